@@ -1,0 +1,118 @@
+"""Run the benchmark scripts and keep what they print, with everything needed to repeat it.
+
+`python benchmarks/evidence.py` runs all of them and writes `results/<name>.json`; with names, only those. `--slice`
+runs the small fixed part that CI runs, and keeps nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+NO_DATA = 77  # exit code of a script whose data is not on this machine
+PACKAGES = ("prism-dag", "lark", "numba", "numpy")
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """One benchmark.
+
+    Attributes:
+        name: of the result file.
+        path: below `benchmarks/`.
+        arguments: for the full run; `--json` is added.
+        slice_arguments: for the small run; None leaves it out of CI.
+    """
+
+    name: str
+    path: str
+    arguments: tuple[str, ...] = ()
+    slice_arguments: tuple[str, ...] | None = None
+
+
+SCRIPTS = (
+    Script("graded_cases", "accuracy/graded_cases.py", slice_arguments=()),
+    Script("near_misses", "accuracy/near_misses.py", slice_arguments=("--slice",)),
+    Script("start_up", "speed/start_up.py"),
+)
+
+
+def git(*words: str) -> str:
+    """What git says, or an empty string in a tree without history."""
+    done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def version(package: str) -> str | None:
+    """Installed version of a package."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def provenance(command: list[str]) -> dict[str, Any]:
+    """Where a figure comes from. The date is the commit's: the same commit gives the same file."""
+    return {
+        "commit": git("rev-parse", "HEAD"),
+        "commit_date": git("show", "--no-patch", "--format=%cI", "HEAD"),
+        "modified": bool(git("status", "--porcelain", "--untracked-files=no")),
+        "command": shlex.join(["python", *command]),
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "cores": os.cpu_count(),
+        "versions": {package: version(package) for package in PACKAGES},
+    }
+
+
+def measure(script: Script, *, small: bool) -> bool:
+    """Run one script; False if it failed."""
+    arguments = (script.slice_arguments or ()) if small else script.arguments
+    command = [f"benchmarks/{script.path}", "--json", *arguments]
+    done = subprocess.run([sys.executable, *command], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode == NO_DATA:
+        print(f"{script.name}: skipped, its data is not on this machine")
+        return True
+    if done.returncode:
+        print(f"{script.name}: failed with exit code {done.returncode}", file=sys.stderr)
+        return False
+    result = json.loads(done.stdout)
+    if small:
+        print(f"{script.name}: {json.dumps(result, sort_keys=True)[:400]}")
+        return True
+    path = HERE / "results" / f"{script.name}.json"
+    path.parent.mkdir(exist_ok=True)
+    content = {"name": script.name, **provenance(command), "result": result}
+    path.write_text(json.dumps(content, indent=1, sort_keys=True, allow_nan=False) + "\n", encoding="utf-8")
+    print(f"{script.name}: wrote {path.relative_to(ROOT)}")
+    return True
+
+
+def main() -> int:
+    """Run what was asked for; 1 if any script failed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(script.name for script in SCRIPTS) or "none")
+    parser.add_argument("--slice", action="store_true", help="the small part that CI runs; nothing is written")
+    asked = parser.parse_args()
+    if unknown := set(asked.names) - {script.name for script in SCRIPTS}:
+        parser.error(f"no script is named {', '.join(sorted(unknown))}")
+    chosen = [script for script in SCRIPTS if not asked.names or script.name in asked.names]
+    if asked.slice:
+        chosen = [script for script in chosen if script.slice_arguments is not None]
+    ran = [measure(script, small=asked.slice) for script in chosen]  # all of them, whatever the first one says
+    return 0 if all(ran) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

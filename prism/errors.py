@@ -1,0 +1,74 @@
+"""What an author can get wrong, and the one thing a reader of LaTeX can: every exception PRISM raises on purpose.
+
+Exceptions hold typed attributes and survive pickling, because workers and RL actors send them between
+processes. A student's text never raises: see `grading.py`.
+"""
+
+from __future__ import annotations
+
+
+class PrismError(ValueError):
+    """Base of all errors that PRISM raises on purpose; also a ValueError."""
+
+
+class DataFileError(PrismError):
+    """A data file (problem, constants table, units table) that cannot be used.
+
+    Attributes:
+        file: name of the file or `<dict>`, `<string>`.
+        faults: all faults found, each naming entry and field.
+    """
+
+    def __init__(self, file: str, faults: tuple[str, ...]) -> None:
+        self.file = file
+        self.faults = tuple(faults)
+        super().__init__("\n".join(f"{file}: {fault}" for fault in self.faults))
+
+    def __reduce__(self) -> tuple[type[DataFileError], tuple[str, tuple[str, ...]]]:
+        return type(self), (self.file, self.faults)
+
+
+class DagError(PrismError):
+    """A reference DAG with a cycle, an unknown prerequisite, or a node that reaches no final answer.
+
+    Attributes:
+        faults: all faults found, each naming the node.
+    """
+
+    def __init__(self, faults: tuple[str, ...]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("\n".join(self.faults))
+
+    def __reduce__(self) -> tuple[type[DagError], tuple[tuple[str, ...]]]:
+        return type(self), (self.faults,)
+
+
+class LatexSyntaxError(PrismError):
+    """LaTeX that the grammar does not read.
+
+    Attributes:
+        latex: the text that was read.
+        position: offset of the fault in `latex`, counted in characters from 0.
+        found: what stands there, in a reader's words.
+        expected: what could have stood there, in a reader's words; may be empty.
+    """
+
+    def __init__(self, latex: str, position: int, found: str, expected: tuple[str, ...] = ()) -> None:
+        self.latex = latex
+        self.position = position
+        self.found = found
+        self.expected = tuple(expected)
+        super().__init__(self._message())
+
+    def _message(self) -> str:
+        before = self.latex[: self.position]
+        line = before.count("\n") + 1
+        column = self.position - (before.rfind("\n") + 1) + 1
+        start = max(0, self.position - 30)
+        window = self.latex[start : self.position + 30].replace("\n", " ")
+        caret = " " * (self.position - start) + "^"
+        tail = f"; expected {' or '.join(self.expected)}" if self.expected else ""
+        return f"line {line}, column {column}: {self.found}{tail}\n  {window}\n  {caret}"
+
+    def __reduce__(self) -> tuple[type[LatexSyntaxError], tuple[str, int, str, tuple[str, ...]]]:
+        return type(self), (self.latex, self.position, self.found, self.expected)

@@ -1,0 +1,399 @@
+r"""Formulas as values, and the one op-table.
+
+An `Expr` is a tree of frozen nodes; sums and products are n-ary, so depth is bounded by the nesting that the
+author wrote and never by the number of terms. A `Formula` is one or more expressions joined by relations.
+
+`OPS` is the only place where an operator is defined. Adding one means: a row here, a branch in
+`kernels/source.py`, a row in `tests/reference.py`, and a case in `tests/cases/parse/`; a test fails if any of
+the four is missing. A row whose opcode is None is a construct that the engine does not evaluate: it becomes
+one opaque atom, keyed by `canonical` (semantics Z.9).
+
+Refused: one class per operator (dispatch by class spreads an operator over the house) and a third-party
+expression type (its automatic rewriting changes what the student wrote before anybody has looked at it).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """One operator.
+
+    Attributes:
+        name: key in `OPS`.
+        opcode: instruction of the tape; None if the engine does not evaluate it.
+        arity: number of operands; -1 is two or more.
+        latex: spellings that the grammar reads, without arguments.
+        dimension: `same` (operands and result share it), `product`, `quotient`, `power`, `pure` (operand and
+            result are numbers), `free` (nothing is known).
+        domain: where it is defined on the reals, in words.
+    """
+
+    name: str
+    opcode: int | None
+    arity: int
+    latex: tuple[str, ...]
+    dimension: str
+    domain: str
+
+
+_ROWS = (
+    # leaves ------------------------------------------------------------------------------------------------
+    Op("num", 0, 0, ("2", "0.5", r"6.02\times 10^{23}"), "pure", "all"),
+    Op("sym", 1, 0, ("x", r"\alpha", "v_0", "m'", r"\Delta E"), "free", "all"),
+    Op("const", 0, 0, (r"\pi", r"\mathrm{e}"), "pure", "all"),
+    Op("unit", None, 0, (r"\unit{m}", r"\mathrm{m}"), "free", "all"),
+    # arithmetic --------------------------------------------------------------------------------------------
+    Op("add", 2, -1, ("a + b",), "same", "all"),
+    Op("sub", 3, 2, ("a - b",), "same", "all"),
+    Op("mul", 4, -1, ("a b", r"a \cdot b", r"a \times b"), "product", "all"),
+    Op("div", 5, 2, (r"\frac{a}{b}", "a / b"), "quotient", "b != 0"),
+    Op("neg", 6, 1, ("-a",), "same", "all"),
+    Op("pow", 7, 2, ("a^b",), "power", "a > 0, or b an integer and not (a = 0 and b < 0)"),
+    Op("root", 8, 2, (r"\sqrt[n]{a}",), "power", "a >= 0, or n odd"),
+    Op("sqrt", 9, 1, (r"\sqrt{a}",), "power", "a >= 0"),
+    Op("abs", 10, 1, ("|a|",), "same", "all"),
+    # exponentials ------------------------------------------------------------------------------------------
+    Op("exp", 11, 1, (r"\exp", "e^{a}"), "pure", "all"),
+    Op("ln", 12, 1, (r"\ln", r"\log"), "pure", "a > 0"),
+    Op("log10", 13, 1, (r"\log_{10}", r"\lg"), "pure", "a > 0"),
+    # trigonometry ------------------------------------------------------------------------------------------
+    Op("sin", 14, 1, (r"\sin",), "pure", "all"),
+    Op("cos", 15, 1, (r"\cos",), "pure", "all"),
+    Op("tan", 16, 1, (r"\tan", r"\tg"), "pure", "cos a != 0"),
+    Op("asin", 17, 1, (r"\arcsin", r"\sin^{-1}"), "pure", "|a| <= 1"),
+    Op("acos", 18, 1, (r"\arccos", r"\cos^{-1}"), "pure", "|a| <= 1"),
+    Op("atan", 19, 1, (r"\arctan", r"\tan^{-1}"), "pure", "all"),
+    Op("sinh", 20, 1, (r"\sinh",), "pure", "all"),
+    Op("cosh", 21, 1, (r"\cosh",), "pure", "all"),
+    Op("tanh", 22, 1, (r"\tanh",), "pure", "all"),
+    Op("asinh", 23, 1, (r"\operatorname{arsinh}", r"\sinh^{-1}"), "pure", "all"),
+    Op("acosh", 24, 1, (r"\operatorname{arcosh}", r"\cosh^{-1}"), "pure", "a >= 1"),
+    Op("atanh", 25, 1, (r"\operatorname{artanh}", r"\tanh^{-1}"), "pure", "|a| < 1"),
+    # an instruction of the tape only: the exponent is an immediate integer, so x^2 is defined for negative x
+    Op("ipow", 26, 1, ("a^2", "a^{-1}"), "power", "a != 0 if the exponent is negative"),
+    # constructs that are read and kept, but not evaluated ----------------------------------------------------
+    Op("differential", None, 1, ("dx",), "same", ""),
+    Op("derivative", None, 2, (r"\frac{dy}{dx}", r"\dot{x}", r"\ddot{x}", "f'(x)"), "free", ""),
+    Op("partial", None, -1, (r"\frac{\partial y}{\partial x}",), "free", ""),
+    Op("integral", None, -1, (r"\int",), "free", ""),
+    Op("contour", None, -1, (r"\oint",), "free", ""),
+    Op("sum", None, -1, (r"\sum",), "free", ""),
+    Op("product", None, -1, (r"\prod",), "free", ""),
+    Op("limit", None, -1, (r"\lim",), "free", ""),
+    Op("apply", None, -1, ("f(a)", "v(0)"), "free", ""),
+    Op("factorial", None, 1, ("n!",), "pure", ""),
+    Op("cross", None, 2, (r"\vec a \times \vec b",), "product", ""),
+    Op("dot", None, 2, (r"\vec a \cdot \vec b",), "product", ""),
+    Op("nabla", None, 1, (r"\nabla f", r"\nabla\cdot\vec E", r"\nabla\times\vec E", r"\nabla^2 f"), "free", ""),
+    Op("bracket", None, -1, (r"\langle x \rangle", r"\langle a | b \rangle"), "free", ""),
+    Op("pm", None, -1, (r"a \pm b", r"\mp a"), "same", ""),
+    Op("at", None, -1, (r"\left. f \right|_{x=0}",), "same", ""),
+    Op("infinity", None, 0, (r"\infty",), "free", ""),
+    Op("opaque", None, -1, (r"\begin{pmatrix}...\end{pmatrix}",), "free", ""),
+)
+
+OPS: dict[str, Op] = {row.name: row for row in _ROWS}
+
+RELATIONS = {
+    "=": r"=", "approx": r"\approx", "equiv": r"\equiv", "<": "<", "<=": r"\le", ">": ">", ">=": r"\ge",
+    "<<": r"\ll", ">>": r"\gg", "!=": r"\neq", "propto": r"\propto", "to": r"\to",
+}  # fmt: skip
+EQUALITIES = frozenset(("=", "approx", "equiv"))
+ORDERINGS = frozenset(("<", "<=", ">", ">="))
+
+
+@dataclass(frozen=True, slots=True)
+class Expr:
+    """One node of a formula.
+
+    Attributes:
+        op: key of `OPS`.
+        args: operands. Bound constructs keep a fixed order: integral (integrand, variable[, lower, upper]), sum
+            and product (term, index[, lower, upper]), limit (body, variable, target), derivative (body, variable).
+        name: symbol or unit in its one spelling; digits of a number as written (`2.00e-3`); order of a
+            derivative; kind of an opaque construct.
+        value: exact value of a number, else None.
+    """
+
+    op: str
+    args: tuple[Expr, ...] = ()
+    name: str = ""
+    value: Fraction | None = None
+    _hash: int = field(init=False, repr=False, compare=False, default=0)
+
+    def __post_init__(self) -> None:
+        # computed once, from the hashes of the operands: every cache asks for it, and a tree is walked otherwise
+        object.__setattr__(self, "_hash", hash((self.op, self.name, self.args)))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self) -> tuple[type[Expr], tuple[str, tuple[Expr, ...], str, Fraction | None]]:
+        return Expr, (self.op, self.args, self.name, self.value)  # the hash of a string differs between processes
+
+    def __str__(self) -> str:
+        return spell(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """Expressions joined by relations.
+
+    Attributes:
+        kind: `equation` (two members, an equality), `inequality` (two members, an ordering), `chain` (three
+            members or more), `expression` (one member), `statement` (any other relation).
+        members: the expressions, left to right.
+        relations: keys of `RELATIONS`, one fewer than members.
+        latex: the text it was read from.
+    """
+
+    kind: str
+    members: tuple[Expr, ...]
+    relations: tuple[str, ...]
+    latex: str = ""
+
+    def __str__(self) -> str:
+        words = [spell(self.members[0])]
+        for relation, member in zip(self.relations, self.members[1:], strict=True):
+            words += [relation, spell(member)]
+        return " ".join(words)
+
+
+def formula(members: tuple[Expr, ...], relations: tuple[str, ...], latex: str = "") -> Formula:
+    """Formula of these members, with the kind that its relations give it.
+
+    >>> formula((symbol("a"), number(1)), ("<",)).kind
+    'inequality'
+    """
+    if len(members) != len(relations) + 1:
+        raise ValueError(f"{len(members)} members need {len(members) - 1} relations, got {len(relations)}")
+    if not relations:
+        kind = "expression"
+    elif len(relations) > 1:
+        kind = "chain"
+    elif relations[0] in EQUALITIES:
+        kind = "equation"
+    elif relations[0] in ORDERINGS:
+        kind = "inequality"
+    else:
+        kind = "statement"
+    return Formula(kind, members, relations, latex)
+
+
+def number(value: int | Fraction, *, written: str = "") -> Expr:
+    """A number; `written` keeps the digits that the author wrote."""
+    exact = Fraction(value)
+    return Expr("num", name=written or str(exact), value=exact)
+
+
+def symbol(name: str) -> Expr:
+    """A symbol in its one spelling."""
+    return Expr("sym", name=name)
+
+
+def walk(root: Expr) -> Iterator[Expr]:
+    """Every node of the tree, parents before children, left to right. Iterative: depth is the author's."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(reversed(node.args))
+
+
+def symbols(*roots: Expr) -> frozenset[str]:
+    """Names of all symbols below these nodes, bound variables included."""
+    return frozenset(node.name for root in roots for node in walk(root) if node.op == "sym")
+
+
+def substitute(root: Expr, replacement: dict[Expr, Expr]) -> Expr:
+    """Replace leaves, in one pass: what is put in is not looked into again.
+
+    >>> str(substitute(Expr("add", (symbol("x"), number(1))), {symbol("x"): symbol("y")}))
+    'y + 1'
+    """
+    if root in replacement:
+        return replacement[root]
+    if not root.args:
+        return root
+    args = tuple(substitute(arg, replacement) for arg in root.args)
+    return root if args == root.args else Expr(root.op, args, root.name, root.value)
+
+
+# Spelling: as written, for people and for the rows of tests/cases/parse. --------------------------------------
+
+_INFIX = {"add": (" + ", 1), "sub": (" - ", 1), "mul": ("*", 2), "div": ("/", 2), "pow": ("^", 4)}
+
+
+def spell(node: Expr, *, above: int = 0) -> str:
+    """The structure as it was read, with every operator written out.
+
+    >>> spell(Expr("div", (number(1), Expr("mul", (number(2), symbol("m"))))))
+    '1/(2*m)'
+    """
+    if node.op in ("num", "sym", "unit"):
+        text = f"[{node.name}]" if node.op == "unit" else node.name
+        return f"({text})" if "/" in text and node.op == "num" and above else text
+    if node.op in ("const", "infinity"):
+        return node.name or node.op
+    if node.op == "neg":
+        inner = f"-{spell(node.args[0], above=3)}"
+        return f"({inner})" if above > 1 else inner
+    if node.op in _INFIX:
+        sign, level = _INFIX[node.op]
+        parts = [spell(node.args[0], above=level + (node.op == "pow"))]
+        parts += [spell(arg, above=level + (node.op != "pow")) for arg in node.args[1:]]
+        inner = sign.join(parts).replace(" + -", " - ")
+        return f"({inner})" if above > level else inner
+    head = f"{node.op}[{node.name}]" if node.name else node.op
+    return f"{head}({', '.join(spell(arg) for arg in node.args)})"
+
+
+# Canonical form: one spelling for what is the same by commutation, exact arithmetic and laws of powers that
+# hold wherever both sides are defined. It keys opaque atoms and settles `same_form`; it decides nothing else.
+
+_MAX_FOLD_EXPONENT = 64  # numbers like 9^(9^9) stay unevaluated: folding them is an attack on memory
+_MAX_FOLD_BITS = 2048
+
+Terms = dict[str, Fraction]  # a sum: canonical term -> coefficient
+_ONE = Fraction(1)
+_UNITY = Expr("num", name="1", value=_ONE)
+
+
+def canonical(node: Expr) -> str:
+    r"""One spelling for expressions that differ by order, exact arithmetic or the laws of integer powers.
+
+    >>> canonical(Expr("sub", (symbol("b"), symbol("a")))) == canonical(
+    ...     Expr("add", (Expr("neg", (symbol("a"),)), symbol("b"))))
+    True
+    """
+    return _spell_terms(_terms(node, {}))
+
+
+def canonical_zero(node: Expr) -> str:
+    """As `canonical`, for what is set to zero: scaled so that the coefficient of its first term is 1."""
+    terms = _terms(node, {})
+    if not terms:
+        return "0"
+    lead = terms[min(terms)]
+    return _spell_terms({term: value / lead for term, value in terms.items()})
+
+
+def _terms(node: Expr, bound: dict[str, str]) -> Terms:
+    """A node as a sum: coefficient of each product of powers."""
+    if node.op in ("add", "sub", "neg"):
+        total: Terms = {}
+        for position, arg in enumerate(node.args):
+            sign = -1 if node.op == "neg" or (node.op == "sub" and position == 1) else 1
+            for term, coefficient in _terms(arg, bound).items():
+                total[term] = total.get(term, Fraction(0)) + sign * coefficient
+        return {term: coefficient for term, coefficient in total.items() if coefficient}
+    numbers = [arg for arg in node.args if arg.op == "num"]
+    if node.op in ("mul", "div") and len(numbers) == len(node.args) - 1 and node.args[-1].value != 0:
+        (sum_or_product,) = (arg for arg in node.args if arg.op != "num")
+        if node.op == "mul" or sum_or_product is node.args[0]:  # 2(a + b) is 2a + 2b
+            factor = _powers(Expr(node.op, tuple(_UNITY if arg is sum_or_product else arg for arg in node.args)), {})[0]
+            return {term: factor * value for term, value in _terms(sum_or_product, bound).items() if factor}
+    coefficient, powers = _powers(node, bound)
+    if not coefficient:
+        return {}
+    return {_spell_powers(powers): coefficient}
+
+
+def _powers(node: Expr, bound: dict[str, str]) -> tuple[Fraction, dict[str, Fraction]]:
+    """A node as a product: rational coefficient, and the exponent of each base."""
+    if node.op == "num" and node.value is not None:
+        return node.value, {}
+    if node.op == "neg":
+        coefficient, powers = _powers(node.args[0], bound)
+        return -coefficient, powers
+    if node.op in ("mul", "div"):
+        coefficient, powers = _ONE, {}
+        for position, arg in enumerate(node.args):
+            exponent = -1 if node.op == "div" and position == 1 else 1
+            factor, inner = _powers(arg, bound)
+            if exponent < 0 and not factor:
+                return _ONE, {f"({_atom(node, bound)})": _ONE}
+            if (coefficient * factor).numerator.bit_length() > _MAX_FOLD_BITS:
+                return _ONE, {_atom(node, bound): _ONE}
+            coefficient *= factor**exponent
+            for base, power in inner.items():
+                powers[base] = powers.get(base, Fraction(0)) + exponent * power
+        return coefficient, {base: power for base, power in powers.items() if power}
+    if node.op in ("pow", "sqrt", "root"):
+        return _power(node, bound)
+    if node.op in ("add", "sub"):
+        terms = _terms(node, bound)
+        if not terms:
+            return Fraction(0), {}
+        if len(terms) == 1:
+            ((term, coefficient),) = terms.items()
+            return (coefficient, {}) if term == "1" else (coefficient, {term: _ONE})
+        return _primitive(terms)
+    return _ONE, {_atom(node, bound): _ONE}
+
+
+def _primitive(terms: Terms) -> tuple[Fraction, dict[str, Fraction]]:
+    """Take the coefficient of the first term out of a sum, so that 2a + 2b and a + b share a base."""
+    lead = terms[min(terms)]
+    return lead, {f"({_spell_terms({term: value / lead for term, value in terms.items()})})": _ONE}
+
+
+def _power(node: Expr, bound: dict[str, str]) -> tuple[Fraction, dict[str, Fraction]]:
+    base = node.args[0]
+    exponent = Fraction(1, 2)
+    if node.op != "sqrt":
+        coefficient, symbols_in_exponent = _powers(node.args[1], bound)
+        if symbols_in_exponent or not coefficient:
+            return _ONE, {_atom(node, bound): _ONE}
+        exponent = 1 / coefficient if node.op == "root" else coefficient
+    factor, powers = _powers(base, bound)
+    whole = exponent.denominator == 1
+    small = abs(exponent) <= _MAX_FOLD_EXPONENT and factor.numerator.bit_length() * abs(exponent) <= _MAX_FOLD_BITS
+    if whole and small and (factor or exponent > 0):
+        return factor ** int(exponent), {name: power * exponent for name, power in powers.items()}
+    if factor == 1 and len(powers) == 1:
+        ((name, power),) = powers.items()
+        if power == 1:  # (x^2)^(1/2) is not x where x may be negative
+            return _ONE, {name: exponent}
+    return _ONE, {f"({_spell_terms(_terms(base, bound))})": exponent}
+
+
+_BINDERS = frozenset(("integral", "contour", "sum", "product", "limit"))
+
+
+def _atom(node: Expr, bound: dict[str, str]) -> str:
+    """A node that canonical arithmetic does not look through; bound variables are renamed by depth."""
+    if node.op == "sym":
+        return bound.get(node.name, node.name)
+    if not node.args:
+        return f"{node.op}:{node.name}"
+    args = node.args
+    if node.op in _BINDERS and len(args) > 1 and args[1].op == "sym":
+        inner = {**bound, args[1].name: f"#{len(bound)}"}
+        if node.op == "integral" and len(args) == 2:
+            inner = bound  # an indefinite integral depends on its variable
+        parts = [_spell_terms(_terms(args[0], inner)), _spell_terms(_terms(args[1], inner))]
+        parts += [_spell_terms(_terms(arg, bound)) for arg in args[2:]]
+    else:
+        parts = [_spell_terms(_terms(arg, bound)) for arg in args]
+    return f"{node.op}[{node.name}]({','.join(parts)})"
+
+
+def _spell_powers(powers: dict[str, Fraction]) -> str:
+    if not powers:
+        return "1"
+    return "*".join(base if power == 1 else f"{base}^{{{power}}}" for base, power in sorted(powers.items()))
+
+
+def _spell_terms(terms: Terms) -> str:
+    if not terms:
+        return "0"
+    return "+".join(
+        (str(value) if term == "1" else term if value == 1 else f"{value}*{term}")
+        for term, value in sorted(terms.items())
+    )

@@ -1,0 +1,232 @@
+"""Runs the rows of `tests/cases/`; the keys stand in `tests/cases/README.md`. One pytest id a row."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import msgspec
+import pytest
+
+CASES = Path(__file__).parent / "cases"
+ROUNDED = Fraction(1, 10**6)  # a score is rounded once, to six digits
+
+# What a row may leave out: with these reasons the status needs no further word.
+PLAIN_REASONS = {
+    "equivalent": ("same_form", "same_zero_set", "same_value"),
+    "different": ("witness", "live_variables"),
+    "undecided": (),
+}
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Keys that every row may have; a key that no class below names is refused."""
+
+    id: str
+    source: str
+    about: str = ""
+    known_gap: str = ""
+
+
+class ParseRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    latex: str
+    canonical: str | None = None
+    error: str | None = None
+
+
+class ExtractRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    text: str
+    formulas: list[str]
+    kinds: list[str] | None = None
+
+
+class QuantityRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    text: str
+    value: float | None = None
+    unit: str | None = None
+    error: str | None = None
+
+
+class EquivalenceRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    a: str
+    b: str
+    expect: Literal["equivalent", "different", "undecided"]
+    reason: str | list[str] = []
+    context: dict[str, Any] = {}
+    near_misses: list[str] = []
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        named = (self.reason,) if isinstance(self.reason, str) else tuple(self.reason)
+        return named or PLAIN_REASONS[self.expect]
+
+
+class GradingRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    problem: str | dict[str, Any]
+    solution: str
+    matched: list[int]
+    credited: list[int]
+    score: str
+
+
+R = TypeVar("R", bound=Row)
+
+
+def load(path: Path, kind: type[R]) -> list[R]:
+    """Rows of one file, checked whole."""
+    shape = msgspec.defstruct("File", [("case", list[kind])], forbid_unknown_fields=True)  # type: ignore[valid-type]
+    try:
+        rows: list[R] = msgspec.toml.decode(path.read_bytes(), type=shape).case  # type: ignore[attr-defined]
+    except msgspec.MsgspecError as fault:
+        raise ValueError(f"{path.parent.name}/{path.name}: {fault}") from fault
+    ids = [row.id for row in rows]
+    if twice := sorted({name for name in ids if ids.count(name) > 1}):
+        raise ValueError(f"{path.parent.name}/{path.name}: two rows have the id {', '.join(twice)}")
+    for row in rows:
+        if isinstance(row, EquivalenceRow) and not row.reasons:
+            raise ValueError(f"{path.name}: row {row.id} expects `undecided` and needs a reason")
+        if isinstance(row, ParseRow) and (row.canonical is None) == (row.error is None):
+            raise ValueError(f"{path.name}: row {row.id} needs `canonical` or `error`, and not both")
+        if isinstance(row, QuantityRow) and len({row.value is None, row.unit is None, row.error is not None}) > 1:
+            raise ValueError(f"{path.name}: row {row.id} needs `value` and `unit`, or `error`")
+    return rows
+
+
+def cases(folder: str, kind: type[R]) -> Iterator[tuple[str, R]]:
+    for path in sorted((CASES / folder).glob("*.toml")):
+        for row in load(path, kind):
+            yield f"{path.stem}:{row.id}", row
+
+
+def params(folder: str, kind: type[R]) -> list[Any]:
+    return [pytest.param(row, id=name, marks=gap(row)) for name, row in cases(folder, kind)]
+
+
+def gap(row: Row) -> tuple[pytest.MarkDecorator, ...]:
+    """A known wrong row may fail by its assertion only, and must fail."""
+    return (pytest.mark.xfail(reason=row.known_gap, raises=AssertionError, strict=True),) if row.known_gap else ()
+
+
+def near_misses() -> list[Any]:
+    return [
+        pytest.param(row, b, id=f"{name}~{count}")
+        for name, row in cases("equivalence", EquivalenceRow)
+        for count, b in enumerate(row.near_misses, start=1)
+    ]
+
+
+def context_of(row: EquivalenceRow) -> Any:
+    import prism
+
+    return prism.Context.from_dict(row.context) if row.context else None
+
+
+@pytest.mark.parametrize("row", params("parse", ParseRow))
+def test_parse(row: ParseRow) -> None:
+    import prism
+
+    if row.error is None:
+        assert str(prism.parse(row.latex)) == row.canonical
+        return
+    try:
+        said = str(prism.parse(row.latex))
+    except prism.LatexSyntaxError as fault:
+        said = str(fault)
+        assert fault.position <= len(row.latex)
+    else:
+        raise AssertionError(f"read as {said}")
+    assert row.error in said
+
+
+@pytest.mark.parametrize("row", params("extract", ExtractRow))
+def test_extract(row: ExtractRow) -> None:
+    import prism
+
+    found = prism.extract(row.text)
+    assert [item.latex for item in found] == row.formulas
+    assert all(0 <= item.span[0] < item.span[1] <= len(row.text) for item in found)
+    if row.kinds is not None:
+        assert [item.kind for item in found] == row.kinds
+
+
+@pytest.mark.parametrize("row", params("quantities", QuantityRow))
+def test_quantity(row: QuantityRow) -> None:
+    from prism.quantities import quantity, read_quantity
+
+    found = quantity(row.text)
+    if row.error is not None:
+        assert found is None, found
+        with pytest.raises(ValueError, match=re.escape(row.error)):
+            read_quantity(row.text)
+        return
+    assert row.value is not None
+    assert found is not None
+    assert math.isclose(found.value, row.value, rel_tol=1e-11, abs_tol=1e-300), found
+    assert found.dimension == read_quantity(f"1 {row.unit}").dimension, found
+
+
+@pytest.mark.parametrize("row", params("equivalence", EquivalenceRow))
+def test_equivalence(row: EquivalenceRow) -> None:
+    import prism
+
+    verdict = prism.equivalent(row.a, row.b, context=context_of(row))
+    assert verdict.status == row.expect, verdict
+    assert verdict.reason in row.reasons, verdict
+    assert verdict.witness or verdict.reason != "witness", verdict
+
+
+@pytest.mark.parametrize(("row", "b"), near_misses())
+def test_near_miss(row: EquivalenceRow, b: str) -> None:
+    import prism
+
+    verdict = prism.equivalent(row.a, b, context=context_of(row))
+    assert verdict.status == "different", verdict
+    assert verdict.reason in PLAIN_REASONS["different"], verdict
+    assert verdict.witness, verdict
+
+
+@pytest.mark.parametrize("row", params("grading", GradingRow))
+def test_grading(row: GradingRow) -> None:
+    import prism
+    from prism.resources import resource
+
+    source = resource(f"dags/{row.problem}") if isinstance(row.problem, str) else row.problem
+    grade = prism.grade(prism.load_problem(source), row.solution)
+    assert list(grade.matched) == row.matched, grade
+    assert list(grade.credited) == row.credited, grade
+    assert grade.score is not None
+    assert abs(Fraction(grade.score) - Fraction(row.score)) <= ROUNDED
+
+
+# --- the loader itself --------------------------------------------------------------------------------------
+
+ROW = "[[case]]\nid = 'x'\nsource = 's'\na = 'y = x'\nb = 'x = y'\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        (ROW + "expect = 'equivalent'\nexpects = 'different'\n", "unknown field `expects`"),
+        (ROW + "expect = 'maybe'\n", "maybe"),
+        (ROW + "expect = 'undecided'\n", "needs a reason"),
+        ((ROW + "expect = 'equivalent'\n") * 2, "two rows have the id x"),
+        (ROW.replace("source = 's'\n", "") + "expect = 'equivalent'\n", "source"),
+    ],
+    ids=["unknown key", "unknown status", "no reason", "id twice", "no source"],
+)
+def test_loader_refuses(text: str, fault: str, tmp_path: Path) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=fault):
+        load(path, EquivalenceRow)
+
+
+def test_no_positive_topic_without_near_misses() -> None:
+    """A topic whose rows are all `equivalent` would be passed by a grader that accepts everything."""
+    for path in sorted((CASES / "equivalence").glob("*.toml")):
+        rows = load(path, EquivalenceRow)
+        assert any(row.near_misses or row.expect != "equivalent" for row in rows), path.name

@@ -1,0 +1,407 @@
+"""Units and constants: the tables against pint and against themselves. Rows of text stand in `cases/quantities/`."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import pickle
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prism.errors import DataFileError, PrismError
+from prism.expr import Expr, number, symbol, walk
+from prism.quantities import (
+    BASE_UNITS,
+    PREFIXES,
+    Quantity,
+    constant_table,
+    quantity,
+    read_constant_table,
+    read_quantity,
+    read_unit_table,
+    unit,
+    unit_expr,
+    unit_table,
+    with_units_resolved,
+)
+from prism.resources import resource
+
+UNITS = resource("constants/units.toml").read_text(encoding="utf-8")
+CONSTANTS = resource("constants/constants.toml").read_text(encoding="utf-8")
+
+
+def dimension(text: str) -> tuple[Fraction, ...]:
+    """`kg m^2 s^-2` as exponents, read without the code under test."""
+    powers = dict.fromkeys(BASE_UNITS, Fraction(0))
+    for factor in text.split():
+        name, _, exponent = factor.partition("^")
+        powers[name] += Fraction(exponent or 1)
+    return tuple(powers.values())
+
+
+def leaf(name: str) -> Expr:
+    return Expr("unit", name=name)
+
+
+def times(*args: Expr) -> Expr:
+    return Expr("mul", args)
+
+
+# --- text ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "m", "x", "5 furlong", "5 Km", "5 J/mol K", "5 m/s*kg", "1,200 rpm", "1 200 m", "1.00(2) m", "5°30'",
+        "5 m -",
+        "3 m + 2 m", "5 kT", "5 PV", "7.4 pH", "30 dB", "2 m 3 s 4", "5 (m", "5 m)", "5 m^", "5 /", "5e999999999 m",
+        "5 m^99999", "1/0 m", "10^-99999 m", "5 \\min", "5 kkm", "5 mkg", "5 min^{1/2}", "5 \\frac{m}{s}", "9" * 300,
+        "5 m^{1/0}", "5 c", "5 nan", "inf m", "5 M m/", "5 ton", "5 kt", "5 a",
+    ],
+)  # fmt: skip
+def test_no_quantity(text: str) -> None:
+    assert quantity(text) is None
+    with pytest.raises(PrismError):
+        read_quantity(text)
+
+
+def test_the_reason_is_in_words() -> None:
+    with pytest.raises(PrismError, match=r"two readings; put it in brackets, as in J/\(mol K\)"):
+        read_quantity("8.31 J/mol K")
+    with pytest.raises(PrismError, match="'furlong' is no unit that the table knows"):
+        read_quantity("5 furlong")
+
+
+@given(st.text(st.sampled_from("0123456789.eE+-^{}()/*\\ mskgKµΩ°'%√²⁻×,~$c10per"), max_size=24))
+def test_no_text_breaks_the_readers(text: str) -> None:
+    unit(text)
+    unit_expr(text)
+    found = quantity(text)
+    assert found is None or isinstance(found.value, Fraction)
+
+
+@given(st.fractions(max_denominator=10**6), st.sampled_from(sorted(PREFIXES)))
+def test_prefixes_scale(value: Fraction, prefix: str) -> None:
+    scaled = unit(f"{prefix}m")
+    if scaled is not None:  # the table leaves out those that mean something else
+        found = quantity(times(number(value), leaf(f"{prefix}m")))
+        assert found == Quantity(value * Fraction(10) ** PREFIXES[prefix], dimension("m"))
+
+
+# --- names --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("min", "minute"), ("cd", "candela"), ("Pa", "pascal"), ("ft", "foot"),
+        ("mmHg", "millimeter of mercury"), ("Gs", "gauss"), ("h", "hour"), ("d", "day"), ("T", "tesla"),
+        ("C", "coulomb"), ("nm", "nanometer"), ("Nm", "newton meter"), ("mol", "mole"),
+        ("au", "astronomical unit"), ("Metres", "meter"), ("henries", "henry"), ("feet", "foot"),
+        ("kilograms", "kilogram"), ("Ω", "ohm"), ("\u2126", "ohm"), (r"\Omega", "ohm"), ("Ohm", "ohm"),
+        ("Å", "angstrom"), (r"\AA", "angstrom"), (r"^\circ", "degree"), (r"{}^{\circ}C", "degree Celsius"),
+        (r"\mu m", "micrometer"), ("μm", "micrometer"), ("um", "micrometer"), (r"\%", "percent"),
+        (r"\meter", "meter"), ("kWh", "kilowatt hour"), ("lbs", "pound"), ("mA", "milliampere"),
+        ("THz", "terahertz"),
+    ],
+)  # fmt: skip
+def test_names(name: str, expected: str) -> None:
+    found = unit(name)
+    assert found is not None
+    assert found.name == expected
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Km", "KG", "dV", "ds", "kT", "pV", "PV", "pH", "pK", "cg", "mu", "Tm", "dl", "hbar", "a", "kt", r"\min", "max",
+        "c", "e", "x", "", "m K", "m s", "k g",
+    ],
+)  # fmt: skip
+def test_no_unit(name: str) -> None:
+    assert unit(name) is None
+
+
+def test_an_exact_name_beats_a_prefix_only_where_listed() -> None:
+    """A new unit that shadows a prefixed one must be seen by a person."""
+    table = unit_table()
+    assert set(table.exact) & set(table.prefixed) == {"Gs"}
+
+
+# --- expressions --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("m", r"\unit{m}"),
+        ("km", r"1000*\unit{m}"),
+        ("Hz", r"\unit{s}^-1"),
+        ("rad", "1"),
+        ("deg", r"\pi/180"),
+        ("rpm", r"1/60*\unit{s}^-1"),
+        ("km/h", r"5/18*\unit{m}*\unit{s}^-1"),
+        ("degC", r"\unit{K}"),
+        ("m K", r"\unit{m}*\unit{K}"),
+        ("m s", r"\unit{m}*\unit{s}"),
+        ("ms", r"1/1000*\unit{s}"),
+        ("Oe", r"250/\pi*\unit{m}^-1*\unit{A}"),
+    ],
+)
+def test_unit_expr(name: str, expected: str) -> None:
+    assert str(unit_expr(name)).replace("(", "").replace(")", "") == expected
+
+
+def test_unknown_units_stay_and_must_correspond() -> None:
+    assert with_units_resolved(times(number(3), leaf("xyz"))) == times(number(3), symbol(r"\unit{xyz}"))
+
+
+def test_no_unit_leaf_survives() -> None:
+    mixed = Expr("add", (times(number(3), leaf("km")), Expr("div", (leaf("J/(mol K)"), leaf("degC")))))
+    assert not [node for node in walk(with_units_resolved(mixed)) if node.op == "unit"]
+
+
+def test_celsius_is_a_temperature_alone_and_no_guess_within_a_sum() -> None:
+    celsius = times(number(20), leaf("degC"))
+    kelvin = symbol(r"\unit{K}")
+    assert with_units_resolved(celsius) == times(number(Fraction(5863, 20)), kelvin)
+    assert with_units_resolved(celsius, difference=True) == times(number(20), kelvin)
+    gap = Expr("sub", (times(number(90), leaf("degC")), celsius))
+    assert with_units_resolved(gap) == Expr("sub", (times(number(90), kelvin), times(number(20), kelvin)))
+    mixed = Expr("sub", (symbol("T"), celsius))
+    assert with_units_resolved(mixed) == Expr("sub", (symbol("T"), times(number(20), symbol(r"\unit{degC}"))))
+
+
+def test_quantity_of_an_expression() -> None:
+    ten = number(10)
+    charge = times(number(Fraction("1.6")), Expr("pow", (ten, number(-19))), leaf("C"))
+    assert quantity(charge) == Quantity(Fraction("1.6e-19"), dimension("s A"))
+    assert quantity(Expr("neg", (times(number(5), leaf("degC")),))) == Quantity(Fraction("268.15"), dimension("K"))
+    speed = Expr("div", (times(number(36), leaf("km")), leaf("h")))
+    assert quantity(speed) == Quantity(Fraction(10), dimension("m s^-1"))
+    for nothing in (leaf("m"), symbol("x"), times(number(3), symbol("x")), Expr("div", (ten, number(0))), leaf("xyz")):
+        assert quantity(nothing) is None
+    tower = Expr("pow", (number(9), Expr("pow", (number(9), number(9)))))
+    assert quantity(tower) is None
+
+
+# --- the tables ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def writer() -> ModuleType:
+    """`constants/write_units.py`, which stands in no package."""
+    path = resource("constants") / "write_units.py"
+    spec = importlib.util.spec_from_file_location("write_units", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["write_units"] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_table_is_what_the_script_writes(writer: ModuleType) -> None:
+    pint = pytest.importorskip("pint", reason="pint writes the table of units")
+    if f"from pint {pint.__version__};" not in UNITS.splitlines()[0]:
+        pytest.skip(f"the table was written by another pint than {pint.__version__}")
+    assert writer.table_text() == UNITS
+
+
+def test_every_unit_is_worth_what_pint_says(writer: ModuleType) -> None:
+    pint = pytest.importorskip("pint", reason="pint is the oracle for units")
+    registry: Any = pint.UnitRegistry(non_int_type=Fraction)
+    # not the parsec: the IAU defines it by the angle, pint by its tangent, 8e-12 apart
+    angles = {"degree": "degree", "arcminute": "arcminute", "arcsecond": "arcsecond"}
+    checked = 0
+    for row in [row for rows in writer.SECTIONS.values() for row in rows]:
+        asked = row.pint or angles.get(row.name)
+        if asked is None:
+            continue
+        exact, powers = writer.from_pint(asked, registry)
+        for name in [*row.spellings.split(), *row.words.split()]:
+            found = unit(name)
+            assert found is not None, name
+            worth = found.factor * Fraction(math.pi) ** found.pi
+            # the dalton is measured, and each release of pint has its own CODATA
+            assert math.isclose(worth, exact, rel_tol=1e-8 if "alton" in row.name else 1e-12), name
+            assert found.dimension == dimension(powers), name
+        checked += 1
+    assert checked > 90
+
+
+def test_faults_of_a_unit_table_are_all_listed() -> None:
+    rows = """
+    unit = [
+      {name = "a", spellings = ["aa"], factor = "x", source = "s"},
+      {name = "b", spellings = ["bb"], factor = "1", dimension = "kg q^2", source = "s"},
+      {name = "c", spellings = ["bb"], factor = "2", source = "s", colour = "red"},
+      {name = "d", spellings = "dd", factor = "2", prefixes = "k w"},
+    ]"""
+    with pytest.raises(DataFileError) as caught:
+        read_unit_table(rows, file="units.toml")
+    faults = caught.value.faults
+    wanted = [
+        "(a), factor",
+        "(b), dimension",
+        "(c): unknown key colour",
+        "'bb' is b already",
+        "(d), source",
+        "(d), spellings",
+        "w; expected",
+    ]
+    assert len(faults) == len(wanted), faults
+    for part in wanted:
+        assert any(part in fault for fault in faults), (part, faults)
+    assert pickle.loads(pickle.dumps(caught.value)).faults == faults
+
+
+@pytest.mark.parametrize("text", ["unit = 3", "unit = [", "", "units = []"])
+def test_no_table(text: str) -> None:
+    with pytest.raises(DataFileError, match=r"units\.toml"):
+        read_unit_table(text, file="units.toml")
+
+
+def test_an_ambiguous_prefix_is_a_fault() -> None:
+    rows = """
+    unit = [
+      {name = "a", spellings = ["mx"], factor = "1", prefixes = "k", source = "s"},
+      {name = "b", spellings = ["x"], factor = "1", prefixes = "m", source = "s"},
+      {name = "c", spellings = ["ax"], factor = "1", prefixes = "d", source = "s"},
+      {name = "d", spellings = ["dax"], factor = "1", source = "s"},
+      {name = "e", spellings = ["y"], factor = "1", prefixes = "k k", source = "s"},
+    ]"""
+    with pytest.raises(DataFileError, match="'ky' is 'y' and 'y'"):
+        read_unit_table(rows, file="units.toml")
+
+
+# --- constants ----------------------------------------------------------------------------------------------
+
+
+def worth(node: Expr) -> tuple[float, tuple[Fraction, ...]]:
+    """Value and dimension of an identity, from the values of the table: a twin that shares no code with it."""
+    if node.op == "num":
+        assert node.value is not None
+        return float(node.value), dimension("")
+    if node.op == "const":
+        return math.pi, dimension("")
+    if node.op == "sym":
+        # an identity names each constant by a symbol that has no other reading: k_B, never k
+        readings = constant_table().readings(node.name)
+        assert len({reading.constant for reading in readings}) == 1, node.name
+        known = readings[0].value
+        assert known is not None
+        return float(known.value), known.dimension
+    parts = [worth(arg) for arg in node.args]
+    if node.op == "sqrt":
+        return math.sqrt(parts[0][0]), tuple(power / 2 for power in parts[0][1])
+    if node.op == "pow":
+        return parts[0][0] ** parts[1][0], tuple(power * Fraction(parts[1][0]) for power in parts[0][1])
+    assert node.op in ("mul", "div"), node.op
+    sign = 1 if node.op == "mul" else -1
+    total, powers = parts[0]
+    for value, more in parts[1:]:
+        total, powers = total * value**sign, tuple(a + sign * b for a, b in zip(powers, more, strict=True))
+    return total, powers
+
+
+def test_every_identity_agrees_with_its_value() -> None:
+    seen = {}
+    for readings in constant_table().by_symbol.values():
+        for reading in readings:
+            if reading.expr is None or reading.value is None:
+                continue
+            value, powers = worth(reading.expr)
+            assert math.isclose(value, reading.value.value, rel_tol=2e-9), reading.constant
+            assert powers == reading.value.dimension, reading.constant
+            seen[reading.constant] = reading
+    assert len(seen) >= 18
+
+
+def test_one_symbol_may_have_several_readings() -> None:
+    table = constant_table()
+    assert [reading.constant for reading in table.readings("k")] == ["Boltzmann constant", "Coulomb constant"]
+    assert table.readings("k_B")[0].constant == "Boltzmann constant"
+    assert str(table.readings("k_e")[0].expr).count("pi") == 1
+    assert table.readings("x") == ()
+    assert table.readings(r"\varepsilon_0")[0].constant == "vacuum electric permittivity"
+
+
+def test_values_are_codata_2022() -> None:
+    g, big_g = constant_table().readings("g")[0], constant_table().readings("G")[0]
+    assert g.value == Quantity(Fraction("9.80665"), dimension("m s^-2"))
+    assert g.textbook == (Fraction("9.8"), Fraction("9.81"), Fraction(10))
+    assert big_g.value == Quantity(Fraction("6.6743e-11"), dimension("m^3 kg^-1 s^-2"))
+    assert (big_g.uncertainty, big_g.figures, big_g.year) == (Fraction("1.5e-15"), 6, 2022)
+    assert constant_table().readings("h")[0].uncertainty == 0
+
+
+def test_constants_against_scipy() -> None:
+    scipy = pytest.importorskip("scipy.constants", reason="scipy is the oracle for CODATA")
+    names = {"vacuum magnetic permeability": "vacuum mag. permeability", "magnetic flux quantum": "mag. flux quantum"}
+    names |= {"Compton wavelength of the electron": "Compton wavelength"}
+    if scipy.physical_constants["electron mass"][0] != 9.1093837139e-31:
+        pytest.skip("this scipy holds another adjustment than CODATA 2022")
+    checked = 0
+    for readings in constant_table().by_symbol.values():
+        reading = readings[0]
+        known = scipy.physical_constants.get(names.get(reading.constant, reading.constant))
+        if known is None or reading.value is None:
+            continue
+        assert math.isclose(reading.value.value, known[0], rel_tol=1e-14), reading.constant
+        assert math.isclose(reading.uncertainty, known[2], rel_tol=1e-9), reading.constant
+        checked += 1
+    assert checked > 30
+
+
+def test_faults_of_a_constants_table_are_all_listed() -> None:
+    rows = r"""
+    [[constant]]
+    name = "one"
+    symbols = ['A_1']
+    value = 3.0
+    uncertainty = "0"
+    year = 2022
+    source = "s"
+    [[constant]]
+    name = "two"
+    symbols = ['A_2']
+    identities = ['\frac{A_1', 'A_1 = 3', 'A_9']
+    source = "s"
+    [[constant]]
+    name = "three"
+    symbols = ['A_3']
+    value = "3"
+    uncertainty = "0"
+    unit = "furlong"
+    source = "s"
+    [[constant]]
+    name = "four"
+    symbols = ['A_4']
+    source = "s"
+    """
+    with pytest.raises(DataFileError) as caught:
+        read_constant_table(rows, file="constants.toml")
+    faults = caught.value.faults
+    wanted = [
+        "(one), value", "does not parse", "is no expression", "no constant has the symbol A_9", "(three), unit",
+        "(three), year", "(four): needs a value",
+    ]  # fmt: skip
+    assert len(faults) == len(wanted), faults
+    for part in wanted:
+        assert any(part in fault for fault in faults), (part, faults)
+
+
+def test_nothing_heavy_is_loaded() -> None:
+    code = "import sys, prism.quantities as q; q.quantity('5 km'); sys.exit(bool({'pint', 'lark'} & set(sys.modules)))"
+    root = Path(__file__).resolve().parent.parent
+    assert subprocess.run([sys.executable, "-c", code], check=False, cwd=root).returncode == 0

@@ -1,0 +1,286 @@
+"""The reference DAG: which formula follows from which, and what a set of matched formulas earns.
+
+No mathematics happens here: a node is an index, its points and its prerequisites. Ancestors are bit masks,
+computed once at construction, so the closure of a matched set is a union of integers. Masks were chosen over
+a graph search per grade because a problem is loaded once and graded millions of times; the search stands in
+`tests/test_dag.py` as the slow twin.
+
+A scoring policy is a value in `POLICIES`: a function from matched nodes to credited nodes. Refused: a class per
+policy (there is no state to hold), and policies that return a number (the table of a grade shows nodes).
+
+Source: PRISM-Physics (arXiv 2510.03185), Algorithm 2 and Theorem 2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from graphlib import CycleError, TopologicalSorter
+
+from prism.errors import DagError
+
+Edges = dict[int, tuple[int, ...]]  # node -> the prerequisites of it that exist
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One reference formula, as the score sees it.
+
+    Attributes:
+        index: counts from 1 in the order of the worked solution.
+        points: exact; the score is a share of their sum.
+        prerequisites: direct causes only, all of smaller index.
+        is_final: a final answer.
+    """
+
+    index: int
+    points: Fraction = Fraction(1)
+    prerequisites: tuple[int, ...] = ()
+    is_final: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceDag:
+    """Checked nodes with their ancestors. Build it with `reference_dag`, which refuses faulty ones.
+
+    Attributes:
+        nodes: in index order.
+        ancestors: one mask a node; bit k stands for `nodes[k]`. A node is not its own ancestor.
+        positions: index -> place in `nodes`.
+        finals: indices of the final answers.
+        total: sum of all points, positive.
+    """
+
+    nodes: tuple[Node, ...]
+    ancestors: tuple[int, ...]
+    positions: dict[int, int] = field(hash=False)
+    finals: frozenset[int]
+    total: Fraction
+
+    @property
+    def indices(self) -> tuple[int, ...]:
+        """Indices of all nodes, in order."""
+        return tuple(node.index for node in self.nodes)
+
+
+def reference_dag(nodes: Iterable[Node]) -> ReferenceDag:
+    """Check the nodes and compute their ancestors.
+
+    Errors:
+        DagError: all faults at once. A fault reads `node 3, dependency: ...`, with the key that the problem
+            file uses, so that a loader can hand it on as it stands.
+
+    >>> dag = reference_dag([Node(1), Node(2, prerequisites=(1,), is_final=True)])
+    >>> sorted(ancestor_closure(dag, frozenset({2})))
+    [1, 2]
+    """
+    ordered = tuple(sorted(nodes, key=lambda node: node.index))
+    faults = _faults(ordered)
+    if faults:
+        raise DagError(faults)
+    positions = {node.index: place for place, node in enumerate(ordered)}
+    masks: list[int] = []
+    for node in ordered:  # prerequisites come first: every edge points forward
+        mask = 0
+        for prerequisite in node.prerequisites:
+            place = positions[prerequisite]
+            mask |= masks[place] | 1 << place
+        masks.append(mask)
+    return ReferenceDag(
+        nodes=ordered,
+        ancestors=tuple(masks),
+        positions=positions,
+        finals=frozenset(node.index for node in ordered if node.is_final),
+        total=sum((node.points for node in ordered), Fraction(0)),
+    )
+
+
+# Faults -------------------------------------------------------------------------------------------------------
+
+
+def _faults(nodes: tuple[Node, ...]) -> tuple[str, ...]:
+    if not nodes:
+        return ("nodes: there are none; a reference DAG needs at least one final node",)
+    known = frozenset(node.index for node in nodes)
+    faults = [
+        f"node {index}, index: stands {count} times; every node needs its own"
+        for index, count in sorted(Counter(node.index for node in nodes).items())
+        if count > 1
+    ]
+    faults += [f"node {index}, index: must be 1 or more" for index in sorted(known) if index < 1]
+    edges: Edges = {}
+    for node in nodes:
+        existing = tuple(index for index in node.prerequisites if index in known)
+        edges[node.index] = edges.get(node.index, ()) + existing
+    cycles = _cycles(edges)
+    for node in nodes:
+        faults += _edge_faults(node, known, cycles)
+        if not 0 <= node.points < math.inf:  # also false for NaN
+            faults.append(f"node {node.index}, points: {node.points} is not a finite number >= 0")
+    if all(node.points == 0 for node in nodes):
+        faults.append("points: all are 0, so no score can be computed; give at least one node points > 0")
+    for ring in cycles:
+        arrows = " -> ".join(str(index) for index in (*ring, ring[0]))
+        faults.append(f"node {ring[0]}, dependency: cycle {arrows}; list only smaller indices")
+    return (*faults, *_final_faults(nodes, edges))
+
+
+def _edge_faults(node: Node, known: frozenset[int], cycles: list[list[int]]) -> list[str]:
+    """Faults of one node's edges. A backward edge inside a cycle is not named twice: the cycle names it."""
+    faults = []
+    for prerequisite, count in sorted(Counter(node.prerequisites).items()):
+        where = f"node {node.index}, dependency"
+        if prerequisite not in known:
+            faults.append(f"{where}: {prerequisite} is not a node; nodes are {_range(known)}")
+        elif prerequisite == node.index:
+            faults.append(f"{where}: a node cannot depend on itself")
+        elif prerequisite > node.index and not any({prerequisite, node.index} <= set(ring) for ring in cycles):
+            faults.append(f"{where}: {prerequisite} comes later; list only smaller indices")
+        if count > 1:
+            faults.append(f"{where}: {prerequisite} stands {count} times; list it once")
+    return faults
+
+
+def _cycles(edges: Edges) -> list[list[int]]:
+    """Disjoint cycles of two nodes or more, each from its smallest member on. Self-edges are named elsewhere."""
+    remaining = {
+        index: [earlier for earlier in prerequisites if earlier != index] for index, prerequisites in edges.items()
+    }
+    cycles = []
+    while True:
+        try:
+            TopologicalSorter(remaining).prepare()
+        except CycleError as error:
+            ring: list[int] = error.args[1][:-1]
+            start = ring.index(min(ring))  # so that the message does not depend on the search
+            cycles.append(ring[start:] + ring[:start])
+            remaining = {
+                index: [earlier for earlier in prerequisites if earlier not in ring]
+                for index, prerequisites in remaining.items()
+                if index not in ring
+            }
+        else:
+            return cycles
+
+
+def _final_faults(nodes: tuple[Node, ...], edges: Edges) -> list[str]:
+    finals = sorted({node.index for node in nodes if node.is_final})
+    if not finals:
+        return ["is_final_answer: no node is a final answer; the last node must be one"]
+    faults = []
+    last = nodes[-1].index
+    if last not in finals:
+        faults.append(f"node {last}, is_final_answer: the last node must be a final answer")
+    reaching, stack = set(finals), list(finals)
+    while stack:
+        for prerequisite in edges[stack.pop()]:
+            if prerequisite not in reaching:
+                reaching.add(prerequisite)
+                stack.append(prerequisite)
+    lost = [index for index in sorted(edges) if index not in reaching and index != last]
+    faults += [f"node {index}, is_final_answer: the node leads to no final answer" for index in lost]
+    return faults
+
+
+def _range(indices: frozenset[int]) -> str:
+    ordered = sorted(indices)
+    if ordered == list(range(ordered[0], ordered[-1] + 1)):
+        return f"{ordered[0]}..{ordered[-1]}" if len(ordered) > 1 else str(ordered[0])
+    return ", ".join(str(index) for index in ordered)
+
+
+# Closure ------------------------------------------------------------------------------------------------------
+
+
+def ancestor_closure(dag: ReferenceDag, matched: Iterable[int]) -> frozenset[int]:
+    """The matched nodes and all their prerequisites, direct and indirect: Ach(M) = M with Anc(M).
+
+    By Theorem 2 this is the only set that holds M, is closed under prerequisites, and holds nothing else.
+
+    Errors:
+        DagError: an index that is no node of this DAG.
+    """
+    mask = 0
+    for index in matched:
+        place = _place(dag, index)
+        mask |= dag.ancestors[place] | 1 << place
+    return frozenset(node.index for place, node in enumerate(dag.nodes) if mask >> place & 1)
+
+
+def _place(dag: ReferenceDag, index: int) -> int:
+    if index not in dag.positions:
+        raise DagError((f"{index} is not a node; nodes are {_range(frozenset(dag.positions))}",))
+    return dag.positions[index]
+
+
+def implied_edges(dag: ReferenceDag) -> tuple[tuple[int, int], ...]:
+    """Edges (prerequisite, node) that follow from the others: harmless for the score, a slip of the author."""
+    implied = []
+    for node in dag.nodes:
+        further = 0
+        for prerequisite in node.prerequisites:
+            further |= dag.ancestors[dag.positions[prerequisite]]
+        implied += [
+            (prerequisite, node.index)
+            for prerequisite in sorted(node.prerequisites)
+            if further >> dag.positions[prerequisite] & 1
+        ]
+    return tuple(implied)
+
+
+def layers(dag: ReferenceDag) -> tuple[tuple[int, ...], ...]:
+    """Indices by depth: a node stands one layer below its deepest prerequisite; roots stand in the first."""
+    depth: dict[int, int] = {}
+    for node in dag.nodes:
+        depth[node.index] = 1 + max((depth[prerequisite] for prerequisite in node.prerequisites), default=-1)
+    return tuple(
+        tuple(index for index in dag.indices if depth[index] == level) for level in range(max(depth.values()) + 1)
+    )
+
+
+# Scoring ------------------------------------------------------------------------------------------------------
+
+Policy = Callable[[ReferenceDag, Iterable[int]], frozenset[int]]
+
+
+def strict_credit(dag: ReferenceDag, matched: Iterable[int]) -> frozenset[int]:
+    """Only what was matched itself."""
+    return frozenset(dag.nodes[_place(dag, index)].index for index in matched)
+
+
+def prefix_credit(dag: ReferenceDag, matched: Iterable[int]) -> frozenset[int]:
+    """Every node up to the last matched one, in index order."""
+    last = max(strict_credit(dag, matched), default=0)
+    return frozenset(index for index in dag.indices if index <= last) if last else frozenset()
+
+
+def final_credit(dag: ReferenceDag, matched: Iterable[int]) -> frozenset[int]:
+    """All nodes if every final answer was matched itself, else none."""
+    return frozenset(dag.indices) if is_final_correct(dag, matched) else frozenset()
+
+
+POLICIES: dict[str, Policy] = {
+    "closure": ancestor_closure,
+    "strict": strict_credit,
+    "prefix": prefix_credit,
+    "final": final_credit,
+}
+
+
+def is_final_correct(dag: ReferenceDag, matched: Iterable[int]) -> bool:
+    """Whether every final answer was matched itself; credit by closure does not count."""
+    return dag.finals <= strict_credit(dag, matched)
+
+
+def score(dag: ReferenceDag, credited: Iterable[int]) -> Fraction:
+    """Share of the points that the credited nodes carry, exact and in [0, 1].
+
+    >>> dag = reference_dag([Node(1, Fraction(2)), Node(2, Fraction(1), (1,), is_final=True)])
+    >>> score(dag, ancestor_closure(dag, {1}))
+    Fraction(2, 3)
+    """
+    places = {_place(dag, index) for index in credited}
+    return sum((dag.nodes[place].points for place in places), Fraction(0)) / dag.total

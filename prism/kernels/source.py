@@ -1,0 +1,948 @@
+r"""The compiled core: arrays in, arrays out, one Python source.
+
+Interpreted, the arrays are lists; compiled, they are contiguous NumPy arrays (int64, float64). Every array is
+flat. No kernel raises, draws a random number or reads a global that changes: each partial operation tests its
+domain and its range first and returns a flag, because `1/0.`, `sqrt(-1)`, `exp(1000)` and `10.**400` raise in
+Python where numba gives inf or nan.
+
+Arrays that recur:
+    code: int64[n_op * 3], consts: float64[n_const * 2], dep: int64[n_op]: see `tape.Tape`.
+    x: float64[n_var], one point. value, bound, adjoint: float64[n_op], scratch: the value of each instruction,
+        a bound on its rounding error (inputs carry half an ulp), the derivative of the root by it.
+
+Twin: tests/reference.py, written from the formulas and not from this file.
+"""
+
+from __future__ import annotations
+
+import math
+
+from prism.expr import OPS
+from prism.kernels.marking import marker
+
+_kernel = marker(__name__)
+INTS, REALS = "int64[::1]", "float64[::1]"  # arrays, in signatures
+
+NUM, SYM, ADD, SUB, MUL, DIV, NEG, POW, ROOT, SQRT, ABS, EXP, LN, LOG10 = (
+    int(OPS[name].opcode or 0)
+    for name in ("num", "sym", "add", "sub", "mul", "div", "neg", "pow", "root", "sqrt", "abs", "exp", "ln", "log10")
+)
+SIN, COS, TAN, ASIN, ACOS, ATAN, SINH, COSH, TANH, ASINH, ACOSH, ATANH, IPOW = (
+    int(OPS[name].opcode or 0)
+    for name in (
+        "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "ipow",
+    )
+)  # fmt: skip
+
+POLE = 1  # a denominator or a logarithm's argument that is zero within its rounding error
+DOMAIN = 2  # outside the real domain: sqrt(-1), ln(-1), asin(2)
+RANGE = 4  # overflow or underflow: the value says nothing
+
+ULP = 2.0**-53  # unit roundoff of float64
+LARGE = 1e300  # beyond this a value is out of range
+POLE_MARGIN = 16.0  # a denominator within this many error bounds of zero is a pole: brackets converge onto poles
+EXP_LIMIT = 690.0  # exp of more overflows, of less underflows
+NAN = math.nan
+LN10 = math.log(10.0)
+HALF_PI = math.pi / 2
+
+MAX_DEGREE = 8  # of a rational function in the target; above it the scan takes over
+MAX_ROOTS = 8  # kept per draw
+MAX_BRANCHES = 16  # open branches while peeling
+SCAN_POINTS = 64
+SCAN_DECADES = 5.0  # the scan runs from 1e-5 to 1e5
+REFINE_STEPS = 120  # bisection ends long before: float64 has 64 bits
+NEWTON_STEPS = 4
+CONDITION = 1e-8  # a point is valid if its root is known to this relative accuracy (semantics Z.2)
+TOLERANCE = 1e-6  # relative, in root space (semantics Z.1)
+BORDER = 10.0  # a residual within this factor of the threshold settles nothing
+INFORMATIVE = 64.0  # a variable whose effect is below this many rounding bounds is not seen at this point
+
+POSITIVE, ANGLE, INTEGER, SIGNED, NEGATIVE, DECLARED_POSITIVE = 0, 1, 2, 3, 4, 5  # kinds of variable
+
+
+@_kernel("float64(float64, int64)")
+def integer_power(base, exponent):
+    """base**exponent for exponent >= 0 by squaring; inf where it overflows."""
+    result = 1.0
+    square = base
+    n = exponent
+    while n > 0:
+        if n & 1:
+            result *= square
+        n >>= 1
+        if n > 0:
+            square *= square
+    return result
+
+
+@_kernel(f"int64(float64, float64, float64, float64, int64, {REALS}, {REALS})")
+def real_power(p, dp, q, dq, k, value, bound):
+    """p**q: real for p > 0; for p < 0 only where q is an integer."""
+    whole = math.floor(q + 0.5)
+    sign = 1.0
+    if abs(p) <= POLE_MARGIN * dp or p == 0.0:
+        if q > 0.0:
+            value[k] = 0.0
+            bound[k] = (2.0 * POLE_MARGIN * dp) ** min(q, 64.0) if dp > 0.0 else 0.0
+            return 0
+        return POLE
+    if p < 0.0:
+        if abs(q - whole) > POLE_MARGIN * dq or abs(whole) > 1e15:
+            return DOMAIN
+        sign = 1.0 if whole % 2.0 == 0.0 else -1.0
+        p = -p
+    log = math.log(p)
+    if abs(q * log) > EXP_LIMIT:
+        return RANGE
+    v = sign * p**q
+    value[k] = v
+    bound[k] = abs(v) * (abs(q) * dp / (p - dp) + abs(log) * dq + 4.0 * ULP)
+    return 0
+
+
+@_kernel(f"int64(int64, float64, float64, float64, float64, int64, int64, {REALS}, {REALS})")
+def transcendental(op, p, dp, q, dq, n, k, value, bound):
+    """One instruction that is no arithmetic: p with bound dp, and for `pow` the exponent q with bound dq."""
+    slope = 1.0  # |derivative| times dp is the inherited error
+    if op == EXP:
+        if abs(p) > EXP_LIMIT or dp > 1.0:
+            return RANGE
+        v = math.exp(p)
+        slope = v * (1.0 + dp)
+    elif op == LN or op == LOG10:
+        if abs(p) <= POLE_MARGIN * dp or p == 0.0:
+            return POLE
+        if p < 0.0:
+            return DOMAIN
+        v = math.log(p) if op == LN else math.log10(p)
+        slope = 1.0 / (p - dp) if op == LN else 1.0 / ((p - dp) * LN10)
+    elif op == SIN:
+        v = math.sin(p)
+        slope = abs(math.cos(p)) + dp
+        dp += ULP  # near a zero the argument's own rounding counts, not the value's
+    elif op == COS:
+        v = math.cos(p)
+        slope = abs(math.sin(p)) + dp
+        dp += ULP
+    elif op == TAN:
+        c = math.cos(p)
+        if abs(c) <= POLE_MARGIN * (dp + ULP * abs(p)):
+            return POLE
+        v = math.tan(p)
+        slope = 1.0 / (c * c)
+    elif op == POW:
+        return real_power(p, dp, q, dq, k, value, bound)
+    elif op == ROOT:
+        if p < 0.0 and n % 2 == 0:
+            if p < -POLE_MARGIN * dp:
+                return DOMAIN
+            p = 0.0
+        magnitude = abs(p) ** (1.0 / n) if p != 0.0 else 0.0
+        v = magnitude if p >= 0.0 else -magnitude
+        slope = magnitude / (n * abs(p)) if abs(p) > 2.0 * dp else 0.0
+        if abs(p) <= 2.0 * dp and dp > 0.0:
+            slope = 2.0 * (3.0 * dp) ** (1.0 / n) / dp
+    elif op == ABS:
+        v = abs(p)
+    elif op == ASIN or op == ACOS:
+        if abs(p) > 1.0 + POLE_MARGIN * dp:
+            return DOMAIN
+        p = min(1.0, max(-1.0, p))
+        v = math.asin(p) if op == ASIN else math.acos(p)
+        gap = 1.0 - p * p
+        slope = 1.0 / math.sqrt(gap) if gap > 4.0 * dp else 2.0 / math.sqrt(4.0 * dp + ULP)
+    elif op == ATAN:
+        v = math.atan(p)
+        slope = 1.0 / (1.0 + p * p)
+    elif op == SINH or op == COSH:
+        if abs(p) > EXP_LIMIT or dp > 1.0:
+            return RANGE
+        v = math.sinh(p) if op == SINH else math.cosh(p)
+        slope = 2.0 * math.cosh(p)
+    elif op == TANH:
+        v = math.tanh(p)
+        slope = 1.0 - v * v + dp
+    elif op == ASINH:
+        v = math.asinh(p)
+        slope = 1.0 / math.sqrt(1.0 + p * p) if abs(p) < 1e150 else 1.0 / abs(p)
+    elif op == ACOSH:
+        if p < 1.0 - POLE_MARGIN * dp:
+            return DOMAIN
+        p = max(1.0, p)
+        v = math.acosh(p)
+        gap = p - 1.0
+        slope = 1.0 / math.sqrt(gap * (p + 1.0)) if gap > 4.0 * dp else 2.0 / math.sqrt(4.0 * dp + ULP)
+    elif op == ATANH:
+        if abs(abs(p) - 1.0) <= POLE_MARGIN * dp:
+            return POLE
+        if abs(p) > 1.0:
+            return DOMAIN
+        v = math.atanh(p)
+        slope = 1.0 / (1.0 - p * p)
+    else:
+        return DOMAIN
+    e = slope * dp + 2.0 * ULP * abs(v)
+    if not (-LARGE < v < LARGE and e < LARGE):
+        return RANGE
+    value[k] = v
+    bound[k] = e
+    return 0
+
+
+@_kernel(f"int64({INTS}, {REALS}, {INTS}, int64, {REALS}, int64, {REALS}, {REALS})")
+def evaluate(code, consts, dep, n_op, x, hold, value, bound):
+    """Value and rounding bound of every instruction at one point; 0, or the flag that stopped it.
+
+    hold: a bit mask of variables; instructions that depend on them are left alone (0: evaluate everything).
+    """
+    for k in range(n_op):
+        if dep[k] & hold:
+            continue
+        op = code[3 * k]
+        a = code[3 * k + 1]
+        b = code[3 * k + 2]
+        if op == MUL:
+            p = value[a]
+            q = value[b]
+            v = p * q
+            if v == 0.0 and p != 0.0 and q != 0.0:
+                return RANGE
+            e = abs(p) * bound[b] + abs(q) * bound[a] + bound[a] * bound[b] + ULP * abs(v)
+        elif op == NUM:
+            v = consts[2 * a]
+            e = consts[2 * a + 1]
+        elif op == SYM:
+            v = x[a]
+            e = ULP * abs(v)
+        elif op == ADD:
+            v = value[a] + value[b]
+            e = bound[a] + bound[b] + ULP * abs(v)
+        elif op == SUB:
+            v = value[a] - value[b]
+            e = bound[a] + bound[b] + ULP * abs(v)
+        elif op == IPOW:
+            p = value[a]
+            n = b if b >= 0 else -b
+            if b < 0 and abs(p) <= POLE_MARGIN * bound[a]:
+                return POLE
+            v = integer_power(p, n)
+            if v == 0.0 and p != 0.0:
+                return RANGE
+            if not v < LARGE or not v > -LARGE:
+                return RANGE
+            if b < 0:
+                v = 1.0 / v
+            # |d p^b| = |b p^(b-1)| dp; a base of zero within its error leaves dp^n
+            if abs(p) > bound[a]:
+                e = abs(v) * n * (bound[a] / (abs(p) - bound[a]) + ULP)
+            else:
+                e = integer_power(2.0 * bound[a], n) if n > 0 else 0.0
+        elif op == DIV:
+            p = value[a]
+            q = value[b]
+            if abs(q) <= POLE_MARGIN * bound[b]:
+                return POLE
+            v = p / q
+            if v == 0.0 and p != 0.0:
+                return RANGE
+            e = (bound[a] + abs(v) * bound[b]) / (abs(q) - bound[b]) + ULP * abs(v)
+        elif op == NEG:
+            v = -value[a]
+            e = bound[a]
+        elif op == SQRT:
+            p = value[a]
+            if p < -POLE_MARGIN * bound[a]:
+                return DOMAIN
+            v = math.sqrt(p) if p > 0.0 else 0.0
+            e = bound[a] / v + ULP * v if v * v > 4.0 * bound[a] else 2.0 * math.sqrt(bound[a]) + ULP * v
+        else:
+            flag = transcendental(op, value[a], bound[a], value[b] if op == POW else 0.0,
+                                  bound[b] if op == POW else 0.0, b, k, value, bound)  # fmt: skip
+            if flag:
+                return flag
+            continue
+        if not (-LARGE < v < LARGE and e < LARGE):
+            return RANGE
+        value[k] = v
+        bound[k] = e
+    return 0
+
+
+@_kernel("float64(int64, float64, int64, float64)")
+def slope_of(op, p, n, v):
+    """Derivative of a one-argument instruction with argument p and value v; 0 where it has none."""
+    if op == NEG:
+        return -1.0
+    if op == IPOW:
+        if p == 0.0:
+            return 1.0 if n == 1 else 0.0
+        return n * v / p
+    if op == SQRT:
+        return 0.5 / v if v > 1e-150 else 0.0
+    if op == ROOT:
+        return v / (n * p) if p != 0.0 else 0.0
+    if op == ABS:
+        return 1.0 if p > 0.0 else -1.0 if p < 0.0 else 0.0
+    if op == EXP:
+        return v
+    if op == LN:
+        return 1.0 / p
+    if op == LOG10:
+        return 1.0 / (p * LN10)
+    if op == SIN:
+        return math.cos(p)
+    if op == COS:
+        return -math.sin(p)
+    if op == TAN:
+        return 1.0 + v * v
+    if op == ASIN or op == ACOS:
+        gap = 1.0 - p * p
+        if gap <= 0.0:
+            return 0.0
+        return 1.0 / math.sqrt(gap) if op == ASIN else -1.0 / math.sqrt(gap)
+    if op == ATAN:
+        return 1.0 / (1.0 + p * p)
+    if op == SINH:
+        return math.cosh(p)
+    if op == COSH:
+        return math.sinh(p)
+    if op == TANH:
+        return 1.0 - v * v
+    if op == ASINH:
+        return 1.0 / math.sqrt(1.0 + p * p) if abs(p) < 1e150 else 1.0 / abs(p)
+    if op == ACOSH:
+        gap = (p - 1.0) * (p + 1.0)
+        return 1.0 / math.sqrt(gap) if gap > 0.0 else 0.0
+    if op == ATANH:
+        return 1.0 / (1.0 - p * p)
+    return 0.0
+
+
+@_kernel(f"void({INTS}, int64, int64, {REALS}, {REALS}, {REALS})")
+def gradient(code, n_op, n_var, value, adjoint, grad):
+    """One reverse sweep: grad[v] = d root / d x_v, after `evaluate` returned 0 at the same point."""
+    for k in range(n_op):
+        adjoint[k] = 0.0
+    for v in range(n_var):
+        grad[v] = 0.0
+    adjoint[n_op - 1] = 1.0
+    for step in range(n_op):
+        k = n_op - 1 - step
+        w = adjoint[k]
+        if w == 0.0:
+            continue
+        op = code[3 * k]
+        a = code[3 * k + 1]
+        b = code[3 * k + 2]
+        if op == SYM:
+            grad[a] += w
+        elif op == MUL:
+            adjoint[a] += w * value[b]
+            adjoint[b] += w * value[a]
+        elif op == ADD:
+            adjoint[a] += w
+            adjoint[b] += w
+        elif op == SUB:
+            adjoint[a] += w
+            adjoint[b] -= w
+        elif op == DIV:
+            adjoint[a] += w / value[b]
+            adjoint[b] -= w * value[k] / value[b]
+        elif op == POW:
+            p = value[a]
+            q = value[b]
+            if p != 0.0:
+                adjoint[a] += w * q * value[k] / p
+                if p > 0.0:
+                    adjoint[b] += w * value[k] * math.log(p)
+            elif q == 1.0:
+                adjoint[a] += w
+        elif op != NUM:
+            adjoint[a] += w * slope_of(op, value[a], b, value[k])
+
+
+# Roots: peel the operators above a target that occurs once, else a rational function, else a scan. ----------
+
+
+@_kernel("float64(float64, float64)")
+def safe_power(p, q):
+    """p**q for p >= 0, nan where it leaves the range."""
+    if p == 0.0:
+        return 0.0 if q > 0.0 else NAN
+    if abs(q * math.log(p)) > EXP_LIMIT:
+        return NAN
+    return p**q
+
+
+@_kernel("float64(int64, boolean, float64, float64)")
+def invert_binary(op, left, w, other):
+    """The operand that gives w together with `other`; left: the unknown is the first operand. nan: none."""
+    if op == ADD:
+        return w - other
+    if op == SUB:
+        return w + other if left else other - w
+    if op == MUL:
+        return w / other if other != 0.0 else NAN
+    if op == DIV:
+        if left:
+            return w * other
+        return other / w if w != 0.0 and other != 0.0 else NAN
+    if left:  # base ** other == w
+        if other == 0.0:
+            return NAN
+        if w >= 0.0:
+            return safe_power(w, 1.0 / other)
+        return -safe_power(-w, 1.0 / other) if other % 2.0 == 1.0 else NAN
+    if other <= 0.0 or other == 1.0 or w <= 0.0:
+        return NAN
+    return math.log(w) / math.log(other)
+
+
+@_kernel("float64(int64, float64, int64)")
+def invert_unary(op, w, n):
+    """The argument at which a one-argument instruction has the value w; nan if there is none."""
+    if op == NEG:
+        return -w
+    if op == SQRT:
+        return w * w if w >= 0.0 else NAN
+    if op == IPOW:
+        if n == 0 or (w == 0.0 and n < 0):
+            return NAN
+        if w >= 0.0:
+            return safe_power(w, 1.0 / n)
+        return -safe_power(-w, 1.0 / n) if n % 2 == 1 else NAN
+    if op == ROOT:
+        return integer_power(w, n) if w >= 0.0 or n % 2 == 1 else NAN
+    if op == ABS:
+        return w if w >= 0.0 else NAN
+    if op == EXP:
+        return math.log(w) if w > 0.0 else NAN
+    if op == LN:
+        return math.exp(w) if abs(w) < EXP_LIMIT else NAN
+    if op == LOG10:
+        return math.exp(w * LN10) if abs(w * LN10) < EXP_LIMIT else NAN
+    if op == SIN or op == COS:
+        if abs(w) > 1.0:
+            return NAN
+        return math.asin(w) if op == SIN else math.acos(w)
+    if op == TAN:
+        return math.atan(w)
+    if op == ASIN:
+        return math.sin(w) if abs(w) <= HALF_PI else NAN
+    if op == ACOS:
+        return math.cos(w) if 0.0 <= w <= math.pi else NAN
+    if op == ATAN:
+        return math.tan(w) if abs(w) < HALF_PI else NAN
+    if op == SINH:
+        return math.asinh(w)
+    if op == COSH:
+        return math.acosh(w) if w >= 1.0 else NAN
+    if op == TANH:
+        return math.atanh(w) if abs(w) < 1.0 else NAN
+    if op == ASINH:
+        return math.sinh(w) if abs(w) < EXP_LIMIT else NAN
+    if op == ACOSH:
+        return math.cosh(w) if 0.0 <= w < EXP_LIMIT else NAN
+    if op == ATANH:
+        return math.tanh(w)
+    return NAN
+
+
+@_kernel("float64(int64, float64, float64, int64)")
+def other_branch(op, root, other, n):
+    """The second argument with the same value, after `invert_*` gave the first; nan if there is none."""
+    if op == SIN:
+        return math.pi - root
+    if op == COS or op == ABS or op == COSH:
+        return -root
+    if op == IPOW and n % 2 == 0:
+        return -root
+    if op == POW and other % 2.0 == 0.0:
+        return -root
+    return NAN
+
+
+@_kernel(f"int64({INTS}, {INTS}, int64, int64, {REALS}, {INTS}, {REALS}, {REALS})")
+def peel(code, dep, n_op, bit, value, at, want, roots):
+    """Roots in the target by inverting the operators on its only path; -1 if it has more than one path.
+
+    value: of the instructions that do not depend on the target. at, want: scratch, [MAX_BRANCHES] each.
+    roots: float64[MAX_ROOTS], the result.
+    """
+    at[0] = n_op - 1
+    want[0] = 0.0
+    n_open = 1
+    n_root = 0
+    while n_open > 0:
+        n_open -= 1
+        k = at[n_open]
+        w = want[n_open]
+        while w == w and code[3 * k] != SYM:
+            op = code[3 * k]
+            a = code[3 * k + 1]
+            b = code[3 * k + 2]
+            down = a
+            known = 0.0
+            if op == ADD or op == SUB or op == MUL or op == DIV or op == POW:
+                left = (dep[a] & bit) != 0
+                if left and (dep[b] & bit) != 0:
+                    return -1
+                known = value[b] if left else value[a]
+                down = a if left else b
+                w = invert_binary(op, left, w, known)
+                second = other_branch(op, w, known if left else 1.0, 1)
+            else:
+                w = invert_unary(op, w, b)
+                second = other_branch(op, w, 1.0, b)
+            if second == second and second != w and n_open < MAX_BRANCHES:
+                at[n_open] = down
+                want[n_open] = second
+                n_open += 1
+            k = down
+        if w == w and abs(w) < LARGE and n_root < MAX_ROOTS:
+            roots[n_root] = w
+            n_root += 1
+    return n_root
+
+
+WIDTH = MAX_DEGREE + 1  # coefficients of one polynomial, lowest first
+
+
+@_kernel(f"int64({REALS}, int64, int64, {REALS}, int64, int64, {REALS}, int64)")
+def multiply(p, p_at, p_degree, q, q_at, q_degree, out, out_at):
+    """Out = p * q as polynomials; the degree, or -1 above MAX_DEGREE. out is neither p nor q."""
+    degree = p_degree + q_degree
+    if degree > MAX_DEGREE:
+        return -1
+    for i in range(degree + 1):
+        out[out_at + i] = 0.0
+    for i in range(p_degree + 1):
+        for j in range(q_degree + 1):
+            out[out_at + i + j] += p[p_at + i] * q[q_at + j]
+    return degree
+
+
+@_kernel(f"int64({INTS}, {INTS}, int64, int64, {REALS}, {REALS}, {INTS})")
+def rational(code, dep, n_op, bit, value, poly, degree):
+    """Root instruction as numerator / denominator in the target; degree of the numerator, or -1.
+
+    poly: float64[(2 * n_op + 3) * WIDTH], numerator of instruction k at 2k * WIDTH and denominator after it; the last
+    three are scratch. degree: int64[2 * n_op], theirs.
+    """
+    s0 = 2 * n_op * WIDTH
+    s1 = s0 + WIDTH
+    s2 = s1 + WIDTH
+    for k in range(n_op):
+        num = 2 * k * WIDTH
+        den = num + WIDTH
+        poly[den] = 1.0
+        degree[2 * k + 1] = 0
+        if dep[k] & bit == 0:
+            poly[num] = value[k]
+            degree[2 * k] = 0
+            continue
+        op = code[3 * k]
+        a = code[3 * k + 1]
+        b = code[3 * k + 2]
+        na = 2 * a * WIDTH
+        da = na + WIDTH
+        if op == SYM:
+            poly[num] = 0.0
+            poly[num + 1] = 1.0
+            degree[2 * k] = 1
+        elif op == NEG:
+            for i in range(degree[2 * a] + 1):
+                poly[num + i] = -poly[na + i]
+            for i in range(degree[2 * a + 1] + 1):
+                poly[den + i] = poly[da + i]
+            degree[2 * k] = degree[2 * a]
+            degree[2 * k + 1] = degree[2 * a + 1]
+        elif op == MUL or op == DIV:
+            nb = 2 * b * WIDTH
+            swap = 1 if op == DIV else 0
+            nq = nb + swap * WIDTH
+            dq = nb + WIDTH - swap * WIDTH
+            up = multiply(poly, na, degree[2 * a], poly, nq, degree[2 * b + swap], poly, num)
+            low = multiply(poly, da, degree[2 * a + 1], poly, dq, degree[2 * b + 1 - swap], poly, den)
+            if up < 0 or low < 0:
+                return -1
+            degree[2 * k] = up
+            degree[2 * k + 1] = low
+        elif op == ADD or op == SUB:
+            nb = 2 * b * WIDTH
+            db = nb + WIDTH
+            sign = 1.0 if op == ADD else -1.0
+            left = multiply(poly, na, degree[2 * a], poly, db, degree[2 * b + 1], poly, s0)
+            right = multiply(poly, nb, degree[2 * b], poly, da, degree[2 * a + 1], poly, s1)
+            low = multiply(poly, da, degree[2 * a + 1], poly, db, degree[2 * b + 1], poly, den)
+            if left < 0 or right < 0 or low < 0:
+                return -1
+            top = left if left > right else right
+            for i in range(top + 1):
+                term = poly[s0 + i] if i <= left else 0.0
+                poly[num + i] = term + sign * poly[s1 + i] if i <= right else term
+            degree[2 * k] = top
+            degree[2 * k + 1] = low
+        elif op == IPOW and -MAX_DEGREE <= b <= MAX_DEGREE:
+            count = b if b > 0 else -b
+            for side in range(2):
+                source = na + side * WIDTH
+                target = num + side * WIDTH if b > 0 else den - side * WIDTH
+                slot = 2 * k + side if b > 0 else 2 * k + 1 - side
+                poly[s0] = 1.0
+                reached = 0
+                for _ in range(count):
+                    reached = multiply(poly, s0, reached, poly, source, degree[2 * a + side], poly, s2)
+                    if reached < 0:
+                        return -1
+                    for i in range(reached + 1):
+                        poly[s0 + i] = poly[s2 + i]
+                for i in range(reached + 1):
+                    poly[target + i] = poly[s0 + i]
+                degree[slot] = reached
+        else:
+            return -1
+    return degree[2 * (n_op - 1)]
+
+
+@_kernel(f"float64({REALS}, int64, int64, float64)")
+def horner(p, at, degree, t):
+    """Value of the polynomial p[at : at + degree + 1] (lowest first) at t."""
+    total = p[at + degree]
+    for i in range(degree - 1, -1, -1):
+        total = total * t + p[at + i]
+    return total
+
+
+@_kernel(f"float64({REALS}, int64, int64, float64, float64)")
+def bracketed_root(p, at, degree, low, high):
+    """The root in (low, high), where the polynomial changes sign once: bisection to the last bit."""
+    f_low = horner(p, at, degree, low)
+    for _ in range(REFINE_STEPS):
+        middle = 0.5 * (low + high)
+        if middle == low or middle == high:
+            break
+        f = horner(p, at, degree, middle)
+        if f == 0.0:
+            return middle
+        if (f < 0.0) == (f_low < 0.0):
+            low = middle
+        else:
+            high = middle
+    return 0.5 * (low + high)
+
+
+@_kernel(f"int64({REALS}, int64, int64, {REALS}, {REALS})")
+def real_roots(p, at, degree, work, roots):
+    """Real roots with a change of sign, ascending: degree by degree through the roots of the derivatives.
+
+    p[at : at + degree + 1]: coefficients, lowest first. work: float64[2 * WIDTH]. roots: float64[MAX_ROOTS + 1].
+    """
+    while degree > 0 and p[at + degree] == 0.0:
+        degree -= 1
+    if degree <= 0:
+        return 0
+    has_zero = p[at] == 0.0  # taken out exactly: halving never ends on 0
+    while degree > 0 and p[at] == 0.0:
+        at += 1
+        degree -= 1
+    reach = 0.0
+    for i in range(degree):
+        reach = max(reach, abs(p[at + i] / p[at + degree]))
+    reach = 1.0 + reach  # Cauchy's bound holds for the derivatives' roots too (Gauss-Lucas)
+    if not reach < LARGE:
+        return 0
+    n_root = 0
+    for order in range(degree - 1, -1, -1):
+        left = degree - order  # degree of the derivative of this order
+        for i in range(left + 1):
+            factor = 1.0
+            for j in range(order):
+                factor *= i + order - j
+            work[i] = p[at + i + order] * factor
+        for i in range(n_root):
+            work[WIDTH + i] = roots[i]
+        n_turn = n_root
+        n_root = 0
+        low = -reach
+        f_low = horner(work, 0, left, low)
+        for i in range(n_turn + 1):
+            high = work[WIDTH + i] if i < n_turn else reach
+            f_high = horner(work, 0, left, high)
+            if f_high == 0.0 or (f_low < 0.0) != (f_high < 0.0):
+                if f_low != 0.0 and n_root < MAX_ROOTS:
+                    roots[n_root] = high if f_high == 0.0 else bracketed_root(work, 0, left, low, high)
+                    n_root += 1
+            low = high
+            f_low = f_high
+    if has_zero and n_root < MAX_ROOTS:
+        roots[n_root] = 0.0
+        n_root += 1
+    return n_root
+
+
+@_kernel(f"int64({INTS}, {REALS}, {INTS}, int64, {REALS}, int64, boolean, boolean, {REALS}, {REALS}, {REALS})")
+def scan(code, consts, dep, n_op, x, target, angle, negative, value, bound, roots):
+    """Roots in the target by looking for changes of sign on a grid, then halving: geometric, or even for an angle."""
+    n_root = 0
+    last = 0.0
+    f_last = 0.0
+    known = False
+    held = x[target]
+    for step in range(SCAN_POINTS):
+        share = (step + 0.5) / SCAN_POINTS
+        t = share * HALF_PI if angle else 10.0 ** (SCAN_DECADES * (2.0 * share - 1.0))
+        if negative:
+            t = -t
+        x[target] = t
+        if evaluate(code, consts, dep, n_op, x, 0, value, bound) != 0:
+            known = False
+            continue
+        f = value[n_op - 1]
+        if known and (f < 0.0) != (f_last < 0.0) and n_root < MAX_ROOTS:
+            low = last
+            high = t
+            limit = max(abs(f), abs(f_last))
+            clean = True
+            for _ in range(REFINE_STEPS):
+                middle = 0.5 * (low + high)
+                if middle == low or middle == high:
+                    break
+                x[target] = middle
+                if evaluate(code, consts, dep, n_op, x, 0, value, bound) != 0:
+                    clean = False
+                    break
+                g = value[n_op - 1]
+                if abs(g) > limit:  # the bracket closes in on a pole
+                    clean = False
+                    break
+                if (g < 0.0) == (f_last < 0.0):
+                    low = middle
+                else:
+                    high = middle
+            if clean:
+                roots[n_root] = 0.5 * (low + high)
+                n_root += 1
+        last = t
+        f_last = f
+        known = True
+    x[target] = held
+    return n_root
+
+
+@_kernel(f"float64({INTS}, {REALS}, {INTS}, int64, int64, {REALS}, int64, {REALS}, {REALS}, {REALS}, {REALS})")
+def polish(code, consts, dep, n_op, n_var, x, target, value, bound, adjoint, grad):
+    """Newton steps on the target in place; its relative uncertainty there, or a negative number if it is no root.
+
+    At a root of 0 the uncertainty is absolute: the scale is 1 (semantics Z.1).
+    """
+    best = x[target]
+    noise = -1.0
+    smallest = LARGE
+    for _ in range(NEWTON_STEPS):
+        if evaluate(code, consts, dep, n_op, x, 0, value, bound) != 0:
+            break
+        f = value[n_op - 1]
+        gradient(code, n_op, n_var, value, adjoint, grad)
+        slope = abs(grad[target])
+        if not abs(f) < smallest or not 0.0 < slope < LARGE:
+            break
+        smallest = abs(f)
+        best = x[target]
+        scale = slope * abs(best) if best != 0.0 else slope
+        noise = (abs(f) + bound[n_op - 1]) / scale if scale > 0.0 else -1.0
+        if f == 0.0:
+            break
+        x[target] = best - f / grad[target]
+    x[target] = best
+    return noise
+
+
+@_kernel(
+    f"int64({INTS}, {REALS}, {INTS}, int64, {REALS}, int64, int64, {REALS}, {REALS}, {REALS}, {INTS}, {REALS}, {REALS})"
+)
+def solve(code, consts, dep, n_op, x, target, kind, value, bound, poly, degree, work, roots):
+    """Candidate roots of the formula in one variable, the others as in x; not yet polished. Returns how many.
+
+    poly: float64[(2 * n_op + 3) * WIDTH], degree: int64[2 * n_op + MAX_BRANCHES], work: float64[2 * WIDTH], scratch.
+    roots: float64[MAX_ROOTS + 1], the result.
+    """
+    bit = 1 << target
+    if dep[n_op - 1] & bit == 0:
+        return 0
+    if evaluate(code, consts, dep, n_op, x, bit, value, bound) != 0:
+        return 0
+    n_root = peel(code, dep, n_op, bit, value, degree, poly, roots)
+    if n_root >= 0:
+        return n_root
+    top = rational(code, dep, n_op, bit, value, poly, degree)
+    if top >= 0:
+        return real_roots(poly, 2 * (n_op - 1) * WIDTH, top, work, roots)
+    n_root = scan(code, consts, dep, n_op, x, target, kind == ANGLE, False, value, bound, roots)
+    if n_root == 0 and kind != ANGLE:
+        n_root = scan(code, consts, dep, n_op, x, target, False, True, value, bound, roots)
+    return n_root
+
+
+@_kernel(f"int64({INTS}, int64, {REALS})")
+def in_principal_range(code, n_op, value):
+    """1 if every sine, cosine and tangent has its argument where its inverse function has values."""
+    for k in range(n_op):
+        op = code[3 * k]
+        if op == SIN or op == COS or op == TAN:
+            p = value[code[3 * k + 1]]
+            if op == COS and not 0.0 <= p <= math.pi:
+                return 0
+            if op != COS and not -HALF_PI <= p <= HALF_PI:
+                return 0
+    return 1
+
+
+@_kernel(f"int64({REALS}, int64, int64)")
+def keep_roots(kept, n_kept, kind):
+    """Move the roots that count to the front and count them.
+
+    Angles in (0, pi/2); one real root as it is, of several the positive ones; of a symbol that is declared
+    positive or taken as negative, those of its sign; for a signed symbol all. Source: semantics Z.3.
+    """
+    n = 0
+    if kind == ANGLE:
+        for i in range(n_kept):
+            if 0.0 < kept[2 * i] < HALF_PI:
+                kept[2 * n] = kept[2 * i]
+                kept[2 * n + 1] = kept[2 * i + 1]
+                n += 1
+        return n
+    if kind == SIGNED or (n_kept <= 1 and kind != DECLARED_POSITIVE and kind != NEGATIVE):
+        return n_kept
+    for i in range(n_kept):
+        if kept[2 * i] != 0.0 and (kept[2 * i] > 0.0) == (kind != NEGATIVE):
+            kept[2 * n] = kept[2 * i]
+            kept[2 * n + 1] = kept[2 * i + 1]
+            n += 1
+    return n
+
+
+@_kernel(
+    f"int64({INTS}, {REALS}, {INTS}, int64, int64, {INTS}, {INTS}, int64, {REALS}, int64, int64, int64, "
+    f"{INTS}, {REALS}, {REALS}, {REALS}, {REALS}, {REALS}, {REALS}, {REALS}, {INTS}, {REALS}, {REALS}, "
+    f"{REALS}, {INTS})"
+)
+def zero_points(code, consts, dep, n_op, n_var, kinds, targets, n_target, draws, n_draw, want, room, spot, root,
+                x, value, bound, adjoint, grad, poly, degree, work, roots, kept, tally):  # fmt: skip
+    """Points on the zero set of a formula: targets round-robin over its variables, all real roots.
+
+    kinds: int64[n_var]. targets: int64[n_target], slots that may be solved for. draws: float64[n_var * n_draw].
+    want: points after which to stop, once every target has had one. room: points that fit.
+    spot: int64[room * 3], draw, target, 1 if in the principal range. root: float64[room * 2], root and its relative
+    uncertainty. x..kept: scratch, kept float64[2 * (MAX_ROOTS + 1)]. tally: int64[1], draws used.
+    Returns the number of points. Source: semantics Z.1-Z.4.
+    """
+    n_point = 0
+    served = 0
+    everyone = 0
+    for i in range(n_target):
+        everyone |= 1 << targets[i]
+    for d in range(n_draw):
+        if n_point >= want and served == everyone:
+            break
+        tally[0] = d + 1
+        # with an even number of targets the shift keeps a target from meeting one box only
+        turn = d + d // n_target if n_target % 2 == 0 else d
+        target = targets[turn % n_target]
+        for v in range(n_var):
+            x[v] = draws[v * n_draw + d]
+        n_root = solve(code, consts, dep, n_op, x, target, kinds[target], value, bound, poly, degree, work, roots)
+        n_kept = 0
+        for i in range(n_root):
+            x[target] = roots[i]
+            noise = polish(code, consts, dep, n_op, n_var, x, target, value, bound, adjoint, grad)
+            fresh = 0.0 <= noise <= CONDITION
+            for j in range(n_kept):
+                if abs(kept[2 * j] - x[target]) <= 1e-7 * abs(x[target]):
+                    fresh = False
+            if fresh:
+                kept[2 * n_kept] = x[target]
+                kept[2 * n_kept + 1] = noise
+                n_kept += 1
+        n_kept = keep_roots(kept, n_kept, kinds[target])
+        for i in range(n_kept):
+            if n_point >= room:
+                break
+            x[target] = kept[2 * i]
+            evaluate(code, consts, dep, n_op, x, 0, value, bound)
+            spot[3 * n_point] = d
+            spot[3 * n_point + 1] = target
+            spot[3 * n_point + 2] = in_principal_range(code, n_op, value)
+            root[2 * n_point] = kept[2 * i]
+            root[2 * n_point + 1] = kept[2 * i + 1]
+            n_point += 1
+            served |= 1 << target
+    return n_point
+
+
+AGREED, SKIPPED, BORDERLINE, MISMATCH, LIVE, TOUCHED, SERVED, POLED = 0, 1, 2, 3, 4, 5, 6, 7  # places in `out` of cross
+
+
+@_kernel(
+    f"void({INTS}, {REALS}, {INTS}, int64, int64, {REALS}, int64, {INTS}, {INTS}, {REALS}, int64, "
+    f"boolean, {REALS}, {REALS}, {REALS}, {REALS}, {REALS}, {INTS})"
+)
+def cross(code, consts, dep, n_op, n_var, draws, n_draw, slot_of, spot, root, n_point, principal,
+          x, value, bound, adjoint, grad, out):  # fmt: skip
+    """Is this formula zero at another formula's points? Ends at the first mismatch.
+
+    slot_of: int64[other's n_var], the slot here of each of its variables, or -1. spot, root: its points, see
+    `zero_points`; both formulas draw the same value for the same name. principal: leave out
+    points outside the principal range (semantics Z.4).
+    out: int64[8]: points that agree, points skipped, points too close to call, index of the mismatch or -1, mask of
+    variables that are live here, mask of those with any gradient, mask of the other's targets that agreed, 1 if the
+    mismatch is a pole.
+    """
+    for i in range(8):
+        out[i] = 0
+    out[MISMATCH] = -1
+    for i in range(n_point):
+        d = spot[3 * i]
+        solved = slot_of[spot[3 * i + 1]]
+        for v in range(n_var):
+            x[v] = draws[v * n_draw + d]
+        noise = 0.0
+        if solved >= 0:
+            x[solved] = root[2 * i]
+            noise = root[2 * i + 1]
+        flag = evaluate(code, consts, dep, n_op, x, 0, value, bound)
+        if flag == POLE:
+            out[MISMATCH] = i
+            out[POLED] = 1
+            return
+        if flag != 0 or (principal and (spot[3 * i + 2] == 0 or in_principal_range(code, n_op, value) == 0)):
+            out[SKIPPED] += 1
+            continue
+        gradient(code, n_op, n_var, value, adjoint, grad)
+        f = abs(value[n_op - 1])
+        slack = bound[n_op - 1]
+        if solved >= 0:
+            slack += noise * abs(grad[solved]) * (abs(x[solved]) if x[solved] != 0.0 else 1.0)
+        least = LARGE
+        most = 0.0
+        for v in range(n_var):
+            effect = abs(grad[v]) * (abs(x[v]) if x[v] != 0.0 else 1.0)
+            if effect > 0.0:
+                out[TOUCHED] |= 1 << v
+            if effect > INFORMATIVE * slack:
+                out[LIVE] |= 1 << v
+                least = min(least, effect)
+                most = max(most, effect)
+        threshold = slack if most == 0.0 else TOLERANCE * least + slack
+        if f > BORDER * threshold:
+            out[MISMATCH] = i
+            return
+        if most == 0.0 or slack > CONDITION * most:
+            out[SKIPPED] += 1
+        elif f > threshold:
+            out[BORDERLINE] += 1
+        else:
+            out[AGREED] += 1
+            out[SERVED] |= 1 << spot[3 * i + 1]

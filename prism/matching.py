@@ -1,0 +1,162 @@
+"""The order of attempts with what the problem knows (semantics O): plain first, then constants.
+
+Two formulas are compared as they stand. Only where that fails, and only where it can make their symbols meet, a
+symbol that the problem leaves undeclared is read as a constant of nature: `k` as 1/(4 pi epsilon_0). The verdict
+says what was read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import product
+
+from prism.context import Context, may_be_constant
+from prism.equivalence import Verdict, compare
+from prism.errors import LatexSyntaxError
+from prism.expr import EQUALITIES, Expr, Formula, formula, spell, substitute, symbol, symbols
+from prism.latex import parse
+from prism.quantities import Reading, constant_table, with_units_resolved
+
+MAX_ATTEMPTS = 12  # for one pair; a formula of nothing but constants has hundreds of readings
+MAX_READ = 4  # symbols of one pair that are read as constants
+MAX_CHAIN = 12  # members; a longer chain is a list of guesses
+
+_RANK = {"equivalent": 0, "undecided": 1, "different": 2}
+
+
+def equivalent(a: Formula | str, b: Formula | str, *, context: Context | None = None) -> Verdict:
+    r"""Decide whether two formulas say the same thing.
+
+    Points are drawn on the zero set of each formula and tested on the other. Agreement at ten points from each
+    side is strong evidence, not proof; one disagreement is proof, and is returned as a witness.
+
+    Args:
+        a, b: reference and claim: formulas, or LaTeX in any form that `parse` reads. The decision is symmetric but
+            for bare expressions and chains: a chain as the claim states several formulas, and one must agree; a
+            chain as the reference needs all its links.
+        context: symbols, domains, constants and values of the problem; by default every symbol is a positive real
+            number.
+
+    Returns:
+        Verdict. `different` carries a witness where there is one; `undecided` a reason such as `too_few_points`,
+        `unsupported`, `too_large`, `parse_error`. Never an exception for LaTeX.
+
+    Source: PRISM-Physics (arXiv 2510.03185), Algorithm 1. Twin: tests/reference.py::equivalent
+
+    >>> equivalent(r"2 h = g t^2", r"t = \sqrt{2h/g}").status
+    'equivalent'
+    >>> equivalent(r"E = \frac12 m v^2", r"E = m v^2").reason
+    'witness'
+    """
+    context = context or Context()
+    try:
+        reference = parse(a) if isinstance(a, str) else a
+        claim = parse(b) if isinstance(b, str) else b
+    except LatexSyntaxError as error:
+        return Verdict("undecided", "parse_error", detail=str(error))
+    if reference.kind == "chain":
+        links = stated_formulas(reference)[: len(reference.relations)]
+        verdicts = [_best(link, stated_formulas(claim), context) for link in links]
+        return max(verdicts, key=lambda verdict: _RANK[verdict.status])
+    return _best(reference, stated_formulas(claim), context)
+
+
+def stated_formulas(written: Formula) -> tuple[Formula, ...]:
+    """The formulas with two members that a chain states, in order; any other formula states itself.
+
+    A chain `a = b = c` states each pair of neighbours, and that its first member equals each of the others, as far
+    as equalities join them (semantics C.1).
+
+    >>> from prism.expr import symbol
+    >>> a, b, c = symbol("a"), symbol("b"), symbol("c")
+    >>> [str(claim) for claim in stated_formulas(formula((a, b, c), ("=", "=")))]
+    ['a = b', 'b = c', 'a = c']
+    """
+    if written.kind != "chain":
+        return (written,)
+    members = written.members[:MAX_CHAIN]
+    relations = written.relations[: len(members) - 1]
+    links = [formula((members[k], members[k + 1]), (relation,), written.latex) for k, relation in enumerate(relations)]
+    ends = []
+    for k in range(1, len(relations)):
+        if not EQUALITIES.issuperset(relations[: k + 1]):
+            break
+        ends.append(formula((members[0], members[k + 1]), ("=",), written.latex))
+    return tuple(links + ends)
+
+
+def _best(reference: Formula, claims: tuple[Formula, ...], context: Context) -> Verdict:
+    """The first claim that is equivalent, else the nearest to it; the cost is that of all attempts."""
+    best: Verdict | None = None
+    cost = 0
+    for claim in claims:
+        verdict = _attempt(reference, claim, context)
+        cost += verdict.cost
+        if best is None or _RANK[verdict.status] < _RANK[best.status]:
+            best = verdict
+        if best.status == "equivalent":
+            break
+    assert best is not None
+    return replace(best, cost=cost)
+
+
+@lru_cache(maxsize=4096)
+def resolved(f: Formula) -> Formula:
+    """The formula with its units as factors of the seven base units."""
+    return replace(f, members=tuple(with_units_resolved(member) for member in f.members))
+
+
+def _attempt(reference: Formula, claim: Formula, context: Context) -> Verdict:
+    """Stages 0 and 2 of semantics O: as they stand, then with constants."""
+    a, b = resolved(reference), resolved(claim)
+    plain = compare(a, b, context)
+    if plain.status == "equivalent":
+        return plain
+    cost = plain.cost
+    for attempt in _constant_attempts(a, b, context):
+        verdict = compare(attempt.reference, attempt.claim, context)
+        cost += verdict.cost
+        if verdict.status == "equivalent":
+            return replace(verdict, readings=attempt.readings, cost=cost)
+    return replace(plain, cost=cost)
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """Two formulas after constant substitution, and what was read."""
+
+    reference: Formula
+    claim: Formula
+    readings: tuple[str, ...]
+
+
+def _constant_attempts(a: Formula, b: Formula, context: Context) -> Iterator[_Attempt]:
+    """Readings of symbols that stand on one side only, where they make one side's symbols include the other's."""
+    table = constant_table()
+    choices: list[tuple[str, tuple[Reading | None, ...]]] = []
+    for name in sorted(symbols(*a.members) ^ symbols(*b.members)):
+        found = tuple(reading for reading in table.readings(name) if reading.expr is not None)
+        if found and may_be_constant(context, name):
+            choices.append((name, (None, *found)))
+    attempts = 0
+    for combination in product(*(options for _, options in choices[:MAX_READ])):
+        chosen = [(name, reading) for (name, _), reading in zip(choices, combination, strict=False) if reading]
+        if not chosen:
+            continue
+        replacement = {symbol(name): reading.expr for name, reading in chosen if reading.expr is not None}
+        one, two = _with_constants(a, replacement), _with_constants(b, replacement)
+        names = symbols(*one.members), symbols(*two.members)
+        if not (names[0] <= names[1] or names[1] <= names[0]):
+            continue
+        attempts += 1
+        if attempts > MAX_ATTEMPTS:
+            return
+        yield _Attempt(one, two, tuple(
+            f"{name} = {spell(reading.expr)} ({reading.constant})" for name, reading in chosen if reading.expr
+        ))  # fmt: skip
+
+
+def _with_constants(f: Formula, replacement: dict[Expr, Expr]) -> Formula:
+    return replace(f, members=tuple(substitute(member, replacement) for member in f.members))

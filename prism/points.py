@@ -1,0 +1,293 @@
+r"""Points on the zero set of one formula: drawn once, used against every other formula.
+
+Values come from a counter-based generator keyed by the symbol's name and the problem, so the same name has the same
+value in every formula, on every machine, interpreted or compiled. One symbol after another is the target that is
+solved for; the others are drawn, in two ranges (semantics Z.2).
+
+Two things are settled here because they concern one formula only: which roots count (Z.1, Z.3), and which symbols
+are dead, that is, change nothing (Z.5): the mass in `m g h = m v^2/2`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from hashlib import blake2b
+from types import ModuleType
+from typing import Any
+
+from prism.expr import Expr
+from prism.kernels import floats, ints, source, spend
+from prism.tape import Tape, build_tape
+
+DRAWS_PER_POINT = 4  # draws at most, as a multiple of the points wanted (semantics Z.2)
+KEPT = 4096  # formulas whose points are remembered in a process
+
+BOX_A = (2.0, 20.0)  # even draws
+BOX_B = (0.1, 1.4)  # odd draws: box A alone takes 1 + e^{-x} for 1 + 2e^{-x}
+
+_EXCURSIONS = (-160, -80, -40, -20, 20, 40, 80, 160)  # powers of two by which a symbol is moved to see if it is dead
+_EXCURSION_POINTS = 3
+_ROOM = 2  # points that fit, as a multiple of the draws: some targets have several roots
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Sampling:
+    """How one symbol is drawn, and which of its roots count.
+
+    Attributes:
+        kind: `positive`, `real`, `negative`, `integer`, `angle`; empty for an undeclared symbol, which is drawn
+            positive but keeps a lone root of either sign.
+        domain: lowest and highest value, or None for the usual ranges.
+    """
+
+    kind: str = ""
+    domain: tuple[float, float] | None = None
+
+
+_CODES = {
+    "angle": source.ANGLE, "integer": source.INTEGER, "real": source.SIGNED, "negative": source.NEGATIVE,
+    "positive": source.DECLARED_POSITIVE,
+}  # fmt: skip
+ORDINARY = Sampling()
+
+_MASK = (1 << 64) - 1
+
+
+def _uniform(key: int, counter: int) -> float:
+    """Draw number `counter` of the stream `key`, in [0, 1). Source: SplitMix64 (Steele, Lea, Flood 2014)."""
+    z = (key + (counter + 1) * 0x9E3779B97F4A7C15) & _MASK
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
+    return ((z ^ (z >> 31)) >> 11) * 2.0**-53
+
+
+@lru_cache(maxsize=KEPT)
+def draws(name: str, sampling: Sampling, digest: str, count: int) -> tuple[float, ...]:
+    """Values of one symbol: draw d from box A if d is even, from box B if it is odd (semantics Z.2, Z.4)."""
+    key = int.from_bytes(blake2b(f"{digest}\0{name}".encode(), digest_size=8).digest(), "big")
+    kind = sampling.kind
+    values = []
+    for d in range(count):
+        u = _uniform(key, d)
+        low, high = sampling.domain or (BOX_B if d % 2 else BOX_A)
+        value = low + (high - low) * u
+        if kind == "integer":
+            low, high = sampling.domain or (1, 12)
+            pairs = max(int((high - low + 1) / 2), 1)
+            value = min(math.ceil(low) + 2.0 * int(pairs * u) + d % 2, math.floor(high))  # both parities
+        elif sampling.domain is None and kind == "angle":
+            value = (0.02 + 0.96 * u) * math.pi / 2
+        elif sampling.domain is None and (kind == "negative" or (kind == "real" and _uniform(key ^ _MASK, d) < 0.5)):
+            value = -value
+        values.append(value)
+    return tuple(values)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Points:
+    """A formula with points on its zero set, as arrays for one kind of kernel.
+
+    Attributes:
+        tape: of its residual.
+        code, consts, dep: of the tape.
+        draws: float64[n_var * n_draw], symbol by symbol.
+        spot, root, n_point: see `kernels.source.zero_points`.
+        live: names that move the residual at some point.
+        faint: names that are neither live nor dead: an effect below rounding.
+        is_identity: zero at every draw.
+        cost: kernel operations spent.
+    """
+
+    tape: Tape
+    code: Any
+    consts: Any
+    dep: Any
+    draws: Any
+    n_draw: int
+    spot: Any
+    root: Any
+    n_point: int
+    live: frozenset[str] = frozenset()
+    faint: frozenset[str] = frozenset()
+    is_identity: bool = False
+    cost: int = 0
+
+    def targets(self) -> list[tuple[str, float]]:
+        """The symbol solved for and its root, point by point."""
+        names = self.tape.names
+        return [(names[int(self.spot[3 * i + 1])], float(self.root[2 * i])) for i in range(self.n_point)]
+
+    def names(self, mask: int) -> frozenset[str]:
+        """Names of the bits that are set."""
+        return frozenset(name for v, name in enumerate(self.tape.names) if mask >> v & 1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Crossing:
+    """What `kernels.source.cross` found: its `out`; the two sides and the point where it stopped."""
+
+    out: tuple[int, ...]
+    left: float
+    right: float
+    x: tuple[float, ...]
+
+
+@lru_cache(maxsize=KEPT)
+def tape_of(residual: Expr) -> Tape:
+    """The tape of an expression, built once.
+
+    Errors:
+        TapeTooLarge: see `tape.build_tape`.
+    """
+    return build_tape(residual)
+
+
+@lru_cache(maxsize=KEPT)
+def zero_points(
+    residual: Expr,
+    samplings: tuple[tuple[str, Sampling], ...],
+    spectators: frozenset[str],
+    digest: str,
+    want: int,
+    module: ModuleType,
+) -> Points:
+    """Draw points on the zero set of an expression.
+
+    Args:
+        residual: what is set to zero.
+        samplings: of the symbols that are not ordinary, sorted by name.
+        spectators: symbols that are never solved for.
+        digest: of the problem; keys the generator.
+        want: points wanted; DRAWS_PER_POINT times as many draws are made at most.
+        module: the kernels to use.
+    """
+    tape = tape_of(residual)
+    how = dict(samplings)
+    n_var, n_op = len(tape.names), tape.n_op
+    n_draw = DRAWS_PER_POINT * want
+    table = [value for name in tape.names for value in draws(name, how.get(name, ORDINARY), digest, n_draw)]
+    kinds = [_CODES.get(how.get(name, ORDINARY).kind, source.POSITIVE) for name in tape.names]
+    targets = [v for v in range(n_var) if kinds[v] != source.INTEGER and tape.names[v] not in spectators]
+    room = _ROOM * n_draw
+    spot, root, tally = ints(module, 3 * room), floats(module, 2 * room), ints(module, 1)
+    points = Points(
+        tape, ints(module, tape.code), floats(module, tape.consts), ints(module, tape.dep), floats(module, table or 1),
+        n_draw, spot, root, 0,
+    )  # fmt: skip
+    if targets:
+        n_point = int(module.zero_points(
+            points.code, points.consts, points.dep, n_op, n_var, ints(module, kinds), ints(module, targets),
+            len(targets), points.draws, n_draw, want, room, spot, root, *workspace(module, tape),
+            floats(module, (2 * n_op + 3) * source.WIDTH), ints(module, 2 * n_op + source.MAX_BRANCHES),
+            floats(module, 2 * source.WIDTH), floats(module, source.MAX_ROOTS + 1),
+            floats(module, 2 * source.MAX_ROOTS + 2), tally,
+        ))  # fmt: skip
+        points = replace(points, n_point=n_point, cost=int(tally[0]) * n_op * 8)
+    spend(points.cost)
+    points = _with_roots_that_count(points, how, module)
+    own = cross(points, points, module)
+    live = points.names(own.out[source.LIVE])
+    doubtful = points.names(own.out[source.TOUCHED]) - live
+    faint = frozenset(name for name in doubtful if not _is_dead(points, name, module))
+    return replace(points, live=live, faint=faint, is_identity=points.n_point == 0 and _vanishes(points, module))
+
+
+def _with_roots_that_count(points: Points, how: Mapping[str, Sampling], module: ModuleType) -> Points:
+    """Leave out roots outside a declared domain, and roots of 0 that only a common factor has.
+
+    What is sampled is not zero, so `R v = R^3 k` has no root R = 0 of interest; but `a = 0` has no other (Z.1). A
+    root of 0 is left out where the symbol has others, or is dead wherever another symbol's root is not 0.
+    """
+    targets = points.targets()
+    nonzero = {name for name, root in targets if root}
+    zero_only = {name for name, root in targets if not root} - nonzero
+    proper = [i for i, (_, root) in enumerate(targets) if root]
+    factors = {name for name in zero_only if nonzero and _is_dead(_subset(points, proper, module), name, module)}
+    kept = []
+    for i, (name, root) in enumerate(targets):
+        domain = how.get(name, ORDINARY).domain
+        if domain and not domain[0] <= root <= domain[1]:
+            continue
+        if root or name not in nonzero | factors:
+            kept.append(i)
+    return points if len(kept) == points.n_point else _subset(points, kept, module)
+
+
+def _subset(points: Points, kept: list[int], module: ModuleType) -> Points:
+    """The same formula with some of its points."""
+    spot = [int(n) for i in kept for n in points.spot[3 * i : 3 * i + 3]]
+    root = [float(r) for i in kept for r in points.root[2 * i : 2 * i + 2]]
+    return replace(points, spot=ints(module, spot or 1), root=floats(module, root or 1), n_point=len(kept))
+
+
+def _is_dead(points: Points, name: str, module: ModuleType) -> bool:
+    """Whether a symbol can be moved over a hundred orders of magnitude and every point remains a zero.
+
+    A gradient alone cannot tell a factor that divides out from a term too small to see; moved far enough, the term
+    shows.
+    """
+    tape = points.tape
+    moved = tape.names.index(name)
+    x, value, bound, _, _ = workspace(module, tape)
+    seen = 0
+    for i in range(points.n_point):
+        target = int(points.spot[3 * i + 1])
+        if target == moved or seen >= _EXCURSION_POINTS:
+            continue
+        for v in range(len(tape.names)):
+            x[v] = points.draws[v * points.n_draw + int(points.spot[3 * i])]
+        x[target] = points.root[2 * i]
+        start = float(x[moved])
+        evaluated = 0
+        for power in _EXCURSIONS:
+            x[moved] = start * 2.0**power
+            if module.evaluate(points.code, points.consts, points.dep, tape.n_op, x, 0, value, bound):
+                continue
+            if abs(value[tape.n_op - 1]) > source.INFORMATIVE * bound[tape.n_op - 1]:
+                return False
+            evaluated += 1
+        seen += evaluated > 0
+    return seen > 0
+
+
+def _vanishes(points: Points, module: ModuleType) -> bool:
+    """True if the residual is zero within its rounding bound at every draw where it is defined."""
+    tape = points.tape
+    x, value, bound, _, _ = workspace(module, tape)
+    seen = 0
+    for d in range(points.n_draw):
+        for v in range(len(tape.names)):
+            x[v] = points.draws[v * points.n_draw + d]
+        if module.evaluate(points.code, points.consts, points.dep, tape.n_op, x, 0, value, bound):
+            continue
+        if abs(value[tape.n_op - 1]) > 4 * bound[tape.n_op - 1]:
+            return False
+        seen += 1
+    return seen > 0
+
+
+def cross(here: Points, other: Points, module: ModuleType) -> Crossing:
+    """Evaluate one formula at the points of another; both must have been drawn with the same samplings."""
+    place = {name: v for v, name in enumerate(here.tape.names)}
+    slots = [place.get(name, -1) for name in other.tape.names]
+    work = workspace(module, here.tape)
+    out = ints(module, 8)
+    module.cross(
+        here.code, here.consts, here.dep, here.tape.n_op, len(here.tape.names), here.draws, here.n_draw,
+        ints(module, slots or 1), other.spot, other.root, other.n_point,
+        here.tape.has_inverse or other.tape.has_inverse, *work, out,
+    )  # fmt: skip
+    spend(here.tape.n_op * 3 * other.n_point)
+    value = work[1]
+    last = len(here.code) - 3
+    left, right = float(value[here.code[last + 1]]), float(value[here.code[last + 2]])
+    return Crossing(tuple(int(n) for n in out), left, right, tuple(float(v) for v in work[0]))
+
+
+def workspace(module: ModuleType, tape: Tape) -> tuple[Any, ...]:
+    """Scratch arrays x, value, bound, adjoint, grad for one formula."""
+    n_var, n_op = max(len(tape.names), 1), tape.n_op
+    return tuple(floats(module, n) for n in (n_var, n_op, n_op, n_op, n_var))

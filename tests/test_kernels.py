@@ -1,0 +1,138 @@
+"""The kernels: interpreted, compiled and the slow twin say the same."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from itertools import product
+from types import ModuleType
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prism import kernels
+from prism.expr import OPS, Expr, number, symbol, symbols
+from prism.kernels import floats, ints, source
+from prism.tape import Tape, build_tape
+from tests import reference, strategies
+
+EVALUATED = [name for name, op in OPS.items() if op.opcode is not None and op.arity != 0]
+EDGES = (
+    0.0, 1e-320, -1e-320, 1e-200, -1e-200, 1e-9, 0.5, 1.0, 1.0 + 2e-16, -1.0, 2.0, -3.0, math.pi / 2, 1e3, -1e3, 1e200,
+    -1e200,
+)  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def compiled() -> ModuleType:
+    return kernels.warm()
+
+
+def run(module: ModuleType, tape: Tape, point: dict[str, float]) -> tuple[int, float, float, list[float]]:
+    """Flag, value, bound and gradient of a tape at a point."""
+    n_op, n_var = tape.n_op, len(tape.names)
+    x = floats(module, [point[name] for name in tape.names] or 1)
+    value, bound, adjoint, grad = (floats(module, n) for n in (n_op, n_op, n_op, max(n_var, 1)))
+    code, consts, dep = ints(module, tape.code), floats(module, tape.consts), ints(module, tape.dep)
+    flag = module.evaluate(code, consts, dep, n_op, x, 0, value, bound)
+    if flag:
+        return int(flag), 0.0, 0.0, []
+    module.gradient(code, n_op, n_var, value, adjoint, grad)
+    return 0, float(value[-1]), float(bound[-1]), [float(g) for g in grad[:n_var]]
+
+
+def test_every_operator_has_its_four_rows() -> None:
+    text = inspect.getsource(source)
+    for name in EVALUATED:
+        assert name in reference.TWINS, f"{name} has no twin in tests/reference.py"
+        assert re.search(rf"op == (\w+ or op == )*{name.upper()}\b", text), f"{name} has no kernel branch"
+    assert set(reference.TWINS) == set(EVALUATED)
+
+
+def test_opcodes_are_distinct_but_for_constants() -> None:
+    codes = [op.opcode for name, op in OPS.items() if op.opcode is not None and name != "const"]
+    assert len(codes) == len(set(codes))
+
+
+def as_expr(name: str, args: tuple[Expr, ...]) -> Expr:
+    if name in ("ipow", "root"):
+        return Expr("pow" if name == "ipow" else name, (args[0], number(-3 if name == "ipow" else 3)))
+    return Expr(name, args[: 1 if OPS[name].arity == 1 else 2])
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", EVALUATED)
+def test_edges_agree_interpreted_and_compiled(name: str, compiled: ModuleType) -> None:
+    """Value, bound and flag at zero, tiny, huge, negative and next to poles; no warning, no exception."""
+    tape = build_tape(as_expr(name, (symbol("x"), symbol("y"))))
+    for x, y in product(EDGES, EDGES):
+        slow = run(source, tape, {"x": x, "y": y})
+        fast = run(compiled, tape, {"x": x, "y": y})
+        assert slow[0] == fast[0], f"{name}({x}, {y}): flags {slow[0]} and {fast[0]}"
+        assert slow[1] == pytest.approx(fast[1], rel=1e-14, abs=0.0)
+        assert slow[2] == pytest.approx(fast[2], rel=1e-6, abs=1e-300)
+        assert slow[3] == pytest.approx(fast[3], rel=1e-12, abs=1e-300)
+
+
+@pytest.mark.filterwarnings("error")
+@given(strategies.expressions, strategies.points)
+def test_value_and_bound_hold_against_the_twin(expr: Expr, point: dict[str, float]) -> None:
+    tape = build_tape(expr)
+    flag, value, bound, _ = run(source, tape, point)
+    exact = reference.value(expr, point)
+    if flag == 0:
+        assert exact is not None, "the kernel has a value where the formula has none"
+        slack = mpmath.mpf(bound) * mpmath.mpf("1.01") + mpmath.mpf(10) ** -300
+        assert abs(mpmath.mpf(value) - exact) <= slack
+
+
+@given(strategies.expressions, strategies.points)
+def test_interpreted_and_compiled_agree_on_formulas(expr: Expr, point: dict[str, float]) -> None:
+    tape = build_tape(expr)
+    slow, fast = run(source, tape, point), run(kernels.warm(), tape, point)
+    assert slow[0] == fast[0]
+    assert abs(slow[1] - fast[1]) <= slow[2] + fast[2] + 1e-300
+
+
+@given(strategies.algebraic, strategies.points)
+def test_gradient_is_the_derivative(expr: Expr, point: dict[str, float]) -> None:
+    tape = build_tape(expr)
+    flag, _, bound, grad = run(source, tape, point)
+    if flag or not tape.names:
+        return
+    for name, slope in zip(tape.names, grad, strict=True):
+        step = mpmath.mpf(10) ** -15 * mpmath.mpf(point[name])
+        above = reference.value(expr, {**point, name: mpmath.mpf(point[name]) + step})
+        below = reference.value(expr, {**point, name: mpmath.mpf(point[name]) - step})
+        if above is None or below is None:
+            continue
+        exact = (above - below) / (2 * step)
+        assert abs(exact - slope) <= 1e-6 * abs(exact) + 1e3 * bound / point[name] + 1e-12
+
+
+@given(st.lists(st.floats(-50, 50), min_size=1, max_size=6))
+def test_real_roots_finds_simple_roots(wanted: list[float]) -> None:
+    wanted = sorted({round(root, 1) for root in wanted})
+    poly = np.poly1d([1.0])
+    for root in wanted:
+        poly *= np.poly1d([1.0, -root])
+    coefficients = [float(c) for c in poly.coeffs[::-1]]
+    roots = [0.0] * (source.MAX_ROOTS + 1)
+    n_root = source.real_roots(coefficients, 0, len(coefficients) - 1, [0.0] * (2 * source.WIDTH), roots)
+    assert sorted(roots[:n_root]) == pytest.approx(wanted, abs=1e-3)
+
+
+def test_roots_of_a_product_with_zero_are_exact() -> None:
+    roots = [0.0] * (source.MAX_ROOTS + 1)
+    n_root = source.real_roots([0.0, -6.0, 3.0], 0, 2, [0.0] * (2 * source.WIDTH), roots)
+    assert sorted(roots[:n_root]) == [0.0, 2.0]
+
+
+def test_a_shared_subexpression_stands_on_the_tape_once() -> None:
+    x = Expr("add", (symbol("x"), symbol("y")))
+    assert build_tape(Expr("mul", (x, Expr("sin", (x,))))).n_op == 5
+    assert symbols(x) == {"x", "y"}

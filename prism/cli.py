@@ -1,0 +1,298 @@
+"""The command line: a thin door. stdout is data (a table for people, `--json` for programs), stderr is talk.
+
+Exit codes: 0 done (`check`: equivalent), 1 a gate failed (`check`: different), 2 usage, 3 bad problem or input
+file, 4 more incidents than `--max-incidents` (`check`: undecided), 5 nothing graded.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+import prism
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.table import Table
+
+    from prism.equivalence import Verdict
+    from prism.grading import Grade, GradedFormula
+    from prism.problem import Problem, Student
+
+_CHECK_CODES = {"equivalent": 0, "different": 1, "undecided": 4}
+_BAD_FILE = 3
+_INCIDENTS = 4
+_NOTHING = 5
+_SHOWN = "scoring_figure"  # the shipped problem whose first solution `demo` shows formula by formula
+_PIPE_WIDTH = 110  # columns of a table that goes to no terminal
+
+app = typer.Typer(
+    name="prism", add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None,
+    help="Grade worked physics solutions step by step, by rule.",
+)  # fmt: skip
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, one object, instead of a table.")]
+
+
+def main() -> None:
+    """Entry point of the console script and of `python -m prism`."""
+    app()
+
+
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        print(f"prism-dag {prism.__version__} ({Path(prism.__file__).parent})")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[bool, typer.Option("--version", callback=_say_version, is_eager=True,
+                                          help="Version, and the folder that runs.")] = False,
+) -> None:  # fmt: skip
+    """Grade worked physics solutions step by step, by rule."""
+
+
+@app.command()
+def check(
+    reference: Annotated[str, typer.Argument(help="Reference formula, LaTeX.")],
+    claim: Annotated[str, typer.Argument(help="Formula to compare with it, LaTeX.")],
+    context: Annotated[str, typer.Option(help='What the problem gives, as JSON: {"symbols": {"x": "real"}}.')] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Say whether two formulas are the same: exit code 0 equivalent, 1 different, 4 undecided."""
+    verdict = prism.equivalent(reference, claim, context=_context(context))
+    if as_json:
+        _print_json(verdict.to_dict())
+    else:
+        _print_verdict(verdict)
+    raise typer.Exit(_CHECK_CODES[verdict.status])
+
+
+@app.command()
+def grade(
+    problem: Annotated[str, typer.Argument(help="Problem file (JSON or TOML), or the id of a shipped problem.")],
+    solution: Annotated[str, typer.Argument(help="File with the solution; - reads standard input.")],
+    max_incidents: Annotated[int, typer.Option(help="Failures of the grader that are put up with.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Grade one solution: each reference node with what matched it, each other formula with the reason."""
+    from prism.grading import score_row
+
+    loaded = _load(problem)
+    text = _read(solution)
+    result = prism.grade(loaded, text)
+    if as_json:
+        _print_json(score_row(loaded, text, result))
+    else:
+        _console().print(*_grade_report(loaded, result), sep="\n")
+    if len(result.incidents) > max_incidents:
+        for incident in result.incidents:
+            print(f"prism: incident {incident.code}: {incident.where}: {incident.detail}", file=sys.stderr)
+        raise typer.Exit(_INCIDENTS)
+
+
+@app.command()
+def lint(
+    problems: Annotated[list[str], typer.Argument(help="Problem files.")],
+    as_json: AsJson = False,
+) -> None:
+    """List every fault and every warning of problem files; exit code 3 if there is a fault."""
+    from prism.problem import lint as warnings_of
+
+    found = []
+    for name in problems:
+        try:
+            loaded = prism.load_problem(_problem_path(name))
+        except prism.DataFileError as error:
+            found += [{"file": name, "kind": "fault", "text": fault} for fault in error.faults]
+        else:
+            found += [{"file": name, "kind": "warning", "text": warning} for warning in warnings_of(loaded)]
+    faults = sum(item["kind"] == "fault" for item in found)
+    if as_json:
+        _print_json({"findings": found, "faults": faults, "warnings": len(found) - faults})
+    else:
+        for item in found:
+            print(f"{item['file']}: {item['kind']}: {item['text']}")
+        files = "1 file" if len(problems) == 1 else f"{len(problems)} files"
+        print(f"{files}: {faults} faults, {len(found) - faults} warnings")
+    if faults:
+        raise typer.Exit(_BAD_FILE)
+
+
+@app.command()
+def demo(as_json: AsJson = False) -> None:
+    """Grade the solutions of the shipped problems, and compare with their labels."""
+    from prism.resources import resource
+
+    rows: list[tuple[Problem, Student, Grade]] = []
+    reports: list[RenderableType] = []
+    for path in sorted(resource("dags").glob("*.toml")):
+        loaded = _load(str(path))
+        for student in loaded.students:
+            result = prism.grade(loaded, student.solution, sample_id=student.name)
+            rows.append((loaded, student, result))
+            if loaded.id == _SHOWN and not reports:
+                reports = [f"{loaded.title}: the solution of “{student.name}”\n", *_grade_report(loaded, result), ""]
+    if not rows:
+        _fail("no shipped problems found; reinstall prism-dag")
+    labels = [_against_label(student, result) for _, student, result in rows]
+    if as_json:
+        grades = [{**result.to_dict(), **label} for (_, _, result), label in zip(rows, labels, strict=True)]
+        _print_json({"grades": grades})
+    else:
+        gaps = sum(len(label["gaps"]) for label in labels)
+        wrong = sum(len(label["wrong"]) for label in labels)
+        last = f"{len(rows)} solutions graded; {gaps} nodes are known gaps, {wrong} differ from their label"
+        _console().print(*reports, _demo_table(rows), last, sep="\n")
+
+
+@app.command()
+def warm() -> None:
+    """Compile the kernels once, so that long jobs start fast."""
+    prism.warm()
+    print("kernels compiled and loaded", file=sys.stderr)
+
+
+# Reading what the caller named. ---------------------------------------------------------------------------------
+
+
+def _fail(message: str) -> NoReturn:
+    print(f"prism: {message}", file=sys.stderr)
+    raise typer.Exit(_BAD_FILE)
+
+
+def _context(text: str) -> prism.Context | None:
+    if not text:
+        return None
+    try:
+        return prism.Context.from_dict(json.loads(text))
+    except (json.JSONDecodeError, prism.PrismError, AttributeError) as error:
+        _fail(f"--context: {error}")
+
+
+def _problem_path(name: str) -> Path:
+    """The file itself, or the shipped problem of that name."""
+    from prism.resources import resource
+
+    path = Path(name)
+    shipped = resource("dags") / f"{name}.toml"
+    return shipped if not path.exists() and shipped.exists() else path
+
+
+def _load(name: str) -> Problem:
+    try:
+        return prism.load_problem(_problem_path(name))
+    except prism.DataFileError as error:
+        _fail(str(error))
+
+
+def _read(name: str) -> str:
+    if name == "-":
+        return sys.stdin.read()
+    try:
+        return Path(name).read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        _fail(f"{name}: {error.strerror}")
+
+
+# Showing. -------------------------------------------------------------------------------------------------------
+
+
+def _print_json(data: dict[str, Any]) -> None:
+    print(json.dumps(data, sort_keys=True, ensure_ascii=False, allow_nan=False))
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH, highlight=False, markup=False)
+
+
+def _print_verdict(verdict: Verdict) -> None:
+    from prism.equivalence import REASONS
+
+    print(f"{verdict.status}: {REASONS[verdict.reason]}")
+    for reading in verdict.readings:
+        print(f"  with {reading}")
+    if verdict.witness:
+        print(f"  {verdict.witness}")
+    if verdict.detail:
+        print("\n".join(f"  {line}" for line in verdict.detail.splitlines()))
+
+
+def _table(title: str, columns: Iterable[str]) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        table.add_column(column, overflow="fold", justify="right" if column in ("node", "points", "score") else "left")
+    return table
+
+
+def _one_line(latex: str) -> str:
+    return " ".join(latex.split())
+
+
+def _grade_report(problem: Problem, result: Grade) -> list[RenderableType]:
+    """Two tables and a line: the nodes, the formulas that matched none, the score as a sum that can be checked."""
+    nodes = _table("Reference nodes", ("node", "points", "reference formula", "", "by"))
+    for node in problem.nodes:
+        by = next((item.latex for item in result.formulas if node.index in item.nodes), "")
+        credited = "credited" if node.index in result.credited else "missing"
+        state = "matched" if node.index in result.matched else credited
+        by = by or ("follows from a matched node" if state == "credited" else "")
+        nodes.add_row(str(node.index), str(node.points), _one_line(node.latex), state, _one_line(by))
+    parts: list[RenderableType] = [nodes]
+    others = [item for item in result.formulas if not item.nodes and item.status != "mention"]
+    if others:
+        rest = _table("Formulas that match no node", ("formula", "", "reason"))
+        for item in others:
+            rest.add_row(_one_line(item.latex), item.status, _reason(item))
+        parts.append(rest)
+    total = sum(node.points for node in problem.nodes)
+    earned = sum(node.points for node in problem.nodes if node.index in result.credited)
+    policies = ", ".join(f"{name} {value:.3f}" for name, value in sorted(result.policies.items()))
+    final = "right" if result.final_correct else "not right"
+    parts.append(f"{earned}/{total} points, score {result.score}; final answers {final}; other policies: {policies}")
+    parts.append(f"{result.unread} formulas unread, {result.undecided} undecided")
+    return parts
+
+
+def _reason(item: GradedFormula) -> str:
+    from prism.equivalence import REASONS
+
+    return _one_line(item.detail.split("\n")[0]) or REASONS.get(item.reason, item.reason)
+
+
+def _against_label(student: Student, result: Grade) -> dict[str, list[int]]:
+    """Nodes whose match differs from the label: those marked as beyond this version (gaps), and all others (wrong)."""
+    expected = student.expected
+    if expected is None:
+        return {"gaps": [], "wrong": []}
+    missed, false = set(expected.matched) - set(result.matched), set(result.matched) - set(expected.matched)
+    known = {*expected.needs_definitions, *expected.renamed, *expected.text_only}
+    return {"gaps": sorted(missed & known), "wrong": sorted((missed - known) | false)}
+
+
+def _demo_table(rows: list[tuple[Problem, Student, Grade]]) -> Table:
+    table = _table("All shipped solutions", ("problem", "solution", "matched", "credited", "score", "label"))
+    for problem, student, result in rows:
+        label = _against_label(student, result)
+        named = (("known gap", label["gaps"]), ("wrong", label["wrong"]))
+        words = [f"{kind} {_indices(nodes)}" for kind, nodes in named if nodes]
+        table.add_row(
+            problem.id, student.name, _indices(result.matched), _indices(result.credited), f"{result.score:.3f}",
+            ", ".join(words) or "as labelled",
+        )  # fmt: skip
+    return table
+
+
+def _indices(nodes: Iterable[int]) -> str:
+    return " ".join(map(str, nodes)) or "none"

@@ -1,0 +1,109 @@
+"""The command line: exit codes, tables, JSON, help."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import prism
+from prism.cli import app
+
+ROOT = Path(__file__).resolve().parents[1]
+COMMANDS = [command.name or command.callback.__name__ for command in app.registered_commands if command.callback]
+run = CliRunner()
+
+
+@pytest.mark.parametrize(("a", "b", "code", "word"), [
+    ("F = ma", r"a = \frac{F}{m}", 0, "equivalent"),
+    ("F = ma", "F = Ma", 1, "different"),
+    ("F = ma", r"F = m\badcommand", 4, "undecided"),
+])  # fmt: skip
+def test_check_says_it_in_words_and_in_its_exit_code(a: str, b: str, code: int, word: str) -> None:
+    result = run.invoke(app, ["check", a, b])
+    assert result.exit_code == code
+    assert result.stdout.startswith(word)
+
+
+def test_check_prints_a_witness_and_a_reading() -> None:
+    assert "satisfies the reference" in run.invoke(app, ["check", "F = ma", "F = 2ma"]).stdout
+    coulomb = run.invoke(app, ["check", r"F = \frac{Qq}{4\pi\epsilon_0 r^2}", "F = kQq/r^2"])
+    assert (coulomb.exit_code, "with k = " in coulomb.stdout) == (0, True)
+
+
+def test_check_takes_a_context() -> None:
+    negative = ["check", "y = x", "y^2 = x^2", "--context"]
+    assert run.invoke(app, [*negative, '{"symbols": {"x": "real", "y": "real"}}']).exit_code == 1
+    broken = run.invoke(app, [*negative, '{"symbols": {"x": "imaginary"}}'])
+    assert broken.exit_code == 3
+    assert "imaginary" in broken.stderr
+
+
+def test_check_json_has_the_contract_s_keys() -> None:
+    data = json.loads(run.invoke(app, ["check", "F = ma", "F = 2ma", "--json"]).stdout)
+    assert set(data) == {"status", "reason", "proof", "domain", "readings", "approximate", "witness", "cost", "detail"}
+    assert data["witness"]["satisfies"] == "a"
+
+
+def test_grade_of_the_scoring_figure_is_ninety_points(tmp_path: Path) -> None:
+    problem = prism.load_problem(ROOT / "dags/scoring_figure.toml")
+    solution = tmp_path / "solution.md"
+    solution.write_text(problem.students[0].solution, encoding="utf-8")
+    result = run.invoke(app, ["grade", "scoring_figure", str(solution)])
+    assert result.exit_code == 0
+    assert "90/100 points" in result.stdout
+    row = json.loads(run.invoke(app, ["grade", "scoring_figure", str(solution), "--json"]).stdout)
+    assert (row["matched"], row["credited"], row["score"]) == ([1, 3, 4], [1, 2, 3, 4], 0.9)
+
+
+def test_grade_reads_standard_input() -> None:
+    result = run.invoke(app, ["grade", "free_fall", "-", "--json"], input="nothing here")
+    assert json.loads(result.stdout)["score"] == 0.0
+
+
+def test_a_missing_file_is_exit_code_three() -> None:
+    assert run.invoke(app, ["grade", "free_fall", "no-such-file.md"]).exit_code == 3
+    assert run.invoke(app, ["grade", "no-such-problem.toml", "-"], input="").exit_code == 3
+
+
+def test_lint_lists_six_faults() -> None:
+    result = run.invoke(app, ["lint", str(ROOT / "tests/cases/problems/six_faults.toml")])
+    assert result.exit_code == 3
+    assert result.stdout.count(": fault: ") == 6
+    assert "6 faults" in result.stdout
+
+
+def test_lint_passes_the_shipped_problems() -> None:
+    result = run.invoke(app, ["lint", *(str(path) for path in sorted((ROOT / "dags").glob("*.toml")))])
+    assert result.exit_code == 0
+    assert "0 faults, 0 warnings" in result.stdout
+
+
+def test_demo_agrees_with_every_label_but_for_known_gaps() -> None:
+    grades = json.loads(run.invoke(app, ["demo", "--json"]).stdout)["grades"]
+    assert len(grades) >= 6
+    assert [item["wrong"] for item in grades] == [[]] * len(grades)
+    table = run.invoke(app, ["demo"])
+    assert table.exit_code == 0
+    assert "90/100 points" in table.stdout
+    assert f"{sum(len(item['gaps']) for item in grades)} nodes are known gaps, 0 differ" in table.stdout
+
+
+def test_every_command_has_help_and_stands_in_the_readme() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    for name in COMMANDS:
+        text = run.invoke(app, [name, "--help"])
+        assert text.exit_code == 0
+        assert len(text.stdout) > 80
+        assert f"prism {name}" in readme, f"README does not show `prism {name}`"
+
+
+def test_version_names_the_folder_that_runs() -> None:
+    assert str(Path(prism.__file__).parent) in run.invoke(app, ["--version"]).stdout
+
+
+def test_usage_errors_are_exit_code_two() -> None:
+    assert run.invoke(app, ["check", "F = ma"]).exit_code == 2
+    assert run.invoke(app, ["no-such-command"]).exit_code == 2

@@ -1,0 +1,129 @@
+"""The pipeline from text to score, on small problems of its own."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import prism
+from prism.grading import fingerprint, score_row
+
+PROBLEM: dict[str, Any] = {
+    "id": "drop",
+    "context": "A stone falls from the height $h$; $v$ is its speed at the ground, $t$ the time, $g$ the acceleration.",
+    "subquestions": [{"letter": "a", "subproblem": "Find $v$.", "final_answer_form": "algebraic"}],
+    "grading_standard": [
+        {"index": 1, "formula": r"$$h = \frac{1}{2} g t^2$$", "dependency": [], "points": 2},
+        {"index": 2, "formula": r"$$v = g t$$", "dependency": [], "points": 3},
+        {"index": 3, "formula": r"$$v = \sqrt{2 g h}$$", "dependency": [1, 2], "points": 5, "is_final_answer": True},
+    ],
+}
+
+
+def graded(solution: str) -> prism.Grade:
+    return prism.grade(PROBLEM, solution)
+
+
+def test_a_match_credits_every_prerequisite() -> None:
+    result = graded(r"Energy: $v^2 = 2gh$.")
+    assert (result.matched, result.credited, result.missing) == ((3,), (1, 2, 3), ())
+    assert result.score == 1.0
+    assert result.final_correct
+    assert result.policies == {"strict": 0.5, "prefix": 1.0, "final": 1.0}
+
+
+def test_partial_work_is_the_share_of_points() -> None:
+    result = graded(r"$$t = \sqrt{\frac{2h}{g}}$$ but $$v = 2 g t$$")
+    assert (result.matched, result.score, result.final_correct) == ((1,), 0.2, False)
+    assert result.policies["strict"] == 0.2
+
+
+def test_nothing_earns_nothing() -> None:
+    result = graded("")
+    assert (result.matched, result.credited, result.missing, result.score) == ((), (), (1, 2, 3), 0.0)
+
+
+def test_each_formula_has_its_reason() -> None:
+    result = graded(r"Let $g$ be known. $$v = 2 g t$$ $$\badcommand{x} = 3$$ $$h = \tfrac12 g t^2$$")
+    assert [(item.status, item.nodes) for item in result.formulas] == [
+        ("mention", ()), ("different", ()), ("unread", ()), ("equivalent", (1,)),
+    ]  # fmt: skip
+    assert result.formulas[1].reason == "witness"
+    assert "satisfies the" in result.formulas[1].detail
+    assert "badcommand" in result.formulas[2].detail
+    assert result.unread == 1
+
+
+def test_a_chain_states_each_of_its_links() -> None:
+    assert graded(r"$v = g t = g\sqrt{2h/g}$").matched == (1, 2, 3)  # its second link is h = g t^2 / 2
+
+
+def test_spans_point_into_the_text() -> None:
+    text = r"First $v = g t$, then \[ v = \sqrt{2 g h} \]"
+    for item in graded(text).formulas:
+        start, end = item.span
+        assert item.latex.strip() in text[start:end]
+
+
+def test_a_thinking_block_is_read_only_on_request() -> None:
+    text = r"<think>$v = \sqrt{2gh}$</think> I give up."
+    assert graded(text).score == 0.0
+    assert prism.grade(PROBLEM, text, thinking=True).score == 1.0
+
+
+def test_a_bare_expression_needs_a_box_and_some_content() -> None:
+    assert graded(r"Maybe $\sqrt{2gh}$").matched == ()
+    assert graded(r"\[\boxed{\sqrt{2gh}}\]").matched == (3,)
+
+
+HOSTILE = ("$" * 1001, "\\frac{" * 2000, "{" * 5000 + "$x=1$", "\x00\udcff$v=gt$", "$" + "x+" * 9000 + "x=1$")
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_text_raises(text: str) -> None:
+    result = graded(text)
+    assert result.status == "ok"
+    assert result.score is not None
+    assert not result.incidents
+
+
+def test_an_oversized_solution_says_so_and_keeps_its_honest_score() -> None:
+    result = graded("$v = g t$" + " " * 300_000)
+    assert (result.status, result.matched) == ("too_large", (2,))
+
+
+def test_constants_are_read_only_where_the_problem_leaves_the_symbol_free() -> None:
+    problem = {
+        "id": "coulomb",
+        "context": "Two charges $q$ and $Q$ at a distance $r$.",
+        "grading_standard": [
+            {"index": 1, "formula": r"F = \frac{q Q}{4 \pi \epsilon_0 r^2}", "dependency": [], "is_final_answer": True}
+        ],
+        "subquestions": [],
+    }
+    result = prism.grade(problem, "$F = k q Q / r^2$")
+    assert result.matched == (1,)
+    assert "k = " in result.formulas[0].detail
+    spring = {**problem, "context": "Charges $q$, $Q$ at a distance $r$, held by a spring of constant $k$."}
+    assert prism.grade(spring, "$F = k q Q / r^2$").matched == ()
+
+
+def test_the_row_is_json_with_sorted_keys_and_says_what_it_came_from() -> None:
+    problem = prism.load_problem(PROBLEM)
+    result = prism.grade(problem, "$v = g t$", sample_id="7")
+    row = score_row(problem, "$v = g t$", result)
+    text = json.dumps(row, sort_keys=True, allow_nan=False)
+    assert json.loads(text) == row
+    assert row["sample_id"] == "7"
+    assert row["grader"] == {"version": prism.__version__, "fingerprint": fingerprint()}
+    assert row["problem_sha256"] == problem.sha256
+    assert fingerprint("strict") != fingerprint()
+
+
+def test_an_author_s_fault_raises_with_all_faults() -> None:
+    broken = {**PROBLEM, "grading_standard": [{"index": 1, "formula": r"\frac{", "dependency": [4]}]}
+    with pytest.raises(prism.DataFileError) as caught:
+        prism.grade(broken, "$v = g t$")
+    assert len(caught.value.faults) >= 2

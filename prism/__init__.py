@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from prism.context import Context as Context
+    from prism.context import parse as parse
     from prism.equivalence import Verdict as Verdict
     from prism.errors import DagError as DagError
     from prism.errors import DataFileError as DataFileError
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from prism.grading import prepare as prepare
     from prism.kernels import warm as warm
     from prism.latex import extract as extract
-    from prism.latex import parse as parse
     from prism.matching import equivalent as equivalent
     from prism.problem import Problem as Problem
     from prism.problem import load_problem as load_problem
@@ -36,7 +36,7 @@ __version__ = "0.1.0"
 _ROOMS = {
     "Context": "context", "DagError": "errors", "DataFileError": "errors", "Formula": "expr", "Grade": "grading",
     "LatexSyntaxError": "errors", "PrismError": "errors", "Problem": "problem", "Verdict": "equivalence",
-    "equivalent": "matching", "extract": "latex", "grade": "grading", "load_problem": "problem", "parse": "latex",
+    "equivalent": "matching", "extract": "latex", "grade": "grading", "load_problem": "problem", "parse": "context",
     "prepare": "grading", "warm": "kernels",
 }  # fmt: skip
 

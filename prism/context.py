@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from prism.errors import DataFileError, LatexSyntaxError, PrismError
 from prism.expr import Expr, Formula, canonical, symbols
-from prism.latex import parse
+from prism.latex import parse as parse_latex
 from prism.quantities import read_quantity
 
 SYMBOL_KINDS = {
@@ -78,6 +78,11 @@ class Context:
         object.__setattr__(self, "digest", _digest(self))
 
     @property
+    def words(self) -> frozenset[str]:
+        """Declared names of several letters, such as `Bi`: the parser reads each as one symbol."""
+        return frozenset(name for name in self.declared if len(name) > 1 and name.isalpha())
+
+    @property
     def kinds(self) -> dict[str, str]:
         """Kind of each declared symbol, by name; every other symbol is positive."""
         return {name: said.kind for name, said in self.symbols.items()}
@@ -105,6 +110,18 @@ class Context:
         if faults:
             raise DataFileError("<context>", tuple(faults))
         return context
+
+
+def parse(latex: str, *, context: Context | None = None) -> Formula:
+    r"""Read one formula, as the problem would: names of several letters that it declares are one symbol.
+
+    Errors:
+        LatexSyntaxError: what is not read, with its position; nothing is dropped in silence.
+
+    >>> str(parse("Bi = h L/k")), str(parse("Bi = h L/k", context=Context(declared=frozenset(("Bi",)))))
+    ('B*i = h*L/k', 'Bi = h*L/k')
+    """
+    return parse_latex(latex, context.words if context else frozenset())
 
 
 def kind_of(context: Context, name: str) -> str:
@@ -164,7 +181,7 @@ def _entries(table: object, where: str, faults: list[str]) -> dict[str, tuple[st
 
 def _symbol_name(latex: str) -> str | None:
     """Name of the one symbol that this LaTeX is, or None."""
-    parsed = parse(latex)
+    parsed = parse_latex(latex)
     root: Expr = parsed.members[0]
     return root.name if parsed.kind == "expression" and root.op == "sym" else None
 
@@ -242,7 +259,7 @@ def _read_definitions(items: object, faults: list[str]) -> tuple[Formula, ...]:
             faults.append(f"{where}: {_named(item)} is no LaTeX text")
             continue
         try:
-            parsed = parse(item)
+            parsed = parse_latex(item)
         except LatexSyntaxError as error:
             faults.append(f"{where}: {syntax_fault(error)}")
             continue

@@ -20,7 +20,6 @@ from prism.context import Context
 from prism.expr import Expr, Formula, canonical, canonical_zero, formula, number, symbol, symbols
 from prism.kernels import kernels, source
 from prism.points import (
-    DRAWS_PER_POINT,
     ORDINARY,
     Crossing,
     Points,
@@ -36,6 +35,7 @@ from prism.tape import Tape, TapeTooLarge
 MIN_POINTS = 10  # agreeing points from each side; five let no machine-made near-miss through, ten is twice that
 _SPARE = 1.6  # points drawn for each that must agree: some are skipped by the other formula
 _SECOND_HELPING = 4  # times as many if that was not enough: `sqrt(1 - v^2/c^2)` and `tanh` turn most draws away
+_ASIDE = 0.1  # how far from its boundary an inequality is tested, relative
 FORMULAS_KEPT = 4096  # formulas whose canonical form is remembered in a process
 _MAX_SIGN_TRIALS = 3  # symbols tried with the other sign where a target has no root (`E = -m/2n^2` solved for n)
 
@@ -285,12 +285,11 @@ def _holds(f: Formula) -> bool:
 def _cross_evaluate(a: Formula, b: Formula, tapes: tuple[Tape, Tape], context: Context) -> Verdict:
     """Each one's points in the other: the heart of the decision."""
     samplings = _samplings(tapes, context)
-    want = int(_SPARE * max(MIN_POINTS, len(samplings)))
-    trial = _Trial((_facts(a).residual, _facts(b).residual), (tapes[0].names, tapes[1].names), context.digest, want)
+    trial = _trial(a, b, tapes, context, len(samplings))
     one, two = _points(trial, samplings)
     if one.is_identity or two.is_identity:
         return _compare_identities(a, b)
-    verdict = _weigh(one, two, samplings)
+    verdict = _weigh(one, two, samplings, trial.module)
     if verdict.reason == "too_few_points":
         verdict = _try_harder(trial, samplings, one, two, verdict)
     if verdict.status == "equivalent":
@@ -309,27 +308,25 @@ def _weigh_factors(
     A factor that may be zero and whose zeros are not found leaves the pair undecided: `F = ma` against
     `(F - ma)(e^{(F - 2ma)^2} - 1) = 0` (semantics Z.6).
     """
-    module = kernels()
     for f, other in ((a, _facts(b).residual), (b, _facts(a).residual)):
         for factor in _facts(f).factors:
             if _is_positive(factor, samplings):
                 continue
-            own = _draw(Expr("sub", (factor, number(0))), samplings, trial, module)
+            own = _draw(Expr("sub", (factor, number(0))), samplings, trial)
             if not own.n_point:
                 return replace(verdict, status="undecided", reason="too_few_points", proof=None, detail=str(factor))
-            crossing = cross(_draw(other, samplings, trial, module), own, module)
+            crossing = cross(_draw(other, samplings, trial), own, trial.module)
             if crossing.out[source.MISMATCH] >= 0:
                 return replace(verdict, status="different", reason="other_factor", proof=None, detail=str(factor))
     return verdict
 
 
 def _draw(
-    residual: Expr, samplings: Mapping[str, Sampling], trial: _Trial, module: ModuleType,
-    spectators: frozenset[str] = frozenset(),
+    residual: Expr, samplings: Mapping[str, Sampling], trial: _Trial, spectators: frozenset[str] = frozenset()
 ) -> Points:  # fmt: skip
     names = tape_of(residual).names
     special = sorted((name, samplings[name]) for name in names if samplings[name] != ORDINARY)
-    return zero_points(residual, tuple(special), spectators, trial.digest, trial.want, module)
+    return zero_points(residual, tuple(special), spectators, trial.digest, trial.want, trial.module)
 
 
 def _try_harder(
@@ -341,7 +338,7 @@ def _try_harder(
     attempts = [(more, samplings)]
     attempts += [(trial, {**samplings, name: Sampling("negative")}) for name in fallen[:_MAX_SIGN_TRIALS]]
     for attempt, how in attempts:
-        again = _weigh(*_points(attempt, how), how)
+        again = _weigh(*_points(attempt, how), how, trial.module)
         verdict = replace(again, cost=again.cost + verdict.cost)
         if verdict.reason != "too_few_points":
             break
@@ -363,12 +360,23 @@ def _samplings(tapes: tuple[Tape, Tape], context: Context) -> dict[str, Sampling
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """What stays the same while samplings are tried: residuals, their symbols, the generator's key, points wanted."""
+    """What stays the same while samplings are tried.
+
+    Attributes:
+        residuals, names: of both formulas. digest: the generator's key. want: points.
+        module: the kernels; a process may switch to compiled ones, but not within a pair.
+    """
 
     residuals: tuple[Expr, Expr]
     names: tuple[tuple[str, ...], tuple[str, ...]]
     digest: str
     want: int
+    module: ModuleType
+
+
+def _trial(a: Formula, b: Formula, tapes: tuple[Tape, Tape], context: Context, n_symbol: int) -> _Trial:
+    residuals, names = (_facts(a).residual, _facts(b).residual), (tapes[0].names, tapes[1].names)
+    return _Trial(residuals, names, context.digest, int(_SPARE * max(MIN_POINTS, n_symbol)), kernels())
 
 
 def _points(trial: _Trial, samplings: Mapping[str, Sampling]) -> tuple[Points, Points]:
@@ -377,14 +385,12 @@ def _points(trial: _Trial, samplings: Mapping[str, Sampling]) -> tuple[Points, P
     Where one formula has symbols more than the other, and its zeros in each of those are 0 only (`ma = 0` against
     `a = 0`), those symbols are spectators: what is sampled is not zero (semantics Z.1).
     """
-    module = kernels()
-
-    pair = [_draw(residual, samplings, trial, module) for residual in trial.residuals]
+    pair = [_draw(residual, samplings, trial) for residual in trial.residuals]
     for which in (0, 1):
         mine, others = frozenset(trial.names[which]), frozenset(trial.names[1 - which])
         roots = [root for name, root in pair[which].targets() if name not in others]
         if others < mine and roots and not any(roots):
-            pair[which] = _draw(trial.residuals[which], samplings, trial, module, mine - others)
+            pair[which] = _draw(trial.residuals[which], samplings, trial, mine - others)
     return pair[0], pair[1]
 
 
@@ -394,9 +400,8 @@ def _negative_roots(points: Points) -> set[str]:
     return {name for name, root in targets if root < 0} - {name for name, root in targets if root >= 0}
 
 
-def _weigh(one: Points, two: Points, samplings: Mapping[str, Sampling]) -> Verdict:
+def _weigh(one: Points, two: Points, samplings: Mapping[str, Sampling], module: ModuleType) -> Verdict:
     """The verdict on two formulas with points; reason `same_zero_set` where they agree."""
-    module = kernels()
     there, back = cross(two, one, module), cross(one, two, module)
     cost = 3 * (two.tape.n_op * one.n_point + one.tape.n_op * two.n_point)
     verdict = Verdict("undecided", "too_few_points", cost=cost + one.cost + two.cost)
@@ -435,20 +440,29 @@ def _witness(crossing: Crossing, here: Points, other: Points, satisfies: str) ->
 
 
 def _compare_sides(a: Formula, b: Formula, context: Context, verdict: Verdict) -> Verdict:
-    """Two inequalities with one boundary: do they hold on the same side of it? Tested on both sides (Z.8)."""
+    """Two inequalities with one boundary: do they hold on the same side of it?
+
+    Tested on both sides: a symbol is moved a tenth up and down from its value on the boundary (semantics Z.8).
+    """
     tapes = tape_of(_facts(a).residual), tape_of(_facts(b).residual)
     upward = [1 if f.relations[0] in (">", ">=") else -1 for f in (a, b)]
     samplings = _samplings(tapes, context)
-    count = DRAWS_PER_POINT * MIN_POINTS
+    trial = _trial(a, b, tapes, context, len(samplings))
+    boundary = _points(trial, samplings)[0]
     seen = set()
-    for d in range(count):
-        point = {name: draws(name, sampling, context.digest, count)[d] for name, sampling in samplings.items()}
-        signs = [_sign(tape, point) * direction for tape, direction in zip(tapes, upward, strict=True)]
-        if 0 in signs:
-            continue
-        if signs[0] != signs[1]:
-            return replace(verdict, status="different", reason="opposite_side", proof=None)
-        seen.add(signs[0])
+    for i, (target, root) in enumerate(boundary.targets()):
+        point = {
+            name: draws(name, sampling, context.digest, boundary.n_draw)[int(boundary.spot[3 * i])]
+            for name, sampling in samplings.items()
+        }
+        for step in (-_ASIDE, _ASIDE):
+            point[target] = root + step * abs(root or 1.0)
+            signs = [_sign(tape, point) * direction for tape, direction in zip(tapes, upward, strict=True)]
+            if 0 in signs:
+                continue
+            if signs[0] != signs[1]:
+                return replace(verdict, status="different", reason="opposite_side", proof=None)
+            seen.add(signs[0])
     if seen != {1, -1}:
         return replace(verdict, status="undecided", reason="too_few_points", proof=None)
     return verdict

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,9 +246,12 @@ def spell(node: Expr, *, above: int = 0) -> str:
         return f"({inner})" if above > 1 else inner
     if node.op in _INFIX:
         sign, level = _INFIX[node.op]
-        parts = [spell(node.args[0], above=level + (node.op == "pow"))]
-        parts += [spell(arg, above=level + (node.op != "pow")) for arg in node.args[1:]]
-        inner = sign.join(parts).replace(" + -", " - ")
+        inner = spell(node.args[0], above=level + (node.op == "pow"))
+        for arg in node.args[1:]:
+            if node.op == "add" and arg.op == "neg":
+                inner += f" - {spell(arg.args[0], above=2)}"
+            else:
+                inner += sign + spell(arg, above=level + (node.op != "pow"))
         return f"({inner})" if above > level else inner
     head = f"{node.op}[{node.name}]" if node.name else node.op
     return f"{head}({', '.join(spell(arg) for arg in node.args)})"
@@ -259,7 +263,10 @@ def spell(node: Expr, *, above: int = 0) -> str:
 _MAX_FOLD_EXPONENT = 64  # numbers like 9^(9^9) stay unevaluated: folding them is an attack on memory
 _MAX_FOLD_BITS = 2048
 
-Terms = dict[str, Fraction]  # a sum: canonical term -> coefficient
+_MEMO = 16_384  # sub-expressions remembered: without, nested exponents are worked out twice a level
+
+Terms = dict[str, Fraction]  # a sum: canonical term -> coefficient; never changed once returned
+Renamed = tuple[tuple[str, str], ...]  # bound variables and what they are called in the canonical form
 _ONE = Fraction(1)
 _UNITY = Expr("num", name="1", value=_ONE)
 
@@ -271,19 +278,20 @@ def canonical(node: Expr) -> str:
     ...     Expr("add", (Expr("neg", (symbol("a"),)), symbol("b"))))
     True
     """
-    return _spell_terms(_terms(node, {}))
+    return _spell_terms(_terms(node, ()))
 
 
 def canonical_zero(node: Expr) -> str:
     """As `canonical`, for what is set to zero: scaled so that the coefficient of its first term is 1."""
-    terms = _terms(node, {})
+    terms = _terms(node, ())
     if not terms:
         return "0"
     lead = terms[min(terms)]
     return _spell_terms({term: value / lead for term, value in terms.items()})
 
 
-def _terms(node: Expr, bound: dict[str, str]) -> Terms:
+@lru_cache(maxsize=_MEMO)
+def _terms(node: Expr, bound: Renamed) -> Terms:
     """A node as a sum: coefficient of each product of powers."""
     if node.op in ("add", "sub", "neg"):
         total: Terms = {}
@@ -296,7 +304,7 @@ def _terms(node: Expr, bound: dict[str, str]) -> Terms:
     if node.op in ("mul", "div") and len(numbers) == len(node.args) - 1 and node.args[-1].value != 0:
         (sum_or_product,) = (arg for arg in node.args if arg.op != "num")
         if node.op == "mul" or sum_or_product is node.args[0]:  # 2(a + b) is 2a + 2b
-            factor = _powers(Expr(node.op, tuple(_UNITY if arg is sum_or_product else arg for arg in node.args)), {})[0]
+            factor = _powers(Expr(node.op, tuple(_UNITY if arg is sum_or_product else arg for arg in node.args)), ())[0]
             return {term: factor * value for term, value in _terms(sum_or_product, bound).items() if factor}
     coefficient, powers = _powers(node, bound)
     if not coefficient:
@@ -304,7 +312,8 @@ def _terms(node: Expr, bound: dict[str, str]) -> Terms:
     return {_spell_powers(powers): coefficient}
 
 
-def _powers(node: Expr, bound: dict[str, str]) -> tuple[Fraction, dict[str, Fraction]]:
+@lru_cache(maxsize=_MEMO)
+def _powers(node: Expr, bound: Renamed) -> tuple[Fraction, dict[str, Fraction]]:
     """A node as a product: rational coefficient, and the exponent of each base."""
     if node.op == "num" and node.value is not None:
         return node.value, {}
@@ -343,7 +352,7 @@ def _primitive(terms: Terms) -> tuple[Fraction, dict[str, Fraction]]:
     return lead, {f"({_spell_terms({term: value / lead for term, value in terms.items()})})": _ONE}
 
 
-def _power(node: Expr, bound: dict[str, str]) -> tuple[Fraction, dict[str, Fraction]]:
+def _power(node: Expr, bound: Renamed) -> tuple[Fraction, dict[str, Fraction]]:
     base = node.args[0]
     exponent = Fraction(1, 2)
     if node.op != "sqrt":
@@ -366,15 +375,15 @@ def _power(node: Expr, bound: dict[str, str]) -> tuple[Fraction, dict[str, Fract
 _BINDERS = frozenset(("integral", "contour", "sum", "product", "limit"))
 
 
-def _atom(node: Expr, bound: dict[str, str]) -> str:
+def _atom(node: Expr, bound: Renamed) -> str:
     """A node that canonical arithmetic does not look through; bound variables are renamed by depth."""
     if node.op == "sym":
-        return bound.get(node.name, node.name)
+        return dict(bound).get(node.name, node.name)
     if not node.args:
         return f"{node.op}:{node.name}"
     args = node.args
     if node.op in _BINDERS and len(args) > 1 and args[1].op == "sym":
-        inner = {**bound, args[1].name: f"#{len(bound)}"}
+        inner = (*bound, (args[1].name, f"#{len(bound)}"))
         if node.op == "integral" and len(args) == 2:
             inner = bound  # an indefinite integral depends on its variable
         parts = [_spell_terms(_terms(args[0], inner)), _spell_terms(_terms(args[1], inner))]

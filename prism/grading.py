@@ -16,11 +16,12 @@ from typing import Any
 
 import prism
 from prism.claims import is_committed, is_mention, match_claim
+from prism.context import parse
 from prism.dag import POLICIES, ancestor_closure, is_final_correct, score
 from prism.equivalence import REASONS, Verdict
 from prism.errors import LatexSyntaxError
 from prism.expr import OPS, Formula, symbols, walk
-from prism.latex import LocatedFormula, extract, parse
+from prism.latex import LocatedFormula, extract
 from prism.problem import Problem, load_problem
 from prism.resources import resource
 
@@ -193,7 +194,7 @@ def _placed(item: GradedFormula, located: LocatedFormula) -> GradedFormula:
 def _grade_formula(prepared: PreparedProblem, located: LocatedFormula, incidents: list[Incident]) -> GradedFormula:
     """Parse one formula and compare it with every node; the one place where a formula's failure is caught."""
     try:
-        claim = parse(located.latex)
+        claim = parse(located.latex, context=prepared.problem.context)
     except LatexSyntaxError as error:
         return GradedFormula(located.latex, located.span, located.kind, "unread", "parse_error", (), str(error))
     if is_mention(claim):

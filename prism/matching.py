@@ -12,11 +12,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
 
-from prism.context import Context, may_be_constant
+from prism.context import Context, may_be_constant, parse
 from prism.equivalence import Verdict, compare
 from prism.errors import LatexSyntaxError
 from prism.expr import EQUALITIES, Expr, Formula, formula, spell, substitute, symbol, symbols
-from prism.latex import parse
 from prism.quantities import Reading, constant_table, with_units_resolved
 
 MAX_ATTEMPTS = 12  # for one pair; a formula of nothing but constants has hundreds of readings
@@ -52,8 +51,8 @@ def equivalent(a: Formula | str, b: Formula | str, *, context: Context | None = 
     """
     context = context or Context()
     try:
-        reference = parse(a) if isinstance(a, str) else a
-        claim = parse(b) if isinstance(b, str) else b
+        reference = parse(a, context=context) if isinstance(a, str) else a
+        claim = parse(b, context=context) if isinstance(b, str) else b
     except LatexSyntaxError as error:
         return Verdict("undecided", "parse_error", detail=str(error))
     if reference.kind == "chain":

@@ -21,11 +21,11 @@ from difflib import get_close_matches
 from fractions import Fraction
 from pathlib import Path
 
-from prism.context import Context, syntax_fault
+from prism.context import Context, parse, syntax_fault
 from prism.dag import Node, ReferenceDag, ancestor_closure, implied_edges, is_final_correct, reference_dag, score
 from prism.errors import DagError, DataFileError, LatexSyntaxError
 from prism.expr import Formula, number, symbols
-from prism.latex import extract, parse
+from prism.latex import extract
 
 Table = Mapping[str, object]
 
@@ -336,7 +336,7 @@ def _read_problem(data: Table, digest: str, found: _Findings) -> Problem | None:
     statement = _read_text(data, "context", "", found, required=True)
     subquestions = _read_subquestions(data, found)
     context = _read_context(data, statement, subquestions, found)
-    nodes, dag = _read_nodes(data, subquestions, found)
+    nodes, dag = _read_nodes(data, subquestions, context, found)
     students = _read_students(data, frozenset(node.index for node in nodes), dag, found)
     difficulty = _read_difficulty(data, found)
     if dag is None:
@@ -454,7 +454,7 @@ def _mentioned(latex: str, where: str, found: _Findings) -> frozenset[str]:
 
 
 def _read_nodes(
-    data: Table, subquestions: tuple[Subquestion, ...], found: _Findings
+    data: Table, subquestions: tuple[Subquestion, ...], context: Context, found: _Findings
 ) -> tuple[tuple[ProblemNode, ...], ReferenceDag | None]:
     present = [key for key in _NODE_LISTS if data.get(key) is not None]
     if len(present) != 1:
@@ -474,7 +474,7 @@ def _read_nodes(
             if place in taken:
                 continue
             index = place  # what the author most likely meant, so that one slip is one fault
-        node = _read_node(entry, index, subquestions, found)
+        node = _read_node(entry, index, subquestions, context, found)
         nodes.append(node)
         dependency = _read_indices(entry, "dependency", f"node {index}", found, required=True)
         graph.append(Node(index, node.points, dependency, node.is_final))
@@ -491,7 +491,9 @@ def _read_nodes(
     return _assign_finals(nodes, subquestions), dag
 
 
-def _read_node(entry: Table, index: int, subquestions: tuple[Subquestion, ...], found: _Findings) -> ProblemNode:
+def _read_node(
+    entry: Table, index: int, subquestions: tuple[Subquestion, ...], context: Context, found: _Findings
+) -> ProblemNode:
     where = f"node {index}"
     _warn_unknown(entry, _NODE_KEYS, where, found)
     latex = _read_text(entry, "formula", where, found, required=True)
@@ -506,8 +508,11 @@ def _read_node(entry: Table, index: int, subquestions: tuple[Subquestion, ...], 
     if letter and letter not in letters:
         told = f"subquestions are {', '.join(letters)}" if letters else "there are no subquestions"
         found.faults.append(f"{where}, subquestion: {letter} is unknown; {told}")
-    formula = _read_formula(latex, f"{where}, formula", found) if isinstance(entry.get("formula"), str) else None
-    others = [_read_formula(item, f"{where}, accept, entry {place}", found) for place, item in enumerate(accepted, 1)]
+    known = isinstance(entry.get("formula"), str)
+    formula = _read_formula(latex, context, f"{where}, formula", found) if known else None
+    others = [
+        _read_formula(item, context, f"{where}, accept, entry {place}", found) for place, item in enumerate(accepted, 1)
+    ]
     return ProblemNode(
         index=index,
         latex=latex,
@@ -522,9 +527,9 @@ def _read_node(entry: Table, index: int, subquestions: tuple[Subquestion, ...], 
 _UNREAD = Formula("expression", (number(0),), ())  # stands in for a faulty formula until the load ends in an error
 
 
-def _read_formula(latex: str, where: str, found: _Findings) -> Formula | None:
+def _read_formula(latex: str, context: Context, where: str, found: _Findings) -> Formula | None:
     try:
-        return parse(latex)
+        return parse(latex, context=context)
     except LatexSyntaxError as error:
         found.faults.append(f"{where}: {syntax_fault(error)}")
         return None

@@ -127,3 +127,15 @@ def test_an_author_s_fault_raises_with_all_faults() -> None:
     with pytest.raises(prism.DataFileError) as caught:
         prism.grade(broken, "$v = g t$")
     assert len(caught.value.faults) >= 2
+
+
+def test_a_declared_name_of_several_letters_is_one_symbol() -> None:
+    problem = {
+        "id": "biot",
+        "context": r"$\mathrm{Bi}$ is the Biot number, $h$ the coefficient, $L$ a length, $k$ the conductivity.",
+        "grading_standard": [{"index": 1, "formula": "Bi = h L/k", "dependency": [], "is_final_answer": True}],
+        "subquestions": [],
+    }
+    assert prism.grade(problem, r"\[\mathrm{Bi} = \frac{hL}{k}\]").matched == (1,)
+    assert prism.grade(problem, "$Bi k = h L$").matched == (1,)
+    assert prism.grade(problem, "$B k = h L$").matched == ()

@@ -5,7 +5,9 @@ from __future__ import annotations
 import inspect
 import math
 import re
+import tomllib
 from itertools import product
+from pathlib import Path
 from types import ModuleType
 
 import mpmath
@@ -15,8 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prism import kernels
-from prism.expr import OPS, Expr, number, symbol, symbols
+from prism.expr import OPS, Expr, number, symbol, symbols, walk
 from prism.kernels import floats, ints, source
+from prism.latex import parse
 from prism.tape import Tape, build_tape
 from tests import reference, strategies
 
@@ -51,6 +54,14 @@ def test_every_operator_has_its_four_rows() -> None:
         assert name in reference.TWINS, f"{name} has no twin in tests/reference.py"
         assert re.search(rf"op == (\w+ or op == )*{name.upper()}\b", text), f"{name} has no kernel branch"
     assert set(reference.TWINS) == set(EVALUATED)
+    read = {node.op for latex in parse_cases() for member in parse(latex).members for node in walk(member)}
+    assert set(OPS) - read == {"ipow"}, "each operator has a row in tests/cases/parse; ipow stands on tapes only"
+
+
+def parse_cases() -> list[str]:
+    folder = Path(__file__).parent / "cases" / "parse"
+    rows = [row for path in sorted(folder.glob("*.toml")) for row in tomllib.loads(path.read_text("utf-8"))["case"]]
+    return [row["latex"] for row in rows if "canonical" in row and "known_gap" not in row]
 
 
 def test_opcodes_are_distinct_but_for_constants() -> None:

@@ -739,6 +739,7 @@ def polish(code, consts, dep, n_op, n_var, x, target, value, bound, adjoint, gra
     """
     best = x[target]
     noise = -1.0
+    slope = 0.0
     smallest = LARGE
     for _ in range(NEWTON_STEPS):
         if evaluate(code, consts, dep, n_op, x, 0, value, bound) != 0:
@@ -755,6 +756,9 @@ def polish(code, consts, dep, n_op, n_var, x, target, value, bound, adjoint, gra
         if f == 0.0:
             break
         x[target] = best - f / grad[target]
+    if noise > 1.0 and noise * abs(best) < CONDITION:  # nothing but rounding: sin(7 pi) is a zero
+        best = 0.0
+        noise = (smallest + bound[n_op - 1]) / slope
     x[target] = best
     return noise
 

@@ -26,11 +26,15 @@ _MAX_EXPECTED = 3  # more alternatives than this tell a reader nothing
 
 
 @lru_cache(maxsize=CACHE_SIZE)
-def parse(latex: str) -> Formula:
+def parse(latex: str, words: frozenset[str] = frozenset()) -> Formula:
     r"""Read one formula.
 
     Dollars, brackets of display mode, sizes, spacing, fonts without meaning, labels and the punctuation of the
     sentence are no part of it. Limits on length, depth and numbers stand in `tokens`.
+
+    Args:
+        latex: the formula.
+        words: names of several letters that are one symbol here.
 
     Errors:
         LatexSyntaxError: what is not read, with its position in `latex`; nothing is dropped in silence.
@@ -41,7 +45,7 @@ def parse(latex: str) -> Formula:
     '1/2*m*v^2'
     """
     try:
-        tokens = settled(latex)
+        tokens = settled(latex, words)
     except Fault as fault:
         raise LatexSyntaxError(latex, fault.position, fault.found, fault.expected) from None
     return _built(latex, tokens)

@@ -78,13 +78,17 @@ class _State:
 _MAY_BE_UNIT = frozenset(("command", "PRIME", "PERCENT"))
 
 
-def settled(latex: str) -> list[Token]:
+def settled(latex: str, words: frozenset[str] = frozenset()) -> list[Token]:
     """Tokens for the grammar: ambiguity is gone, extents are marked.
+
+    Args:
+        latex: one formula.
+        words: names of several letters that are one symbol, as the `Bi` of a problem that speaks of Bi.
 
     Errors:
         Fault: what cannot be read, or can be read in two ways.
     """
-    raw = scan(latex)
+    raw = _joined(scan(latex), words) if words else scan(latex)
     state = _State()
     for token in raw:
         if (token.text == "d" and token.type == "letter") or token.text in (r"\partial", r"\dd", r"\diff"):
@@ -100,6 +104,25 @@ def settled(latex: str) -> list[Token]:
     out: list[Token] = []
     _emit(state, items, out, fresh=True)
     return out
+
+
+def _joined(tokens: list[Token], words: frozenset[str]) -> list[Token]:
+    """Letters side by side that spell a word, as one letter; a longer run of letters is left alone."""
+    out: list[Token] = []
+    start = 0
+    while start < len(tokens):
+        end = start + 1
+        while end < len(tokens) and _is_latin(tokens[end - 1]) and _is_latin(tokens[end]) and not tokens[end].gap:
+            end += 1
+        word = "".join(token.text for token in tokens[start:end])
+        first = tokens[start]
+        out += [Token("letter", word, first.pos, first.gap)] if word in words else tokens[start:end]
+        start = end
+    return out
+
+
+def _is_latin(token: Token) -> bool:
+    return token.type == "letter" and len(token.text) == 1 and token.text.isascii()
 
 
 # The formula as a whole -------------------------------------------------------------------------------------
@@ -472,12 +495,15 @@ def _call(head: Token, bracket: Token) -> Token | None:
     name = head.text if head.type == "SYM" else head.args[0][0].text if head.args[0] else ""
     if head.type == "SYM" and name in _ALWAYS_CALLED:
         return _applied(head, bracket, name)
-    if all(
-        (part.type == "SYM" and part.sup is None and part.text in INDEPENDENT and part.text != name)
-        if at % 2 == 0
-        else part.type == "COMMA"
-        for at, part in enumerate(content)
-    ) and len(content) % 2:
+    if (
+        all(
+            (part.type == "SYM" and part.sup is None and part.text in INDEPENDENT and part.text != name)
+            if at % 2 == 0
+            else part.type == "COMMA"
+            for at, part in enumerate(content)
+        )
+        and len(content) % 2
+    ):
         if bracket.sup is not None and head.sup is not None:
             raise Fault(bracket.pos, "a second superscript", "brackets around the first power")
         primed = head.type == "SYM" and "'" in name and "'" in name.split("_")[0] and len(content) == 1
@@ -500,7 +526,7 @@ def _call(head: Token, bracket: Token) -> Token | None:
             return _applied(head, bracket, name)
         if single.type == "SYM" and single.text.startswith(r"\vec{"):
             return _applied(head, bracket, name)
-        if single.type == "SYM" and mark and base in INDEPENDENT:
+        if single.type == "SYM" and mark and base in INDEPENDENT and base != "v":  # m(v_0) is a momentum
             return _applied(head, bracket, name)
         if single.type == "SYM" and single.text == "T" and name.split("_")[0] in _DEPENDENT:
             return _applied(head, bracket, name)
@@ -508,9 +534,7 @@ def _call(head: Token, bracket: Token) -> Token | None:
         return _applied(head, bracket, name)
     if any(part.type in ("COMMA", "REL") for part in content):
         return _applied(head, bracket, name)
-    if name.split("_")[0] in _WAVES and any(
-        part.type == "SYM" and part.text in _WAVE_VARIABLES for part in content
-    ):
+    if name.split("_")[0] in _WAVES and any(part.type == "SYM" and part.text in _WAVE_VARIABLES for part in content):
         return _applied(head, bracket, name)
     return None
 
@@ -522,6 +546,7 @@ def _applied(head: Token, bracket: Token, name: str) -> Token:
 
 
 # Units ------------------------------------------------------------------------------------------------------
+
 
 def is_numeric(item: Token) -> bool:
     """Whether an item holds only numbers and units, so that a unit can stand behind it."""
@@ -548,8 +573,12 @@ def _units(items: list[Token]) -> list[Token]:
         elif item.type == "ROMAN":
             place = item.text == "unit" or _stands_behind_number(out, item)
             index = _unit_run(items, index, out) if place else index + _roman_symbol(item, out)
-        elif item.type == "SYM" and item.text in (r"\mu", r"\Omega") and out and is_numeric(out[-1]) and (
-            _greek_unit(items, index)
+        elif (
+            item.type == "SYM"
+            and item.text in (r"\mu", r"\Omega")
+            and out
+            and is_numeric(out[-1])
+            and (_greek_unit(items, index))
         ):
             if item.text == r"\Omega":
                 ohm = unit_token("ohm", item.pos)
@@ -595,9 +624,7 @@ def _stands_behind_number(out: list[Token], item: Token) -> bool:
 
 
 def _all_roman(item: Token) -> bool:
-    return all(
-        siblings and all(part.type in ("ROMAN", "TIMES") for part in siblings) for siblings in item.args
-    )
+    return all(siblings and all(part.type in ("ROMAN", "TIMES") for part in siblings) for siblings in item.args)
 
 
 def _as_units(items: list[Token]) -> list[Token]:
@@ -1258,7 +1285,17 @@ def _emit_power(state: _State, sup: list[Token], out: list[Token], item: Token) 
     _group(state, sup, out, item, fresh=True)
 
 
+_SHORT = frozenset(("NUM", "SYM", "CONST"))
+_OPEN_ENDED = frozenset(("INTEGRAL_", "CONTOUR", "SERIES_", "PARTIAL", "AT", "BRACKET"))  # one group more or less
+
+
 def _group(state: _State, items: list[Token], out: list[Token], owner: Token, *, fresh: bool) -> None:
+    """One operand: a leaf as it is, anything else in braces."""
+    if len(items) == 1 and owner.type not in _OPEN_ENDED:
+        leaf = items[0]
+        if leaf.type in _SHORT and leaf.sup is None and leaf.sub is None:
+            out.append(leaf)
+            return
     out.append(Token(_OPEN, "{", items[0].pos if items else owner.pos))
     before = len(out)
     _emit(state, items, out, fresh=fresh)

@@ -22,6 +22,7 @@ MAX_TOKENS = 2000  # stops `a+a+a+...` that fits the length but not the later ro
 MAX_DEPTH = 32  # nesting of brackets, braces and unbraced arguments; stops recursion (deepest of 21,858 real ones: 10)
 MAX_CHAIN = 24  # slashes, or products of vectors, in one bracket: each nests the ones before it
 MAX_DIGITS = 60  # digits of one number; longer ones only cost time
+MAX_PRIMES = 4  # a fourth derivative bends a beam; more is a slip
 MAX_TEN_EXPONENT = 400  # |n| in 10^n of one number; floats end at 308
 
 GAP_NONE, GAP_BLANK, GAP_SPACE, GAP_QUAD = 0, 1, 2, 3  # what stands before a token
@@ -282,7 +283,7 @@ def _scan_rare(tokens: list[Token], text: str, pos: int, gap: int) -> None:
         tokens.append(Token("command", text, pos, gap))
     elif text.startswith("\\\\"):
         tokens.append(Token("ROW", "\\\\", pos, gap))
-    elif text in ".:?\"@#`$" or text == "\\":
+    elif text in '.:?"@#`$' or text == "\\":
         tokens.append(Token("mark", text, pos, gap))
     else:
         tokens.append(Token("unknown", text, pos, gap))
@@ -340,7 +341,8 @@ _UNWRAPPED = frozenset((r"\boxed", r"\fbox", r"\mathclose", r"\mathopen", r"\fra
 _SIUNITX = frozenset((r"\SI", r"\qty", r"\si", r"\unit", r"\num", r"\ang"))
 _DIFFERENTIALS = frozenset((r"\dd", r"\diff", r"\differential"))
 _LABELS = frozenset((r"\ast", r"\star", r"\dagger", r"\dag", r"\ddagger", r"\top", r"\perp", r"\parallel", "*", "+",
-                     "-", r"\pm", r"\circ", r"\degree", r"\intercal", r"\oplus", r"\ominus", r"\|", r"\odot"))  # fmt: skip
+                     "-", r"\pm", r"\circ", r"\degree", r"\intercal", r"\oplus", r"\ominus", r"\|",
+                     r"\odot"))  # fmt: skip
 _SUBSCRIPT_ONLY = frozenset((r"\perp", r"\parallel", r"\odot", r"\oplus", r"\ominus", r"\star", r"\dagger", r"\dag",
                              r"\uparrow", r"\downarrow", r"\leftarrow", r"\circ", r"\bullet", r"\degree", r"\bot",
                              r"\leftrightarrow", r"\otimes", r"\AA", r"\sun", r"\earth", r"\triangle", r"\square",
@@ -711,6 +713,8 @@ def named(cursor: Cursor, item: Token) -> Token:
                 sup = _power(cursor)
     name = item.text + "'" * (primes if primes < 2 else 0) + (f"_{sub}" if sub else "")
     name += f"^{{{label}}}" if label else ""
+    if primes > MAX_PRIMES:
+        raise Fault(item.pos, f"{primes} primes on one symbol; at most {MAX_PRIMES} are read")
     if primes >= 2:
         base, free = Token("SYM", name, item.pos), Token("SYM", "?", item.pos)
         return Token("DERIVATIVE", str(primes), item.pos, item.gap, args=[[base], [free]], sup=sup)
@@ -803,9 +807,7 @@ def spell(tokens: Sequence[Token], *, folds: frozenset[str] = frozenset()) -> st
     return out
 
 
-def _spell_command(
-    flat: list[Token], index: int, text: str, pos: int, folds: frozenset[str]
-) -> tuple[str, int]:
+def _spell_command(flat: list[Token], index: int, text: str, pos: int, folds: frozenset[str]) -> tuple[str, int]:
     """Spelling of one command inside a name, and the index behind its arguments."""
     if text in ROMAN or text in _SWITCHES or text in _UNWRAPPED:
         return "", index

@@ -1,0 +1,54 @@
+"""The token stream: what is settled before the grammar sees it."""
+
+from __future__ import annotations
+
+import pytest
+
+from prism.latex.settle import settled
+from prism.latex.tokens import MAX_LENGTH, MAX_TOKENS, Fault, scan, spell
+
+
+def shapes(latex: str) -> str:
+    return " ".join(token.type for token in settled(latex))
+
+
+@pytest.mark.parametrize(
+    ("latex", "types"),
+    [
+        ("1/2 m", "NUM SLASH NUM TIMES SYM"),
+        (r"h/2\pi", "SYM SLASH NUM CONST"),
+        (r"\sin 2x y \cos z", "FUNCTION LG NUM SYM SYM RG FUNCTION SYM"),
+        ("dx/dt", "DERIVATIVE SYM SYM"),
+        ("x(t)", "SYM"),
+        ("|x|", "LBAR SYM RBAR"),
+        (r"3\unit{km/h}", "NUM FRAC LG UNIT RG LG UNIT RG"),
+        (r"\int f dx", "INTEGRAL LG SYM RG LG SYM RG"),
+    ],
+)
+def test_ambiguity_is_settled_in_the_stream(latex: str, types: str) -> None:
+    assert shapes(latex) == types
+
+
+def test_positions_are_those_of_the_author() -> None:
+    tokens = scan(r"$ \alpha + ½ x $")
+    assert [(token.text, token.pos) for token in tokens if token.text in (r"\alpha", "+", "x")] == [
+        (r"\alpha", 2), ("+", 9), ("x", 13),
+    ]  # fmt: skip
+
+
+def test_gaps_are_remembered() -> None:
+    assert [token.gap for token in scan(r"a b\,c\quad d")][:4] == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("latex", "name"),
+    [(r"\mathrm{v}, m", "v,m"), (r"\alpha x", r"\alpha x"), (r"e x t", "ext"), (r"\pi^2", r"\pi^2"), (r"i_1", "i_1")],
+)
+def test_one_spelling_inside_a_name(latex: str, name: str) -> None:
+    assert spell(scan(latex)[:-1]) == name
+
+
+@pytest.mark.parametrize("latex", ["x" * (MAX_LENGTH + 1), "a+" * (MAX_TOKENS // 2) + "a"])
+def test_limits_of_size(latex: str) -> None:
+    with pytest.raises(Fault, match="at most"):
+        settled(latex)

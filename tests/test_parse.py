@@ -1,0 +1,138 @@
+"""`parse`: what rows of cases cannot say. The readings themselves are rows in `tests/cases/parse/`."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import random
+import re
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from prism.errors import LatexSyntaxError
+from prism.expr import Expr, walk
+from prism.latex import parse
+
+DATA = Path(os.environ.get("PRISM_DATA", "/nowhere"))
+
+SEEDS = (
+    r"E = \frac12 m v^2", r"\int_0^\tau \frac{P dt}{M + m - \frac{m}{\tau}t} - g\tau", r"\sin^2\omega t / 2!",
+    r"12.47 \mathrm{~J} \mathrm{~K}^{-1}", r"\left[ \frac{\partial f}{\partial x} \right]_a^b",
+    r"|\vec r_1 - \vec r_2|^{-3} \times \hat{n}", r"\begin{cases} 1 & x<0 \\ 2 & x>0 \end{cases}",
+    r"\langle n | H | m \rangle = \SI{3e2}{\metre\per\second}", r"\lim_{x\to0} \frac{\ln(1+x)}{x} \approx 1",
+    r"\ddot{\theta} + \frac{g}{L}\sin\theta = 0", r"T = 20^\circ\mathrm{C}",
+)  # fmt: skip
+
+
+def test_value_and_digits_of_a_number() -> None:
+    (node,) = [node for node in walk(parse(r"R = 2.02\times10^{5}\unit{m}").members[1]) if node.op == "num"]
+    assert (node.name, node.value) == ("2.02e5", Fraction(202000))
+
+
+def test_kinds() -> None:
+    kinds = {latex: parse(latex).kind for latex in ("a = b", "a < b", "a = b = c", "a", r"a \propto b", "= a")}
+    assert list(kinds.values()) == ["equation", "inequality", "chain", "expression", "statement", "expression"]
+
+
+def test_the_formula_keeps_its_text() -> None:
+    assert parse("$a = b$.").latex == "$a = b$."
+
+
+def test_constants_and_infinity_are_no_symbols() -> None:
+    assert parse(r"\pi").members[0] == Expr("const", name="pi")
+    assert parse(r"\infty").members[0] == Expr("infinity")
+
+
+@pytest.mark.parametrize(
+    ("latex", "position", "word"),
+    [
+        (r"a + \foo b", 4, r"\foo"), ("$ x^23 $", 4, "23"), (r"\frac{a}{b", 10, "end of the formula"),
+        ("a = b, c = d", 5, "several formulas"), ("(a + b", 6, "end of the formula"), ("a b + + ", 6, "+"),
+    ],
+)  # fmt: skip
+def test_faults_point_into_the_authors_text(latex: str, position: int, word: str) -> None:
+    with pytest.raises(LatexSyntaxError) as caught:
+        parse(latex)
+    assert caught.value.position == position
+    assert word in caught.value.found
+    assert caught.value.latex == latex
+    assert pickle.loads(pickle.dumps(caught.value)).found == caught.value.found
+
+
+def test_expected_is_in_a_readers_words() -> None:
+    with pytest.raises(LatexSyntaxError) as caught:
+        parse("a + ) b")
+    assert not [word for word in caught.value.expected if word.isupper()]
+
+
+def test_nothing_but_syntax_errors() -> None:
+    """Formulas broken at random are read or refused; nothing else comes out, and positions stay inside."""
+    chance = random.Random(20261121)
+    pieces = [re.findall(r"\\[a-zA-Z]+|\\.|\s+|\d+|.", seed) for seed in SEEDS]
+    pool = [piece for seed in pieces for piece in seed]
+    read = 0
+    for _ in range(4000):
+        words = list(chance.choice(pieces))
+        for _ in range(chance.randint(1, 4)):
+            at = chance.randrange(len(words) + 1)
+            if chance.random() < 0.4:
+                del words[at : at + 1]
+            else:
+                words.insert(at, chance.choice(pool))
+        latex = "".join(words)
+        try:
+            str(parse(latex))
+            read += 1
+        except LatexSyntaxError as fault:
+            assert 0 <= fault.position <= len(latex), latex
+    assert 400 < read < 3600
+
+
+@pytest.mark.parametrize(
+    "latex",
+    [
+        "(" * 1900, r"\sqrt" * 700 + "x", r"\sin" * 900 + " x", "-" * 1999 + "x", "/".join("a" * 900),
+        r"\pm a" * 700, "x^{" * 400 + "y" + "}" * 400, r"\vec" * 900 + "x", "|" * 1999, "1" * 3999, "x" + "'" * 1900,
+        r"\frac" * 600 + "x", r"\langle " * 400, r"\begin{pmatrix}" * 260, r"\rm " * 900 + "x", r"\int " * 700 + "x",
+        "$" * 3999, "." * 3999,
+    ],
+)  # fmt: skip
+def test_attacks_on_depth_and_size_are_refused(latex: str) -> None:
+    with pytest.raises(LatexSyntaxError):
+        parse(latex)
+
+
+def test_many_terms_stay_flat() -> None:
+    (member,) = parse("-".join("a" * 900)).members
+    assert member.op == "add"
+    assert len(member.args) == 900
+
+
+def test_lark_is_loaded_by_the_first_parse() -> None:
+    code = (
+        "import sys, prism, prism.latex, prism.latex.parser as p; assert 'lark' not in sys.modules;"
+        "p.parse('x'); assert 'lark' in sys.modules"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+
+
+def test_real_formulas() -> None:
+    """Share of real formulas that are read; below it something has been lost."""
+    path = DATA / "formulas.jsonl"
+    if not path.exists():
+        pytest.skip("PRISM_DATA does not name a folder with the real formulas")
+    rows = [json.loads(line)["latex"] for line in path.read_text(encoding="utf-8").splitlines()]
+    read = 0
+    for latex in rows:
+        try:
+            parse(latex)
+            read += 1
+        except LatexSyntaxError:
+            continue
+    assert read / len(rows) > 0.78

@@ -15,7 +15,7 @@ from itertools import product
 from prism.context import Context, may_be_constant, parse
 from prism.equivalence import Verdict, compare
 from prism.errors import LatexSyntaxError
-from prism.expr import EQUALITIES, Expr, Formula, formula, spell, substitute, symbol, symbols
+from prism.expr import EQUALITIES, Expr, Formula, formula, spell, substitute, symbol, symbols, walk
 from prism.quantities import Reading, constant_table, with_units_resolved
 
 MAX_ATTEMPTS = 12  # for one pair; a formula of nothing but constants has hundreds of readings
@@ -109,6 +109,8 @@ def resolved(f: Formula) -> Formula:
 
 def _attempt(reference: Formula, claim: Formula, context: Context) -> Verdict:
     """Stages 0 and 2 of semantics O: as they stand, then with constants."""
+    if _mixes_hertz_and_radian(reference, claim):
+        return Verdict("different", "dimension")
     a, b = resolved(reference), resolved(claim)
     plain = compare(a, b, context)
     if plain.status == "equivalent":
@@ -120,6 +122,16 @@ def _attempt(reference: Formula, claim: Formula, context: Context) -> Verdict:
         if verdict.status == "equivalent":
             return replace(verdict, readings=attempt.readings, cost=cost)
     return replace(plain, cost=cost)
+
+
+def _mixes_hertz_and_radian(a: Formula, b: Formula) -> bool:
+    """Whether one formula is in hertz, the other in radians: both are 1/s in the table, but 50 Hz is not 50 rad/s."""
+    ends = [
+        {ending for member in f.members for node in walk(member) for ending in ("Hz", "rad")
+         if node.op == "unit" and node.name.endswith(ending)}
+        for f in (a, b)
+    ]  # fmt: skip
+    return ends in ([{"Hz"}, {"rad"}], [{"rad"}, {"Hz"}])
 
 
 @dataclass(frozen=True, slots=True)

@@ -683,11 +683,16 @@ def _is_unit_bracket(item: Token) -> bool:
     return item.type == "PAREN" and all(part.type in ("ROMAN", "TIMES") for part in item.args[0])
 
 
+def _is_prose(word: str) -> bool:
+    """Whether a word belongs to a sentence; a capital A is the ampere."""
+    return word != "A" and word.lower() in _PROSE
+
+
 def _add_piece(item: Token, whole: UnitText, side: list[Token]) -> bool:
     """Add one roman text to the unit that is being read; False if it is none."""
     words = _words(item)
     short = len(words) == 1 and words[0] in ("in", "a", "as", "at")  # inch, year, attosecond, technical atmosphere
-    if any(word.lower() in _PROSE and word != "per" for word in words) and not short and item.text != "unit":
+    if any(_is_prose(word) and word != "per" for word in words) and not short and item.text != "unit":
         return False
     structured = any(token.type in ("SLASH", "^", "TIMES") for token in item.raw) or "per" in words
     if item.text == "text" and len(words) > 1 and not structured and any(len(word) > 4 for word in words):
@@ -719,9 +724,9 @@ def _roman_symbol(item: Token, out: list[Token]) -> int:
     """A roman word where no unit can stand: one word is a symbol, several are a sentence."""
     words = _words(item)
     structured = [token for token in item.raw if token.type not in ("letter", "number", "{", "}", "mark", "MINUS", "_")]
-    if item.text == "text" and (len(words) > 1 or (words and words[0].lower() in _PROSE and len(words[0]) > 1)):
+    if item.text == "text" and (len(words) > 1 or (words and _is_prose(words[0]) and len(words[0]) > 1)):
         unit = read_unit(item.raw) if structured and all(len(word) <= 4 for word in words) else None
-        if unit is None or any(word.lower() in _PROSE for word in words):
+        if unit is None or any(_is_prose(word) for word in words):
             raise Fault(item.pos, f"prose inside the formula: {_shown(item)}", "mathematics only")
         out.extend(unit_items(unit, item.pos))
         return 1

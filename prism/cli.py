@@ -58,7 +58,7 @@ def _root(
     """Grade worked physics solutions step by step, by rule."""
 
 
-@app.command()
+@app.command(context_settings={"ignore_unknown_options": True})  # a formula may begin with a minus
 def check(
     reference: Annotated[str, typer.Argument(help="Reference formula, LaTeX.")],
     claim: Annotated[str, typer.Argument(help="Formula to compare with it, LaTeX.")],

@@ -16,7 +16,7 @@ from prism.context import Context, may_be_constant, parse
 from prism.equivalence import Verdict, compare
 from prism.errors import LatexSyntaxError
 from prism.expr import EQUALITIES, Expr, Formula, formula, spell, substitute, symbol, symbols, walk
-from prism.quantities import Reading, constant_table, with_units_resolved
+from prism.quantities import Reading, constant_table, with_italic_units, with_units_resolved
 
 MAX_ATTEMPTS = 12  # for one pair; a formula of nothing but constants has hundreds of readings
 MAX_READ = 4  # symbols of one pair that are read as constants
@@ -108,7 +108,7 @@ def resolved(f: Formula) -> Formula:
 
 
 def _attempt(reference: Formula, claim: Formula, context: Context) -> Verdict:
-    """Stages 0 and 2 of semantics O: as they stand, then with constants."""
+    """Stages 0 to 2 of semantics O: as they stand, with notation that needs a guess, with constants."""
     if _mixes_hertz_and_radian(reference, claim):
         return Verdict("different", "dimension")
     a, b = resolved(reference), resolved(claim)
@@ -116,7 +116,7 @@ def _attempt(reference: Formula, claim: Formula, context: Context) -> Verdict:
     if plain.status == "equivalent":
         return plain
     cost = plain.cost
-    for attempt in _constant_attempts(a, b, context):
+    for attempt in (*_italic_unit_attempts(reference, claim, context), *_constant_attempts(a, b, context)):
         verdict = compare(attempt.reference, attempt.claim, context)
         cost += verdict.cost
         if verdict.status == "equivalent":
@@ -141,6 +141,22 @@ class _Attempt:
     reference: Formula
     claim: Formula
     readings: tuple[str, ...]
+
+
+def _italic_unit_attempts(a: Formula, b: Formula, context: Context) -> Iterator[_Attempt]:
+    """Italic letters behind a number read as units (`f = 50 Hz`), where they are no symbols of problem or formulas."""
+    vocabulary = context.declared | symbols(
+        *(member for f in (a, b) for member in f.members if with_italic_units(member, context.declared) is None)
+    )
+    one, two = _with_italic_units(a, vocabulary), _with_italic_units(b, vocabulary)
+    reading = ("letters behind a number read as units",)
+    for first, second in dict.fromkeys(((one, two), (one, b), (a, two))):
+        if (first, second) != (a, b):
+            yield _Attempt(resolved(first), resolved(second), reading)
+
+
+def _with_italic_units(f: Formula, vocabulary: frozenset[str]) -> Formula:
+    return replace(f, members=tuple(with_italic_units(member, vocabulary) or member for member in f.members))
 
 
 def _constant_attempts(a: Formula, b: Formula, context: Context) -> Iterator[_Attempt]:

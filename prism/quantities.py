@@ -187,6 +187,75 @@ def with_units_resolved(expr: Expr, *, difference: bool = False) -> Expr:
     return _resolved(expr)
 
 
+def with_italic_units(expr: Expr, taken: frozenset[str]) -> Expr | None:
+    r"""A number with italic letters behind it that spell units (`50 Hz`, `36 km/h`, `9.8 m s^{-2}`), as a quantity.
+
+    A guess, and made as one: only for a whole member, only where no letter is a symbol of the problem (semantics U).
+
+    Args:
+        expr: one member of a formula.
+        taken: names that are symbols.
+
+    Returns:
+        The member with unit leaves, or None if it is nothing of this kind.
+
+    >>> from prism.latex import parse
+    >>> str(with_italic_units(parse("36 km/h").members[0], frozenset()))
+    '36*[km]*[h]^(-1)'
+    """
+    if expr.op == "neg":
+        inner = with_italic_units(expr.args[0], taken)
+        return None if inner is None else Expr("neg", (inner,))
+    factors = _italic_factors(expr, 1)
+    if not factors or factors[0][0].op != "num" or any(base.op == "num" for base, _ in factors[1:]):
+        return None
+    letters = [(_UNIT_LETTERS.get(base.name, base.name), power) for base, power in factors[1:]]
+    if not letters or any(base.name in taken or (len(base.name) > 1 and base.name not in _UNIT_LETTERS)
+                          for base, _ in factors[1:]):  # fmt: skip
+        return None
+    parts: list[Expr] = [factors[0][0]]
+    start = 0
+    while start < len(letters):
+        stop = _italic_unit_end(letters, start)
+        if stop is None:
+            return None
+        leaf, power = Expr("unit", name="".join(name for name, _ in letters[start:stop])), letters[stop - 1][1]
+        parts.append(leaf if power == 1 else Expr("pow", (leaf, number(power))))
+        start = stop
+    return Expr("mul", tuple(parts))
+
+
+_UNIT_LETTERS = {r"\mu": "µ", r"\Omega": "ohm"}  # Greek letters that stand in units, and what they stand for
+_MAX_ITALIC = 8  # letters; a longer run is a product
+
+
+def _italic_factors(node: Expr, sign: int) -> list[tuple[Expr, int]]:
+    """Factors in order with their whole exponents; empty if the node is no product of numbers and symbols."""
+    if node.op in ("num", "sym"):
+        return [(node, sign)]
+    if node.op in ("mul", "div"):
+        signs = [sign] * len(node.args) if node.op == "mul" else [sign, -sign]
+        parts = [_italic_factors(arg, each) for arg, each in zip(node.args, signs, strict=True)]
+        return [factor for part in parts for factor in part] if all(parts) else []
+    if node.op == "pow" and node.args[0].op == "sym":
+        exponent = node.args[1]
+        negative = exponent.op == "neg"
+        value = exponent.args[0].value if negative else exponent.value
+        if value is not None and value.denominator == 1 and 0 < value <= MAX_UNIT_POWER:
+            return [(node.args[0], int(value) * (-sign if negative else sign))]
+    return []
+
+
+def _italic_unit_end(letters: list[tuple[str, int]], start: int) -> int | None:
+    """End of the longest unit that begins here; only its last letter may carry an exponent."""
+    for stop in range(min(len(letters), start + _MAX_ITALIC), start, -1):
+        same = all(power in (1, letters[stop - 1][1]) for _, power in letters[start : stop - 1])
+        negative = letters[stop - 1][1] < 0 and any(power > 0 for _, power in letters[start : stop - 1])
+        if same and not negative and unit("".join(name for name, _ in letters[start:stop])) is not None:
+            return stop
+    return None
+
+
 def _resolved(node: Expr) -> Expr:
     """One node and what is below it. Recursion is bounded by the parser's depth limit."""
     if node.op == "unit":

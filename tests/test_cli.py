@@ -20,6 +20,7 @@ run = CliRunner()
     ("F = ma", r"a = \frac{F}{m}", 0, "equivalent"),
     ("F = ma", "F = Ma", 1, "different"),
     ("F = ma", r"F = m\badcommand", 4, "undecided"),
+    ("50 Hz", "-50 Hz", 1, "different"), ("-x + y", "y - x", 0, "equivalent"),
 ])  # fmt: skip
 def test_check_says_it_in_words_and_in_its_exit_code(a: str, b: str, code: int, word: str) -> None:
     result = run.invoke(app, ["check", a, b])

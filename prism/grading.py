@@ -26,6 +26,7 @@ from prism.problem import Problem, load_problem
 from prism.resources import resource
 
 MAX_SOLUTION = 200_000  # characters; more is no solution but an attack on the budget
+BASE_FORMULAS, FORMULAS_PER_NODE = 20, 10  # distinct formulas that count; a list of guesses is longer (semantics C.7)
 SCHEMA = 1  # of the score row
 
 _POLICY = "closure"
@@ -152,15 +153,13 @@ def grade(
     prepared = problem if isinstance(problem, PreparedProblem) else prepare(problem)
     dag = prepared.problem.dag
     incidents: list[Incident] = []
-    formulas = []
-    known: dict[tuple[str, bool], GradedFormula] = {}
-    for located in extract(solution[:MAX_SOLUTION]):
-        if located.kind == "thinking" and not thinking:
-            continue
-        key = (located.latex, is_committed(located))
-        if key not in known:
-            known[key] = _grade_formula(prepared, located, incidents)
-        formulas.append(_placed(known[key], located))
+    found = [item for item in extract(solution[:MAX_SOLUTION]) if thinking or item.kind != "thinking"]
+    first = {(item.latex, is_committed(item)): item for item in reversed(found)}
+    latest = list({(item.latex, is_committed(item)): None for item in reversed(found)})
+    cap = BASE_FORMULAS + FORMULAS_PER_NODE * len(prepared.problem.nodes)
+    known = {key: _grade_formula(prepared, first[key], incidents) for key in latest[:cap]}
+    known |= {key: _not_counted(first[key], cap) for key in latest[cap:]}
+    formulas = [_placed(known[item.latex, is_committed(item)], item) for item in found]
     matched = {index for item in formulas for index in item.nodes}
     credited = ancestor_closure(dag, matched)
     return Grade(
@@ -184,6 +183,11 @@ def grade(
 
 def _rounded(share: Fraction) -> float:
     return round(float(share), _DIGITS)
+
+
+def _not_counted(located: LocatedFormula, cap: int) -> GradedFormula:
+    detail = f"only the latest {cap} distinct formulas of a solution count"
+    return GradedFormula(located.latex, located.span, located.kind, "undecided", "too_large", (), detail)
 
 
 def _placed(item: GradedFormula, located: LocatedFormula) -> GradedFormula:

@@ -23,6 +23,7 @@ from prism.kernels import floats, ints, source, spend
 from prism.tape import Tape, build_tape
 
 DRAWS_PER_POINT = 4  # draws at most, as a multiple of the points wanted (semantics Z.2)
+MAX_OPERATIONS = 3_000_000  # for the points of one formula: a second interpreted; real formulas need a hundredth
 KEPT = 4096  # formulas whose points are remembered in a process
 
 BOX_A = (2.0, 20.0)  # even draws
@@ -172,7 +173,7 @@ def zero_points(
     kinds = [_CODES.get(how.get(name, ORDINARY).kind, source.POSITIVE) for name in tape.names]
     targets = [v for v in range(n_var) if kinds[v] != source.INTEGER and tape.names[v] not in spectators]
     room = _ROOM * n_draw
-    spot, root, tally = ints(module, 3 * room), floats(module, 2 * room), ints(module, 1)
+    spot, root, tally = ints(module, 3 * room), floats(module, 2 * room), ints(module, 2)
     points = Points(
         tape, ints(module, tape.code), floats(module, tape.consts), ints(module, tape.dep), floats(module, table or 1),
         n_draw, spot, root, 0,
@@ -180,12 +181,12 @@ def zero_points(
     if targets:
         n_point = int(module.zero_points(
             points.code, points.consts, points.dep, n_op, n_var, ints(module, kinds), ints(module, targets),
-            len(targets), points.draws, n_draw, want, room, spot, root, *workspace(module, tape),
-            floats(module, (2 * n_op + 3) * source.WIDTH), ints(module, 2 * n_op + source.MAX_BRANCHES),
-            floats(module, 2 * source.WIDTH), floats(module, source.MAX_ROOTS + 1),
-            floats(module, 2 * source.MAX_ROOTS + 2), tally,
+            len(targets), points.draws, n_draw, want, room, MAX_OPERATIONS // n_op, spot, root,
+            *workspace(module, tape), floats(module, (2 * n_op + 3) * source.WIDTH),
+            ints(module, 2 * n_op + source.MAX_BRANCHES), floats(module, 2 * source.WIDTH),
+            floats(module, source.MAX_ROOTS + 1), floats(module, 2 * source.MAX_ROOTS + 2), tally,
         ))  # fmt: skip
-        points = replace(points, n_point=n_point, cost=int(tally[0]) * n_op * 8)
+        points = replace(points, n_point=n_point, cost=int(tally[1]) * n_op)
     spend(points.cost)
     points = _with_roots_that_count(points, how, module)
     own = cross(points, points, module)

@@ -139,3 +139,11 @@ def test_a_declared_name_of_several_letters_is_one_symbol() -> None:
     assert prism.grade(problem, r"\[\mathrm{Bi} = \frac{hL}{k}\]").matched == (1,)
     assert prism.grade(problem, "$Bi k = h L$").matched == (1,)
     assert prism.grade(problem, "$B k = h L$").matched == ()
+
+
+def test_only_the_latest_formulas_count() -> None:
+    """Twenty and ten a node: an early match is lost behind a long list, a late one is not (semantics C.7)."""
+    many = " ".join(f"$x_{{{k}}} = {k}$" for k in range(60))
+    assert graded(f"$v = g t$ {many}").matched == ()
+    assert graded(f"{many} $v = g t$").matched == (2,)
+    assert graded(f"$v = g t$ {many}").formulas[0].reason == "too_large"

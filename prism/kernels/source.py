@@ -682,9 +682,12 @@ def real_roots(p, at, degree, work, roots):
     return n_root
 
 
-@_kernel(f"int64({INTS}, {REALS}, {INTS}, int64, {REALS}, int64, boolean, boolean, {REALS}, {REALS}, {REALS})")
-def scan(code, consts, dep, n_op, x, target, angle, negative, value, bound, roots):
-    """Roots in the target by looking for changes of sign on a grid, then halving: geometric, or even for an angle."""
+@_kernel(f"int64({INTS}, {REALS}, {INTS}, int64, {REALS}, int64, boolean, boolean, {REALS}, {REALS}, {REALS}, {INTS})")
+def scan(code, consts, dep, n_op, x, target, angle, negative, value, bound, roots, tally):
+    """Roots in the target by looking for changes of sign on a grid, then halving: geometric, or even for an angle.
+
+    tally: int64[2], tally[1] counts evaluations.
+    """
     n_root = 0
     last = 0.0
     f_last = 0.0
@@ -696,6 +699,7 @@ def scan(code, consts, dep, n_op, x, target, angle, negative, value, bound, root
         if negative:
             t = -t
         x[target] = t
+        tally[1] += 1
         if evaluate(code, consts, dep, n_op, x, 0, value, bound) != 0:
             known = False
             continue
@@ -710,6 +714,7 @@ def scan(code, consts, dep, n_op, x, target, angle, negative, value, bound, root
                 if middle == low or middle == high:
                     break
                 x[target] = middle
+                tally[1] += 1
                 if evaluate(code, consts, dep, n_op, x, 0, value, bound) != 0:
                     clean = False
                     break
@@ -764,9 +769,10 @@ def polish(code, consts, dep, n_op, n_var, x, target, value, bound, adjoint, gra
 
 
 @_kernel(
-    f"int64({INTS}, {REALS}, {INTS}, int64, {REALS}, int64, int64, {REALS}, {REALS}, {REALS}, {INTS}, {REALS}, {REALS})"
+    f"int64({INTS}, {REALS}, {INTS}, int64, {REALS}, int64, int64, {REALS}, {REALS}, {REALS}, {INTS}, {REALS}, "
+    f"{REALS}, {INTS})"
 )
-def solve(code, consts, dep, n_op, x, target, kind, value, bound, poly, degree, work, roots):
+def solve(code, consts, dep, n_op, x, target, kind, value, bound, poly, degree, work, roots, tally):
     """Candidate roots of the formula in one variable, the others as in x; not yet polished. Returns how many.
 
     poly: float64[(2 * n_op + 3) * WIDTH], degree: int64[2 * n_op + MAX_BRANCHES], work: float64[2 * WIDTH], scratch.
@@ -777,15 +783,17 @@ def solve(code, consts, dep, n_op, x, target, kind, value, bound, poly, degree, 
         return 0
     if evaluate(code, consts, dep, n_op, x, bit, value, bound) != 0:
         return 0
+    tally[1] += 2
     n_root = peel(code, dep, n_op, bit, value, degree, poly, roots)
     if n_root >= 0:
         return n_root
+    tally[1] += WIDTH
     top = rational(code, dep, n_op, bit, value, poly, degree)
     if top >= 0:
         return real_roots(poly, 2 * (n_op - 1) * WIDTH, top, work, roots)
-    n_root = scan(code, consts, dep, n_op, x, target, kind == ANGLE, False, value, bound, roots)
+    n_root = scan(code, consts, dep, n_op, x, target, kind == ANGLE, False, value, bound, roots, tally)
     if n_root == 0 and kind != ANGLE:
-        n_root = scan(code, consts, dep, n_op, x, target, False, True, value, bound, roots)
+        n_root = scan(code, consts, dep, n_op, x, target, False, True, value, bound, roots, tally)
     return n_root
 
 
@@ -829,18 +837,19 @@ def keep_roots(kept, n_kept, kind):
 
 
 @_kernel(
-    f"int64({INTS}, {REALS}, {INTS}, int64, int64, {INTS}, {INTS}, int64, {REALS}, int64, int64, int64, "
+    f"int64({INTS}, {REALS}, {INTS}, int64, int64, {INTS}, {INTS}, int64, {REALS}, int64, int64, int64, int64, "
     f"{INTS}, {REALS}, {REALS}, {REALS}, {REALS}, {REALS}, {REALS}, {REALS}, {INTS}, {REALS}, {REALS}, "
     f"{REALS}, {INTS})"
 )
-def zero_points(code, consts, dep, n_op, n_var, kinds, targets, n_target, draws, n_draw, want, room, spot, root,
-                x, value, bound, adjoint, grad, poly, degree, work, roots, kept, tally):  # fmt: skip
+def zero_points(code, consts, dep, n_op, n_var, kinds, targets, n_target, draws, n_draw, want, room, budget, spot,
+                root, x, value, bound, adjoint, grad, poly, degree, work, roots, kept, tally):  # fmt: skip
     """Points on the zero set of a formula: targets round-robin over its variables, all real roots.
 
     kinds: int64[n_var]. targets: int64[n_target], slots that may be solved for. draws: float64[n_var * n_draw].
     want: points after which to stop, once every target has had one. room: points that fit.
     spot: int64[room * 3], draw, target, 1 if in the principal range. root: float64[room * 2], root and its relative
-    uncertainty. x..kept: scratch, kept float64[2 * (MAX_ROOTS + 1)]. tally: int64[1], draws used.
+    uncertainty. x..kept: scratch, kept float64[2 * (MAX_ROOTS + 1)]. budget: evaluations after which to stop.
+    tally: int64[2], draws and evaluations used.
     Returns the number of points. Source: semantics Z.1-Z.4.
     """
     n_point = 0
@@ -849,7 +858,7 @@ def zero_points(code, consts, dep, n_op, n_var, kinds, targets, n_target, draws,
     for i in range(n_target):
         everyone |= 1 << targets[i]
     for d in range(n_draw):
-        if n_point >= want and served == everyone:
+        if (n_point >= want and served == everyone) or tally[1] > budget:
             break
         tally[0] = d + 1
         # with an even number of targets the shift keeps a target from meeting one box only
@@ -857,10 +866,13 @@ def zero_points(code, consts, dep, n_op, n_var, kinds, targets, n_target, draws,
         target = targets[turn % n_target]
         for v in range(n_var):
             x[v] = draws[v * n_draw + d]
-        n_root = solve(code, consts, dep, n_op, x, target, kinds[target], value, bound, poly, degree, work, roots)
+        n_root = solve(
+            code, consts, dep, n_op, x, target, kinds[target], value, bound, poly, degree, work, roots, tally
+        )
         n_kept = 0
         for i in range(n_root):
             x[target] = roots[i]
+            tally[1] += NEWTON_STEPS
             noise = polish(code, consts, dep, n_op, n_var, x, target, value, bound, adjoint, grad)
             fresh = 0.0 <= noise <= CONDITION
             for j in range(n_kept):

@@ -199,8 +199,8 @@ def _facts(f: Formula) -> _Facts:
     factors: tuple[Expr, ...] = ()
     if f.kind == "equation" and number(0) in (left, right):
         left = right if left == number(0) else left
-        factors, right = _factors(left), number(0)
-        left = factors[0] if len(factors) == 1 else left
+        factors, right = tuple(dict.fromkeys(_factors(left))), number(0)
+        left = factors[0] if len(factors) == 1 else Expr("mul", factors) if factors else left
     residual = Expr("sub", (left, right))
     form = canonical_zero(residual)
     is_trivial = not any(name in form for name in names)

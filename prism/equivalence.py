@@ -10,14 +10,15 @@ once roots, logarithms and trigonometry meet).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
 from prism.context import Context
-from prism.expr import Expr, Formula, canonical, canonical_zero, formula, number, symbol, symbols
+from prism.expr import Expr, Formula, canonical, canonical_zero, formula, number, symbol, symbols, walk
 from prism.kernels import kernels, source
 from prism.points import (
     ORDINARY,
@@ -203,7 +204,8 @@ def _facts(f: Formula) -> _Facts:
         left = factors[0] if len(factors) == 1 else Expr("mul", factors) if factors else left
     residual = Expr("sub", (left, right))
     form = canonical_zero(residual)
-    is_trivial = not any(name in form for name in names)
+    values = {node.name for member in f.members for node in walk(member) if node.op == "apply"}
+    is_trivial = not any(name in form for name in names | values)
     return _Facts(residual, form, names, factors if len(factors) > 1 else (), is_trivial)
 
 
@@ -229,10 +231,10 @@ def _is_positive(node: Expr, samplings: Mapping[str, Sampling]) -> bool:
     return node.op in ("const", "exp", "cosh")
 
 
-def _is_complex(facts: _Facts, context: Context) -> bool:
-    """True if an `i` occurs that the problem does not speak of, or a symbol declared complex."""
-    undeclared = "i" in facts.names and "i" not in context.declared
-    return undeclared or any(context.kinds.get(name) == "complex" for name in facts.names)
+def _is_complex(tape: Tape, context: Context) -> bool:
+    """True if an `i` occurs that the problem does not speak of (an index of a sum is none), or a complex symbol."""
+    undeclared = "i" in tape.names and "i" not in context.declared
+    return undeclared or any(context.kinds.get(name) == "complex" for name in tape.names)
 
 
 def _compare_statements(a: Formula, b: Formula, context: Context) -> Verdict:
@@ -251,11 +253,11 @@ def _compare_zero_sets(a: Formula, b: Formula, context: Context) -> Verdict:
     if facts[0].is_trivial or facts[1].is_trivial:
         return _compare_identities(a, b)
     same_form = facts[0].form == facts[1].form
-    if _is_complex(facts[0], context) or _is_complex(facts[1], context):
+    tapes = tape_of(facts[0].residual), tape_of(facts[1].residual)
+    if _is_complex(tapes[0], context) or _is_complex(tapes[1], context):
         if same_form and a.kind != "inequality":
             return Verdict("equivalent", "same_form", "proved", "complex")
         return Verdict("undecided", "unsupported", detail="complex numbers")
-    tapes = tape_of(facts[0].residual), tape_of(facts[1].residual)
     if same_form and a.kind != "inequality":
         return Verdict("equivalent", "same_form", "proved", _domain(tapes, context))
     only = set(tapes[0].atoms) ^ set(tapes[1].atoms)
@@ -419,6 +421,9 @@ def _weigh(one: Points, two: Points, samplings: Mapping[str, Sampling], module: 
     if one.live != two.live:
         return replace(verdict, status="different", reason="live_variables")
     served = one.names(there.out[source.SERVED]) | two.names(back.out[source.SERVED])
+    served |= two.names(there.out[source.LIVE]) & one.names(
+        back.out[source.LIVE]
+    )  # seen from both sides, if not solved
     unserved = {name for name in one.live if samplings[name].kind != "integer"} - served
     agreed = min(there.out[source.AGREED], back.out[source.AGREED])
     if unserved or agreed < max(MIN_POINTS, len(one.live)):
@@ -443,7 +448,8 @@ def _witness(crossing: Crossing, here: Points, other: Points, satisfies: str) ->
 def _compare_sides(a: Formula, b: Formula, context: Context, verdict: Verdict) -> Verdict:
     """Two inequalities with one boundary: do they hold on the same side of it?
 
-    Tested on both sides: a symbol is moved a tenth up and down from its value on the boundary (semantics Z.8).
+    Tested on both sides: a symbol is moved a tenth up and down from its value on the boundary; and at the free draws,
+    where the two may part although they share it (semantics Z.8).
     """
     tapes = tape_of(_facts(a).residual), tape_of(_facts(b).residual)
     upward = [1 if f.relations[0] in (">", ">=") else -1 for f in (a, b)]
@@ -451,22 +457,30 @@ def _compare_sides(a: Formula, b: Formula, context: Context, verdict: Verdict) -
     trial = _trial(a, b, tapes, context, len(samplings))
     boundary = _points(trial, samplings)[0]
     seen = set()
-    for i, (target, root) in enumerate(boundary.targets()):
-        point = {
-            name: draws(name, sampling, context.digest, boundary.n_draw)[int(boundary.spot[3 * i])]
-            for name, sampling in samplings.items()
-        }
-        for step in (-_ASIDE, _ASIDE):
-            point[target] = root + step * abs(root or 1.0)
-            signs = [_sign(tape, point) * direction for tape, direction in zip(tapes, upward, strict=True)]
-            if 0 in signs:
-                continue
-            if signs[0] != signs[1]:
-                return replace(verdict, status="different", reason="opposite_side", proof=None)
-            seen.add(signs[0])
+    for point in _around(boundary, samplings, context.digest):
+        signs = [_sign(tape, point) * direction for tape, direction in zip(tapes, upward, strict=True)]
+        if 0 in signs:
+            continue
+        if signs[0] != signs[1]:
+            return replace(verdict, status="different", reason="opposite_side", proof=None)
+        seen.add(signs[0])
     if seen != {1, -1}:
         return replace(verdict, status="undecided", reason="too_few_points", proof=None)
     return verdict
+
+
+def _around(boundary: Points, samplings: Mapping[str, Sampling], digest: str) -> Iterator[dict[str, float]]:
+    """Points to both sides of a boundary, close to it, and wherever the draws fall."""
+    table = {name: draws(name, sampling, digest, boundary.n_draw) for name, sampling in samplings.items()}
+    for d in range(boundary.n_draw):
+        yield {name: values[d] for name, values in table.items()}
+    for i, (target, root) in enumerate(boundary.targets()):
+        point = {name: values[int(boundary.spot[3 * i])] for name, values in table.items()}
+        room = abs(root) or 1.0
+        if samplings[target].kind == "angle" and samplings[target].domain is None:
+            room = min(room, math.pi / 2 - root)
+        for step in (-_ASIDE, _ASIDE):
+            yield {**point, target: root + step * room}
 
 
 def _sign(tape: Tape, point: Mapping[str, float]) -> int:

@@ -103,8 +103,13 @@ def _best(reference: Formula, claims: tuple[Formula, ...], context: Context) -> 
 
 @lru_cache(maxsize=4096)
 def resolved(f: Formula) -> Formula:
-    """The formula with its units as factors of the seven base units."""
-    return replace(f, members=tuple(with_units_resolved(member) for member in f.members))
+    """The formula with its units as factors of the seven base units; 20 °C is 20 K where a difference is stated."""
+    difference = any(_is_difference(member) for member in f.members)
+    return replace(f, members=tuple(with_units_resolved(member, difference=difference) for member in f.members))
+
+
+def _is_difference(member: Expr) -> bool:
+    return member.op == "sub" or (member.op == "sym" and member.name.startswith((r"\Delta ", r"\delta ")))
 
 
 def _attempt(reference: Formula, claim: Formula, context: Context) -> Verdict:

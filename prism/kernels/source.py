@@ -45,10 +45,12 @@ EXP_LIMIT = 690.0  # exp of more overflows, of less underflows
 NAN = math.nan
 LN10 = math.log(10.0)
 HALF_PI = math.pi / 2
+TWO_PI = 2.0 * math.pi
 
 MAX_DEGREE = 8  # of a rational function in the target; above it the scan takes over
 MAX_ROOTS = 8  # kept per draw
 MAX_BRANCHES = 16  # open branches while peeling
+MAX_PERIODS = 3  # further branches of one inverse function
 SCAN_POINTS = 64
 SCAN_DECADES = 5.0  # the scan runs from 1e-5 to 1e5
 REFINE_STEPS = 120  # bisection ends long before: float64 has 64 bits
@@ -449,12 +451,29 @@ def invert_unary(op, w, n):
     return NAN
 
 
-@_kernel("float64(int64, float64, float64, int64)")
-def other_branch(op, root, other, n):
-    """The second argument with the same value, after `invert_*` gave the first; nan if there is none."""
+@_kernel("float64(int64, float64, float64, int64, int64)")
+def other_branch(op, root, other, n, which):
+    """Further argument number `which` (from 0) with the same value, after `invert_*` gave the first; nan: no more.
+
+    Of a periodic function the branches of the next period are enough to tell `sin kL = 0` from `kL = pi`.
+    """
+    if which > 0 and op != SIN and op != COS and op != TAN:
+        return NAN
     if op == SIN:
-        return math.pi - root
-    if op == COS or op == ABS or op == COSH:
+        return (
+            math.pi - root
+            if which == 0
+            else root + TWO_PI
+            if which == 1
+            else 3.0 * math.pi - root
+            if which == 2
+            else NAN
+        )
+    if op == COS:
+        return -root if which == 0 else TWO_PI - root if which == 1 else TWO_PI + root if which == 2 else NAN
+    if op == TAN:
+        return root + math.pi if which == 0 else root + TWO_PI if which == 1 else NAN
+    if op == ABS or op == COSH:
         return -root
     if op == IPOW and n % 2 == 0:
         return -root
@@ -491,14 +510,16 @@ def peel(code, dep, n_op, bit, value, at, want, roots):
                 known = value[b] if left else value[a]
                 down = a if left else b
                 w = invert_binary(op, left, w, known)
-                second = other_branch(op, w, known if left else 1.0, 1)
+                known = known if left else 1.0
+                b = 1
             else:
                 w = invert_unary(op, w, b)
-                second = other_branch(op, w, 1.0, b)
-            if second == second and second != w and n_open < MAX_BRANCHES:
-                at[n_open] = down
-                want[n_open] = second
-                n_open += 1
+            for which in range(MAX_PERIODS):
+                second = other_branch(op, w, known, b, which)
+                if second == second and second != w and n_open < MAX_BRANCHES:
+                    at[n_open] = down
+                    want[n_open] = second
+                    n_open += 1
             k = down
         if w == w and abs(w) < LARGE and n_root < MAX_ROOTS:
             roots[n_root] = w
@@ -811,6 +832,20 @@ def in_principal_range(code, n_op, value):
     return 1
 
 
+PRINCIPAL, TELLING = 1, 2  # flags of a point
+
+
+@_kernel(f"boolean(int64, {REALS}, {REALS}, float64, int64, float64)")
+def shows_all(n_var, x, grad, bound, target, noise):
+    """Whether no variable's effect is lost in rounding at this point, as that of t in `1 - e^{-t}` for large t."""
+    slack = bound + noise * abs(grad[target]) * (abs(x[target]) if x[target] != 0.0 else 1.0)
+    for v in range(n_var):
+        effect = abs(grad[v]) * (abs(x[v]) if x[v] != 0.0 else 1.0)
+        if effect <= INFORMATIVE * slack:
+            return False
+    return True
+
+
 @_kernel(f"int64({REALS}, int64, int64)")
 def keep_roots(kept, n_kept, kind):
     """Move the roots that count to the front and count them.
@@ -847,7 +882,7 @@ def zero_points(code, consts, dep, n_op, n_var, kinds, targets, n_target, draws,
 
     kinds: int64[n_var]. targets: int64[n_target], slots that may be solved for. draws: float64[n_var * n_draw].
     want: points after which to stop, once every target has had one. room: points that fit.
-    spot: int64[room * 3], draw, target, 1 if in the principal range. root: float64[room * 2], root and its relative
+    spot: int64[room * 3], draw, target, flags PRINCIPAL and TELLING. root: float64[room * 2], root and its relative
     uncertainty. x..kept: scratch, kept float64[2 * (MAX_ROOTS + 1)]. budget: evaluations after which to stop.
     tally: int64[2], draws and evaluations used.
     Returns the number of points. Source: semantics Z.1-Z.4.
@@ -891,6 +926,9 @@ def zero_points(code, consts, dep, n_op, n_var, kinds, targets, n_target, draws,
             spot[3 * n_point] = d
             spot[3 * n_point + 1] = target
             spot[3 * n_point + 2] = in_principal_range(code, n_op, value)
+            gradient(code, n_op, n_var, value, adjoint, grad)
+            if shows_all(n_var, x, grad, bound[n_op - 1], target, kept[2 * i + 1]):
+                spot[3 * n_point + 2] |= TELLING
             root[2 * n_point] = kept[2 * i]
             root[2 * n_point + 1] = kept[2 * i + 1]
             n_point += 1
@@ -929,11 +967,12 @@ def cross(code, consts, dep, n_op, n_var, draws, n_draw, slot_of, spot, root, n_
             x[solved] = root[2 * i]
             noise = root[2 * i + 1]
         flag = evaluate(code, consts, dep, n_op, x, 0, value, bound)
-        if flag == POLE:
+        if flag == POLE and spot[3 * i + 2] & TELLING:
             out[MISMATCH] = i
             out[POLED] = 1
             return
-        if flag != 0 or (principal and (spot[3 * i + 2] == 0 or in_principal_range(code, n_op, value) == 0)):
+        outside = spot[3 * i + 2] & PRINCIPAL == 0
+        if flag != 0 or (principal and (outside or in_principal_range(code, n_op, value) == 0)):
             out[SKIPPED] += 1
             continue
         gradient(code, n_op, n_var, value, adjoint, grad)

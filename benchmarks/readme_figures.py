@@ -1,0 +1,82 @@
+"""Write the figures of README.md from `benchmarks/results/*.json`, between its two markers.
+
+python benchmarks/readme_figures.py [--check]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+README = ROOT / "README.md"
+START, END = "<!-- figures: written by benchmarks/readme_figures.py -->", "<!-- end of figures -->"
+
+
+def result(name: str) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads((ROOT / "benchmarks" / "results" / f"{name}.json").read_text("utf-8"))
+    return data
+
+
+def provenance(data: dict[str, Any]) -> str:
+    return f"commit {data['commit'][:10]}, {data['commit_date'][:10]}, `{data['command']}`"
+
+
+def accuracy() -> list[str]:
+    data = result("near_misses")
+    near, rewritten = data["result"]["near_misses"], data["result"]["rewrites"]
+    lines = [
+        f"Generated from {data['result']['formulas']} physics formulas ({provenance(data)}):",
+        "",
+        "| | n | equivalent | different | undecided |",
+        "|---|---|---|---|---|",
+    ]
+    for name, counts in (("one fault put in", near), ("rewritten, same meaning", rewritten)):
+        row = [str(counts.get(status, 0)) for status in ("equivalent", "different", "undecided")]
+        lines.append(f"| {name} | {sum(counts.values())} | {' | '.join(row)} |")
+    return lines
+
+
+def graded() -> list[str]:
+    data = result("graded_cases")
+    lines = [
+        f"Labelled development cases, 12 problems with four students each ({provenance(data)});",
+        "definitions, other names and tolerances on numbers are not yet used:",
+        "",
+        "| student | nodes | labels right | missed | falsely matched | exact sets |",
+        "|---|---|---|---|---|---|",
+    ]
+    for kind, row in data["result"]["with definitions"].items():
+        share = f"{row['right']} ({row['right'] / row['nodes']:.1%})"
+        exact = f"{row['exact']} of {row['solutions']}"
+        lines.append(f"| {kind} | {row['nodes']} | {share} | {row['missed']} | {row['false']} | {exact} |")
+    return lines
+
+
+def speed() -> list[str]:
+    data = result("start_up")
+    lines = [f"Cold starts on {data['cores']} cores, median of separate processes ({provenance(data)}):", ""]
+    lines += ["| | seconds |", "|---|---|"]
+    lines += [f"| {name} | {row['median_s']:.2f} |" for name, row in sorted(data["result"].items())]
+    return lines
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Write README's figures.")
+    parser.add_argument("--check", action="store_true", help="only say whether README is current")
+    options = parser.parse_args()
+    text = README.read_text("utf-8")
+    before, rest = text.split(START)
+    after = rest.split(END)[1]
+    body = "\n".join([*accuracy(), "", *graded(), "", *speed()])
+    current = f"{before}{START}\n\n{body}\n\n{END}{after}"
+    if options.check:
+        return int(current != text)
+    README.write_text(current, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,264 @@
+r"""Where formulas stand in a solution: what is not read is masked, and delimiters are paired.
+
+Masked parts (comments, code, struck-out words) become blanks of the same length, so offsets stay true. Blocks are found
+in one left-to-right scan over the delimiters. An opener that never closes is passed over: what was cut off may have
+changed the formula. Dollars do not tell opening from closing, so what reads as prose or money between two is no block.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from prism.latex.words import word_set
+
+# Every repetition in a pattern below is bounded or walks to the next mark, so that no text makes a scan quadratic.
+_MAX_MASKED = 400  # characters struck out or set as code in one line; an opener without its closer costs no more
+MAX_GAP = 40  # characters of space between two blocks of which the second continues the first
+_TAIL = 12  # characters at the end of a display in which an open sign is looked for
+
+_NOT_READ = re.compile(
+    r"^[ \t]*%[^\n]*"  # a comment of LaTeX
+    rf"|(?<!\S)~~(?=[^\s~])(?:[^~\n]|~(?!~)){{1,{_MAX_MASKED}}}~~(?![^\s.,;:!?)])"  # struck out in Markdown
+    rf"|(?<![`\\])(?P<tick>`{{1,2}})(?=[^\s`])(?P<code>[^`\n]{{1,{_MAX_MASKED}}})(?P=tick)(?!`)",
+    re.MULTILINE,
+)
+_QUOTED = re.compile(r"'(?:[\s.,;:)]|$)")  # ``a word'' in TeX quotes is no code
+_FENCE = re.compile(r"^[ \t>]*(?P<fence>`{3,}|~{3,})[ \t]*(?P<info>[A-Za-z]*)[^`\n]*$", re.MULTILINE)
+_MARKDOWN_FENCES = frozenset(("markdown", "md"))
+_LATEX_FENCES = frozenset(("latex", "tex", "math"))
+_DELIMITER = re.compile(r"\$|\\\(|\\\[|\\begin")
+_ENTITIES = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&nbsp;": " "}  # of pages that were saved as HTML
+_THOUGHT = re.compile(r"<(?P<close>/?)think(?:ing)?>", re.IGNORECASE)
+_MARK = re.compile(
+    r"\\begin\{(?P<begin>[A-Za-z]{1,20})\*?\}|\\end\{(?P<end>[A-Za-z]{1,20})\*?\}"
+    r"|\\(?:(?P<box>boxed|fbox|framebox)|(?P<struck>sout|xout))\s{0,8}(?=\{)|\\[\s\S]|[${}]"
+)
+LAYOUTS = word_set(
+    "equation align aligned alignat alignedat flalign gather gathered multline split eqnarray displaymath math"
+    " dmath subequations empheq"
+)
+MAYBE_LAYOUTS = frozenset(("array", "cases", "dcases", "rcases"))  # also matrices and piecewise definitions
+_CODE_ENVIRONMENTS = word_set("comment verbatim lstlisting minted tikzpicture filecontents")
+_BRACKETS = {r"\(": (r"\)", "inline"), r"\[": (r"\]", "display")}
+_BLANK_LINE = re.compile(r"\n[ \t]*\n")
+_STOPWORDS_INLINE, _STOPWORDS_DISPLAY = 2, 4  # different ones make prose; a display may hold a remark
+_IN_TEXT = re.compile(
+    r"\\(?:text[a-z]*|mbox|hbox|intertext|mathrm|mathbf|operatorname\*?)\s{0,8}\{[^{}]*\}|\\[A-Za-z]+"
+)
+_STOPWORD = re.compile(
+    r"(?<![\\A-Za-z_^{])(?:the|is|and|of|to|we|that|for|with|are|this|where|from|by|per|costs?|paid|or|so|has|in|it)"
+    r"(?![A-Za-z}])",
+    re.IGNORECASE,
+)
+_GOES_ON = re.compile(r"\s*(?:[+×·]|\\(?:times|cdot|pm)(?![A-Za-z]))")
+_STAYS_OPEN = re.compile(r"(?:[-+=×·]|\\(?:times|cdot|approx)) *\s?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One delimited stretch of a solution.
+
+    Attributes:
+        start, end: the content.
+        kind: `display`, `inline`, `boxed` or `plain`.
+        outer_start, outer_end: the content with its delimiters.
+        latex: of a plain line, which is rewritten when it is found.
+    """
+
+    start: int
+    end: int
+    kind: str
+    outer_start: int
+    outer_end: int
+    latex: str = ""
+
+
+# Masking --------------------------------------------------------------------------------------------------------
+
+
+def mask(text: str) -> tuple[str, list[Block]]:
+    """Blank what is not read; code fences that hold nothing but LaTeX come back as blocks."""
+    text, blocks = _without_fences(text)
+    for entity, sign in _ENTITIES.items():
+        text = text.replace(entity, sign.ljust(len(entity)))
+    spans: list[tuple[int, int]] = []
+    start = text.find("<!--")
+    while start >= 0 and (end := text.find("-->", start + 4)) >= 0:
+        spans.append((start, end + 3))
+        start = text.find("<!--", end + 3)
+    text = _blank(text, spans)
+    spans = [m.span() for m in _NOT_READ.finditer(text) if not (m["code"] and _QUOTED.search(m["code"]))]
+    return _blank(text, spans), blocks
+
+
+def _without_fences(text: str) -> tuple[str, list[Block]]:
+    blocks: list[Block] = []
+    spans: list[tuple[int, int]] = []
+    opened: re.Match[str] | None = None
+    for mark in _FENCE.finditer(text):
+        if opened is None:
+            opened = mark
+        elif mark["fence"].startswith(opened["fence"]) and not mark["info"]:
+            info = opened["info"].lower()
+            if info in _LATEX_FENCES | _MARKDOWN_FENCES:
+                spans += [opened.span(), mark.span()]
+            else:
+                spans.append((opened.start(), mark.end()))
+            if info in _LATEX_FENCES and not _DELIMITER.search(text, opened.end(), mark.start()):
+                blocks.append(Block(opened.end(), mark.start(), "display", opened.start(), mark.end()))
+            opened = None
+    return _blank(text, spans), blocks
+
+
+def _blank(text: str, spans: list[tuple[int, int]]) -> str:
+    """The text with these spans as blanks; line ends stay, for a formula must not run over a blank line unseen."""
+    parts: list[str] = []
+    position = 0
+    for start, end in spans:
+        if start >= position:
+            parts += [text[position:start], re.sub(r"[^\n]", " ", text[start:end])]
+            position = end
+    return "".join([*parts, text[position:]])
+
+
+def thoughts(text: str) -> list[tuple[int, int]]:
+    """Thinking blocks: closed ones, one left open to the end, and what stands before a lone closing tag."""
+    spans: list[tuple[int, int]] = []
+    opened: int | None = 0
+    for count, mark in enumerate(_THOUGHT.finditer(text)):
+        if not mark["close"]:
+            if opened is None or count == 0:
+                opened = mark.start()
+        elif opened is not None:
+            spans.append((opened, mark.end()))
+            opened = None
+    if opened is not None and (opened or _THOUGHT.match(text)):
+        spans.append((opened, len(text)))
+    return spans
+
+
+# Delimiters -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Marks:
+    """Delimiters of a region in order, and where each kind stands: indices into `marks`, ascending."""
+
+    marks: list[re.Match[str]]
+    mate: dict[int, int]  # brace or environment: index of its partner
+    places: dict[str, list[int]]  # `$$` stands at the first of its two dollars
+
+    def next(self, word: str, after: int) -> int:
+        """Index of the first such delimiter after a mark, or -1."""
+        places = self.places[word]
+        at = bisect_right(places, after)
+        return places[at] if at < len(places) else -1
+
+
+def _marks(text: str, start: int, end: int) -> _Marks:
+    marks = list(_MARK.finditer(text, start, end))
+    mate: dict[int, int] = {}
+    opened: dict[str, list[int]] = {"{": []}
+    places: dict[str, list[int]] = {word: [] for word in ("$", r"\(", r"\)", r"\[", r"\]")}
+    for at, mark in enumerate(marks):
+        word = mark.group()
+        if word in places:
+            places[word].append(at)
+        elif word == "{" or mark["begin"]:
+            opened.setdefault(mark["begin"] or word, []).append(at)
+        elif (word == "}" or mark["end"]) and (waiting := opened.get(mark["end"] or "{")):
+            mate[waiting.pop()] = at
+    places["$$"] = [one for one, two in pairwise(places["$"]) if marks[one].end() == marks[two].start()]
+    return _Marks(marks, mate, places)
+
+
+def delimited(text: str, start: int, end: int) -> list[Block]:
+    """Delimited blocks of a region. An opener whose content reads as prose, or that never closes, is passed over."""
+    found = _marks(text, start, end)
+    pairs = frozenset(found.places["$$"])
+    blocks: list[Block] = []
+    at = 0
+    while at < len(found.marks):
+        mark = found.marks[at]
+        word = mark.group()
+        kind, close, width = "", -1, 1
+        if at in pairs:
+            kind, close, width = "display", found.next("$$", at + 1), 2
+        elif word == "$":
+            kind, close = "inline", found.next("$", at)
+        elif word in _BRACKETS:
+            closer, kind = _BRACKETS[word]
+            close = found.next(closer, at)
+            if -1 < found.next(word, at) < close:
+                close = -1
+        elif mark["begin"] in LAYOUTS or mark["begin"] in MAYBE_LAYOUTS:
+            kind, close, width = "environment", found.mate.get(at, -1), 0
+        elif mark["box"]:
+            kind, close = "boxed", found.mate.get(at + 1, -1)
+        elif mark["begin"] in _CODE_ENVIRONMENTS:
+            at = found.mate.get(at, at)
+        elif mark["struck"]:
+            at = found.mate.get(at + 1, at)
+        block = _block(text, found, at, close, kind, width) if close >= 0 else None
+        if block:
+            blocks.append(block)
+            at = close + max(width, 1)
+        else:
+            at += 2 if at in pairs else 1
+    return blocks
+
+
+def _block(text: str, found: _Marks, at: int, close: int, kind: str, width: int) -> Block | None:
+    """The block between two marks, or None if what stands there is prose."""
+    first, last = found.marks[at], found.marks[close]
+    if kind == "environment":
+        return Block(first.start(), last.end(), "display", first.start(), last.end())
+    if kind == "boxed":
+        return Block(found.marks[at + 1].end(), last.start(), "boxed", first.start(), last.end())
+    start, end = found.marks[at + width - 1].end(), last.start()
+    if first.group() == "$" and _is_prose(text, start, end, display=width == 2):
+        return None
+    if kind == "inline" and _BLANK_LINE.search(text, start, end):
+        return None
+    return Block(start, end, kind, first.start(), found.marks[close + width - 1].end())
+
+
+def _is_prose(text: str, start: int, end: int, *, display: bool) -> bool:
+    """Whether what stands between two dollars is prose or money."""
+    content = text[start:end]
+    if not content.strip():
+        return True
+    bare = _IN_TEXT.sub(" ", content)
+    words = {word.lower() for word in _STOPWORD.findall(bare)}
+    if display:
+        return len(words) >= _STOPWORDS_DISPLAY
+    if len(words) >= _STOPWORDS_INLINE:
+        return True
+    money = content[0].isdigit() and (bool(words) or re.search(r"[A-Za-z]{4}", bare) is not None)
+    next_price = text[end + 1 : end + 2].isdigit() and (content[-1] in " -–/,(" or content[0].isdigit())
+    return money or next_price
+
+
+def merged(text: str, blocks: list[Block]) -> tuple[str, list[Block]]:
+    r"""Put displays together where the second goes on with the sum or product of the first: `$$x = a$$ $$+ b$$`."""
+    kept: list[Block] = []
+    spans: list[tuple[int, int]] = []
+    for block in blocks:
+        last = kept[-1] if kept else block
+        if (
+            last.kind == block.kind == "display"
+            and last.outer_end <= block.outer_start < last.outer_end + MAX_GAP
+            and not text[last.outer_end : block.outer_start].strip()
+            and (
+                _GOES_ON.match(text, block.start, block.end)
+                or _STAYS_OPEN.search(text, max(last.start, last.end - _TAIL), last.end)
+            )
+        ):
+            spans.append((last.end, block.start))
+            kept[-1] = replace(last, end=block.end, outer_end=block.outer_end)
+        else:
+            kept.append(block)
+    return _blank(text, spans), kept

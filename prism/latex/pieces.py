@@ -1,0 +1,407 @@
+r"""A block cut into rows, and a row into pieces that are one formula each.
+
+Rows end at `\\`; a row that only continues a sum, a product or a bracket is put to the row before it. Words, `<`, `&`
+and `\to` are then settled by what stands beside them. A settled row is cut at commas, wide spaces, arrows and prose,
+and segments are put together again where a cut would change the meaning: lists of values, continued sums, units.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
+
+from prism.latex.items import Item, has_relation, is_brace_fence, outside_brackets, relations
+from prism.latex.words import end_of_units, text_kind, word_set
+
+_MAX_OPEN_ROWS = 4  # rows over which one bracket may stay open; each row looks this far ahead
+_LABEL_REACH = 12  # items at the head of a row in which a label is looked for
+
+EMPTY = word_set("thin drop amp")
+_SPACES = EMPTY | {"wide"}
+TRIMMED = EMPTY | word_set("wide column comma prose")
+_CUTS = word_set("arrow prose comma wide column")
+_PARTS = word_set("relation comma wide arrow")
+_OPEN_ENDED = word_set("relation operator")
+_RANKS = {"start": 0, "wide": 1, "column": 2, "comma": 3, "list": 4, "prose": 5, "arrow": 6}  # of neighbouring cuts
+_SPACINGS = frozenset((r"\;", r"\:", r"\>", "\\ "))
+_JOINING = word_set("and or to")
+_ROW_LABEL = re.compile(r"\(\s*(?:[a-h]|i{1,3}|iv|v)\s*\)")
+_EQUATION_NUMBER = re.compile(r"[(\[]\s*(?:\d{1,3}(?:\.\d{1,3}){0,3}[a-z]?'?|[ivx]{1,4}|\*{1,3})\s*[)\]]")
+_BRACED_RELATION = re.compile(r"(?:[=<>]|\\(?:approx|le|ge|leq|geq)(?![A-Za-z]))")
+_UNIT_COMMAND = re.compile(r"\\(?:text|mathrm|unit|si|SI|rm)(?![A-Za-z])")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    r"""The items of one formula.
+
+    Attributes:
+        led: it follows an arrow such as `\Rightarrow`.
+        is_remark: `(n > 0)` beside a formula; no row below continues it.
+    """
+
+    items: tuple[Item, ...]
+    led: bool
+    is_remark: bool = False
+
+
+def kind_beside(row: Sequence[Item], at: int, step: int) -> str:
+    """Kind of the next item that is more than space, to the right or to the left; empty at the end of the row."""
+    at += step
+    while 0 <= at < len(row) and row[at].kind in EMPTY:
+        at += step
+    return row[at].kind if 0 <= at < len(row) else ""
+
+
+def _source(row: Sequence[Item]) -> str:
+    return row[0].text[row[0].start : row[-1].end]
+
+
+# Rows -----------------------------------------------------------------------------------------------------------
+
+
+def joined_rows(items: Iterable[Item]) -> list[list[Item]]:
+    """Rows of a block; a row that only continues a sum, a product or a bracket is put to the row before it."""
+    rows: list[list[Item]] = [[]]
+    for item in items:
+        if item.kind == "break":
+            rows.append([])
+        else:
+            rows[-1].append(item)
+    rows = [row for row in rows if any(item.kind not in EMPTY and not is_brace_fence(item) for item in row)]
+    opened = [_open_brackets(row) for row in rows]
+    joined: list[list[Item]] = []
+    open_rows = 0
+    for at, row in enumerate(rows):
+        if joined and (open_rows > 0 or _continues(joined[-1], row)):
+            if open_rows:
+                _drop_empty_fences(joined[-1], row)
+                open_rows -= 1
+            joined[-1] += [Item(row[0].text, "drop", row[0].start, row[0].start), *row]  # in place of the row end
+            continue
+        joined.append(row)
+        still_open = list(accumulate(opened[at : at + _MAX_OPEN_ROWS]))
+        if still_open[0] > 0:
+            open_rows = next((ahead for ahead, total in enumerate(still_open) if total <= 0), 0)
+    return joined
+
+
+def is_grouped(row: Sequence[Item]) -> bool:
+    """Whether a row is one pair of braces, or one after the other with an equation in each."""
+    if not row or any(item.kind != "group" for item in row):
+        return False
+    return len(row) == 1 or all(_BRACED_RELATION.search(item.text, *item.inner) for item in row)
+
+
+def _drop_empty_fences(before: list[Item], row: list[Item]) -> None:
+    r"""Where a bracket runs over a row end, `\right.` and `\left.` pair with nothing; both are dropped in place."""
+    for items, places in ((before, range(len(before) - 1, -1, -1)), (row, range(len(row)))):
+        at = next((at for at in places if items[at].kind not in EMPTY), None)
+        if at is not None and items[at].source.replace(" ", "") in (r"\right.", r"\left."):
+            items[at] = replace(items[at], kind="drop")
+
+
+def _open_brackets(row: Sequence[Item]) -> int:
+    r"""Round and square brackets left open (or closed too often, negative)."""
+    kinds = [item.kind for item in row if item.kind in ("open", "close") and item.source[-1] in "()[]"]
+    return kinds.count("open") - kinds.count("close")
+
+
+def _continues(before: Sequence[Item], row: Sequence[Item]) -> bool:
+    last = next((item for item in reversed(before) if item.kind not in _SPACES), None)
+    first = next((item for item in row if item.kind not in _SPACES), None)
+    if last is None or first is None:
+        return False
+    if last.kind in _OPEN_ENDED:
+        return first.kind != "relation"
+    if first.kind != "operator" or last.kind in ("comma", "arrow", "prose"):
+        return False
+    return first.source not in ("-", "−", "–") or all(item.kind != "relation" for item in row)
+
+
+# Settling: what the ambiguous items of a row are ----------------------------------------------------------------
+
+
+def settled(row: Sequence[Item]) -> list[Item]:
+    """Decide by their neighbours what words, `<`, `&` and `→` of a row are; turn remarks in brackets into prose."""
+    items = _gaps(_brackets(_averages(_evaluated(_without_label(row)))))
+    kept: list[Item] = []
+    follows_relation = False
+    for at, item in enumerate(items):
+        kind = item.kind
+        if kind == "amp" and follows_relation and _separates(items, at):
+            kind = "column"
+        elif kind == "text":
+            before, after = kind_beside(items, at, -1), kind_beside(items, at, 1)
+            end = end_of_units(item.text, *item.inner) if before in ("other", "group", "close") else 0
+            if end:
+                unit = rf"\text{{{item.text[item.inner[0] : end]}}}"
+                kept.append(replace(item, kind="other", end=end, latex=unit))
+                kept.append(replace(item, kind="prose", start=end, inner=(end, item.inner[1])))
+                continue
+            kind = text_kind(item.content, before, after)
+        follows_relation = kind == "relation" or (follows_relation and kind not in ("wide", "column"))
+        kept.append(item if kind == item.kind else replace(item, kind=kind))
+    return _arrows(_without_remarks(kept))
+
+
+def _without_label(row: Sequence[Item]) -> Sequence[Item]:
+    r"""Drop `(a)` at the head of a row, where it is no factor: `(a) \; x = 5`."""
+    inner = [at for at, item in enumerate(row[:_LABEL_REACH]) if item.kind not in EMPTY][:4]
+    if len(inner) < 4 or inner[2] + 1 == inner[3] or row[inner[3]].kind == "open":
+        return row
+    return row[inner[2] + 1 :] if _ROW_LABEL.fullmatch(_source(row[inner[0] : inner[2] + 1])) else row
+
+
+def _evaluated(row: Sequence[Item]) -> Sequence[Item]:
+    r"""Move a `\left.` that stands before relations behind the last: `\left.= F = G\right|_a^b` evaluates only G."""
+    opened: list[int] = []
+    last_relation: dict[int, int] = {}  # opening bracket: last relation directly inside
+    moved: dict[int, int] = {}
+    for at, item in enumerate(row):
+        if item.kind == "open":
+            opened.append(at)
+        elif item.kind == "close" and opened:
+            opening = opened.pop()
+            if opening in last_relation and row[opening].source[-1] == ".":
+                moved[last_relation[opening]] = opening
+        elif item.kind == "relation" and opened:
+            last_relation[opened[-1]] = at
+    if not moved:
+        return row
+    dropped = frozenset(moved.values())
+    items: list[Item] = []
+    for at, item in enumerate(row):
+        items.append(replace(item, kind="drop") if at in dropped else item)
+        if at in moved:
+            items.append(Item(item.text, "open", item.end, item.end, r"\left."))
+    return items
+
+
+def _averages(row: Sequence[Item]) -> list[Item]:
+    """`<x>` is an average where `<` has nothing before it and `>` is the next relation."""
+    items = list(row)
+    following = dict(pairwise(at for at, item in enumerate(items) if item.kind == "relation"))
+    before = ""
+    for at, item in enumerate(items):
+        close = following.get(at, 0)
+        is_pair = close and item.source == "<" and items[close].source == ">"
+        if is_pair and before not in ("other", "group", "close", "text", "box"):
+            items[at] = replace(item, kind="open", latex=r"\langle ")
+            items[close] = replace(items[close], kind="close", latex=r"\rangle ")
+        if item.kind not in EMPTY:
+            before = items[at].kind
+    return items
+
+
+def _brackets(row: Sequence[Item]) -> list[Item]:
+    r"""Pair kets and bras: `|a, b\rangle` opens at its bar, `\langle a| =` closes at it; what is unpaired, nowhere."""
+    items = list(row)
+    opened: list[int] = []
+    bars: list[int] = []
+    for at, item in enumerate(items):
+        source = "" if item.kind == "thin" else item.latex.strip() or item.source
+        if source == r"\langle":
+            opened.append(at)
+        elif source == "|" and item.kind == "other":
+            if opened and kind_beside(items, at, 1) in ("", "relation", "operator", "comma"):
+                opened.pop()
+                items[at] = replace(item, kind="close")
+            else:
+                bars.append(at)
+        elif source == r"\rangle":
+            if opened:
+                opened.pop()
+            elif bars:
+                bar = bars.pop()
+                items[bar] = replace(items[bar], kind="open")
+            else:
+                items[at] = replace(item, kind="other")
+    for at in opened:
+        items[at] = replace(items[at], kind="other")
+    return items
+
+
+def _gaps(row: Sequence[Item]) -> list[Item]:
+    r"""Two spacing commands, as in `x = 3\;\;y = 4`, part two formulas if each has a relation."""
+    items = list(row)
+    parts = [at for at, item in enumerate(row) if item.kind in _PARTS]
+    is_relation_behind, run, last = False, 0, ""
+    for at, item in enumerate(row):
+        run = run + 1 if item.kind == "thin" and item.source in _SPACINGS else 0
+        ahead = bisect_right(parts, at) if run == 2 and is_relation_behind else len(parts)
+        is_gap = ahead < len(parts) and row[parts[ahead]].kind == "relation"
+        if is_gap and last not in _OPEN_ENDED and kind_beside(items, at, 1) not in _OPEN_ENDED:
+            items[at] = replace(item, kind="wide")
+            is_relation_behind = False
+        if item.kind in _PARTS:
+            is_relation_behind = item.kind == "relation"
+        last = item.kind if item.kind not in EMPTY else last
+    return items
+
+
+def _separates(row: Sequence[Item], at: int) -> bool:
+    """Whether `&` stands between two equations of one row, and not beside the relation that it aligns."""
+    beside = (kind_beside(row, at, -1), kind_beside(row, at, 1))
+    while at + 1 < len(row) and row[at + 1].kind in ("thin", "drop"):
+        at += 1
+    if at + 1 < len(row) and row[at + 1].kind == "amp":
+        return True  # `= 3 & &= 4`
+    return all(beside) and not _OPEN_ENDED.intersection(beside)
+
+
+def _without_remarks(row: Sequence[Item]) -> list[Item]:
+    r"""A bracket that stands apart and holds prose, `(\text{since } a = b)`, becomes one prose item."""
+    kept: list[Item] = []
+    opened: list[tuple[int, bool, int]] = []  # where in `kept`, whether it stands apart, prose items before it
+    prose = 0
+    for item in row:
+        if item.kind == "open":
+            is_apart = not kept or kept[-1].kind in ("thin", "wide", "comma", "prose", "amp")
+            opened.append((len(kept), is_apart, prose))
+        elif item.kind == "prose":
+            prose += 1
+        elif item.kind == "close" and opened:
+            at, is_apart, before = opened.pop()
+            if prose > before and is_apart:
+                prose += 1
+                start = kept[at].start
+                kept[at:] = [Item(item.text, "prose", start, item.end, inner=(start, item.end))]
+                continue
+        kept.append(item)
+    return kept
+
+
+def _arrows(row: Sequence[Item]) -> list[Item]:
+    r"""`\to` between two relations of one segment is a consequence; otherwise it relates (`x \to 0`)."""
+    items = list(row)
+    follows_relation, is_first = False, True
+    pending: list[int] = []
+    for at, item in outside_brackets(row):
+        if item.kind in _CUTS:
+            follows_relation, pending = False, []
+        elif item.kind == "relation":
+            for place in pending:
+                items[place] = replace(row[place], kind="arrow")
+            follows_relation, pending = True, []
+        elif item.kind == "weak":
+            items[at] = replace(item, kind="relation")
+            pending = [*pending[-1:], at] if follows_relation or is_first else []
+        is_first = is_first and item.kind in EMPTY
+    return items
+
+
+# Segments, and what is put together again -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Segment:
+    boundary: str  # what stands before it: a key of _RANKS
+    lo: int
+    hi: int
+    is_related: bool = False  # holds a relation
+    is_remark: bool = False
+
+
+def _segments(row: Sequence[Item]) -> list[_Segment]:
+    """Cut a row at separators outside brackets."""
+    found: list[_Segment] = []
+    boundary, lo = "start", 0
+    cuts = [(at, item.kind) for at, item in outside_brackets(row) if item.kind in _CUTS]
+    for at, kind in [*cuts, (len(row), "start")]:
+        cut = kind
+        if kind == "prose" and row[at].content.strip(" ~,;\\").lower() in _JOINING:
+            cut = "list"
+        if kind in ("wide", "column") and kind_beside(row, at, -1) in _OPEN_ENDED:
+            continue  # `x =\quad 5`
+        if any(item.kind not in EMPTY for item in row[lo:at]):
+            found.append(_Segment(boundary, lo, at))
+            boundary = cut
+        elif _RANKS[cut] > _RANKS[boundary]:
+            boundary = cut
+        lo = at + 1
+    return found
+
+
+def cut_row(row: Sequence[Item]) -> list[Piece]:
+    """Formulas of a row. A segment without a relation belongs to its neighbour if it goes on with a list or a sum."""
+    placed: list[_Segment] = []
+    for segment in _segments(row):
+        if items := _trimmed(row[segment.lo : segment.hi]):
+            _place(row, segment, items, placed)
+    trimmed = ((part, tuple(_trimmed(row[part.lo : part.hi]))) for part in placed)
+    return [Piece(items, part.boundary == "arrow", part.is_remark) for part, items in trimmed if items]
+
+
+def _place(row: Sequence[Item], segment: _Segment, items: Sequence[Item], placed: list[_Segment]) -> None:
+    """Let a segment stand, put it to the one before, or leave it out."""
+    lo, hi, boundary = segment.lo, segment.hi, segment.boundary
+    is_related = bool(relations(items)) or any(item.kind == "box" and has_relation(item) for item in items)
+    segment = replace(segment, is_related=is_related)
+    last = placed[-1] if placed else None
+    if last is None:
+        is_label = not is_related and hi < len(row) and _ROW_LABEL.fullmatch(_source(items))
+        if not is_label and (is_related or boundary != "prose"):
+            placed.append(segment)
+    elif items[0].kind in {"wide": ("relation", "operator"), "column": ("operator",)}.get(boundary, ()):
+        placed[-1] = replace(last, hi=hi, is_related=last.is_related or is_related)
+    elif is_related:
+        is_tight = row[lo].kind not in _SPACES
+        if boundary == "comma" and not last.is_related and (is_tight or _is_name(row[last.lo : last.hi])):
+            placed[-1] = replace(last, hi=hi, is_related=True)
+        else:
+            placed.append(segment)
+    elif boundary == "prose":
+        pass  # what is left of a sentence: `for all n`
+    elif boundary in ("wide", "column", "comma") and _EQUATION_NUMBER.fullmatch(_source(items)):
+        pass
+    elif boundary in ("comma", "list", "wide") and _is_condition(items):
+        first = next(at for at in range(lo, hi) if row[at] is items[0])
+        close = next(at for at in range(hi - 1, lo, -1) if row[at] is items[-1])
+        placed.append(_Segment(boundary, first + 1, close, is_related=True, is_remark=True))
+    elif boundary in ("comma", "list") or (boundary == "wide" and _UNIT_COMMAND.match(items[0].source + "{")):
+        placed[-1] = replace(last, hi=hi)
+    else:
+        placed.append(segment)
+
+
+def _is_name(row: Sequence[Item]) -> bool:
+    """A lone symbol, as the first of `x, y = 1, 2`."""
+    inner = [item for item in row if item.kind not in EMPTY]
+    return 0 < len(inner) <= 3 and all(item.kind == "other" for item in inner)
+
+
+def _is_condition(row: Sequence[Item]) -> bool:
+    """`(n > 0)`: all of it in one bracket, with a relation inside."""
+    return row[0].kind == "open" and row[-1].kind == "close" and bool(relations(row[1:-1]))
+
+
+def _trimmed(row: Sequence[Item]) -> list[Item]:
+    """Without separators, full stops and unmatched brackets at either end."""
+    unmatched: set[int] = set()
+    opened: list[int] = []
+    for at, item in enumerate(row):
+        if item.kind == "open":
+            opened.append(at)
+        elif item.kind == "close":
+            if opened:
+                opened.pop()
+            else:
+                unmatched.add(at)
+    unmatched.update(at for at in opened if is_brace_fence(row[at]))
+    lo, hi = 0, len(row)
+    while lo < hi and (row[lo].kind in TRIMMED or lo in unmatched or _is_stop(row[lo], ":")):
+        lo += 1
+    while hi > lo and (row[hi - 1].kind in TRIMMED or hi - 1 in unmatched or _is_stop(row[hi - 1], ".:")):
+        last = row[hi - 1]
+        if _is_stop(last, ".") and last.text[last.start - 1] == ".":
+            break  # an ellipsis
+        hi -= 1
+    return list(row[lo:hi])
+
+
+def _is_stop(item: Item, stops: str) -> bool:
+    return item.kind == "other" and item.end - item.start == 1 and item.source in stops

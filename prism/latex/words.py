@@ -1,0 +1,113 @@
+r"""What the words beside and inside a formula are: prose, labels or units.
+
+`parse` reads `5\text{ m}` and `v_{\text{out}}`, and must never see `\text{since}`. Which of the two a word is has to
+be known before rows are cut, for prose cuts a row and a unit does not. Units of prose, as in `$T = 242$ s`, come back
+here as LaTeX; whether a unit exists and what it is worth is decided far below, by `prism.quantities`.
+"""
+
+from __future__ import annotations
+
+import re
+
+
+def word_set(names: str) -> frozenset[str]:
+    """The names of a table that is written as one string."""
+    return frozenset(names.split())
+
+
+CONNECTIVES = word_set(
+    "and or where for with when if then hence thus therefore since because so gives giving implies while but that which"
+    " using from at as i.e. i.e., i.e is are say say. otherwise otherwise. whereas let we to on by also both note"
+)
+# In mathematics, without `\\text`, only words that no product of symbols spells: `v = at` is one.
+BARE_WORDS = word_set("and or where for with when then hence thus therefore since because while")
+_QUALIFIERS = word_set(
+    "constant const const. even odd integer integers large small only respectively approximately approx approx. given"
+    " any all always yes no above below"
+)
+_LABEL = re.compile(
+    r"(?:(?:part|case|answer|final answer|step|eq|question)\b)?[\s.]*"
+    r"(?:\(\s*[A-Za-z0-9]{1,4}\s*\)|[A-Za-z0-9]{1,4}\s*[):]|[:.])[\s:.]*"
+    r"|(?:part|case|answer|final answer)[\s:.]*",
+    re.IGNORECASE,
+)
+UNITS = word_set(
+    "m s g kg N J W K Pa V A C Hz T F H Wb S L h min rad sr mol eV cm mm km nm pm fm µm μm um ms µs μs us ns ps mg kN"
+    " MN mN kJ MJ mJ kW MW mW GW kV mV mA kHz MHz GHz THz kPa MPa GPa hPa keV MeV GeV TeV meV nC pC nF pF mH mT mmol"
+    " kmol kcal cal erg dyn ft mi lb psi Torr hp Nm Js Ns rpm atm bar kWh Wh Ω kΩ MΩ Å °C °F dB u amu mL rev deg"
+    " % \\%"
+)
+_LONG_NAMES = word_set(
+    "meter:m metre:m second:s newton:N joule:J watt:W kelvin:K pascal:Pa volt:V ampere:A coulomb:C tesla:T ohm:Ω"
+    " kilogram:kg gram:g hour:h minute:min radian:rad kilometer:km kilometre:km centimeter:cm millimeter:mm"
+    " nanometer:nm degree:deg day:day"
+)
+_LONG_UNITS = {name.partition(":")[0] + ending: name.partition(":")[2] for name in _LONG_NAMES for ending in ("", "s")}
+_UNIT = "(?:" + "|".join(map(re.escape, sorted((*UNITS, *_LONG_UNITS), key=lambda name: (-len(name), name)))) + ")"
+_POWER = r"(?:\^?\{?[-−]?\d\}?|[²³]|⁻[¹²³])?"
+# A unit of more than five factors is no unit.
+UNIT_EXPRESSION = re.compile(rf"(?:1(?=/))?{_UNIT}{_POWER}(?:[/·⋅.]{_UNIT}{_POWER}){{0,4}}")
+_UNIT_AFTER = re.compile(
+    rf"(?:[ ~]|\\,|\\ |(?=%|°|[A-Za-zμµ]{{2}}|[a-z]/)){UNIT_EXPRESSION.pattern}(?![A-Za-z0-9_^/(-]|[.'][A-Za-z0-9])"
+)
+_LETTER_OR_UNIT = frozenset("ACFHLSTu")  # alone these are units only before a stop: `$n = 2$ A charge ...`
+_WORD = re.compile(r"[^\s~]+")
+_RAISED = re.compile("⁻?[¹²³]")
+_RAISED_DIGITS = str.maketrans("¹²³⁻", "123-")
+
+
+def text_kind(content: str, before: str = "", after: str = "") -> str:
+    r"""What `\text{...}` is between items of these kinds: `prose`, or `other` for an operand or a unit."""
+    words = content.replace("~", " ").replace("\\,", " ").split()
+    if not content.strip(" ~.,;:()\\"):
+        return "prose"
+    if all(UNIT_EXPRESSION.fullmatch(word.rstrip(".,;")) for word in words):
+        return "other"
+    lower = [word.strip("(),;").lower() for word in words]
+    if ":" in content or is_label(content) or words[0][0] == "(" or CONNECTIVES.intersection((lower[0], lower[-1])):
+        return "prose"
+    if len(words) == 1:
+        return "prose" if lower[0] in _QUALIFIERS and before != "relation" else "other"
+    return "other" if before in ("relation", "operator") or after in ("relation", "operator") else "prose"
+
+
+def is_label(content: str) -> bool:
+    """Whether words only number or announce what follows, as `(a)`, `Part 2:` and `Answer:` do."""
+    return _LABEL.fullmatch(content.strip()) is not None
+
+
+def end_of_units(text: str, start: int, end: int) -> int:
+    r"""Where the units of `5 \text{ m and }` end, if words follow them; else 0."""
+    last = 0
+    for word in _WORD.finditer(text, start, end):
+        name = word.group().rstrip(".,;")
+        if not UNIT_EXPRESSION.fullmatch(name):
+            return last
+        last = word.start() + len(name)
+    return 0
+
+
+def unit_after(text: str, start: int) -> tuple[str, int]:
+    """The unit that stands in prose from `start` on, as LaTeX, and where it ends; nothing if there is none."""
+    after = _UNIT_AFTER.match(text, start)
+    if not after:
+        return "", start
+    word = after.group().removeprefix("\\,").strip(" ~\\")
+    follows = text[after.end() : after.end() + 1]
+    if word in _LETTER_OR_UNIT and follows and follows not in ".,;:)\n":
+        return "", start
+    return unit_latex(word), after.end()
+
+
+def unit_latex(word: str) -> str:
+    r"""A unit as it stands in prose, in LaTeX: by its symbol, with powers as `^{-1}`.
+
+    >>> print(unit_latex("kg·m⁻³"), unit_latex("meters"), unit_latex("°C"))
+    \,\unit{kg·m^{-3}} \,\unit{m} ^{\circ}\mathrm{C}
+    """
+    if word in ("%", r"\%"):
+        return r"\%"
+    if word in ("°C", "°F"):
+        return rf"^{{\circ}}\mathrm{{{word[1]}}}"
+    symbol = _RAISED.sub(lambda power: f"^{{{power.group().translate(_RAISED_DIGITS)}}}", _LONG_UNITS.get(word, word))
+    return rf"\,\unit{{{symbol}}}"

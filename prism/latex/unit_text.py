@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from prism.latex.tokens import ROMAN, Token, unit_token
+from prism.latex.names import ROMAN
+from prism.latex.tokens import Token, unit_token
 
 _UNIT_MACROS = {
     "metre": "m", "meter": "m", "second": "s", "gram": "g", "kilogram": "kg", "ampere": "A", "kelvin": "K",
@@ -27,6 +28,7 @@ _PREFIX_MACROS = {
     "giga": "G", "tera": "T", "femto": "f", "atto": "a", "hecto": "h", "deca": "da", "peta": "P", "exa": "E",
 }  # fmt: skip
 _POWER_MACROS = {"squared": "2", "cubed": "3", "square": "2", "cubic": "3"}
+_ARITHMETIC = frozenset(("PLUS", "MINUS", "TIMES", "SLASH", "ROMAN", "PM"))
 
 
 @dataclass(slots=True)
@@ -55,6 +57,15 @@ class UnitText:
     def side(self) -> list[Token]:
         """Where the next factor goes."""
         return self.below if self.under or self.per else self.above
+
+
+def is_numeric(item: Token) -> bool:
+    """Whether an item holds only numbers and units, so that a unit can stand behind it."""
+    if item.type in ("NUM", "CONST", "UNIT", "QUANTITY"):
+        return True
+    if item.type in ("PAREN", "FRAC", "SQRT", "BRACED", "ROOT"):
+        return all(is_numeric(part) or part.type in _ARITHMETIC for siblings in item.args for part in siblings)
+    return False
 
 
 def read_unit(tokens: Sequence[Token]) -> UnitText | None:

@@ -1,0 +1,281 @@
+r"""What brackets enclose: round and square ones, braces, bars, `\langle`, matrices and case distinctions.
+
+A bracket becomes one token that holds its content, and its kind says what it means: a bar that opens is an absolute
+value, one behind a factor an evaluation `|_{x=0}`, one that ends in `\rangle` a ket. Which it is has to be known
+here, from the bar alone and what stands beside it, because every later rule counts on brackets being closed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from prism.latex.leaves import (
+    BRACE_ENDS,
+    SCRIPT_STARTS,
+    Cursor,
+    expect_brace,
+    named,
+    numeric_scripts,
+    read_argument,
+    rejoined,
+    scripted,
+)
+from prism.latex.names import ONLY_IN_NAMES, spell, split_name
+from prism.latex.tokens import MAX_DEPTH, OPERATORS, Fault, Token, describe, is_factor
+
+BRACKET_ENDS = frozenset(("CLOSE", "END", "}", "FINISH"))
+_BAR_ENDS = BRACKET_ENDS | {"BAR"}
+_NORM_ENDS = BRACKET_ENDS | {"NORM"}
+_CELL_ENDS = frozenset(("AMP", "ROW", "FINISH", "END", "}"))
+_PARTNER = {"(": ")", "[": "]", r"\{": r"\}", "|": "|", r"\|": r"\|", ".": ".", r"\lfloor": r"\rfloor"}
+
+
+def read_braces(cursor: Cursor, items: list[Token]) -> None:
+    """Braces that are nobody's argument: what they show is their content, without brackets.
+
+    A single item takes the scripts behind the braces. A sum beside a factor would be read otherwise than it
+    is shown, so `settle` refuses it.
+    """
+    tokens = cursor.tokens
+    opening = tokens[cursor.index]
+    if opening.type != "{":
+        body = read_argument(cursor)
+    else:
+        cursor.index += 1
+        body = cursor.siblings(cursor, BRACE_ENDS)
+        expect_brace(cursor)
+    while body and body[-1].type == "COMMA":
+        body.pop()
+    if not body:
+        return
+    body[0].gap = max(body[0].gap, opening.gap)
+    after = tokens[cursor.index].type
+    sums = any(item.type in ("PLUS", "MINUS", "PM") for item in body) and len(body) > 1
+    relation = any(item.type in ("REL", "COMMA", "ROW", "IMPLIES") for item in body)
+    if after in SCRIPT_STARTS and (after != "PRIME" or len(body) == 1):
+        if len(body) == 1 and body[0].type == "SYM" and body[0].sup is None:
+            head, scripts = split_name(body[0].text)
+            items.append(named(cursor, rejoined(Token("SYM", head, opening.pos, opening.gap), scripts, cursor)))
+        elif len(body) == 1 and body[0].type == "NUM" and body[0].sup is None:
+            items.append(numeric_scripts(cursor, body[0]))
+        elif len(body) == 1 and body[0].sup is None and body[0].sub is None:
+            items.append(scripted(cursor, body[0]))
+        else:
+            items.append(scripted(cursor, Token("PAREN", "{", opening.pos, opening.gap, args=[body])))
+    elif sums and not relation:
+        items.append(Token("BRACED", "{", opening.pos, opening.gap, args=[body]))
+    else:
+        items.extend(body)
+
+
+def read_bracket(cursor: Cursor, opening: Token) -> Token:
+    """A bracket with its content; the kinds of its two ends must agree."""
+    text = opening.text
+    if text == r"\langle":
+        return _angle(cursor, opening)
+    start = cursor.index
+    body = cursor.siblings(cursor, BRACKET_ENDS)
+    closing = cursor.tokens[cursor.index]
+    if closing.type != "CLOSE":
+        raise Fault(closing.pos, describe(closing), f"the closing bracket {written(_PARTNER[text])}")
+    if text == "." and (closing.text == "|" or cursor.tokens[cursor.index + 1].type == "_"):
+        cursor.index += 1
+        return evaluated(cursor, body, opening)
+    if text == "|" and closing.text == r"\rangle":
+        inner = cursor.tokens[start : cursor.index]
+        cursor.index += 1
+        return scripted(cursor, angle_parts(cursor, opening, "ket", split_bars(inner)))
+    if closing.text != _PARTNER[text] and not (
+        text == r"\{" and closing.text == "." and len(body) == 1 and body[0].type == "OPAQUE"
+    ):
+        raise Fault(closing.pos, f"the bracket {written(closing.text)} that closes {written(text)}",
+                    f"the closing bracket {written(_PARTNER[text])}")  # fmt: skip
+    if not body:
+        raise Fault(closing.pos, "empty brackets")
+    raw = cursor.tokens[start : cursor.index]
+    cursor.index += 1
+    if text in ("|", r"\|"):
+        return scripted(cursor, Token("ABS", text, opening.pos, opening.gap, args=[body]))
+    if len(raw) == 1 and raw[0].type == "number" and raw[0].raw:
+        raise Fault(raw[0].pos, "digits with a comma in brackets: one number or a list?", "1{,}000 or a blank after it")
+    if text == r"\lfloor":
+        return scripted(cursor, Token("OPAQUE", "floor", opening.pos, opening.gap, args=[body]))
+    return scripted(cursor, Token("PAREN", text, opening.pos, opening.gap, args=[body], raw=raw))
+
+
+def written(delimiter: str) -> str:
+    """A delimiter as a reader knows it, without its backslash."""
+    return delimiter.replace("\\", "", 1) if delimiter in (r"\{", r"\}") else delimiter
+
+
+# Bars -------------------------------------------------------------------------------------------------------
+
+
+def read_bar(cursor: Cursor, token: Token, items: list[Token]) -> None:
+    """A vertical bar that opens: an absolute value, a ket, or `|_{x=0}` behind a factor."""
+    after = cursor.tokens[cursor.index]
+    if items and is_factor(items[-1]) and after.type in ("_", "^") and token.type == "BAR":
+        holder = evaluated(cursor, [], items[-1])
+        start = len(items) - 1
+        if holder.text == "limits":  # a primitive: the whole run of factors before the bar
+            while start and items[start - 1].type not in OPERATORS:
+                start -= 1
+        elif start and items[start - 1].type == "FUNCTION":
+            start -= 1
+        holder.args = [items[start:], *holder.args[1:]]
+        items[start:] = [holder]
+        return
+    if token.type == "BAR" and _closed_by_angle(cursor):
+        start = cursor.index
+        while cursor.tokens[cursor.index].text != r"\rangle":
+            cursor.index += 1
+        parts = split_bars(cursor.tokens[start : cursor.index])
+        cursor.index += 1
+        items.append(scripted(cursor, angle_parts(cursor, token, "ket", parts)))
+        return
+    body = cursor.siblings(cursor, _BAR_ENDS if token.type == "BAR" else _NORM_ENDS)
+    closing = cursor.tokens[cursor.index]
+    if closing.type != token.type:
+        raise Fault(closing.pos, describe(closing), "the closing bar |")
+    cursor.index += 1
+    items.append(scripted(cursor, Token("ABS", "|", token.pos, token.gap, args=[body])))
+
+
+def _closed_by_angle(cursor: Cursor) -> bool:
+    r"""Whether the next of bar and `\rangle`, at this level, is `\rangle`."""
+    level = 0
+    for token in cursor.tokens[cursor.index :]:
+        if token.type in ("{", "OPEN"):
+            level += 1
+        elif token.text == r"\rangle" and level == 0:
+            return True
+        elif token.type in ("}", "CLOSE"):
+            level -= 1
+        if level < 0 or (level == 0 and (token.type in ("BAR", "END") or (token.type == "REL" and token.text != "="))):
+            return False
+    return False
+
+
+def evaluated(cursor: Cursor, body: list[Token], opening: Token) -> Token:
+    """`f |_{x=0}`, `F |_a^b`: the construct `at`."""
+    holder = scripted(cursor, Token("AT", "", opening.pos, opening.gap, args=[body]))
+    if holder.sub is None:
+        raise Fault(opening.pos, "a bar without its partner", "a subscript that says where")
+    upper, holder.sup = holder.sup, None
+    lower = holder.sub
+    if upper is not None:
+        holder.args, holder.text = [body, lower, upper], "limits"
+    elif len(lower) > 2 and lower[1].text == "=" and not any(item.type in ("REL", "COMMA") for item in lower[2:]):
+        holder.args, holder.text = [body, lower[:1], lower[2:]], "point"
+    else:
+        holder.args, holder.text = [body, [Token("SYM", spell(holder.raw), opening.pos)]], "held"
+    holder.sub = None
+    return holder
+
+
+# Angle brackets ---------------------------------------------------------------------------------------------
+
+
+def _angle(cursor: Cursor, opening: Token) -> Token:
+    r"""`\langle x \rangle`, `\langle a | b \rangle`, `\langle a |`."""
+    tokens = cursor.tokens
+    level, index = 1, cursor.index
+    while tokens[index].type != "END":
+        kind = tokens[index].type
+        level += (kind == "OPEN") - (kind == "CLOSE")
+        if level == 0:
+            break
+        index += 1
+    inner = tokens[cursor.index : index]
+    if tokens[index].text == r"\rangle" and level == 0:
+        cursor.index = index + 1
+        bars = any(token.type == "BAR" for token in inner)
+        kind = "braket" if bars else "mean"
+        return scripted(cursor, angle_parts(cursor, opening, kind, split_bars(inner)))
+    bar = next((at for at in range(cursor.index, index) if tokens[at].type in ("BAR", "CLOSE")), None)
+    if bar is None or tokens[bar].text != "|":
+        raise Fault(opening.pos, r"the bracket \langle without its partner", r"\rangle")
+    inner = tokens[cursor.index : bar]
+    cursor.index = bar + 1
+    return scripted(cursor, angle_parts(cursor, opening, "bra", split_bars(inner)))
+
+
+def split_bars(inner: Sequence[Token]) -> list[list[Token]]:
+    """Content of an angle bracket, cut at its bars, as flat tokens."""
+    parts: list[list[Token]] = [[]]
+    level = 0
+    for token in inner:
+        level += (token.type in ("{", "OPEN")) - (token.type in ("}", "CLOSE"))
+        if token.type == "BAR" and level == 0:
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    return parts
+
+
+def angle_parts(cursor: Cursor, opening: Token, kind: str, parts: list[list[Token]]) -> Token:
+    """The construct `bracket`: an average is read as mathematics; a label such as `1, 2` stays a name."""
+    args: list[list[Token]] = []
+    for part in parts:
+        if not part:
+            raise Fault(opening.pos, "an empty part of an angle bracket")
+        if any(token.type in ("COMMA", "REL", "mark") or token.text in ONLY_IN_NAMES for token in part) or (
+            part[-1].type in OPERATORS
+        ):
+            args.append([Token("SYM", spell(part), part[0].pos)])
+        else:
+            args.append(cursor.apart(part, part[-1].pos, depth=0))
+    return Token("BRACKET", kind, opening.pos, opening.gap, args=args)
+
+
+# Environments -----------------------------------------------------------------------------------------------
+
+
+def read_environment(cursor: Cursor, opening: Token) -> Token:
+    """A matrix or a case distinction: cells that are expressions are read, others stay as they are spelled."""
+    args: list[list[Token]] = []
+    tokens = cursor.tokens
+    while True:
+        start = cursor.index
+        depth = cursor.depth
+        try:
+            body = cursor.siblings(cursor, _CELL_ENDS)
+        except Fault as fault:
+            cursor.index, cursor.depth = _cell_end(tokens, start), depth
+            if depth >= MAX_DEPTH - 1:
+                raise fault from None
+            body = [Token("ROMAN", "text", tokens[start].pos)]
+        cell = tokens[start : cursor.index]
+        while body and body[-1].type == "COMMA":
+            body.pop()
+        odd = any(item.type in ("REL", "COMMA", "IMPLIES", "ROMAN") for item in body)
+        if body:
+            args.append([Token("SYM", _loose_spelling(cell), cell[0].pos)] if odd else body)
+        end = tokens[cursor.index]
+        cursor.index += 1
+        if end.type == "FINISH":
+            break
+        if end.type in ("END", "}"):
+            raise Fault(end.pos, describe(end), rf"\end{{{opening.text}}}")
+    if end.text != opening.text:
+        raise Fault(end.pos, rf"\end{{{end.text}}}", rf"\end{{{opening.text}}}")
+    if not args:
+        raise Fault(opening.pos, rf"an empty {opening.text}")
+    return scripted(cursor, Token("OPAQUE", opening.text, opening.pos, opening.gap, args=args))
+
+
+def _cell_end(tokens: list[Token], index: int) -> int:
+    """Index of the token that ends the cell at this index."""
+    level = 0
+    while tokens[index].type != "END":
+        kind = tokens[index].type
+        if level == 0 and kind in _CELL_ENDS:
+            break
+        level += (kind in ("{", "BEGIN")) - (kind in ("}", "FINISH"))
+        index += 1
+    return index
+
+
+def _loose_spelling(tokens: Sequence[Token]) -> str:
+    """What a cell says, without blanks: it only has to be equal to itself."""
+    return "".join(token.text + (" " if token.text[:1] == "\\" else "") for token in tokens)

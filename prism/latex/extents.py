@@ -1,0 +1,442 @@
+r"""How far a function, an integral, a sum, an operator and a slash reach among their siblings.
+
+`\sin 2x y`, `\int x dx`, `\sum_i a_i b_i + c`, `1/2 m`: LaTeX shows where these begin, and convention where they
+end. Each becomes one token that holds its operand, or gets an explicit product sign behind it, so that the grammar
+has no precedence to guess. Where convention and authors part (`\cos\theta c`, `\sin\omega(t - t_0)`), brackets are
+asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from prism.latex.differentials import order_of
+from prism.latex.names import spell
+from prism.latex.tokens import GAP_QUAD, MAX_DEPTH, OPERATORS, RELATION_TEXT, Fault, Token, describe
+
+_SIMPLE = frozenset(("SYM", "NUM", "CONST", "UNIT", "INFINITY", "APPLY", "DERIVATIVE", "PARTIAL", "OPAQUE", "QUANTITY",
+                     "BANG", "ROMAN"))  # fmt: skip
+BIG = frozenset(("INTEGRAL", "SERIES", "LIMIT", "NABLA", "DERIVE"))
+_STOPS = OPERATORS | BIG | {"FUNCTION", "DIFFERENTIAL", "D", "PARTIAL_SIGN", "AT", "BRACKET"}  # end the run of factors
+_BRACKETS = frozenset(("PAREN", "ABS", "BRACED"))
+_ENDS = frozenset(("REL", "COMMA", "ROW", "IMPLIES"))
+_TERM_ENDS = _ENDS | {"PLUS", "MINUS", "PM"}
+_FACTOR_ENDS = _TERM_ENDS | {"TIMES", "SLASH"}
+_ANGLES = (r"\theta", r"\phi", r"\varphi", r"\vartheta")
+_PHASES = frozenset((r"\omega", "k", r"\omega_0", "n", r"\Omega"))
+_FOLD = {r"\int": 1, r"\iint": 2, r"\iiint": 3, r"\oint": 1, r"\oiint": 2}
+
+
+@dataclass(slots=True)
+class State:
+    """What is known of the whole formula while its parts are settled.
+
+    Attributes:
+        has_d: the letter d or a partial sign stands in it.
+        has_units: something stands in it that can be a unit.
+        d_is_differential: italic `dx` is a differential everywhere in it.
+        depth: nesting of what is settled now.
+        waiting: integrals around this one that still look for their measure.
+    """
+
+    has_d: bool = False
+    has_units: bool = False
+    d_is_differential: bool = False
+    depth: int = 0
+    waiting: int = 0
+
+
+def with_extents(state: State, items: list[Token]) -> list[Token]:
+    """Give each function, integral, sum and operator the siblings that are its operand."""
+    out: list[Token] = []
+    index = 0
+    while index < len(items):
+        item = items[index]
+        if item.type == "FUNCTION" or item.type in BIG:
+            item, index = _extended(state, items, index)
+        else:
+            index += 1
+        out.append(item)
+    return out
+
+
+def _extended(state: State, items: list[Token], index: int) -> tuple[Token, int]:
+    """One construct with its operand, and the index behind it."""
+    item = items[index]
+    kind = item.type
+    if kind == "FUNCTION" and item.args:
+        return item, index + 1
+    state.depth += 1
+    if state.depth > MAX_DEPTH:
+        raise Fault(item.pos, f"functions or integrals nested more than {MAX_DEPTH} deep")
+    if kind == "FUNCTION":
+        found = _function_extent(state, items, index)
+    elif kind == "INTEGRAL":
+        found = _integral(state, items, index)
+    elif kind == "SERIES":
+        found = _series(state, items, index)
+    elif kind == "LIMIT":
+        found = _limit(state, items, index)
+    else:
+        found = _operator(state, items, index)
+    state.depth -= 1
+    return found
+
+
+# Functions --------------------------------------------------------------------------------------------------
+
+
+def _function_extent(state: State, items: list[Token], index: int) -> tuple[Token, int]:
+    """A bracket right behind a function is its argument; otherwise the run of plain factors is."""
+    item = items[index]
+    start = index + 1
+    signed = start < len(items) and items[start].type in ("MINUS", "PLUS")
+    first = start + signed
+    if first >= len(items):
+        raise Fault(item.pos, f"the function {item.text} without an argument", "an argument")
+    head = items[first]
+    if head.type in _BRACKETS:
+        after = first + 1
+        follower = items[after] if after < len(items) else None
+        if head.text == "{" and follower is not None and follower.type in ("SYM", "NUM", "FRAC", "SQRT", "CONST"):
+            raise Fault(follower.pos, f"a factor behind the braced argument of {item.text}: does it belong to it?",
+                        "brackets around the argument")  # fmt: skip
+        if head.text != "{" and head.sup is not None and not signed and item.sup is None:
+            bare = Token(head.type, head.text, head.pos, args=head.args, raw=head.raw)
+            return Token("FUNCTION", item.text, item.pos, item.gap, args=[[bare]], sup=head.sup, sub=item.sub), after
+        argument = items[start:after]
+    elif head.type == "FUNCTION" or head.type in BIG:
+        inner, after = _extended(state, items, first)
+        argument = [*items[start:first], inner]
+    else:
+        after = first
+        while after < len(items) and items[after].type not in _STOPS:
+            if after > first and (items[after].type in _BRACKETS or items[after].gap == GAP_QUAD):
+                break
+            if after > first and _ends_argument(items[after]):
+                break
+            after += 1
+        argument = items[start:after]
+        _refuse_phase(item, argument, items[after] if after < len(items) else None)
+    if first == after:
+        raise Fault(head.pos, describe(head), f"an argument of {item.text}")
+    extended = Token("FUNCTION", item.text, item.pos, item.gap, args=[argument], sup=item.sup, sub=item.sub)
+    return extended, after
+
+
+def _ends_argument(item: Token) -> bool:
+    """Vectors, unit vectors and dotted symbols stand behind an argument, not in it."""
+    return item.type == "DERIVATIVE" or (item.type == "SYM" and item.text.startswith((r"\vec{", r"\hat{")))
+
+
+def _refuse_phase(item: Token, argument: list[Token], follower: Token | None) -> None:
+    r"""`\sin\omega(t - t_0)`, `\cos\theta c`: the rule says one thing, and authors mean the other."""
+    if (
+        follower is not None
+        and follower.type == "PAREN"
+        and argument
+        and argument[-1].type == "SYM"
+        and argument[-1].text in _PHASES
+        and any(part.type in ("PLUS", "MINUS") for part in follower.args[0])
+    ):
+        raise Fault(follower.pos, f"a bracket behind the argument of {item.text}: does it belong to it?",
+                    "brackets around the whole argument")  # fmt: skip
+    if len(argument) > 1 and argument[0].type == "SYM" and argument[0].text.startswith(_ANGLES):
+        second = argument[1]
+        if second.type in ("NUM", "FRAC", "SQRT", "ROOT") or (second.type == "SYM" and second.text[0] != "\\"):
+            raise Fault(second.pos, f"a factor behind the angle of {item.text}: does it belong to the argument?",
+                        "brackets around the argument")  # fmt: skip
+
+
+# Operators, sums and limits ---------------------------------------------------------------------------------
+
+
+def _operand(state: State, items: list[Token], start: int, *, products: bool) -> tuple[list[Token], int]:
+    """Operand of a sum or an operator: the factors up to the next plus, minus or relation.
+
+    Args:
+        products: explicit products and slashes belong to it (sums, limits); otherwise they end it (d/dx).
+    """
+    out: list[Token] = []
+    index = start
+    ends = _TERM_ENDS if products else _FACTOR_ENDS
+    if products and index < len(items) and items[index].type == "MINUS":
+        out.append(items[index])
+        index += 1
+    while index < len(items):
+        item = items[index]
+        if item.type in ends or (item.gap == GAP_QUAD and index > start):
+            break
+        if item.type == "FUNCTION" or item.type in BIG:
+            item, index = _extended(state, items, index)
+        else:
+            index += 1
+        out.append(item)
+        if not products and len(out) == 1 and out[0].type in _BRACKETS:
+            break
+    return out, index
+
+
+def _operator(state: State, items: list[Token], index: int) -> tuple[Token, int]:
+    """d/dx and nabla with what they act on; alone they are kept as they are."""
+    item = items[index]
+    name, start = item.text, index + 1
+    if item.type == "NABLA":
+        name, start = _nabla_kind(items, index)
+    body, after = _operand(state, items, start, products=False)
+    clear = bool(body) and (body[0].type in _BRACKETS or (len(body) == 1 and body[0].type in ("DERIVATIVE", "PARTIAL")))
+    if body and not clear and after < len(items) and items[after].type in ("TIMES", "SLASH"):
+        raise Fault(items[after].pos, "a product or quotient behind an operator: does the operator act on it?",
+                    "brackets around what it acts on")  # fmt: skip
+    if item.type == "NABLA":
+        if not body:
+            if name not in ("grad", "laplace"):
+                raise Fault(item.pos, "a nabla without anything to act on")
+            bare = "nabla" + ("2" if name == "laplace" else "") + item.text
+            return Token("OPAQUE", bare, item.pos, item.gap), index + 1
+        return Token("NABLA_", name + item.text, item.pos, item.gap, args=[body]), after
+    order = item.raw[0].text
+    if not body:
+        bare = "derivative" if item.text == "DERIVATIVE" else "partial"
+        bare += order if order != "1" else ""
+        return Token("OPAQUE", bare, item.pos, item.gap, args=item.args), index + 1
+    return Token(item.text, order, item.pos, item.gap, args=[body, *item.args]), after
+
+
+def _nabla_kind(items: list[Token], index: int) -> tuple[str, int]:
+    item = items[index]
+    if item.sup is not None:
+        if order_of(item.sup) != "2":
+            raise Fault(item.pos, "a power of nabla other than 2")
+        return "laplace", index + 1
+    after = items[index + 1] if index + 1 < len(items) else None
+    if after is not None and after.type == "TIMES":
+        if after.text == r"\cdot" and index + 2 < len(items) and items[index + 2].type == "NABLA":
+            return "div", index + 2
+        return ("curl" if after.text == r"\times" else "div"), index + 2
+    return "grad", index + 1
+
+
+def _series(state: State, items: list[Token], index: int) -> tuple[Token, int]:
+    """A sum or product with its limits: (term, index, lower, upper), or (term, index), or (term)."""
+    item = items[index]
+    body, after = _operand(state, items, index + 1, products=True)
+    if not body:
+        raise Fault(item.pos, f"{item.text} without a term", "a term")
+    args = [body]
+    lower = item.sub
+    if lower is not None:
+        bound = len(lower) > 2 and lower[0].type == "SYM" and lower[1].text == "="
+        plain = not any(part.type in ("REL", "COMMA", "ROW") for part in lower[2 if bound else 0 :])
+        if bound and plain and item.sup is not None:
+            args += [lower[:1], lower[2:], item.sup]
+        elif bound and plain:
+            args += [lower[:1], lower[2:]]
+        elif plain and item.sup is None:
+            args.append(lower)
+        else:
+            args.append([Token("SYM", spell(item.raw), item.pos)])
+            if item.sup is not None:
+                args.append(item.sup)
+    elif item.sup is not None:
+        raise Fault(item.pos, f"{item.text} with an upper limit alone", "a lower limit")
+    name = "sum" if item.text == r"\sum" else "product"
+    return Token("SERIES_", name, item.pos, item.gap, args=args), after
+
+
+def _limit(state: State, items: list[Token], index: int) -> tuple[Token, int]:
+    item = items[index]
+    sub = item.sub
+    if sub is None or len(sub) < 3 or sub[0].type != "SYM" or RELATION_TEXT.get(sub[1].text) != "to":
+        raise Fault(item.pos, r"\lim without its variable", r"\lim_{x \to a}")
+    body, after = _operand(state, items, index + 1, products=True)
+    if not body:
+        raise Fault(item.pos, r"\lim without an expression", "an expression")
+    return Token("LIMIT_", "", item.pos, item.gap, args=[body, sub[:1], sub[2:]]), after
+
+
+# Integrals --------------------------------------------------------------------------------------------------
+
+
+def _integral(state: State, items: list[Token], index: int) -> tuple[Token, int]:
+    """An integral from its sign to its measure; nested ones take the nearest measure first."""
+    item = items[index]
+    body: list[Token] = []
+    measures: list[Token] = []
+    at = index + 1
+    while at < len(items) and items[at].type == "INTEGRAL":
+        at += 1
+    signs = items[index:at]
+    leads = False
+    while at < len(items) and not measures:
+        token = items[at]
+        if token.type in _ENDS:
+            break
+        if token.type == "INTEGRAL":
+            state.waiting += 1
+            token, at = _extended(state, items, at)
+            state.waiting -= 1
+            body.append(token)
+        elif token.type == "DIFFERENTIAL":
+            at = _measures(items, at, measures, state.waiting)
+            leads = not body
+        elif token.type == "FRAC" and (found := _fraction_measure(token)):
+            measures.extend(found)
+            at += 1
+            body.append(token)
+            tail, at = _operand(state, items, at, products=True)
+            body.extend(tail)
+        else:
+            body.append(token)
+            at += 1
+    if not measures:
+        raise Fault(item.pos, "an integral without its differential", "a measure such as dx")
+    if at < len(items) and items[at].type == "SLASH":
+        denominator, at, _ = _denominator(items, at + 1)
+        body = [Token("FRAC", "", item.pos, args=[body or [Token("NUM", "1", item.pos)], denominator])]
+    elif not body:
+        if at + 1 < len(items) and items[at].type == "TIMES":
+            at += 1
+        body, at = _operand(state, items, at, products=True)
+    return _built_integrals(signs, body, measures, leads), at
+
+
+def _measures(items: list[Token], at: int, measures: list[Token], waiting: int) -> int:
+    """Take the differentials that stand here, and leave one for each integral around."""
+    end = at
+    while end < len(items) and items[end].type == "DIFFERENTIAL":
+        end += 1
+    end = max(at + 1, end - waiting)
+    measures.extend(items[at:end])
+    return end
+
+
+def _fraction_measure(item: Token) -> list[Token]:
+    r"""Measures in the numerator of `\frac{x\,dx}{...}`; they are taken out of it."""
+    above = item.args[0]
+    found = [part for part in above if part.type == "DIFFERENTIAL"]
+    if found and not any(part.type in ("PLUS", "MINUS", "PM", "INTEGRAL") for part in above):
+        kept = [part for part in above if part.type != "DIFFERENTIAL"]
+        while kept and kept[-1].type == "TIMES":
+            kept.pop()
+        item.args = [kept or [Token("NUM", "1", item.pos)], item.args[1]]
+        return found
+    return []
+
+
+def _built_integrals(signs: list[Token], body: list[Token], measures: list[Token], leads: bool) -> Token:
+    """Signs side by side with their measures: the last sign takes the first measure."""
+    if len(signs) == 1:
+        return _built_integral(signs[0], body, measures)
+    if len(measures) != len(signs):
+        raise Fault(signs[0].pos, f"{len(signs)} integral signs with {len(measures)} measures", "one measure each")
+    limits = {(spell(sign.raw), "".join(part.text for part in sign.sup or ())) for sign in signs}
+    if leads and len(limits) > 1:
+        found = "measures before the integrand: which belongs to which limits?"
+        raise Fault(signs[0].pos, found, "each behind its sign")
+    for sign, measure in zip(reversed(signs), measures, strict=True):
+        body = [_built_integral(sign, body, [measure])]
+    return body[0]
+
+
+def _built_integral(item: Token, body: list[Token], measures: list[Token]) -> Token:
+    name = ""
+    if body and body[-1].type == "TIMES":
+        mark = body[-1].text
+        body = body[:-1]
+        if any(part.text.startswith(r"\vec") for part in measures[0].args[0]):
+            name = "cross" if mark == r"\times" else "dot"
+    if not body:
+        body = [Token("NUM", "1", item.pos)]
+    fold = _FOLD[item.text]
+    if fold > 1 and len(measures) not in (1, fold):
+        raise Fault(item.pos, f"{item.text} with {len(measures)} measures", f"one or {fold} measures")
+    limits: list[list[Token]] = []
+    variable = measures[-1].args[0]
+    if item.sub is not None:
+        limits.append(_bound(item.sub, variable, item))
+        if item.sup is not None:
+            limits.append(_bound(item.sup, variable, item))
+    elif item.sup is not None:
+        raise Fault(item.pos, "an integral with an upper limit alone", "a lower limit")
+    kind = "CONTOUR" if item.text.startswith(r"\o") else "INTEGRAL_"
+    for position, measure in enumerate(measures):
+        label = " ".join(part for part in (name, f"d^{measure.text}" if measure.text else "") if part)
+        if fold > 1 and len(measures) == 1:
+            label = f"{fold} {label}".strip()
+        last = position == len(measures) - 1
+        body = [Token(kind, label, item.pos, item.gap, args=[body, measure.args[0], *(limits if last else ())])]
+        name = ""
+    return body[0]
+
+
+def _bound(items: list[Token], variable: list[Token], item: Token) -> list[Token]:
+    """A limit of integration; `x = a` is a, and a region that is no expression is a name."""
+    if len(items) > 2 and items[1].text == "=" and items[0].type == "SYM" and items[0].text == variable[0].text:
+        items = items[2:]
+    if any(part.type in ("REL", "COMMA", "PARTIAL_SIGN", "ROMAN", "ROW") for part in items):
+        region = " ".join(part.text or "text" for part in items)
+        return [Token("SYM", spell(item.raw) if items is item.sub else region, item.pos)]
+    return items
+
+
+# The slash --------------------------------------------------------------------------------------------------
+
+
+def _denominator(items: list[Token], start: int) -> tuple[list[Token], int, bool]:
+    """Denominator of a slash: its siblings, the index behind them, and whether a factor follows."""
+    index = start
+    if index < len(items) and items[index].type in ("MINUS", "PLUS"):
+        index += 1
+    if index >= len(items) or items[index].type in OPERATORS:
+        found = items[index] if index < len(items) else Token("END", "", items[-1].pos)
+        raise Fault(found.pos, describe(found), "a denominator")
+    first = items[index]
+    index += 1
+    if first.type in _SIMPLE:
+        while index < len(items) and items[index].type in _SIMPLE:
+            index += 1
+    follows = index < len(items) and items[index].type not in OPERATORS
+    if follows and first.type in ("SQRT", "ROOT") and items[index].type in _SIMPLE:
+        raise Fault(items[index].pos, "a factor behind a root in the denominator of a slash: does it belong there?",
+                    "brackets around the denominator")  # fmt: skip
+    return items[start:index], index, follows
+
+
+def with_slashes(items: list[Token]) -> list[Token]:
+    """Mark where the denominator of each slash ends, by an explicit product sign."""
+    out: list[Token] = []
+    index = 0
+    numerator = 0  # where the run before the slash begins, in `out`
+    while index < len(items):
+        item = items[index]
+        out.append(item)
+        index += 1
+        if item.type != "SLASH":
+            if item.type in OPERATORS:
+                numerator = len(out)
+            continue
+        if index < len(items) and _is_numeric_fraction(out[numerator:-1], items, index):
+            out.append(items[index])
+            out.append(Token("TIMES", "", items[index].pos))
+            index += 1
+        else:
+            run, index, follows = _denominator(items, index)
+            out.extend(run)
+            if follows:
+                out.append(Token("TIMES", "", items[index].pos))
+        numerator = len(out)
+    return out
+
+
+def _is_numeric_fraction(above: list[Token], items: list[Token], index: int) -> bool:
+    r"""`1/2 m v^2`: number over number, and more factors, of which the first is not \pi."""
+    below = items[index]
+    if below.type != "NUM" or index + 1 >= len(items) or not above:
+        return False
+    after = items[index + 1]
+    if after.type in OPERATORS or after.type == "BANG" or (after.type == "CONST" and below.sup is None):
+        return False
+    last = above[-1]
+    numeric = all(part.type in ("NUM", "CONST") for part in above)
+    return numeric or (last.type == "NUM" and last.sup is None)

@@ -1,0 +1,247 @@
+r"""What a roman text is: a unit behind a number, a symbol elsewhere, and prose, which is refused.
+
+`settle` asks this of every row of siblings. The text decides nothing alone: `\mathrm{m}` is a metre in
+`3\,\mathrm{m}` and a mass in `\mathrm{m} g`, so what stands before it decides, and then `unit_text` whether it can be
+read as a unit at all. A unit runs on over dots, slashes and further roman words.
+"""
+
+from __future__ import annotations
+
+from prism.latex.names import spell
+from prism.latex.tokens import GAP_SPACE, OPERATORS, Fault, Token, unit_token
+from prism.latex.tree import read
+from prism.latex.unit_text import UnitText, is_numeric, read_unit, unit_items
+
+# Words that show that a roman text is a sentence and no unit or symbol.
+PROSE = frozenset(
+    "and or where if for with when so at thus since is are the of from by to as that then which hence because than "
+    "in on we get let all any each given both per else otherwise here not let's it this has have "
+    "be an a but while into out using only case also after before above below between through".split()
+)
+_SHORT_UNITS = ("in", "a", "as", "at")  # words of a sentence, and alone inch, year, attosecond, technical atmosphere
+_LONGEST_UNIT = 4  # letters of a unit in a text of several words; longer words are prose
+_WORDS_SHOWN = 4  # of a text in an error message
+
+
+def words_of(item: Token) -> list[str]:
+    """Words of a roman text."""
+    while item.raw and (item.raw[-1].type == "COMMA" or item.raw[-1].text == "."):
+        item.raw = item.raw[:-1]  # the punctuation of the sentence around the formula
+    words: list[str] = []
+    fresh = True
+    for token in item.raw:
+        if token.type != "letter" and not (token.type == "PRIME" and words):
+            fresh = True
+            continue
+        if fresh or token.gap:
+            words.append("")
+        words[-1] += token.text
+        fresh = False
+    return words
+
+
+def shown(item: Token) -> str:
+    """The first words of a roman text, for a message."""
+    words = words_of(item)
+    return f"`{' '.join(words[:_WORDS_SHOWN])}{' ...' if len(words) > _WORDS_SHOWN else ''}`"
+
+
+def _is_prose(word: str) -> bool:
+    """Whether a word belongs to a sentence; a capital A is the ampere."""
+    return word != "A" and word.lower() in PROSE
+
+
+# Units ------------------------------------------------------------------------------------------------------
+
+
+def with_units(items: list[Token]) -> list[Token]:
+    """Roman words to units where a unit can stand, to symbols elsewhere; sentences are refused."""
+    out: list[Token] = []
+    index = 0
+    count = len(items)
+    while index < count:
+        item = items[index]
+        if item.type == "QUANTITY":
+            out.extend(item.args[0])
+            index += 1
+        elif item.type == "ROMAN":
+            place = item.text == "unit" or _stands_behind_number(out, item)
+            if place:
+                index = _unit_run(items, index, out)
+            else:
+                _roman_symbol(item, out)
+                index += 1
+        elif item.type == "SYM" and item.text in (r"\mu", r"\Omega") and _greek_unit(items, index, out):
+            if item.text == r"\Omega":
+                ohm = unit_token("ohm", item.pos)
+                ohm.sup = item.sup
+                out.append(ohm)
+            else:
+                piece = items[index + 1]
+                raw = (Token("letter", r"\mu", item.pos), *piece.raw)
+                items[index + 1] = Token("ROMAN", piece.text, item.pos, sup=piece.sup, raw=raw)
+            index += 1
+        elif item.type == "FRAC" and out and is_numeric(out[-1]) and _all_roman(item):
+            out.append(Token("FRAC", "", item.pos, item.gap, args=[_as_units(item.args[0]), _as_units(item.args[1])]))
+            index += 1
+        else:
+            out.append(item)
+            index += 1
+    return out
+
+
+def _greek_unit(items: list[Token], index: int, out: list[Token]) -> bool:
+    r"""Whether \mu or \Omega behind a number is micro or ohm: before a roman unit, or \Omega set apart at the end."""
+    if not out or not is_numeric(out[-1]):
+        return False
+    item = items[index]
+    after = items[index + 1] if index + 1 < len(items) else None
+    if after is not None and after.type == "ROMAN":
+        return item.text == r"\Omega" or item.sup is None
+    ends = after is None or after.type in ("REL", "COMMA", "PLUS", "MINUS")
+    return item.text == r"\Omega" and item.gap >= GAP_SPACE and ends
+
+
+def _stands_behind_number(out: list[Token], item: Token) -> bool:
+    """Whether the text so far ends in a number or unit, or in one with a dot or slash behind it."""
+    if not out:
+        return False
+    last = out[-1]
+    if is_numeric(last):
+        return not (last.type == "CONST" and len(out) == 1 and not words_of(item))
+    if last.type == "TIMES" and last.text != r"\times" and len(out) > 1:
+        before = out[-2]
+        return before.type in ("UNIT", "NUM") or (before.type == "FRAC" and not before.text and is_numeric(before))
+    if last.type == "SLASH" and len(out) > 1:
+        return is_numeric(out[-2])
+    return False
+
+
+def _all_roman(item: Token) -> bool:
+    return all(siblings and all(part.type in ("ROMAN", "TIMES") for part in siblings) for siblings in item.args)
+
+
+def _as_units(items: list[Token]) -> list[Token]:
+    """Roman texts side by side, each of which has to be a unit."""
+    out: list[Token] = []
+    for item in items:
+        if item.type == "TIMES":
+            continue
+        piece = read_unit(item.raw)
+        if piece is None:
+            raise Fault(item.pos, f"the unit {shown(item)}", "a unit")
+        factors = unit_items(piece, item.pos)
+        if item.sup is not None:
+            factors[-1].sup = item.sup
+        out.extend(factors)
+    return out
+
+
+def _unit_run(items: list[Token], index: int, out: list[Token]) -> int:
+    """Append the unit that begins here, over dots, slashes and further roman words; return the index behind it."""
+    pos = items[index].pos
+    whole = UnitText()
+    side = whole.above
+    before = out[-1].type if out else ""
+    if before == "SLASH" and len(out) > 1 and items[index].text != "unit" and is_numeric(out[-2]):
+        out.pop()
+        side = whole.below
+    elif before == "TIMES":
+        out.pop()
+    count = len(items)
+    while index < count:
+        item = items[index]
+        if item.type == "ROMAN":
+            if not _add_piece(item, whole, side):
+                if whole.above or whole.below:
+                    out.extend(unit_items(whole, pos))
+                _roman_symbol(item, out)
+                return index + 1
+        elif item.type == "UNIT":
+            side.append(item)
+        elif item.type == "SLASH" and index + 1 < count and items[index + 1].type == "ROMAN":
+            if whole.below and side is whole.above:
+                raise Fault(item.pos, "a unit with two slashes", "brackets in the unit")
+            side = whole.below
+        elif item.type == "SLASH" and index + 1 < count and _is_unit_bracket(items[index + 1]):
+            bracket = items[index + 1]
+            whole.below.append(Token("PAREN", "(", bracket.pos, args=[_as_units(bracket.args[0])], sup=bracket.sup))
+            index += 1
+        elif item.type == "TIMES" and item.text != r"\times" and index + 1 < count and items[index + 1].type == "ROMAN":
+            pass
+        else:
+            break
+        index += 1
+    out.extend(unit_items(whole, pos))
+    return index
+
+
+def _is_unit_bracket(item: Token) -> bool:
+    return item.type == "PAREN" and all(part.type in ("ROMAN", "TIMES") for part in item.args[0])
+
+
+def _add_piece(item: Token, whole: UnitText, side: list[Token]) -> bool:
+    """Add one roman text to the unit that is being read; False if it is none."""
+    words = words_of(item)
+    short = len(words) == 1 and words[0] in _SHORT_UNITS
+    if any(_is_prose(word) and word != "per" for word in words) and not short and item.text != "unit":
+        return False
+    structured = any(token.type in ("SLASH", "^", "TIMES") for token in item.raw) or "per" in words
+    if item.text == "text" and len(words) > 1 and not structured and any(len(word) > _LONGEST_UNIT for word in words):
+        return False
+    piece = read_unit(item.raw)
+    if piece is None:
+        return False
+    if item.sup is not None:
+        factors = piece.below or piece.above
+        factors[-1].sup = item.sup
+    if piece.below and side is whole.below:
+        raise Fault(item.pos, "a unit with two slashes", "brackets in the unit")
+    if piece.below and not whole.above and not whole.below:
+        whole.above.extend(piece.above or [])
+        whole.below.extend(piece.below)
+        return True
+    side.extend(unit_items(piece, item.pos))
+    return True
+
+
+# Symbols and prose ------------------------------------------------------------------------------------------
+
+
+def _roman_symbol(item: Token, out: list[Token]) -> None:
+    """A roman word where no unit can stand: one word is a symbol, several are a sentence."""
+    words = words_of(item)
+    structured = [token for token in item.raw if token.type not in ("letter", "number", "{", "}", "mark", "MINUS", "_")]
+    if item.text == "text" and (len(words) > 1 or (words and _is_prose(words[0]) and len(words[0]) > 1)):
+        unit = read_unit(item.raw) if structured and all(len(word) <= _LONGEST_UNIT for word in words) else None
+        if unit is None or any(_is_prose(word) for word in words):
+            raise Fault(item.pos, f"prose inside the formula: {shown(item)}", "mathematics only")
+        out.extend(unit_items(unit, item.pos))
+        return
+    if structured:
+        if item.text == "text" or "SLASH" in [token.type for token in structured]:
+            unit = read_unit(item.raw)
+            if unit is not None and out and out[-1].type not in OPERATORS:
+                factors = unit_items(unit, item.pos)
+                if item.sup is not None:
+                    (unit.below or unit.above)[-1].sup = item.sup
+                out.extend(factors)
+                return
+            if item.text == "text":
+                raise Fault(item.pos, f"the text {shown(item)}, which is no unit here", "a symbol or a unit")
+        out.extend(_as_mathematics(item))
+        return
+    name = spell(item.raw)
+    if not name:
+        raise Fault(item.pos, "an empty roman text")
+    if not any(char.isalnum() for char in name):
+        raise Fault(item.pos, f"the text `{name}`", "a symbol or a unit")
+    out.append(Token("SYM", name, item.pos, item.gap, sup=item.sup))
+
+
+def _as_mathematics(item: Token) -> list[Token]:
+    r"""`\mathrm{A+B}`: a font around a formula changes nothing."""
+    body = read([*item.raw, Token("END", "", item.pos)])
+    if not body:
+        raise Fault(item.pos, "an empty roman text")
+    return [Token("PAREN", "{", item.pos, item.gap, args=[body], sup=item.sup)]

@@ -1,0 +1,384 @@
+r"""From flat tokens to a tree: `read` nests brackets and arguments, and gives every command its meaning.
+
+One loop over siblings, and one dispatch for commands. Both are handed to the readers of `leaves` and `brackets` in
+the cursor. What depends on neighbours (units, calls, differentials, extents) is left to `settle`: a roman text stays
+a ROMAN token with its flat tokens, a function has no argument yet unless braces or a power of e give it one.
+"""
+
+from __future__ import annotations
+
+from prism.expr import Expr
+from prism.latex.brackets import (
+    BRACKET_ENDS,
+    angle_parts,
+    read_bar,
+    read_braces,
+    read_bracket,
+    read_environment,
+    split_bars,
+    written,
+)
+from prism.latex.leaves import (
+    TOP_ENDS,
+    Cursor,
+    accented,
+    dotted,
+    named,
+    read_argument,
+    read_degree,
+    read_number,
+    read_power,
+    read_symbol,
+    scripted,
+)
+from prism.latex.names import (
+    ACCENTS,
+    DOTS,
+    FRACTIONS,
+    ONLY_IN_NAMES,
+    ROMAN,
+    SWITCHES,
+    TEXT_MODE,
+    UNWRAPPED,
+    argument_at,
+    label_of,
+    spell,
+)
+from prism.latex.tokens import (
+    FUNCTIONS,
+    GREEK,
+    OPERATORS,
+    ROMAN_FUNCTIONS,
+    Fault,
+    Token,
+    describe,
+    is_factor,
+    unit_token,
+)
+
+_NUMBERED = frozenset((r"\SI", r"\qty", r"\num", r"\ang"))  # of siunitx: a number comes first
+_SIUNITX = _NUMBERED | {r"\si", r"\unit"}
+_DIFFERENTIALS = frozenset((r"\dd", r"\diff", r"\differential"))
+_DIRAC = {r"\bra": "bra", r"\ket": "ket", r"\braket": "braket", r"\expval": "mean", r"\mean": "mean"}
+_ITALIC = frozenset((r"\textit", r"\mathit"))  # `\mathit{sin}` is a product or a name, no function
+
+
+def read(tokens: list[Token]) -> list[Token]:
+    """Nest flat tokens into the list of the whole formula."""
+    seen = frozenset(token.text for token in tokens if token.type == "letter" and token.text in GREEK)
+    cursor = Cursor(tokens, read_list, _construct, seen=seen)
+    items = read_list(cursor, TOP_ENDS)
+    if (last := tokens[cursor.index]).type != "END":
+        raise Fault(last.pos, describe(last), "the end of the formula")
+    return items
+
+
+def read_list(cursor: Cursor, ends: frozenset[str]) -> list[Token]:
+    """Siblings up to a token whose type is in `ends`, which is left for the caller."""
+    cursor.descend()
+    items: list[Token] = []
+    tokens = cursor.tokens
+    while True:
+        token = tokens[cursor.index]
+        kind = token.type
+        if kind == "letter":
+            cursor.index += 1
+            items.append(read_symbol(cursor, token))
+        elif kind in OPERATORS and kind not in ends:
+            cursor.index += 1
+            items.append(token)
+        elif kind == "number":
+            items.append(read_number(cursor, items))
+        elif kind in ends and not (kind in ("BAR", "NORM") and not (items and is_factor(items[-1]))):
+            break
+        elif kind == "AMP":
+            cursor.index += 1
+        elif kind == "command" and token.text in SWITCHES:
+            cursor.index += 1
+            _switch(cursor, token, items, ends)
+        elif kind == "OVER":
+            cursor.index += 1
+            below = read_list(cursor, ends)
+            if any(item.type == "OVER" for item in below):
+                raise Fault(token.pos, r"a second \over in one group")
+            items = [Token("FRAC", r"\over", token.pos, args=[items, below])]
+        else:
+            _read_other(cursor, token, items)
+    cursor.depth -= 1
+    return items
+
+
+def _read_other(cursor: Cursor, token: Token, items: list[Token]) -> None:
+    """Everything but letters, numbers and plain operators."""
+    kind = token.type
+    cursor.index += 1
+    if kind == "command":
+        _command(cursor, token, items)
+    elif kind == "{":
+        cursor.index -= 1
+        read_braces(cursor, items)
+    elif kind == "OPEN" and token.text == "." and cursor.tokens[cursor.index].type == "CLOSE":
+        bar = cursor.tokens[cursor.index]
+        cursor.index += 1
+        read_bar(cursor, Token("BAR", bar.text, bar.pos), items)
+    elif kind == "OPEN":
+        items.append(read_bracket(cursor, token))
+    elif kind in ("BAR", "NORM"):
+        read_bar(cursor, token, items)
+    elif kind == "^" or kind == "_" or kind == "PRIME":
+        _late_script(cursor, token, items)
+    elif kind == "NABLA" and cursor.tokens[cursor.index].type in ("_", "PRIME"):
+        named_nabla = named(cursor, Token("NABLA", "", token.pos, token.gap))
+        if named_nabla.type != "NABLA":
+            raise Fault(token.pos, "two primes on a nabla")
+        items.append(named_nabla)
+    elif kind in ("INTEGRAL", "SERIES", "LIMIT", "NABLA", "PARTIAL_SIGN"):
+        items.append(scripted(cursor, Token(kind, "" if kind == "NABLA" else token.text, token.pos, token.gap)))
+    elif kind == "INFINITY":
+        items.append(scripted(cursor, Token("INFINITY", "", token.pos, token.gap, expr=Expr("infinity"))))
+    elif kind == "DOTS":
+        items.append(Token("OPAQUE", "dots", token.pos, token.gap))
+    elif kind == "BANG":
+        items.append(token)
+    elif kind == "PERCENT":
+        if not items or items[-1].type not in ("NUM", "PAREN", "FRAC"):
+            raise Fault(token.pos, "a percent sign without a number before it")
+        items.append(unit_token("%", token.pos))
+    elif kind == "BEGIN":
+        items.append(read_environment(cursor, token))
+    elif kind == "mark" and token.text == "." and items and items[-1].type == "NUM" and not token.gap:
+        pass  # `2.` is a number with its decimal point
+    elif kind == "mark" and token.text == "." and cursor.tokens[cursor.index].type in ("}", "FINISH", "ROW", "END"):
+        pass  # the full stop of the sentence, inside the last bracket
+    elif kind == "CLOSE":
+        raise Fault(token.pos, f"the closing bracket {written(token.text)} without its opening one")
+    elif kind == "unknown":
+        raise Fault(token.pos, f"the character {token.text!r}, which is not read")
+    else:
+        raise Fault(token.pos, describe(token), "a number, a symbol or an operator")
+
+
+def _construct(cursor: Cursor, token: Token, items: list[Token]) -> None:
+    """What begins with a command or an opening bracket, behind which the cursor stands."""
+    if token.type == "OPEN":
+        items.append(read_bracket(cursor, token))
+    else:
+        _command(cursor, token, items)
+
+
+def _late_script(cursor: Cursor, token: Token, items: list[Token]) -> None:
+    """A script behind something that did not take it itself."""
+    if not items or not is_factor(items[-1]):
+        raise Fault(token.pos, f"{describe(token)} with nothing before it", "a symbol before it")
+    if token.type == "PRIME":
+        raise Fault(token.pos, "a prime on something that is no symbol")
+    cursor.index -= 1
+    items[-1] = scripted(cursor, items[-1])
+
+
+# Commands ---------------------------------------------------------------------------------------------------
+
+
+def _command(cursor: Cursor, token: Token, items: list[Token]) -> None:
+    """A command with its arguments; the cursor stands behind its name."""
+    text = token.text
+    name = text[1:]
+    if name in FUNCTIONS:
+        items.append(_function(cursor, token, FUNCTIONS[name]))
+        _braced_argument(cursor, items)
+    elif text in FRACTIONS:
+        args = [read_argument(cursor, splits=True), read_argument(cursor)]
+        items.append(scripted(cursor, Token("FRAC", text, token.pos, token.gap, args=args)))
+    elif text == r"\sqrt":
+        items.append(_root(cursor, token))
+    elif text in ROMAN:
+        _roman(cursor, token, items)
+    elif text in ACCENTS:
+        items.append(accented(cursor, token))
+    elif text in DOTS:
+        items.append(dotted(cursor, token))
+    elif text in UNWRAPPED:
+        read_braces(cursor, items)
+    elif text in _SIUNITX:
+        _siunitx(cursor, token, items)
+    elif text in _DIFFERENTIALS:
+        items.append(scripted(cursor, Token("D", "d", token.pos, token.gap)))
+    else:
+        _rare_command(cursor, token, items)
+
+
+def _rare_command(cursor: Cursor, token: Token, items: list[Token]) -> None:
+    """Commands that few formulas hold, and those that are not read."""
+    text = token.text
+    if text in (r"\overbrace", r"\underbrace"):
+        body = read_argument(cursor)
+        if cursor.tokens[cursor.index].type in ("^", "_"):  # the note that a brace carries is no mathematics
+            _, cursor.index = argument_at(cursor.tokens, cursor.index + 1)
+        items.append(Token("PAREN", "{", token.pos, token.gap, args=[body]))
+    elif text in (r"\overset", r"\underset", r"\stackrel"):
+        read_argument(cursor)
+        body = read_argument(cursor)
+        if len(body) != 1 or body[0].type != "REL":
+            raise Fault(token.pos, f"{text} over something that is no relation")
+        items.append(body[0])
+    elif text in (r"\binom", r"\dbinom", r"\tbinom"):
+        args = [read_argument(cursor), read_argument(cursor)]
+        items.append(scripted(cursor, Token("OPAQUE", "binom", token.pos, token.gap, args=args)))
+    elif text == r"\not":
+        after = cursor.tokens[cursor.index]
+        if after.text != "=":
+            raise Fault(token.pos, r"\not before something other than =")
+        cursor.index += 1
+        items.append(Token("REL", "!=", token.pos, token.gap))
+    elif text in (r"\degree", r"\circ"):
+        if not items or items[-1].type not in ("NUM", "PAREN", "FRAC", "SYM"):
+            raise Fault(token.pos, "a degree sign without a number before it")
+        items.append(read_degree(cursor, [token], token.pos))
+    elif text == r"\AA":
+        items.append(unit_token("angstrom", token.pos))
+    elif text in _DIRAC:
+        content, cursor.index = argument_at(cursor.tokens, cursor.index)
+        items.append(scripted(cursor, angle_parts(cursor, token, _DIRAC[text], split_bars(content))))
+    elif text in (r"\abs", r"\norm"):
+        items.append(scripted(cursor, Token("ABS", "|", token.pos, token.gap, args=[read_argument(cursor)])))
+    elif text in ONLY_IN_NAMES and text not in (r"\cup", r"\cap", r"\lor", r"\land"):
+        raise Fault(token.pos, f"the sign {text}, which is read only inside a subscript or superscript")
+    else:
+        raise Fault(token.pos, f"the command {text}, which is not read")
+
+
+def _function(cursor: Cursor, token: Token, name: str) -> Token:
+    item = scripted(cursor, Token("FUNCTION", name, token.pos, token.gap))
+    if name == "exp" and item.sub is not None:
+        raise Fault(token.pos, "a subscript on a function")
+    return item
+
+
+def _braced_argument(cursor: Cursor, items: list[Token]) -> None:
+    r"""`\sin{2x}`: the braces are kept apart from the factors behind them."""
+    token = cursor.tokens[cursor.index]
+    if token.type == "{":
+        items.append(scripted(cursor, Token("PAREN", "{", token.pos, args=[read_argument(cursor)])))
+
+
+def _root(cursor: Cursor, token: Token) -> Token:
+    r"""A root; a power behind the brackets of `\sqrt(x)^2` is one of the root."""
+    after = cursor.tokens[cursor.index]
+    if after.type == "OPEN" and after.text == "[" and not token.raw:
+        cursor.index += 1
+        order = read_list(cursor, BRACKET_ENDS)
+        if cursor.tokens[cursor.index].text != "]":
+            raise Fault(cursor.tokens[cursor.index].pos, describe(cursor.tokens[cursor.index]), "the bracket ]")
+        cursor.index += 1
+        return scripted(cursor, Token("ROOT", "", token.pos, token.gap, args=[order, read_argument(cursor)]))
+    body = read_argument(cursor)
+    if len(body) == 1 and body[0].type == "PAREN" and body[0].text == "(" and body[0].sup is not None:
+        bracket = body[0]
+        power, bracket.sup = bracket.sup, None
+        return Token("SQRT", "", token.pos, token.gap, args=[body], sup=power)
+    return scripted(cursor, Token("SQRT", "", token.pos, token.gap, args=[body]))
+
+
+def _siunitx(cursor: Cursor, token: Token, items: list[Token]) -> None:
+    r"""`\SI{2.5e3}{m/s}`, `\qty`, `\num`, `\ang`, `\unit`, `\si`."""
+    name = token.text
+    if name in _NUMBERED:
+        inner, cursor.index = argument_at(cursor.tokens, cursor.index)
+        number = [part for part in inner if not (part.type == "letter" and part.text == "x")]
+        if len(number) < len(inner):  # siunitx writes 3 x 10^4
+            number = [Token("TIMES", r"\times", part.pos) if part.text == "x" else part for part in inner]
+        body = cursor.apart(number, token.pos, depth=cursor.depth)
+        if not body:
+            raise Fault(token.pos, f"{name} without a number")
+        items.append(body[0] if len(body) == 1 else Token("PAREN", "{", token.pos, token.gap, args=[body]))
+    if name == r"\ang":
+        items.append(unit_token("deg", token.pos))
+    elif name != r"\num":
+        inner, cursor.index = argument_at(cursor.tokens, cursor.index)
+        items.append(Token("ROMAN", "unit", token.pos, token.gap, raw=inner))
+        if cursor.tokens[cursor.index].type == "^":
+            cursor.index += 1
+            items[-1].sup = read_power(cursor)
+
+
+# Roman text -------------------------------------------------------------------------------------------------
+
+
+def _roman(cursor: Cursor, token: Token, items: list[Token]) -> None:
+    """The roman text that is the argument of a command."""
+    inner, cursor.index = argument_at(cursor.tokens, cursor.index)
+    _place_roman(cursor, token, inner, items)
+
+
+def _place_roman(cursor: Cursor, token: Token, inner: list[Token], items: list[Token]) -> None:
+    """Roman text: a function, a differential, e, or a word that `settle` reads as unit or symbol."""
+    word = "".join(part.text for part in inner if part.type == "letter")
+    pure = bool(inner) and all(part.type == "letter" for part in inner)
+    after = cursor.tokens[cursor.index]
+    numeric = bool(items) and items[-1].type in ("NUM", "UNIT", "QUANTITY", "ROMAN")
+    if pure and word in ROMAN_FUNCTIONS and token.text not in _ITALIC:
+        items.append(_function(cursor, Token("command", "\\" + word, token.pos, token.gap), FUNCTIONS[word]))
+        _braced_argument(cursor, items)
+    elif pure and word == "d" and not (numeric and after.type not in ("letter", "command")):
+        items.append(scripted(cursor, Token("D", "d", token.pos, token.gap)))
+    elif pure and word == "e" and after.type == "^":
+        cursor.index += 1
+        items.append(Token("FUNCTION", "exp", token.pos, token.gap, args=[read_power(cursor)]))
+    elif pure and len(word) == 2 and word[0] == "d" and not numeric and after.type not in ("_", "PRIME"):
+        items.append(Token("D", "d", token.pos, token.gap))
+        items.append(named(cursor, Token("SYM", word[1], inner[1].pos)))
+    elif all(part.type in ("mark", "COMMA") for part in inner):
+        if inner and inner[0].text not in ".,":
+            raise Fault(token.pos, f"`{inner[0].text}` inside {token.text}")
+    else:
+        items.append(_roman_word(cursor, token, inner, word, numeric=numeric))
+
+
+def _roman_word(cursor: Cursor, token: Token, inner: list[Token], word: str, *, numeric: bool) -> Token:
+    """A word whose scripts make it a symbol, or else a ROMAN token for `settle`.
+
+    Args:
+        word: the letters of it alone.
+        numeric: a number or unit stands before it, so that a superscript is a power and no label.
+    """
+    after = cursor.tokens[cursor.index]
+    if after.type == "_":
+        return named(cursor, Token("SYM", spell(inner), token.pos, token.gap))
+    if after.type == "PRIME" and word:
+        return named(cursor, Token("SYM", word, token.pos, token.gap))
+    mode = "text" if token.text in TEXT_MODE else "math"
+    roman = Token("ROMAN", mode, token.pos, max(token.gap, inner[0].gap), raw=inner)
+    if after.type == "^":
+        exponent, behind = argument_at(cursor.tokens, cursor.index + 1)
+        label = None if numeric else label_of(exponent)
+        if label is not None:
+            cursor.index = behind
+            return Token("SYM", f"{spell(inner)}^{{{label}}}", token.pos, token.gap)
+        cursor.index += 1
+        roman.sup = read_power(cursor)
+    return roman
+
+
+def _switch(cursor: Cursor, token: Token, items: list[Token], ends: frozenset[str]) -> None:
+    r"""`{\rm km}`: a font that holds to the end of its group."""
+    tokens = cursor.tokens
+    font = SWITCHES[token.text]
+    if tokens[cursor.index].type == "{":  # \rm{km}, used as if it took an argument
+        _command(cursor, Token("command", font, token.pos, token.gap), items)
+        return
+    if font == r"\mathit":
+        return
+    stops = ends | {"}", "END"}
+    level, end = 0, cursor.index
+    while tokens[end].type != "END" and (level or tokens[end].type not in stops):
+        level += (tokens[end].type == "{") - (tokens[end].type == "}")
+        end += 1
+    if font == r"\mathrm":
+        inner = tokens[cursor.index : end]
+        cursor.index = end
+        _place_roman(cursor, Token("command", font, token.pos, token.gap), inner, items)
+    elif end == cursor.index + 1:
+        _command(cursor, Token("command", font, token.pos, token.gap), items)
+    else:
+        while cursor.index < end and tokens[cursor.index].type == "letter":
+            _command(cursor, Token("command", font, token.pos, token.gap), items)

@@ -224,7 +224,7 @@ def angle_parts(cursor: Cursor, opening: Token, kind: str, parts: list[list[Toke
         ):
             args.append([Token("SYM", spell(part), part[0].pos)])
         else:
-            args.append(cursor.apart(part, part[-1].pos, depth=0))
+            args.append(cursor.apart(part, part[-1].pos, depth=cursor.depth))
     return Token("BRACKET", kind, opening.pos, opening.gap, args=args)
 
 

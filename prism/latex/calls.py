@@ -38,17 +38,23 @@ def with_calls(items: list[Token]) -> list[Token]:
                 out[-1] = called
                 continue
         out.append(item)
+    if len(out) > 2 and out[0].type == "SYM" and out[1].type == "PAREN" and out[2].type == "REL":
+        content = out[1].args[0]
+        if out[1].text == "(" and len(content) == 1 and content[0].type in ("SYM", "NUM") and content[0].sup is None:
+            out[:2] = [_applied(out[0], out[1])]  # nobody defines a product: `V(R) = kQ/R` is the value at R
     return out
 
 
 def _called_word(word: Token, bracket: Token, *, numeric: bool) -> Token | None:
-    r"""`\mathrm{Re}(a, b)`: a roman word takes a bracket only where that cannot be a factor.
+    r"""`\mathrm{Re}(a, b)`, `\operatorname{Re}(z)`: a roman word takes the bracket; a roman letter only a list.
 
     Args:
         numeric: a number stands before the word, which may be a unit.
     """
     listed = any(part.type in ("COMMA", "REL") for part in bracket.args[0])
-    if numeric or not listed or word.sup is not None or any(token.type != "letter" for token in word.raw):
+    if not listed and len(word.raw) == 1:
+        return None
+    if numeric or word.sup is not None or any(token.type != "letter" for token in word.raw):
         return None
     return Token("APPLY", spell(word.raw), word.pos, word.gap, args=bracket.args, sup=bracket.sup)
 

@@ -98,6 +98,11 @@ def _function_extent(state: State, items: list[Token], index: int) -> tuple[Toke
     if head.type in _BRACKETS:
         after = first + 1
         follower = items[after] if after < len(items) else None
+        if head.text == "{" and head.sup is not None and item.sup is None and len(head.args[0]) == 1:
+            if head.args[0][0].type != "PAREN":
+                raise Fault(head.pos, f"a power behind the braces of {item.text}: of the argument or of the function?",
+                            "brackets around one of them")  # fmt: skip
+            return Token("FUNCTION", item.text, item.pos, item.gap, args=head.args, sup=head.sup, sub=item.sub), after
         if head.text == "{" and follower is not None and follower.type in ("SYM", "NUM", "FRAC", "SQRT", "CONST"):
             raise Fault(follower.pos, f"a factor behind the braced argument of {item.text}: does it belong to it?",
                         "brackets around the argument")  # fmt: skip
@@ -117,6 +122,9 @@ def _function_extent(state: State, items: list[Token], index: int) -> tuple[Toke
                 break
             after += 1
         argument = items[start:after]
+        if after < len(items) and items[after].type == "SLASH" and any(part.type == "SYM" for part in argument):
+            raise Fault(items[after].pos, f"a slash behind the argument of {item.text}: is the quotient the argument?",
+                        "brackets around the argument")  # fmt: skip
         _refuse_phase(item, argument, items[after] if after < len(items) else None)
     if first == after:
         raise Fault(head.pos, describe(head), f"an argument of {item.text}")
@@ -430,13 +438,22 @@ def with_slashes(items: list[Token]) -> list[Token]:
 
 
 def _is_numeric_fraction(above: list[Token], items: list[Token], index: int) -> bool:
-    r"""`1/2 m v^2`: number over number, and more factors, of which the first is not \pi."""
+    r"""`1/2 m v^2`: number over number, and more factors.
+
+    Before \pi both are written: `1/4\pi\epsilon_0` has it below, `4/3\pi r^3` above; `3/4\pi` and `1/3\pi` are refused.
+    """
     below = items[index]
     if below.type != "NUM" or index + 1 >= len(items) or not above:
         return False
     after = items[index + 1]
-    if after.type in OPERATORS or after.type == "BANG" or (after.type == "CONST" and below.sup is None):
+    if after.type in OPERATORS or after.type == "BANG":
         return False
     last = above[-1]
-    numeric = all(part.type in ("NUM", "CONST") for part in above)
-    return numeric or (last.type == "NUM" and last.sup is None)
+    numeric = all(part.type in ("NUM", "CONST") for part in above) or (last.type == "NUM" and last.sup is None)
+    if not numeric or after.type != "CONST" or below.sup is not None:
+        return numeric
+    if last.text == "1" and below.text.isdigit() and int(below.text) % 2 == 0:
+        return False
+    if last.type == "NUM" and last.text.isdigit() and below.text.isdigit() and int(last.text) > int(below.text):
+        return True
+    raise Fault(after.pos, r"\pi behind a numeric fraction: above or below the slash?", r"\frac, or brackets")

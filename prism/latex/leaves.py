@@ -310,7 +310,7 @@ def _prefixed(cursor: Cursor, head: str, after: Token) -> Token | None:
         items: list[Token] = []
         cursor.construct(cursor, after, items)
         body = items[0].args[0]
-        if body[0].type != "SYM" or len(body) > 1:
+        if len(body) != 1 or body[0].type != "SYM":
             raise Fault(after.pos, f"{head} before a dotted expression", "a dotted symbol")
         body[0].text = f"{head} {body[0].text}"  # delta and d/dt change places
         return items[0]
@@ -346,6 +346,7 @@ def named(cursor: Cursor, item: Token) -> Token:
             sub = _subscript(cursor)
             continue
         inner, after = argument_at(tokens, cursor.index)
+        _refuse_lone_sign(tokens[cursor.index], tokens[cursor.index + 1])
         count = sum(1 for _ in takewhile(lambda token: token.type == "PRIME", inner))
         rest = inner[count:]
         written = label_of(rest)
@@ -370,6 +371,12 @@ def named(cursor: Cursor, item: Token) -> Token:
     if name == r"\pi":
         item.type, item.expr = "CONST", _PI
     return item
+
+
+def _refuse_lone_sign(token: Token, follower: Token) -> None:
+    """`x^-1` without braces: TeX raises the minus sign alone, and the author means the number too."""
+    if token.type in ("MINUS", "PLUS") and follower.type in ("number", "letter") and not follower.gap:
+        raise Fault(token.pos, f"the sign `{token.text}` as exponent", "braces around the exponent")
 
 
 def _subscript(cursor: Cursor) -> str:

@@ -48,7 +48,14 @@ _BEHIND_BRACED = frozenset(("PLUS", "MINUS", "PM", "REL", "COMMA"))
 _SHORT = frozenset(("NUM", "SYM", "CONST"))
 _OPEN_ENDED = frozenset(("INTEGRAL_", "CONTOUR", "SERIES_", "PARTIAL", "AT", "BRACKET"))  # one group more or less
 _INVERSES = {"sin": "asin", "cos": "acos", "tan": "atan", "sinh": "asinh", "cosh": "acosh", "tanh": "atanh"}
-_RECIPROCALS = {"cot": ("cos", "sin"), "sec": ("", "cos"), "csc": ("", "sin"), "coth": ("cosh", "sinh")}
+_RECIPROCALS = {
+    "cot": ("cos", "sin"),
+    "sec": ("", "cos"),
+    "csc": ("", "sin"),
+    "coth": ("cosh", "sinh"),
+    "sech": ("", "cosh"),
+    "csch": ("", "sinh"),
+}
 _NAMED_LOGARITHMS = {("NUM", "10"): "log10", ("SYM", "e"): "ln"}
 _KEPT_FUNCTIONS = frozenset(FUNCTIONS.values()) - frozenset(
     "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp ln log10".split()

@@ -20,6 +20,7 @@ from prism.expr import Expr
 MAX_LENGTH = 4000  # characters; a formula of a person stays below 1,500
 MAX_TOKENS = 2000  # stops `a+a+a+...` that fits the length but not the later rooms
 MAX_DEPTH = 32  # nesting of brackets, braces and unbraced arguments; stops recursion (deepest of 21,858 real ones: 10)
+MAX_NESTING = 2 * MAX_DEPTH  # of brackets and braces in the text, counted before anything is read
 MAX_DIGITS = 60  # digits of one number; longer ones only cost time
 MAX_TEN_EXPONENT = 400  # |n| in 10^n of one number; floats end at 308
 EXPONENT_READ = 8  # digits of such an n that are looked at: enough to see that it is too large
@@ -108,7 +109,8 @@ FUNCTIONS = {
     "tanh": "tanh", "coth": "coth", "sh": "sinh", "ch": "cosh", "th": "tanh", "arsinh": "asinh", "arcosh": "acosh",
     "artanh": "atanh", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh", "exp": "exp", "ln": "ln",
     "log": "ln", "lg": "log10", "max": "max", "min": "min", "det": "det", "arg": "arg", "sgn": "sgn", "sign": "sgn",
-    "erf": "erf", "erfc": "erfc", "Tr": "Tr", "tr": "Tr", "sinc": "sinc", "gcd": "gcd", "dim": "dim", "ker": "ker",
+    "sech": "sech", "csch": "csch", "asin": "asin", "acos": "acos", "atan": "atan", "erf": "erf", "erfc": "erfc",
+    "Tr": "Tr", "tr": "Tr", "sinc": "sinc", "gcd": "gcd", "dim": "dim", "ker": "ker",
 }  # fmt: skip
 ROMAN_FUNCTIONS = frozenset(FUNCTIONS) - {"min", "max", "th", "sh", "ch", "tr", "dim", "ker"}  # min is also a unit
 PLAIN_FUNCTIONS = ("arcsinh arccosh arctanh arcsin arccos arctan sinh cosh tanh sin cos tan exp ln log sqrt").split()
@@ -243,7 +245,20 @@ def scan(latex: str) -> list[Token]:
     if len(tokens) > MAX_TOKENS:
         raise Fault(tokens[MAX_TOKENS].pos, f"a formula of {len(tokens)} tokens; at most {MAX_TOKENS} are read")
     add(Token("END", "", stop))
+    _refuse_nesting(tokens)
     return tokens
+
+
+def _refuse_nesting(tokens: list[Token]) -> None:
+    """Every later pass recurses into brackets and braces, so their nesting is bounded here, once."""
+    depth = 0
+    for token in tokens:
+        if token.type in ("{", "OPEN"):
+            depth += 1
+            if depth > MAX_NESTING:
+                raise Fault(token.pos, f"brackets and braces nested more than {MAX_NESTING} deep")
+        elif token.type in ("}", "CLOSE"):
+            depth = max(depth - 1, 0)
 
 
 def _bounds(latex: str) -> tuple[int, int]:

@@ -272,7 +272,8 @@ def _root(cursor: Cursor, token: Token) -> Token:
         cursor.index += 1
         return scripted(cursor, Token("ROOT", "", token.pos, token.gap, args=[order, read_argument(cursor)]))
     body = read_argument(cursor)
-    if len(body) == 1 and body[0].type == "PAREN" and body[0].text == "(" and body[0].sup is not None:
+    bare = after.type == "OPEN"  # in braces, the power is a part of what stands under the root
+    if bare and len(body) == 1 and body[0].type == "PAREN" and body[0].text == "(" and body[0].sup is not None:
         bracket = body[0]
         power, bracket.sup = bracket.sup, None
         return Token("SQRT", "", token.pos, token.gap, args=[body], sup=power)

@@ -238,7 +238,8 @@ def spell(node: Expr, *, above: int = 0) -> str:
     """
     if node.op in ("num", "sym", "unit"):
         text = f"[{node.name}]" if node.op == "unit" else node.name
-        return f"({text})" if "/" in text and node.op == "num" and above else text
+        compound = node.op == "num" and ("/" in text or text.startswith("-"))
+        return f"({text})" if compound and above else text
     if node.op in ("const", "infinity"):
         return node.name or node.op
     if node.op == "neg":

@@ -159,7 +159,7 @@ def unit_expr(name: str) -> Expr | None:
     A unit with an offset gives a difference of temperatures; `with_units_resolved` knows where that is meant.
 
     >>> str(unit_expr("km/h")), str(unit_expr("deg")), str(unit_expr("furlong"))
-    ('(5/18)*\\unit{m}*\\unit{s}^-1', '\\pi/180', 'None')
+    ('(5/18)*\\unit{m}*\\unit{s}^(-1)', '\\pi/180', 'None')
     """
     found = unit(name) or _read_units(name)
     return None if found is None else _spelled_out(found.factor, found.pi, found.dimension)

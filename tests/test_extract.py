@@ -228,6 +228,7 @@ ATTACKS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS.keys())
 def test_an_attack_ends(attack: str) -> None:
     """Each takes about a second; what is quadratic in any of these takes minutes, and the run shows it."""

@@ -148,7 +148,7 @@ def demo(as_json: AsJson = False) -> None:
     else:
         gaps = sum(len(label["gaps"]) for label in labels)
         wrong = sum(len(label["wrong"]) for label in labels)
-        last = f"{len(rows)} solutions graded; {gaps} nodes are known gaps, {wrong} differ from their label"
+        last = f"{len(rows)} solutions graded; nodes that are known gaps: {gaps}; that differ from their label: {wrong}"
         _console().print(*reports, _demo_table(rows), last, sep="\n")
 
 

@@ -52,7 +52,6 @@ REASONS = {
     "kind": "they are of different kinds, as an inequality and an equation",
     "other_factor": "a factor of one product is zero where the other formula is not",
     "opposite_side": "the same boundary, but the other side of it",
-    "dimension": "their units measure different things",
     "parse_error": "one of them cannot be read",
     "unsupported": "a construct that is not evaluated stands on one side only",
     "too_few_points": "not enough points on the zero set could be found",

@@ -114,9 +114,7 @@ def _is_difference(member: Expr) -> bool:
 
 def _attempt(reference: Formula, claim: Formula, context: Context) -> Verdict:
     """Stages 0 to 2 of semantics O: as they stand, with notation that needs a guess, with constants."""
-    if _mixes_hertz_and_radian(reference, claim):
-        return Verdict("different", "dimension")
-    a, b = resolved(reference), resolved(claim)
+    a, b = _resolved_pair(reference, claim)
     plain = compare(a, b, context)
     if plain.status == "equivalent":
         return plain
@@ -131,12 +129,18 @@ def _attempt(reference: Formula, claim: Formula, context: Context) -> Verdict:
 
 def _mixes_hertz_and_radian(a: Formula, b: Formula) -> bool:
     """Whether one formula is in hertz, the other in radians: both are 1/s in the table, but 50 Hz is not 50 rad/s."""
-    ends = [
-        {ending for member in f.members for node in walk(member) for ending in ("Hz", "rad")
-         if node.op == "unit" and node.name.endswith(ending)}
-        for f in (a, b)
-    ]  # fmt: skip
-    return ends in ([{"Hz"}, {"rad"}], [{"rad"}, {"Hz"}])
+    names = [{node.name for member in f.members for node in walk(member) if node.op == "unit"} for f in (a, b)]
+    hertz = [any(name.endswith("Hz") for name in units) for units in names]
+    radian = ["rad" in units for units in names]
+    return (hertz[0] and radian[1] and not hertz[1]) or (hertz[1] and radian[0] and not hertz[0])
+
+
+def _resolved_pair(a: Formula, b: Formula) -> tuple[Formula, Formula]:
+    """Both with units resolved; beside hertz the radian is a unit of its own, and has to stand on both sides."""
+    if _mixes_hertz_and_radian(a, b):
+        kept = {Expr("unit", name="rad"): symbol(r"\unit{rad}")}
+        a, b = _with_constants(a, kept), _with_constants(b, kept)
+    return resolved(a), resolved(b)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +161,7 @@ def _italic_unit_attempts(a: Formula, b: Formula, context: Context) -> Iterator[
     reading = ("letters behind a number read as units",)
     for first, second in dict.fromkeys(((one, two), (one, b), (a, two))):
         if (first, second) != (a, b):
-            yield _Attempt(resolved(first), resolved(second), reading)
+            yield _Attempt(*_resolved_pair(first, second), reading)
 
 
 def _with_italic_units(f: Formula, vocabulary: frozenset[str]) -> Formula:

@@ -2,7 +2,7 @@
 
 Every equation of `tests/cases/equivalence/` and of the shipped DAGs is changed by one fault (a factor, a sign, an
 exponent, a symbol, a lost or doubled term, a function) and, apart, rewritten without a change of meaning (sides
-swapped, multiplied, moved, squared where both are positive, inverted). Counts are false accepts, false rejects and
+swapped, moved, multiplied, divided, added, inverted, cubed, exponentiated). Counts are false accepts, false rejects and
 undecided, apart. Accepted near-misses are listed, to be read by a person: some faults change nothing (`m_1` and
 `m_2` swapped in a symmetric formula), and only reading tells. Deterministic for a seed.
 

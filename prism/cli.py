@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 _CHECK_CODES = {"equivalent": 0, "different": 1, "undecided": 4}
 _BAD_FILE = 3
 _INCIDENTS = 4
-_NOTHING = 5
 _SHOWN = "scoring_figure"  # the shipped problem whose first solution `demo` shows formula by formula
 _PIPE_WIDTH = 110  # columns of a table that goes to no terminal
 

@@ -10,7 +10,6 @@ once roots, logarithms and trigonometry meet).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -60,6 +59,9 @@ REASONS = {
     "too_large": "beyond the limits on size",
 }
 """Every reason a verdict can have, in words. Closed: a test refuses any other."""
+
+RANK = {"equivalent": 0, "undecided": 1, "different": 2}
+"""Statuses from the best: of several claims the best counts, of several that are needed the worst."""
 
 _VALUE = r"\value"  # stands for the value of a bare expression; no LaTeX spells a symbol like this
 _UNDEFINED = "undefined"
@@ -166,8 +168,7 @@ def compare(a: Formula, b: Formula, context: Context = _NOTHING_KNOWN) -> Verdic
 def _any_member(a: Formula, b: Formula, context: Context) -> Verdict:
     """A bare reference against an equation: it matches any whole member (semantics Z.8)."""
     verdicts = [compare(a, formula((member,), ()), context) for member in b.members]
-    order = {"equivalent": 0, "undecided": 1, "different": 2}
-    return min(verdicts, key=lambda verdict: order[verdict.status])
+    return min(verdicts, key=lambda verdict: RANK[verdict.status])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -287,7 +288,7 @@ def _holds(f: Formula) -> bool:
 def _cross_evaluate(a: Formula, b: Formula, tapes: tuple[Tape, Tape], context: Context) -> Verdict:
     """Each one's points in the other: the heart of the decision."""
     samplings = _samplings(tapes, context)
-    trial = _trial(a, b, tapes, context, len(samplings))
+    trial = _trial(a, b, context, len(samplings))
     one, two = _points(trial, samplings)
     if one.is_identity or two.is_identity:
         return _compare_identities(a, b)
@@ -325,7 +326,7 @@ def _weigh_factors(
 
 def _draw(
     residual: Expr, samplings: Mapping[str, Sampling], trial: _Trial, spectators: frozenset[str] = frozenset()
-) -> Points:  # fmt: skip
+) -> Points:
     names = tape_of(residual).names
     special = sorted((name, samplings[name]) for name in names if samplings[name] != ORDINARY)
     return zero_points(residual, tuple(special), spectators, trial.digest, trial.want, trial.module)
@@ -365,20 +366,19 @@ class _Trial:
     """What stays the same while samplings are tried.
 
     Attributes:
-        residuals, names: of both formulas. digest: the generator's key. want: points.
+        residuals: of both formulas. digest: the generator's key. want: points.
         module: the kernels; a process may switch to compiled ones, but not within a pair.
     """
 
     residuals: tuple[Expr, Expr]
-    names: tuple[tuple[str, ...], tuple[str, ...]]
     digest: str
     want: int
     module: ModuleType
 
 
-def _trial(a: Formula, b: Formula, tapes: tuple[Tape, Tape], context: Context, n_symbol: int) -> _Trial:
-    residuals, names = (_facts(a).residual, _facts(b).residual), (tapes[0].names, tapes[1].names)
-    return _Trial(residuals, names, context.digest, int(_SPARE * max(MIN_POINTS, n_symbol)), kernels())
+def _trial(a: Formula, b: Formula, context: Context, n_symbol: int) -> _Trial:
+    residuals = _facts(a).residual, _facts(b).residual
+    return _Trial(residuals, context.digest, int(_SPARE * max(MIN_POINTS, n_symbol)), kernels())
 
 
 def _points(trial: _Trial, samplings: Mapping[str, Sampling]) -> tuple[Points, Points]:
@@ -389,7 +389,7 @@ def _points(trial: _Trial, samplings: Mapping[str, Sampling]) -> tuple[Points, P
     """
     pair = [_draw(residual, samplings, trial) for residual in trial.residuals]
     for which in (0, 1):
-        mine, others = frozenset(trial.names[which]), frozenset(trial.names[1 - which])
+        mine, others = frozenset(pair[which].tape.names), frozenset(pair[1 - which].tape.names)
         roots = [root for name, root in pair[which].targets() if name not in others]
         if others < mine and roots and not any(roots):
             pair[which] = _draw(trial.residuals[which], samplings, trial, mine - others)
@@ -420,9 +420,8 @@ def _weigh(one: Points, two: Points, samplings: Mapping[str, Sampling], module: 
     if one.live != two.live:
         return replace(verdict, status="different", reason="live_variables")
     served = one.names(there.out[source.SERVED]) | two.names(back.out[source.SERVED])
-    served |= two.names(there.out[source.LIVE]) & one.names(
-        back.out[source.LIVE]
-    )  # seen from both sides, if not solved
+    # a symbol that cannot be solved for is enough if both sides see it
+    served |= two.names(there.out[source.LIVE]) & one.names(back.out[source.LIVE])
     unserved = {name for name in one.live if samplings[name].kind != "integer"} - served
     agreed = min(there.out[source.AGREED], back.out[source.AGREED])
     if unserved or agreed < max(MIN_POINTS, len(one.live)):
@@ -453,11 +452,11 @@ def _compare_sides(a: Formula, b: Formula, context: Context, verdict: Verdict) -
     tapes = tape_of(_facts(a).residual), tape_of(_facts(b).residual)
     upward = [1 if f.relations[0] in (">", ">=") else -1 for f in (a, b)]
     samplings = _samplings(tapes, context)
-    trial = _trial(a, b, tapes, context, len(samplings))
-    boundary = _points(trial, samplings)[0]
+    trial = _trial(a, b, context, len(samplings))
+    pair = _points(trial, samplings)
     seen = set()
-    for point in _around(boundary, samplings, context.digest):
-        signs = [_sign(tape, point) * direction for tape, direction in zip(tapes, upward, strict=True)]
+    for point in _around(pair[0], samplings, context.digest):
+        signs = [_sign(points, point, trial.module) * side for points, side in zip(pair, upward, strict=True)]
         if 0 in signs:
             continue
         if signs[0] != signs[1]:
@@ -477,16 +476,18 @@ def _around(boundary: Points, samplings: Mapping[str, Sampling], digest: str) ->
         point = {name: values[int(boundary.spot[3 * i])] for name, values in table.items()}
         room = abs(root) or 1.0
         if samplings[target].kind == "angle" and samplings[target].domain is None:
-            room = min(room, math.pi / 2 - root)
+            room = min(room, source.HALF_PI - root)
         for step in (-_ASIDE, _ASIDE):
             yield {**point, target: root + step * room}
 
 
-def _sign(tape: Tape, point: Mapping[str, float]) -> int:
+def _sign(points: Points, point: Mapping[str, float], module: ModuleType) -> int:
     """Sign of the residual at a point; 0 where it is undefined or lost in rounding."""
-    x, value, bound, _, _ = workspace(source, tape)
-    x[: len(tape.names)] = [point[name] for name in tape.names]
-    flag = source.evaluate(tape.code.tolist(), tape.consts.tolist(), tape.dep.tolist(), tape.n_op, x, 0, value, bound)
+    tape = points.tape
+    x, value, bound, _, _ = workspace(module, tape)
+    for v, name in enumerate(tape.names):
+        x[v] = point[name]
+    flag = module.evaluate(points.code, points.consts, points.dep, tape.n_op, x, 0, value, bound)
     if flag or abs(value[-1]) <= source.INFORMATIVE * bound[-1]:
         return 0
     return 1 if value[-1] > 0 else -1

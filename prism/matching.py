@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import product
 
 from prism.context import Context, may_be_constant, parse
-from prism.equivalence import Verdict, compare
+from prism.equivalence import RANK, Verdict, compare
 from prism.errors import LatexSyntaxError
 from prism.expr import EQUALITIES, Expr, Formula, formula, spell, substitute, symbol, symbols, walk
 from prism.quantities import Reading, constant_table, with_italic_units, with_units_resolved
@@ -21,8 +21,6 @@ from prism.quantities import Reading, constant_table, with_italic_units, with_un
 MAX_ATTEMPTS = 12  # for one pair; a formula of nothing but constants has hundreds of readings
 MAX_READ = 4  # symbols of one pair that are read as constants
 MAX_CHAIN = 12  # members; a longer chain is a list of guesses
-
-_RANK = {"equivalent": 0, "undecided": 1, "different": 2}
 
 
 def equivalent(a: Formula | str, b: Formula | str, *, context: Context | None = None) -> Verdict:
@@ -58,7 +56,7 @@ def equivalent(a: Formula | str, b: Formula | str, *, context: Context | None = 
     if reference.kind == "chain":
         links = stated_formulas(reference)[: len(reference.relations)]
         verdicts = [_best(link, stated_formulas(claim), context) for link in links]
-        return max(verdicts, key=lambda verdict: _RANK[verdict.status])
+        return max(verdicts, key=lambda verdict: RANK[verdict.status])
     return _best(reference, stated_formulas(claim), context)
 
 
@@ -93,7 +91,7 @@ def _best(reference: Formula, claims: tuple[Formula, ...], context: Context) -> 
     for claim in claims:
         verdict = _attempt(reference, claim, context)
         cost += verdict.cost
-        if best is None or _RANK[verdict.status] < _RANK[best.status]:
+        if best is None or RANK[verdict.status] < RANK[best.status]:
             best = verdict
         if best.status == "equivalent":
             break

@@ -270,10 +270,7 @@ def _read_text(table: Table, key: str, where: str, found: _Findings, *, required
     value = table.get(key)
     if isinstance(value, str):
         return value
-    if value is not None:
-        found.faults.append(f"{_at(where, key)}: {_shown(value)} is no text")
-    elif required:
-        found.faults.append(f"{_at(where, key)}: is missing")
+    _report_unfit(value, "is no text", _at(where, key), found, required=required)
     return ""
 
 
@@ -281,11 +278,16 @@ def _read_flag(table: Table, key: str, where: str, found: _Findings, *, required
     value = table.get(key)
     if isinstance(value, bool):
         return value
-    if value is not None:
-        found.faults.append(f"{_at(where, key)}: {_shown(value)} is neither true nor false")
-    elif required:
-        found.faults.append(f"{_at(where, key)}: is missing")
+    _report_unfit(value, "is neither true nor false", _at(where, key), found, required=required)
     return False
+
+
+def _report_unfit(value: object, told: str, place: str, found: _Findings, *, required: bool) -> None:
+    """A fault where a value of another type stands, or where a required one does not."""
+    if value is not None:
+        found.faults.append(f"{place}: {_shown(value)} {told}")
+    elif required:
+        found.faults.append(f"{place}: is missing")
 
 
 def _read_indices(table: Table, key: str, where: str, found: _Findings, *, required: bool = False) -> tuple[int, ...]:

@@ -95,17 +95,18 @@ def _cache_exists() -> bool:
 
 def floats(module: ModuleType, values: Sequence[float] | np.ndarray[Any, Any] | int) -> Any:
     """An array of float64 as this kind of kernel wants it; an int gives that many zeros."""
-    if isinstance(values, int):
-        return [0.0] * values if module is source else np.zeros(values, dtype=np.float64)
-    if module is source:
-        return values.tolist() if isinstance(values, np.ndarray) else list(values)
-    return np.ascontiguousarray(values, dtype=np.float64)
+    return _array(module, values, np.float64, 0.0)
 
 
 def ints(module: ModuleType, values: Sequence[int] | np.ndarray[Any, Any] | int) -> Any:
     """An array of int64 as this kind of kernel wants it; an int gives that many zeros."""
+    return _array(module, values, np.int64, 0)
+
+
+def _array(module: ModuleType, values: Any, kind: type[np.generic], zero: float) -> Any:
+    """A list for the interpreted kernels, a contiguous array for the compiled ones."""
     if isinstance(values, int):
-        return [0] * values if module is source else np.zeros(values, dtype=np.int64)
+        return [zero] * values if module is source else np.zeros(values, dtype=kind)
     if module is source:
         return values.tolist() if isinstance(values, np.ndarray) else list(values)
-    return np.ascontiguousarray(values, dtype=np.int64)
+    return np.ascontiguousarray(values, dtype=kind)

@@ -7,6 +7,7 @@ UV := $(shell command -v uv 2>/dev/null)
 
 # Inside the checkout, so that a run neither needs nor touches a home directory.
 export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache
+export PRISM_CACHE_DIR := $(CURDIR)/.prism_cache
 
 ifdef UV
 INSTALL := $(UV) pip install --quiet --python $(BIN)/python
@@ -16,12 +17,13 @@ endif
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # the order of `check` is part of what it says
-.PHONY: help demo test check style doctest interpreted evidence evidence-slice clean
+.PHONY: help demo test check style doctest interpreted bench evidence evidence-slice clean
 
 help:
 	@echo 'make demo      grade the shipped problems and print the tables'
 	@echo 'make test      the test suite, compiled kernels'
 	@echo 'make check     style, types, import contract, doctests, both test runs: what CI runs'
+	@echo 'make bench     environments of the readers that benchmarks compare with'
 	@echo 'make evidence  benchmarks (slow), written to benchmarks/results/'
 	@echo 'make clean     remove what the other targets made'
 
@@ -45,6 +47,28 @@ endif
 	@echo 'installing prism-dag and its tools into .venv'
 	@$(INSTALL) --editable '.[dev]'
 	@touch .venv/.run $@
+
+# Rivals run in environments of their own: latex2sympy2 pins ANTLR 4.7.2 and does not resolve beside math-verify.
+RIVALS := .venv-bench .venv-latex2sympy2
+
+$(RIVALS:=/bin/python): %/bin/python:
+	@echo 'making $*'
+ifdef UV
+	@$(UV) venv --quiet --python '$(PYTHON)' $*
+else
+	@'$(PYTHON)' -m venv $*
+endif
+
+.venv-bench/.made: EXTRA := bench
+.venv-latex2sympy2/.made: EXTRA := bench-latex2sympy2
+$(RIVALS:=/.made): %/.made: pyproject.toml | %/bin/python
+	@echo 'installing the extra $(EXTRA) into $*'
+ifdef UV
+	@$(UV) pip install --quiet --python $*/bin/python --editable '.[$(EXTRA)]'
+else
+	@$*/bin/python -m pip install -qq --disable-pip-version-check --editable '.[$(EXTRA)]'
+endif
+	@touch $@
 
 # --- targets ------------------------------------------------------------------------------------------------
 
@@ -73,12 +97,14 @@ interpreted: .venv/.dev
 # README's test command comes last: its summary is the last thing a reader of the log sees.
 check: style doctest interpreted evidence-slice test
 
-evidence: .venv/.dev
+bench: $(RIVALS:=/.made)
+
+evidence: .venv/.dev bench
 	@$(BIN)/python benchmarks/evidence.py
 
 evidence-slice: .venv/.dev
 	@$(BIN)/python benchmarks/evidence.py --slice
 
 clean:
-	@rm -rf .venv .numba_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage dist build
+	@rm -rf .venv $(RIVALS) .numba_cache .prism_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage dist build
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from prism.grading import prepare as prepare
     from prism.kernels import warm as warm
     from prism.latex import extract as extract
+    from prism.latex import write as write
     from prism.matching import equivalent as equivalent
     from prism.problem import Problem as Problem
     from prism.problem import load_problem as load_problem
@@ -37,7 +38,7 @@ _ROOMS = {
     "Context": "context", "DagError": "errors", "DataFileError": "errors", "Formula": "expr", "Grade": "grading",
     "LatexSyntaxError": "errors", "PrismError": "errors", "Problem": "problem", "Verdict": "equivalence",
     "equivalent": "matching", "extract": "latex", "grade": "grading", "load_problem": "problem", "parse": "context",
-    "prepare": "grading", "warm": "kernels",
+    "prepare": "grading", "warm": "kernels", "write": "latex",
 }  # fmt: skip
 
 __all__ = ["__version__", *sorted(_ROOMS)]

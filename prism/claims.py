@@ -21,8 +21,11 @@ def is_committed(located: LocatedFormula) -> bool:
 
 
 def is_mention(written: Formula) -> bool:
-    """A lone symbol or number: it names a quantity and asserts nothing."""
-    return written.kind == "expression" and not written.members[0].args
+    """A lone symbol or number, or a list of them: it names quantities and asserts nothing."""
+    if written.kind != "expression":
+        return False
+    root = written.members[0]
+    return not any(part.args for part in (root.args if root.op == "list" else (root,)))
 
 
 def match_claim(reference: Formula, claim: Formula, context: Context, *, committed: bool) -> Verdict:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from prism.equivalence import Verdict
     from prism.grading import Grade, GradedFormula
+    from prism.latex import Solution
     from prism.problem import Problem, Student
 
 _CHECK_CODES = {"equivalent": 0, "different": 1, "undecided": 4}
@@ -76,7 +77,7 @@ def check(
 @app.command()
 def grade(
     problem: Annotated[str, typer.Argument(help="Problem file (JSON or TOML), or the id of a shipped problem.")],
-    solution: Annotated[str, typer.Argument(help="File with the solution; - reads standard input.")],
+    solution: Annotated[str, typer.Argument(help="Solution: text, or .json with messages or steps; - is stdin.")],
     max_incidents: Annotated[int, typer.Option(help="Failures of the grader that are put up with.")] = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -84,10 +85,13 @@ def grade(
     from prism.grading import score_row
 
     loaded = _load(problem)
-    text = _read(solution)
-    result = prism.grade(loaded, text)
+    given = _solution(solution)
+    try:
+        result = prism.grade(loaded, given)
+    except prism.PrismError as error:
+        _fail(f"{solution}: {error}")
     if as_json:
-        _print_json(score_row(loaded, text, result))
+        _print_json(score_row(loaded, given, result))
     else:
         _console().print(*_grade_report(loaded, result), sep="\n")
     if len(result.incidents) > max_incidents:
@@ -191,6 +195,18 @@ def _load(name: str) -> Problem:
         _fail(str(error))
 
 
+def _solution(name: str) -> Solution:
+    """The text of a file, or what a JSON file holds: a string, chat messages, or steps."""
+    text = _read(name)
+    if not name.endswith(".json"):
+        return text
+    try:
+        loaded: Solution = json.loads(text)
+    except json.JSONDecodeError as error:
+        _fail(f"{name}: {error}")
+    return loaded
+
+
 def _read(name: str) -> str:
     if name == "-":
         return sys.stdin.read()
@@ -260,7 +276,10 @@ def _grade_report(problem: Problem, result: Grade) -> list[RenderableType]:
     policies = ", ".join(f"{name} {value:.3f}" for name, value in sorted(result.policies.items()))
     final = "right" if result.final_correct else "not right"
     parts.append(f"{earned}/{total} points, score {result.score}; final answers {final}; other policies: {policies}")
-    parts.append(f"{result.unread} formulas unread, {result.undecided} undecided")
+    left = result.left_out
+    is_over = left.characters or left.formulas
+    over = f"; left out as too long: {left.characters} characters, {left.formulas} formulas" if is_over else ""
+    parts.append(f"{result.unread} formulas unread, {result.undecided} undecided{over}")
     return parts
 
 

@@ -118,8 +118,8 @@ def parse(latex: str, *, context: Context | None = None) -> Formula:
     Errors:
         LatexSyntaxError: what is not read, with its position; nothing is dropped in silence.
 
-    >>> str(parse("Bi = h L/k")), str(parse("Bi = h L/k", context=Context(declared=frozenset(("Bi",)))))
-    ('B*i = h*L/k', 'Bi = h*L/k')
+    >>> str(parse("Lo = h L/k")), str(parse("Lo = h L/k", context=Context(declared=frozenset(("Lo",)))))
+    ('L*o = h*L/k', 'Lo = h*L/k')
     """
     return parse_latex(latex, context.words if context else frozenset())
 
@@ -182,8 +182,8 @@ def _entries(table: object, where: str, faults: list[str]) -> dict[str, tuple[st
 def _symbol_name(latex: str) -> str | None:
     """Name of the one symbol that this LaTeX is, or None."""
     parsed = parse_latex(latex)
-    root: Expr = parsed.members[0]
-    return root.name if parsed.kind == "expression" and root.op == "sym" else None
+    root: Expr | None = parsed.members[0] if parsed.kind == "expression" else None
+    return root.name if root is not None and root.op == "sym" else None
 
 
 def _read_symbols(table: object, faults: list[str]) -> dict[str, Declaration]:

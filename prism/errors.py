@@ -51,13 +51,18 @@ class LatexSyntaxError(PrismError):
         position: offset of the fault in `latex`, counted in characters from 0.
         found: what stands there, in a reader's words.
         expected: what could have stood there, in a reader's words; may be empty.
+        kind: `syntax` (not read), `ambiguous` (two readings), `limit` (too long or too deep), or what it is instead of
+            mathematics: `prose`, `table`, `chemistry`, `figure`, `fragment` (a piece of a word or formula).
     """
 
-    def __init__(self, latex: str, position: int, found: str, expected: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, latex: str, position: int, found: str, expected: tuple[str, ...] = (), kind: str = "syntax"
+    ) -> None:
         self.latex = latex
         self.position = position
         self.found = found
         self.expected = tuple(expected)
+        self.kind = kind
         super().__init__(self._message())
 
     def _message(self) -> str:
@@ -70,5 +75,5 @@ class LatexSyntaxError(PrismError):
         tail = f"; expected {' or '.join(self.expected)}" if self.expected else ""
         return f"line {line}, column {column}: {self.found}{tail}\n  {window}\n  {caret}"
 
-    def __reduce__(self) -> tuple[type[LatexSyntaxError], tuple[str, int, str, tuple[str, ...]]]:
-        return type(self), (self.latex, self.position, self.found, self.expected)
+    def __reduce__(self) -> tuple[type[LatexSyntaxError], tuple[str, int, str, tuple[str, ...], str]]:
+        return type(self), (self.latex, self.position, self.found, self.expected, self.kind)

@@ -95,17 +95,50 @@ _ROWS = (
     Op("pm", None, -1, (r"a \pm b", r"\mp a"), "same", ""),
     Op("at", None, -1, (r"\left. f \right|_{x=0}",), "same", ""),
     Op("infinity", None, 0, (r"\infty",), "free", ""),
-    Op("opaque", None, -1, (r"\begin{pmatrix}...\end{pmatrix}",), "free", ""),
+    Op("list", None, -1, (r"n = 1, 2, \ldots",), "same", ""),
+    Op("tuple", None, -1, ("(x, y)",), "free", ""),
+    Op("set", None, -1, (r"\{1, 2\}",), "free", ""),
+    Op("interval", None, 2, ("[0, L)", r"(0, \infty]"), "same", ""),
+    Op("commutator", None, 2, ("[A, B]",), "product", ""),
+    Op(
+        "matrix",
+        None,
+        -1,
+        (r"\begin{pmatrix} a & b \\ c & d \end{pmatrix}", r"\begin{vmatrix} a & b \end{vmatrix}"),
+        "free",
+        "",
+    ),
+    Op("cases", None, -1, (r"\begin{cases} a & x > 0 \\ b & x < 0 \end{cases}",), "same", ""),
+    Op("row", None, -1, ("a & b",), "free", ""),
+    Op("binomial", None, 2, (r"\binom{n}{k}", r"{n \choose k}"), "pure", ""),
+    Op("relation", None, -1, ("(x > 0)",), "free", ""),
+    Op("union", None, -1, (r"A \cup B",), "free", ""),
+    Op("intersection", None, -1, (r"A \cap B",), "free", ""),
+    Op("parallel", None, -1, (r"R_1 \parallel R_2", r"R_1 \| R_2"), "same", ""),
+    Op("tensor", None, -1, (r"A \otimes B",), "product", ""),
+    Op("wedge", None, -1, (r"A \wedge B",), "product", ""),
+    Op("modulo", None, 2, (r"a \bmod b",), "same", ""),
+    Op("phasor", None, 2, (r"10 \angle 30^\circ",), "free", ""),
+    Op("ratio", None, -1, ("a : b : c",), "free", ""),
+    Op("floor", None, 1, (r"\lfloor x \rfloor",), "same", ""),
+    Op("ceiling", None, 1, (r"\lceil x \rceil",), "same", ""),
+    Op("dots", None, 0, (r"\ldots",), "free", ""),
+    Op("blank", None, 0, (r"\ge 2",), "free", ""),
+    Op("opaque", None, -1, (r"\overline{a + b}", r"(a + b)^\dagger"), "free", ""),
 )
 
 OPS: dict[str, Op] = {row.name: row for row in _ROWS}
 
 RELATIONS = {
     "=": r"=", "approx": r"\approx", "equiv": r"\equiv", "<": "<", "<=": r"\le", ">": ">", ">=": r"\ge",
-    "<<": r"\ll", ">>": r"\gg", "!=": r"\neq", "propto": r"\propto", "to": r"\to",
+    "<<": r"\ll", ">>": r"\gg", "!=": r"\neq", "propto": r"\propto", "to": r"\to", "<~": r"\lesssim",
+    ">~": r"\gtrsim", "in": r"\in", "notin": r"\notin", "subset": r"\subset", "perp": r"\perp",
+    "divides": r"\mid", "given": "|",
 }  # fmt: skip
 EQUALITIES = frozenset(("=", "approx", "equiv"))
 ORDERINGS = frozenset(("<", "<=", ">", ">="))
+JOINTS = {"system": "and", "alternatives": "or", "implication": "=>", "conditional": "where"}
+"""Kinds of formula that hold several, and the word between their parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,22 +176,29 @@ class Expr:
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """Expressions joined by relations.
+    r"""Expressions joined by relations, or several such formulas written as one.
 
     Attributes:
         kind: `equation` (two members, an equality), `inequality` (two members, an ordering), `chain` (three
-            members or more), `expression` (one member), `statement` (any other relation).
-        members: the expressions, left to right.
+            members or more), `expression` (one member), `statement` (any other relation). Of several formulas:
+            `system` (all of them: `a = b, c = d`), `alternatives` (`x = 1 \lor x = 2`), `implication` (`a = b
+            \Rightarrow c = d`), `conditional` (the first holds where the others do: `E = 0 \text{ for } r < R`).
+        members: the expressions, left to right; none of several formulas.
         relations: keys of `RELATIONS`, one fewer than members.
         latex: the text it was read from.
+        parts: the formulas of one of the last four kinds, in order; else empty.
     """
 
     kind: str
     members: tuple[Expr, ...]
     relations: tuple[str, ...]
     latex: str = ""
+    parts: tuple[Formula, ...] = ()
 
     def __str__(self) -> str:
+        if self.parts:
+            joint = f" {JOINTS[self.kind]} "
+            return joint.join(f"({part})" if part.parts else str(part) for part in self.parts)
         words = [spell(self.members[0])]
         for relation, member in zip(self.relations, self.members[1:], strict=True):
             words += [relation, spell(member)]
@@ -195,6 +235,14 @@ def number(value: int | Fraction, *, written: str = "") -> Expr:
 def symbol(name: str) -> Expr:
     """A symbol in its one spelling."""
     return Expr("sym", name=name)
+
+
+def plain_parts(written: Formula) -> Iterator[Formula]:
+    """The formulas without parts that a formula holds, itself if it has none, left to right."""
+    if not written.parts:
+        yield written
+    for part in written.parts:
+        yield from plain_parts(part)
 
 
 def walk(root: Expr) -> Iterator[Expr]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -21,11 +21,10 @@ from prism.dag import POLICIES, ancestor_closure, is_final_correct, score
 from prism.equivalence import REASONS, Verdict
 from prism.errors import LatexSyntaxError
 from prism.expr import OPS, Formula, symbols, walk
-from prism.latex import LocatedFormula, extract
+from prism.latex import LeftOut, LocatedFormula, Solution, extract, solution_text
 from prism.problem import Problem, load_problem
 from prism.resources import resource
 
-MAX_SOLUTION = 200_000  # characters; more is no solution but an attack on the budget
 BASE_FORMULAS, FORMULAS_PER_NODE = 20, 10  # distinct formulas that count; a list of guesses is longer (semantics C.7)
 SCHEMA = 1  # of the score row
 
@@ -79,6 +78,8 @@ class Grade:
         policies: the score under `strict`, `prefix` and `final`.
         formulas: in the order of the text.
         unread, undecided: formulas that could not be read or decided; facts about the solution.
+        left_out: what was not even looked at, because the solution is longer than a limit: characters before the end
+            that is read, and formulas. With any of it the status is `too_large`.
         incidents: failures of the grader.
     """
 
@@ -95,6 +96,7 @@ class Grade:
     unread: int
     undecided: int
     incidents: tuple[Incident, ...]
+    left_out: LeftOut = field(default_factory=LeftOut)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; the keys are those of the attributes."""
@@ -108,6 +110,7 @@ class Grade:
                 for f in self.formulas
             ],
             "unread": self.unread, "undecided": self.undecided,
+            "left_out": {"characters": self.left_out.characters, "formulas": self.left_out.formulas},
             "incidents": [{"code": i.code, "where": i.where, "detail": i.detail} for i in self.incidents],
         }  # fmt: skip
 
@@ -132,7 +135,7 @@ def prepare(problem: Problem | Path | str | Mapping[str, object]) -> PreparedPro
 
 def grade(
     problem: PreparedProblem | Problem | Path | str | Mapping[str, object],
-    solution: str,
+    solution: Solution,
     *,
     sample_id: str | None = None,
     thinking: bool = False,
@@ -141,19 +144,22 @@ def grade(
 
     Args:
         problem: a problem, prepared or not; a path, a JSON string or a dictionary is loaded first.
-        solution: the student's or model's full text, with LaTeX.
+        solution: the student's or model's full text, with LaTeX; or chat messages, of which the assistant's are
+            graded; or a list of steps.
         sample_id: kept in the result.
         thinking: also count formulas before the end of a thinking block.
 
     Errors:
-        DataFileError: a problem file with faults. Never anything about the solution.
+        DataFileError: a problem file with faults.
+        PrismError: a solution that is none of the three. Never anything about what it says.
 
     Source: PRISM-Physics (arXiv 2510.03185), Algorithm 2.
     """
     prepared = problem if isinstance(problem, PreparedProblem) else prepare(problem)
     dag = prepared.problem.dag
     incidents: list[Incident] = []
-    found = [item for item in extract(solution[:MAX_SOLUTION]) if thinking or item.kind != "thinking"]
+    extraction = extract(solution)
+    found = [item for item in extraction if thinking or item.kind != "thinking"]
     first = {(item.latex, is_committed(item)): item for item in reversed(found)}
     latest = list({(item.latex, is_committed(item)): None for item in reversed(found)})
     cap = BASE_FORMULAS + FORMULAS_PER_NODE * len(prepared.problem.nodes)
@@ -165,7 +171,7 @@ def grade(
     return Grade(
         problem_id=prepared.problem.id,
         sample_id=sample_id,
-        status="too_large" if len(solution) > MAX_SOLUTION else "ok",
+        status="ok" if extraction.left_out == LeftOut() else "too_large",
         score=_rounded(score(dag, credited)),
         matched=tuple(sorted(matched)),
         credited=tuple(sorted(credited)),
@@ -178,6 +184,7 @@ def grade(
         unread=sum(item.status == "unread" for item in formulas),
         undecided=sum(item.status == "undecided" for item in formulas),
         incidents=tuple(incidents),
+        left_out=extraction.left_out,
     )
 
 
@@ -281,12 +288,12 @@ def fingerprint(policy: str = _POLICY) -> str:
     return digest.hexdigest()
 
 
-def score_row(problem: Problem, solution: str, result: Grade) -> dict[str, Any]:
+def score_row(problem: Problem, solution: Solution, result: Grade) -> dict[str, Any]:
     """One line of a result file: the grade, and what it was computed from."""
     return {
         **result.to_dict(),
         "schema": SCHEMA,
         "grader": {"version": prism.__version__, "fingerprint": fingerprint()},
         "problem_sha256": problem.sha256,
-        "solution_sha256": hashlib.sha256(solution.encode()).hexdigest(),
+        "solution_sha256": hashlib.sha256(solution_text(solution).text.encode()).hexdigest(),
     }

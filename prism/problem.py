@@ -24,7 +24,7 @@ from pathlib import Path
 from prism.context import Context, parse, syntax_fault
 from prism.dag import Node, ReferenceDag, ancestor_closure, implied_edges, is_final_correct, reference_dag, score
 from prism.errors import DagError, DataFileError, LatexSyntaxError
-from prism.expr import Formula, number, symbols
+from prism.expr import Formula, number, plain_parts, symbols
 from prism.latex import extract
 
 Table = Mapping[str, object]
@@ -435,21 +435,14 @@ def _read_context(data: Table, statement: str, subquestions: tuple[Subquestion, 
 
 
 def _mentioned(latex: str, where: str, found: _Findings) -> frozenset[str]:
-    """Symbols of a formula in the statement; of a list such as `V_i, V_f` that is no formula, those of its items."""
+    """Symbols of a formula in the statement, whether or not it states something; a piece of a word has none."""
     try:
-        return symbols(*parse(f"1{latex}" if latex.startswith("^") else latex).members)  # cm$^{-3}$: on the word before
+        read = parse(latex)
     except LatexSyntaxError as error:
-        warning = f"{where}: {syntax_fault(error)}; its symbols stay undeclared"
-    names: frozenset[str] = frozenset()
-    unread = "," not in latex
-    for item in latex.split(",") if not unread else ():
-        try:
-            names |= symbols(*parse(item).members)
-        except LatexSyntaxError:
-            unread = True
-    if unread:
-        found.warnings.append(warning)
-    return names
+        if error.kind != "fragment":
+            found.warnings.append(f"{where}: {syntax_fault(error)}; its symbols stay undeclared")
+        return frozenset()
+    return symbols(*(member for part in plain_parts(read) for member in part.members))
 
 
 # Nodes --------------------------------------------------------------------------------------------------------
@@ -531,10 +524,14 @@ _UNREAD = Formula("expression", (number(0),), ())  # stands in for a faulty form
 
 def _read_formula(latex: str, context: Context, where: str, found: _Findings) -> Formula | None:
     try:
-        return parse(latex, context=context)
+        read = parse(latex, context=context)
     except LatexSyntaxError as error:
         found.faults.append(f"{where}: {syntax_fault(error)}")
         return None
+    if read.kind in ("system", "implication"):
+        found.faults.append(f"{where}: `{latex}` states several formulas; give each its own node")
+        return None
+    return read
 
 
 def _read_points(value: object, where: str, found: _Findings) -> Fraction:

@@ -873,8 +873,8 @@ def _symbol_name(latex: str, where: str, faults: list[str]) -> str:
     except LatexSyntaxError as fault:
         faults.append(f"{where}, symbols: {latex!r} does not parse: {str(fault).splitlines()[0]}")
         return latex
-    node = read.members[0]
-    return node.name if read.kind == "expression" and node.op == "sym" else latex
+    node = read.members[0] if read.kind == "expression" else None
+    return node.name if node is not None and node.op == "sym" else latex
 
 
 def _claim(taken: dict[str, Unit], spelling: str, found: Unit, where: str, faults: list[str]) -> None:

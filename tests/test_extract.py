@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import pickle
+import re
+import unicodedata
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prism.latex.text import MAX_FORMULAS, MAX_TEXT, LocatedFormula, extract
+import prism
+from prism.latex import LeftOut, solution_text
+from prism.latex.extraction.text import MAX_FORMULAS, MAX_TEXT, Extraction, LocatedFormula, extract
 
 KINDS = {"display", "inline", "boxed", "plain", "thinking"}
 
@@ -125,10 +132,11 @@ def test_same_text_same_formulas(text: str) -> None:
 
 @given(ANY_TEXT)
 def test_nothing_is_invented(text: str) -> None:
-    """Letters and digits of a formula stand in the text; only a left side, a unit and marks are repeated."""
-    allowed = set(text) | set("\\,unit{}") | set("cdotimesqrtfraclegaphnx 0123456789^-_")
+    """Letters and digits of a formula stand in the text; only commands, and what stands for a sign, are added."""
+    allowed = set(unicodedata.normalize("NFKD", text)) | set("0123456789m ")  # `metre` is m, `½` has digits
     for item in extract(text):
-        assert set(item.latex) <= allowed
+        written = re.sub(r"\\[A-Za-z]+", "", item.latex)
+        assert {sign for sign in written if sign.isalnum()} <= allowed
 
 
 @given(solutions())
@@ -175,13 +183,100 @@ def test_led_and_block() -> None:
     ]
 
 
-def test_limits_stop_and_never_raise() -> None:
-    assert len(extract("$a = b$ and " * (MAX_FORMULAS + 10))) == MAX_FORMULAS
-    assert extract(" " * MAX_TEXT + "$a = b$") == ()
+def test_limits_stop_and_count_what_they_leave_out() -> None:
+    many = extract("".join(f"$x_{{{n}}} = b$ and " for n in range(MAX_FORMULAS + 10)))
+    assert (len(many), many.left_out) == (MAX_FORMULAS, LeftOut(0, 10))
+    assert many[-1].latex == f"x_{{{MAX_FORMULAS + 9}}} = b"
+    assert extract("$a = b$" + " " * MAX_TEXT).left_out == LeftOut()
     long = extract("$$" + "a + " * 10_000 + "b = c$$ and $x = y$")
     assert [item.latex for item in long[1:]] == ["x = y"]
     carried = extract("$$" + "a" * 5_000 + r" = 1 \\ = 2$$")
     assert [len(item.latex) for item in carried] == [5_004, 1]
+
+
+def test_of_a_long_text_both_ends_are_read() -> None:
+    text = "First $a = b$.\n" + "Filler without a formula in it.\n" * 10_000 + "At last $c = d$."
+    found = extract(text)
+    assert [item.latex for item in found] == ["a = b", "c = d"]
+    assert [text[slice(*item.span)] for item in found] == ["a = b", "c = d"]
+    assert found.left_out.characters > len(text) - MAX_TEXT - 1
+    assert len({item.block for item in found}) == 2
+
+
+def test_a_long_text_is_cut_outside_of_what_a_mark_far_before_opened() -> None:
+    thought = "<think>\n" + "so $x = 1$ is it\n" * 20_000 + "</think>\nSo $c = d$."
+    assert {item.kind for item in extract(thought)[:-1]} == {"thinking"}
+    assert extract(thought)[-1].kind == "inline"
+    code = "Run this:\n```python\n" + "x = 1\n" * 50_000 + "```\nSo $c = d$."
+    assert [item.latex for item in extract(code)] == ["c = d"]
+
+
+CHAT: list[str | dict[str, Any]] = [
+    {"role": "system", "content": "Answer. $s = 1$"},
+    {"role": "user", "content": "Find $v$ from $u = 1$."},
+    {"role": "assistant", "reasoning_content": "try $a = 1$", "content": "So $v = 2$."},
+    {"role": "user", "content": [{"type": "text", "text": "and $w = 1$?"}]},
+    {
+        "role": "assistant",
+        "content": [{"type": "thinking", "thinking": "$b = 1$"}, {"type": "text", "text": "$w = 3$"}],
+    },
+]
+
+
+def test_of_chat_messages_only_the_assistant_is_read() -> None:
+    found = extract(CHAT)
+    assert [(item.latex, item.kind) for item in found] == [
+        ("a = 1", "thinking"),
+        ("v = 2", "inline"),
+        ("b = 1", "thinking"),
+        ("w = 3", "inline"),
+    ]
+    assert [found.text[slice(*item.span)] for item in found] == ["a = 1", "v = 2", "b = 1", "w = 3"]
+    assert found.text == solution_text(CHAT).text
+
+
+def test_steps_are_joined_by_a_blank_line() -> None:
+    found = extract(["Then $v = at$", "so $$x = 1$$", "and $$+ 2$$"])
+    assert found.text == "Then $v = at$\n\nso $$x = 1$$\n\nand $$+ 2$$"
+    assert [item.latex for item in found] == ["v = at", "x = 1", "+ 2"]
+    assert extract([]) == ()
+
+
+@pytest.mark.parametrize(("solution", "word"), [
+    (None, "nothing"), (3, "int"), (b"$x$", "bytes"), ({"role": "assistant", "content": "x"}, "dict"),
+    (["a step", {"role": "assistant", "content": "x"}], "item 1"), ([1], "item 1"), ([{"content": "x"}], "role"),
+    ([{"role": "assistant"}], "content"), ([{"role": "assistant", "content": 5}], "int"),
+    ([{"role": "assistant", "content": [{"text": "x"}]}], "type"),
+    ([{"role": "assistant", "content": [{"type": "text", "text": 5}]}], "text is"),
+    ([{"role": "assistant", "content": "x", "reasoning_content": 5}], "reasoning"),
+    ([{"role": "user", "content": "x"}, "a step"], "item 2"),
+])  # fmt: skip
+def test_another_shape_is_an_author_s_fault(solution: Any, word: str) -> None:
+    with pytest.raises(prism.PrismError, match=word):
+        extract(solution)
+
+
+def test_what_has_no_text_is_passed_over() -> None:
+    call: dict[str, Any] = {"role": "assistant", "content": None, "tool_calls": []}
+    picture: dict[str, Any] = {
+        "role": "assistant",
+        "content": [{"type": "image_url", "image_url": {"url": "x"}}, "$x = 1$"],
+    }
+    assert [item.latex for item in extract([call, picture])] == ["x = 1"]
+
+
+def test_an_extraction_survives_pickling() -> None:
+    found = extract("Then $v = at$.")
+    again = pickle.loads(pickle.dumps(found))
+    assert (again, again.text, again.left_out) == (found, found.text, found.left_out)
+    assert isinstance(again, Extraction)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", ["so v = sqrt(2gh) and $x = 1$,\n", "$$E &= 1 \\\\ &= 2$$\n\n", "x", "{", "$", "\0 "])
+def test_ten_megabytes_are_read_within_the_limits(unit: str) -> None:
+    text = unit * (10_000_000 // len(unit))
+    assert extract(text).left_out.characters >= len(text.rstrip()) - MAX_TEXT
 
 
 N = 100_000
@@ -224,6 +319,28 @@ ATTACKS = {
     "blanks in a formula": "$" + " " * 2 * N,
     "thousands": "$x=1" + "{,}123" * 3_000 + "$ m",
     "units": "$x=5$ m/s/s/s/s/s/s\n" * (N // 14),
+    "nested brackets of a line": ("x = " + "(" * 11 + "a" + ")" * 11 + "\n") * (N // 30),
+    "nested derivatives of a line": ("x = " + "d(" * 11 + "a 2" + ")/dt" * 11 + "\n") * (N // 80),
+    "bars of a line": "x = " + "|a" * N,
+    "averages of a line": "x = " + "⟨a" * N,
+    "commas of a line": "x = 1, 2, " * (N // 10),
+    "words of a line": "x = a is " * (N // 9),
+    "rows without a left side": "x = 1\n" + "= a\n" * (N // 4),
+    "bullets": "- x = 1\n" * (N // 8),
+    "denials": "It is not true that $x$ is wrong, " * (N // 35),
+    "phantoms": r"\phantom{" * (N // 9),
+    "colours": r"{\color{white}" * (N // 14),
+    "macros": r"\newcommand{\q}" * (N // 15),
+    "comments that never end": r"\iffalse " * (N // 9),
+    "percents": "$" + "a % b " * (N // 6) + "$",
+    "bare displays": "[\na = b\n" * (N // 8),
+    "bare brackets": r"( \a " * (N // 5),
+    "emphasis": "*a = b" * (N // 6),
+    "cells": "| a = b " * (N // 8) + "|",
+    "tags": '<a b="c"' * (N // 8),
+    "links": "](a" * (N // 3),
+    "alternatives": "$x=1$ or " * (N // 9),
+    "conditions": ("$$x=1" + r" \text{ for } r<R" * 1_000 + "$$ . ") * 9,
     "unbalanced everything": "}{$\\[\\(\\begin{align}" * (N // 10),
 }
 

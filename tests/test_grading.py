@@ -9,6 +9,7 @@ import pytest
 
 import prism
 from prism.grading import fingerprint, score_row
+from prism.latex import Solution
 
 PROBLEM: dict[str, Any] = {
     "id": "drop",
@@ -22,8 +23,8 @@ PROBLEM: dict[str, Any] = {
 }
 
 
-def graded(solution: str) -> prism.Grade:
-    return prism.grade(PROBLEM, solution)
+def graded(solution: Solution, *, thinking: bool = False) -> prism.Grade:
+    return prism.grade(PROBLEM, solution, thinking=thinking)
 
 
 def test_a_match_credits_every_prerequisite() -> None:
@@ -90,8 +91,21 @@ def test_no_text_raises(text: str) -> None:
 
 
 def test_an_oversized_solution_says_so_and_keeps_its_honest_score() -> None:
-    result = graded("$v = g t$" + " " * 300_000)
+    result = graded("$v = g t$\n" + "and so on\n" * 30_000 + "The end.")
     assert (result.status, result.matched) == ("too_large", (2,))
+    assert result.left_out.characters > 0
+    assert result.to_dict()["left_out"] == {"characters": result.left_out.characters, "formulas": 0}
+    assert graded("$v = g t$" + " " * 300_000).status == "ok"
+
+
+def test_messages_and_steps_are_graded_like_their_text() -> None:
+    said = [{"role": "user", "content": "$t = 1$"}, {"role": "assistant", "content": "Then $v = g t$."}]
+    assert graded(said).matched == graded(["Then", "$v = g t$."]).matched == (2,)
+    hidden = [{"role": "assistant", "reasoning_content": "$v = g t$", "content": "So it falls."}]
+    assert graded(hidden).matched == ()
+    assert graded(hidden, thinking=True).matched == (2,)
+    with pytest.raises(prism.PrismError, match="message 1"):
+        graded([{"content": "$v = g t$"}])
 
 
 def test_constants_are_read_only_where_the_problem_leaves_the_symbol_free() -> None:

@@ -60,9 +60,9 @@ def test_no_kernel_is_compiled_with_fastmath(module: tuple[str, ast.Module]) -> 
     assert not [word for word in given if word.arg in ("fastmath", "parallel")]
 
 
-def test_only_the_parser_knows_lark(module: tuple[str, ast.Module]) -> None:
+def test_only_the_automaton_knows_lark(module: tuple[str, ast.Module]) -> None:
     name, tree = module
-    if name != "latex/parser.py":
+    if name != "latex/automaton.py":
         assert not [dotted for dotted in imported(tree) if dotted.split(".")[0] == "lark"]
 
 
@@ -73,24 +73,24 @@ def test_only_quantities_knows_pint(module: tuple[str, ast.Module]) -> None:
 
 
 def test_verdicts_have_no_hidden_input(module: tuple[str, ast.Module]) -> None:
-    """No clock, no chance and no environment; `PRISM_KERNELS` is the one switch, and it is the kernels'."""
+    """No clock, no chance and no environment: the kernels ask for their one switch, the automaton for a folder."""
     name, tree = module
     heads = {dotted.split(".")[0] for dotted in imported(tree)}
     assert not heads & {"time", "random", "datetime", "secrets", "uuid", "locale"}
     dotted = set(imported(tree))
     assert not {item for item in dotted if item.startswith(("numpy.random", "os.getenv"))}
     reads = set(names(tree)) & {"environ", "getenv", "urandom", "default_rng", "RandomState"}
-    assert reads <= ({"environ"} if name.startswith("kernels/") else set())
+    assert reads <= ({"environ"} if name.startswith("kernels/") or name == "latex/automaton.py" else set())
 
 
-def test_the_environment_switch_is_the_documented_one() -> None:
-    """What the kernels read from the environment."""
+def test_the_environment_switches_are_the_documented_ones() -> None:
+    """What the kernels and the automaton read from the environment."""
     found = set()
-    for path in sorted((PACKAGE / "kernels").glob("*.py")):
+    for path in (*sorted((PACKAGE / "kernels").glob("*.py")), PACKAGE / "latex" / "automaton.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isupper():
                 found |= {node.value} if node.value.startswith(("PRISM_", "NUMBA_")) else set()
-    assert {name.rstrip("=") for name in found} <= {"PRISM_KERNELS", "NUMBA_CACHE_DIR"}
+    assert {name.rstrip("=") for name in found} <= {"PRISM_KERNELS", "NUMBA_CACHE_DIR", "PRISM_CACHE_DIR"}
 
 
 def test_a_student_never_meets_a_bare_except(module: tuple[str, ast.Module]) -> None:

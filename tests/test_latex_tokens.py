@@ -10,7 +10,7 @@ from prism.latex.tokens import MAX_LENGTH, MAX_TOKENS, Fault, scan
 
 
 def shapes(latex: str) -> str:
-    return " ".join(token.type for token in settled(latex))
+    return " ".join(token.type for token in settled(latex).tokens)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import pickle
@@ -13,9 +14,11 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from prism.errors import LatexSyntaxError
-from prism.expr import Expr, walk
+from prism.expr import Expr, Formula, canonical, walk
 from prism.latex import parse
 
 DATA = Path(os.environ.get("PRISM_DATA", "/nowhere"))
@@ -52,7 +55,8 @@ def test_constants_and_infinity_are_no_symbols() -> None:
     ("latex", "position", "word"),
     [
         (r"a + \foo b", 4, r"\foo"), ("$ x^23 $", 4, "23"), (r"\frac{a}{b", 10, "end of the formula"),
-        ("a = b, c = d", 5, "several formulas"), ("(a + b", 6, "end of the formula"), ("a b + + ", 6, "+"),
+        ("a = b, c, d = e", 7, "a list between two formulas"), ("(a + b", 6, "end of the formula"),
+        ("a b + * ", 6, "*"),
     ],
 )  # fmt: skip
 def test_faults_point_into_the_authors_text(latex: str, position: int, word: str) -> None:
@@ -93,6 +97,59 @@ def test_nothing_but_syntax_errors() -> None:
     assert 400 < read < 3600
 
 
+PIECES = st.sampled_from(
+    r"""a b d e i m x 0 1 2 .5 10^ + - * / = < > | ( ) [ ] { } {} ^ _ ^{ _{ , ; . : ! ' '' & \\ $ $$ % ~ \, \! \quad
+    \frac \frac{ \dfrac12 \sqrt \sqrt[ \sqrt{ \left \right \left( \right) \left. \right| \left\{ \bigl| \middle| \{ \}
+    \| \begin \end \begin{pmatrix} \end{pmatrix} \begin{cases} \end{cases} \begin{aligned} \end{aligned} &=
+    \begin{array}{cc} \end{array} \int \oint \iint dx dt \mathrm{d} \partial \nabla \sum \prod \lim
+    \limits \to \infty \sin \cos^{-1} \log_2 \ln \exp \lceil \rceil \lfloor \cup \subset \angle \forall \otimes \lor
+    \vec \hat{ \dot \ddot \bar{ \mathbf{ \boldsymbol \mathrm{ \text{ \rm \bf \operatorname{ \over \choose \binom
+    \langle \rangle \pm \mp \cdot \times \div \approx \le \propto \Rightarrow \in \not \prime \dagger \circ \degree
+    \alpha \pi \hbar \Delta \ell \epsilon \varepsilon \unit{ \SI{ \qty{ \num{ m/s kg \boxed{ \tag{1} \underbrace{
+    \overset{ \stackrel{ \substack{ \cancel{ \color{red} \label{ \displaystyle \phantom{ \ldots \foo \x \
+    where and""".split()
+)
+CHARACTERS = st.text(st.characters(), max_size=4)  # lone surrogates too: JSON can hold them
+FORMULA_LIKE = st.lists(PIECES | CHARACTERS | st.just(" "), max_size=30).map("".join)
+FRAMES = (
+    r"\frac{%s}{x}", r"\sqrt{%s}", "(%s)", "|%s|", r"\left[%s\right]", "x^{%s}", "x_{%s}", r"\sin(%s)", r"\vec{%s}",
+    r"\int_0^{%s} x dx", r"\text{%s}", r"\mathrm{%s}", "a = %s", r"\langle %s | x \rangle",
+    r"\begin{pmatrix} %s & 1 \end{pmatrix}",
+)  # fmt: skip
+NESTED = st.recursive(
+    PIECES,
+    lambda inner: st.one_of(
+        st.tuples(inner, inner).map(" ".join),
+        st.tuples(st.sampled_from(FRAMES), inner).map(lambda pair: pair[0].replace("%s", pair[1])),
+    ),
+    max_leaves=12,
+)
+
+
+def outcome(latex: str) -> Formula | tuple[int, str, tuple[str, ...]]:
+    """The value, or what the fault says; read without the cache."""
+    try:
+        return inspect.unwrap(parse)(latex)
+    except LatexSyntaxError as fault:
+        return fault.position, fault.found, fault.expected
+
+
+@settings(max_examples=400)
+@given(FORMULA_LIKE | NESTED)
+def test_any_text_is_read_or_refused_with_a_place(latex: str) -> None:
+    """Nothing but `LatexSyntaxError`, its place inside the text and its words not empty; twice the same; it prints."""
+    value = outcome(latex)
+    assert value == outcome(latex)
+    if isinstance(value, Formula):
+        assert str(value)
+        assert all(canonical(member) for member in value.members)
+    else:
+        position, found, expected = value
+        assert 0 <= position <= len(latex)
+        assert found
+        assert all(expected)
+
+
 @pytest.mark.parametrize(
     "latex",
     [
@@ -113,10 +170,11 @@ def test_many_terms_stay_flat() -> None:
     assert len(member.args) == 900
 
 
-def test_lark_is_loaded_by_the_first_parse() -> None:
+def test_the_grammar_waits_for_the_first_parse() -> None:
+    """Whether lark is loaded then depends on the cache: tests/test_automaton.py."""
     code = (
         "import sys, prism, prism.latex, prism.latex.parser as p; assert 'lark' not in sys.modules;"
-        "p.parse('x'); assert 'lark' in sys.modules"
+        "assert not p._machine.cache_info().currsize; p.parse('x'); assert p._machine.cache_info().currsize"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""Text to formulas to expressions: `extract` finds formulas in a solution, `parse` reads one.
+"""Text to formulas to expressions: `extract` finds formulas in a solution, `parse` reads one, `write` prints it.
 
 Each name is loaded on first use: who only reads single formulas does not load the extractor.
 """
@@ -9,11 +9,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from prism.latex.extraction.messages import Solution as Solution
+    from prism.latex.extraction.messages import SolutionText as SolutionText
+    from prism.latex.extraction.messages import solution_text as solution_text
+    from prism.latex.extraction.text import Extraction as Extraction
+    from prism.latex.extraction.text import LeftOut as LeftOut
+    from prism.latex.extraction.text import LocatedFormula as LocatedFormula
+    from prism.latex.extraction.text import extract as extract
     from prism.latex.parser import parse as parse
-    from prism.latex.text import LocatedFormula as LocatedFormula
-    from prism.latex.text import extract as extract
+    from prism.latex.writer import write as write
 
-_MODULES = {"LocatedFormula": "text", "extract": "text", "parse": "parser"}
+_MODULES = {
+    **dict.fromkeys(("Solution", "SolutionText", "solution_text"), "extraction.messages"),
+    **dict.fromkeys(("Extraction", "LeftOut", "LocatedFormula", "extract"), "extraction.text"),
+    "parse": "parser",
+    "write": "writer",
+}
 
 __all__ = sorted(_MODULES)
 

@@ -7,6 +7,7 @@ here, from the bar alone and what stands beside it, because every later rule cou
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from prism.latex.leaves import (
@@ -27,7 +28,17 @@ BRACKET_ENDS = frozenset(("CLOSE", "END", "}", "FINISH"))
 _BAR_ENDS = BRACKET_ENDS | {"BAR"}
 _NORM_ENDS = BRACKET_ENDS | {"NORM"}
 _CELL_ENDS = frozenset(("AMP", "ROW", "FINISH", "END", "}"))
-_PARTNER = {"(": ")", "[": "]", r"\{": r"\}", "|": "|", r"\|": r"\|", ".": ".", r"\lfloor": r"\rfloor"}
+_PARTNER = {"(": ")", "[": "]", r"\{": r"\}", "|": "|", r"\|": r"\|", ".": ".", r"\lfloor": r"\rfloor",
+            r"\lceil": r"\rceil"}  # fmt: skip
+_ONE_GROUP = 6  # digits of `(25,000)`, which may be a list; a longer one is a number
+_HALF_OPEN = frozenset((("[", ")"), ("(", "]")))  # intervals: `[0, L)`
+_BAR_STOPS = frozenset(("REL", "IMPLIES", "ROW"))  # no pair of bars encloses these at its own level
+_CHARGE = re.compile(r"[A-Z](?:_\{?\d\}?)?\^\{\d?[-+]\}$")
+_ROUNDING = {r"\lfloor": "floor", r"\lceil": "ceiling"}
+_LABEL_TOKENS = frozenset(("COMMA", "REL", "mark", "COLON", "ROW", "IMPLIES", "OR", "unknown"))
+_CASES = frozenset(("cases", "dcases", "rcases"))
+_DETERMINANTS = frozenset(("vmatrix", "Vmatrix"))
+_TABLES = frozenset(("tabular", "table", "longtable", "tabularx", "tikzpicture", "circuitikz", "figure", "picture"))
 
 
 def read_braces(cursor: Cursor, items: list[Token]) -> None:
@@ -40,6 +51,10 @@ def read_braces(cursor: Cursor, items: list[Token]) -> None:
     opening = tokens[cursor.index]
     if opening.type != "{":
         body = read_argument(cursor)
+    elif tokens[cursor.index + 1].type == "BAR" and tokens[cursor.index + 2].type == "}":
+        cursor.index += 3  # {\Bigg|}_{x=0}
+        read_bar(cursor, tokens[cursor.index - 2], items)
+        return
     else:
         cursor.index += 1
         body = cursor.siblings(cursor, BRACE_ENDS)
@@ -47,12 +62,17 @@ def read_braces(cursor: Cursor, items: list[Token]) -> None:
     while body and body[-1].type == "COMMA":
         body.pop()
     if not body:
+        if tokens[cursor.index].type in ("^", "_"):
+            cursor.construct(cursor, Token("command", "{}", opening.pos, opening.gap), items)
         return
     body[0].gap = max(body[0].gap, opening.gap)
     after = tokens[cursor.index].type
     sums = any(item.type in ("PLUS", "MINUS", "PM") for item in body) and len(body) > 1
     relation = any(item.type in ("REL", "COMMA", "ROW", "IMPLIES") for item in body)
     if after in SCRIPT_STARTS and (after != "PRIME" or len(body) == 1):
+        if len(body) > 1 and not sums and after == "^" and opening.type == "{":
+            raise Fault(opening.pos, "a power behind braces that do not show: of the last factor, or of all?",
+                        "round brackets", kind="ambiguous")  # fmt: skip
         if len(body) == 1 and body[0].type == "SYM" and body[0].sup is None:
             head, scripts = split_name(body[0].text)
             items.append(named(cursor, rejoined(Token("SYM", head, opening.pos, opening.gap), scripts, cursor)))
@@ -85,8 +105,11 @@ def read_bracket(cursor: Cursor, opening: Token) -> Token:
         inner = cursor.tokens[start : cursor.index]
         cursor.index += 1
         return scripted(cursor, angle_parts(cursor, opening, "ket", split_bars(inner)))
+    if (text, closing.text) in _HALF_OPEN and sum(item.type == "COMMA" for item in body) == 1:
+        cursor.index += 1
+        return Token("LISTED", f"interval {text}{closing.text}", opening.pos, opening.gap, args=[body])
     if closing.text != _PARTNER[text] and not (
-        text == r"\{" and closing.text == "." and len(body) == 1 and body[0].type == "OPAQUE"
+        text == r"\{" and closing.text == "." and any(item.type in ("LISTED", "ROW", "REL") for item in body)
     ):
         raise Fault(closing.pos, f"the bracket {written(closing.text)} that closes {written(text)}",
                     f"the closing bracket {written(_PARTNER[text])}")  # fmt: skip
@@ -94,12 +117,29 @@ def read_bracket(cursor: Cursor, opening: Token) -> Token:
         raise Fault(closing.pos, "empty brackets")
     raw = cursor.tokens[start : cursor.index]
     cursor.index += 1
+    if closing.text == "." and text == r"\{":
+        if len(body) == 1 and body[0].type == "LISTED":
+            return Token("LISTED", "cases", opening.pos, opening.gap, args=body[0].args)
+        return Token("PAREN", "{.", opening.pos, opening.gap, args=[body])  # a system behind a brace
+    plain = len(body) == 1 and body[0].sup is None and body[0].sub is None
+    if text == "|" and plain and body[0].text == "matrix":
+        return scripted(cursor, Token("APPLY", "det", opening.pos, opening.gap, args=[body]))
     if text in ("|", r"\|"):
         return scripted(cursor, Token("ABS", text, opening.pos, opening.gap, args=[body]))
-    if len(raw) == 1 and raw[0].type == "number" and raw[0].raw:
-        raise Fault(raw[0].pos, "digits with a comma in brackets: one number or a list?", "1{,}000 or a blank after it")
-    if text == r"\lfloor":
-        return scripted(cursor, Token("OPAQUE", "floor", opening.pos, opening.gap, args=[body]))
+    grouped = len(raw) == 1 and raw[0].type == "number" and raw[0].raw and len(raw[0].text) <= _ONE_GROUP
+    if grouped and cursor.tokens[cursor.index].type not in ("^", "OPEN"):
+        raise Fault(
+            raw[0].pos,
+            "digits with a comma in brackets: one number or a list?",
+            "1{,}000 or a blank after it",
+            kind="ambiguous",
+        )
+    if text == "[" and any(item.type == "SYM" and _CHARGE.search(item.text) for item in body):
+        raise Fault(opening.pos, "the concentration of an ion", "mathematics only", kind="chemistry")
+    if text in _ROUNDING:
+        return scripted(cursor, Token("LISTED", _ROUNDING[text], opening.pos, opening.gap, args=[body]))
+    if plain and body[0].type == "LISTED" and body[0].text == "matrix" and text in ("(", "["):
+        return scripted(cursor, Token("LISTED", "matrix", opening.pos, opening.gap, args=body[0].args))
     return scripted(cursor, Token("PAREN", text, opening.pos, opening.gap, args=[body], raw=raw))
 
 
@@ -120,7 +160,7 @@ def read_bar(cursor: Cursor, token: Token, items: list[Token]) -> None:
         if holder.text == "limits":  # a primitive: the whole run of factors before the bar
             while start and items[start - 1].type not in OPERATORS:
                 start -= 1
-        elif start and items[start - 1].type == "FUNCTION":
+        elif start and (items[start - 1].type == "FUNCTION" or _is_call(items[start - 1], items[start])):
             start -= 1
         holder.args = [items[start:], *holder.args[1:]]
         items[start:] = [holder]
@@ -133,12 +173,46 @@ def read_bar(cursor: Cursor, token: Token, items: list[Token]) -> None:
         cursor.index += 1
         items.append(scripted(cursor, angle_parts(cursor, token, "ket", parts)))
         return
+    double = token.type == "BAR" and cursor.tokens[cursor.index].type == "BAR" and not cursor.tokens[cursor.index].gap
+    if double and items and is_factor(items[-1]) and _unpaired(cursor, cursor.tokens[cursor.index], skip=1):
+        cursor.index += 1
+        items.append(Token("TIMES", r"\|", token.pos, token.gap))  # `1.5 || 1`
+        return
+    if items and is_factor(items[-1]) and (closer := _unpaired(cursor, token)):
+        if token.type == "NORM":
+            items.append(Token("TIMES", r"\|", token.pos, token.gap))
+            return
+        if closer == "CLOSE":
+            items.append(Token("GIVEN", "|", token.pos, token.gap))
+            return
+        if cursor.depth == 1 and after.type in ("letter", "number") and items[-1].type in ("SYM", "NUM"):
+            items.append(Token("REL", r"\mid", token.pos, token.gap))  # `p | n`: p divides n
+            return
     body = cursor.siblings(cursor, _BAR_ENDS if token.type == "BAR" else _NORM_ENDS)
     closing = cursor.tokens[cursor.index]
     if closing.type != token.type:
         raise Fault(closing.pos, describe(closing), "the closing bar |")
     cursor.index += 1
     items.append(scripted(cursor, Token("ABS", "|", token.pos, token.gap, args=[body])))
+
+
+def _is_call(head: Token, bracket: Token) -> bool:
+    """Whether a bracket right behind a symbol may be its argument: `f(x)|_{x=0}`."""
+    return head.type in ("SYM", "DERIVATIVE") and bracket.type == "PAREN" and not bracket.gap
+
+
+def _unpaired(cursor: Cursor, token: Token, *, skip: int = 0) -> str:
+    r"""What ends the level of a bar that no other one closes: `R_1 \| R_2`, `P(A | B)`; empty if one does."""
+    level = 0
+    lone = False
+    for other in cursor.tokens[cursor.index + skip :]:
+        if level == 0 and other.type in BRACKET_ENDS:
+            return other.type
+        level += (other.type in ("{", "OPEN")) - (other.type in ("}", "CLOSE"))
+        lone = lone or (level == 0 and other.type in _BAR_STOPS)
+        if level == 0 and other.type == token.type and not lone:
+            return ""
+    return "END"
 
 
 def _closed_by_angle(cursor: Cursor) -> bool:
@@ -179,20 +253,23 @@ def evaluated(cursor: Cursor, body: list[Token], opening: Token) -> Token:
 def _angle(cursor: Cursor, opening: Token) -> Token:
     r"""`\langle x \rangle`, `\langle a | b \rangle`, `\langle a |`."""
     tokens = cursor.tokens
-    level, index = 1, cursor.index
+    level, others, index = 1, 0, cursor.index
     while tokens[index].type != "END":
-        kind = tokens[index].type
-        level += (kind == "OPEN") - (kind == "CLOSE")
-        if level == 0:
+        token = tokens[index]
+        if token.text in (r"\langle", r"\rangle") and token.type in ("OPEN", "CLOSE"):
+            level += 1 if token.type == "OPEN" else -1
+        else:
+            others += (token.type in ("OPEN", "{")) - (token.type in ("CLOSE", "}"))
+        if level == 0 or others < 0:
             break
         index += 1
     inner = tokens[cursor.index : index]
     if tokens[index].text == r"\rangle" and level == 0:
         cursor.index = index + 1
-        bars = any(token.type == "BAR" for token in inner)
-        kind = "braket" if bars else "mean"
-        return scripted(cursor, angle_parts(cursor, opening, kind, split_bars(inner)))
-    bar = next((at for at in range(cursor.index, index) if tokens[at].type in ("BAR", "CLOSE")), None)
+        parts = split_bars(inner)
+        kind = "braket" if len(parts) > 1 else "mean"
+        return scripted(cursor, angle_parts(cursor, opening, kind, parts))
+    bar = next((at for at in range(cursor.index, index + 1) if tokens[at].type in ("BAR", "CLOSE")), None)
     if bar is None or tokens[bar].text != "|":
         raise Fault(opening.pos, r"the bracket \langle without its partner", r"\rangle")
     inner = tokens[cursor.index : bar]
@@ -202,14 +279,22 @@ def _angle(cursor: Cursor, opening: Token) -> Token:
 
 def split_bars(inner: Sequence[Token]) -> list[list[Token]]:
     """Content of an angle bracket, cut at its bars, as flat tokens."""
-    parts: list[list[Token]] = [[]]
-    level = 0
-    for token in inner:
-        level += (token.type in ("{", "OPEN")) - (token.type in ("}", "CLOSE"))
-        if token.type == "BAR" and level == 0:
-            parts.append([])
-        else:
-            parts[-1].append(token)
+    for sized in (
+        True,
+        False,
+    ):  # `\\left| X \\right|` are the bars of a matrix element, unless nothing stands before them
+        parts: list[list[Token]] = [[]]
+        level = 0
+        for token in inner:
+            is_bar = token.type == "BAR" or (sized and token.text == "|" and token.type in ("OPEN", "CLOSE"))
+            if not is_bar:
+                level += (token.type in ("{", "OPEN")) - (token.type in ("}", "CLOSE"))
+            if is_bar and level == 0:
+                parts.append([])
+            else:
+                parts[-1].append(token)
+        if all(parts):
+            break
     return parts
 
 
@@ -219,13 +304,21 @@ def angle_parts(cursor: Cursor, opening: Token, kind: str, parts: list[list[Toke
     for part in parts:
         if not part:
             raise Fault(opening.pos, "an empty part of an angle bracket")
-        if any(token.type in ("COMMA", "REL", "mark") or token.text in ONLY_IN_NAMES for token in part) or (
-            part[-1].type in OPERATORS
-        ):
-            args.append([Token("SYM", spell(part), part[0].pos)])
+        if part[-1].type in OPERATORS or _is_label(part):
+            args.append([Token("SYM", _loose_spelling(part), part[0].pos)])
         else:
             args.append(cursor.apart(part, part[-1].pos, depth=cursor.depth))
     return Token("BRACKET", kind, opening.pos, opening.gap, args=args)
+
+
+def _is_label(part: Sequence[Token]) -> bool:
+    """Whether a part of an angle bracket only names a state: `1, 2`, `s = +`."""
+    level = 0
+    for token in part:
+        level += (token.type in ("{", "OPEN")) - (token.type in ("}", "CLOSE"))
+        if level == 0 and (token.type in _LABEL_TOKENS or token.text in ONLY_IN_NAMES):
+            return True
+    return False
 
 
 # Environments -----------------------------------------------------------------------------------------------
@@ -233,35 +326,54 @@ def angle_parts(cursor: Cursor, opening: Token, kind: str, parts: list[list[Toke
 
 def read_environment(cursor: Cursor, opening: Token) -> Token:
     """A matrix or a case distinction: cells that are expressions are read, others stay as they are spelled."""
-    args: list[list[Token]] = []
+    if opening.text in _TABLES:
+        raise Fault(opening.pos, f"a {opening.text}", "mathematics only", kind="table")
+    rows: list[list[list[Token]]] = [[]]
     tokens = cursor.tokens
     while True:
-        start = cursor.index
-        depth = cursor.depth
-        try:
-            body = cursor.siblings(cursor, _CELL_ENDS)
-        except Fault as fault:
-            cursor.index, cursor.depth = _cell_end(tokens, start), depth
-            if depth >= MAX_DEPTH - 1:
-                raise fault from None
-            body = [Token("ROMAN", "text", tokens[start].pos)]
-        cell = tokens[start : cursor.index]
-        while body and body[-1].type == "COMMA":
-            body.pop()
-        odd = any(item.type in ("REL", "COMMA", "IMPLIES", "ROMAN") for item in body)
-        if body:
-            args.append([Token("SYM", _loose_spelling(cell), cell[0].pos)] if odd else body)
+        cell = _cell(cursor)
+        if cell:
+            rows[-1].append(cell)
         end = tokens[cursor.index]
         cursor.index += 1
         if end.type == "FINISH":
             break
         if end.type in ("END", "}"):
             raise Fault(end.pos, describe(end), rf"\end{{{opening.text}}}")
+        if end.type == "ROW":
+            rows.append([])
     if end.text != opening.text:
         raise Fault(end.pos, rf"\end{{{end.text}}}", rf"\end{{{opening.text}}}")
-    if not args:
+    made = [[Token("LISTED", "row", row[0][0].pos, args=row)] for row in rows if row]
+    if not made:
         raise Fault(opening.pos, rf"an empty {opening.text}")
-    return scripted(cursor, Token("OPAQUE", opening.text, opening.pos, opening.gap, args=args))
+    kind = "cases" if opening.text in _CASES else "matrix"
+    matrix = Token("LISTED", kind, opening.pos, opening.gap, args=made)
+    if opening.text in _DETERMINANTS:
+        matrix = Token("APPLY", "det", opening.pos, opening.gap, args=[[matrix]])
+    return scripted(cursor, matrix)
+
+
+def _cell(cursor: Cursor) -> list[Token]:
+    """One cell: as mathematics, or one symbol of its spelling where it is none."""
+    tokens = cursor.tokens
+    start, depth = cursor.index, cursor.depth
+    try:
+        body = cursor.siblings(cursor, _CELL_ENDS)
+    except Fault as fault:
+        cursor.index, cursor.depth = _cell_end(tokens, start), depth
+        if depth >= MAX_DEPTH - 1:
+            raise fault from None
+        body = [Token("ROMAN", "text", tokens[start].pos)]
+    cell = tokens[start : cursor.index]
+    while body and body[-1].type in ("COMMA", "COLON"):
+        body.pop()
+    if len(body) > 1 and body[0].type == "ROMAN" and body[0].text == "text" and body[0].raw:
+        body = body[1:]  # `\text{if } x > 0`: what the cell says is its condition
+    odd = any(item.type in ("COMMA", "IMPLIES", "ROMAN", "OR", "COLON", "OVER") for item in body) or (
+        bool(body) and (body[0].type == "REL" or body[-1].type in OPERATORS)
+    )
+    return [Token("SYM", _loose_spelling(cell), cell[0].pos)] if odd else body
 
 
 def _cell_end(tokens: list[Token], index: int) -> int:

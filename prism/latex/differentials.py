@@ -12,6 +12,8 @@ from prism.latex.names import spell
 from prism.latex.tokens import Fault, Token
 
 _DERIVED = ("SYM", "DERIVATIVE")  # what an italic d makes a differential of
+_DERIVED_BODIES = frozenset(("SYM", "DERIVATIVE", "PAREN", "APPLY", "BRACKET", "ABS"))  # between d and the slash
+_MAX_REPEATED = 6  # order of one variable among several
 _UNKNOWN_ORDER = 99  # stands for an order that is no number among several variables; no derivative has it
 
 
@@ -28,8 +30,10 @@ def d_is_differential(items: list[Token]) -> bool:
 
     A single pair without any of these (`F = dm`) may be a product and stays one.
     """
-    pairs = own = 0
-    certain = False
+    pairs = own = brackets = 0
+    certain = len(items) == 2 and is_d(items[0]) and items[0].sup is None and items[1].type == "SYM"  # nothing but `dx`
+    alone: set[str] = set()
+    derived: set[str] = set()
     stack = [items]
     while stack:
         siblings = stack.pop()
@@ -37,6 +41,8 @@ def d_is_differential(items: list[Token]) -> bool:
             stack.extend(item.args)
             if item.sup is not None:
                 stack.append(item.sup)
+            if item.type == "SYM" and not (index and is_d(siblings[index - 1])):
+                alone.add(item.text)
             if item.type in ("INTEGRAL", "D"):
                 certain = True
             elif item.type == "FRAC" and _derivative_shape(item) is not None:
@@ -56,14 +62,17 @@ def d_is_differential(items: list[Token]) -> bool:
                     lone, paired = _evidence(siblings, index)
                     own += lone
                     pairs += paired
-    return own <= 0 and (pairs >= 2 or certain)
+                    brackets += index + 1 < len(siblings) and siblings[index + 1].type == "PAREN"
+                    if paired and item.sup is None and index and siblings[index - 1].type in ("PLUS", "MINUS"):
+                        derived.add(siblings[index + 1].text)
+    return own <= 0 and (pairs >= 2 or certain or bool(alone & derived) or bool(pairs and brackets))  # `x + dx`
 
 
 def _evidence(siblings: list[Token], index: int) -> tuple[int, int]:
     """What an italic d says, as (d of its own, pair): before a function or a bracket it says neither."""
     after = siblings[index + 1] if index + 1 < len(siblings) else None
     if after is not None and after.type in _DERIVED and not is_d(after):
-        return 0, 1
+        return (1, 0) if siblings[index].sup is not None and after.sup is not None else (0, 1)
     return (0, 0) if after is not None and after.type in ("FUNCTION", "PAREN") else (1, 0)
 
 
@@ -127,6 +136,9 @@ def _derivative_shape(item: Token) -> _Shape | None:
             raise Fault(item.pos, f"a derivative of order {order} above and {total} below", "the same order in both")
         return None
     kept = [single for single, _ in variables]
+    if len(variables) > 1 and all(power.isdigit() and int(power) <= _MAX_REPEATED for _, power in variables):
+        kept = [single for single, power in variables for _ in range(int(power))]  # x, x, y: the orders count
+        kept.sort(key=lambda single: single[0].text)
     return _Shape("PARTIAL" if partial else "DERIVATIVE", order, above[1:], kept)
 
 
@@ -222,29 +234,36 @@ def _inline(items: list[Token], index: int, out: list[Token], *, everywhere: boo
     head = items[index]
     partial = head.type == "PARTIAL_SIGN"
     rest = items[index + 1 :]
-    slash = next((at for at in (0, 1) if len(rest) > at and rest[at].type == "SLASH"), None)
+    slash = next((at for at in (0, 1, 2) if len(rest) > at and rest[at].type == "SLASH"), None)
     if slash is not None and len(rest) > slash + 2:
         body, below = rest[:slash], rest[slash + 1 : slash + 3]
-        plain = not body or body[0].type in ("SYM", "DERIVATIVE", "PAREN")
+        plain = not body or (len(body) == 1 and body[0].type in _DERIVED_BODIES)
+        function = len(body) == 2 and body[0].type == "FUNCTION" and body[1].type in ("SYM", "PAREN")
+        if function and below[-1].type == "FUNCTION" and len(rest) > slash + 3:  # \partial\ln\psi / \partial\ln x
+            below = rest[slash + 1 : slash + 4]
+        plain = plain or function
         if plain and (below[0].type == "PARTIAL_SIGN" if partial else is_d(below[0])):
             shape = _derivative_shape(Token("FRAC", "", head.pos, head.gap, args=[[head, *body], below]))
             if shape is not None:
                 out.append(_derived(shape, Token("FRAC", "", head.pos, head.gap)))
-                return slash + 4
+                return slash + 2 + len(below)
     if partial:
+        if head.sub is None and head.sup is not None and head.sup[0].type == "SYM" and len(head.sup) == 1:
+            variable = [Token("SYM", f"^{head.sup[0].text}", head.pos)]  # the index of \partial^\mu
+            out.append(Token("DERIVE", "PARTIAL", head.pos, head.gap, args=[variable], raw=_inline_order("1")))
+            return 1
         if head.sub is None:
             raise Fault(head.pos, r"the sign \partial outside a derivative", r"\frac{\partial f}{\partial x}")
         variable = [Token("SYM", spell(head.raw), head.pos)]
         order = order_of(head.sup)
         if order is None:
             raise Fault(head.pos, "a power of a partial sign that is no order")
-        raw = (Token("order", order, 0),)
-        out.append(Token("DERIVE", "PARTIAL", head.pos, head.gap, args=[variable], raw=raw))
+        out.append(Token("DERIVE", "PARTIAL", head.pos, head.gap, args=[variable], raw=_inline_order(order)))
         return 1
     after = rest[0] if rest else None
     roman = head.type == "D"
     if after is not None and (roman or inside or everywhere):
-        taken = _differential(head, rest, roman or everywhere, out)
+        taken = _differential(head, rest, roman or everywhere, inside, out)
         if taken:
             return taken
     if roman:
@@ -254,12 +273,17 @@ def _inline(items: list[Token], index: int, out: list[Token], *, everywhere: boo
     return 1
 
 
-def _differential(head: Token, rest: list[Token], certain: bool, out: list[Token]) -> int:
+def _inline_order(order: str) -> tuple[Token, Token]:
+    r"""The order of `\partial_x`, with a mark that the operator stands in the line and reaches to the next one."""
+    return Token("order", order, 0), Token("inline", "", 0)
+
+
+def _differential(head: Token, rest: list[Token], certain: bool, inside: bool, out: list[Token]) -> int:
     """A differential of a symbol, a bracket or a function; 0 if none stands here."""
     after = rest[0]
     order = order_of(head.sup)
-    if order is None:
-        return 0
+    if order is None or (order != "1" and head.type == "SYM" and not inside and not (certain and after.sup is None)):
+        return 0  # d^2 m is the square of a distance; `d^3 r` is a measure
     text = "" if order == "1" else order
     if after.type in _DERIVED and not is_d(after):
         power = after.sup

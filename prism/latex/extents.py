@@ -8,21 +8,29 @@ asked for.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from prism.expr import Expr
+from prism.latex.calls import Heads
 from prism.latex.differentials import order_of
 from prism.latex.names import spell
 from prism.latex.tokens import GAP_QUAD, MAX_DEPTH, OPERATORS, RELATION_TEXT, Fault, Token, describe
+from prism.latex.unit_text import is_numeric
 
-_SIMPLE = frozenset(("SYM", "NUM", "CONST", "UNIT", "INFINITY", "APPLY", "DERIVATIVE", "PARTIAL", "OPAQUE", "QUANTITY",
+_SIMPLE = frozenset(("SYM", "NUM", "CONST", "UNIT", "INFINITY", "APPLY", "DERIVATIVE", "PARTIAL", "LISTED", "QUANTITY",
                      "BANG", "ROMAN"))  # fmt: skip
 BIG = frozenset(("INTEGRAL", "SERIES", "LIMIT", "NABLA", "DERIVE"))
 _STOPS = OPERATORS | BIG | {"FUNCTION", "DIFFERENTIAL", "D", "PARTIAL_SIGN", "AT", "BRACKET"}  # end the run of factors
 _BRACKETS = frozenset(("PAREN", "ABS", "BRACED"))
-_ENDS = frozenset(("REL", "COMMA", "ROW", "IMPLIES"))
+_ENDS = frozenset(("REL", "COMMA", "ROW", "IMPLIES", "SETOP", "OR", "COLON"))
 _TERM_ENDS = _ENDS | {"PLUS", "MINUS", "PM"}
 _FACTOR_ENDS = _TERM_ENDS | {"TIMES", "SLASH"}
 _ANGLES = (r"\theta", r"\phi", r"\varphi", r"\vartheta")
+_NEAR = 4  # factors before a logarithm that are looked at
+_TRIGONOMETRIC = frozenset(("sin", "cos", "tan", "cot", "sec", "csc"))
+_DECIMAL_FACTORS = frozenset(("2.303", "2.3026", "0.059", "0.0591", "0.0592", "0.05916"))  # ln 10 and what holds it
+_DECIBELS = frozenset(("10", "20", "2.5", "2.50"))
+_COORDINATES = frozenset(("r", "x", "y", "z", r"\theta", r"\phi", r"\rho"))
 _PHASES = frozenset((r"\omega", "k", r"\omega_0", "n", r"\Omega"))
 _FOLD = {r"\int": 1, r"\iint": 2, r"\iiint": 3, r"\oint": 1, r"\oiint": 2}
 
@@ -37,6 +45,9 @@ class State:
         d_is_differential: italic `dx` is a differential everywhere in it.
         depth: nesting of what is settled now.
         waiting: integrals around this one that still look for their measure.
+        heads: which symbols are functions.
+        doubled: functions so far whose argument is written twice.
+        has_decimal_logs: it speaks of pH or pK.
     """
 
     has_d: bool = False
@@ -44,6 +55,9 @@ class State:
     d_is_differential: bool = False
     depth: int = 0
     waiting: int = 0
+    heads: Heads = field(default_factory=Heads)
+    has_decimal_logs: bool = False
+    doubled: int = 0
 
 
 def with_extents(state: State, items: list[Token]) -> list[Token]:
@@ -68,7 +82,7 @@ def _extended(state: State, items: list[Token], index: int) -> tuple[Token, int]
         return item, index + 1
     state.depth += 1
     if state.depth > MAX_DEPTH:
-        raise Fault(item.pos, f"functions or integrals nested more than {MAX_DEPTH} deep")
+        raise Fault(item.pos, f"functions or integrals nested more than {MAX_DEPTH} deep", kind="limit")
     if kind == "FUNCTION":
         found = _function_extent(state, items, index)
     elif kind == "INTEGRAL":
@@ -89,26 +103,40 @@ def _extended(state: State, items: list[Token], index: int) -> tuple[Token, int]
 def _function_extent(state: State, items: list[Token], index: int) -> tuple[Token, int]:
     """A bracket right behind a function is its argument; otherwise the run of plain factors is."""
     item = items[index]
+    if item.text == "log":
+        item.text = "log10" if state.has_decimal_logs else _logarithm(items[:index])
     start = index + 1
     signed = start < len(items) and items[start].type in ("MINUS", "PLUS")
     first = start + signed
     if first >= len(items):
         raise Fault(item.pos, f"the function {item.text} without an argument", "an argument")
     head = items[first]
-    if head.type in _BRACKETS:
+    if head.type == "LISTED" and head.text == "matrix":
+        after, argument = first + 1, items[start : first + 1]
+    elif head.type in _BRACKETS:
         after = first + 1
         follower = items[after] if after < len(items) else None
         if head.text == "{" and head.sup is not None and item.sup is None and len(head.args[0]) == 1:
             if head.args[0][0].type != "PAREN":
                 raise Fault(head.pos, f"a power behind the braces of {item.text}: of the argument or of the function?",
-                            "brackets around one of them")  # fmt: skip
+                            "brackets around one of them", kind="ambiguous")  # fmt: skip
             return Token("FUNCTION", item.text, item.pos, item.gap, args=head.args, sup=head.sup, sub=item.sub), after
-        if head.text == "{" and follower is not None and follower.type in ("SYM", "NUM", "FRAC", "SQRT", "CONST"):
+        whole = len(head.args[0]) == 1 and head.args[0][0].type == "PAREN"  # \sin{\left(x\right)}
+        if (
+            head.text == "{"
+            and not whole
+            and follower is not None
+            and follower.type in ("SYM", "NUM", "FRAC", "SQRT", "CONST")
+        ):
             raise Fault(follower.pos, f"a factor behind the braced argument of {item.text}: does it belong to it?",
-                        "brackets around the argument")  # fmt: skip
+                        "brackets around the argument", kind="ambiguous")  # fmt: skip
         if head.text != "{" and head.sup is not None and not signed and item.sup is None:
             bare = Token(head.type, head.text, head.pos, args=head.args, raw=head.raw)
-            return Token("FUNCTION", item.text, item.pos, item.gap, args=[[bare]], sup=head.sup, sub=item.sub), after
+            behind = (Token("power", "", head.pos),) if item.sub is None else ()  # `\sin(x)^{-1}` is no inverse
+            powered = Token(
+                "FUNCTION", item.text, item.pos, item.gap, args=[[bare]], sup=head.sup, sub=item.sub, raw=behind
+            )
+            return powered, after
         argument = items[start:after]
     elif head.type == "FUNCTION" or head.type in BIG:
         inner, after = _extended(state, items, first)
@@ -118,13 +146,23 @@ def _function_extent(state: State, items: list[Token], index: int) -> tuple[Toke
         while after < len(items) and items[after].type not in _STOPS:
             if after > first and (items[after].type in _BRACKETS or items[after].gap == GAP_QUAD):
                 break
-            if after > first and _ends_argument(items[after]):
+            if after > first and (_ends_argument(items[after]) or _ends_in_degrees(items, after)):
                 break
+            if after == first + 1 and _is_angle(items[first]) and items[after].type in ("FRAC", "SQRT", "ROOT"):
+                break
+            if after > first:
+                _refuse_run(item, items, first, after)
+            after += 1
+        if after < len(items) and _takes_bracket(item, items[first:after], items[after]):
             after += 1
         argument = items[start:after]
-        if after < len(items) and items[after].type == "SLASH" and any(part.type == "SYM" for part in argument):
+        quotient = after < len(items) and items[after].type == "SLASH" and any(part.type == "SYM" for part in argument)
+        if quotient and not _is_angle_over(argument, items, after + 1):
             raise Fault(items[after].pos, f"a slash behind the argument of {item.text}: is the quotient the argument?",
-                        "brackets around the argument")  # fmt: skip
+                        "brackets around the argument", kind="ambiguous")  # fmt: skip
+        if item.text == "exp" and argument[-1:] and argument[-1].text == "i" and after < len(items):
+            after += items[after].type == "PAREN"  # `\exp i(kx - \omega t)`
+            argument = items[start:after]
         _refuse_phase(item, argument, items[after] if after < len(items) else None)
     if first == after:
         raise Fault(head.pos, describe(head), f"an argument of {item.text}")
@@ -132,9 +170,80 @@ def _function_extent(state: State, items: list[Token], index: int) -> tuple[Toke
     return extended, after
 
 
+def _logarithm(before: list[Token]) -> str:
+    r"""`\log` is natural, but behind the factor of a level or a magnitude: `10 \log`, `-2.5 \log`."""
+    if any("dB" in (part.text, "".join(raw.text for raw in part.raw)) for part in _flat(before[-2:])):
+        return "log10"
+    if any(part.type == "NUM" and part.text in _DECIMAL_FACTORS for part in _flat(before[-_NEAR:])):
+        return "log10"
+    factor = before[-1].text if before and before[-1].type == "NUM" and before[-1].sup is None else ""
+    if factor == "5":
+        raise Fault(before[-1].pos, r"five times \log: natural, or the decimal one of a magnitude?",
+                    r"\ln", r"\log_{10}", kind="ambiguous")  # fmt: skip
+    return "log10" if factor in _DECIBELS else "ln"
+
+
+def _flat(items: list[Token]) -> list[Token]:
+    """Items and what stands in their brackets."""
+    return [part for item in items for part in (item, *(inner for arg in item.args for inner in arg))]
+
+
+def _ends_in_degrees(items: list[Token], after: int) -> bool:
+    r"""`\sin 60^\circ x`: a number with its unit is the whole argument."""
+    return items[after - 1].type == "UNIT" and items[after].type != "UNIT"
+
+
+def _is_angle(item: Token) -> bool:
+    return item.type == "SYM" and item.text.startswith(_ANGLES)
+
+
+def _takes_bracket(function: Token, run: list[Token], follower: Token) -> bool:
+    r"""`\sin 2\pi(t - x)`: a bracket behind nothing but numbers is argument too; `\ln 2 (a + b)` is a product."""
+    if follower.type != "PAREN" or not run or function.text in ("exp", "max", "min"):
+        return False
+    numeric = all(is_numeric(part) and part.type != "UNIT" for part in run)
+    turned = any(part.type == "CONST" for part in _flat(run))
+    if numeric:
+        return turned or function.text in _TRIGONOMETRIC
+    if run[-1].type == "FRAC" and any(part.type in ("PLUS", "MINUS") for part in follower.args[0]):
+        raise Fault(follower.pos, f"a bracket behind the argument of {function.text}: does it belong to it?",
+                    "brackets around the whole argument", kind="ambiguous")  # fmt: skip
+    return False
+
+
+def _refuse_run(function: Token, items: list[Token], first: int, after: int) -> None:
+    """A fraction behind a complete one, or a differential of the argument itself: part of the argument, or not?"""
+    item, before = items[after], items[after - 1]
+    complete = before.type == "FRAC" or (before.type == "NUM" and function.text in ("ln", "log10"))
+    if item.type == "FRAC" and complete:
+        raise Fault(item.pos, f"a fraction behind the argument of {function.text}: does it belong to it?",
+                    "brackets around the argument", kind="ambiguous")  # fmt: skip
+    behind = items[after + 1] if after + 1 < len(items) else None
+    own = behind is not None and any(part.type == "SYM" and part.text == behind.text for part in items[first:after])
+    if item.text == "d" and item.type == "SYM" and own:
+        raise Fault(item.pos, f"a differential behind the argument of {function.text}, or a factor of it?",
+                    "an upright d, or brackets around the argument", kind="ambiguous")  # fmt: skip
+
+
+def _is_angle_over(argument: list[Token], items: list[Token], below: int) -> bool:
+    r"""`\sin\theta / \lambda`: an angle alone is the argument, unless the slash halves it or makes it another angle."""
+    if len(argument) != 1 or argument[0].type != "SYM" or below >= len(items):
+        return False
+    head = items[below]
+    if head.text == argument[0].text:  # `\sin\beta / \beta`
+        return True
+    if not argument[0].text.startswith((*_ANGLES, r"\alpha", r"\beta", r"\gamma", r"\delta", r"\psi")):
+        return False
+    return head.type in ("SYM", "PAREN", "FUNCTION") and not (head.type == "SYM" and head.text.startswith(_ANGLES))
+
+
 def _ends_argument(item: Token) -> bool:
-    """Vectors, unit vectors and dotted symbols stand behind an argument, not in it."""
-    return item.type == "DERIVATIVE" or (item.type == "SYM" and item.text.startswith((r"\vec{", r"\hat{")))
+    """Vectors, unit vectors, dotted symbols and exponentials stand behind an argument, not in it."""
+    if item.type == "SYM" and item.text == "e" and item.sup is not None:
+        return not (len(item.sup) == 1 and item.sup[0].type == "NUM")
+    if item.type == "SYM" and item.text[0] == "e" and item.text[1:2] == "_":
+        return item.text.strip("e_{}") in _COORDINATES  # the unit vector e_r
+    return item.type in ("DERIVATIVE", "PARTIAL") or (item.type == "SYM" and item.text.startswith((r"\vec{", r"\hat{")))
 
 
 def _refuse_phase(item: Token, argument: list[Token], follower: Token | None) -> None:
@@ -148,12 +257,12 @@ def _refuse_phase(item: Token, argument: list[Token], follower: Token | None) ->
         and any(part.type in ("PLUS", "MINUS") for part in follower.args[0])
     ):
         raise Fault(follower.pos, f"a bracket behind the argument of {item.text}: does it belong to it?",
-                    "brackets around the whole argument")  # fmt: skip
+                    "brackets around the whole argument", kind="ambiguous")  # fmt: skip
     if len(argument) > 1 and argument[0].type == "SYM" and argument[0].text.startswith(_ANGLES):
         second = argument[1]
         if second.type in ("NUM", "FRAC", "SQRT", "ROOT") or (second.type == "SYM" and second.text[0] != "\\"):
             raise Fault(second.pos, f"a factor behind the angle of {item.text}: does it belong to the argument?",
-                        "brackets around the argument")  # fmt: skip
+                        "brackets around the argument", kind="ambiguous")  # fmt: skip
 
 
 # Operators, sums and limits ---------------------------------------------------------------------------------
@@ -175,6 +284,8 @@ def _operand(state: State, items: list[Token], start: int, *, products: bool) ->
         item = items[index]
         if item.type in ends or (item.gap == GAP_QUAD and index > start):
             break
+        if out and not products and item.type == "DERIVE" and len(item.raw) > 1:
+            break  # \partial_\mu\phi \partial^\mu\phi is a product
         if item.type == "FUNCTION" or item.type in BIG:
             item, index = _extended(state, items, index)
         else:
@@ -193,21 +304,29 @@ def _operator(state: State, items: list[Token], index: int) -> tuple[Token, int]
         name, start = _nabla_kind(items, index)
     body, after = _operand(state, items, start, products=False)
     clear = bool(body) and (body[0].type in _BRACKETS or (len(body) == 1 and body[0].type in ("DERIVATIVE", "PARTIAL")))
+    if item.type == "NABLA" and name == "grad" and after + 1 < len(items) and len(body) == 1:
+        follower = items[after + 1]
+        is_vector = follower.type == "NABLA" or (
+            follower.type == "SYM" and follower.text.startswith((r"\vec{", r"\hat{"))
+        )
+        clear = clear or (items[after].type == "TIMES" and is_vector and not body[0].text.startswith(r"\vec{"))
+    if item.type == "NABLA" and name == "grad" and len(body) > 1 and all(part.type == "SYM" for part in body):
+        raise Fault(body[1].pos, "a product behind a nabla: does it act on all of it?", "brackets", kind="ambiguous")
     if body and not clear and after < len(items) and items[after].type in ("TIMES", "SLASH"):
         raise Fault(items[after].pos, "a product or quotient behind an operator: does the operator act on it?",
-                    "brackets around what it acts on")  # fmt: skip
+                    "brackets around what it acts on", kind="ambiguous")  # fmt: skip
     if item.type == "NABLA":
         if not body:
             if name not in ("grad", "laplace"):
                 raise Fault(item.pos, "a nabla without anything to act on")
             bare = "nabla" + ("2" if name == "laplace" else "") + item.text
-            return Token("OPAQUE", bare, item.pos, item.gap), index + 1
+            return Token("LISTED", f"opaque {bare}", item.pos, item.gap), index + 1
         return Token("NABLA_", name + item.text, item.pos, item.gap, args=[body]), after
     order = item.raw[0].text
     if not body:
         bare = "derivative" if item.text == "DERIVATIVE" else "partial"
         bare += order if order != "1" else ""
-        return Token("OPAQUE", bare, item.pos, item.gap, args=item.args), index + 1
+        return Token("LISTED", f"opaque {bare}", item.pos, item.gap, args=item.args), index + 1
     return Token(item.text, order, item.pos, item.gap, args=[body, *item.args]), after
 
 
@@ -244,17 +363,21 @@ def _series(state: State, items: list[Token], index: int) -> tuple[Token, int]:
             args.append(lower)
         else:
             args.append([Token("SYM", spell(item.raw), item.pos)])
-            if item.sup is not None:
-                args.append(item.sup)
+            if item.sup is not None:  # an index without its first value
+                args += [[Token("INFINITY", "blank", item.pos, expr=Expr("blank"))], item.sup]
     elif item.sup is not None:
         raise Fault(item.pos, f"{item.text} with an upper limit alone", "a lower limit")
-    name = "sum" if item.text == r"\sum" else "product"
+    name = "sum" if item.text.startswith(r"\sum") else "product"
+    if item.text.endswith("'"):
+        name += " '"
     return Token("SERIES_", name, item.pos, item.gap, args=args), after
 
 
 def _limit(state: State, items: list[Token], index: int) -> tuple[Token, int]:
     item = items[index]
     sub = item.sub
+    if sub is not None and sub and sub[0].type == "ROMAN":
+        sub = [Token("SYM", spell(sub[0].raw), sub[0].pos), *sub[1:]]
     if sub is None or len(sub) < 3 or sub[0].type != "SYM" or RELATION_TEXT.get(sub[1].text) != "to":
         raise Fault(item.pos, r"\lim without its variable", r"\lim_{x \to a}")
     body, after = _operand(state, items, index + 1, products=True)
@@ -298,8 +421,11 @@ def _integral(state: State, items: list[Token], index: int) -> tuple[Token, int]
             body.append(token)
             at += 1
     if not measures:
+        measures = _inexact(body)
+    if not measures:
         raise Fault(item.pos, "an integral without its differential", "a measure such as dx")
-    if at < len(items) and items[at].type == "SLASH":
+    over_integral = at + 1 < len(items) and items[at + 1].type in BIG  # a quotient of two integrals
+    if at < len(items) and items[at].type == "SLASH" and not over_integral:
         denominator, at, _ = _denominator(items, at + 1)
         body = [Token("FRAC", "", item.pos, args=[body or [Token("NUM", "1", item.pos)], denominator])]
     elif not body:
@@ -307,6 +433,16 @@ def _integral(state: State, items: list[Token], index: int) -> tuple[Token, int]
             at += 1
         body, at = _operand(state, items, at, products=True)
     return _built_integrals(signs, body, measures, leads), at
+
+
+def _inexact(body: list[Token]) -> list[Token]:
+    r"""The measure of `\oint \frac{\delta Q}{T}`, taken out of the integrand; empty if there is none."""
+    above = body[0].args[0] if len(body) == 1 and body[0].type == "FRAC" else body
+    for index, part in enumerate(above):
+        if part.type == "SYM" and part.text.startswith(r"\delta ") and part.sup is None:
+            above[index : index + 1] = [Token("NUM", "1", part.pos)] if len(above) == 1 else []
+            return [Token("DIFFERENTIAL", "", part.pos, args=[[part]])]
+    return []
 
 
 def _measures(items: list[Token], at: int, measures: list[Token], waiting: int) -> int:
@@ -382,8 +518,9 @@ def _bound(items: list[Token], variable: list[Token], item: Token) -> list[Token
     """A limit of integration; `x = a` is a, and a region that is no expression is a name."""
     if len(items) > 2 and items[1].text == "=" and items[0].type == "SYM" and items[0].text == variable[0].text:
         items = items[2:]
-    if any(part.type in ("REL", "COMMA", "PARTIAL_SIGN", "ROMAN", "ROW") for part in items):
-        region = " ".join(part.text or "text" for part in items)
+    worded = any(part.type == "ROMAN" and part.raw and any(token.gap for token in part.raw[1:]) for part in items)
+    if worded or any(part.type in ("REL", "COMMA", "PARTIAL_SIGN", "ROW") for part in items):
+        region = " ".join(spell(part.raw) if part.type == "ROMAN" else part.text for part in items)
         return [Token("SYM", spell(item.raw) if items is item.sub else region, item.pos)]
     return items
 
@@ -402,13 +539,49 @@ def _denominator(items: list[Token], start: int) -> tuple[list[Token], int, bool
     first = items[index]
     index += 1
     if first.type in _SIMPLE:
-        while index < len(items) and items[index].type in _SIMPLE:
+        while index < len(items) and items[index].type in _SIMPLE and not _is_exponential(items[index]):
             index += 1
+        if index == start + 1 and first.type == "NUM" and index < len(items) and _is_unit_quotient(items[index]):
+            index += 1  # 60 s/min
+        numeric = all(item.type == "NUM" for item in items[start:index])
+        while numeric and index < len(items) and items[index].type == "DIFFERENTIAL":  # dy/2dx
+            index += 1
+        index = _bracket_below(items, start, index)
     follows = index < len(items) and items[index].type not in OPERATORS
+    lone = first.type == "PAREN" and len(first.args[0]) == 1 and first.args[0][0].type == "SYM" and first.sup is None
+    if follows and lone and items[index].type == "SYM":
+        raise Fault(items[index].pos, "a factor behind a bracket in the denominator of a slash: does it belong there?",
+                    "brackets around the denominator", kind="ambiguous")  # fmt: skip
+    if follows and first.type == items[index].type == "ABS":
+        raise Fault(items[index].pos, "bars behind bars in the denominator of a slash: do they belong there?",
+                    "brackets around the denominator", kind="ambiguous")  # fmt: skip
     if follows and first.type in ("SQRT", "ROOT") and items[index].type in _SIMPLE:
         raise Fault(items[index].pos, "a factor behind a root in the denominator of a slash: does it belong there?",
-                    "brackets around the denominator")  # fmt: skip
+                    "brackets around the denominator", kind="ambiguous")  # fmt: skip
     return items[start:index], index, follows
+
+
+def _is_exponential(item: Token) -> bool:
+    """A power of e is a function, which ends a denominator."""
+    plain = item.sup is None or (len(item.sup) == 1 and item.sup[0].type == "NUM")
+    return item.type == "SYM" and item.text == "e" and not plain
+
+
+def _is_unit_quotient(item: Token) -> bool:
+    return item.type == "FRAC" and all(part.type in ("UNIT", "NUM") for arg in item.args for part in arg)
+
+
+def _bracket_below(items: list[Token], start: int, index: int) -> int:
+    r"""`a/2m(b - c)^2`: a bracket right behind a number and symbols stands below too, as everybody means it.
+
+    Behind a number alone (`a/2(b + c)`) both are meant, and behind symbols alone (`v/g (a + b)`) it is a factor.
+    """
+    if items[start].type != "NUM" or index >= len(items) or items[index].type != "PAREN" or items[index].gap:
+        return index
+    if index == start + 1:
+        raise Fault(items[index].pos, "a bracket behind a number in the denominator: does it belong there?",
+                    "brackets around the denominator", kind="ambiguous")  # fmt: skip
+    return index + 1
 
 
 def with_slashes(items: list[Token]) -> list[Token]:
@@ -456,4 +629,6 @@ def _is_numeric_fraction(above: list[Token], items: list[Token], index: int) -> 
         return False
     if last.type == "NUM" and last.text.isdigit() and below.text.isdigit() and int(last.text) > int(below.text):
         return True
-    raise Fault(after.pos, r"\pi behind a numeric fraction: above or below the slash?", r"\frac, or brackets")
+    raise Fault(
+        after.pos, r"\pi behind a numeric fraction: above or below the slash?", r"\frac, or brackets", kind="ambiguous"
+    )

@@ -20,6 +20,7 @@ from prism.latex.names import (
     ROMAN,
     argument_at,
     enclosed,
+    is_index,
     label_of,
     spell,
     split_name,
@@ -40,7 +41,13 @@ MAX_PRIMES = 4  # a fourth derivative bends a beam; more is a slip
 TOP_ENDS = frozenset(("END", "}", "CLOSE", "FINISH"))
 BRACE_ENDS = frozenset(("}", "END", "FINISH"))
 SCRIPT_STARTS = frozenset(("^", "_", "PRIME"))
-_LABELLED = frozenset(("PAREN", "ABS", "FRAC", "BRACKET", "OPAQUE"))  # (a + b)^* is no power
+_LABELLED = frozenset(("PAREN", "ABS", "FRAC", "BRACKET", "LISTED"))  # (a + b)^* is no power
+_PARTICLES = frozenset((r"\pi", r"\mu", r"\tau", "K", "W", r"\Sigma", r"\Lambda", r"\Xi", "D", "B"))
+# Words that stand as subscripts; `v_xt` is v_x times t.
+_SUBSCRIPTS = frozenset(
+    "net max min rms avg ave tot total eff com ext int kin pot rel esc hot cold sys env gas air water rot trans vib "
+    "obs ref crit rad abs final initial left right top bottom low high sun earth moon orbit mean out".split()
+)
 _PREFIXES = (r"\Delta", r"\delta")  # with the symbol behind it, the name of a change
 _PI = Expr("const", name="pi")
 
@@ -67,7 +74,9 @@ class Cursor:
         """Enter a bracket or an argument."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            raise Fault(self.tokens[self.index].pos, f"brackets or arguments nested more than {MAX_DEPTH} deep")
+            raise Fault(
+                self.tokens[self.index].pos, f"brackets or arguments nested more than {MAX_DEPTH} deep", kind="limit"
+            )
 
     def apart(self, tokens: Sequence[Token], end: int, *, depth: int) -> list[Token]:
         """Other flat tokens, which end at this offset, as siblings of their own."""
@@ -109,6 +118,9 @@ def read_argument(cursor: Cursor, *, splits: bool = False) -> list[Token]:
         cursor.construct(cursor, token, single)
         cursor.depth -= 1
         return single
+    if token.type == "NABLA":
+        cursor.index += 1
+        return [Token("NABLA", "", token.pos, token.gap)]
     if token.type in ("REL", "INFINITY"):
         cursor.index += 1
         return [token if token.type == "REL" else Token("INFINITY", "", token.pos, expr=Expr("infinity"))]
@@ -142,13 +154,21 @@ def scripted(cursor: Cursor, item: Token) -> Token:
     tokens = cursor.tokens
     while (token := tokens[cursor.index]).type in ("^", "_"):
         cursor.index += 1
+        if _skipped_empty(cursor):
+            continue
         if token.type == "^":
             if item.sup is not None:
                 raise Fault(token.pos, "a second superscript", "brackets around the first power")
             inner, after = argument_at(tokens, cursor.index)
-            if item.type in _LABELLED and (label := label_of(inner)):
+            if item.type == "PAREN" and inner and all(part.type == "PRIME" for part in inner):
                 cursor.index = after
-                item = Token("OPAQUE", label, item.pos, item.gap, args=[[item]])
+                item = Token("LISTED", "opaque " + "'" * len(inner), item.pos, item.gap, args=[[item]])
+            elif item.text == "matrix" and [part.text for part in inner] == ["T"]:
+                cursor.index = after
+                item = Token("LISTED", "opaque T", item.pos, item.gap, args=[[item]])
+            elif item.type in _LABELLED and (label := label_of(inner)):
+                cursor.index = after
+                item = Token("LISTED", f"opaque {label}", item.pos, item.gap, args=[[item]])
             else:
                 item.sup = read_power(cursor)
         else:
@@ -158,6 +178,15 @@ def scripted(cursor: Cursor, item: Token) -> Token:
             item.raw = inner
             item.sub = _loose_argument(cursor, inner)
     return item
+
+
+def _skipped_empty(cursor: Cursor) -> bool:
+    """Move behind a script that holds nothing, `x^{}`; False if there is something in it."""
+    one, two = cursor.tokens[cursor.index], cursor.tokens[min(cursor.index + 1, len(cursor.tokens) - 1)]
+    if one.type == "{" and two.type == "}":
+        cursor.index += 2
+        return True
+    return False
 
 
 def _loose_argument(cursor: Cursor, inner: list[Token]) -> list[Token]:
@@ -181,7 +210,13 @@ def read_number(cursor: Cursor, items: list[Token]) -> Token:
     if items and items[-1].type == "NUM" and items[-1].sup is None and not items[-1].args:
         raise Fault(token.pos, "two numbers side by side", "one number", "an operator between them")
     text = token.text
+    glued = not token.gap and cursor.index > 1 and tokens[cursor.index - 2].type == "letter"
+    if glued and items and items[-1].type == "SYM" and items[-1].sup is None and items[-1].text not in ("i", "j"):
+        raise Fault(token.pos, "a digit right behind a letter: an index, a power, or a factor?", "_", "^",
+                    kind="ambiguous")  # fmt: skip
     sign = tokens[cursor.index]
+    if sign.text in ("x", "X") and [part.text for part in tokens[cursor.index + 1 : cursor.index + 3]] == ["10", "^"]:
+        sign = tokens[cursor.index] = Token("TIMES", r"\times", sign.pos, sign.gap)  # 3 x 10^8
     point = sign.type == "mark" and sign.text == "." and tokens[cursor.index + 1].type == "TIMES"
     if point:
         sign = tokens[cursor.index + 1]
@@ -191,13 +226,25 @@ def read_number(cursor: Cursor, items: list[Token]) -> Token:
         if ten.type == "number" and ten.text == "10":
             power = _ten_power(cursor, start + 1)
             if power is not None:
-                if items and items[-1].type == "SLASH":
+                if items and items[-1].type == "SLASH" and "." not in text:
                     raise Fault(ten.pos, "a power of ten after a slash and a number: is it in the denominator?",
-                                "brackets around the number")  # fmt: skip
+                                "brackets around the number", kind="ambiguous")  # fmt: skip
                 text = f"{text}e{power}"
+    if "." in text and tokens[cursor.index].type == "DOTS" and not tokens[cursor.index].gap:
+        cursor.index += 1  # `3.0303\ldots`: the digits go on
     number = Token("NUM", text, token.pos, token.gap, raw=token.raw)
-    if tokens[cursor.index].type in SCRIPT_STARTS:
-        return numeric_scripts(cursor, number)
+    if tokens[cursor.index].type not in SCRIPT_STARTS:
+        return number
+    number = numeric_scripts(cursor, number)
+    if (
+        number.type == "QUANTITY"
+        and items
+        and items[-1].type == "QUANTITY"
+        and number.args[0][1].text.startswith("arc")
+    ):
+        before = items.pop()  # 5 degrees and 30 minutes
+        plus = Token("PLUS", "+", number.pos)
+        return Token("PAREN", "(", before.pos, before.gap, args=[[before, plus, number]])
     return number
 
 
@@ -223,7 +270,7 @@ def _ten_power(cursor: Cursor, index: int) -> int | None:
         return None
     power = int(inner[0].text[:EXPONENT_READ])
     if power > MAX_TEN_EXPONENT:
-        raise Fault(inner[0].pos, f"the power of ten 10^{power}; at most {MAX_TEN_EXPONENT} is read")
+        raise Fault(inner[0].pos, f"the power of ten 10^{power}; at most {MAX_TEN_EXPONENT} is read", kind="limit")
     cursor.index = after
     return sign * power
 
@@ -242,6 +289,10 @@ def numeric_scripts(cursor: Cursor, number: Token) -> Token:
         unit = unit_token(("arcmin", "arcsec")[min(count, 2) - 1], token.pos)
         return Token("QUANTITY", "", number.pos, number.gap, args=[[number, unit]])
     inner, after = argument_at(tokens, cursor.index + 1)
+    if inner and all(part.type == "PRIME" for part in inner):
+        cursor.index = after
+        unit = unit_token(("arcmin", "arcsec")[min(len(inner), 2) - 1], token.pos)
+        return Token("QUANTITY", "", number.pos, number.gap, args=[[number, unit]])
     if inner and inner[0].text in (r"\circ", r"\degree"):
         cursor.index = after
         return Token("QUANTITY", "", number.pos, number.gap, args=[[number, read_degree(cursor, inner, token.pos)]])
@@ -304,7 +355,8 @@ def _prefixed(cursor: Cursor, head: str, after: Token) -> Token | None:
     cursor.index += 1
     if after.type == "letter" and after.text not in (r"\Delta", r"\pi"):
         inner = read_symbol(cursor, after)
-        if inner.type == "SYM":
+        exponential = inner.text == "e" and inner.sup is not None
+        if inner.type == "SYM" and not exponential:
             return Token("SYM", f"{head} {inner.text}", after.pos, sup=inner.sup)
     elif after.text in DOTS:
         items: list[Token] = []
@@ -320,7 +372,8 @@ def _prefixed(cursor: Cursor, head: str, after: Token) -> Token | None:
         if len(items) == 1 and items[0].type in ("SYM", "ROMAN"):
             inner = items[0]
             name = spell(inner.raw) if inner.type == "ROMAN" else inner.text
-            if inner.type == "SYM" or name.isalnum():
+            product = inner.text == "math" and len(name) > 1 and name.islower()  # \Delta\mathrm{mc}^2
+            if inner.type == "SYM" or (name.isalnum() and not product):
                 return Token("SYM", f"{head} {name}", after.pos, sup=inner.sup)
     cursor.index = start
     return None
@@ -340,16 +393,18 @@ def named(cursor: Cursor, item: Token) -> Token:
         if kind == "PRIME":
             primes += 1
             continue
+        if _skipped_empty(cursor):
+            continue
         if kind == "_":
             if sub:
                 raise Fault(here.pos, "a second subscript on one symbol")
             sub = _subscript(cursor)
             continue
         inner, after = argument_at(tokens, cursor.index)
-        _refuse_lone_sign(tokens[cursor.index], tokens[cursor.index + 1])
+        _refuse_lone_sign(item.text, tokens[cursor.index], tokens[cursor.index + 1])
         count = sum(1 for _ in takewhile(lambda token: token.type == "PRIME", inner))
         rest = inner[count:]
-        written = label_of(rest)
+        written = label_of(rest) or (spell(rest) if rest and is_index(item.text, rest) else None)
         if rest and (sup is not None or label):
             raise Fault(here.pos, "a second superscript on one symbol", "brackets around the first power")
         primes += count
@@ -363,7 +418,7 @@ def named(cursor: Cursor, item: Token) -> Token:
     name = item.text + "'" * (primes if primes < 2 else 0) + (f"_{sub}" if sub else "")
     name += f"^{{{label}}}" if label else ""
     if primes > MAX_PRIMES:
-        raise Fault(item.pos, f"{primes} primes on one symbol; at most {MAX_PRIMES} are read")
+        raise Fault(item.pos, f"{primes} primes on one symbol; at most {MAX_PRIMES} are read", kind="limit")
     if primes >= 2:
         base, free = Token("SYM", name, item.pos), Token("SYM", "?", item.pos)
         return Token("DERIVATIVE", str(primes), item.pos, item.gap, args=[[base], [free]], sup=sup)
@@ -373,9 +428,15 @@ def named(cursor: Cursor, item: Token) -> Token:
     return item
 
 
-def _refuse_lone_sign(token: Token, follower: Token) -> None:
-    """`x^-1` without braces: TeX raises the minus sign alone, and the author means the number too."""
-    if token.type in ("MINUS", "PLUS") and follower.type in ("number", "letter") and not follower.gap:
+def _refuse_lone_sign(head: str, token: Token, follower: Token) -> None:
+    r"""`x^-1` without braces: TeX raises the minus sign alone, and the author means the number too.
+
+    Behind the letter of a particle it is its charge: `\pi^-\Sigma^+`.
+    """
+    if token.type == "PLUS" and follower.type == "letter":
+        return
+    charged = head in _PARTICLES and follower.type == "letter"
+    if token.type in ("MINUS", "PLUS") and follower.type in ("number", "letter") and not (follower.gap or charged):
         raise Fault(token.pos, f"the sign `{token.text}` as exponent", "braces around the exponent")
 
 
@@ -386,6 +447,10 @@ def _subscript(cursor: Cursor) -> str:
         raise Fault(token.pos, f"a subscript of several digits `{token.text}` without braces", "braces around it")
     if token.type in ("END", "}", "AMP", "ROW"):
         raise Fault(token.pos, describe(token), "a subscript")
+    word = _word_at(cursor.tokens, cursor.index)
+    if word in _SUBSCRIPTS:  # F_net, typed without its braces
+        cursor.index += len(word)
+        return enclosed(word)
     inner, cursor.index = argument_at(cursor.tokens, cursor.index)
     text = spell(inner, folds=cursor.seen)
     if not text:
@@ -393,10 +458,23 @@ def _subscript(cursor: Cursor) -> str:
     return enclosed(text)
 
 
+def _word_at(tokens: Sequence[Token], index: int) -> str:
+    """Latin letters that stand together from this index on."""
+    word = ""
+    while tokens[index].type == "letter" and len(tokens[index].text) == 1 and not (word and tokens[index].gap):
+        word += tokens[index].text
+        index += 1
+    return word
+
+
 def accented(cursor: Cursor, token: Token) -> Token:
     r"""A decorated symbol: `\vec{F_1}` and `\vec{F}_1` are one name; what is no symbol stays an opaque construct."""
     mark = ACCENTS[token.text]
     start = cursor.index
+    inner_tokens, after = argument_at(cursor.tokens, start)
+    if len(inner_tokens) > 1 and all(part.type == "number" for part in inner_tokens):  # \mathbf{7 9 8 6}
+        cursor.index = after
+        return scripted(cursor, Token("NUM", "".join(part.text for part in inner_tokens), token.pos, token.gap))
     body = read_argument(cursor)
     if len(body) == 1 and body[0].type in ("SYM", "CONST") and body[0].sup is None:
         inner = body[0].text
@@ -410,14 +488,16 @@ def accented(cursor: Cursor, token: Token) -> Token:
         return scripted(cursor, body[0])
     if len(body) == 1 and body[0].type == "NUM" and mark == r"\vec":
         return scripted(cursor, body[0])
+    if mark == r"\vec" and [item.text for item in body[:1]] == ["d"] and len(body) == 2 and body[1].type == "SYM":
+        vector = named(cursor, Token("SYM", rf"\vec{{{body[1].text}}}", body[1].pos))  # \vec{ds} is d of a vector
+        return Token("SPLICE", "", token.pos, token.gap, args=[[Token("D", "d", token.pos), vector]])
     if all(item.type in ("SYM", "ROMAN") and item.sup is None for item in body):
-        inner_tokens, _ = argument_at(cursor.tokens, start)
         return named(cursor, Token("SYM", f"{mark}{{{spell(inner_tokens)}}}", token.pos, token.gap))
     if mark == r"\vec" and token.text != r"\vec":
         return scripted(cursor, Token("PAREN", "{", token.pos, token.gap, args=[body]))
     if mark not in (r"\bar", r"\tilde", r"\hat", r"\underline"):
         raise Fault(token.pos, f"{token.text} over something that is no symbol")
-    return scripted(cursor, Token("OPAQUE", mark, token.pos, token.gap, args=[body]))
+    return scripted(cursor, Token("LISTED", f"opaque {mark}", token.pos, token.gap, args=[body]))
 
 
 def rejoined(item: Token, scripts: str, cursor: Cursor) -> Token:

@@ -1,24 +1,21 @@
-"""From settled tokens to expressions: the only user of lark.
+"""From settled tokens to expressions.
 
-The grammar in `grammar/latex.lark` is the reference for what is accepted. It is LALR(1), read once, on the first
-parse, so that `import prism` does not pay for it. Lark calls `_Builder` at each reduction; no parse tree is built.
+The grammar in `grammar/latex.lark` is the reference for what is accepted. `automaton` runs it, and calls `_Builder` at
+each reduction; no parse tree is built. It is read on the first parse, so that `import prism` does not pay for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from prism.errors import LatexSyntaxError
 from prism.expr import Expr, Formula, formula, number, symbol
-from prism.latex.settle import settled
+from prism.latex.automaton import Machine, Unexpected, machine, reduced, tables
+from prism.latex.settle import Settled, settled
 from prism.latex.tokens import RELATION_TEXT, Fault, Token
 from prism.resources import resource
-
-if TYPE_CHECKING:
-    from lark import Lark
 
 CACHE_SIZE = 4096  # formulas kept parsed; a bulk run meets the same reference nodes again and again
 _LEAVES_KEPT = 8192
@@ -45,44 +42,37 @@ def parse(latex: str, words: frozenset[str] = frozenset()) -> Formula:
     '1/2*m*v^2'
     """
     try:
-        tokens = settled(latex, words)
+        whole = settled(latex, words)
     except Fault as fault:
-        raise LatexSyntaxError(latex, fault.position, fault.found, fault.expected) from None
-    return _built(latex, tokens)
+        position = min(fault.position, len(latex))  # the LaTeX of a Unicode sign is longer than the sign
+        raise LatexSyntaxError(latex, position, fault.found, fault.expected, fault.kind) from None
+    return _formula(latex, whole, latex)
 
 
-def _built(latex: str, tokens: list[Token]) -> Formula:
-    from lark.exceptions import UnexpectedToken
+def _formula(latex: str, whole: Settled, shown: str) -> Formula:
+    """One formula, or several with their parts, each with the text it was read from."""
+    if not whole.kind:
+        return _built(latex, whole.tokens, shown)
+    parts = tuple(_formula(latex, part, latex[part.start : part.end].strip()) for part in whole.parts)
+    return Formula(whole.kind, (), (), shown, parts)
 
-    machine: Any = _machine()
+
+def _built(latex: str, tokens: list[Token], shown: str) -> Formula:
     try:
-        members, relations = machine.parse(tokens)
-    except UnexpectedToken as error:
-        token: Any = error.token
-        at_end = token.type == "$END"
-        position = len(latex.rstrip()) if at_end else token.pos
-        found = "the end of the formula" if at_end else _word(token.type, token.text)
-        raise LatexSyntaxError(latex, position, found, _expected(error.accepts or error.expected)) from None
-    return formula(members, relations, latex)
+        members, relations = reduced(_machine(), tokens)
+    except Unexpected as error:
+        token = error.token
+        position = len(latex.rstrip()) if token is None else min(token.pos, len(latex))
+        found = _word(token.type, token.text) if token else _WORDS["$END"]
+        kind = "fragment" if token is None else "syntax"
+        raise LatexSyntaxError(latex, position, found, _expected(error.accepted), kind) from None
+    return formula(members, relations, shown)
 
 
 @lru_cache(maxsize=1)
-def _machine() -> Lark:
-    """The LALR automaton of the grammar."""
-    from lark import Lark
-    from lark.lexer import Lexer
-
-    class Settled(Lexer):
-        """Lark's lexer over tokens that are ready."""
-
-        def __init__(self, conf: Any) -> None:
-            del conf
-
-        def lex(self, tokens: Any) -> Iterator[Any]:  # type: ignore[override]
-            return iter(tokens)
-
-    text = resource("grammar/latex.lark").read_text(encoding="utf-8")
-    return Lark(text, parser="lalr", lexer=Settled, transformer=_Builder(), maybe_placeholders=False)
+def _machine() -> Machine:
+    """The LALR automaton of the grammar, with the methods of `_Builder`."""
+    return machine(tables(resource("grammar/latex.lark").read_text(encoding="utf-8")), _Builder())
 
 
 # Building ---------------------------------------------------------------------------------------------------
@@ -169,23 +159,40 @@ class _Builder:
         token = children[0]
         name = token.text
         if token.type == "SERIES":
-            return Expr(name, tuple(children[1:]))
+            op, _, mark = name.partition(" ")
+            return Expr(op, tuple(children[1:]), name=mark)
         return Expr(_CONSTRUCTS[token.type], tuple(children[1:]), name=name)
+
+    def set_operation(self, children: list[Any]) -> Expr:
+        sides = [_closed(child) for child in children[::2]]
+        value = sides[0]
+        for token, side in zip(children[1::2], sides[1:], strict=True):
+            op = _SET_OPERATIONS.get(token.text, "opaque")
+            name = token.text if op == "opaque" else ""
+            value = Expr(op, (*value.args, side) if (value.op, value.name) == (op, name) else (value, side), name=name)
+        return value
 
     def listed(self, children: list[Any]) -> Expr:
         token = children[0]
         args = tuple(_closed(child) for child in children[2:-1] if not isinstance(child, Token))
-        return Expr("apply" if token.type == "APPLY" else "opaque", args, name=token.text)
+        if token.type == "APPLY":
+            return Expr("apply", args, name=token.text)
+        op, _, name = token.text.partition(" ")
+        return Expr(op, args, name=name)
 
     def relation(self, children: list[Any]) -> Expr:
         sides = tuple(_closed(child) for child in children[::2])
-        return Expr("opaque", sides, name=" ".join(RELATION_TEXT[token.text] for token in children[1::2]))
+        return Expr("relation", sides, name=" ".join(RELATION_TEXT[token.text] for token in children[1::2]))
 
 
+_OTHER_PRODUCTS = {r"\otimes": "tensor", r"\wedge": "wedge", r"\|": "parallel", "//": "parallel", r"\bmod": "modulo"}
 _CONSTRUCTS = {
     "DIFFERENTIAL": "differential", "DERIVATIVE": "derivative", "PARTIAL": "partial", "INTEGRAL": "integral",
     "CONTOUR": "contour", "LIMIT": "limit", "NABLA": "nabla", "AT": "at", "BRACKET": "bracket",
 }  # fmt: skip
+
+
+_SET_OPERATIONS = {r"\cup": "union", r"\cap": "intersection"}
 
 
 def _closed(child: Any) -> Expr:
@@ -205,29 +212,52 @@ def _sum(parts: list[Expr]) -> Expr:
 
 
 def _product(children: list[Any]) -> Expr:
-    r"""An explicit product; `\times` and `\cdot` between vectors are cross and dot, cross binding first."""
+    r"""An explicit product; `\times` and `\cdot` between vectors are cross and dot, cross binding first.
+
+    The signs that are no multiplication (`\otimes`, `\parallel`) bind loosest, from left to right.
+    """
     pieces = [child[1] if isinstance(child, tuple) else [child] for child in children[::2]]
     signs = [token.text for token in children[1::2]]
-    for wanted, op in ((r"\times", "cross"), (r"\cdot", "dot")):
+    for wanted, op in ((r"\angle", "phasor"), (r"\times", "cross"), (r"\cdot", "dot")):
         index = 0
         while index < len(signs):
             left, right = pieces[index], pieces[index + 1]
-            if signs[index] == wanted and _vectors_meet(left, right, op):
-                pieces[index : index + 2] = [[Expr(op, (_joined(left), _joined(right)))]]
+            if signs[index] == wanted and (op == "phasor" or _vectors_meet(left, right)):
+                size = _angle_size(right) if op == "phasor" else len(right)
+                pieces[index : index + 2] = [[Expr(op, (_joined(left), _joined(right[:size]))), *right[size:]]]
                 del signs[index]
             else:
                 index += 1
-    return _joined([factor for piece in pieces for factor in piece])
+    value: Expr | None = None
+    last = ""
+    start = 0
+    for end in [at + 1 for at, sign in enumerate(signs) if sign in _OTHER_PRODUCTS] + [len(pieces)]:
+        side = _joined([factor for piece in pieces[start:end] for factor in piece])
+        if value is None:
+            value = side
+        else:
+            op = _OTHER_PRODUCTS[last]
+            value = Expr(op, (*value.args, side) if value.op == op and start > 1 else (value, side))
+        last = signs[end - 1] if end <= len(signs) else ""
+        start = end
+    assert value is not None
+    return value
+
+
+def _angle_size(factors: list[Expr]) -> int:
+    """How many factors behind the sign of a phasor are its angle: a number with its degrees, or one."""
+    degrees = len(factors) > 1 and factors[1].op == "unit" and factors[1].name in ("deg", "rad")
+    return 2 if degrees else 1
 
 
 def _joined(factors: list[Expr]) -> Expr:
     return factors[0] if len(factors) == 1 else Expr("mul", tuple(factors))
 
 
-def _vectors_meet(left: list[Expr], right: list[Expr], op: str) -> bool:
-    """Whether both sides are vectors; a hat alone makes one only beside a vector, or in a cross product."""
+def _vectors_meet(left: list[Expr], right: list[Expr]) -> bool:
+    """Whether both sides are vectors; hats make one."""
     kinds = [max((_vector_rank(factor) for factor in side), default=0) for side in (left, right)]
-    return min(kinds) > 0 and (max(kinds) == 2 or op == "cross")
+    return min(kinds) > 0
 
 
 def _vector_rank(node: Expr) -> int:
@@ -254,7 +284,7 @@ def _vector_rank(node: Expr) -> int:
 
 _OPERANDS = frozenset((
     "NUM SYM CONST UNIT INFINITY FRAC SQRT ROOT FUNCTION DIFFERENTIAL DERIVATIVE PARTIAL INTEGRAL CONTOUR SERIES LIMIT "
-    "NABLA AT BRACKET APPLY OPAQUE LP LBAR"
+    "NABLA AT BRACKET APPLY LISTED LP LBAR"
 ).split())  # fmt: skip
 _OPERATORS = frozenset(("PLUS", "MINUS", "PM", "TIMES", "SLASH", "REL", "CARET", "BANG"))
 _WORDS = {
@@ -267,7 +297,7 @@ def _word(kind: str, text: str) -> str:
     return _WORDS.get(kind) or (f"`{text}`" if text else kind.lower())
 
 
-def _expected(kinds: set[str]) -> tuple[str, ...]:
+def _expected(kinds: frozenset[str]) -> tuple[str, ...]:
     words = []
     if kinds & _OPERANDS:
         words.append("a number or a symbol")

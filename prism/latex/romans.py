@@ -7,10 +7,12 @@ read as a unit at all. A unit runs on over dots, slashes and further roman words
 
 from __future__ import annotations
 
+from prism.latex.flat import NUMBERS_OF_FLOW
 from prism.latex.names import spell
 from prism.latex.tokens import GAP_SPACE, OPERATORS, Fault, Token, unit_token
 from prism.latex.tree import read
-from prism.latex.unit_text import UnitText, is_numeric, read_unit, unit_items
+from prism.latex.unit_text import UnitText, glued, is_numeric, read_unit, unit_items
+from prism.latex.words import UNITS
 
 # Words that show that a roman text is a sentence and no unit or symbol.
 PROSE = frozenset(
@@ -18,6 +20,12 @@ PROSE = frozenset(
     "in on we get let all any each given both per else otherwise here not let's it this has have "
     "be an a but while into out using only case also after before above below between through".split()
 )
+DENIALS = frozenset("not never no cannot wrong incorrect incorrectly false isn't doesn't don't nor neither".split())
+# In \mathrm behind a term these are units; shorter ones are also names: `F = m \mathrm{g}`.
+_CLEAR_UNITS = frozenset(
+    "eV keV MeV GeV TeV meV Hz kHz MHz GHz kPa MPa GPa kJ MJ kW MW kg cm mm km nm mol rad dB".split()
+)
+_LONGEST_NAME = 8  # words; a longer text is a sentence
 _SHORT_UNITS = ("in", "a", "as", "at")  # words of a sentence, and alone inch, year, attosecond, technical atmosphere
 _LONGEST_UNIT = 4  # letters of a unit in a text of several words; longer words are prose
 _WORDS_SHOWN = 4  # of a text in an error message
@@ -38,6 +46,11 @@ def words_of(item: Token) -> list[str]:
         words[-1] += token.text
         fresh = False
     return words
+
+
+def may_be_units(words: list[str]) -> bool:
+    """Whether a text can be a unit: of short words, one of which at least is a known unit."""
+    return all(len(word) <= _LONGEST_UNIT for word in words) and any(word in UNITS for word in words)
 
 
 def shown(item: Token) -> str:
@@ -65,9 +78,12 @@ def with_units(items: list[Token]) -> list[Token]:
             out.extend(item.args[0])
             index += 1
         elif item.type == "ROMAN":
-            place = item.text == "unit" or _stands_behind_number(out, item)
+            place = item.text == "unit" or _stands_behind_number(out, item) or _trails(items, index, out)
             if place:
                 index = _unit_run(items, index, out)
+            elif (named := _named_in_words(items, index, out)) is not None:
+                out.append(named)
+                index += 1
             else:
                 _roman_symbol(item, out)
                 index += 1
@@ -104,7 +120,7 @@ def _greek_unit(items: list[Token], index: int, out: list[Token]) -> bool:
 
 def _stands_behind_number(out: list[Token], item: Token) -> bool:
     """Whether the text so far ends in a number or unit, or in one with a dot or slash behind it."""
-    if not out:
+    if not out or "".join(words_of(item)) in NUMBERS_OF_FLOW:
         return False
     last = out[-1]
     if is_numeric(last):
@@ -115,6 +131,19 @@ def _stands_behind_number(out: list[Token], item: Token) -> bool:
     if last.type == "SLASH" and len(out) > 1:
         return is_numeric(out[-2])
     return False
+
+
+def _trails(items: list[Token], index: int, out: list[Token]) -> bool:
+    r"""`F = 2x \text{ N}`: the text of a known unit, set apart at the end of a term, is the unit of the term."""
+    item = items[index]
+    behind = items[index + 1] if index + 1 < len(items) else None
+    ends = behind is None or behind.type in ("REL", "COMMA", "PLUS", "MINUS", "SLASH")
+    if not ends or not out or out[-1].type in OPERATORS:
+        return False
+    words = words_of(item)
+    if item.text == "math":
+        return len(words) == 1 and words[0] in _CLEAR_UNITS and not item.raw[0].text.startswith("\\")
+    return bool(item.gap) and bool(words) and words != ["g"] and all(word in UNITS for word in words)
 
 
 def _all_roman(item: Token) -> bool:
@@ -157,10 +186,12 @@ def _unit_run(items: list[Token], index: int, out: list[Token]) -> int:
                     out.extend(unit_items(whole, pos))
                 _roman_symbol(item, out)
                 return index + 1
+            if whole.below and any(token.type == "SLASH" for token in item.raw):
+                side = whole.below  # what follows a slash stands below it
         elif item.type == "UNIT":
             side.append(item)
         elif item.type == "SLASH" and index + 1 < count and items[index + 1].type == "ROMAN":
-            if whole.below and side is whole.above:
+            if whole.below:
                 raise Fault(item.pos, "a unit with two slashes", "brackets in the unit")
             side = whole.below
         elif item.type == "SLASH" and index + 1 < count and _is_unit_bracket(items[index + 1]):
@@ -180,6 +211,14 @@ def _is_unit_bracket(item: Token) -> bool:
     return item.type == "PAREN" and all(part.type in ("ROMAN", "TIMES") for part in item.args[0])
 
 
+def _raised(factors: list[Token], power: list[Token]) -> None:
+    r"""Put the power behind a roman text on its last unit; `\mathrm{ms}^{-1}` is metres a second."""
+    last = factors[-1]
+    if last.type == "UNIT":
+        factors[-1:] = [unit_token(name, last.pos) for name in glued(last.text, power)]
+    factors[-1].sup = power
+
+
 def _add_piece(item: Token, whole: UnitText, side: list[Token]) -> bool:
     """Add one roman text to the unit that is being read; False if it is none."""
     words = words_of(item)
@@ -193,8 +232,7 @@ def _add_piece(item: Token, whole: UnitText, side: list[Token]) -> bool:
     if piece is None:
         return False
     if item.sup is not None:
-        factors = piece.below or piece.above
-        factors[-1].sup = item.sup
+        _raised(piece.below or piece.above, item.sup)
     if piece.below and side is whole.below:
         raise Fault(item.pos, "a unit with two slashes", "brackets in the unit")
     if piece.below and not whole.above and not whole.below:
@@ -213,9 +251,9 @@ def _roman_symbol(item: Token, out: list[Token]) -> None:
     words = words_of(item)
     structured = [token for token in item.raw if token.type not in ("letter", "number", "{", "}", "mark", "MINUS", "_")]
     if item.text == "text" and (len(words) > 1 or (words and _is_prose(words[0]) and len(words[0]) > 1)):
-        unit = read_unit(item.raw) if structured and all(len(word) <= _LONGEST_UNIT for word in words) else None
+        unit = read_unit(item.raw) if structured and may_be_units(words) else None
         if unit is None or any(_is_prose(word) for word in words):
-            raise Fault(item.pos, f"prose inside the formula: {shown(item)}", "mathematics only")
+            raise Fault(item.pos, f"prose inside the formula: {shown(item)}", "mathematics only", kind="prose")
         out.extend(unit_items(unit, item.pos))
         return
     if structured:
@@ -237,6 +275,24 @@ def _roman_symbol(item: Token, out: list[Token]) -> None:
     if not any(char.isalnum() for char in name):
         raise Fault(item.pos, f"the text `{name}`", "a symbol or a unit")
     out.append(Token("SYM", name, item.pos, item.gap, sup=item.sup))
+
+
+def _named_in_words(items: list[Token], index: int, out: list[Token]) -> Token | None:
+    r"""A quantity that has words for its name, `\text{net force} = ma`: a text of several words between operators."""
+    item = items[index]
+    words = words_of(item)
+    if item.text != "text" or not 1 < len(words) <= _LONGEST_NAME:
+        return None
+    before, behind = out[-1] if out else None, items[index + 1] if index + 1 < len(items) else None
+    if behind is not None and behind.type == "SYM" and behind.text.isupper():
+        behind = None  # the area of triangle ABC
+    if any(other is not None and other.type not in OPERATORS for other in (before, behind)):
+        return None
+    first, last = words[0].lower(), words[-1].lower()
+    sentence = first in PROSE - {"a", "an", "each"} or last in PROSE or DENIALS.intersection(map(str.lower, words))
+    if sentence or may_be_units(words):
+        return None
+    return Token("SYM", rf"\text{{{' '.join(words)}}}", item.pos, item.gap, sup=item.sup)
 
 
 def _as_mathematics(item: Token) -> list[Token]:

@@ -11,14 +11,17 @@ that is not read costs a credit, a formula that is read wrongly can give one.
 
 from __future__ import annotations
 
-from prism.latex.calls import with_calls
+from dataclasses import dataclass
+
+from prism.latex.calls import heads, with_calls
+from prism.latex.clauses import Clause, clauses, completed, with_ratios
 from prism.latex.differentials import d_is_differential, with_derivatives
 from prism.latex.extents import BIG, State, with_extents, with_slashes
-from prism.latex.names import spell
-from prism.latex.romans import PROSE, shown, with_units, words_of
+from prism.latex.flat import joined
+from prism.latex.names import enclosed, spell
+from prism.latex.romans import with_units
 from prism.latex.tokens import (
     FUNCTIONS,
-    GAP_QUAD,
     MAX_DEPTH,
     OPERATORS,
     Fault,
@@ -29,12 +32,11 @@ from prism.latex.tokens import (
 from prism.latex.tree import read
 
 MAX_CHAIN = 24  # slashes, or products of vectors, in one bracket: each nests the ones before it
+_MAX_DOUBLED = 40  # arguments written twice, as of `\cot x = \cos x/\sin x`; nested ones would double each time
 _MAX_SETTLED = 2 * MAX_DEPTH  # brackets and the functions and integrals around them, which count in the same depth
 
 # Every roman text is a command, every degree sign too, and minutes of arc are primes.
 _MAY_BE_UNIT = frozenset(("command", "PRIME", "PERCENT"))
-_CONTINUING = frozenset(("REL", "PLUS", "MINUS", "TIMES", "PM", "SLASH"))
-_LEADING = frozenset(("=", r"\approx", r"\equiv", ":=", r"\simeq", r"\sim"))
 _CONSTRUCTS = {
     "FRAC": "FRAC", "SQRT": "SQRT", "ROOT": "ROOT", "DERIVATIVE": "DERIVATIVE", "PARTIAL": "PARTIAL",
     "DIFFERENTIAL": "DIFFERENTIAL", "INTEGRAL_": "INTEGRAL", "CONTOUR": "CONTOUR", "SERIES_": "SERIES",
@@ -42,11 +44,16 @@ _CONSTRUCTS = {
 }  # fmt: skip
 _SETTLED = frozenset(("INTEGRAL_", "CONTOUR", "SERIES_", "LIMIT_", "NABLA_"))  # their operand was cut from its siblings
 _NESTING = frozenset(("SLASH", "PM", "TIMES"))
-_PLAIN = frozenset(("NUM", "SYM", "CONST", "UNIT", "INFINITY", "BANG")) | OPERATORS - {"IMPLIES", "ROW"}
+_PLAIN = frozenset(("NUM", "SYM", "CONST", "UNIT", "INFINITY", "BANG")) | OPERATORS - {"IMPLIES", "ROW", "OR", "COLON"}
 _BEFORE_BRACED = frozenset(("PLUS", "REL", "COMMA", "FUNCTION"))
 _BEHIND_BRACED = frozenset(("PLUS", "MINUS", "PM", "REL", "COMMA"))
 _SHORT = frozenset(("NUM", "SYM", "CONST"))
 _OPEN_ENDED = frozenset(("INTEGRAL_", "CONTOUR", "SERIES_", "PARTIAL", "AT", "BRACKET"))  # one group more or less
+_DIFFERENTIAL_SIGNS = frozenset(("d", r"\partial", r"\dd", r"\diff"))
+_BEFORE_INTERVAL = frozenset((r"\in", r"\notin", r"\cup", r"\cap", r"\subset"))
+_BOUNDS = frozenset(
+    ("NUM", "MINUS", "PLUS", "INFINITY", "CONST", "FRAC", "QUANTITY", "UNIT", "ROMAN")
+)  # of an interval
 _INVERSES = {"sin": "asin", "cos": "acos", "tan": "atan", "sinh": "asinh", "cosh": "acosh", "tanh": "atanh"}
 _RECIPROCALS = {
     "cot": ("cos", "sin"),
@@ -62,7 +69,25 @@ _KEPT_FUNCTIONS = frozenset(FUNCTIONS.values()) - frozenset(
 )
 
 
-def settled(latex: str, words: frozenset[str] = frozenset()) -> list[Token]:
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What the grammar reads: the tokens of one formula, or several formulas of a kind.
+
+    Attributes:
+        kind: as in `Clause`.
+        tokens: of one formula.
+        parts: of several.
+        start, end: offsets in the author's text.
+    """
+
+    kind: str
+    tokens: list[Token]
+    parts: list[Settled]
+    start: int
+    end: int
+
+
+def settled(latex: str, words: frozenset[str] = frozenset()) -> Settled:
     """Tokens for the grammar: ambiguity is gone, extents are marked.
 
     Args:
@@ -72,99 +97,29 @@ def settled(latex: str, words: frozenset[str] = frozenset()) -> list[Token]:
     Errors:
         Fault: what cannot be read, or can be read in two ways.
     """
-    raw = scan(latex)
-    if words:
-        raw = _joined(raw, words)
-    state = State()
+    raw = joined(scan(latex), latex, words)
+    state = State(has_decimal_logs="pH" in latex or "pK" in latex or "pOH" in latex)
+    has_brackets = False
     for token in raw:
-        if (token.text == "d" and token.type == "letter") or token.text in (r"\partial", r"\dd", r"\diff"):
+        if token.text in _DIFFERENTIAL_SIGNS:
             state.has_d = True
+        if token.type == "OPEN" and token.text == "(":
+            has_brackets = True
         if token.type in _MAY_BE_UNIT or token.text == r"\Omega":
             state.has_units = True
     items = read(raw)
-    if not items:
-        raise Fault(0, "an empty formula", "a number or a symbol")
-    items = _whole(items)
+    if has_brackets:
+        state.heads = heads(items)
     if state.has_d:
         state.d_is_differential = d_is_differential(items)
+    return _settled(state, clauses(items, raw[-1].pos))
+
+
+def _settled(state: State, clause: Clause) -> Settled:
     out: list[Token] = []
-    _emit(state, items, out, fresh=True)
-    return out
-
-
-def _joined(tokens: list[Token], words: frozenset[str]) -> list[Token]:
-    """Letters side by side that spell a word, as one letter; a longer run of letters is left alone."""
-    out: list[Token] = []
-    start = 0
-    while start < len(tokens):
-        end = start + 1
-        while end < len(tokens) and _is_latin(tokens[end - 1]) and _is_latin(tokens[end]) and not tokens[end].gap:
-            end += 1
-        word = "".join(token.text for token in tokens[start:end])
-        first = tokens[start]
-        out += [Token("letter", word, first.pos, first.gap)] if word in words else tokens[start:end]
-        start = end
-    return out
-
-
-def _is_latin(token: Token) -> bool:
-    return token.type == "letter" and len(token.text) == 1 and token.text.isascii()
-
-
-# The formula as a whole -------------------------------------------------------------------------------------
-
-
-def _whole(items: list[Token]) -> list[Token]:
-    """Drop what leads or trails the formula, and refuse several formulas in one."""
-    while items and (items[0].type in ("IMPLIES", "ROW") or (items[0].type == "REL" and items[0].text in _LEADING)):
-        items = items[1:]
-    items = _without_tail(items)
-    if not items:
-        raise Fault(0, "an empty formula", "a number or a symbol")
-    out: list[Token] = []
-    related = False
-    for index, item in enumerate(items):
-        if item.type == "COMMA":
-            raise _several(item)
-        if item.type == "IMPLIES":
-            raise _several(item, f" joined by {item.text}")
-        if item.type == "ROW":
-            following = items[index + 1] if index + 1 < len(items) else None
-            goes_on = following is not None and following.type in _CONTINUING
-            if not goes_on and (not out or out[-1].type not in OPERATORS):
-                raise _several(item)
-            continue
-        if item.type == "REL":
-            related = True
-        elif item.gap == GAP_QUAD and related and out and out[-1].type not in OPERATORS and item.type not in OPERATORS:
-            if item.type == "ROMAN":
-                raise Fault(item.pos, f"prose inside the formula: {shown(item)}", "mathematics only")
-            raise _several(item)
-        out.append(item)
-    return out
-
-
-def _several(item: Token, how: str = "") -> Fault:
-    return Fault(item.pos, f"several formulas{how}; split at position {item.pos}", "one formula")
-
-
-def _without_tail(items: list[Token]) -> list[Token]:
-    """Without a remark or an equation number that stands behind the end of the formula."""
-    end = len(items)
-    while end and items[end - 1].type in ("COMMA", "ROW"):
-        end -= 1
-    if end > 1 and (last := items[end - 1]).type == "ROMAN" and last.text == "text" and last.sup is None:
-        words = words_of(last)
-        remark = words and (words[0].lower() in PROSE or last.raw[0].text == "(")
-        before = items[end - 2]
-        unit_like = before.type in ("NUM", "ROMAN", "UNIT", "QUANTITY") and len(words) == 1 and last.raw[0].text != "("
-        if remark and not unit_like and (last.gap or before.type == "COMMA"):
-            return _without_tail(items[: end - 1])
-    if end > 1 and (last := items[end - 1]).type == "PAREN" and last.gap == GAP_QUAD and last.text == "(":
-        inside = last.args[0]
-        if len(inside) == 1 and inside[0].type == "NUM" and inside[0].sup is None:
-            return _without_tail(items[: end - 1])
-    return items[:end]
+    if not clause.kind:
+        _emit(state, completed(clause.items), out, fresh=True)
+    return Settled(clause.kind, out, [_settled(state, part) for part in clause.parts], clause.start, clause.end)
 
 
 # One bracket ------------------------------------------------------------------------------------------------
@@ -178,37 +133,64 @@ def _emit(state: State, items: list[Token], out: list[Token], *, fresh: bool) ->
     """
     state.depth += 1
     if state.depth > _MAX_SETTLED:
-        raise Fault(items[0].pos if items else 0, f"brackets nested more than {MAX_DEPTH} deep")
+        raise Fault(items[0].pos if items else 0, f"brackets nested more than {MAX_DEPTH} deep", kind="limit")
     kinds = {item.type for item in items}
     if fresh:
         if "PAREN" in kinds:
-            items = with_calls(items)
+            items = with_calls(items, state.heads)
         if state.has_d or "D" in kinds:
-            items = with_derivatives(items, everywhere=state.d_is_differential)
+            items = _with_places(with_derivatives(items, everywhere=state.d_is_differential))
             kinds = {item.type for item in items}
         if state.has_units:
             items = with_units(items)
-    if "FUNCTION" in kinds or kinds & BIG:
+    if "FUNCTION" in kinds or not kinds.isdisjoint(BIG):
         items = with_extents(state, items)
-    if kinds & _NESTING:
+    if not kinds.isdisjoint(_NESTING):
         _limit_chains(items)
     if "SLASH" in kinds:
         items = with_slashes(items)
     for index, item in enumerate(items):
-        if item.type == "BRACED":
+        kind = item.type
+        if kind in _PLAIN and item.sub is None:
+            out.append(item)
+            if item.sup is not None and kind not in OPERATORS:
+                _emit_power(state, item.sup, out, item)
+            continue
+        if kind == "BRACED":
             _check_braced(items, index)
-        _emit_one(state, item, out)
+        bounded = kind == "PAREN" and index and items[index - 1].text in _BEFORE_INTERVAL
+        _emit_one(state, _as_interval(item) if bounded else item, out)
     state.depth -= 1
+
+
+def _with_places(items: list[Token]) -> list[Token]:
+    r"""`\frac{dy}{dx}(x)` is the derivative; with a value in its brackets it may be taken there, or multiplied."""
+    out: list[Token] = []
+    for item in items:
+        behind = bool(out) and out[-1].type in ("DERIVATIVE", "PARTIAL") and item.type == "PAREN" and not item.gap
+        if not behind or item.text != "(":
+            out.append(item)
+            continue
+        content = item.args[0]
+        variables = {part.text for arg in out[-1].args[1:] for part in arg}
+        names = [part.text for part in content if part.type == "SYM"]
+        if all(part.type in ("SYM", "COMMA") for part in content) and variables.intersection(names):
+            continue
+        if any(part.type == "COMMA" for part in content) or (len(content) == 1 and content[0].type in ("NUM", "SYM")):
+            raise Fault(item.pos, "a bracket behind a derivative: where it is taken, or a factor?",
+                        r"\cdot", r"a bar with \_{x=...}", kind="ambiguous")  # fmt: skip
+        out.append(item)
+    return out
 
 
 def _limit_chains(items: list[Token]) -> None:
     """Quotients, doubled signs and vector products nest once a sign: `a/a/a/...` would be as deep as it is long."""
     for kind in ("SLASH", "PM"):
         if sum(item.type == kind for item in items) > MAX_CHAIN:
-            raise Fault(items[0].pos, f"more than {MAX_CHAIN} of `/` or of `\\pm` in one bracket")
+            raise Fault(items[0].pos, f"more than {MAX_CHAIN} of `/` or of `\\pm` in one bracket", kind="limit")
     signs = sum(item.type == "TIMES" for item in items)
     if signs > MAX_CHAIN and any(item.text.startswith((r"\vec", r"\hat")) for item in items if item.type == "SYM"):
-        raise Fault(items[0].pos, f"more than {MAX_CHAIN} products of vectors in one bracket")
+        raise Fault(items[0].pos, f"more than {MAX_CHAIN} products of vectors in one bracket", kind="limit")
 
 
 def _check_braced(items: list[Token], index: int) -> None:
@@ -240,7 +222,7 @@ def _emit_one(state: State, item: Token, out: list[Token]) -> None:
         out.append(Token("LBAR", "|", item.pos))
         _emit(state, item.args[0], out, fresh=True)
         out.append(Token("RBAR", "|", item.pos))
-    elif kind == "APPLY" or kind == "OPAQUE":
+    elif kind == "APPLY" or kind == "LISTED":
         _emit_list(state, item, out)
     elif kind in _PLAIN:
         out.append(item)
@@ -255,7 +237,9 @@ def _held(item: Token) -> Token:
     if item.type == "BRACKET":
         return Token("BRACKET", f"{item.text}_{spell(item.raw)}", item.pos, item.gap, args=item.args, sup=item.sup)
     if item.type not in ("PAREN", "ABS"):
-        raise Fault(item.pos, "a subscript on something that is no symbol", "a symbol before it")
+        bare = Token(item.type, item.text, item.pos, args=item.args, expr=item.expr)
+        label = f"opaque _{{{spell(item.raw)}}}"
+        return Token("LISTED", label, item.pos, item.gap, args=[[bare]], sup=item.sup)
     lower = item.sub or []
     bare = Token(item.type, item.text, item.pos, args=item.args, raw=() if item.raw is lower else item.raw)
     related = any(part.type in ("REL", "COMMA") for part in lower)
@@ -263,13 +247,17 @@ def _held(item: Token) -> Token:
         return Token("AT", "limits", item.pos, item.gap, args=[[bare], lower, item.sup])
     if len(lower) > 2 and lower[1].text == "=" and not any(part.type in ("REL", "COMMA") for part in lower[2:]):
         return Token("AT", "point", item.pos, item.gap, args=[[bare], lower[:1], lower[2:]], sup=item.sup)
-    held = Token("SYM", "".join(part.text for part in lower), item.pos)
-    return Token("AT", "held", item.pos, item.gap, args=[[bare], [held]], sup=item.sup)
+    label = spell(item.raw)
+    inner = bare.args[0][0]
+    if len(bare.args[0]) == 1 and inner.type == "SYM" and inner.sup is None and item.type == "PAREN":
+        name = f"({inner.text})_{enclosed(label)}"  # `(p_\nu)_{max}`: the name of one symbol goes on
+        return Token("SYM", name, item.pos, item.gap, sup=item.sup)
+    return Token("AT", "held", item.pos, item.gap, args=[[bare], [Token("SYM", label, item.pos)]], sup=item.sup)
 
 
 def _emit_power(state: State, sup: list[Token], out: list[Token], item: Token) -> None:
     """A power; one of the number e is the function exp, unless it is an integer, as in e^2 for a squared charge."""
-    plain = len(sup) == 1 and sup[0].type == "NUM" and sup[0].text.isdigit()
+    plain = len(sup) == 1 and sup[0].type == "NUM" and sup[0].text.isdigit() and sup[0].sup is None
     if item.type == "SYM" and item.text == "e" and not plain:
         out[-1] = Token("FUNCTION", "exp", item.pos)
         _group(state, sup, out, item, fresh=True)
@@ -296,25 +284,76 @@ def _group(state: State, items: list[Token], out: list[Token], owner: Token, *, 
 
 
 def _emit_bracket(state: State, item: Token, out: list[Token]) -> None:
-    """Round brackets, or a list if there are commas or relations in them."""
+    """Round brackets, or what brackets are called with commas or relations in them."""
     content = item.args[0]
-    if any(part.type in ("COMMA", "REL") for part in content) and item.text != "{":
-        kind = {"(": "tuple", "[": "commutator", r"\{": "set"}.get(item.text, "list")
-        _emit_list(state, Token("OPAQUE", kind, item.pos, args=[content]), out)
+    kinds = {part.type for part in content}
+    if kinds & {"COMMA", "REL", "GIVEN"} and item.text != "{":
+        _emit_list(state, Token("LISTED", _bracket_kind(item), item.pos, args=split(content)), out)
         return
+    content = _signed_one(content)
+    if "COLON" in kinds:
+        content = with_ratios(content)
     out.append(Token("LP", "(", item.pos))
     _emit(state, content, out, fresh=True)
     end = item.raw[-1] if item.raw else content[-1]
     out.append(Token("RP", ")", end.pos + len(end.text)))
 
 
+def _signed_one(content: list[Token]) -> list[Token]:
+    """A sign alone is that of one: the parity `(-)^l`, the signature `(+, -, -, -)`."""
+    if len(content) == 1 and content[0].type in ("PLUS", "MINUS", "PM"):
+        return [*content, Token("NUM", "1", content[0].pos)]
+    return content
+
+
+def _as_interval(item: Token) -> Token:
+    r"""What stands behind `\in` or between set operations in brackets with one comma is an interval."""
+    if item.text not in ("(", "[") or sum(part.type == "COMMA" for part in item.args[0]) != 1:
+        return item
+    kind = "interval ()" if item.text == "(" else "interval []"
+    return Token("LISTED", kind, item.pos, item.gap, args=item.args, sup=item.sup)
+
+
+def _bracket_kind(item: Token) -> str:
+    """The construct that a bracket with several parts is."""
+    content = item.args[0]
+    commas = sum(part.type == "COMMA" for part in content)
+    if commas == 0 and not any(part.type == "GIVEN" for part in content):
+        return "tuple"
+    if item.text == r"\{":
+        return "set"
+    if item.text == "(" and commas == 1 and any(part.text == "" and part.type == "INFINITY" for part in content):
+        return "interval ()"
+    if item.text == "[" and commas == 1:
+        bounds = all(part.type in _BOUNDS for part in content if part.type != "COMMA")
+        bounds = bounds and all(part[0].type != "ROMAN" for part in split(content))
+        return "interval []" if bounds else "commutator"
+    return "tuple"
+
+
+def split(content: list[Token]) -> list[list[Token]]:
+    """What stands between the commas of a bracket."""
+    parts: list[list[Token]] = [[]]
+    for item in content:
+        if item.type in ("COMMA", "GIVEN"):
+            parts.append([])
+        else:
+            parts[-1].append(item)
+    if not all(parts):
+        raise Fault(content[0].pos, "an empty part of a list", "a number or a symbol")
+    return parts
+
+
 def _emit_list(state: State, item: Token, out: list[Token]) -> None:
-    """A call or an opaque construct: its parts, with commas between them."""
+    """A call or a list: its parts, with commas between them."""
     out.extend((Token(item.type, item.text, item.pos), Token("LG", "{", item.pos)))
-    for index, arg in enumerate(item.args):
+    parts = [part for arg in item.args for part in (split(arg) if arg else [])]
+    if any(part.type == "GIVEN" for arg in item.args for part in arg) and len(parts) == 2:
+        parts = [[Token("LISTED", "relation given", item.pos, args=parts)]]  # P(A|B) is no P(A, B)
+    for index, part in enumerate(parts):
         if index:
             out.append(Token("COMMA", ",", item.pos))
-        _emit(state, arg, out, fresh=True)
+        _emit(state, _signed_one(part), out, fresh=True)
     out.append(Token("RG", "}", item.pos))
 
 
@@ -323,18 +362,24 @@ def _emit_list(state: State, item: Token, out: list[Token]) -> None:
 
 def _emit_function(state: State, item: Token, out: list[Token]) -> None:
     r"""A function with its argument: `\sin^{-1}` is the inverse, `\log_b x` a quotient, cot, sec and csc quotients."""
-    name = item.text
+    name = "ln" if item.text == "log" else item.text
     argument = item.args[0]
     sup = item.sup
-    if sup is not None and len(sup) == 2 and sup[0].type == "MINUS" and sup[1].text == "1":
+    behind = item.sub is None and bool(item.raw)
+    if sup is not None and not behind and len(sup) == 2 and sup[0].type == "MINUS" and sup[1].text == "1":
         direct = not (len(argument) == 1 and argument[0].type == "PAREN")
         if name in _INVERSES:
             name, item.sup = _INVERSES[name], None
         elif direct or name in _RECIPROCALS:
-            raise Fault(item.pos, f"{name} to the power -1: the inverse or one over it?", f"1/\\{name}")
+            raise Fault(
+                item.pos, f"{name} to the power -1: the inverse or one over it?", f"1/\\{name}", kind="ambiguous"
+            )
     if item.sub is not None:
         _emit_logarithm(state, item, out)
     elif name in _RECIPROCALS:
+        state.doubled += 1
+        if state.doubled > _MAX_DOUBLED:
+            raise Fault(item.pos, f"more than {_MAX_DOUBLED} of cot, sec and their kin", kind="limit")
         out.append(Token("FRAC", "", item.pos))
         for part in _RECIPROCALS[name]:
             out.append(Token("LG", "{", item.pos))
@@ -357,7 +402,7 @@ def _emit_function(state: State, item: Token, out: list[Token]) -> None:
 def _emit_logarithm(state: State, item: Token, out: list[Token]) -> None:
     """A logarithm to a base; no other function takes a subscript."""
     base = item.sub or []
-    if item.text != "ln":
+    if item.text not in ("ln", "log", "log10"):
         if item.text in _KEPT_FUNCTIONS:
             raise Fault(item.pos, f"a subscript on {item.text}, which is not read")
         raise Fault(item.pos, f"a subscript on the function {item.text}")

@@ -12,6 +12,8 @@ values that leave this package: freezing them tripled the time of a parse.
 from __future__ import annotations
 
 import re
+import string
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -31,11 +33,12 @@ GAP_NONE, GAP_BLANK, GAP_SPACE, GAP_QUAD = 0, 1, 2, 3  # what stands before a to
 class Fault(Exception):
     """A place that is not read; `parse` turns it into LatexSyntaxError with the author's text."""
 
-    def __init__(self, position: int, found: str, *expected: str) -> None:
+    def __init__(self, position: int, found: str, *expected: str, kind: str = "syntax") -> None:
         super().__init__(found)
         self.position = position
         self.found = found
         self.expected = expected
+        self.kind = kind
 
 
 @dataclass(slots=True)
@@ -64,11 +67,9 @@ class Token:
     raw: Sequence[Token] = ()
     expr: Expr | None = None
 
-    # lark copies these from the last token when it makes its own end token
-    line = column = end_line = end_column = start_pos = end_pos = None
 
-
-OPERATORS = frozenset(("PLUS", "MINUS", "PM", "TIMES", "SLASH", "REL", "COMMA", "IMPLIES", "ROW"))
+OPERATORS = frozenset(("PLUS", "MINUS", "PM", "TIMES", "SLASH", "REL", "COMMA", "IMPLIES", "ROW", "SETOP", "OR",
+                       "COLON"))  # fmt: skip
 _NO_FACTORS = OPERATORS | {"FUNCTION", "INTEGRAL", "SERIES", "LIMIT"}
 _WORDS = {"END": "the end of the formula", "}": "a closing brace", "{": "an opening brace", "FINISH": r"an \end"}
 
@@ -98,21 +99,58 @@ GREEK = frozenset(
         "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
     ).split()
 )
-_OTHER_LETTERS = frozenset((r"\hbar", r"\ell", r"\imath", r"\jmath", r"\Re", r"\Im", r"\aleph", r"\wp"))
+_OTHER_LETTERS = frozenset(
+    (
+        r"\hbar",
+        r"\ell",
+        r"\hslash",
+        r"\lambdabar",
+        r"\digamma",
+        r"\beth",
+        r"\imath",
+        r"\jmath",
+        r"\aleph",
+        r"\wp",
+    )
+)
 LETTERS = GREEK | _OTHER_LETTERS
 VARIANTS = {r"\varepsilon": r"\epsilon", r"\varphi": r"\phi", r"\vartheta": r"\theta", r"\varrho": r"\rho",
-            r"\varsigma": r"\sigma", r"\varkappa": r"\kappa"}  # fmt: skip
+            r"\varsigma": r"\sigma", r"\varkappa": r"\kappa", r"\hslash": r"\hbar"}  # fmt: skip
 
 FUNCTIONS = {
     "sin": "sin", "cos": "cos", "tan": "tan", "tg": "tan", "cot": "cot", "ctg": "cot", "sec": "sec", "csc": "csc",
     "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctg": "atan", "sinh": "sinh", "cosh": "cosh",
     "tanh": "tanh", "coth": "coth", "sh": "sinh", "ch": "cosh", "th": "tanh", "arsinh": "asinh", "arcosh": "acosh",
     "artanh": "atanh", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh", "exp": "exp", "ln": "ln",
-    "log": "ln", "lg": "log10", "max": "max", "min": "min", "det": "det", "arg": "arg", "sgn": "sgn", "sign": "sgn",
+    "log": "log", "lg": "log10", "max": "max", "min": "min", "det": "det", "arg": "arg", "sgn": "sgn", "sign": "sgn",
     "sech": "sech", "csch": "csch", "asin": "asin", "acos": "acos", "atan": "atan", "erf": "erf", "erfc": "erfc",
-    "Tr": "Tr", "tr": "Tr", "sinc": "sinc", "gcd": "gcd", "dim": "dim", "ker": "ker",
+    "Tr": "Tr", "tr": "Tr", "sinc": "sinc", "gcd": "gcd", "dim": "dim", "ker": "ker", "sup": "sup",
+    "inf": "inf", "lcm": "lcm", "argmax": "argmax", "argmin": "argmin", "rank": "rank", "diag": "diag", "trace": "Tr",
+    "limsup": "limsup", "liminf": "liminf", "Pr": "Pr", "hom": "hom", "deg": "deg", "cosec": "csc",
+    "arccot": "acot", "acosh": "acosh", "asinh": "asinh", "atanh": "atanh", "tgh": "tanh", "cth": "coth",
+    "Re": "Re", "Im": "Im", "sn": "sn", "cn": "cn", "dn": "dn",
 }  # fmt: skip
-ROMAN_FUNCTIONS = frozenset(FUNCTIONS) - {"min", "max", "th", "sh", "ch", "tr", "dim", "ker"}  # min is also a unit
+ROMAN_FUNCTIONS = frozenset(FUNCTIONS) - {
+    "min",
+    "max",
+    "th",
+    "sh",
+    "ch",
+    "tr",
+    "dim",
+    "ker",
+    "deg",
+    "Pr",
+    "inf",
+    "sup",
+    "sn",
+    "cn",
+    "dn",
+    "hom",
+    "rank",
+    "Re",
+    "Im",
+}  # min is also a unit
 PLAIN_FUNCTIONS = ("arcsinh arccosh arctanh arcsin arccos arctan sinh cosh tanh sin cos tan exp ln log sqrt").split()
 
 RELATION_TEXT = {
@@ -122,23 +160,36 @@ RELATION_TEXT = {
     r"\lt": "<", r"\gt": ">", r"\le": "<=", r"\leq": "<=", r"\leqslant": "<=", r"\leqq": "<=",
     r"\ge": ">=", r"\geq": ">=", r"\geqslant": ">=", r"\geqq": ">=", r"\ll": "<<", r"\gg": ">>", r"\ne": "!=",
     r"\neq": "!=", r"\propto": "propto", r"\to": "to", r"\rightarrow": "to", r"\longrightarrow": "to",
+    r"\asymp": "approx", r"\thickapprox": "approx", r"\thicksim": "approx", r"\eqsim": "approx",
+    r"\lll": "<<", r"\ggg": ">>", r"\gtrsim": ">~", r"\gtrapprox": ">~", r"\lesssim": "<~", r"\lessapprox": "<~",
+    r"\varpropto": "propto", r"\mapsto": "to", r"\leftrightarrow": "to", r"\longleftrightarrow": "to",
+    r"\leftarrow": "to", r"\longmapsto": "to", r"\rightleftharpoons": "to", r"\searrow": "to", r"\nearrow": "to",
+    r"\in": "in", r"\notin": "notin", r"\subset": "subset", r"\subseteq": "subset", r"\perp": "perp",
+    r"\mid": "divides", "->": "to",
 }  # fmt: skip
 IMPLICATIONS = frozenset((r"\Rightarrow", r"\implies", r"\therefore", r"\because", r"\Longrightarrow",
-                          r"\Leftrightarrow", r"\iff", r"\Longleftrightarrow"))  # fmt: skip
+                          r"\Leftrightarrow", r"\iff", r"\Longleftrightarrow", r"\Leftarrow",
+                          r"\Longleftarrow", r"\impliedby", "=>"))  # fmt: skip
 
 TYPES = {
     "+": "PLUS", "-": "MINUS", r"\pm": "PM", r"\mp": "PM", "*": "TIMES", r"\cdot": "TIMES", r"\times": "TIMES",
     r"\ast": "TIMES", "/": "SLASH", r"\div": "SLASH", ",": "COMMA", ";": "COMMA", "!": "BANG", "'": "PRIME",
-    "^": "^", "_": "_", "{": "{", "}": "}", "&": "AMP", "\\\\": "ROW", r"\cr": "ROW", r"\newline": "ROW",
+    "^": "^", "_": "_", r"\_": "_", "{": "{", "}": "}", "&": "AMP", "\\\\": "ROW", r"\cr": "ROW", r"\newline": "ROW",
     "(": "OPEN", "[": "OPEN", r"\{": "OPEN", r"\lbrace": "OPEN", r"\langle": "OPEN", r"\lvert": "OPEN",
     r"\lbrack": "OPEN", r"\lVert": "OPEN", ")": "CLOSE", "]": "CLOSE", r"\}": "CLOSE", r"\rbrace": "CLOSE",
     r"\rangle": "CLOSE", r"\rvert": "CLOSE", r"\rbrack": "CLOSE", r"\rVert": "CLOSE", "|": "BAR", r"\vert": "BAR",
     r"\mid": "BAR", r"\|": "NORM", r"\Vert": "NORM", r"\lfloor": "OPEN", r"\rfloor": "CLOSE",
+    r"\lceil": "OPEN", r"\rceil": "CLOSE", r"\lor": "OR", r"\vee": "OR", r"\cup": "SETOP", r"\cap": "SETOP",
+    r"\setminus": "SETOP", r"\oplus": "SETOP", r"\bigcup": "SETOP", r"\bigcap": "SETOP", r"\otimes": "TIMES",
+    r"\wedge": "TIMES", "//": "TIMES", r"\land": "ROW", r"\choose": "OVER", r"\atop": "OVER", r"\cdotp": "TIMES",
+    r"\ddots": "DOTS", r"\vdots": "DOTS", r"\dotsc": "DOTS", r"\dotsb": "DOTS", r"\hdots": "DOTS", "...": "DOTS",
+    r"\bigtriangledown": "NABLA", r"\triangledown": "NABLA", r"\grad": "NABLA", ":": "COLON", r"\colon": "COLON",
     r"\%": "PERCENT", "%": "PERCENT", r"\infty": "INFINITY", r"\partial": "PARTIAL_SIGN",
     r"\nabla": "NABLA", r"\int": "INTEGRAL", r"\iint": "INTEGRAL", r"\iiint": "INTEGRAL", r"\oint": "INTEGRAL",
     r"\oiint": "INTEGRAL", r"\sum": "SERIES", r"\prod": "SERIES", r"\lim": "LIMIT", r"\dots": "DOTS",
     r"\ldots": "DOTS", r"\cdots": "DOTS", r"\prime": "PRIME", r"\over": "OVER",
-    **dict.fromkeys(RELATION_TEXT, "REL"), **dict.fromkeys(IMPLICATIONS, "IMPLIES"), **dict.fromkeys(LETTERS, "letter"),
+    **dict.fromkeys([sign for sign in RELATION_TEXT if sign != r"\mid"], "REL"),
+    **dict.fromkeys(IMPLICATIONS, "IMPLIES"), **dict.fromkeys(LETTERS, "letter"),
 }  # fmt: skip
 _SAME_DELIMITER = {r"\lbrace": r"\{", r"\rbrace": r"\}", r"\lvert": "|", r"\rvert": "|", r"\vert": "|", r"\mid": "|",
                    r"\lVert": r"\|", r"\rVert": r"\|", r"\Vert": r"\|", r"\lbrack": "[", r"\rbrack": "]",
@@ -149,13 +200,16 @@ _DELIMITERS = frozenset(("OPEN", "CLOSE", "BAR", "NORM"))
 _SPACES = {
     **dict.fromkeys((r"\,", r"\;", r"\:", r"\>", r"\ ", "~"), GAP_SPACE),
     **dict.fromkeys((r"\enspace", r"\thinspace", r"\enskip", r"\medspace"), GAP_SPACE),
-    r"\!": GAP_NONE, r"\quad": GAP_QUAD, r"\qquad": GAP_QUAD,
+    r"\eqquad": GAP_QUAD, r"\!": GAP_NONE, r"\quad": GAP_QUAD, r"\qquad": GAP_QUAD,
 }  # fmt: skip
 _SILENT = frozenset((r"\displaystyle", r"\textstyle", r"\scriptstyle", r"\limits", r"\nolimits", r"\displaylimits",
                      r"\nonumber", r"\notag", r"\allowbreak", r"\relax", r"\middle", r"\mathop", r"\ensuremath",
                      r"\mathstrut", r"\strut", r"\hline", r"\centering", r"\mathrel", r"\mathbin", r"\mathord",
                      r"\nobreak", r"\hfill", r"\hfil", r"\smash", r"\scriptscriptstyle", r"\small", r"\large",
-                     r"\normalsize", r"\footnotesize", r"\tiny"))  # fmt: skip
+                     r"\normalsize", r"\footnotesize", r"\tiny", r"\Large", r"\LARGE", r"\huge", r"\Huge",
+                     r"\noindent", r"\par", r"\bgroup", r"\egroup", r"\rmfamily", r"\upshape", r"\mathsurround",
+                     r"\medskip", r"\smallskip", r"\bigskip", r"\hskip", r"\unboldmath", r"\null",
+                     r"\protect"))  # fmt: skip
 
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ", "0123456789+-n")
 _SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉₊₋", "0123456789+-")
@@ -172,35 +226,75 @@ _UNICODE = {
     "∓": r"\mp", "∂": r"\partial", "∇": r"\nabla", "∫": r"\int", "∮": r"\oint", "∑": r"\sum", "∏": r"\prod",
     "°": r"\degree", "⟨": r"\langle", "⟩": r"\rangle", "‖": r"\|", "∣": "|", "′": "'", "’": "'", "‘": "'", "∗": "*",
     "√": r"\sqrt", "\u00c5": r"\AA", "\u212b": r"\AA", "″": "''", "…": r"\dots", "†": r"\dagger",
-    "⟶": r"\to", "∥": r"\parallel", "⊥": r"\perp", "⊙": r"\odot",
+    "⟶": r"\to", "∥": r"\|", "⊥": r"\perp", "⊙": r"\odot", "⇔": r"\iff",
+    "⟺": r"\iff", "⇐": r"\Leftarrow", "∈": r"\in", "∉": r"\notin", "∪": r"\cup", "∩": r"\cap", "⊂": r"\subset",
+    "⊆": r"\subseteq", "⊗": r"\otimes", "⊕": r"\oplus", "∧": r"\wedge", "∨": r"\lor", "∼": r"\sim", "∽": r"\sim",
+    "≳": r"\gtrsim", "≲": r"\lesssim", "↦": r"\mapsto", "↔": r"\leftrightarrow", "⟷": r"\leftrightarrow",
+    "∠": r"\angle", "△": r"\triangle", "▽": r"\nabla", "∅": r"\emptyset", "⌊": r"\lfloor", "⌋": r"\rfloor",
+    "⌈": r"\lceil", "⌉": r"\rceil", "⋯": r"\cdots", "↑": r"\uparrow", "↓": r"\downarrow", "ı": r"\imath",
+    "⟂": r"\perp", "≔": ":=", "≜": r"\triangleq", "≐": r"\doteq", "⁄": "/", "∕": "/", "⨯": r"\times",
+    "⋆": r"\star", "‐": "-", "‑": "-", "—": "-", "＝": "=", "（": "(", "）": ")", "，": ",", "＋": "+", "＜": "<",
+    "＞": ">", "ℎ": "h", "ⅇ": "e", "ⅈ": "i", "ϱ": r"\rho", "ς": r"\sigma", "ϰ": r"\kappa", "ϖ": r"\varpi",
+    "\u2126": r"\Omega", "∬": r"\iint", "∭": r"\iiint", "∯": r"\oiint", "⇌": r"\rightleftharpoons",
+    "←": r"\leftarrow", "⟵": r"\leftarrow",
 }  # fmt: skip
+_COMBINING = {"\u0302": r"\hat", "\u0304": r"\bar", "\u0305": r"\bar", "\u0303": r"\tilde", "\u0307": r"\dot",
+              "\u0308": r"\ddot", "\u20d7": r"\vec", "\u0301": r"\acute", "\u0300": r"\grave"}  # fmt: skip
 _FRACTION_SIGNS = {"½": "12", "¼": "14", "¾": "34", "⅓": "13", "⅔": "23", "⅛": "18"}
 
+# Words of plain text that no author writes as products: Greek letters (`mu`, `nu` and `xi` are also products), and
+# quantities that are written like a word, as in `KE + PE = E`.
+_GREEK_WORDS = ("pi theta omega alpha beta gamma delta epsilon lambda sigma phi rho hbar Theta Omega Delta Sigma "
+                "Phi").split()  # fmt: skip
+NAMES = frozenset(("KE", "PE", "GPE", "EPE", "SPE", "emf", "EMF", "const", "constant", "rpm"))
+_WORDS_OF_TEXT = {**{word: "\\" + word for word in _GREEK_WORDS}, **{word: word for word in NAMES}}
+
+# Commands that a later line of `_SCAN` may read with what follows them; any other is cut at once, by the first line.
+_LONGER = (
+    "left|right|[bB]ig|begin|end|q?quad|thin|med|ensk|label|tag|eqref|ref|cite|eqno|rule|[vh]space|[vh]?phantom"
+    r"|(?:text)?color|cdot\s*\\cdot"
+)
 _SCAN = re.compile(
     r"""
-    (?P<alone>[A-Za-z](?![A-Za-z])|[-+(){}^_/'\[\]])
+    (?P<alone>[A-Za-z](?![A-Za-z])|[+(){}^_'\[\]|,]|-(?!>)|=(?![=>])|/(?!/)|[0-9](?=[])}+\-^_=/*|a-df-zA-DF-Z])|\\(?!LONGER)[a-zA-Z]+)
   | (?P<space>[\s~\u2009\u202f\u00a0\u2002\u2003\u200b]+|\\[,;:!>\ ]
         |\\(?:q?quad|enspace|thinspace|enskip|medspace)(?![a-zA-Z]))
-  | (?P<number>(?:[1-9]\d{0,2}(?:,\d{3})+|\d{1,3}(?:(?:\{,\}|\\,|\\\ |~)\d{3})+
+  | (?P<number>(?:[1-9]\d{0,2}(?:,\d{3})+|\d{1,3}(?:(?:\{,\}|\\,|\\\ |~|,\\!)\d{3})+
             |\d{1,3}(?:(?:\\,\s|\s\\,|\u2009|\u202f)\d{3})+|\d+)
         (?:(?:\.|\{,\})\d+(?:(?:\\,|\{,\}|\u2009|\u202f)\d{3})*(?!\d))?(?:[eE][+-]?\d+(?![\d.]))?|\.\d+(?:[eE][+-]?\d+)?)
-  | (?P<plain>(?<![A-Za-z\\])(?:PLAIN)(?=\s*(?:\\left\s*)?[({]))
-  | (?P<drop>\\(?:label|tag\*?|eqref|vspace\*?|hspace\*?|vphantom|hphantom|textcolor|color)\s*\{[^{}]*\}
+  | (?P<word>(?<![A-Za-z\\])(?:WORDS)(?![A-Za-z]))
+  | (?P<plain>(?<![A-Za-z\\])(?:(?:Re|Im)(?=\s*(?:\\left\s*)?[(\[{])
+        |(?:PLAIN)(?=\s*(?:\\left\s*)?[({^]|\s+[A-Za-z0-9\\]|\s*[α-ωΑ-Ω]|[A-Z](?![A-Za-z]))))
+  | (?P<drop>\\(?:label|tag\*?|eqref|ref|cite[pt]?|vspace\*?|hspace\*?|[vh]?phantom|textcolor|color)\s*\{[^{}]*\}
+        |\\eqno\s*(?:\{[^{}]*\}|\([^()]*\))|\\rule\s*\{[^{}]*\}\s*\{[^{}]*\}
         |\\end\s*\{(?:ROWS)\*?\}|\\begin\s*\{(?:ROWS)\*?\}(?:\s*\{\d+\})?)
   | (?P<begin>\\begin\s*\{(?:array|tabular)\}\s*(?:\[[a-z]\])?\s*\{[^{}]*\}|\\begin\s*\{[a-zA-Z]+\*?\})
   | (?P<end>\\end\s*\{[a-zA-Z]+\*?\})
   | (?P<sized>\\(?:left|right|[bB]igg?[lrm]?)(?![a-zA-Z])\s*(?:\\[a-zA-Z]+|\\[{}|]|[()\[\]|./<>]))
+  | (?P<dots>\\cdot\s*\\cdot\s*\\cdot(?![a-zA-Z])|\.\s\.\s\.)
   | (?P<command>\\[a-zA-Z]+|\\\\(?:\[[^\]]*\])?|\\.)
-  | (?P<letter>[A-Za-z])
   | (?P<up>[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ]+)
   | (?P<down>[₀₁₂₃₄₅₆₇₈₉₊₋]+)
-  | (?P<other><=|>=|!=|:=|==|.)
-    """.replace("PLAIN", "|".join(PLAIN_FUNCTIONS)).replace(
+  | (?P<other><=|>=|!=|:=|==|=>|->|\.\.\.|//|.)
+    """.replace("PLAIN", "|".join(PLAIN_FUNCTIONS))
+    .replace("LONGER", _LONGER)
+    .replace("WORDS", "|".join(_WORDS_OF_TEXT))
+    .replace(
         "ROWS", "aligned|align|split|gathered|gather|equation|eqnarray|alignat|alignedat|multline|flalign|displaymath"
     ),
     re.VERBOSE | re.DOTALL,
 )
-_GROUPING = re.compile(r"\{,\}|\\[, ]|[,~\s\u2009\u202f]")
+# The same without names of groups: most pieces tell what they are by their text, and a bare `findall` is faster.
+_PIECES = re.compile(re.sub(r"\(\?P<[a-z]+>", "(?:", _SCAN.pattern), _SCAN.flags)
+# What is one token whatever stands around it: its type and its text.
+_SIMPLE = {
+    **{letter: ("letter", letter) for letter in string.ascii_letters},
+    **{digit: ("number", digit) for digit in string.digits},
+    **{text: (kind, _SAME_DELIMITER.get(text, text) if kind in _DELIMITERS else text) for text, kind in TYPES.items()},
+}
+_SIMPLE |= {word: ("letter", name) for word, name in _WORDS_OF_TEXT.items()}
+_SIMPLE |= {sign: _SIMPLE[text] for sign, text in _UNICODE.items() if text in _SIMPLE}
+_GROUPING = re.compile(r"\{,\}|,\\!|\\[, ]|[,~\s\u2009\u202f]")
 _SIZE = re.compile(r"\\[a-zA-Z]+")
 _ENVIRONMENT = re.compile(r"\{\s*([a-zA-Z]+\*?)\s*\}")
 
@@ -213,39 +307,46 @@ def scan(latex: str) -> list[Token]:
     """
     start, stop = _bounds(latex)
     if stop - start > MAX_LENGTH:
-        raise Fault(start, f"a formula of {stop - start} characters; at most {MAX_LENGTH} are read")
+        raise Fault(start, f"a formula of {stop - start} characters; at most {MAX_LENGTH} are read", kind="limit")
     tokens: list[Token] = []
     add = tokens.append
     gap = 0
-    for match in _SCAN.finditer(latex, start, stop):
-        kind = match.lastgroup
-        text = match.group()
-        pos = match.start()
-        if kind == "alone" or kind == "letter":
-            add(Token(TYPES.get(text, "letter"), text, pos, gap))
-        elif kind == "number":
-            add(Token("number", _digits(text, pos), pos, gap, raw=(Token("COMMA", ",", pos),) if "," in text else ()))
-        elif kind == "space":
+    behind = start
+    for text in _PIECES.findall(latex, start, stop):
+        pos = behind
+        behind += len(text)
+        simple = _SIMPLE.get(text)
+        if simple is not None:
+            add(Token(simple[0], simple[1], pos, gap))
+            gap = 0
+            continue
+        if text == " ":
+            gap = gap or GAP_BLANK
+            continue
+        match = _SCAN.match(latex, pos, stop)
+        kind = match.lastgroup if match else None
+        if kind == "space":
             gap = max(gap, _SPACES.get(text, GAP_SPACE if "~" in text else GAP_BLANK))
             continue
-        elif kind == "command" or kind == "other":
-            text = _UNICODE.get(text, text)
-            known = TYPES.get(text)
-            if known is not None:
-                add(Token(known, _SAME_DELIMITER.get(text, text) if known in _DELIMITERS else text, pos, gap))
-            elif text in _SILENT:
+        if kind == "number":
+            add(Token("number", _digits(text, pos), pos, gap, raw=(Token("COMMA", ",", pos),) if "," in text else ()))
+        elif kind == "alone" or kind == "command" or kind == "other":
+            spelled = _UNICODE.get(text, text)
+            if spelled in _SILENT:
                 continue
-            else:
-                _scan_rare(tokens, text, pos, gap)
+            _scan_rare(tokens, spelled, pos, gap)
         elif kind == "drop":
             continue
         else:
             _scan_compound(tokens, kind or "", text, pos, gap)
         gap = 0
     if len(tokens) > MAX_TOKENS:
-        raise Fault(tokens[MAX_TOKENS].pos, f"a formula of {len(tokens)} tokens; at most {MAX_TOKENS} are read")
+        raise Fault(
+            tokens[MAX_TOKENS].pos, f"a formula of {len(tokens)} tokens; at most {MAX_TOKENS} are read", kind="limit"
+        )
     add(Token("END", "", stop))
-    _refuse_nesting(tokens)
+    if len(tokens) > MAX_NESTING:
+        _refuse_nesting(tokens)
     return tokens
 
 
@@ -256,7 +357,7 @@ def _refuse_nesting(tokens: list[Token]) -> None:
         if token.type in ("{", "OPEN"):
             depth += 1
             if depth > MAX_NESTING:
-                raise Fault(token.pos, f"brackets and braces nested more than {MAX_NESTING} deep")
+                raise Fault(token.pos, f"brackets and braces nested more than {MAX_NESTING} deep", kind="limit")
         elif token.type in ("}", "CLOSE"):
             depth = max(depth - 1, 0)
 
@@ -273,7 +374,7 @@ def _bounds(latex: str) -> tuple[int, int]:
             escaped = stop - start > 1 and latex[stop - 2] == "\\"
             if escaped and last in ",;:! \\":
                 stop -= 2
-            elif last.isspace() or (last in ".,;~" and not latex.endswith(r"\right.", start, stop)):
+            elif last.isspace() or (last in ".,;~" and not _belongs(latex, start, stop)):
                 stop -= 1
             else:
                 break
@@ -288,6 +389,13 @@ def _bounds(latex: str) -> tuple[int, int]:
     return start, stop
 
 
+def _belongs(latex: str, start: int, stop: int) -> bool:
+    r"""Whether the full stop at the end is part of the formula: of `\right.` or of an ellipsis."""
+    if latex.endswith(r"\right.", start, stop):
+        return True
+    return latex.endswith("...", start, stop) and not latex.endswith("....", start, stop)
+
+
 def _digits(text: str, pos: int) -> str:
     """Digits as written, without what only groups them; a comma in braces before other than three digits is decimal."""
     if not text.isdigit():
@@ -298,10 +406,12 @@ def _digits(text: str, pos: int) -> str:
             text = "0" + text
         mantissa, _, exponent = text.lower().partition("e")
         if exponent and abs(int(exponent[:EXPONENT_READ])) > MAX_TEN_EXPONENT:
-            raise Fault(pos, f"the power of ten 10^{exponent[:EXPONENT_READ]}; at most {MAX_TEN_EXPONENT} is read")
+            raise Fault(
+                pos, f"the power of ten 10^{exponent[:EXPONENT_READ]}; at most {MAX_TEN_EXPONENT} is read", kind="limit"
+            )
         text = f"{mantissa}e{int(exponent)}" if exponent else mantissa
     if len(text) > MAX_DIGITS:
-        raise Fault(pos, f"a number of {len(text)} digits; at most {MAX_DIGITS} are read")
+        raise Fault(pos, f"a number of {len(text)} digits; at most {MAX_DIGITS} are read", kind="limit")
     return text
 
 
@@ -317,10 +427,26 @@ def _scan_rare(tokens: list[Token], text: str, pos: int, gap: int) -> None:
         tokens.append(Token("command", text, pos, gap))
     elif text.startswith("\\\\"):
         tokens.append(Token("ROW", "\\\\", pos, gap))
-    elif text in '.:?"@#`$' or text == "\\":
+    elif text in _COMBINING and tokens and tokens[-1].type == "letter":
+        letter = tokens.pop()  # the mark stands behind its letter
+        tokens.extend((Token("command", _COMBINING[text], letter.pos, letter.gap), letter))
+    elif not text.isascii() and (plain := unicodedata.normalize("NFKD", text)) != text:
+        _scan_compatible(tokens, plain, text, pos, gap)
+    elif text in '.?"@#`$' or text == "\\":
         tokens.append(Token("mark", text, pos, gap))
     else:
         tokens.append(Token("unknown", text, pos, gap))
+
+
+def _scan_compatible(tokens: list[Token], plain: str, text: str, pos: int, gap: int) -> None:
+    """A letter of a mathematical alphabet, or one with its accent: `𝑑`, `ẑ`."""
+    letter = _UNICODE.get(plain[0], plain[0])
+    kind = TYPES.get(letter, "letter" if letter.isascii() and letter.isalpha() else "")
+    if kind != "letter" or any(mark not in _COMBINING for mark in plain[1:]):
+        tokens.append(Token("unknown", text, pos, gap))
+        return
+    tokens.extend(Token("command", _COMBINING[mark], pos, gap) for mark in reversed(plain[1:]))
+    tokens.append(Token("letter", letter, pos, 0 if len(plain) > 1 else gap))
 
 
 def _scan_compound(tokens: list[Token], kind: str, text: str, pos: int, gap: int) -> None:
@@ -333,6 +459,8 @@ def _scan_compound(tokens: list[Token], kind: str, text: str, pos: int, gap: int
         tokens.append(Token("}", "}", pos))
     elif kind == "sized":
         tokens.append(_sized(text, pos, gap))
+    elif kind == "dots":
+        tokens.append(Token("DOTS", r"\dots", pos, gap))
     elif kind == "plain":
         tokens.append(Token("command", "\\" + text, pos, gap, raw=(Token("plain", text, pos),)))
     else:

@@ -10,22 +10,21 @@ from __future__ import annotations
 from prism.expr import Expr
 from prism.latex.brackets import (
     BRACKET_ENDS,
-    angle_parts,
     read_bar,
     read_braces,
     read_bracket,
     read_environment,
-    split_bars,
     written,
 )
+from prism.latex.commands import leading_scripts, rare_command, repeats
 from prism.latex.leaves import (
+    MAX_PRIMES,
     TOP_ENDS,
     Cursor,
     accented,
     dotted,
     named,
     read_argument,
-    read_degree,
     read_number,
     read_power,
     read_symbol,
@@ -35,7 +34,6 @@ from prism.latex.names import (
     ACCENTS,
     DOTS,
     FRACTIONS,
-    ONLY_IN_NAMES,
     ROMAN,
     SWITCHES,
     TEXT_MODE,
@@ -45,7 +43,9 @@ from prism.latex.names import (
     spell,
 )
 from prism.latex.tokens import (
+    EXPONENT_READ,
     FUNCTIONS,
+    GAP_BLANK,
     GREEK,
     OPERATORS,
     ROMAN_FUNCTIONS,
@@ -59,7 +59,8 @@ from prism.latex.tokens import (
 _NUMBERED = frozenset((r"\SI", r"\qty", r"\num", r"\ang"))  # of siunitx: a number comes first
 _SIUNITX = _NUMBERED | {r"\si", r"\unit"}
 _DIFFERENTIALS = frozenset((r"\dd", r"\diff", r"\differential"))
-_DIRAC = {r"\bra": "bra", r"\ket": "ket", r"\braket": "braket", r"\expval": "mean", r"\mean": "mean"}
+_FIELD_OPERATORS = {"div": (r"\cdot",), "rot": (r"\times",), "curl": (r"\times",), "grad": ()}
+_DOTS = Expr("dots")
 _ITALIC = frozenset((r"\textit", r"\mathit"))  # `\mathit{sin}` is a product or a name, no function
 
 
@@ -68,9 +69,22 @@ def read(tokens: list[Token]) -> list[Token]:
     seen = frozenset(token.text for token in tokens if token.type == "letter" and token.text in GREEK)
     cursor = Cursor(tokens, read_list, _construct, seen=seen)
     items = read_list(cursor, TOP_ENDS)
+    while tokens[cursor.index].text == ")" and _closes_a_remark(items):
+        cursor.index += 1
+        items += read_list(cursor, TOP_ENDS)
     if (last := tokens[cursor.index]).type != "END":
         raise Fault(last.pos, describe(last), "the end of the formula")
     return items
+
+
+def _closes_a_remark(items: list[Token]) -> bool:
+    r"""Whether a text has opened the bracket that closes here: `\text{(multiplying by } 36)`."""
+    open_texts = sum(
+        sum((token.type == "OPEN") - (token.type == "CLOSE") for token in item.raw)
+        for item in items
+        if item.type == "ROMAN"
+    )
+    return open_texts > 0 and not any(item.type == "REMARK" for item in items)
 
 
 def read_list(cursor: Cursor, ends: frozenset[str]) -> list[Token]:
@@ -93,19 +107,33 @@ def read_list(cursor: Cursor, ends: frozenset[str]) -> list[Token]:
             break
         elif kind == "AMP":
             cursor.index += 1
+            if cursor.depth == 1 and _parts_columns(tokens, cursor.index - 1, items):
+                items.append(Token("COMMA", ",", token.pos))
         elif kind == "command" and token.text in SWITCHES:
             cursor.index += 1
             _switch(cursor, token, items, ends)
         elif kind == "OVER":
             cursor.index += 1
             below = read_list(cursor, ends)
-            if any(item.type == "OVER" for item in below):
-                raise Fault(token.pos, r"a second \over in one group")
-            items = [Token("FRAC", r"\over", token.pos, args=[items, below])]
+            kind, text = ("FRAC", r"\over") if token.text == r"\over" else ("LISTED", "binomial")
+            items = [Token(kind, text, token.pos, args=[items, below])]
         else:
             _read_other(cursor, token, items)
     cursor.depth -= 1
     return items
+
+
+def _parts_columns(tokens: list[Token], index: int, items: list[Token]) -> bool:
+    """Whether the mark at this index parts two columns of equations: every second one in a row does."""
+    if not items or items[-1].type in OPERATORS:
+        return False
+    marks, related = 0, False
+    for token in reversed(tokens[:index]):
+        if token.type == "ROW":
+            break
+        marks += token.type == "AMP"
+        related = related or token.type == "REL"
+    return marks % 2 == 1 and related
 
 
 def _read_other(cursor: Cursor, token: Token, items: list[Token]) -> None:
@@ -133,11 +161,15 @@ def _read_other(cursor: Cursor, token: Token, items: list[Token]) -> None:
             raise Fault(token.pos, "two primes on a nabla")
         items.append(named_nabla)
     elif kind in ("INTEGRAL", "SERIES", "LIMIT", "NABLA", "PARTIAL_SIGN"):
-        items.append(scripted(cursor, Token(kind, "" if kind == "NABLA" else token.text, token.pos, token.gap)))
+        sign = scripted(cursor, Token(kind, "" if kind == "NABLA" else token.text, token.pos, token.gap))
+        while kind == "SERIES" and cursor.tokens[cursor.index].type == "PRIME":  # a sum that leaves something out
+            cursor.index += 1
+            sign.text = token.text + "'"
+        items.append(sign if sign.sub is not None or sign.sup is not None else scripted(cursor, sign))
     elif kind == "INFINITY":
         items.append(scripted(cursor, Token("INFINITY", "", token.pos, token.gap, expr=Expr("infinity"))))
     elif kind == "DOTS":
-        items.append(Token("OPAQUE", "dots", token.pos, token.gap))
+        items.append(Token("INFINITY", "dots", token.pos, token.gap, expr=_DOTS))
     elif kind == "BANG":
         items.append(token)
     elif kind == "PERCENT":
@@ -148,7 +180,9 @@ def _read_other(cursor: Cursor, token: Token, items: list[Token]) -> None:
         items.append(read_environment(cursor, token))
     elif kind == "mark" and token.text == "." and items and items[-1].type == "NUM" and not token.gap:
         pass  # `2.` is a number with its decimal point
-    elif kind == "mark" and token.text == "." and cursor.tokens[cursor.index].type in ("}", "FINISH", "ROW", "END"):
+    elif kind == "mark" and token.text == "." and cursor.tokens[cursor.index].text == r"\overline":
+        items.append(Token("NUM", "0.", token.pos, token.gap))  # .\overline{3}
+    elif kind == "mark" and token.text == "." and _ends_here(cursor.tokens[cursor.index]):
         pass  # the full stop of the sentence, inside the last bracket
     elif kind == "CLOSE":
         raise Fault(token.pos, f"the closing bracket {written(token.text)} without its opening one")
@@ -156,6 +190,11 @@ def _read_other(cursor: Cursor, token: Token, items: list[Token]) -> None:
         raise Fault(token.pos, f"the character {token.text!r}, which is not read")
     else:
         raise Fault(token.pos, describe(token), "a number, a symbol or an operator")
+
+
+def _ends_here(token: Token) -> bool:
+    """Whether nothing of the formula follows at this level: its full stop may stand before."""
+    return token.type in ("}", "FINISH", "ROW", "END") or (token.type == "CLOSE" and token.text == ".")
 
 
 def _construct(cursor: Cursor, token: Token, items: list[Token]) -> None:
@@ -169,11 +208,27 @@ def _construct(cursor: Cursor, token: Token, items: list[Token]) -> None:
 def _late_script(cursor: Cursor, token: Token, items: list[Token]) -> None:
     """A script behind something that did not take it itself."""
     if not items or not is_factor(items[-1]):
-        raise Fault(token.pos, f"{describe(token)} with nothing before it", "a symbol before it")
+        cursor.index -= 1
+        leading_scripts(cursor, token, items)
+        return
     if token.type == "PRIME":
-        raise Fault(token.pos, "a prime on something that is no symbol")
+        _primed(cursor, token, items)
+        return
     cursor.index -= 1
     items[-1] = scripted(cursor, items[-1])
+
+
+def _primed(cursor: Cursor, token: Token, items: list[Token]) -> None:
+    """`(fg)'`: the derivative of a bracket by its unnamed variable."""
+    body = items[-1]
+    count = 1
+    while cursor.tokens[cursor.index].type == "PRIME":
+        cursor.index += 1
+        count += 1
+    if body.type != "PAREN" or body.sup is not None or count > MAX_PRIMES:
+        raise Fault(token.pos, "a prime on something that is no symbol")
+    free = Token("SYM", "?", token.pos)
+    items[-1] = scripted(cursor, Token("DERIVATIVE", str(count), body.pos, body.gap, args=[[body], [free]]))
 
 
 # Commands ---------------------------------------------------------------------------------------------------
@@ -188,13 +243,19 @@ def _command(cursor: Cursor, token: Token, items: list[Token]) -> None:
         _braced_argument(cursor, items)
     elif text in FRACTIONS:
         args = [read_argument(cursor, splits=True), read_argument(cursor)]
+        _refuse_mixed_number(token, args, items)
+        if [part.text for part in args[0][:1]] == ["D"] and [part.text for part in args[1]] == ["D", "t"]:
+            raise Fault(token.pos, "a material derivative, which is not read", "its terms written out")
         items.append(scripted(cursor, Token("FRAC", text, token.pos, token.gap, args=args)))
     elif text == r"\sqrt":
         items.append(_root(cursor, token))
     elif text in ROMAN:
         _roman(cursor, token, items)
+    elif text in (r"\overline", r"\bar") and repeats(cursor, items):
+        pass
     elif text in ACCENTS:
-        items.append(accented(cursor, token))
+        made = accented(cursor, token)
+        items.extend(made.args[0] if made.type == "SPLICE" else [made])
     elif text in DOTS:
         items.append(dotted(cursor, token))
     elif text in UNWRAPPED:
@@ -204,47 +265,23 @@ def _command(cursor: Cursor, token: Token, items: list[Token]) -> None:
     elif text in _DIFFERENTIALS:
         items.append(scripted(cursor, Token("D", "d", token.pos, token.gap)))
     else:
-        _rare_command(cursor, token, items)
+        rare_command(cursor, token, items)
 
 
-def _rare_command(cursor: Cursor, token: Token, items: list[Token]) -> None:
-    """Commands that few formulas hold, and those that are not read."""
-    text = token.text
-    if text in (r"\overbrace", r"\underbrace"):
-        body = read_argument(cursor)
-        if cursor.tokens[cursor.index].type in ("^", "_"):  # the note that a brace carries is no mathematics
-            _, cursor.index = argument_at(cursor.tokens, cursor.index + 1)
-        items.append(Token("PAREN", "{", token.pos, token.gap, args=[body]))
-    elif text in (r"\overset", r"\underset", r"\stackrel"):
-        read_argument(cursor)
-        body = read_argument(cursor)
-        if len(body) != 1 or body[0].type != "REL":
-            raise Fault(token.pos, f"{text} over something that is no relation")
-        items.append(body[0])
-    elif text in (r"\binom", r"\dbinom", r"\tbinom"):
-        args = [read_argument(cursor), read_argument(cursor)]
-        items.append(scripted(cursor, Token("OPAQUE", "binom", token.pos, token.gap, args=args)))
-    elif text == r"\not":
-        after = cursor.tokens[cursor.index]
-        if after.text != "=":
-            raise Fault(token.pos, r"\not before something other than =")
-        cursor.index += 1
-        items.append(Token("REL", "!=", token.pos, token.gap))
-    elif text in (r"\degree", r"\circ"):
-        if not items or items[-1].type not in ("NUM", "PAREN", "FRAC", "SYM"):
-            raise Fault(token.pos, "a degree sign without a number before it")
-        items.append(read_degree(cursor, [token], token.pos))
-    elif text == r"\AA":
-        items.append(unit_token("angstrom", token.pos))
-    elif text in _DIRAC:
-        content, cursor.index = argument_at(cursor.tokens, cursor.index)
-        items.append(scripted(cursor, angle_parts(cursor, token, _DIRAC[text], split_bars(content))))
-    elif text in (r"\abs", r"\norm"):
-        items.append(scripted(cursor, Token("ABS", "|", token.pos, token.gap, args=[read_argument(cursor)])))
-    elif text in ONLY_IN_NAMES and text not in (r"\cup", r"\cap", r"\lor", r"\land"):
-        raise Fault(token.pos, f"the sign {text}, which is read only inside a subscript or superscript")
-    else:
-        raise Fault(token.pos, f"the command {text}, which is not read")
+def _refuse_mixed_number(token: Token, args: list[list[Token]], items: list[Token]) -> None:
+    r"""`2\frac34` is two and three quarters, or a product."""
+    if not items or len(args[0]) != 1 or len(args[1]) != 1 or token.gap > GAP_BLANK:
+        return
+    parts = (args[0][0], args[1][0], items[-1])
+    if not all(part.type == "NUM" and part.text.isdigit() and part.sup is None for part in parts):
+        return
+    if int(parts[0].text) < int(parts[1].text):
+        raise Fault(
+            token.pos,
+            "a fraction behind a whole number: added to it, or a factor?",
+            "a sign between them",
+            kind="ambiguous",
+        )
 
 
 def _function(cursor: Cursor, token: Token, name: str) -> Token:
@@ -320,19 +357,59 @@ def _place_roman(cursor: Cursor, token: Token, inner: list[Token], items: list[T
     if pure and word in ROMAN_FUNCTIONS and token.text not in _ITALIC:
         items.append(_function(cursor, Token("command", "\\" + word, token.pos, token.gap), FUNCTIONS[word]))
         _braced_argument(cursor, items)
+    elif pure and word in _FIELD_OPERATORS and token.text not in _ITALIC and after.type not in ("^", "_", "REL", "END"):
+        items.append(Token("NABLA", "", token.pos, token.gap))
+        items.extend(Token("TIMES", sign, token.pos) for sign in _FIELD_OPERATORS[word])
+    elif pure and word in ("Re", "Im") and _is_part_of(token, after, cursor.tokens[cursor.index + 1 :]):
+        items.append(_function(cursor, Token("command", "\\" + word, token.pos, token.gap), word))
+        _braced_argument(cursor, items)
     elif pure and word == "d" and not (numeric and after.type not in ("letter", "command")):
         items.append(scripted(cursor, Token("D", "d", token.pos, token.gap)))
     elif pure and word == "e" and after.type == "^":
         cursor.index += 1
         items.append(Token("FUNCTION", "exp", token.pos, token.gap, args=[read_power(cursor)]))
+    elif (
+        pure
+        and word in ("e", "E")
+        and items
+        and items[-1].type == "NUM"
+        and "e" not in items[-1].text
+        and _exponent(cursor)
+    ):
+        items[-1].text += f"e{_exponent(cursor)}"  # 3\mathrm{e}8
+        cursor.index += 1 if after.type == "number" else 2
     elif pure and len(word) == 2 and word[0] == "d" and not numeric and after.type not in ("_", "PRIME"):
         items.append(Token("D", "d", token.pos, token.gap))
         items.append(named(cursor, Token("SYM", word[1], inner[1].pos)))
-    elif all(part.type in ("mark", "COMMA") for part in inner):
-        if inner and inner[0].text not in ".,":
+    elif all(part.type in ("mark", "COMMA", "COLON") for part in inner):
+        if inner and inner[0].text not in ".,:;":
             raise Fault(token.pos, f"`{inner[0].text}` inside {token.text}")
     else:
         items.append(_roman_word(cursor, token, inner, word, numeric=numeric))
+
+
+def _is_part_of(token: Token, after: Token, rest: list[Token]) -> bool:
+    r"""Whether `Re` or `Im` is the part of a complex number: before an operand, not in `\mathrm{Re}\,\mathrm{Pr}`."""
+    if after.type == "OPEN":
+        return True
+    operand = after.type in ("letter", "{") or (after.type == "command" and after.text not in ROMAN)
+    return operand and bool(rest) and (token.text == r"\operatorname" or token.text == r"\mathrm")
+
+
+def _is_mantissa(items: list[Token]) -> bool:
+    return bool(items) and items[-1].type == "NUM" and "e" not in items[-1].text
+
+
+def _exponent(cursor: Cursor) -> str:
+    r"""The whole number that stands right behind an upright e, with its sign; empty if none does."""
+    one, two = cursor.tokens[cursor.index : cursor.index + 2] if cursor.index + 1 < len(cursor.tokens) else (None, None)
+    if one is not None and one.type == "number" and one.text.isdigit():
+        return one.text[:EXPONENT_READ]
+    if one is not None and two is not None and one.type in ("MINUS", "PLUS") and two.type == "number" and (
+        two.text.isdigit() and not two.gap
+    ):  # fmt: skip
+        return ("-" if one.type == "MINUS" else "") + two.text[:EXPONENT_READ]
+    return ""
 
 
 def _roman_word(cursor: Cursor, token: Token, inner: list[Token], word: str, *, numeric: bool) -> Token:
@@ -351,6 +428,9 @@ def _roman_word(cursor: Cursor, token: Token, inner: list[Token], word: str, *, 
     roman = Token("ROMAN", mode, token.pos, max(token.gap, inner[0].gap), raw=inner)
     if after.type == "^":
         exponent, behind = argument_at(cursor.tokens, cursor.index + 1)
+        if numeric and spell(inner) == "A" and len(exponent) == 1 and exponent[0].text == r"\circ":
+            cursor.index = behind
+            return unit_token("angstrom", token.pos)
         label = None if numeric else label_of(exponent)
         if label is not None:
             cursor.index = behind

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from prism.latex.names import ROMAN
 from prism.latex.tokens import Token, unit_token
+from prism.latex.words import UNITS
 
 _UNIT_MACROS = {
     "metre": "m", "meter": "m", "second": "s", "gram": "g", "kilogram": "kg", "ampere": "A", "kelvin": "K",
@@ -28,6 +29,10 @@ _PREFIX_MACROS = {
     "giga": "G", "tera": "T", "femto": "f", "atto": "a", "hecto": "h", "deca": "da", "peta": "P", "exa": "E",
 }  # fmt: skip
 _POWER_MACROS = {"squared": "2", "cubed": "3", "square": "2", "cubic": "3"}
+_RUN_TOGETHER = frozenset(("Nm", "Js", "Ns", "Wh", "kWh"))
+_OTHER_UNITS = frozenset(
+    ("Gy", "Sv", "Bq", "sr", "lm", "lx", "ohm", "degC", "degF", "day", "yr", "ly", "pc", "au", "AU")
+)
 _ARITHMETIC = frozenset(("PLUS", "MINUS", "TIMES", "SLASH", "ROMAN", "PM"))
 
 
@@ -98,6 +103,7 @@ def _step(unit: UnitText, tokens: Sequence[Token], index: int) -> int | None:
         exponent, after = _exponent(tokens, after)
         if exponent is None or not unit.side:
             return None
+        unit.side[-1:] = [unit_token(name, token.pos) for name in glued(unit.side[-1].text, exponent)]
         unit.side[-1].sup = exponent
         return after
     if kind == "SLASH":
@@ -123,6 +129,25 @@ def _step(unit: UnitText, tokens: Sequence[Token], index: int) -> int | None:
         return after
     named, after = _sign(token, macro, tokens, after)
     return _add(unit, named, tokens, token, after) if named else None
+
+
+def glued(name: str, exponent: Sequence[Token]) -> tuple[str, ...]:
+    r"""The units that a word with a power runs together, `Nm^{-1}` as N and m: the power is one of the last.
+
+    `ms^{-1}` is metres a second, for nobody counts per millisecond.
+    """
+    if (
+        (name in UNITS or name in _OTHER_UNITS)
+        and name not in _RUN_TOGETHER
+        and not (name == "ms" and exponent[0].type == "MINUS")
+    ):
+        return (name,)
+    found = [
+        (name[:cut], name[cut:]) for cut in range(1, len(name))
+        if {name[:cut], name[cut:]} <= UNITS - _RUN_TOGETHER and (len(name) > 2 or name == "ms" or name.isupper() or (
+            name[0].isupper()))
+    ]  # fmt: skip
+    return found[0] if len(found) == 1 else (name,)
 
 
 def _sign(token: Token, macro: str, tokens: Sequence[Token], index: int) -> tuple[str, int]:

@@ -33,6 +33,7 @@ _LABEL = re.compile(
 )
 UNITS = word_set(
     "m s g kg N J W K Pa V A C Hz T F H Wb S L h min rad sr mol eV cm mm km nm pm fm µm μm um ms µs μs us ns ps mg kN"
+    " µC μC µF μF µA μA µV μV µW μW µJ μJ µT μT µN μN µH μH µg μg"
     " MN mN kJ MJ mJ kW MW mW GW kV mV mA kHz MHz GHz THz kPa MPa GPa hPa keV MeV GeV TeV meV nC pC nF pF mH mT mmol"
     " kmol kcal cal erg dyn ft mi lb psi Torr hp Nm Js Ns rpm atm bar kWh Wh Ω kΩ MΩ Å °C °F dB u amu mL rev deg"
     " % \\%"
@@ -42,8 +43,8 @@ _LONG_NAMES = word_set(
     " kilogram:kg gram:g hour:h minute:min radian:rad kilometer:km kilometre:km centimeter:cm millimeter:mm"
     " nanometer:nm degree:deg day:day"
 )
-_LONG_UNITS = {name.partition(":")[0] + ending: name.partition(":")[2] for name in _LONG_NAMES for ending in ("", "s")}
-_UNIT = "(?:" + "|".join(map(re.escape, sorted((*UNITS, *_LONG_UNITS), key=lambda name: (-len(name), name)))) + ")"
+LONG_UNITS = {name.partition(":")[0] + ending: name.partition(":")[2] for name in _LONG_NAMES for ending in ("", "s")}
+_UNIT = "(?:" + "|".join(map(re.escape, sorted((*UNITS, *LONG_UNITS), key=lambda name: (-len(name), name)))) + ")"
 _POWER = r"(?:\^?\{?[-−]?\d\}?|[²³]|⁻[¹²³])?"
 # A unit of more than five factors is no unit.
 UNIT_EXPRESSION = re.compile(rf"(?:1(?=/))?{_UNIT}{_POWER}(?:[/·⋅.]{_UNIT}{_POWER}){{0,4}}")
@@ -109,5 +110,5 @@ def unit_latex(word: str) -> str:
         return r"\%"
     if word in ("°C", "°F"):
         return rf"^{{\circ}}\mathrm{{{word[1]}}}"
-    symbol = _RAISED.sub(lambda power: f"^{{{power.group().translate(_RAISED_DIGITS)}}}", _LONG_UNITS.get(word, word))
+    symbol = _RAISED.sub(lambda power: f"^{{{power.group().translate(_RAISED_DIGITS)}}}", LONG_UNITS.get(word, word))
     return rf"\,\unit{{{symbol}}}"

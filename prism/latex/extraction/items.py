@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from prism.latex.blocks import LAYOUTS, MAYBE_LAYOUTS
+from prism.latex.extraction.blocks import LAYOUTS, MAYBE_LAYOUTS
 from prism.latex.words import BARE_WORDS, word_set
 
 MAX_NESTING = 4  # boxes in boxes and layouts in layouts; each level is scanned again
@@ -48,8 +49,7 @@ _SIMPLE = _kinds(
     close="rangle rfloor rceil rbrace rbrack",
 )
 _WITH_ARGUMENT = _kinds(
-    drop="tag tag* label phantom hphantom vphantom cancel bcancel xcancel cancelto sout xout color textcolor footnote"
-    " vspace vspace*",
+    drop="tag tag* label phantom hphantom vphantom sout xout color textcolor footnote vspace vspace*",
     wide="hspace hspace*",
     text="text textrm textbf textit textsf textnormal mbox hbox",
     box="boxed fbox framebox",
@@ -60,8 +60,9 @@ _KINDS = {"operator": "operator", "row": "break", "space": "thin", "escape": "th
 _ASCII_RELATIONS = {"<<": r"\ll ", ">>": r"\gg ", "<=": r"\le ", ">=": r"\ge "}
 EQUALITIES = word_set(r"= := ≈ ≃ ≅ ≡ ∼ \approx \simeq \cong \sim \equiv \doteq \triangleq \coloneqq \approxeq")
 _FONTS = word_set("mathrm mathbf mathit mathsf")
+_BRACED_RELATION = re.compile(r"[=<>≈]|\\(?:approx|le|ge|leq|geq|sim|equiv)(?![A-Za-z])")
 _STACKED = word_set("overset underset stackrel")
-_FRACTIONS = word_set(r"\frac \dfrac \tfrac")
+_CANCELS = word_set("cancel bcancel xcancel")
 _BRACE_FENCES = word_set(r"\{ \} \left\{ \right\} \left. \right. \lbrace \rbrace \left\lbrace \right\rbrace")
 _ROW_STARTS = word_set("break arrow text amp comma wide")
 
@@ -167,30 +168,39 @@ def scan(text: str, start: int, end: int) -> Scan:
             opened.append(at)
         elif group == "finish" and opened:
             found.mate[opened.pop()] = at
-        elif group == "command" or word == "$":
+        elif group == "command" or word in ("$", "%"):
             marks.append(at)
     for at in marks:
         _edit(found, at)
+    _restore(found, [at for at in marks if found.tokens[at].group()[1:] in _CANCELS])
     return found
+
+
+def _restore(found: Scan, marks: Sequence[int]) -> None:
+    r"""Note that factors which are cancelled in pairs are put back: `\frac{\cancel{m} p}{\cancel{m}}` is mp/m.
+
+    With both back, the formula says what it said before, whatever the pair was; with both gone, a cancelled term would
+    leave a torn sum. What is cancelled alone, or holds a relation, stays as it is, and `parse` refuses it.
+    """
+    openings = [(at, opening) for at in marks if (opening := found.argument(at)) >= 0]
+    contents = ["".join(found.text[slice(*found.inner(opening))].split()) for _, opening in openings]
+    n_same = Counter(contents)
+    for (at, opening), content in zip(openings, contents, strict=True):
+        if n_same[content] % 2 == 0 and not _BRACED_RELATION.search(content):
+            found.edits.append((found.tokens[at].start(), found.tokens[opening].start(), ""))
+    found.edits.sort()
 
 
 def _edit(found: Scan, at: int) -> None:
     """Note what must not reach the parser from this token on: marks, what is hidden or cancelled, boxes."""
     token = found.tokens[at]
     name = token.group()[1:]
-    if not name or _SIMPLE.get(name) == "drop" or _WITH_ARGUMENT.get(name) == "box":
+    if token.group() == "%":  # what is no comment is a percent sign
+        found.edits.append((token.start(), token.end(), r"\%"))
+    elif not name or _SIMPLE.get(name) == "drop" or _WITH_ARGUMENT.get(name) == "box":
         found.edits.append((token.start(), token.end(), " "))
     elif _WITH_ARGUMENT.get(name) == "drop" and (opening := found.argument(at)) >= 0:
-        closing = found.mate[opening]
-        word = "1" if _fills_fraction(found.tokens, at, closing) else " "
-        found.edits.append((token.start(), found.tokens[closing].end(), word))
-
-
-def _fills_fraction(tokens: Sequence[re.Match[str]], at: int, closing: int) -> bool:
-    """Whether what is dropped is all of a numerator or denominator, where a cancelled factor leaves 1."""
-    if at < 2 or closing + 1 >= len(tokens) or tokens[at - 1].group() != "{" or tokens[closing + 1].group() != "}":
-        return False
-    return tokens[at - 2].group() in _FRACTIONS or tokens[at - 2].group() == "}"
+        found.edits.append((token.start(), found.tokens[found.mate[opening]].end(), " "))
 
 
 def top_level(found: Scan) -> Iterator[Item]:
@@ -336,6 +346,8 @@ def _command(found: Scan, at: int) -> tuple[Item, int]:
     last, inner = found.mate[opening], found.inner(opening)
     if kind := _WITH_ARGUMENT.get(name):
         return found.item(kind, at, last, inner=inner)
+    if name in _CANCELS and _BRACED_RELATION.search(found.text, *inner):
+        return found.item("drop", at, last)
     if name in _FONTS and found.text[slice(*inner)].strip() in BARE_WORDS:
         return found.item("text", at, last, inner=inner)
     if name in _STACKED and (second := found.argument(last)) >= 0:

@@ -1,48 +1,37 @@
-r"""Where formulas stand in a solution: what is not read is masked, and delimiters are paired.
+r"""Where delimited formulas stand in a solution, once `unread` has blanked what is not read.
 
-Masked parts (comments, code, struck-out words) become blanks of the same length, so offsets stay true. Blocks are found
-in one left-to-right scan over the delimiters. An opener that never closes is passed over: what was cut off may have
-changed the formula. Dollars do not tell opening from closing, so what reads as prose or money between two is no block.
+Blocks are found in one left-to-right scan over the delimiters. An opener that never closes is passed over: what was
+cut off may have changed the formula. Dollars do not tell opening from closing, so what reads as prose or money between
+two is no block.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from prism.latex.words import word_set
 
 # Every repetition in a pattern below is bounded or walks to the next mark, so that no text makes a scan quadratic.
-_MAX_MASKED = 400  # characters struck out or set as code in one line; an opener without its closer costs no more
 MAX_GAP = 40  # characters of space between two blocks of which the second continues the first
 _TAIL = 12  # characters at the end of a display in which an open sign is looked for
 
-_NOT_READ = re.compile(
-    r"^[ \t]*%[^\n]*"  # a comment of LaTeX
-    rf"|(?<!\S)~~(?=[^\s~])(?:[^~\n]|~(?!~)){{1,{_MAX_MASKED}}}~~(?![^\s.,;:!?)])"  # struck out in Markdown
-    rf"|(?<![`\\])(?P<tick>`{{1,2}})(?=[^\s`])(?P<code>[^`\n]{{1,{_MAX_MASKED}}})(?P=tick)(?!`)",
-    re.MULTILINE,
-)
-_QUOTED = re.compile(r"'(?:[\s.,;:)]|$)")  # ``a word'' in TeX quotes is no code
-_FENCE = re.compile(r"^[ \t>]*(?P<fence>`{3,}|~{3,})[ \t]*(?P<info>[A-Za-z]*)[^`\n]*$", re.MULTILINE)
-_MARKDOWN_FENCES = frozenset(("markdown", "md"))
-_LATEX_FENCES = frozenset(("latex", "tex", "math"))
 _DELIMITER = re.compile(r"\$|\\\(|\\\[|\\begin")
-_ENTITIES = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&nbsp;": " "}  # of pages that were saved as HTML
-_THOUGHT = re.compile(r"<(?P<close>/?)think(?:ing)?>", re.IGNORECASE)
 _MARK = re.compile(
     r"\\begin\{(?P<begin>[A-Za-z]{1,20})\*?\}|\\end\{(?P<end>[A-Za-z]{1,20})\*?\}"
-    r"|\\(?:(?P<box>boxed|fbox|framebox)|(?P<struck>sout|xout))\s{0,8}(?=\{)|\\[\s\S]|[${}]"
+    r"|\\(?P<box>boxed|fbox|framebox)\s{0,8}(?=\{)|\\\\[()\[\]]|\\[\s\S]|[${}]"
 )
 LAYOUTS = word_set(
     "equation align aligned alignat alignedat flalign gather gathered multline split eqnarray displaymath math"
     " dmath subequations empheq"
 )
 MAYBE_LAYOUTS = frozenset(("array", "cases", "dcases", "rcases"))  # also matrices and piecewise definitions
-_CODE_ENVIRONMENTS = word_set("comment verbatim lstlisting minted tikzpicture filecontents")
 _BRACKETS = {r"\(": (r"\)", "inline"), r"\[": (r"\]", "display")}
+_BRACKETS |= {r"\\(": (r"\\)", "inline"), r"\\[": (r"\\]", "display")}  # with the backslash escaped for Markdown
+_SHOWN = re.compile(r"[^\n]")
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _STOPWORDS_INLINE, _STOPWORDS_DISPLAY = 2, 4  # different ones make prose; a display may hold a remark
 _IN_TEXT = re.compile(
@@ -65,7 +54,8 @@ class Block:
         start, end: the content.
         kind: `display`, `inline`, `boxed` or `plain`.
         outer_start, outer_end: the content with its delimiters.
-        latex: of a plain line, which is rewritten when it is found.
+        members, signs: of a plain formula, which is written as LaTeX when it is found; as many signs as members if it
+            begins with one.
     """
 
     start: int
@@ -73,71 +63,13 @@ class Block:
     kind: str
     outer_start: int
     outer_end: int
-    latex: str = ""
+    members: tuple[str, ...] = ()
+    signs: tuple[str, ...] = ()
 
 
-# Masking --------------------------------------------------------------------------------------------------------
-
-
-def mask(text: str) -> tuple[str, list[Block]]:
-    """Blank what is not read; code fences that hold nothing but LaTeX come back as blocks."""
-    text, blocks = _without_fences(text)
-    for entity, sign in _ENTITIES.items():
-        text = text.replace(entity, sign.ljust(len(entity)))
-    spans: list[tuple[int, int]] = []
-    start = text.find("<!--")
-    while start >= 0 and (end := text.find("-->", start + 4)) >= 0:
-        spans.append((start, end + 3))
-        start = text.find("<!--", end + 3)
-    text = _blank(text, spans)
-    spans = [m.span() for m in _NOT_READ.finditer(text) if not (m["code"] and _QUOTED.search(m["code"]))]
-    return _blank(text, spans), blocks
-
-
-def _without_fences(text: str) -> tuple[str, list[Block]]:
-    blocks: list[Block] = []
-    spans: list[tuple[int, int]] = []
-    opened: re.Match[str] | None = None
-    for mark in _FENCE.finditer(text):
-        if opened is None:
-            opened = mark
-        elif mark["fence"].startswith(opened["fence"]) and not mark["info"]:
-            info = opened["info"].lower()
-            if info in _LATEX_FENCES | _MARKDOWN_FENCES:
-                spans += [opened.span(), mark.span()]
-            else:
-                spans.append((opened.start(), mark.end()))
-            if info in _LATEX_FENCES and not _DELIMITER.search(text, opened.end(), mark.start()):
-                blocks.append(Block(opened.end(), mark.start(), "display", opened.start(), mark.end()))
-            opened = None
-    return _blank(text, spans), blocks
-
-
-def _blank(text: str, spans: list[tuple[int, int]]) -> str:
-    """The text with these spans as blanks; line ends stay, for a formula must not run over a blank line unseen."""
-    parts: list[str] = []
-    position = 0
-    for start, end in spans:
-        if start >= position:
-            parts += [text[position:start], re.sub(r"[^\n]", " ", text[start:end])]
-            position = end
-    return "".join([*parts, text[position:]])
-
-
-def thoughts(text: str) -> list[tuple[int, int]]:
-    """Thinking blocks: closed ones, one left open to the end, and what stands before a lone closing tag."""
-    spans: list[tuple[int, int]] = []
-    opened: int | None = 0
-    for count, mark in enumerate(_THOUGHT.finditer(text)):
-        if not mark["close"]:
-            if opened is None or count == 0:
-                opened = mark.start()
-        elif opened is not None:
-            spans.append((opened, mark.end()))
-            opened = None
-    if opened is not None and (opened or _THOUGHT.match(text)):
-        spans.append((opened, len(text)))
-    return spans
+def has_delimiter(text: str, start: int, end: int) -> bool:
+    """Whether a formula is delimited somewhere in this stretch."""
+    return _DELIMITER.search(text, start, end) is not None
 
 
 # Delimiters -----------------------------------------------------------------------------------------------------
@@ -162,7 +94,7 @@ def _marks(text: str, start: int, end: int) -> _Marks:
     marks = list(_MARK.finditer(text, start, end))
     mate: dict[int, int] = {}
     opened: dict[str, list[int]] = {"{": []}
-    places: dict[str, list[int]] = {word: [] for word in ("$", r"\(", r"\)", r"\[", r"\]")}
+    places: dict[str, list[int]] = {word: [] for word in ("$", *_BRACKETS, *(close for close, _ in _BRACKETS.values()))}
     for at, mark in enumerate(marks):
         word = mark.group()
         if word in places:
@@ -198,10 +130,6 @@ def delimited(text: str, start: int, end: int) -> list[Block]:
             kind, close, width = "environment", found.mate.get(at, -1), 0
         elif mark["box"]:
             kind, close = "boxed", found.mate.get(at + 1, -1)
-        elif mark["begin"] in _CODE_ENVIRONMENTS:
-            at = found.mate.get(at, at)
-        elif mark["struck"]:
-            at = found.mate.get(at + 1, at)
         block = _block(text, found, at, close, kind, width) if close >= 0 else None
         if block:
             blocks.append(block)
@@ -242,6 +170,19 @@ def _is_prose(text: str, start: int, end: int, *, display: bool) -> bool:
     return money or next_price
 
 
+def blank(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """The text with these spans as blanks; line ends stay, for a formula must not run over a blank line unseen."""
+    if not spans:
+        return text
+    parts: list[str] = []
+    position = 0
+    for start, end in spans:
+        if start >= position:
+            parts += [text[position:start], _SHOWN.sub(" ", text[start:end])]
+            position = end
+    return "".join([*parts, text[position:]])
+
+
 def merged(text: str, blocks: list[Block]) -> tuple[str, list[Block]]:
     r"""Put displays together where the second goes on with the sum or product of the first: `$$x = a$$ $$+ b$$`."""
     kept: list[Block] = []
@@ -261,4 +202,4 @@ def merged(text: str, blocks: list[Block]) -> tuple[str, list[Block]]:
             kept[-1] = replace(last, end=block.end, outer_end=block.outer_end)
         else:
             kept.append(block)
-    return _blank(text, spans), kept
+    return blank(text, spans), kept

@@ -13,19 +13,31 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
-from prism.latex.items import Item, has_relation, is_brace_fence, outside_brackets, relations
+from prism.latex.extraction.items import Item, has_relation, is_brace_fence, outside_brackets, relations
 from prism.latex.words import end_of_units, text_kind, word_set
 
 _MAX_OPEN_ROWS = 4  # rows over which one bracket may stay open; each row looks this far ahead
+_LONGEST_CONDITION = 12  # characters of the words of one, `for all`; longer ones are prose
 _LABEL_REACH = 12  # items at the head of a row in which a label is looked for
 
 EMPTY = word_set("thin drop amp")
 _SPACES = EMPTY | {"wide"}
-TRIMMED = EMPTY | word_set("wide column comma prose")
-_CUTS = word_set("arrow prose comma wide column")
+TRIMMED = EMPTY | word_set("wide column comma prose or given")
+_CUTS = word_set("arrow prose comma wide column or given")
+_CONDITIONS = word_set("for if when whenever unless as at")
 _PARTS = word_set("relation comma wide arrow")
 _OPEN_ENDED = word_set("relation operator")
-_RANKS = {"start": 0, "wide": 1, "column": 2, "comma": 3, "list": 4, "prose": 5, "arrow": 6}  # of neighbouring cuts
+_RANKS = {
+    "start": 0,
+    "wide": 1,
+    "column": 2,
+    "comma": 3,
+    "list": 4,
+    "or": 4,
+    "given": 5,
+    "prose": 5,
+    "arrow": 6,
+}  # of neighbouring cuts
 _SPACINGS = frozenset((r"\;", r"\:", r"\>", "\\ "))
 _JOINING = word_set("and or to")
 _ROW_LABEL = re.compile(r"\(\s*(?:[a-h]|i{1,3}|iv|v)\s*\)")
@@ -41,11 +53,14 @@ class Piece:
     Attributes:
         led: it follows an arrow such as `\Rightarrow`.
         is_remark: `(n > 0)` beside a formula; no row below continues it.
+        tail: a condition, `\text{ for } r < R`, or an alternative, `\text{ or } x = 2`: part of the formula, and no
+            member of its chain.
     """
 
     items: tuple[Item, ...]
     led: bool
     is_remark: bool = False
+    tail: tuple[Item, ...] = ()
 
 
 def kind_beside(row: Sequence[Item], at: int, step: int) -> str:
@@ -304,6 +319,7 @@ class _Segment:
     hi: int
     is_related: bool = False  # holds a relation
     is_remark: bool = False
+    tail: int = 0  # where its condition or alternative begins
 
 
 def _segments(row: Sequence[Item]) -> list[_Segment]:
@@ -328,12 +344,34 @@ def _segments(row: Sequence[Item]) -> list[_Segment]:
 
 def cut_row(row: Sequence[Item]) -> list[Piece]:
     """Formulas of a row. A segment without a relation belongs to its neighbour if it goes on with a list or a sum."""
+    row = [_joint(item) for item in row]
     placed: list[_Segment] = []
     for segment in _segments(row):
         if items := _trimmed(row[segment.lo : segment.hi]):
             _place(row, segment, items, placed)
-    trimmed = ((part, tuple(_trimmed(row[part.lo : part.hi]))) for part in placed)
-    return [Piece(items, part.boundary == "arrow", part.is_remark) for part, items in trimmed if items]
+    trimmed = ((part, tuple(_trimmed(row[part.lo : part.tail or part.hi]))) for part in placed)
+    return [
+        Piece(items, part.boundary == "arrow", part.is_remark, _tail(row, part)) for part, items in trimmed if items
+    ]
+
+
+def _joint(item: Item) -> Item:
+    """A word that joins what follows to the formula before it: `or`, or the word of a condition."""
+    if item.kind != "prose":
+        return item
+    word = item.content.strip(" ~,;\\").lower()
+    if word == "or":
+        return replace(item, kind="or", latex=r" \text{ or } ")
+    first = word.partition(" ")[0]
+    if first in _CONDITIONS and len(word) <= _LONGEST_CONDITION:
+        return replace(item, kind="given", latex=rf" \text{{ {word} }} ")
+    return item
+
+
+def _tail(row: Sequence[Item], part: _Segment) -> tuple[Item, ...]:
+    if not part.tail:
+        return ()
+    return (row[part.tail], *_trimmed(row[part.tail + 1 : part.hi]))
 
 
 def _place(row: Sequence[Item], segment: _Segment, items: Sequence[Item], placed: list[_Segment]) -> None:
@@ -344,17 +382,20 @@ def _place(row: Sequence[Item], segment: _Segment, items: Sequence[Item], placed
     last = placed[-1] if placed else None
     if last is None:
         is_label = not is_related and hi < len(row) and _ROW_LABEL.fullmatch(_source(items))
-        if not is_label and (is_related or boundary != "prose"):
+        if not is_label and (is_related or boundary not in ("prose", "given", "or")):
             placed.append(segment)
     elif items[0].kind in {"wide": ("relation", "operator"), "column": ("operator",)}.get(boundary, ()):
         placed[-1] = replace(last, hi=hi, is_related=last.is_related or is_related)
+    elif is_related and boundary in ("given", "or") and last.is_related and _joins(row, last, segment):
+        word = max(at for at in range(last.hi, lo) if row[at].kind == boundary)
+        placed[-1] = replace(last, hi=hi, tail=last.tail or word)
     elif is_related:
         is_tight = row[lo].kind not in _SPACES
         if boundary == "comma" and not last.is_related and (is_tight or _is_name(row[last.lo : last.hi])):
             placed[-1] = replace(last, hi=hi, is_related=True)
         else:
             placed.append(segment)
-    elif boundary == "prose":
+    elif boundary in ("prose", "given"):
         pass  # what is left of a sentence: `for all n`
     elif boundary in ("wide", "column", "comma") and _EQUATION_NUMBER.fullmatch(_source(items)):
         pass
@@ -362,10 +403,22 @@ def _place(row: Sequence[Item], segment: _Segment, items: Sequence[Item], placed
         first = next(at for at in range(lo, hi) if row[at] is items[0])
         close = next(at for at in range(hi - 1, lo, -1) if row[at] is items[-1])
         placed.append(_Segment(boundary, first + 1, close, is_related=True, is_remark=True))
-    elif boundary in ("comma", "list") or (boundary == "wide" and _UNIT_COMMAND.match(items[0].source + "{")):
+    elif boundary in ("comma", "list", "or") or (boundary == "wide" and _UNIT_COMMAND.match(items[0].source + "{")):
         placed[-1] = replace(last, hi=hi)
     else:
         placed.append(segment)
+
+
+def _joins(row: Sequence[Item], last: _Segment, segment: _Segment) -> bool:
+    """A condition always joins; an alternative joins a formula on the same subject."""
+    if segment.boundary == "given":
+        return not last.tail
+    subjects = []
+    for part in (row[last.lo : last.tail or last.hi], row[segment.lo : segment.hi]):
+        items = _trimmed(part)
+        places = relations(items)
+        subjects.append("".join(_source(items[: places[0]]).split()) if places and places[0] else "")
+    return subjects[0] == subjects[1] != ""
 
 
 def _is_name(row: Sequence[Item]) -> bool:

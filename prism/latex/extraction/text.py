@@ -13,21 +13,30 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, pairwise
+from itertools import pairwise
 
-from prism.latex.blocks import MAX_GAP, Block, delimited, mask, merged, thoughts
-from prism.latex.items import EQUALITIES, MAX_NESTING, Item, Scan, has_relation, relations, scan, top_level
-from prism.latex.pieces import EMPTY, TRIMMED, Piece, cut_row, is_grouped, joined_rows, kind_beside, settled
-from prism.latex.plain import plain_lines
+from prism.latex.extraction.blocks import MAX_GAP, Block, delimited, merged
+from prism.latex.extraction.items import EQUALITIES, MAX_NESTING, Item, Scan, has_relation, relations, scan, top_level
+from prism.latex.extraction.messages import Solution, solution_text
+from prism.latex.extraction.pieces import EMPTY, TRIMMED, Piece, cut_row, is_grouped, joined_rows, kind_beside, settled
+from prism.latex.extraction.undelimited import bare_displays, plain_formulas
+from prism.latex.extraction.unread import denied, is_in_code, mask, thoughts, without_comments, without_end_of_code
 from prism.latex.words import is_label, text_kind, unit_after
 
-MAX_TEXT = 200_000  # characters read of one solution; what follows is not looked at
-MAX_FORMULAS = 2_000  # formulas of one solution; a text of nothing but `$a$` would give 60,000
+MAX_TEXT = 200_000  # characters read of one solution, a quarter from its beginning and the rest from its end
+MAX_FORMULAS = 2_000  # formulas kept of one solution, the last ones; a text of nothing but `$a$` would give 60,000
 _MAX_CARRIED = 1_000  # characters of a left side repeated in each row below it; longer ones would square the text
 _MAX_BLOCK = 20_000  # characters of one delimited block; a longer one is handed on whole, for `parse` to refuse
 
+_RELATED = re.compile(r"[=<>≈≤≥≪≫∝≃≅≡∼]|\\(?:approx|propto|sim(?:eq)?|leq?|geq?|ll|gg|neq?|equiv|to|cong)(?![A-Za-z])")
+_OR = re.compile(r"[\s$)\]\\,]{0,8}\bor\b(?: else)?[\s$(\[\\]{1,8}")
+_CUT_REACH = 2_000  # characters in which a line end is looked for, where a long text is cut
+_BELOW = re.compile(  # between a formula without delimiters and a row below it that begins with `=`
+    rf"[.,;]?(?:[ \t\u2000-\u200b]{{1,{MAX_GAP}}}(?:\([^()\n]{{0,80}}\)|\[[^\[\]\n]{{0,80}}\]))?[.,;*]{{0,3}}"
+    rf"[ \t\u2000-\u200b]{{0,{MAX_GAP}}}(?:\n[ \t>]{{0,{MAX_GAP}}}){{0,2}}[\s*•\u2000-\u200b]{{0,{MAX_GAP}}}"
+)
 _ADJACENT = re.compile(rf"[\s(]{{0,{MAX_GAP}}}")  # between `$m$` and `($= 5$ kg)`; no words: the second continues
 _POWER_OF_TEN = r"10\s*\^\s*(?:\{\s*[-+−]?\s*\d+\s*\}|\d)"
 _NUMBER = re.compile(  # the bounds on digits are beyond any number of physics, and keep a match short
@@ -75,39 +84,179 @@ class _Left:
 _Found = tuple[list[LocatedFormula], _Left | None]  # formulas, and what a row below them may continue
 
 
-def extract(text: str) -> tuple[LocatedFormula, ...]:
-    r"""All formulas of a solution, in order of position. Never raises; what is malformed is left to `parse`.
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What a limit kept from being read: characters of the text, and formulas or blocks of them."""
+
+    characters: int = 0
+    formulas: int = 0
+
+
+class Extraction(tuple[LocatedFormula, ...]):
+    """The formulas of a solution in order of position.
+
+    Attributes:
+        text: what spans refer to; of messages or steps, the joined text.
+        left_out: what the limits kept from being read; all zero for a solution of usual length.
+    """
+
+    text: str
+    left_out: LeftOut
+
+    def __new__(
+        cls, found: Iterable[LocatedFormula] = (), text: str = "", left_out: LeftOut | None = None
+    ) -> Extraction:
+        """The formulas, with the text they come from."""
+        self = super().__new__(cls, found)
+        self.text = text
+        self.left_out = left_out or LeftOut()
+        return self
+
+    def __reduce__(self) -> tuple[type[Extraction], tuple[tuple[LocatedFormula, ...], str, LeftOut]]:
+        """Pickled with its attributes: workers send it between processes."""
+        return type(self), (tuple(self), self.text, self.left_out)
+
+
+def extract(solution: Solution) -> Extraction:
+    r"""All formulas of a solution, in order of position. Never raises on a text; what is malformed is left to `parse`.
+
+    Of a solution longer than the limit the beginning and the end are read, the end the longer, for the result stands
+    there; of too many formulas the last are kept. What is left out is counted in `left_out`.
+
+    Args:
+        solution: a text, chat messages of which only the assistant's are read, or a list of steps.
+
+    Errors:
+        PrismError: a solution of another shape.
 
     >>> [item.latex for item in extract(r"Then $$v &= at \\ &= 6.$$")]
     ['v = at', 'v = 6']
     """
-    text, blocks = mask(text[:MAX_TEXT])
-    thinking = thoughts(text)
+    joined = solution_text(solution)
+    text = joined.text
+    thinking = _united([*thoughts(text), *joined.thinking])
+    windows = _windows(text)
+    found: list[LocatedFormula] = []
+    n_left = 0
+    for start, end in reversed(windows):
+        inner = [(max(lo, start) - start, min(hi, end) - start) for lo, hi in thinking if lo < end and hi > start]
+        more, n_more = _read_window(_from_code(text[start:end], start, text), inner, MAX_FORMULAS - len(found))
+        found = [*(_moved(item, start) for item in more), *found]
+        n_left += n_more
+    return Extraction(found, text, LeftOut(windows[-1][0] - windows[0][1] if windows[1:] else 0, n_left))
+
+
+def _read_window(text: str, thinking: list[tuple[int, int]], n_most: int) -> tuple[list[LocatedFormula], int]:
+    """The formulas of a stretch that is read, in order, and how many formulas or blocks of them are left out."""
+    text, blocks = mask(text)
     for start, end in pairwise([0, *(edge for span in thinking for edge in span), len(text)]):
         blocks += delimited(text, start, end)
-    blocks += islice(plain_lines(text, blocks), MAX_FORMULAS)
+    blocks += list(bare_displays(text, blocks))
+    text = without_comments(text, blocks)
+    blocks += list(plain_formulas(text, blocks))
     text, blocks = merged(text, sorted(blocks, key=lambda block: (block.outer_start, block.outer_end)))
+    found, n_left = _formulas(text, blocks, thinking, n_most)
+    return _alternatives(text, sorted(found, key=lambda item: (item.span[0], -item.span[1]))), n_left
+
+
+def _windows(text: str) -> list[tuple[int, int]]:
+    """What is read of a text: all of it, or its beginning and, as the longer part, its end, cut at line ends."""
+    end = len(text.rstrip())
+    if end <= MAX_TEXT:
+        return [(0, end)]
+    head = text.rfind("\n", 0, MAX_TEXT // 4) + 1 or MAX_TEXT // 4
+    start = max(head, end - MAX_TEXT + head)
+    line_end = text.find("\n", start, start + _CUT_REACH)
+    return [(0, head), (line_end if line_end >= 0 else start, end)]
+
+
+def _moved(item: LocatedFormula, by: int) -> LocatedFormula:
+    return replace(item, span=(item.span[0] + by, item.span[1] + by), block=item.block + by) if by else item
+
+
+def _from_code(window: str, start: int, text: str) -> str:
+    """The window, without its beginning if that lies inside a code fence which was opened before."""
+    return without_end_of_code(window) if start and is_in_code(text, start) else window
+
+
+def _alternatives(text: str, found: list[LocatedFormula]) -> list[LocatedFormula]:
+    """Formulas on one subject with nothing but "or" between them as one: alternatives are one claim, never several."""
+    kept: list[LocatedFormula] = []
+    for item in found:
+        last = kept[-1] if kept else item
+        if last.span[1] < item.span[0] and _OR.fullmatch(text, last.span[1], item.span[0]) and _same(last, item):
+            latex = rf"{last.latex} \text{{ or }} {item.latex}"
+            kept[-1] = replace(last, latex=latex, span=(last.span[0], item.span[1]))
+        else:
+            kept.append(item)
+    return kept
+
+
+def _same(one: LocatedFormula, two: LocatedFormula) -> bool:
+    """Whether two formulas speak about the same subject."""
+    subjects = [item.latex.partition("=") for item in (one, two)]
+    return one.kind == two.kind and subjects[0][0].split() == subjects[1][0].split() and all(s[1] for s in subjects)
+
+
+def _united(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Thinking blocks in order, overlapping ones as one."""
+    united: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if united and start < united[-1][1]:
+            united[-1] = (united[-1][0], max(end, united[-1][1]))
+        else:
+            united.append((start, end))
+    return united
+
+
+def _formulas(
+    text: str, blocks: list[Block], thinking: list[tuple[int, int]], n_most: int
+) -> tuple[list[LocatedFormula], int]:
+    """The formulas of the blocks, the last ones if they are too many, and how many formulas or blocks are left out."""
+    hushed = denied(text, blocks)
     found: list[LocatedFormula] = []
-    left: _Left | None = None
+    n_left = 0
+    for run in reversed(_runs(text, blocks)):
+        if len(found) >= n_most:
+            n_left += len(run)
+            continue
+        left: _Left | None = None
+        of_run: list[LocatedFormula] = []
+        for ordinal in run:
+            block = blocks[ordinal]
+            if ordinal in hushed:
+                left = None
+                continue
+            formulas, left = _read_block(text, block, left)
+            span = thinking[bisect_right(thinking, (block.start, len(text))) - 1] if thinking else (0, 0)
+            is_thought = span[0] <= block.start < span[1]
+            of_run += [replace(item, kind="thinking" if is_thought else item.kind, block=ordinal) for item in formulas]
+        n_over = max(0, len(found) + len(of_run) - n_most)
+        n_left += n_over
+        found += of_run[n_over:]
+    return found, n_left
+
+
+def _runs(text: str, blocks: Sequence[Block]) -> list[list[int]]:
+    """Indices of blocks in runs: within one, a block may continue the one before it."""
+    runs: list[list[int]] = []
     previous_end = 0
     for ordinal, block in enumerate(blocks):
-        if len(found) >= MAX_FORMULAS:
-            break
-        if not _ADJACENT.fullmatch(text, previous_end, block.outer_start):
-            left = None
-        formulas, left = _read_block(text, block, left)
-        span = thinking[bisect_right(thinking, (block.start, len(text))) - 1] if thinking else (0, 0)
-        is_thought = span[0] <= block.start < span[1]
-        found += [replace(item, kind="thinking" if is_thought else item.kind, block=ordinal) for item in formulas]
+        is_headless = len(block.signs) == len(block.members) > 0
+        adjacent = _BELOW if is_headless else _ADJACENT
+        if runs and previous_end <= block.outer_start and adjacent.fullmatch(text, previous_end, block.outer_start):
+            runs[-1].append(ordinal)
+        else:
+            runs.append([ordinal])
         previous_end = block.outer_end
-    return tuple(sorted(found[:MAX_FORMULAS], key=lambda item: (item.span[0], -item.span[1])))
+    return runs
 
 
 def _read_block(text: str, block: Block, left: _Left | None) -> _Found:
     """Formulas of one block, in order, and what a following block may continue."""
     span = (block.start, block.end)
-    if block.latex:
-        return [LocatedFormula(block.latex, span, "plain")], None
+    if block.members:
+        return _read_plain(block, left)
     if block.end - block.start > _MAX_BLOCK:
         whole = text[slice(*span)].strip()
         return [LocatedFormula(whole, span, block.kind)] if whole else [], None
@@ -115,6 +264,8 @@ def _read_block(text: str, block: Block, left: _Left | None) -> _Found:
         found, left = _read_box(scan(text, *span), left, False, 0)
     else:
         found, left = _read(scan(text, *span), block.kind, left, 0)
+        if block.kind == "plain":  # a piece without a relation is what is left of a sentence
+            found = [item for item in found if _RELATED.search(item.latex)]
     if found and left and block.kind in ("inline", "boxed") and _NUMBER.fullmatch(left.last):
         unit, end = unit_after(text, block.outer_end)
         last = max(item.span[1] for item in found)
@@ -124,6 +275,20 @@ def _read_block(text: str, block: Block, left: _Left | None) -> _Found:
                 for item in found
             ]
     return found, left
+
+
+def _read_plain(block: Block, left: _Left | None) -> _Found:
+    """A formula without delimiters, which has been written as LaTeX; without a left side it is none."""
+    members = block.members
+    is_headless = len(block.signs) == len(members)
+    if is_headless:
+        if left is None or not left.head or len(left.head) > _MAX_CARRIED:
+            return [], None
+        members = (left.head, *members)
+    latex = members[0] + "".join(f" {sign} {member}" for sign, member in zip(block.signs, members[1:], strict=True))
+    is_equal = all(sign in EQUALITIES for sign in block.signs)
+    formula = LocatedFormula(latex, (block.start, block.end), "plain", is_headless)
+    return [formula], _Left(members[0], members[-1], is_equal)
 
 
 def _read(found: Scan, kind: str, left: _Left | None, level: int) -> _Found:
@@ -148,8 +313,6 @@ def _read(found: Scan, kind: str, left: _Left | None, level: int) -> _Found:
             formulas += more
             after_row += [current] if current and not piece.is_remark else []
         lefts = after_row or lefts
-        if len(formulas) >= MAX_FORMULAS:
-            break
     return formulas, lefts[-1] if lefts else None
 
 
@@ -173,9 +336,13 @@ def _emit(found: Scan, piece: Piece, left: _Left | None, kind: str, level: int) 
             del members[0], signs[0]
     if not latex:
         return [], left
+    if piece.tail:
+        latex = f"{latex} {_latex(found, piece.tail)}"
+        row = (*row, *piece.tail)
     if row[0].kind == "box" and (not places or has_relation(row[0])):
         kind = "boxed"
     formulas = [LocatedFormula(latex, (row[0].start, row[-1].end), kind, piece.led or is_headless)]
+    row = piece.items
     if kind != "boxed" and level < MAX_NESTING:
         formulas += _boxed_members(row, places, members, signs, level)
     is_equal = all(sign in EQUALITIES for sign in signs)

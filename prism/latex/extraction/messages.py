@@ -1,0 +1,121 @@
+"""A solution as one text: a string, chat messages, or a list of steps.
+
+What is joined is joined by a blank line, and spans of formulas refer to the joined text; `solution_text` gives that
+text to whoever wants to look the spans up. Only what the assistant says is the solution. What an interface marks as
+reasoning (`reasoning_content`, parts of type `thinking` or `reasoning`) is kept as thinking, like a `<think>` block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from prism.errors import PrismError
+
+SEPARATOR = "\n\n"  # between messages, parts and steps: no formula runs over a blank line
+
+Solution = str | Sequence[str | Mapping[str, Any]]
+
+_ASSISTANT = frozenset(("assistant", "model"))
+_REASONING = frozenset(("thinking", "reasoning", "redacted_thinking"))
+_SHAPES = "expected a string, a list of chat messages or a list of steps (strings)"
+
+
+@dataclass(frozen=True, slots=True)
+class SolutionText:
+    """The joined text of a solution.
+
+    Attributes:
+        text: what spans refer to.
+        thinking: offsets of what the interface marked as reasoning.
+    """
+
+    text: str
+    thinking: tuple[tuple[int, int], ...] = ()
+
+
+def solution_text(solution: Solution) -> SolutionText:
+    r"""The text of a solution in any of its three shapes.
+
+    Errors:
+        PrismError: another type, a list of both strings and messages, a message without role or text.
+
+    >>> solution_text([{"role": "user", "content": "Find v."}, {"role": "assistant", "content": "$v = at$"}]).text
+    '$v = at$'
+    >>> solution_text(["First $v = at$.", "Then $x = 1$."]).text
+    'First $v = at$.\n\nThen $x = 1$.'
+    """
+    if isinstance(solution, str):
+        return SolutionText(solution)
+    if isinstance(solution, (bytes, Mapping)) or not isinstance(solution, Sequence):
+        raise PrismError(f"solution: found {_named(solution)}; {_SHAPES}")
+    pieces: list[tuple[str, bool]] = []
+    is_steps = all(isinstance(item, str) for item in solution)
+    for at, item in enumerate(solution):
+        if isinstance(item, str) and is_steps:
+            pieces.append((item, False))
+        elif isinstance(item, Mapping):
+            pieces += _said(item, f"solution: message {at + 1}")
+        else:
+            raise PrismError(f"solution: item {at + 1} is {_named(item)} among others; {_SHAPES}")
+    return _joined(pieces)
+
+
+def _joined(pieces: Sequence[tuple[str, bool]]) -> SolutionText:
+    thinking: list[tuple[int, int]] = []
+    position = 0
+    for text, is_thought in pieces:
+        if is_thought and text:
+            thinking.append((position, position + len(text)))
+        position += len(text) + len(SEPARATOR)
+    return SolutionText(SEPARATOR.join(text for text, _ in pieces), tuple(thinking))
+
+
+def _said(message: Mapping[str, Any], where: str) -> list[tuple[str, bool]]:
+    """What the assistant says in one message, and whether it is reasoning; nothing for any other role."""
+    role = message.get("role")
+    if not isinstance(role, str):
+        raise PrismError(f'{where} has no "role"; expected {{"role": "assistant", "content": "..."}}')
+    if role not in _ASSISTANT:
+        return []
+    pieces: list[tuple[str, bool]] = []
+    reasoning = message.get("reasoning_content", message.get("reasoning"))
+    if reasoning is not None:
+        if not isinstance(reasoning, str):
+            raise PrismError(f"{where}: its reasoning is {_named(reasoning)}; expected a string")
+        pieces.append((reasoning, True))
+    if "content" not in message:
+        raise PrismError(f'{where} has no "content"')
+    content = message["content"]
+    if content is None or isinstance(content, str):
+        return [*pieces, (content, False)] if content else pieces
+    if isinstance(content, Mapping) or not isinstance(content, Sequence):
+        raise PrismError(f"{where}: its content is {_named(content)}; expected a string or a list of parts")
+    for at, part in enumerate(content):
+        pieces += _part(part, f"{where}, part {at + 1}")
+    return pieces
+
+
+def _part(part: object, where: str) -> list[tuple[str, bool]]:
+    """The text of one part of a content, and whether it is reasoning; pictures and tool calls have none."""
+    if isinstance(part, str):
+        return [(part, False)]
+    if not isinstance(part, Mapping):
+        raise PrismError(f"{where} is {_named(part)}; expected an object with a type and a text")
+    kind = part.get("type")
+    if not isinstance(kind, str):
+        raise PrismError(f'{where} has no "type"; expected {{"type": "text", "text": "..."}}')
+    is_thought = kind in _REASONING
+    if not is_thought and kind not in ("text", "output_text"):
+        return []
+    text = part.get("text", part.get(kind)) if is_thought else part.get("text")
+    if text is None and is_thought:
+        return []  # reasoning that the interface keeps to itself
+    if not isinstance(text, str):
+        raise PrismError(f"{where}: its text is {_named(text)}; expected a string")
+    return [(text, is_thought)]
+
+
+def _named(value: object) -> str:
+    return "nothing" if value is None else f"a value of type {type(value).__name__}"

@@ -1,0 +1,591 @@
+r"""Formulas without delimiters: where they stand in a line, between the words of a sentence or from end to end.
+
+A line is cut into marks; words of the language, stops and gaps part it into stretches, and a stretch with a relation
+is a formula if `plain` can write it and nothing beside it goes on with it. "F = mass × g" is torn, "E = 5 J per
+mole" goes on, "for mass m F = ma" may begin with either; all three are left alone. A formula missed costs one
+formula; a formula misread may earn or lose a grade.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from prism.latex.extraction.blocks import Block
+from prism.latex.extraction.plain import write
+from prism.latex.extraction.plain_marks import Mark, is_letter_command, is_name, is_word, marks, relation_latex
+from prism.latex.words import CONNECTIVES, LONG_UNITS, UNITS, word_set
+
+_MAX_STRETCH = 300  # marks of one formula; a longer one is no formula of a person
+_MAX_DISPLAY = 4_000  # characters between brackets alone on their lines
+_MAX_BULLET_GAP = 400  # characters to the next line, in which its bullet is looked for
+_MAX_ANGLE = 32  # marks between `<` and `>` of an average
+_MAX_VALUES = 12  # values of a list such as `n = 1, 2, 3`
+
+_LINE = re.compile(r"[^\n]+")
+_RELATION = re.compile(r"[=≈<>≤≥≪≫∝≃≅≡∼]|\\(?:approx|propto|sim|le|ge|ll|gg|neq|equiv)")
+_HEAD = re.compile(  # what stands before the content of a line: quotation, heading, bullet, number of a step
+    r"[ \t\u00a0\u2000-\u200b\u3000>]*(?:#{1,6}[ \t]+)?"
+    r"(?:(?P<dash>[-+–])[ \t]+|[*•◦▪‣●○][ \t\u2001-\u2003]+"
+    r"|(?:\d{1,2}[.)]|\([a-h1-9]\)|[a-h]\)|\((?:i{1,3}|iv|v)\))[ \t]+(?!\()){0,3}"
+)
+_NUMBERED = re.compile(r"[ \t]\(\d{1,2}\)[ \t](?![-+*/=])")
+_VALUE_AND_NAME = re.compile(
+    r"[ \t]*[-+−]?[\d.,]{1,20}(?:[ \t]?[×x*][ \t]?10[-^⁻⁰¹²³⁴-⁹\d]{1,6})?(?:[ \t]?[A-Za-z°µμ/²^\d]{1,6})?"
+    r"[ \t]{1,8}(?P<name>[^\W\d]\w{0,20})[ \t]*"
+)
+_DASH_LINE = re.compile(r"[ \t>]*[-+–][ \t]+\S")
+_EMPHASIS = re.compile(
+    r"(?<![\w*)\]\\])(?P<mark>\*{1,3})(?=[^\s*])(?P<inner>[^*\n]{1,200})(?<=[^\s*\\])(?P=mark)(?![\w*(])"
+)
+_NOTHING = "\u2060"  # in place of a mark of emphasis; read as a space, and never as a gap
+_TABLE = re.compile(r"[ \t]*\|.*\|[ \t]*")
+_CELL = re.compile(r"(?:^|(?<=\s))\|(?=\s|$)")
+_GOES_ON_BELOW = re.compile(r"[ \t\u2000-\u200b]*(?:[+×·⋅][ \t]|[-−–][ \t]+[^\n=]{1,80}$)", re.MULTILINE)
+_OPERATORS = frozenset("+-−–±∓*/×·⋅÷^_=⁄∕√∫∮∑∏∂∇")
+_CLOSERS = {")": "(", "]": "[", "}": "{"}
+_CLEAN_LEFT = word_set("start colon stop gap arrow bracket comma")
+_CLEAN_RIGHT = word_set("end stop colon gap arrow bracket comma")
+_STOPS = frozenset(';."“”—?「」')
+_TAILS = word_set("s m ve ll d re t")  # behind an apostrophe: `it's`, `we'll`
+# Words behind which a sum or product of symbols begins afresh; behind any other word, `m F = ma` may begin with F.
+_INTRODUCE = CONNECTIVES | word_set(
+    "so get gets got have has had find finds obtain obtains yields yield write writes becomes become into means equals"
+    " was were be been of in about define defined be only now here thus formula equation expression relation law"
+    " condition know need needs consider calculate compute solve solving substituting than simply just therefore both"
+)
+_NOUNS = word_set("spring string ring thing swing wing spacing")  # end like a verb: `setting m g = T` begins with m
+_CONSTANT = word_set("constant const")
+# Words that go on with a formula, or with what stands before it.
+_JOIN = word_set(
+    "times plus minus squared cubed divided multiplied over per percent times. half twice double thrice triple root not"
+    " of to modulo mod cross dot raised"
+)
+_JOIN_PAIRS = frozenset(
+    f"{noun} of"
+    for noun in "integral derivative gradient divergence curl half square root sum average logarithm log exponential"
+    " inverse reciprocal fraction magnitude product percent sine cosine".split()
+) | {"divided by", "multiplied by"}
+_JOIN_BEFORE = _JOIN - {"of", "to"}
+_LIMITING = word_set("from over between")
+_LISTING = word_set("and or to through")
+_ORDERINGS = frozenset(("<", ">", "<=", ">=", "≤", "≥", "≪", "≫", "<<", ">>", "≠", "!="))
+_GREEK_OR_SIGN = re.compile(
+    r"[\u0370-\u03ff\u2100-\u214f\u1d00-\u1dbf\U0001d400-\U0001d7ff\u0300-\u036f\u20d7\u1e00-\u1effħîĵŷ½⅓⅔¼¾⅕⅛⅜]"
+    r"|[∂∇∫∬∭∮∑∏√∛∞°Åµ↑↓%|∣⟨⟩〈〉†″′’'()\[\]{}+\-−–±∓*/×·⋅∙÷^_⁄∕!,⊗…]"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """Marks between two boundaries; a boundary is a key of the tables above, `word`, `odd` or `block`."""
+
+    marks: tuple[Mark, ...]
+    left: str
+    right: str
+    before: str = ""  # the word on the left
+    after: str = ""  # the word on the right
+
+
+def plain_formulas(text: str, blocks: Sequence[Block]) -> Iterator[Block]:
+    """Formulas outside every block, in order."""
+    starts = sorted((block.outer_start, block.outer_end) for block in blocks)
+    ends = [end for _, end in starts]
+    for line in _LINE.finditer(text):
+        if not _RELATION.search(text, *line.span()):
+            continue
+        at = bisect_right(ends, line.start())
+        start, left = line.start(), "start"
+        while at < len(starts) and starts[at][0] < line.end():
+            if starts[at][0] > start:
+                yield from _segment(text, start, starts[at][0], left, "block")
+            start, left = max(start, starts[at][1]), "block"
+            at += 1
+        if start < line.end():
+            yield from _segment(text, start, line.end(), left, "end")
+
+
+def _segment(text: str, start: int, end: int, left: str, right: str) -> Iterator[Block]:
+    """Formulas of one line, or of the part of it between two blocks."""
+    if not _RELATION.search(text, start, end):
+        return
+    if left == "start":
+        head = _HEAD.match(text, start, end)
+        if head and head["dash"] and not _is_list(text, start, end):
+            left = "odd"  # a bullet, or the sign of what follows
+        start = head.end() if head else start
+    shown = _shown(text[start:end])
+    found = [
+        Mark(mark.kind, mark.text, mark.start + start, mark.end + start, mark.is_apart)
+        for mark in marks(shown, 0, len(shown))
+    ]
+    source = _Source(text, shown, start)
+    stretches = _around_remarks(list(_stretches(found, left, right)))
+    skip = 0
+    for at, stretch in enumerate(stretches):
+        if skip:
+            skip -= 1
+            continue
+        values, skip = _values(source, stretches, at)
+        block = _formula(source, stretch, values)
+        if block:
+            yield block
+
+
+def _around_remarks(stretches: list[_Stretch]) -> list[_Stretch]:
+    """Where a sum goes on behind a remark in brackets, both halves are torn."""
+    for at, stretch in enumerate(stretches):
+        first = stretch.marks[0]
+        if stretch.left == "bracket" and at and (first.text in _OPERATORS or first.kind == "relation"):
+            stretches[at] = replace(stretch, left="odd")
+            torn = next((back for back in range(at - 1, -1, -1) if stretches[back].right == "bracket"), None)
+            for back in range(at) if torn is not None else ():
+                if stretches[back].right == "bracket":
+                    stretches[back] = replace(stretches[back], right="odd")
+    return stretches
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A line as it stands and as it shows, and where it begins."""
+
+    text: str
+    shown: str
+    start: int
+
+    def write(self, side: Sequence[Mark]) -> str:
+        """One side of a relation as LaTeX."""
+        moved = [Mark(m.kind, m.text, m.start - self.start, m.end - self.start, m.is_apart) for m in side]
+        return write(self.shown, moved)
+
+
+def _shown(line: str) -> str:
+    """The line without marks of emphasis and with gaps between the cells of a table; as long as before."""
+    if "*" in line:
+        line = _EMPHASIS.sub(lambda m: _NOTHING * len(m["mark"]) + m["inner"] + _NOTHING * len(m["mark"]), line)
+    if _TABLE.fullmatch(line) and line.count("|") > 2:
+        line = _CELL.sub("\t", line)
+    return line
+
+
+def _is_list(text: str, start: int, end: int) -> bool:
+    """Whether the line above or below has a bullet too, so that the dash of this one is no minus sign."""
+    below = re.compile(r"\s*").match(text, end, end + _MAX_BULLET_GAP)
+    if below and _DASH_LINE.match(text, text.rfind("\n", 0, below.end()) + 1 if below.end() > end else end):
+        return True
+    above = text[max(0, start - _MAX_BULLET_GAP) : start].rstrip()
+    return bool(above) and _DASH_LINE.match(above[above.rfind("\n") + 1 :]) is not None
+
+
+# Cutting a line -------------------------------------------------------------------------------------------------
+
+
+def _angles(found: Sequence[Mark]) -> frozenset[int]:
+    """Places of `<` and `>` that are brackets: `<x>`, `|ψ>`."""
+    places: set[int] = set()
+    opening = bar = -1
+    for at, mark in enumerate(found):
+        if mark.text == "<":
+            before = found[at - 1] if at else None
+            is_start = before is None or before.kind in ("relation", "arrow", "wide") or before.text in _OPERATORS
+            is_start = before is None or is_start or before.text in "([{,;:" or _is_word_at(found, at - 1)
+            after = found[at + 1] if at + 1 < len(found) else None
+            opening = at if is_start and after and not after.is_apart else -1
+        elif mark.text in "|∣":
+            bar = at
+        elif mark.text == ">":
+            if 0 <= opening < at <= opening + _MAX_ANGLE:
+                places |= {opening, at}
+            elif 0 <= bar < at <= bar + _MAX_ANGLE // 2 and not mark.is_apart:
+                places.add(at)
+            opening = bar = -1
+        elif mark.kind == "relation":
+            opening = bar = -1
+    return frozenset(places)
+
+
+def _boundary(found: Sequence[Mark], at: int, depth: int) -> str:
+    """What a mark parts a line as; empty if it is mathematics."""
+    mark = found[at]
+    before = found[at - 1] if at else None
+    after = found[at + 1] if at + 1 < len(found) else None
+    word = mark.text
+    if mark.kind == "wide":
+        return "gap"
+    if mark.kind == "arrow":
+        return "arrow"
+    if mark.kind == "word":
+        if not _is_prose(mark, before, after):
+            return ""
+        return "odd" if after is not None and after.text in "([" and not after.is_apart else "word"
+    if mark.kind == "latex":
+        return "gap" if word in (r"\quad", r"\qquad") else "odd" if word in (r"\begin", r"\end", r"\item") else ""
+    if mark.kind != "single":
+        return ""
+    if word in ".:" and after is not None and not after.is_apart and after.kind in ("word", "number", "single"):
+        return "stop" if after.text in "\"”')" else "odd"
+    if word == ",":
+        return "" if depth else "comma"
+    if word == ":":
+        return "colon"
+    if word == "!" and (after is None or after.is_apart or before is None or mark.is_apart):
+        is_open = before is not None and not mark.is_apart and (before.kind == "number" or before.text == ")")
+        return "odd" if is_open else "" if before is not None and before.kind == "word" else "stop"
+    if word in ("’", "'", "′"):
+        is_quote = before is None or mark.is_apart or before.kind == "number" or _is_word_at(found, at - 1)
+        return "stop" if is_quote else ""
+    if word in _STOPS:
+        return "stop"
+    is_loose = mark.is_apart and (after is None or after.is_apart)
+    if word in "–-−" and is_loose and at > 0 and _is_word_at(found, at - 1):
+        return "odd"  # a dash between words, or a minus behind one
+    return "" if _GREEK_OR_SIGN.match(word) else "odd"
+
+
+def _is_word_at(found: Sequence[Mark], at: int) -> bool:
+    """Whether a word of the sentence stands here, and no index such as the one of `F_net`."""
+    is_index = at > 0 and not found[at].is_apart and found[at - 1].text in ("_", "^")
+    return is_word(found[at]) and not is_index
+
+
+def _is_prose(mark: Mark, before: Mark | None, after: Mark | None) -> bool:
+    """Whether letters are a word of the sentence."""
+    word = mark.text
+    if before is not None and not mark.is_apart and before.text in ("_", "^"):
+        return False
+    if (
+        before is not None
+        and (before.kind in ("number", "super") or before.text in "/·*°")
+        and (word in UNITS or word in LONG_UNITS)
+    ):
+        return False
+    if word in _CONSTANT and before is not None and before.kind == "relation":
+        return False
+    if word == "at" and before is not None:
+        is_operand = before.kind == "relation" or before.text in _OPERATORS or before.text in "½("
+        ends = after is None or after.kind in ("super", "relation") or after.text in _OPERATORS or after.text in ".,;)"
+        return not (is_operand and ends)
+    if len(word) <= 2 and after is not None and after.text in "'’" and not after.is_apart:
+        return word in ("I", "it", "he", "we")
+    return is_word(mark)
+
+
+def _stretches(found: Sequence[Mark], left: str, right: str) -> Iterator[_Stretch]:
+    """The stretches of a line; a bracket around words is a boundary, one around mathematics is none."""
+    angles = _angles(found)
+    lo, before = 0, ""
+    opened: list[int] = []
+    n_remark = 0  # brackets around words that are open
+    braces: list[bool] = []  # open braces: whether each holds the argument of a command or a script
+    at = 0
+    while at < len(found):
+        mark = found[at]
+        if at in angles:
+            at += 1
+            continue
+        if mark.text in ("{", "}"):
+            _count_braces(found, at, braces)
+        kind = "" if True in braces else _boundary(found, at, len(opened))
+        if not kind and mark.text in "([{" and mark.kind == "single":
+            opened.append(at)
+        elif not kind and mark.text in _CLOSERS and mark.kind == "single":
+            if opened and found[opened[-1]].text == _CLOSERS[mark.text]:
+                opened.pop()
+            elif not opened and n_remark:
+                kind = "bracket"
+                n_remark -= 1
+            else:
+                kind = "odd"
+        if kind:
+            word = mark.text if kind == "word" else ""
+            if word and at and lo == at and left == "word":
+                word = f"{before.rpartition(' ')[2]} {word}"  # two words tell more: `integral of`
+            yield from _cut(found, lo, at, opened, (left, kind), (before, word))
+            n_remark += len(opened)
+            opened, braces = [], []
+            last = _word_end(found, at) if kind == "word" else at
+            lo, left, before = last + 1, kind, word
+            if kind == "word" and lo < len(found) and not found[lo].is_apart and found[lo].text not in ":,.;)–—-":
+                left = "odd"  # `spin-1/2`, `Energy_0`
+            at = last
+        at += 1
+    yield from _cut(found, lo, len(found), opened, (left, right), (before, ""))
+
+
+def _count_braces(found: Sequence[Mark], at: int, braces: list[bool]) -> None:
+    r"""Keep account of open braces; words in an argument, `\text{max}` or `_{net}`, are no words of the sentence."""
+    if found[at].text == "}":
+        del braces[-1:]
+        return
+    before = found[at - 1] if at else None
+    braces.append(before is not None and (before.kind == "latex" or before.text in "_^}"))
+
+
+def _word_end(found: Sequence[Mark], at: int) -> int:
+    """Where a word with an apostrophe or hyphens ends."""
+    while at + 2 < len(found) and found[at + 1].text in "'’-–" and not found[at + 1].is_apart:
+        following = found[at + 2]
+        is_tail = found[at + 1].text in "'’" and following.text in _TAILS
+        if following.is_apart or following.kind != "word" or not (is_tail or is_word(following)):
+            break
+        at += 2
+    return at
+
+
+def _cut(
+    found: Sequence[Mark], lo: int, hi: int, opened: Sequence[int], edges: tuple[str, str], words: tuple[str, str]
+) -> Iterator[_Stretch]:
+    """The stretch between two boundaries, cut again at brackets that are still open."""
+    (left, right), (before, after) = edges, words
+    for at in opened:
+        is_argument = at > lo and not found[at].is_apart
+        kind = "odd" if is_argument or right not in ("word", "colon", "stop") else "bracket"
+        yield from _whole(tuple(found[lo:at]), left, kind, before, "")
+        lo, left, before = at + 1, kind, ""
+    yield from _whole(tuple(found[lo:hi]), left, right, before, after)
+
+
+def _whole(stretch: tuple[Mark, ...], left: str, right: str, before: str, after: str) -> Iterator[_Stretch]:
+    """A stretch; of one that is a bracket with equations in it, each; a condition in a bracket stands alone."""
+    if not stretch or len(stretch) > _MAX_STRETCH:
+        return
+    ends = _bracket_ends(stretch)
+    relations = _relations(stretch)
+    if not relations and ends.get(0) == len(stretch) - 1 and stretch[0].text in "([":
+        inner = stretch[1:-1]
+        commas = [-1, *(at for at, mark in enumerate(inner) if mark.text == "," and mark.kind == "single"), len(inner)]
+        if any(mark.kind == "relation" for mark in inner):
+            for one, two in pairwise(commas):
+                yield from _whole(inner[one + 1 : two], "bracket", "bracket", "", "")
+        return
+    for start, end in ends.items():
+        is_remark = start and stretch[start].is_apart and relations and relations[0] < start and end == len(stretch) - 1
+        if is_remark and any(mark.kind == "relation" for mark in stretch[start:end]):
+            yield _Stretch(stretch[:start], left, "bracket", before, "")
+            yield from _whole(stretch[start:], "bracket", right, "", after)
+            return
+    yield _Stretch(stretch, left, right, before, after)
+
+
+def _bracket_ends(stretch: Sequence[Mark]) -> dict[int, int]:
+    """Outermost brackets: where each closes."""
+    ends: dict[int, int] = {}
+    opened: list[int] = []
+    for at, mark in enumerate(stretch):
+        if mark.kind != "single":
+            continue
+        if mark.text in "([{":
+            opened.append(at)
+        elif mark.text in _CLOSERS and opened:
+            opening = opened.pop()
+            if not opened:
+                ends[opening] = at
+    return ends
+
+
+def _relations(stretch: Sequence[Mark]) -> list[int]:
+    """Places of the relations outside brackets."""
+    angles = _angles(stretch)
+    depth, places = 0, []
+    for at, mark in enumerate(stretch):
+        if mark.kind == "single":
+            depth += (mark.text in "([{") - (mark.text in _CLOSERS)
+        is_command = mark.kind == "latex" and _RELATION.fullmatch(mark.text)
+        if depth == 0 and at not in angles and (mark.kind == "relation" or is_command):
+            places.append(at)
+    return places
+
+
+# Deciding -------------------------------------------------------------------------------------------------------
+
+
+def _values(source: _Source, stretches: Sequence[_Stretch], at: int) -> tuple[list[str], int]:
+    """The values that a list goes on with after this stretch, as LaTeX, and the number of stretches they take."""
+    values: list[str] = []
+    if not _relations(stretches[at].marks):
+        return values, 0
+    while stretches[at].right == "comma" and at + 1 < len(stretches) and len(values) < _MAX_VALUES:
+        following = stretches[at + 1]
+        if following.left != "comma" or _relations(following.marks) or following.right == "odd":
+            break
+        latex = r"\ldots" if [mark.kind for mark in following.marks] == ["dots"] else source.write(following.marks)
+        is_number = any(mark.kind in ("number", "dots") for mark in following.marks)
+        after = following.after.lower()
+        if not latex or (
+            following.right == "word" and (not is_number or after not in CONNECTIVES or after in _LISTING)
+        ):
+            return (["?"], len(values)) if is_number else (values, len(values))
+        if not is_number and following.right not in ("comma", "stop", "end"):
+            break
+        values.append(latex)
+        at += 1
+    return (["?"], len(values)) if _lists_on(stretches, at) else (values, len(values))
+
+
+def _lists_on(stretches: Sequence[_Stretch], at: int) -> bool:
+    """Whether a word and a bare value follow, as in `x = 1 or 2`, `n = 1 to 5`; what `or so` does is open too."""
+    word = stretches[at].after.lower()
+    if word not in _LISTING:
+        return False
+    following = stretches[at + 1] if at + 1 < len(stretches) else None
+    if following is None or following.before.lower() != word:
+        return word == "or"
+    return not _relations(following.marks) and any(mark.kind == "number" for mark in following.marks)
+
+
+def _formula(source: _Source, stretch: _Stretch, values: Sequence[str]) -> Block | None:
+    """The formula of a stretch, if it is surely one."""
+    inner = stretch.marks
+    places = _relations(inner)
+    if not places or "?" in values or places[-1] == len(inner) - 1 or _holds_two(source, inner, places):
+        return None
+    if not _is_whole(source, stretch, places):
+        return None
+    start, end = inner[0].start, inner[-1].end
+    if any(mark.kind == "latex" and not is_letter_command(mark) for mark in inner if mark not in _at(inner, places)):
+        is_headless = places[0] == 0 and stretch.left != "start"
+        is_read = not is_headless and _is_latex(source.text[start:end])
+        return Block(start, end, "plain", start, end) if is_read else None
+    signs = [relation_latex(inner[at]) for at in places]
+    bounds = [*places, len(inner)]
+    members = [source.write(inner[lo + 1 : hi]) for lo, hi in zip(places, bounds[1:], strict=True)]
+    if places[0]:
+        members.insert(0, source.write(inner[: places[0]]))
+    elif stretch.left != "start" and stretch.left != "gap":
+        return None
+    if not all(members) or _points_apart(signs):
+        return None
+    members[-1] = ", ".join([members[-1], *values])
+    return Block(start, end, "plain", start, end, tuple(members), tuple(signs))
+
+
+def _holds_two(source: _Source, inner: Sequence[Mark], places: Sequence[int]) -> bool:
+    """`x = 1 y = 2`, `F = ma (2) p = mv`: two formulas with nothing but a space or a number between them."""
+    if _NUMBERED.search(source.text, inner[0].start, inner[-1].end):
+        return True
+    between = (source.text[inner[lo].end : inner[hi].start] for lo, hi in pairwise(places))
+    named = (_VALUE_AND_NAME.fullmatch(member) for member in between)
+    return any(found["name"] not in UNITS and found["name"] not in LONG_UNITS for found in named if found)
+
+
+def _at(inner: Sequence[Mark], places: Sequence[int]) -> frozenset[Mark]:
+    return frozenset(inner[at] for at in places)
+
+
+def _is_latex(content: str) -> bool:
+    """Whether a stretch with commands is LaTeX throughout: braces that close, no words of plain notation."""
+    bare = _COMMAND.sub(" ", _IN_BRACES.sub(" ", content))
+    depth = 0
+    for sign in content:
+        depth += (sign == "{") - (sign == "}")
+        if depth < 0:
+            return False
+    return depth == 0 and not _TORN.search(content) and not any(is_name(word) for word in _LETTERS.findall(bare))
+
+
+def _points_apart(signs: Sequence[str]) -> bool:
+    """`a < b > c` orders nothing and is no formula."""
+    return any(sign in ("<", r"\le") for sign in signs) and any(sign in (">", r"\ge") for sign in signs)
+
+
+def _is_whole(source: _Source, stretch: _Stretch, places: Sequence[int]) -> bool:
+    """Whether nothing beside a stretch goes on with it."""
+    inner, first = stretch.marks, stretch.marks[: places[0]]
+    before, after = stretch.before.lower(), stretch.after.lower()
+    if before in _JOIN_PAIRS:
+        return False
+    before = before.rpartition(" ")[2]
+    if stretch.left not in _CLEAN_LEFT and not (stretch.left == "word" and before not in _JOIN_BEFORE):
+        return False
+    if stretch.right not in _CLEAN_RIGHT and not (stretch.right == "word" and after not in _JOIN):
+        return False
+    is_introduced = before in _INTRODUCE or (before.endswith("ing") and before not in _NOUNS)
+    if stretch.left == "word" and (not first or (_is_spaced(first) and not is_introduced)):
+        return False
+    if first and first[0].text in ("a", "A", "I") and len(first) > 1 and first[1].is_apart and stretch.left == "word":
+        return False  # an article before the symbol
+    last = inner[-1]
+    if after in _LIMITING and any(mark.text in "∫∮∑∏Σ" for mark in inner):
+        return False  # `V = -∫ E dr from a to b`
+    if stretch.right == "word":
+        if _ends_in_number(inner) and after not in CONNECTIVES:
+            return False  # `5 particles`
+        is_article = last.text in ("a", "A", "I") and last.is_apart and inner[-2].kind != "relation"
+        if is_article and after not in CONNECTIVES:
+            return False
+        if last.text in _OPERATORS:
+            return False
+    if stretch.right == "bracket" and last.text in _OPERATORS:
+        return False
+    is_last = stretch.right == "end"
+    if is_last and _GOES_ON_BELOW.match(source.text, *_next_line(source.text, last.end)):
+        return False
+    return not _ends_in_remark(inner)
+
+
+def _next_line(text: str, end: int) -> tuple[int, int]:
+    start = text.find("\n", end) + 1
+    if not start:
+        return len(text), len(text)
+    stop = text.find("\n", start)
+    return start, stop if stop >= 0 else len(text)
+
+
+def _ends_in_number(inner: Sequence[Mark]) -> bool:
+    """Whether a number stands at the end, and no index or power of a symbol: `5`, `10²`, but not `r^2`, `x1`."""
+    last, before = inner[-1], inner[-2]
+    if last.kind == "super":
+        return before.kind == "number"
+    if before.text in ("^", "**") and len(inner) > 2:
+        return inner[-3].kind == "number"
+    return last.kind == "number" and (last.is_apart or not (before.text == "_" or before.kind == "word"))
+
+
+def _ends_in_remark(inner: Sequence[Mark]) -> bool:
+    """`x = 5 (2)`, `I = 1 (π)`: the number of the equation or a name, or a factor."""
+    if len(inner) < 4 or inner[-1].text != ")" or inner[-3].text != "(" or not inner[-3].is_apart:
+        return False
+    return inner[-2].kind == "number" or inner[-4].kind == "number"
+
+
+def _is_spaced(member: Sequence[Mark]) -> bool:
+    """Whether two operands stand side by side with only a space between, as in `m F`."""
+    for one, two in pairwise(member):
+        if two.is_apart and one.text not in _OPERATORS and two.text not in _OPERATORS:
+            return True
+    return False
+
+
+# Displays that lost their backslashes ---------------------------------------------------------------------------
+
+_BARE_DISPLAY = re.compile(
+    rf"^[ \t>]*\[[ \t]*(?:\n(?P<rows>[^\[\]\n][^\n]*(?:\n[^\n]+){{0,20}}?)\n[ \t>]*\][ \t.,]*$"
+    rf"|(?P<row>[^\n]{{1,{_MAX_DISPLAY}}})\][ \t.,]*$)",
+    re.MULTILINE,
+)
+_BARE_INLINE = re.compile(r"(?<![\\\w])\( (?P<inner>[^()\n$]{1,200}(?:\([^()\n$]{0,80}\)[^()\n$]{0,200}){0,4}) \)")
+_COMMAND = re.compile(r"\\[A-Za-z]+")
+_IN_BRACES = re.compile(r"(?:[_^]|\\(?:text[a-z]*|mathrm|mathbf|operatorname\*?|mbox))\{[^{}]*\}")
+_TORN = re.compile(r"\\(?:[dt]?frac|sqrt|text[a-z]*|math[a-z]*|left|right|int|sum)\s*$")
+_LETTERS = re.compile("[A-Za-z]+")
+_PROSE = re.compile(r"(?<![\\A-Za-z{])[A-Za-z]{4,}(?![}A-Za-z])")
+
+
+def bare_displays(text: str, blocks: Sequence[Block]) -> Iterator[Block]:
+    r"""`[ ... ]` alone on its lines and `( ... )` with commands inside: delimiters whose backslash Markdown took."""
+    starts = sorted((block.outer_start, block.outer_end) for block in blocks)
+    ends = [end for _, end in starts]
+    for pattern, kind in ((_BARE_DISPLAY, "display"), (_BARE_INLINE, "inline")):
+        for found in pattern.finditer(text):
+            group = "inner" if kind == "inline" else "rows" if found["rows"] is not None else "row"
+            start, end = found.span(group)
+            at = bisect_right(ends, found.start())
+            is_free = at >= len(starts) or starts[at][0] >= found.end()
+            content = text[start:end]
+            has_command = _COMMAND.search(content) is not None
+            is_formula = has_command or (group == "rows" and "=" in content)
+            if is_free and is_formula and not _PROSE.search(_COMMAND.sub(" ", content)):
+                yield Block(start, end, kind, found.start(), found.end())

@@ -1,0 +1,334 @@
+"""The automaton against lark, which is the reference; and its cache, which may cost time and nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import fields
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lark import Lark
+from lark.exceptions import UnexpectedToken
+from lark.lexer import Lexer
+
+from prism.errors import LatexSyntaxError
+from prism.latex import automaton, parser
+from prism.latex.automaton import Unexpected, cache_folder, machine, made, reduced, tables
+from prism.latex.tokens import Token
+from prism.resources import resource
+
+GRAMMAR = resource("grammar/latex.lark").read_text(encoding="utf-8")
+CASES = Path(__file__).parent / "cases"
+
+
+class Placed(Token):
+    """A token with the attributes that lark copies to the end token which it makes."""
+
+    line = column = end_line = end_column = start_pos = end_pos = None
+
+
+class Ready(Lexer):
+    """Lark's lexer over tokens that are there."""
+
+    def __init__(self, conf: Any) -> None:
+        del conf
+
+    def lex(self, tokens: Any) -> Iterator[Any]:  # type: ignore[override]
+        return iter(tokens)
+
+
+def reference(grammar: str, builder: object) -> Lark:
+    return Lark(grammar, parser="lalr", lexer=Ready, transformer=builder, maybe_placeholders=False)
+
+
+def placed(token: Token) -> Placed:
+    return Placed(**{field.name: getattr(token, field.name) for field in fields(Token)})
+
+
+def outcome(engine: Lark | automaton.Machine, tokens: list[Placed]) -> Any:
+    """The value, or the place of the fault with what is accepted there."""
+    if isinstance(engine, automaton.Machine):
+        try:
+            return reduced(engine, tokens)
+        except Unexpected as fault:
+            return "fault", len(tokens) if fault.token is None else index(tokens, fault.token), fault.accepted
+    any_tokens: Any = tokens
+    try:
+        return engine.parse(any_tokens)
+    except UnexpectedToken as fault:
+        at_end = fault.token.type == "$END"
+        return "fault", len(tokens) if at_end else index(tokens, fault.token), fault.accepts
+
+
+def index(tokens: list[Placed], wanted: object) -> int:
+    return next(position for position, token in enumerate(tokens) if token is wanted)
+
+
+# The grammar of PRISM -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def formulas() -> list[list[Placed]]:
+    """What the grammar gets for each formula of the cases."""
+    read: Any = parser.parse
+    found: list[list[Placed]] = []
+
+    def record(by: automaton.Machine, tokens: list[Token]) -> Any:
+        found.append([placed(token) for token in tokens])
+        return reduced(by, tokens)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parser, "reduced", record)
+        for path in sorted((*CASES.glob("parse/*.toml"), *CASES.glob("equivalence/*.toml"))):
+            for row in tomllib.loads(path.read_text(encoding="utf-8"))["case"]:
+                for latex in (row.get("latex"), row.get("a"), row.get("b")):
+                    try:
+                        read.__wrapped__(latex or "0")
+                    except LatexSyntaxError:
+                        continue
+    assert len(found) > 500
+    return found
+
+
+@pytest.fixture(scope="module")
+def engines() -> tuple[automaton.Machine, Lark]:
+    builder = parser._Builder()
+    return machine(tables(GRAMMAR), builder), reference(GRAMMAR, builder)
+
+
+def test_the_formulas_of_the_cases(formulas: list[list[Placed]], engines: tuple[automaton.Machine, Lark]) -> None:
+    ours, lark = engines
+    for tokens in formulas:
+        assert outcome(ours, tokens) == outcome(lark, tokens)
+
+
+def test_broken_formulas(formulas: list[list[Placed]], engines: tuple[automaton.Machine, Lark]) -> None:
+    """Tokens left out, put in and exchanged: the same value, or the same fault."""
+    ours, lark = engines
+    chance = random.Random(20261121)
+    pool = [token for tokens in formulas for token in tokens]
+    faults = 0
+    for _ in range(1500):
+        tokens = [placed(token) for token in chance.choice(formulas)]
+        for _ in range(chance.randint(1, 3)):
+            at = chance.randrange(len(tokens) + 1)
+            tokens[at : at + chance.randint(0, 2)] = [placed(chance.choice(pool)) for _ in range(chance.randint(0, 2))]
+        expected = outcome(lark, tokens)
+        assert outcome(ours, tokens) == expected, [token.type for token in tokens]
+        faults += expected[0] == "fault"
+    assert 300 < faults < 1480
+
+
+def test_a_token_of_no_grammar() -> None:
+    by = machine(tables(GRAMMAR), parser._Builder())
+    with pytest.raises(Unexpected) as caught:
+        reduced(by, [Token("NOWHERE", "", 0)])
+    assert caught.value.token is not None
+    assert "NUM" in caught.value.accepted
+
+
+# Every feature of a grammar file ------------------------------------------------------------------------------
+
+TOY = r"""
+start: [HEAD] item* tail
+?item: WORD | pair | _group | maybe
+pair: WORD _SEP item
+?maybe: OPEN item CLOSE -> bracket
+      | BAR (WORD _SEP)* item BAR
+!kept: _SEP WORD
+_group: LEFT item+ RIGHT
+tail: STOP empty kept?
+empty:
+%declare HEAD WORD _SEP OPEN CLOSE BAR LEFT RIGHT STOP
+"""
+KINDS = ("HEAD", "WORD", "_SEP", "OPEN", "CLOSE", "BAR", "LEFT", "RIGHT", "STOP")
+
+
+class Nested:
+    """Every rule as a tuple of its name and its children."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name.isupper():
+            raise AttributeError(name)
+        return lambda children: (name, *[child.type if isinstance(child, Token) else child for child in children])
+
+
+@pytest.fixture(scope="module")
+def toys() -> tuple[automaton.Machine, Lark]:
+    return machine(made(TOY), Nested()), reference(TOY, Nested())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "STOP", "HEAD WORD STOP", "WORD _SEP WORD _SEP WORD STOP", "OPEN WORD CLOSE STOP", "BAR WORD BAR STOP",
+        "BAR WORD _SEP WORD _SEP LEFT WORD WORD RIGHT BAR STOP _SEP WORD",
+        "LEFT WORD RIGHT LEFT OPEN WORD CLOSE RIGHT STOP",
+    ],
+)  # fmt: skip
+def test_toy_texts(toys: tuple[automaton.Machine, Lark], words: str) -> None:
+    tokens = [Placed(kind, "", place) for place, kind in enumerate(words.split())]
+    ours, lark = (outcome(engine, tokens) for engine in toys)
+    assert ours == lark
+    assert ours[0] == "start"
+
+
+@given(st.lists(st.sampled_from(KINDS), min_size=1, max_size=14))
+def test_toy_texts_at_random(toys: tuple[automaton.Machine, Lark], kinds: list[str]) -> None:
+    tokens = [Placed(kind, "", place) for place, kind in enumerate(kinds)]
+    ours, lark = (outcome(engine, tokens) for engine in toys)
+    assert ours == lark
+
+
+def test_a_builder_without_a_rule() -> None:
+    with pytest.raises(AttributeError):
+        machine(made(TOY), object())
+
+
+# The cache ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PRISM_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def test_kept_tables_are_the_made_ones(folder: Path) -> None:
+    first = tables(GRAMMAR)
+    (path,) = folder.iterdir()
+    assert path.stat().st_size < automaton.MAX_FILE // 20
+    assert tables(GRAMMAR) == first == made(GRAMMAR)
+    assert list(folder.iterdir()) == [path]
+
+
+def test_each_grammar_has_its_file(folder: Path) -> None:
+    tables(TOY)
+    tables(TOY + "\n// another text")
+    assert len(list(folder.iterdir())) == 2
+
+
+def with_digest(text: bytes) -> bytes:
+    return sha256(text).hexdigest().encode() + b"\n" + text + b"\n"
+
+
+@pytest.mark.parametrize("damage", ["torn", "altered", "huge"])
+def test_a_damaged_file_is_made_again(folder: Path, damage: str) -> None:
+    wanted = tables(TOY)
+    (path,) = folder.iterdir()
+    whole = path.read_bytes()
+    damaged = {
+        "torn": whole[: len(whole) // 2],
+        "altered": whole.replace(b'"end":', b'"end":1', 1),
+        "huge": whole + b" " * automaton.MAX_FILE,
+    }
+    path.write_bytes(damaged[damage])
+    assert tables(TOY) == wanted
+    assert path.read_bytes() == whole
+
+
+@pytest.mark.parametrize(
+    "foreign",
+    [
+        b"", b"\xff\x00" * 5000, with_digest(b"[" * 10), with_digest(b"[]"), with_digest(b"[" * 100_000),
+        with_digest(b'{"rules": [{}], "end": 1, "actions": [], "gotos": []}'),
+    ],
+    ids=["empty", "binary", "no JSON", "list", "deep", "other shape"],
+)  # fmt: skip
+def test_a_foreign_file_is_replaced(folder: Path, foreign: bytes) -> None:
+    wanted = tables(TOY)
+    (path,) = folder.iterdir()
+    path.write_bytes(foreign)
+    assert tables(TOY) == wanted
+    assert path.stat().st_size > 1000
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    monkeypatch.setenv("PRISM_CACHE_DIR", str(tmp_path / "file" / "below"))
+    assert tables(TOY) == made(TOY)
+
+
+def test_a_folder_in_place_of_the_file(folder: Path) -> None:
+    tables(TOY)
+    (path,) = folder.iterdir()
+    path.unlink()
+    path.mkdir()
+    assert tables(TOY) == made(TOY)
+    assert list(folder.iterdir()) == [path]  # and nothing half written beside it
+
+
+@pytest.mark.parametrize(
+    ("platform", "variables", "wanted"),
+    [
+        ("linux", {"XDG_CACHE_HOME": "/var/tmp/xdg"}, "/var/tmp/xdg/prism"),
+        ("linux", {"XDG_CACHE_HOME": "relative"}, "/home/me/.cache/prism"),
+        ("linux", {"PRISM_CACHE_DIR": "/here"}, "/here"),
+        ("linux", {"PRISM_CACHE_DIR": ""}, "/home/me/.cache/prism"),
+        ("darwin", {"XDG_CACHE_HOME": "/var/tmp/xdg"}, "/home/me/Library/Caches/prism"),
+        ("win32", {"LOCALAPPDATA": "/local"}, "/local/prism/Cache"),
+    ],
+)
+def test_where_it_is(platform: str, variables: dict[str, str], wanted: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("PRISM_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {"HOME": "/home/me", **variables}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "platform", platform)
+    assert cache_folder() == Path(wanted)
+
+
+def test_no_place_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    def homeless() -> Path:
+        raise RuntimeError
+
+    for name in ("PRISM_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", homeless)
+    assert cache_folder() is None
+    assert tables(TOY) == made(TOY)
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert cache_folder() is None
+
+
+def test_without_metadata_of_lark_nothing_is_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The version is a part of the key: without it a file could be stale."""
+    monkeypatch.setattr(automaton, "find_spec", dict[str, None]().get)
+    assert tables(TOY) == made(TOY)
+    assert not folder.exists()
+
+
+PARSE = "import sys, prism.latex.parser as p; p.parse('x'); print('lark' in sys.modules)"
+
+
+def run(folder: Path, seed: str) -> str:
+    environment = {**os.environ, "PRISM_CACHE_DIR": str(folder), "PYTHONHASHSEED": seed}
+    done = subprocess.run(
+        [sys.executable, "-c", PARSE], env=environment, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_only_the_first_process_loads_lark(folder: Path) -> None:
+    assert [run(folder, "1"), run(folder, "2")] == ["True", "False"]
+
+
+def test_every_process_makes_the_same_file(tmp_path: Path) -> None:
+    contents = []
+    for seed in ("1", "2"):
+        run(tmp_path / seed, seed)
+        (path,) = (tmp_path / seed).iterdir()
+        contents.append((path.name, path.read_bytes()))
+        json.loads(path.read_bytes().partition(b"\n")[2])
+    assert contents[0] == contents[1]

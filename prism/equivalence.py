@@ -10,6 +10,7 @@ once roots, logarithms and trigonometry meet).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -148,12 +149,18 @@ def compare(a: Formula, b: Formula, context: Context = _NOTHING_KNOWN) -> Verdic
     Source: PRISM-Physics (arXiv 2510.03185), Algorithm 1, turned round: solved once per formula, cross-evaluated
     per pair. Twin: tests/reference.py::equivalent
     """
+    if _keeps_order(a) or _keeps_order(b):
+        if str(a) == str(b):
+            return Verdict("equivalent", "same_form", "proved", "complex")
+        return Verdict("undecided", "unsupported", detail="operators, whose order counts")
     if a.kind == "expression" and b.kind == "equation":
         return _any_member(a, b, context)
     if a.kind != b.kind:
         return Verdict("different", "kind")
     if a.kind == "chain":
         return Verdict("undecided", "unsupported", detail="a chain against a chain")
+    if a.parts:
+        return Verdict("undecided", "unsupported", detail="several formulas in one")
     if a.kind == "statement":
         return _compare_statements(a, b, context)
     try:
@@ -163,6 +170,28 @@ def compare(a: Formula, b: Formula, context: Context = _NOTHING_KNOWN) -> Verdic
     if a.kind == "inequality" and verdict.status == "equivalent":
         return _compare_sides(a, b, context, verdict)
     return verdict
+
+
+_OPERATOR = re.compile(r"\\hat\{|\^\{\\dagger\}|^\\sigma_|^\\gamma\^\{")  # hats, adjoints, Pauli and Dirac matrices
+
+
+@lru_cache(maxsize=FORMULAS_KEPT)
+def _keeps_order(f: Formula) -> bool:
+    """Whether some product has two factors that need not commute: operators, matrices, states."""
+    return any(
+        node.op == "mul" and sum(_is_operator(arg, node) for arg in node.args) > 1
+        for member in f.members
+        for node in walk(member)
+    )
+
+
+def _is_operator(node: Expr, product: Expr) -> bool:
+    while node.op == "pow":
+        node = node.args[0]
+    if node.op == "sym":
+        adjoint = node.name + r"^{\dagger}"
+        return bool(_OPERATOR.search(node.name)) or any(arg.op == "sym" and arg.name == adjoint for arg in product.args)
+    return node.op in ("matrix", "tensor") or (node.op == "bracket" and node.name in ("ket", "bra"))
 
 
 def _any_member(a: Formula, b: Formula, context: Context) -> Verdict:

@@ -15,11 +15,12 @@ from itertools import product
 from prism.context import Context, may_be_constant, parse
 from prism.equivalence import RANK, Verdict, compare
 from prism.errors import LatexSyntaxError
-from prism.expr import EQUALITIES, Expr, Formula, formula, spell, substitute, symbol, symbols, walk
+from prism.expr import EQUALITIES, Expr, Formula, formula, number, plain_parts, spell, substitute, symbol, symbols, walk
 from prism.quantities import Reading, constant_table, with_italic_units, with_units_resolved
 
 MAX_ATTEMPTS = 12  # for one pair; a formula of nothing but constants has hundreds of readings
 MAX_READ = 4  # symbols of one pair that are read as constants
+MAX_ALTERNATIVES = 6  # joined by `or`; more are a list of guesses
 MAX_CHAIN = 12  # members; a longer chain is a list of guesses
 
 
@@ -53,18 +54,79 @@ def equivalent(a: Formula | str, b: Formula | str, *, context: Context | None = 
         claim = parse(b, context=context) if isinstance(b, str) else b
     except LatexSyntaxError as error:
         return Verdict("undecided", "parse_error", detail=str(error))
-    if reference.kind == "chain":
-        links = stated_formulas(reference)[: len(reference.relations)]
-        verdicts = [_best(link, stated_formulas(claim), context) for link in links]
-        return max(verdicts, key=lambda verdict: RANK[verdict.status])
-    return _best(reference, stated_formulas(claim), context)
+    if reference.kind == "implication":
+        return _in_order(reference, claim, context)
+    stated = _statements(claim)
+    verdicts = [_best(needed, stated, context) for needed in _statements(reference, needed=True)]
+    return max(verdicts, key=lambda verdict: RANK[verdict.status])
+
+
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    """One formula that a text states, and the conditions that the text names for it."""
+
+    formula: Formula
+    conditions: tuple[Formula, ...] = ()
+
+
+def _statements(
+    written: Formula, conditions: tuple[Formula, ...] = (), *, needed: bool = False
+) -> tuple[_Statement, ...]:
+    """What a formula states, each part with its conditions; a bound beside equations is a condition of theirs.
+
+    Args:
+        needed: of a chain only its links, which a claim has to say one by one.
+    """
+    if written.kind == "conditional":
+        named = tuple(plain for part in written.parts[1:] for plain in plain_parts(part))
+        return _statements(written.parts[0], conditions + named, needed=needed)
+    if written.parts and written.kind != "alternatives":
+        bounds = tuple(part for part in written.parts if part.kind == "inequality")
+        return tuple(
+            statement
+            for part in written.parts
+            for statement in _statements(part, conditions + (() if part in bounds else bounds), needed=needed)
+        )
+    formulas = stated_formulas(written)
+    if needed and written.kind == "chain":
+        formulas = formulas[: len(written.relations)]
+    return tuple(_Statement(stated, conditions) for stated in formulas)
+
+
+def _in_order(reference: Formula, claim: Formula, context: Context) -> Verdict:
+    """An implication against another: each part of the one says what the part of the other in its place says."""
+    if claim.kind != "implication" or len(claim.parts) != len(reference.parts):
+        return Verdict("undecided", "unsupported", detail="an implication")
+    pairs = zip(reference.parts, claim.parts, strict=True)
+    verdicts = [equivalent(wanted, said, context=context) for wanted, said in pairs]
+    if all(verdict.status == "equivalent" for verdict in verdicts):
+        return verdicts[0]
+    return Verdict("undecided", "unsupported", detail="an implication", cost=sum(verdict.cost for verdict in verdicts))
+
+
+def _united(written: Formula) -> Formula:
+    """Alternatives between equations as the one equation that they are: `x = 1 or x = 2` is `(x - 1)(x - 2) = 0`."""
+    plain = all(part.kind == "equation" for part in written.parts)
+    if written.kind != "alternatives" or not plain or len(written.parts) > MAX_ALTERNATIVES:
+        return written
+    factors = tuple(Expr("sub", part.members) for part in written.parts)
+    return formula((Expr("mul", factors), number(0)), ("=",), written.latex)
+
+
+def _conditions_meet(needed: _Statement, stated: _Statement, context: Context) -> bool:
+    """Whether two statements that both name conditions name the same; one that only one side names is let pass."""
+    if not needed.conditions or not stated.conditions:
+        return True
+    named = tuple(_Statement(condition) for condition in stated.conditions)
+    return all(_best(_Statement(wanted), named, context).status == "equivalent" for wanted in needed.conditions)
 
 
 def stated_formulas(written: Formula) -> tuple[Formula, ...]:
     """The formulas with two members that a chain states, in order; any other formula states itself.
 
     A chain `a = b = c` states each pair of neighbours, and that its first member equals each of the others, as far
-    as equalities join them (semantics C.1).
+    as equalities join them (semantics C.1). Alternatives state their union, never one of them
+    (semantics Z.8).
 
     >>> from prism.expr import symbol
     >>> a, b, c = symbol("a"), symbol("b"), symbol("c")
@@ -72,7 +134,7 @@ def stated_formulas(written: Formula) -> tuple[Formula, ...]:
     ['a = b', 'b = c', 'a = c']
     """
     if written.kind != "chain":
-        return (written,)
+        return (_united(written),)
     members = written.members[:MAX_CHAIN]
     relations = written.relations[: len(members) - 1]
     links = [formula((members[k], members[k + 1]), (relation,), written.latex) for k, relation in enumerate(relations)]
@@ -84,13 +146,15 @@ def stated_formulas(written: Formula) -> tuple[Formula, ...]:
     return tuple(links + ends)
 
 
-def _best(reference: Formula, claims: tuple[Formula, ...], context: Context) -> Verdict:
-    """The first claim that is equivalent, else the nearest to it; the cost is that of all attempts."""
+def _best(needed: _Statement, stated: tuple[_Statement, ...], context: Context) -> Verdict:
+    """The first statement that is equivalent, else the nearest to it; the cost is that of all attempts."""
     best: Verdict | None = None
     cost = 0
-    for claim in claims:
-        verdict = _attempt(reference, claim, context)
+    for statement in stated:
+        verdict = _attempt(needed.formula, statement.formula, context)
         cost += verdict.cost
+        if verdict.status == "equivalent" and not _conditions_meet(needed, statement, context):
+            verdict = Verdict("undecided", "unsupported", detail="the conditions under which they hold")
         if best is None or RANK[verdict.status] < RANK[best.status]:
             best = verdict
         if best.status == "equivalent":

@@ -284,7 +284,10 @@ def cross(here: Points, other: Points, module: ModuleType) -> Crossing:
     spend(here.tape.n_op * 3 * other.n_point)
     value = work[1]
     last = len(here.code) - 3
-    left, right = float(value[here.code[last + 1]]), float(value[here.code[last + 2]])
+    if here.tape.n_op > 1:
+        left, right = float(value[here.code[last + 1]]), float(value[here.code[last + 2]])
+    else:  # `4 = 1` is one folded number
+        left, right = float(value[0]), 0.0
     return Crossing(tuple(int(n) for n in out), left, right, tuple(float(v) for v in work[0]))
 
 

@@ -349,8 +349,12 @@ def gradient(code, n_op, n_var, value, adjoint, grad):
             adjoint[a] += w
             adjoint[b] -= w
         elif op == DIV:
-            adjoint[a] += w / value[b]
-            adjoint[b] -= w * value[k] / value[b]
+            if value[b] != 0.0:
+                adjoint[a] += w / value[b]
+                adjoint[b] -= w * value[k] / value[b]
+            else:  # a pole: no slope to speak of
+                adjoint[a] = NAN
+                adjoint[b] = NAN
         elif op == POW:
             p = value[a]
             q = value[b]

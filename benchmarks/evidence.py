@@ -44,7 +44,12 @@ class Script:
 SCRIPTS = (
     Script("graded_cases", "accuracy/graded_cases.py", slice_arguments=()),
     Script("near_misses", "accuracy/near_misses.py", slice_arguments=("--slice",)),
+    Script("reader", "accuracy/reader.py"),
+    Script("differential", "accuracy/differential.py"),
+    Script("extraction", "accuracy/extraction.py"),
+    Script("fuzz", "accuracy/fuzz.py", slice_arguments=("--slice",)),
     Script("start_up", "speed/start_up.py"),
+    Script("parse_speed", "speed/parse.py", slice_arguments=("--slice",)),
 )
 
 

@@ -55,6 +55,48 @@ def graded() -> list[str]:
     return lines
 
 
+def reading() -> list[str]:
+    data = result("reader")
+    lines = [
+        f"Distinct formulas of collected material ({provenance(data)});",
+        "what is no mathematics is told apart by rules of the script, not of the reader:",
+        "",
+        "| formulas | n | no mathematics | of the rest read |",
+        "|---|---|---|---|",
+    ]
+    names = {
+        "formulas.jsonl, as they stand": "of 49 constructs, uncut",
+        "worked.jsonl": "of 400 worked solutions",
+        "rollouts.jsonl": "of 640 model responses",
+    }
+    for source, name in names.items():
+        row = data["result"]["sources"][source]
+        lines.append(f"| {name} | {row['formulas']} | {row['outside']} | {row['share_read']:.1%} |")
+    return lines
+
+
+def extraction() -> list[str]:
+    data = result("extraction")
+    total = data["result"]["all"]
+    labelled = total["labelled"]
+    lines = [
+        f"Formulas found in model responses, against {labelled['labels']} hand-made labels",
+        f"in {labelled['responses']} of them ({provenance(data)}):",
+        "",
+        "| | with a relation, a response | recall | precision |",
+        "|---|---|---|---|",
+    ]
+    for name, key in (("`prism.extract`", "extract"), ("only what stands between delimiters", "delimiters")):
+        row = total[key]
+        found = f"{row['formulas_with_a_relation_per_response']:.1f}"
+        shares = [
+            f"{row[kind]['share']:.1%} ({row[kind]['low']:.1%} to {row[kind]['high']:.1%})"
+            for kind in ("recall", "precision")
+        ]
+        lines.append(f"| {name} | {found} | {' | '.join(shares)} |")
+    return lines
+
+
 def speed() -> list[str]:
     data = result("start_up")
     lines = [f"Cold starts on {data['cores']} cores, median of separate processes ({provenance(data)}):", ""]
@@ -70,7 +112,7 @@ def main() -> int:
     text = README.read_text("utf-8")
     before, rest = text.split(START)
     after = rest.split(END)[1]
-    body = "\n".join([*accuracy(), "", *graded(), "", *speed()])
+    body = "\n".join([*accuracy(), "", *graded(), "", *reading(), "", *extraction(), "", *speed()])
     current = f"{before}{START}\n\n{body}\n\n{END}{after}"
     if options.check:
         return int(current != text)

@@ -59,6 +59,27 @@ def test_grade_of_the_scoring_figure_is_ninety_points(tmp_path: Path) -> None:
     assert (row["matched"], row["credited"], row["score"]) == ([1, 3, 4], [1, 2, 3, 4], 0.9)
 
 
+@pytest.mark.parametrize("solution", [
+    [{"role": "user", "content": "$t_f = 1$"}, {"role": "assistant", "content": r"$$t_f = \sqrt{2h/g}$$"}],
+    ["First the fall.", r"Then $t_f = \sqrt{2h/g}$."],
+])  # fmt: skip
+def test_grade_takes_messages_and_steps(tmp_path: Path, solution: object) -> None:
+    path = tmp_path / "solution.json"
+    path.write_text(json.dumps(solution), encoding="utf-8")
+    result = run.invoke(app, ["grade", str(ROOT / "dags" / "free_fall.toml"), str(path), "--json"])
+    assert result.exit_code == 0
+    row = json.loads(result.stdout)
+    assert [item["latex"] for item in row["formulas"]] == [r"t_f = \sqrt{2h/g}"]
+    assert row["matched"] == [4]
+
+
+@pytest.mark.parametrize("text", ['[{"role": "assistant"}]', "[1, 2]", "{"])
+def test_a_solution_file_of_another_shape_is_exit_code_three(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "solution.json"
+    path.write_text(text, encoding="utf-8")
+    assert run.invoke(app, ["grade", str(ROOT / "dags" / "free_fall.toml"), str(path)]).exit_code == 3
+
+
 def test_grade_reads_standard_input() -> None:
     result = run.invoke(app, ["grade", "free_fall", "-", "--json"], input="nothing here")
     assert json.loads(result.stdout)["score"] == 0.0

@@ -26,6 +26,7 @@ _ENDS = frozenset(("REL", "COMMA", "ROW", "IMPLIES", "SETOP", "OR", "COLON"))
 _TERM_ENDS = _ENDS | {"PLUS", "MINUS", "PM"}
 _FACTOR_ENDS = _TERM_ENDS | {"TIMES", "SLASH"}
 _ANGLES = (r"\theta", r"\phi", r"\varphi", r"\vartheta")
+_UNCLEAR = frozenset(("SYM", "NUM", "FRAC", "SQRT", "CONST"))  # behind the braces of an argument
 _NEAR = 4  # factors before a logarithm that are looked at
 _TRIGONOMETRIC = frozenset(("sin", "cos", "tan", "cot", "sec", "csc"))
 _DECIMAL_FACTORS = frozenset(("2.303", "2.3026", "0.059", "0.0591", "0.0592", "0.05916"))  # ln 10 and what holds it
@@ -112,62 +113,74 @@ def _function_extent(state: State, items: list[Token], index: int) -> tuple[Toke
         raise Fault(item.pos, f"the function {item.text} without an argument", "an argument")
     head = items[first]
     if head.type == "LISTED" and head.text == "matrix":
-        after, argument = first + 1, items[start : first + 1]
+        after = first + 1
     elif head.type in _BRACKETS:
         after = first + 1
-        follower = items[after] if after < len(items) else None
-        if head.text == "{" and head.sup is not None and item.sup is None and len(head.args[0]) == 1:
-            if head.args[0][0].type != "PAREN":
-                raise Fault(head.pos, f"a power behind the braces of {item.text}: of the argument or of the function?",
-                            "brackets around one of them", kind="ambiguous")  # fmt: skip
-            return Token("FUNCTION", item.text, item.pos, item.gap, args=head.args, sup=head.sup, sub=item.sub), after
-        whole = len(head.args[0]) == 1 and head.args[0][0].type == "PAREN"  # \sin{\left(x\right)}
-        if (
-            head.text == "{"
-            and not whole
-            and follower is not None
-            and follower.type in ("SYM", "NUM", "FRAC", "SQRT", "CONST")
-        ):
-            raise Fault(follower.pos, f"a factor behind the braced argument of {item.text}: does it belong to it?",
-                        "brackets around the argument", kind="ambiguous")  # fmt: skip
-        if head.text != "{" and head.sup is not None and not signed and item.sup is None:
-            bare = Token(head.type, head.text, head.pos, args=head.args, raw=head.raw)
-            behind = (Token("power", "", head.pos),) if item.sub is None else ()  # `\sin(x)^{-1}` is no inverse
-            powered = Token(
-                "FUNCTION", item.text, item.pos, item.gap, args=[[bare]], sup=head.sup, sub=item.sub, raw=behind
-            )
-            return powered, after
-        argument = items[start:after]
+        if head.text == "{":
+            _refuse_braces(item, head, items[after] if after < len(items) else None)
+        if head.sup is not None and item.sup is None and not signed and (head.text != "{" or len(head.args[0]) == 1):
+            return _powered(item, head), after
     elif head.type == "FUNCTION" or head.type in BIG:
         inner, after = _extended(state, items, first)
-        argument = [*items[start:first], inner]
+        return _with_argument(item, [*items[start:first], inner]), after
     else:
-        after = first
-        while after < len(items) and items[after].type not in _STOPS:
-            if after > first and (items[after].type in _BRACKETS or items[after].gap == GAP_QUAD):
+        after = _end_of_run(item, items, start, first)
+    if first == after:
+        raise Fault(head.pos, describe(head), f"an argument of {item.text}")
+    return _with_argument(item, items[start:after]), after
+
+
+def _with_argument(item: Token, argument: list[Token]) -> Token:
+    return Token("FUNCTION", item.text, item.pos, item.gap, args=[argument], sup=item.sup, sub=item.sub)
+
+
+def _powered(item: Token, bracket: Token) -> Token:
+    r"""A function with a power behind its bracket, which is one of its value: `\sin(x)^{-1}` is no inverse."""
+    bare = Token(bracket.type, bracket.text, bracket.pos, args=bracket.args, raw=bracket.raw)
+    made = Token("FUNCTION", item.text, item.pos, item.gap, args=[[bare]], sup=bracket.sup, sub=item.sub)
+    if bracket.text == "{":
+        made.args = bracket.args
+    if item.sub is None:
+        made.raw = (Token("power", "", bracket.pos),)
+    return made
+
+
+def _refuse_braces(item: Token, head: Token, follower: Token | None) -> None:
+    """Braces do not show: what stands behind them may belong to the argument, unless they hold one whole bracket."""
+    whole = len(head.args[0]) == 1 and head.args[0][0].type == "PAREN"
+    if head.sup is not None and item.sup is None and len(head.args[0]) == 1 and not whole:
+        raise Fault(head.pos, f"a power behind the braces of {item.text}: of the argument or of the function?",
+                    "brackets around one of them", kind="ambiguous")  # fmt: skip
+    if not whole and head.sup is None and follower is not None and follower.type in _UNCLEAR:
+        raise Fault(follower.pos, f"a factor behind the braced argument of {item.text}: does it belong to it?",
+                    "brackets around the argument", kind="ambiguous")  # fmt: skip
+
+
+def _end_of_run(item: Token, items: list[Token], start: int, first: int) -> int:
+    """Index behind the run of factors that is the argument of a function without brackets."""
+    after = first
+    while after < len(items) and items[after].type not in _STOPS:
+        if after > first:
+            if items[after].type in _BRACKETS or items[after].gap == GAP_QUAD:
                 break
-            if after > first and (_ends_argument(items[after]) or _ends_in_degrees(items, after)):
+            if _ends_argument(items[after]) or _ends_in_degrees(items, after):
                 break
             if after == first + 1 and _is_angle(items[first]) and items[after].type in ("FRAC", "SQRT", "ROOT"):
                 break
-            if after > first:
-                _refuse_run(item, items, first, after)
-            after += 1
-        if after < len(items) and _takes_bracket(item, items[first:after], items[after]):
-            after += 1
+            _refuse_run(item, items, first, after)
+        after += 1
+    if after < len(items) and _takes_bracket(item, items[first:after], items[after]):
+        after += 1
+    argument = items[start:after]
+    quotient = after < len(items) and items[after].type == "SLASH" and any(part.type == "SYM" for part in argument)
+    if quotient and not _is_angle_over(argument, items, after + 1):
+        raise Fault(items[after].pos, f"a slash behind the argument of {item.text}: is the quotient the argument?",
+                    "brackets around the argument", kind="ambiguous")  # fmt: skip
+    if item.text == "exp" and argument[-1:] and argument[-1].text == "i" and after < len(items):
+        after += items[after].type == "PAREN"  # `\exp i(kx - \omega t)`
         argument = items[start:after]
-        quotient = after < len(items) and items[after].type == "SLASH" and any(part.type == "SYM" for part in argument)
-        if quotient and not _is_angle_over(argument, items, after + 1):
-            raise Fault(items[after].pos, f"a slash behind the argument of {item.text}: is the quotient the argument?",
-                        "brackets around the argument", kind="ambiguous")  # fmt: skip
-        if item.text == "exp" and argument[-1:] and argument[-1].text == "i" and after < len(items):
-            after += items[after].type == "PAREN"  # `\exp i(kx - \omega t)`
-            argument = items[start:after]
-        _refuse_phase(item, argument, items[after] if after < len(items) else None)
-    if first == after:
-        raise Fault(head.pos, describe(head), f"an argument of {item.text}")
-    extended = Token("FUNCTION", item.text, item.pos, item.gap, args=[argument], sup=item.sup, sub=item.sub)
-    return extended, after
+    _refuse_phase(item, argument, items[after] if after < len(items) else None)
+    return after
 
 
 def _logarithm(before: list[Token]) -> str:

@@ -149,10 +149,7 @@ def compare(a: Formula, b: Formula, context: Context = _NOTHING_KNOWN) -> Verdic
     Source: PRISM-Physics (arXiv 2510.03185), Algorithm 1, turned round: solved once per formula, cross-evaluated
     per pair. Twin: tests/reference.py::equivalent
     """
-    if _keeps_order(a) or _keeps_order(b):
-        if str(a) == str(b):
-            return Verdict("equivalent", "same_form", "proved", "complex")
-        return Verdict("undecided", "unsupported", detail="operators, whose order counts")
+    a, b = _with_ordered_products(a), _with_ordered_products(b)
     if a.kind == "expression" and b.kind == "equation":
         return _any_member(a, b, context)
     if a.kind != b.kind:
@@ -173,25 +170,54 @@ def compare(a: Formula, b: Formula, context: Context = _NOTHING_KNOWN) -> Verdic
 
 
 _OPERATOR = re.compile(r"\\hat\{|\^\{\\dagger\}|^\\sigma_|^\\gamma\^\{")  # hats, adjoints, Pauli and Dirac matrices
+_NO_OPERATORS: frozenset[str] = frozenset()
+_SCALARS_OF_OPERATORS = ("abs", "bracket")  # a mean or a matrix element of operators is a number
 
 
 @lru_cache(maxsize=FORMULAS_KEPT)
-def _keeps_order(f: Formula) -> bool:
-    """Whether some product has two factors that need not commute: operators, matrices, states."""
-    return any(
-        node.op == "mul" and sum(_is_operator(arg, node) for arg in node.args) > 1
-        for member in f.members
-        for node in walk(member)
-    )
+def _with_ordered_products(f: Formula) -> Formula:
+    """The formula with each product of different operators, matrices or states as one opaque atom: order counts."""
+    names = symbols(*f.members)
+    # a letter is an operator where its adjoint is beside it
+    operators = frozenset(name for name in names if _OPERATOR.search(name) or name + r"^{\dagger}" in names)
+    members = tuple(_ordered(member, operators)[0] for member in f.members)
+    return f if members == f.members else replace(f, members=members)
 
 
-def _is_operator(node: Expr, product: Expr) -> bool:
-    while node.op == "pow":
-        node = node.args[0]
+def _ordered(node: Expr, operators: frozenset[str]) -> tuple[Expr, frozenset[str]]:
+    """The expression with its products of operators kept in order, and the operators that its value is made of."""
     if node.op == "sym":
-        adjoint = node.name + r"^{\dagger}"
-        return bool(_OPERATOR.search(node.name)) or any(arg.op == "sym" and arg.name == adjoint for arg in product.args)
-    return node.op in ("matrix", "tensor") or (node.op == "bracket" and node.name in ("ket", "bra"))
+        return node, operators & {node.name}
+    if node.op in ("matrix", "tensor") or (node.op == "bracket" and node.name in ("ket", "bra")):
+        return node, frozenset((str(node),))
+    if not node.args:
+        return node, _NO_OPERATORS
+    pairs = [_ordered(arg, operators) for arg in (_factors_in_order(node) if node.op == "mul" else node.args)]
+    args = tuple(arg for arg, _ in pairs)
+    made_of = _NO_OPERATORS.union(*(inside for _, inside in pairs))
+    if node.op in _SCALARS_OF_OPERATORS or (node.op == "dot" and not all(inside for _, inside in pairs)):
+        made_of = _NO_OPERATORS  # also `m . \hat r`, a vector upon a direction
+    in_order = tuple(arg for arg, inside in pairs if inside)
+    if len(made_of) > 1 and node.op == "mul" and len(in_order) > 1:
+        atom = Expr("opaque", in_order, name="ordered product")
+        rest = tuple(arg for arg, inside in pairs if not inside)
+        return (Expr("mul", (*rest, atom)) if rest else atom), made_of
+    if len(made_of) > 1 and node.op == "pow":
+        return Expr("opaque", args, name="ordered power"), made_of
+    return (node if args == node.args else Expr(node.op, args, node.name, node.value)), made_of
+
+
+def _factors_in_order(product: Expr) -> tuple[Expr, ...]:
+    """The factors of a product and of the products that stand in it: `a (b c)` is `a b c` for operators too."""
+    found: list[Expr] = []
+    open_ = list(reversed(product.args))
+    while open_:
+        factor = open_.pop()
+        if factor.op == "mul":
+            open_.extend(reversed(factor.args))
+        else:
+            found.append(factor)
+    return tuple(found)
 
 
 def _any_member(a: Formula, b: Formula, context: Context) -> Verdict:

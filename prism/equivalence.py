@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import chain
 from types import ModuleType
 from typing import Any
 
@@ -180,18 +181,24 @@ def _with_ordered_products(f: Formula) -> Formula:
     names = symbols(*f.members)
     # a letter is an operator where its adjoint is beside it
     operators = frozenset(name for name in names if _OPERATOR.search(name) or name + r"^{\dagger}" in names)
-    members = tuple(_ordered(member, operators)[0] for member in f.members)
-    return f if members == f.members else replace(f, members=members)
+    if not any(_own_operators(node, operators) for member in f.members for node in walk(member)):
+        return f
+    return replace(f, members=tuple(_ordered(member, operators)[0] for member in f.members))
+
+
+def _own_operators(node: Expr, operators: frozenset[str]) -> frozenset[str]:
+    """The operator, matrix or state that this node itself is, as a set of one or none."""
+    if node.op == "sym":
+        return operators & {node.name}
+    if node.op in ("matrix", "tensor") or (node.op == "bracket" and node.name in ("ket", "bra")):
+        return frozenset((str(node),))
+    return _NO_OPERATORS
 
 
 def _ordered(node: Expr, operators: frozenset[str]) -> tuple[Expr, frozenset[str]]:
     """The expression with its products of operators kept in order, and the operators that its value is made of."""
-    if node.op == "sym":
-        return node, operators & {node.name}
-    if node.op in ("matrix", "tensor") or (node.op == "bracket" and node.name in ("ket", "bra")):
-        return node, frozenset((str(node),))
-    if not node.args:
-        return node, _NO_OPERATORS
+    if (own := _own_operators(node, operators)) or not node.args:
+        return node, own
     pairs = [_ordered(arg, operators) for arg in (_factors_in_order(node) if node.op == "mul" else node.args)]
     args = tuple(arg for arg, _ in pairs)
     made_of = _NO_OPERATORS.union(*(inside for _, inside in pairs))
@@ -209,15 +216,8 @@ def _ordered(node: Expr, operators: frozenset[str]) -> tuple[Expr, frozenset[str
 
 def _factors_in_order(product: Expr) -> tuple[Expr, ...]:
     """The factors of a product and of the products that stand in it: `a (b c)` is `a b c` for operators too."""
-    found: list[Expr] = []
-    open_ = list(reversed(product.args))
-    while open_:
-        factor = open_.pop()
-        if factor.op == "mul":
-            open_.extend(reversed(factor.args))
-        else:
-            found.append(factor)
-    return tuple(found)
+    inner = (_factors_in_order(factor) if factor.op == "mul" else (factor,) for factor in product.args)
+    return tuple(chain.from_iterable(inner))
 
 
 def _any_member(a: Formula, b: Formula, context: Context) -> Verdict:

@@ -89,12 +89,13 @@ style: .venv/.dev
 doctest: .venv/.dev
 	@PRISM_KERNELS=interpreted $(BIN)/python -m pytest --doctest-modules prism
 
-# The same kernels as plain Python, where coverage can see their branches. The reader's own tests touch no kernel, and
-# near-misses are many: both run once, in `test`.
+# The same kernels as plain Python, where coverage can see their branches. Test files that touch no kernel, and
+# near-misses, which are many, run once, in `test`.
+NO_KERNELS := writer parse automaton house extract latex_tokens
+
 interpreted: .venv/.dev
 	@PRISM_KERNELS=interpreted $(BIN)/python -m pytest -m 'not slow and not compiled' \
-		$(READER:%=--ignore=tests/test_%.py) --deselect tests/test_cases.py::test_near_miss --cov --cov-report=term
-READER := writer parse automaton house extract latex_tokens
+		$(NO_KERNELS:%=--ignore=tests/test_%.py) --deselect tests/test_cases.py::test_near_miss --cov --cov-report=term
 
 # README's test command comes last: its summary is the last thing a reader of the log sees.
 check: style doctest interpreted evidence-slice test

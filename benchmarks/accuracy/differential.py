@@ -27,12 +27,11 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 import prism  # noqa: E402
+from benchmarks.material import DATA, NO_DATA, texts  # noqa: E402
 from benchmarks.rivals.conventions import BY_LOOK, SAME, UNDEFINED, UNEXPLAINED, explain  # noqa: E402
 from benchmarks.rivals.readings import Reading, UnreadableError, ours, theirs  # noqa: E402
 from benchmarks.rivals.workers import ENVIRONMENTS, Answer, RivalError, answers, python_of  # noqa: E402
 
-DATA = ROOT.parent / "shared" / "data"
-NO_DATA = 77
 SAMPLE = 1_200  # formulas of the rollouts; all sixteen models are among them
 _SEED = 3
 _MAX_LENGTH = 400  # characters; a rival needs seconds for longer ones
@@ -40,17 +39,13 @@ _MAX_LENGTH = 400  # characters; a rival needs seconds for longer ones
 
 def formulas(folder: Path, sample: int) -> list[str]:
     """Distinct formulas, in a fixed order."""
-    listed = [row["latex"] for row in _rows(folder / "formulas.jsonl")]
-    worked = [found.latex for row in _rows(folder / "worked.jsonl") for found in prism.extract(row["solution"])]
-    rolled = [found.latex for row in _rows(folder / "rollouts.jsonl") for found in prism.extract(row["response"])]
+    listed = texts(folder, "formulas.jsonl")
+    worked = [found.latex for text in texts(folder, "worked.jsonl") for found in prism.extract(text)]
+    rolled = [found.latex for text in texts(folder, "rollouts.jsonl") for found in prism.extract(text)]
     known = dict.fromkeys([*listed, *worked])
     fresh = sorted(set(rolled) - known.keys())
     chosen = random.Random(_SEED).sample(fresh, min(sample, len(fresh)))
     return [latex for latex in (*known, *chosen) if len(latex) <= _MAX_LENGTH]
-
-
-def _rows(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def our_readings(items: Sequence[str]) -> list[Reading | None]:

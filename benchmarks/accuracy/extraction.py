@@ -29,13 +29,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from prism import LatexSyntaxError
-from prism.latex import extract, parse
-
 ROOT = Path(__file__).resolve().parents[2]
-DATA = ROOT.parent / "shared" / "data"
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.material import DATA, DELIMITED, NO_DATA  # noqa: E402
+from prism import LatexSyntaxError  # noqa: E402
+from prism.latex import extract, parse  # noqa: E402
+
 LABELS = Path(__file__).resolve().parent / "extraction_labels"
-NO_DATA = 77
 FOUND = 0.8  # of a label, covered by items
 RIGHT = 0.9  # of an item, inside labels
 Z = 1.959964  # two-sided 95 %
@@ -97,16 +98,12 @@ def ours(text: str) -> Iterator[Item]:
         yield Item(*item.span, item.latex, item.kind == "boxed", item.kind == "thinking")
 
 
-_DELIMITED = re.compile(
-    r"(?<!\\)\$\$(.{1,6000}?)\$\$|(?<![\\$])\$((?:[^$\\]|\\.){1,3000}?)\$|\\\((.{1,3000}?)\\\)|\\\[(.{1,6000}?)\\\]",
-    re.DOTALL,
-)
 _LONGEST_BOX = 3000
 
 
 def delimited(text: str) -> Iterator[Item]:
     """What stands between delimiters, whole, and what stands in boxes."""
-    for match in _DELIMITED.finditer(text):
+    for match in DELIMITED.finditer(text):
         start, end = match.span(match.lastindex or 0)
         if not _BOX.match(text[start:end].strip()):
             yield Item(start, end, text[start:end])

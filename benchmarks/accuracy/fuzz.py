@@ -38,15 +38,16 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-import prism
-from prism.expr import Formula, canonical, walk
-from prism.latex import extract, parse
-from prism.latex.extraction.text import MAX_FORMULAS
-from prism.latex.tokens import MAX_LENGTH, MAX_TOKENS
-
 ROOT = Path(__file__).resolve().parents[2]
-DATA = ROOT.parent / "shared" / "data"
-FILES = {"formulas.jsonl": "latex", "worked.jsonl": "solution", "rollouts.jsonl": "response"}
+sys.path.insert(0, str(ROOT))
+
+import prism  # noqa: E402
+from benchmarks.material import DATA, FIELDS, missing, texts  # noqa: E402
+from prism.expr import Formula, canonical, walk  # noqa: E402
+from prism.latex import extract, parse  # noqa: E402
+from prism.latex.extraction.text import MAX_FORMULAS  # noqa: E402
+from prism.latex.tokens import MAX_LENGTH, MAX_TOKENS  # noqa: E402
+
 SEED = 20261122
 COUNT = 200_000  # mutated formulas
 SLICE = 3_000
@@ -403,22 +404,17 @@ def run(task: Task) -> Tally:
 
 def seeds(folder: Path) -> tuple[list[str], list[str]]:
     """Formulas and solutions: the real ones, or the rows of the cases."""
-    if all((folder / file).is_file() for file in FILES):
-        formulas, *solutions = ([text for text in _rows(folder, file) if text] for file in FILES)
-        texts = [text for rows in solutions for text in rows]
-        return [*formulas, *_found(texts)], texts
-    formulas, texts = [], []
+    if not missing(folder):
+        formulas, *solutions = ([text for text in texts(folder, file) if text] for file in FIELDS)
+        whole = [text for of_file in solutions for text in of_file]
+        return [*formulas, *_found(whole)], whole
+    formulas, whole = [], []
     folders = ("parse", "equivalence", "extract", "grading")
     for path in sorted(path for name in folders for path in (ROOT / "tests" / "cases" / name).glob("*.toml")):
         for row in tomllib.loads(path.read_text(encoding="utf-8")).get("case", ()):
             formulas += [row[key] for key in ("latex", "a", "b") if isinstance(row.get(key), str) and row[key]]
-            texts += [row[key] for key in ("text", "solution") if isinstance(row.get(key), str) and row[key]]
-    return formulas, texts
-
-
-def _rows(folder: Path, file: str) -> Iterator[str]:
-    for line in (folder / file).read_text(encoding="utf-8").splitlines():
-        yield json.loads(line)[FILES[file]]
+            whole += [row[key] for key in ("text", "solution") if isinstance(row.get(key), str) and row[key]]
+    return formulas, whole
 
 
 def _found(texts: Iterable[str]) -> list[str]:
@@ -468,7 +464,7 @@ def main() -> int:
     result: dict[str, Any] = {
         "seed": SEED,
         "seeds": sown,
-        "real": all((folder / file).is_file() for file in FILES),
+        "real": not missing(folder),
         "counts": dict(sorted(tally.counts.items())),
         "crashes": [asdict(crash) for crash in tally.crashes],
         "slowest": {name: {"ms": round(seconds * 1e3, 1), "characters": len(text)}

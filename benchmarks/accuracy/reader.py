@@ -33,13 +33,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from prism import LatexSyntaxError
-from prism.latex import extract, parse
-
 ROOT = Path(__file__).resolve().parents[2]
-DATA = ROOT.parent / "shared" / "data"
-FILES = {"formulas.jsonl": "latex", "worked.jsonl": "solution", "rollouts.jsonl": "response"}
-NO_DATA = 77
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.material import DATA, DELIMITED, FIELDS, NO_DATA, missing, texts  # noqa: E402
+from prism import LatexSyntaxError  # noqa: E402
+from prism.latex import extract, parse  # noqa: E402
+
 COMMANDS = 250
 REASONS = 15  # fault messages that are listed by source
 EXAMPLES = 4  # of each, with --verbose
@@ -63,7 +63,6 @@ _RELATION = re.compile(
     r"[=<>≈≃≅≡≤≥≪≫≠∝∼]|\\(?:approx|simeq|cong|sim|equiv|propto|leq?|geq?|leqslant|geqslant|ll|gg|neq?|lt|gt|lesssim"
     r"|gtrsim|doteq|in|subset)(?![a-zA-Z])"
 )
-_ARROW = re.compile(r"\\(?:long|x)?(?:right|leftright)arrow|\\to(?![a-zA-Z])|\\ce\s*\{|→|⟶")
 _TEXT = re.compile(r"\\(?:text(?:rm|bf|it|sf|tt|normal)?|mbox|hbox|mathrm|mathbf|textsc)\s*\{([^{}]{0,2000})\}")
 _WORD = re.compile(r"[A-Za-z]{2,}")
 _LAYOUT = re.compile(
@@ -299,17 +298,13 @@ def timing(reads: list[Read]) -> dict[str, float]:
 
 # Commands ---------------------------------------------------------------------------------------------------
 
-_DELIMITED = re.compile(
-    r"(?<!\\)\$\$(.{1,6000}?)\$\$|(?<![\\$])\$((?:[^$\\]|\\.){1,3000}?)\$|\\\((.{1,3000}?)\\\)|\\\[(.{1,6000}?)\\\]",
-    re.DOTALL,
-)
 _COMMAND = re.compile(r"\\(?:[a-zA-Z]+|[^a-zA-Z\s])")
 
 
 def delimited(texts: Iterable[str]) -> Iterator[str]:
     """What stands between dollars and TeX's brackets."""
     for text in texts:
-        for match in _DELIMITED.finditer(text):
+        for match in DELIMITED.finditer(text):
             yield next(group for group in match.groups() if group is not None)
 
 
@@ -359,26 +354,20 @@ def found_in(texts: Iterable[str], reader: Reader) -> list[str]:
     return formulas
 
 
-def rows(folder: Path, file: str) -> list[str]:
-    """One field of each line of a file."""
-    lines = (folder / file).read_text(encoding="utf-8").splitlines()
-    return [json.loads(line)[FILES[file]] for line in lines]
-
-
 def measure(folder: Path, *, verbose: bool) -> dict[str, Any]:
     """All figures."""
     reader = Reader()
     parse("x")  # the grammar is loaded before anything is timed
-    texts = {file: rows(folder, file) for file in FILES}
+    read = {file: texts(folder, file) for file in FIELDS}
     found = {
-        "formulas.jsonl, as they stand": texts["formulas.jsonl"],
-        "formulas.jsonl, cut": found_in((f"$$ {latex} $$" for latex in texts["formulas.jsonl"]), reader),
-        "worked.jsonl": found_in(texts["worked.jsonl"], reader),
-        "rollouts.jsonl": found_in(texts["rollouts.jsonl"], reader),
+        "formulas.jsonl, as they stand": read["formulas.jsonl"],
+        "formulas.jsonl, cut": found_in((f"$$ {latex} $$" for latex in read["formulas.jsonl"]), reader),
+        "worked.jsonl": found_in(read["worked.jsonl"], reader),
+        "rollouts.jsonl": found_in(read["rollouts.jsonl"], reader),
     }
     cut = [latex for source, formulas in found.items() if "stand" not in source for latex in formulas]
     sources = found | {"all but those as they stand": cut}
-    raw = [*texts["formulas.jsonl"], *delimited([*texts["worked.jsonl"], *texts["rollouts.jsonl"]])]
+    raw = [*read["formulas.jsonl"], *delimited([*read["worked.jsonl"], *read["rollouts.jsonl"]])]
     return {
         "sources": {source: summary(formulas, reader, verbose=verbose) for source, formulas in sources.items()},
         "commands": commands(raw, reader),
@@ -419,8 +408,8 @@ def main() -> int:
     parser.add_argument("--verbose", action="store_true", help="with examples; for the terminal only")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of tables")
     options = parser.parse_args()
-    if missing := [file for file in FILES if not (options.data / file).is_file()]:
-        print(f"{options.data}: no {', '.join(missing)}; nothing measured", file=sys.stderr)
+    if absent := missing(options.data):
+        print(f"{options.data}: no {', '.join(absent)}; nothing measured", file=sys.stderr)
         return NO_DATA
     result = measure(options.data, verbose=options.verbose and not options.json)
     if options.json:

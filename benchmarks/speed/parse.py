@@ -31,15 +31,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from prism import LatexSyntaxError
-from prism.latex import extract, parse
-from prism.latex.tokens import MAX_DEPTH, MAX_LENGTH
-
 ROOT = Path(__file__).resolve().parents[2]
-DATA = ROOT.parent / "shared" / "data"
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.material import DATA, NO_DATA, texts  # noqa: E402
+from prism import LatexSyntaxError  # noqa: E402
+from prism.latex import extract, parse  # noqa: E402
+from prism.latex.tokens import MAX_DEPTH, MAX_LENGTH  # noqa: E402
+
 CASES = ROOT / "tests" / "cases"
 CLOCK = ROOT / "benchmarks" / "rivals" / "clock.py"
-NO_DATA = 77
 PASSES = 5
 RIVALS = ("prism", "math-verify", "latex2sympy2_extended", "sympy")
 FOR_RIVALS = 200  # formulas, evenly out of all: sympy needs about a tenth of a second for each
@@ -56,13 +57,9 @@ def sources(folder: Path | None) -> dict[str, list[str]]:
     """Distinct formulas by where they come from."""
     if folder is None:
         return {"tests/cases": list(dict.fromkeys(written()))}
-    listed = [row["latex"] for row in rows(folder / "formulas.jsonl")]
-    worked = [found.latex for row in rows(folder / "worked.jsonl") for found in extract(row["solution"])]
+    listed = texts(folder, "formulas.jsonl")
+    worked = [found.latex for text in texts(folder, "worked.jsonl") for found in extract(text)]
     return {"formulas.jsonl": list(dict.fromkeys(listed)), "worked.jsonl": list(dict.fromkeys(worked))}
-
-
-def rows(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def written() -> Iterator[str]:

@@ -1,0 +1,30 @@
+"""The collected material that several scripts measure on, and how it is read: one definition for all of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+FIELDS = {"formulas.jsonl": "latex", "worked.jsonl": "solution", "rollouts.jsonl": "response"}
+"""The three files, and the field of each line that holds its text."""
+
+NO_DATA = 77  # exit code of a script whose data is not on this machine
+
+DELIMITED = re.compile(
+    r"(?<!\\)\$\$(.{1,6000}?)\$\$|(?<![\\$])\$((?:[^$\\]|\\.){1,3000}?)\$|\\\((.{1,3000}?)\\\)|\\\[(.{1,6000}?)\\\]",
+    re.DOTALL,
+)
+"""What stands between dollars and TeX's brackets, and nothing else: the reader that only knows delimiters."""
+
+
+def texts(folder: Path, file: str) -> list[str]:
+    """The text of each line of one of the three files."""
+    lines = (folder / file).read_text(encoding="utf-8").splitlines()
+    return [json.loads(line)[FIELDS[file]] for line in lines]
+
+
+def missing(folder: Path) -> list[str]:
+    """Those of the three files that are not in a folder."""
+    return [file for file in FIELDS if not (folder / file).is_file()]

@@ -17,6 +17,7 @@ from prism.expr import Expr
 from prism.latex.names import (
     ACCENTS,
     DOTS,
+    PREFIXES,
     ROMAN,
     argument_at,
     enclosed,
@@ -48,7 +49,6 @@ _SUBSCRIPTS = frozenset(
     "net max min rms avg ave tot total eff com ext int kin pot rel esc hot cold sys env gas air water rot trans vib "
     "obs ref crit rad abs final initial left right top bottom low high sun earth moon orbit mean out".split()
 )
-_PREFIXES = (r"\Delta", r"\delta")  # with the symbol behind it, the name of a change
 _PI = Expr("const", name="pi")
 
 
@@ -339,7 +339,7 @@ def read_symbol(cursor: Cursor, token: Token) -> Token:
     """A letter with everything that belongs to its name, and its power."""
     symbol = _bare_symbol(cursor, token)
     after = cursor.tokens[cursor.index]
-    if symbol.text in _PREFIXES and after.type in ("letter", "command"):
+    if symbol.text in PREFIXES and after.type in ("letter", "command"):
         prefixed = _prefixed(cursor, symbol.text, after)
         if prefixed is not None:
             prefixed.pos, prefixed.gap = token.pos, token.gap

@@ -26,6 +26,7 @@ ACCENTS = {**dict.fromkeys(_VECTORS, r"\vec"), r"\bar": r"\bar", r"\overline": r
            r"\breve": r"\breve", r"\underline": r"\underline", r"\mathring": r"\mathring", r"\acute": r"\acute",
            r"\grave": r"\grave", r"\overleftrightarrow": r"\overleftrightarrow", r"\overparen": r"\overparen",
            r"\wideparen": r"\overparen", r"\overarc": r"\overparen", r"\undertilde": r"\underline"}  # fmt: skip
+PREFIXES = (r"\Delta", r"\delta")  # with the symbol behind it, the name of a change
 DOTS = {r"\dot": "1", r"\ddot": "2", r"\dddot": "3"}
 SWITCHES = {r"\rm": r"\mathrm", r"\bf": r"\mathbf", r"\it": r"\mathit", r"\cal": r"\mathcal", r"\sf": r"\mathsf",
              r"\bfseries": r"\mathbf", r"\em": r"\mathit"}  # fmt: skip

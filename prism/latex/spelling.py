@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from prism.expr import Expr, walk
-from prism.latex.names import split_name
+from prism.latex.names import PREFIXES, split_name
 from prism.latex.tokens import FUNCTIONS, MAX_DIGITS, ROMAN_FUNCTIONS
 
 DOT = r" \cdot "
@@ -138,7 +138,6 @@ def _exponent(node: Expr) -> str:
 # Neighbours -----------------------------------------------------------------------------------------------------
 
 UPRIGHT_D = r"\mathrm{d}"
-PREFIXES = (r"\Delta", r"\delta")  # before a symbol, a part of its name
 _GREEK_UNITS = (r"\mu", r"\Omega")  # before a unit, a part of it
 
 

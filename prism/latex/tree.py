@@ -396,10 +396,6 @@ def _is_part_of(token: Token, after: Token, rest: list[Token]) -> bool:
     return operand and bool(rest) and (token.text == r"\operatorname" or token.text == r"\mathrm")
 
 
-def _is_mantissa(items: list[Token]) -> bool:
-    return bool(items) and items[-1].type == "NUM" and "e" not in items[-1].text
-
-
 def _exponent(cursor: Cursor) -> str:
     r"""The whole number that stands right behind an upright e, with its sign; empty if none does."""
     one, two = cursor.tokens[cursor.index : cursor.index + 2] if cursor.index + 1 < len(cursor.tokens) else (None, None)

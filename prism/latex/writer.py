@@ -21,10 +21,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from prism.expr import OPS, RELATIONS, Expr, Formula, walk
-from prism.latex.names import split_name
+from prism.latex.names import PREFIXES, split_name
 from prism.latex.spelling import (
     DOT,
-    PREFIXES,
     UPRIGHT_D,
     is_index,
     is_plain,

@@ -72,7 +72,6 @@ _JOIN_PAIRS = frozenset(
 _JOIN_BEFORE = _JOIN - {"of", "to"}
 _LIMITING = word_set("from over between")
 _LISTING = word_set("and or to through")
-_ORDERINGS = frozenset(("<", ">", "<=", ">=", "≤", "≥", "≪", "≫", "<<", ">>", "≠", "!="))
 _GREEK_OR_SIGN = re.compile(
     r"[\u0370-\u03ff\u2100-\u214f\u1d00-\u1dbf\U0001d400-\U0001d7ff\u0300-\u036f\u20d7\u1e00-\u1effħîĵŷ½⅓⅔¼¾⅕⅛⅜]"
     r"|[∂∇∫∬∭∮∑∏√∛∞°Åµ↑↓%|∣⟨⟩〈〉†″′’'()\[\]{}+\-−–±∓*/×·⋅∙÷^_⁄∕!,⊗…]"

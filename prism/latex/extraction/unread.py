@@ -191,7 +191,6 @@ def thoughts(text: str) -> list[tuple[int, int]]:
 
 # Comments inside formulas -----------------------------------------------------------------------------------------
 
-_PERCENT = re.compile(r"%[^\n]*")
 _AFTER_PERCENT = re.compile(r"%\s*(?:$|[.,;:)\]}]|\\[\]),;]|\\text|\\\\|\n)")
 
 

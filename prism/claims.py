@@ -35,7 +35,7 @@ def match_claim(reference: Formula, claim: Formula, context: Context, *, committ
     """
     bare = claim.kind == "expression" and reference.kind == "equation"
     if bare and committed and _operations(claim.members[0]) >= MIN_OPERATIONS:
-        claim = formula((reference.members[0], claim.members[0]), ("=",), claim.latex)
+        claim = formula((reference.members[0], claim.members[0]), ("=",), claim.latex, claim.depends)
     return equivalent(reference, claim, context=context)
 
 

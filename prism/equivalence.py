@@ -10,17 +10,17 @@ once roots, logarithms and trigonometry meet).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import chain
 from types import ModuleType
 from typing import Any
 
 from prism.context import Context
-from prism.expr import Expr, Formula, canonical, canonical_zero, formula, number, symbol, symbols, walk
+from prism.expr import Expr, Formula, canonical_zero, number, symbol, symbols, walk
 from prism.kernels import kernels, source
+from prism.lowering import PLAIN, Mismatch, Notation, shape_of
+from prism.notation import holds_matrix, notation_of, without_vectors
 from prism.points import (
     ORDINARY,
     Crossing,
@@ -32,6 +32,8 @@ from prism.points import (
     workspace,
     zero_points,
 )
+from prism.proof import Proof, factors_of, prove
+from prism.systems import SystemPoints, system_cross, system_points
 from prism.tape import Tape, TapeTooLarge
 
 MIN_POINTS = 10  # agreeing points from each side; five let no machine-made near-miss through, ten is twice that
@@ -52,6 +54,7 @@ REASONS = {
     "identity": "one is true or false whatever the variables are, so it says nothing about them",
     "kind": "they are of different kinds, as an inequality and an equation",
     "other_factor": "a factor of one product is zero where the other formula is not",
+    "exact": "they differ by less than sampling sees, in exact arithmetic",
     "opposite_side": "the same boundary, but the other side of it",
     "parse_error": "one of them cannot be read",
     "unsupported": "a construct that is not evaluated stands on one side only",
@@ -67,6 +70,7 @@ RANK = {"equivalent": 0, "undecided": 1, "different": 2}
 
 _VALUE = r"\value"  # stands for the value of a bare expression; no LaTeX spells a symbol like this
 _UNDEFINED = "undefined"
+_Points = Points | SystemPoints
 _NOTHING_KNOWN = Context()
 
 
@@ -139,95 +143,88 @@ class Verdict:
 # The decision. --------------------------------------------------------------------------------------------------
 
 
-def compare(a: Formula, b: Formula, context: Context = _NOTHING_KNOWN) -> Verdict:
-    """Decide whether two formulas say the same thing as they stand: no constant is read, no value put in.
+@dataclass(frozen=True, slots=True, eq=False)
+class Pair:
+    """Two formulas of one or two members, and all that is settled before a point is drawn.
+
+    Attributes:
+        a, b: the reference and the claim.
+        context: of the problem.
+        notation: how their letters are read.
+        tapes: of both.
+        samplings: how each variable of both is drawn.
+    """
+
+    a: Formula
+    b: Formula
+    context: Context
+    notation: Notation
+    tapes: tuple[Tape, Tape]
+    samplings: Mapping[str, Sampling]
+
+
+def compare_zero_sets(a: Formula, b: Formula, context: Context = _NOTHING_KNOWN) -> Verdict:
+    """Decide whether two formulas hold at the same points: equations, boundaries of inequalities, bare expressions.
 
     Args:
-        a, b: the reference and the claim, units already resolved.
+        a, b: the reference and the claim: of one kind, with one or two members.
         context: kinds of symbols; which symbols the problem speaks of (an `i` among them is no imaginary unit); its
             digest keys the random generator.
 
     Source: PRISM-Physics (arXiv 2510.03185), Algorithm 1, turned round: solved once per formula, cross-evaluated
     per pair. Twin: tests/reference.py::equivalent
     """
-    a, b = _with_ordered_products(a), _with_ordered_products(b)
-    if a.kind == "expression" and b.kind == "equation":
-        return _any_member(a, b, context)
-    if a.kind != b.kind:
-        return Verdict("different", "kind")
-    if a.kind == "chain":
-        return Verdict("undecided", "unsupported", detail="a chain against a chain")
-    if a.parts:
-        return Verdict("undecided", "unsupported", detail="several formulas in one")
-    if a.kind == "statement":
-        return _compare_statements(a, b, context)
+    facts = facts_of(a), facts_of(b)
+    if facts[0].is_trivial or facts[1].is_trivial:
+        return _compare_identities(a, b, context)
+    notation = notation_of(a, b, context)
+    same_form = facts[0].form == facts[1].form
+    if same_form and a.kind != "inequality":
+        return Verdict("equivalent", "same_form", "proved", _domain(notation, facts[0].names, context))
     try:
-        verdict = _compare_zero_sets(a, b, context)
+        pair = read_pair(a, b, context, notation)
     except TapeTooLarge as error:
         return Verdict("undecided", "too_large", detail=str(error))
-    if a.kind == "inequality" and verdict.status == "equivalent":
-        return _compare_sides(a, b, context, verdict)
-    return verdict
+    if pair is None:
+        return Verdict("different", "kind", detail="a number and a vector, or tables of different shape")
+    only = set(pair.tapes[0].atoms) ^ set(pair.tapes[1].atoms)
+    if only:
+        construct = min(pair.tapes[name in pair.tapes[1].atoms].atoms[name] for name in only)
+        return Verdict("undecided", "unsupported", detail=construct)
+    return _cross_evaluate(pair)
 
 
-_OPERATOR = re.compile(r"\\hat\{|\^\{\\dagger\}|^\\sigma_|^\\gamma\^\{")  # hats, adjoints, Pauli and Dirac matrices
-_NO_OPERATORS: frozenset[str] = frozenset()
-_SCALARS_OF_OPERATORS = ("abs", "bracket")  # a mean or a matrix element of operators is a number
+def read_pair(a: Formula, b: Formula, context: Context, notation: Notation) -> Pair | None:
+    """Both formulas on tapes, with vectors as tables of components, or else as numbers; None if they are unlike.
+
+    Errors:
+        TapeTooLarge: see `tape`.
+    """
+    for reading in dict.fromkeys((notation, without_vectors(notation))):
+        try:
+            full = _with_shapes(a, b, reading)
+            tapes = tape_of(facts_of(a).residual, full), tape_of(facts_of(b).residual, full)
+        except Mismatch:
+            continue
+        return Pair(a, b, context, full, tapes, samplings_of(tapes, context))
+    return None
 
 
-@lru_cache(maxsize=FORMULAS_KEPT)
-def _with_ordered_products(f: Formula) -> Formula:
-    """The formula with each product of different operators, matrices or states as one opaque atom: order counts."""
-    names = symbols(*f.members)
-    # a letter is an operator where its adjoint is beside it
-    operators = frozenset(name for name in names if _OPERATOR.search(name) or name + r"^{\dagger}" in names)
-    if not any(_own_operators(node, operators) for member in f.members for node in walk(member)):
-        return f
-    return replace(f, members=tuple(_ordered(member, operators)[0] for member in f.members))
-
-
-def _own_operators(node: Expr, operators: frozenset[str]) -> frozenset[str]:
-    """The operator, matrix or state that this node itself is, as a set of one or none."""
-    if node.op == "sym":
-        return operators & {node.name}
-    if node.op in ("matrix", "tensor") or (node.op == "bracket" and node.name in ("ket", "bra")):
-        return frozenset((str(node),))
-    return _NO_OPERATORS
-
-
-def _ordered(node: Expr, operators: frozenset[str]) -> tuple[Expr, frozenset[str]]:
-    """The expression with its products of operators kept in order, and the operators that its value is made of."""
-    if (own := _own_operators(node, operators)) or not node.args:
-        return node, own
-    pairs = [_ordered(arg, operators) for arg in (_factors_in_order(node) if node.op == "mul" else node.args)]
-    args = tuple(arg for arg, _ in pairs)
-    made_of = _NO_OPERATORS.union(*(inside for _, inside in pairs))
-    if node.op in _SCALARS_OF_OPERATORS or (node.op == "dot" and not all(inside for _, inside in pairs)):
-        made_of = _NO_OPERATORS  # also `m . \hat r`, a vector upon a direction
-    in_order = tuple(arg for arg, inside in pairs if inside)
-    if len(made_of) > 1 and node.op == "mul" and len(in_order) > 1:
-        atom = Expr("opaque", in_order, name="ordered product")
-        rest = tuple(arg for arg, inside in pairs if not inside)
-        return (Expr("mul", (*rest, atom)) if rest else atom), made_of
-    if len(made_of) > 1 and node.op == "pow":
-        return Expr("opaque", args, name="ordered power"), made_of
-    return (node if args == node.args else Expr(node.op, args, node.name, node.value)), made_of
-
-
-def _factors_in_order(product: Expr) -> tuple[Expr, ...]:
-    """The factors of a product and of the products that stand in it: `a (b c)` is `a b c` for operators too."""
-    inner = (_factors_in_order(factor) if factor.op == "mul" else (factor,) for factor in product.args)
-    return tuple(chain.from_iterable(inner))
-
-
-def _any_member(a: Formula, b: Formula, context: Context) -> Verdict:
-    """A bare reference against an equation: it matches any whole member (semantics Z.8)."""
-    verdicts = [compare(a, formula((member,), ()), context) for member in b.members]
-    return min(verdicts, key=lambda verdict: RANK[verdict.status])
+def _with_shapes(a: Formula, b: Formula, notation: Notation) -> Notation:
+    """A bare expression is read as y_0 = expression: y_0 has its shape."""
+    if len(a.members) != 1 or (notation == PLAIN and not holds_matrix((*a.members, *b.members))):
+        return notation
+    shapes = {shape_of(f.members[0], notation) for f in (a, b)}
+    if len(shapes) > 1:
+        raise Mismatch("tables of different shape")
+    (shape,) = shapes
+    if shape is not None:
+        notation = replace(notation, matrices=(*notation.matrices, (_VALUE, shape)))
+    return replace(notation, complexes=notation.complexes | {_VALUE}) if notation.is_complex else notation
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Facts:
+class Facts:
     """What is known of one formula before it meets another.
 
     Attributes:
@@ -246,11 +243,12 @@ class _Facts:
 
 
 @lru_cache(maxsize=FORMULAS_KEPT)
-def _facts(f: Formula) -> _Facts:
+def facts_of(f: Formula) -> Facts:
+    """Residual and factors of a formula, found once."""
     names = symbols(*f.members)
     if len(f.members) == 1:
         residual = Expr("sub", (symbol(_VALUE), f.members[0]))
-        return _Facts(residual, canonical_zero(residual), names, (), False)
+        return Facts(residual, canonical_zero(residual), names, (), False)
     left, right = f.members[:2]
     factors: tuple[Expr, ...] = ()
     if f.kind == "equation" and number(0) in (left, right):
@@ -261,7 +259,7 @@ def _facts(f: Formula) -> _Facts:
     form = canonical_zero(residual)
     values = {node.name for member in f.members for node in walk(member) if node.op == "apply"}
     is_trivial = not any(name in form for name in names | values)
-    return _Facts(residual, form, names, factors if len(factors) > 1 else (), is_trivial)
+    return Facts(residual, form, names, factors if len(factors) > 1 else (), is_trivial)
 
 
 def _factors(node: Expr) -> tuple[Expr, ...]:
@@ -273,125 +271,139 @@ def _factors(node: Expr) -> tuple[Expr, ...]:
     return (node,)
 
 
-def _is_positive(node: Expr, samplings: Mapping[str, Sampling]) -> bool:
+def _domain(notation: Notation, names: frozenset[str], context: Context) -> str:
+    if notation.is_complex:
+        return "complex"
+    signed = notation.vectors or any(context.kinds.get(name) == "real" for name in names)
+    return "real" if signed else "positive"
+
+
+def _compare_identities(a: Formula, b: Formula, context: Context) -> Verdict:
+    """A formula that says nothing about its variables matches only one whose sides correspond (semantics Z.7)."""
+    sides = [sorted(canonical_zero(member) for member in f.members) for f in (a, b)]
+    if sides[0] == sides[1] and len(set(sides[0])) > 1 and _holds(a, context) and _holds(b, context):
+        return Verdict("equivalent", "same_form", "proved")
+    return Verdict("different", "identity")
+
+
+def _holds(f: Formula, context: Context) -> bool:
+    """Whether a formula is true whatever its symbols are; false for `2 = 3` and `x = x + 1`."""
+    pair = read_pair(f, f, context, notation_of(f, f, context))
+    return pair is not None and _points(_trial(pair), pair.samplings)[0].is_identity
+
+
+def _cross_evaluate(pair: Pair) -> Verdict:
+    """Each one's points in the other: the heart of the decision."""
+    trial = _trial(pair)
+    one, two = _points(trial, pair.samplings)
+    if one.is_identity or two.is_identity:
+        return _compare_identities(pair.a, pair.b, pair.context)
+    verdict = _weigh(one, two, pair.samplings, trial.module)
+    if verdict.reason == "too_few_points":
+        verdict = _try_harder(trial, pair.samplings, one, two, verdict)
+    if verdict.reason in ("too_few_points", "below_rounding"):
+        verdict = _try_without_double_roots(trial, pair, verdict)
+    if verdict.status == "equivalent":
+        verdict = _weigh_factors(pair, trial, verdict)
+    if verdict.status == "equivalent":
+        verdict = _with_proof(pair, verdict)
+    if verdict.status == "equivalent":
+        plain = "same_value" if pair.a.kind == "expression" else "same_zero_set"
+        verdict = replace(verdict, reason="opaque_atoms" if pair.tapes[0].atoms else plain)
+    names = frozenset((*pair.tapes[0].names, *pair.tapes[1].names))
+    return replace(verdict, domain=_domain(pair.notation, names, pair.context))
+
+
+def _with_proof(pair: Pair, verdict: Verdict) -> Verdict:
+    """Exact arithmetic where both sides are rational: it proves, and it sees what is below the tolerance."""
+    found = prove(facts_of(pair.a).residual, facts_of(pair.b).residual, pair.notation, _positive(pair))
+    if found is Proof.SAME:
+        return replace(verdict, proof="proved")
+    if found is Proof.CLOSE:
+        return replace(verdict, status="different", reason="exact", proof=None)
+    return verdict
+
+
+def _positive(pair: Pair) -> frozenset[str]:
+    kinds = ("", "positive", "angle", "integer")
+    return frozenset(name for name, sampling in pair.samplings.items() if sampling.kind in kinds and name != _VALUE)
+
+
+def _try_without_double_roots(trial: _Trial, pair: Pair, verdict: Verdict) -> Verdict:
+    """`(x + 1)^2 = 0` written out has no root where the sign changes: each factor is asked once."""
+    if len(trial.tapes[0].roots) > 1:
+        return verdict
+    residuals = []
+    for residual in trial.residuals:
+        factors = factors_of(residual, pair.notation)
+        if not factors:
+            return verdict
+        product = factors[0] if len(factors) == 1 else Expr("mul", factors)
+        residuals.append(Expr("sub", (product, number(0))))
+    simple = replace(trial, residuals=(residuals[0], residuals[1]))
+    again = _weigh(*_points(simple, pair.samplings), pair.samplings, trial.module)
+    return replace(again, cost=again.cost + verdict.cost)
+
+
+def _weigh_factors(pair: Pair, trial: _Trial, verdict: Verdict) -> Verdict:
+    """Each factor of a product that is set to zero has zeros of its own, and the other formula must know them.
+
+    A factor that may be zero and whose zeros are not found leaves the pair undecided: `F = ma` against
+    `(F - ma)(e^{(F - 2ma)^2} - 1) = 0` (semantics Z.6).
+    """
+    if len(trial.tapes[0].roots) > 1:
+        return verdict
+    for f, other in ((pair.a, trial.residuals[1]), (pair.b, trial.residuals[0])):
+        for factor in facts_of(f).factors:
+            if is_positive(factor, pair.samplings):
+                continue
+            own = _draw(Expr("sub", (factor, number(0))), pair.samplings, trial)
+            if not own.n_point:
+                return replace(verdict, status="undecided", reason="too_few_points", proof=None, detail=str(factor))
+            crossing = _cross(_draw(other, pair.samplings, trial), own, trial.module)
+            if crossing.out[source.MISMATCH] >= 0:
+                return replace(verdict, status="different", reason="other_factor", proof=None, detail=str(factor))
+    return verdict
+
+
+def is_positive(node: Expr, samplings: Mapping[str, Sampling]) -> bool:
     """Whether an expression is positive by its form, wherever it is drawn."""
     if node.op == "sym":
         return samplings.get(node.name, ORDINARY).kind in ("", "positive", "angle", "integer")
     if node.op == "num":
         return node.value is not None and node.value > 0
     if node.op in ("add", "mul", "div", "sqrt"):
-        return all(_is_positive(arg, samplings) for arg in node.args)
+        return all(is_positive(arg, samplings) for arg in node.args)
     if node.op == "pow":
-        return _is_positive(node.args[0], samplings)
+        return is_positive(node.args[0], samplings)
     return node.op in ("const", "exp", "cosh")
-
-
-def _is_complex(tape: Tape, context: Context) -> bool:
-    """True if an `i` occurs that the problem does not speak of (an index of a sum is none), or a complex symbol."""
-    undeclared = "i" in tape.names and "i" not in context.declared
-    return undeclared or any(context.kinds.get(name) == "complex" for name in tape.names)
-
-
-def _compare_statements(a: Formula, b: Formula, context: Context) -> Verdict:
-    """Relations other than equality and order: `a != b` has the boundary `a = b`; the rest only word for word."""
-    if a.relations != b.relations:
-        return Verdict("different", "kind")
-    if a.relations == ("!=",):
-        return compare(formula(a.members, ("=",)), formula(b.members, ("=",)), context)
-    if [canonical(member) for member in a.members] == [canonical(member) for member in b.members]:
-        return Verdict("equivalent", "same_form", "proved")
-    return Verdict("undecided", "unsupported", detail=f"the relation {a.relations[0]}")
-
-
-def _compare_zero_sets(a: Formula, b: Formula, context: Context) -> Verdict:
-    facts = _facts(a), _facts(b)
-    if facts[0].is_trivial or facts[1].is_trivial:
-        return _compare_identities(a, b)
-    same_form = facts[0].form == facts[1].form
-    tapes = tape_of(facts[0].residual), tape_of(facts[1].residual)
-    if _is_complex(tapes[0], context) or _is_complex(tapes[1], context):
-        if same_form and a.kind != "inequality":
-            return Verdict("equivalent", "same_form", "proved", "complex")
-        return Verdict("undecided", "unsupported", detail="complex numbers")
-    if same_form and a.kind != "inequality":
-        return Verdict("equivalent", "same_form", "proved", _domain(tapes, context))
-    only = set(tapes[0].atoms) ^ set(tapes[1].atoms)
-    if only:
-        construct = min(tapes[name in tapes[1].atoms].atoms[name] for name in only)
-        return Verdict("undecided", "unsupported", detail=construct)
-    return _cross_evaluate(a, b, tapes, context)
-
-
-def _domain(tapes: tuple[Tape, Tape], context: Context) -> str:
-    names = set(tapes[0].names) | set(tapes[1].names)
-    return "real" if any(context.kinds.get(name) == "real" for name in names) else "positive"
-
-
-def _compare_identities(a: Formula, b: Formula) -> Verdict:
-    """A formula that says nothing about its variables matches only one whose sides correspond (semantics Z.7)."""
-    sides = [sorted(canonical_zero(member) for member in f.members) for f in (a, b)]
-    if sides[0] == sides[1] and len(set(sides[0])) > 1 and _holds(a):
-        return Verdict("equivalent", "same_form", "proved")
-    return Verdict("different", "identity")
-
-
-def _holds(f: Formula) -> bool:
-    """Whether a formula is true whatever its symbols are; false for `2 = 3` and `x = x + 1`."""
-    return zero_points(_facts(f).residual, (), frozenset(), "", MIN_POINTS, kernels()).is_identity
-
-
-def _cross_evaluate(a: Formula, b: Formula, tapes: tuple[Tape, Tape], context: Context) -> Verdict:
-    """Each one's points in the other: the heart of the decision."""
-    samplings = _samplings(tapes, context)
-    trial = _trial(a, b, context, len(samplings))
-    one, two = _points(trial, samplings)
-    if one.is_identity or two.is_identity:
-        return _compare_identities(a, b)
-    verdict = _weigh(one, two, samplings, trial.module)
-    if verdict.reason == "too_few_points":
-        verdict = _try_harder(trial, samplings, one, two, verdict)
-    if verdict.status == "equivalent":
-        verdict = _weigh_factors(a, b, trial, samplings, verdict)
-    if verdict.status == "equivalent":
-        reason = "opaque_atoms" if tapes[0].atoms else "same_value" if a.kind == "expression" else "same_zero_set"
-        verdict = replace(verdict, reason=reason)
-    return replace(verdict, domain=_domain(tapes, context))
-
-
-def _weigh_factors(
-    a: Formula, b: Formula, trial: _Trial, samplings: Mapping[str, Sampling], verdict: Verdict
-) -> Verdict:
-    """Each factor of a product that is set to zero has zeros of its own, and the other formula must know them.
-
-    A factor that may be zero and whose zeros are not found leaves the pair undecided: `F = ma` against
-    `(F - ma)(e^{(F - 2ma)^2} - 1) = 0` (semantics Z.6).
-    """
-    for f, other in ((a, _facts(b).residual), (b, _facts(a).residual)):
-        for factor in _facts(f).factors:
-            if _is_positive(factor, samplings):
-                continue
-            own = _draw(Expr("sub", (factor, number(0))), samplings, trial)
-            if not own.n_point:
-                return replace(verdict, status="undecided", reason="too_few_points", proof=None, detail=str(factor))
-            crossing = cross(_draw(other, samplings, trial), own, trial.module)
-            if crossing.out[source.MISMATCH] >= 0:
-                return replace(verdict, status="different", reason="other_factor", proof=None, detail=str(factor))
-    return verdict
 
 
 def _draw(
     residual: Expr, samplings: Mapping[str, Sampling], trial: _Trial, spectators: frozenset[str] = frozenset()
-) -> Points:
-    names = tape_of(residual).names
-    special = sorted((name, samplings[name]) for name in names if samplings[name] != ORDINARY)
-    return zero_points(residual, tuple(special), spectators, trial.digest, trial.want, trial.module)
+) -> _Points:
+    tape = tape_of(residual, trial.notation)
+    special = tuple(sorted((name, samplings[name]) for name in tape.names if samplings[name] != ORDINARY))
+    if len(trial.tapes[0].roots) > 1 or len(trial.tapes[1].roots) > 1:
+        return system_points(residual, trial.notation, special, trial.digest, trial.want, trial.module)
+    return zero_points(residual, trial.notation, special, spectators, trial.digest, trial.want, trial.module)
+
+
+def _cross(here: _Points, other: _Points, module: ModuleType) -> Crossing:
+    if isinstance(here, SystemPoints) and isinstance(other, SystemPoints):
+        return system_cross(here, other, module)
+    assert isinstance(here, Points)
+    assert isinstance(other, Points)
+    return cross(here, other, module)
 
 
 def _try_harder(
-    trial: _Trial, samplings: Mapping[str, Sampling], one: Points, two: Points, verdict: Verdict
+    trial: _Trial, samplings: Mapping[str, Sampling], one: _Points, two: _Points, verdict: Verdict
 ) -> Verdict:
     """More draws, then draws in which a symbol that always came out negative is negative."""
-    fallen = sorted(name for name in _negative_roots(one) & _negative_roots(two) if samplings[name] == ORDINARY)
+    fallen: list[str] = []
+    if isinstance(one, Points) and isinstance(two, Points):
+        fallen = sorted(name for name in _negative_roots(one) & _negative_roots(two) if samplings[name] == ORDINARY)
     more = replace(trial, want=_SECOND_HELPING * trial.want)
     attempts = [(more, samplings)]
     attempts += [(trial, {**samplings, name: Sampling("negative")}) for name in fallen[:_MAX_SIGN_TRIALS]]
@@ -403,16 +415,25 @@ def _try_harder(
     return verdict
 
 
-def _samplings(tapes: tuple[Tape, Tape], context: Context) -> dict[str, Sampling]:
-    """How each symbol of a pair is drawn: as declared; else as an angle if either formula takes its sine."""
-    angles = tapes[0].angles | tapes[1].angles
+def samplings_of(tapes: tuple[Tape, Tape], context: Context) -> dict[str, Sampling]:
+    """How each variable of a pair is drawn: as declared; else as either formula settles (an angle, a whole number).
+
+    The one unknown of a pair is to be solved for: it has either sign (`x^2 = 4` has two solutions), where a quantity
+    among others is positive.
+    """
+    kinds = {**tapes[0].kinds, **tapes[1].kinds}
+    kinds |= {name: "integer" for tape in tapes for name, kind in tape.kinds.items() if kind == "integer"}
+    names = sorted({*tapes[0].names, *tapes[1].names})
+    unknown = set(names) - {_VALUE}
     samplings = {}
-    for name in sorted({*tapes[0].names, *tapes[1].names}):
+    for name in names:
         declared = context.symbols.get(name)
         if declared is not None:
             samplings[name] = Sampling(declared.kind, declared.domain)
+        elif name in kinds:
+            samplings[name] = Sampling(kinds[name])
         else:
-            samplings[name] = Sampling("angle") if name in angles else ORDINARY
+            samplings[name] = Sampling("real") if {name} == unknown else ORDINARY
     return samplings
 
 
@@ -421,22 +442,25 @@ class _Trial:
     """What stays the same while samplings are tried.
 
     Attributes:
-        residuals: of both formulas. digest: the generator's key. want: points.
+        residuals, tapes: of both formulas. notation: of the pair. digest: the generator's key. want: points.
         module: the kernels; a process may switch to compiled ones, but not within a pair.
     """
 
     residuals: tuple[Expr, Expr]
+    tapes: tuple[Tape, Tape]
+    notation: Notation
     digest: str
     want: int
     module: ModuleType
 
 
-def _trial(a: Formula, b: Formula, context: Context, n_symbol: int) -> _Trial:
-    residuals = _facts(a).residual, _facts(b).residual
-    return _Trial(residuals, context.digest, int(_SPARE * max(MIN_POINTS, n_symbol)), kernels())
+def _trial(pair: Pair) -> _Trial:
+    residuals = facts_of(pair.a).residual, facts_of(pair.b).residual
+    want = int(_SPARE * max(MIN_POINTS, len(pair.samplings)))
+    return _Trial(residuals, pair.tapes, pair.notation, pair.context.digest, want, kernels())
 
 
-def _points(trial: _Trial, samplings: Mapping[str, Sampling]) -> tuple[Points, Points]:
+def _points(trial: _Trial, samplings: Mapping[str, Sampling]) -> tuple[_Points, _Points]:
     """Points of both formulas.
 
     Where one formula has symbols more than the other, and its zeros in each of those are 0 only (`ma = 0` against
@@ -445,10 +469,26 @@ def _points(trial: _Trial, samplings: Mapping[str, Sampling]) -> tuple[Points, P
     pair = [_draw(residual, samplings, trial) for residual in trial.residuals]
     for which in (0, 1):
         mine, others = frozenset(pair[which].tape.names), frozenset(pair[1 - which].tape.names)
-        roots = [root for name, root in pair[which].targets() if name not in others]
-        if others < mine and roots and not any(roots):
+        points = pair[which]
+        if not others < mine or not isinstance(points, Points):
+            continue
+        roots = [root for name, root in points.targets() if name not in others]
+        if roots and not any(roots):
             pair[which] = _draw(trial.residuals[which], samplings, trial, mine - others)
-    return pair[0], pair[1]
+    one, two = pair
+    if isinstance(one, Points) and isinstance(two, Points):
+        return _with_one_sign(one, two, samplings, trial.module)
+    return one, two
+
+
+def _with_one_sign(
+    one: Points, two: Points, samplings: Mapping[str, Sampling], module: ModuleType
+) -> tuple[Points, Points]:
+    """A quantity that is positive at some points is taken as positive; `E = -E_0` never is, and keeps its sign."""
+    targets = [target for points in (one, two) for target in points.targets()]
+    fallen = {name for name, root in targets if root < 0 and samplings[name] == ORDINARY}
+    risen = frozenset(name for name, root in targets if root > 0 and name in fallen)
+    return (one.without(risen, module), two.without(risen, module)) if risen else (one, two)
 
 
 def _negative_roots(points: Points) -> set[str]:
@@ -457,9 +497,9 @@ def _negative_roots(points: Points) -> set[str]:
     return {name for name, root in targets if root < 0} - {name for name, root in targets if root >= 0}
 
 
-def _weigh(one: Points, two: Points, samplings: Mapping[str, Sampling], module: ModuleType) -> Verdict:
+def _weigh(one: _Points, two: _Points, samplings: Mapping[str, Sampling], module: ModuleType) -> Verdict:
     """The verdict on two formulas with points; reason `same_zero_set` where they agree."""
-    there, back = cross(two, one, module), cross(one, two, module)
+    there, back = _cross(two, one, module), _cross(one, two, module)
     cost = 3 * (two.tape.n_op * one.n_point + one.tape.n_op * two.n_point)
     verdict = Verdict("undecided", "too_few_points", cost=cost + one.cost + two.cost)
     for crossing, here, other, satisfies in ((there, two, one, "a"), (back, one, two, "b")):
@@ -484,12 +524,9 @@ def _weigh(one: Points, two: Points, samplings: Mapping[str, Sampling], module: 
     return replace(verdict, status="equivalent", reason="same_zero_set", proof="tested")
 
 
-def _witness(crossing: Crossing, here: Points, other: Points, satisfies: str) -> Witness:
+def _witness(crossing: Crossing, here: _Points, other: _Points, satisfies: str) -> Witness:
     """The point where `here` was seen not to hold, in the variables of both."""
-    i = crossing.out[source.MISMATCH]
-    d, target = int(other.spot[3 * i]), int(other.spot[3 * i + 1])
-    point = {name: float(other.draws[v * other.n_draw + d]) for v, name in enumerate(other.tape.names)}
-    point[other.tape.names[target]] = float(other.root[2 * i])
+    point = other.point(crossing.out[source.MISMATCH])
     point |= {name: crossing.x[v] for v, name in enumerate(here.tape.names)}
     point.pop(_VALUE, None)
     undefined = crossing.out[source.POLED] != 0
@@ -498,20 +535,24 @@ def _witness(crossing: Crossing, here: Points, other: Points, satisfies: str) ->
     return Witness(shown, satisfies, left, _UNDEFINED if undefined else f"{crossing.right:.6g}")
 
 
-def _compare_sides(a: Formula, b: Formula, context: Context, verdict: Verdict) -> Verdict:
+# Sides of a boundary. -------------------------------------------------------------------------------------------
+
+
+def compare_sides(a: Formula, b: Formula, context: Context, verdict: Verdict) -> Verdict:
     """Two inequalities with one boundary: do they hold on the same side of it?
 
     Tested on both sides: a symbol is moved a tenth up and down from its value on the boundary; and at the free draws,
     where the two may part although they share it (semantics Z.8).
     """
-    tapes = tape_of(_facts(a).residual), tape_of(_facts(b).residual)
+    pair = read_pair(a, b, context, notation_of(a, b, context))
+    if pair is None or len(pair.tapes[0].roots) > 1:
+        return replace(verdict, status="undecided", reason="unsupported", proof=None)
     upward = [1 if f.relations[0] in (">", ">=") else -1 for f in (a, b)]
-    samplings = _samplings(tapes, context)
-    trial = _trial(a, b, context, len(samplings))
-    pair = _points(trial, samplings)
+    trial = _trial(pair)
+    both = _points(trial, pair.samplings)
     seen = set()
-    for point in _around(pair[0], samplings, context.digest):
-        signs = [_sign(points, point, trial.module) * side for points, side in zip(pair, upward, strict=True)]
+    for point in _around(both[0], pair.samplings, context.digest):
+        signs = [_sign(points, point, trial.module) * side for points, side in zip(both, upward, strict=True)]
         if 0 in signs:
             continue
         if signs[0] != signs[1]:
@@ -522,8 +563,9 @@ def _compare_sides(a: Formula, b: Formula, context: Context, verdict: Verdict) -
     return verdict
 
 
-def _around(boundary: Points, samplings: Mapping[str, Sampling], digest: str) -> Iterator[dict[str, float]]:
+def _around(boundary: _Points, samplings: Mapping[str, Sampling], digest: str) -> Iterator[dict[str, float]]:
     """Points to both sides of a boundary, close to it, and wherever the draws fall."""
+    assert isinstance(boundary, Points)
     table = {name: draws(name, sampling, digest, boundary.n_draw) for name, sampling in samplings.items()}
     for d in range(boundary.n_draw):
         yield {name: values[d] for name, values in table.items()}
@@ -536,7 +578,7 @@ def _around(boundary: Points, samplings: Mapping[str, Sampling], digest: str) ->
             yield {**point, target: root + step * room}
 
 
-def _sign(points: Points, point: Mapping[str, float], module: ModuleType) -> int:
+def _sign(points: _Points, point: Mapping[str, float], module: ModuleType) -> int:
     """Sign of the residual at a point; 0 where it is undefined or lost in rounding."""
     tape = points.tape
     x, value, bound, _, _ = workspace(module, tape)

@@ -28,7 +28,7 @@ class Op:
         name: key in `OPS`.
         opcode: instruction of the tape; None if the engine does not evaluate it.
         arity: number of operands; -1 is two or more.
-        latex: spellings that the grammar reads, without arguments.
+        latex: spellings that the grammar reads, without arguments; none of an instruction of the tape only.
         dimension: `same` (operands and result share it), `product`, `quotient`, `power`, `pure` (operand and
             result are numbers), `free` (nothing is known).
         domain: where it is defined on the reals, in words.
@@ -77,7 +77,15 @@ _ROWS = (
     Op("atanh", 25, 1, (r"\operatorname{artanh}", r"\tanh^{-1}"), "pure", "|a| < 1"),
     # an instruction of the tape only: the exponent is an immediate integer, so x^2 is defined for negative x
     Op("ipow", 26, 1, ("a^2", "a^{-1}"), "power", "a != 0 if the exponent is negative"),
-    # constructs that are read and kept, but not evaluated ----------------------------------------------------
+    # whole numbers -------------------------------------------------------------------------------------------
+    Op("floor", 27, 1, (r"\lfloor x \rfloor",), "same", "all"),
+    Op("factorial", 28, 1, ("n!",), "pure", "a > -1/2"),
+    # instructions of the tape only: which of two cases holds, the angle of a complex number, an estimate a of known
+    # error b (the value of a quadrature or of an infinite sum)
+    Op("step", 29, 1, (), "pure", "all"),
+    Op("atan2", 30, 2, (), "pure", "not (a = 0 and b = 0)"),
+    Op("widen", 31, 2, (), "same", "all"),
+    # constructs without an instruction of their own: lowered to others, or kept as atoms -----------------------
     Op("differential", None, 1, ("dx",), "same", ""),
     Op("derivative", None, 2, (r"\frac{dy}{dx}", r"\dot{x}", r"\ddot{x}", "f'(x)"), "free", ""),
     Op("partial", None, -1, (r"\frac{\partial y}{\partial x}",), "free", ""),
@@ -87,7 +95,6 @@ _ROWS = (
     Op("product", None, -1, (r"\prod",), "free", ""),
     Op("limit", None, -1, (r"\lim",), "free", ""),
     Op("apply", None, -1, ("f(a)", "v(0)"), "free", ""),
-    Op("factorial", None, 1, ("n!",), "pure", ""),
     Op("cross", None, 2, (r"\vec a \times \vec b",), "product", ""),
     Op("dot", None, 2, (r"\vec a \cdot \vec b",), "product", ""),
     Op("nabla", None, 1, (r"\nabla f", r"\nabla\cdot\vec E", r"\nabla\times\vec E", r"\nabla^2 f"), "free", ""),
@@ -120,7 +127,6 @@ _ROWS = (
     Op("modulo", None, 2, (r"a \bmod b",), "same", ""),
     Op("phasor", None, 2, (r"10 \angle 30^\circ",), "free", ""),
     Op("ratio", None, -1, ("a : b : c",), "free", ""),
-    Op("floor", None, 1, (r"\lfloor x \rfloor",), "same", ""),
     Op("ceiling", None, 1, (r"\lceil x \rceil",), "same", ""),
     Op("dots", None, 0, (r"\ldots",), "free", ""),
     Op("blank", None, 0, (r"\ge 2",), "free", ""),
@@ -187,6 +193,7 @@ class Formula:
         relations: keys of `RELATIONS`, one fewer than members.
         latex: the text it was read from.
         parts: the formulas of one of the last four kinds, in order; else empty.
+        depends: symbols that the text writes as functions, with their variable: `\rho(r)` is \rho, and depends on r.
     """
 
     kind: str
@@ -194,6 +201,7 @@ class Formula:
     relations: tuple[str, ...]
     latex: str = ""
     parts: tuple[Formula, ...] = ()
+    depends: frozenset[tuple[str, str]] = frozenset()
 
     def __str__(self) -> str:
         if self.parts:
@@ -205,7 +213,12 @@ class Formula:
         return " ".join(words)
 
 
-def formula(members: tuple[Expr, ...], relations: tuple[str, ...], latex: str = "") -> Formula:
+def formula(
+    members: tuple[Expr, ...],
+    relations: tuple[str, ...],
+    latex: str = "",
+    depends: frozenset[tuple[str, str]] = frozenset(),
+) -> Formula:
     """Formula of these members, with the kind that its relations give it.
 
     >>> formula((symbol("a"), number(1)), ("<",)).kind
@@ -223,7 +236,7 @@ def formula(members: tuple[Expr, ...], relations: tuple[str, ...], latex: str = 
         kind = "inequality"
     else:
         kind = "statement"
-    return Formula(kind, members, relations, latex)
+    return Formula(kind, members, relations, latex, depends=depends)
 
 
 def number(value: int | Fraction, *, written: str = "") -> Expr:

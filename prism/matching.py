@@ -13,9 +13,10 @@ from functools import lru_cache
 from itertools import product
 
 from prism.context import Context, may_be_constant, parse
-from prism.equivalence import RANK, Verdict, compare
+from prism.equivalence import RANK, Verdict
 from prism.errors import LatexSyntaxError
 from prism.expr import EQUALITIES, Expr, Formula, formula, number, plain_parts, spell, substitute, symbol, symbols, walk
+from prism.kinds import compare
 from prism.quantities import Reading, constant_table, with_italic_units, with_units_resolved
 
 MAX_ATTEMPTS = 12  # for one pair; a formula of nothing but constants has hundreds of readings
@@ -110,7 +111,8 @@ def _united(written: Formula) -> Formula:
     if written.kind != "alternatives" or not plain or len(written.parts) > MAX_ALTERNATIVES:
         return written
     factors = tuple(Expr("sub", part.members) for part in written.parts)
-    return formula((Expr("mul", factors), number(0)), ("=",), written.latex)
+    depends = frozenset(pair for part in written.parts for pair in part.depends)
+    return formula((Expr("mul", factors), number(0)), ("=",), written.latex, depends)
 
 
 def _conditions_meet(needed: _Statement, stated: _Statement, context: Context) -> bool:
@@ -137,12 +139,13 @@ def stated_formulas(written: Formula) -> tuple[Formula, ...]:
         return (_united(written),)
     members = written.members[:MAX_CHAIN]
     relations = written.relations[: len(members) - 1]
-    links = [formula((members[k], members[k + 1]), (relation,), written.latex) for k, relation in enumerate(relations)]
+    said = written.latex, written.depends
+    links = [formula((members[k], members[k + 1]), (relation,), *said) for k, relation in enumerate(relations)]
     ends = []
     for k in range(1, len(relations)):
         if not EQUALITIES.issuperset(relations[: k + 1]):
             break
-        ends.append(formula((members[0], members[k + 1]), ("=",), written.latex))
+        ends.append(formula((members[0], members[k + 1]), ("=",), *said))
     return tuple(links + ends)
 
 

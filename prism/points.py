@@ -13,14 +13,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, reduce
 from hashlib import blake2b
+from operator import or_
 from types import ModuleType
 from typing import Any
 
 from prism.expr import Expr
 from prism.kernels import floats, ints, source, spend
-from prism.tape import Tape, build_tape
+from prism.lowering import PLAIN, Notation, build_tape
+from prism.tape import Tape
 
 DRAWS_PER_POINT = 4  # draws at most, as a multiple of the points wanted (semantics Z.2)
 MAX_OPERATIONS = 3_000_000  # for the points of one formula: a second interpreted; real formulas need a hundredth
@@ -29,7 +31,7 @@ KEPT = 4096  # formulas whose points are remembered in a process
 BOX_A = (2.0, 20.0)  # even draws
 BOX_B = (0.1, 1.4)  # odd draws: box A alone takes 1 + e^{-x} for 1 + 2e^{-x}
 
-_EXCURSIONS = (-160, -80, -40, -20, 20, 40, 80, 160)  # powers of two by which a symbol is moved to see if it is dead
+EXCURSIONS = (-160, -80, -40, -20, 20, 40, 80, 160)  # powers of two by which a symbol is moved to see if it is dead
 _EXCURSION_POINTS = 3
 _ROOM = 2  # points that fit, as a multiple of the draws: some targets have several roots
 
@@ -48,7 +50,7 @@ class Sampling:
     domain: tuple[float, float] | None = None
 
 
-_CODES = {
+CODES = {
     "angle": source.ANGLE, "integer": source.INTEGER, "real": source.SIGNED, "negative": source.NEGATIVE,
     "positive": source.DECLARED_POSITIVE,
 }  # fmt: skip
@@ -121,9 +123,21 @@ class Points:
         names = self.tape.names
         return [(names[int(self.spot[3 * i + 1])], float(self.root[2 * i])) for i in range(self.n_point)]
 
+    def without(self, risen: frozenset[str], module: ModuleType) -> Points:
+        """Without the negative roots of these names."""
+        kept = [i for i, (name, root) in enumerate(self.targets()) if root >= 0 or name not in risen]
+        return self if len(kept) == self.n_point else _subset(self, kept, module)
+
     def names(self, mask: int) -> frozenset[str]:
         """Names of the bits that are set."""
         return frozenset(name for v, name in enumerate(self.tape.names) if mask >> v & 1)
+
+    def point(self, i: int) -> dict[str, float]:
+        """Point i by name."""
+        d, target = int(self.spot[3 * i]), int(self.spot[3 * i + 1])
+        place = {name: float(self.draws[v * self.n_draw + d]) for v, name in enumerate(self.tape.names)}
+        place[self.tape.names[target]] = float(self.root[2 * i])
+        return place
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,18 +151,19 @@ class Crossing:
 
 
 @lru_cache(maxsize=KEPT)
-def tape_of(residual: Expr) -> Tape:
+def tape_of(residual: Expr, notation: Notation = PLAIN) -> Tape:
     """The tape of an expression, built once.
 
     Errors:
-        TapeTooLarge: see `tape.build_tape`.
+        TapeTooLarge, Mismatch: see `lowering.build_tape`.
     """
-    return build_tape(residual)
+    return build_tape(residual, notation)
 
 
 @lru_cache(maxsize=KEPT)
 def zero_points(
     residual: Expr,
+    notation: Notation,
     samplings: tuple[tuple[str, Sampling], ...],
     spectators: frozenset[str],
     digest: str,
@@ -158,20 +173,23 @@ def zero_points(
     """Draw points on the zero set of an expression.
 
     Args:
-        residual: what is set to zero.
+        residual: what is set to zero; one component.
+        notation: how its letters are read.
         samplings: of the symbols that are not ordinary, sorted by name.
         spectators: symbols that are never solved for.
         digest: of the problem; keys the generator.
         want: points wanted; DRAWS_PER_POINT times as many draws are made at most.
         module: the kernels to use.
     """
-    tape = tape_of(residual)
+    tape = tape_of(residual, notation)
     how = dict(samplings)
     n_var, n_op = len(tape.names), tape.n_op
     n_draw = DRAWS_PER_POINT * want
     table = [value for name in tape.names for value in draws(name, how.get(name, ORDINARY), digest, n_draw)]
-    kinds = [_CODES.get(how.get(name, ORDINARY).kind, source.POSITIVE) for name in tape.names]
+    kinds = [CODES.get(how.get(name, ORDINARY).kind, source.POSITIVE) for name in tape.names]
+    estimated = _estimated(tape)
     targets = [v for v in range(n_var) if kinds[v] != source.INTEGER and tape.names[v] not in spectators]
+    targets = [v for v in targets if not estimated >> v & 1] or targets
     room = _ROOM * n_draw
     spot, root, tally = ints(module, 3 * room), floats(module, 2 * room), ints(module, 2)
     points = Points(
@@ -191,9 +209,19 @@ def zero_points(
     points = _with_roots_that_count(points, how, module)
     own = cross(points, points, module)
     live = points.names(own.out[source.LIVE])
+    whole = frozenset(name for name, kind in zip(tape.names, kinds, strict=True) if kind == source.INTEGER)
+    live = (live - whole) | frozenset(name for name in whole if _is_stepping(points, name, module))
     doubtful = points.names(own.out[source.TOUCHED]) - live
     faint = frozenset(name for name in doubtful if not _is_dead(points, name, module))
     return replace(points, live=live, faint=faint, is_identity=points.n_point == 0 and _vanishes(points, module))
+
+
+def _estimated(tape: Tape) -> int:
+    """Variables of quadratures and infinite sums, as a mask: to solve for one takes hundreds of evaluations."""
+    if not tape.is_estimate:
+        return 0
+    widened = (k for k in range(tape.n_op) if tape.code[3 * k] == source.WIDEN)
+    return reduce(or_, (int(tape.dep[k]) for k in widened), 0)
 
 
 def _with_roots_that_count(points: Points, how: Mapping[str, Sampling], module: ModuleType) -> Points:
@@ -243,7 +271,7 @@ def _is_dead(points: Points, name: str, module: ModuleType) -> bool:
         x[target] = points.root[2 * i]
         start = float(x[moved])
         evaluated = 0
-        for power in _EXCURSIONS:
+        for power in EXCURSIONS:
             x[moved] = start * 2.0**power
             if module.evaluate(points.code, points.consts, points.dep, tape.n_op, x, 0, value, bound):
                 continue
@@ -252,6 +280,24 @@ def _is_dead(points: Points, name: str, module: ModuleType) -> bool:
             evaluated += 1
         seen += evaluated > 0
     return seen > 0
+
+
+def _is_stepping(points: Points, name: str, module: ModuleType) -> bool:
+    """Whether a whole number changes the residual: its gradient says nothing, as that of `cos(n pi)`."""
+    tape = points.tape
+    moved = tape.names.index(name)
+    x, value, bound, _, _ = workspace(module, tape)
+    for i in range(min(points.n_point, _EXCURSION_POINTS)):
+        place = points.point(i)
+        for step in (1.0, 2.0):
+            for v, other in enumerate(tape.names):
+                x[v] = place[other]
+            x[moved] += step
+            if module.evaluate(points.code, points.consts, points.dep, tape.n_op, x, 0, value, bound):
+                continue
+            if abs(value[tape.n_op - 1]) > source.INFORMATIVE * bound[tape.n_op - 1]:
+                return True
+    return False
 
 
 def _vanishes(points: Points, module: ModuleType) -> bool:
@@ -279,7 +325,7 @@ def cross(here: Points, other: Points, module: ModuleType) -> Crossing:
     module.cross(
         here.code, here.consts, here.dep, here.tape.n_op, len(here.tape.names), here.draws, here.n_draw,
         ints(module, slots or 1), other.spot, other.root, other.n_point,
-        here.tape.has_inverse or other.tape.has_inverse, *work, out,
+        rules_of(here.tape, other.tape), *work, out,
     )  # fmt: skip
     spend(here.tape.n_op * 3 * other.n_point)
     value = work[1]
@@ -289,6 +335,12 @@ def cross(here: Points, other: Points, module: ModuleType) -> Crossing:
     else:  # `4 = 1` is one folded number
         left, right = float(value[0]), 0.0
     return Crossing(tuple(int(n) for n in out), left, right, tuple(float(v) for v in work[0]))
+
+
+def rules_of(here: Tape, other: Tape) -> int:
+    """Rules of a crossing: a quadrature may have poles that its formula has not."""
+    in_range = source.IN_RANGE if here.has_inverse or other.has_inverse else 0
+    return in_range | (0 if here.is_estimate else source.POLES_COUNT)
 
 
 def workspace(module: ModuleType, tape: Tape) -> tuple[Any, ...]:

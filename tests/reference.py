@@ -58,6 +58,11 @@ TWINS: Mapping[str, Callable[..., mpmath.mpf | None]] = {
     "asinh": mpmath.asinh,
     "acosh": lambda a: mpmath.acosh(a) if a >= 1 else UNDEFINED,
     "atanh": lambda a: mpmath.atanh(a) if abs(a) < 1 else UNDEFINED,
+    "floor": mpmath.floor,
+    "factorial": lambda a: mpmath.gamma(a + 1) if a > -0.5 else UNDEFINED,
+    "step": lambda a: mpmath.mpf(a >= 0),
+    "atan2": lambda a, b: mpmath.atan2(a, b) if a or b else UNDEFINED,
+    "widen": lambda a, _: a,
 }
 """What each operator means, one row an operator of `expr.OPS`."""
 

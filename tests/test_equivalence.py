@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from prism import kernels
 from prism.context import Context
-from prism.equivalence import REASONS, Verdict, compare
+from prism.equivalence import REASONS, Verdict
 from prism.expr import Expr, Formula, formula, number, symbol, symbols
+from prism.kinds import compare
 from prism.matching import equivalent
 from prism.points import ORDINARY, Sampling, draws
 from tests import reference, strategies

@@ -7,17 +7,18 @@ import pytest
 from hypothesis import given
 
 import prism
-from prism.expr import OPS, Expr, Formula, number, symbol
+from prism.expr import Expr, Formula, number, symbol
 from prism.kernels import source
+from prism.lowering import PLAIN
 from prism.points import ORDINARY, Points, Sampling, draws, zero_points
 from tests import reference, strategies
 
-UNARY = [name for name, op in OPS.items() if op.opcode is not None and op.arity == 1 and name != "ipow"]
+UNARY = strategies.UNARY
 DIGEST = "points"
 
 
 def points_of(residual: Expr, *, want: int = 16, samplings: tuple[tuple[str, Sampling], ...] = ()) -> Points:
-    return zero_points(residual, samplings, frozenset(), DIGEST, want, source)
+    return zero_points(residual, PLAIN, samplings, frozenset(), DIGEST, want, source)
 
 
 def places(points: Points) -> list[dict[str, float]]:

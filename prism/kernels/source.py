@@ -33,6 +33,9 @@ SIN, COS, TAN, ASIN, ACOS, ATAN, SINH, COSH, TANH, ASINH, ACOSH, ATANH, IPOW = (
         "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "ipow",
     )
 )  # fmt: skip
+FLOOR, FACTORIAL, STEP, ATAN2, WIDEN = (
+    int(OPS[name].opcode or 0) for name in ("floor", "factorial", "step", "atan2", "widen")
+)
 
 POLE = 1  # a denominator or a logarithm's argument that is zero within its rounding error
 DOMAIN = 2  # outside the real domain: sqrt(-1), ln(-1), asin(2)
@@ -42,6 +45,11 @@ ULP = 2.0**-53  # unit roundoff of float64
 LARGE = 1e300  # beyond this a value is out of range
 POLE_MARGIN = 16.0  # a denominator within this many error bounds of zero is a pole: brackets converge onto poles
 EXP_LIMIT = 690.0  # exp of more overflows, of less underflows
+# Immediate of an exponential under an integral: far out it is 0 or a large number, and no range error.
+SATURATING = 1
+SATURATION = 300.0  # its largest argument: the product of two stays in range
+FACTORIAL_LIMIT = 170.0
+TINY = 1e-299
 NAN = math.nan
 LN10 = math.log(10.0)
 HALF_PI = math.pi / 2
@@ -103,11 +111,26 @@ def real_power(p, dp, q, dq, k, value, bound):
     return 0
 
 
+@_kernel("float64(float64)")
+def digamma(p):
+    """Derivative of ln Gamma for p > 0. Source: recurrence, then Abramowitz and Stegun 6.3.18."""
+    total = 0.0
+    while p < 8.0:
+        total -= 1.0 / p
+        p += 1.0
+    r = 1.0 / (p * p)
+    return total + math.log(p) - 0.5 / p - r * (1.0 / 12 - r * (1.0 / 120 - r * (1.0 / 252 - r / 240)))
+
+
 @_kernel(f"int64(int64, float64, float64, float64, float64, int64, int64, {REALS}, {REALS})")
 def transcendental(op, p, dp, q, dq, n, k, value, bound):
     """One instruction that is no arithmetic: p with bound dp, and for `pow` the exponent q with bound dq."""
     slope = 1.0  # |derivative| times dp is the inherited error
     if op == EXP:
+        if n == SATURATING and abs(p) > SATURATION:
+            value[k] = math.exp(SATURATION) if p > 0.0 else 0.0
+            bound[k] = math.exp(-SATURATION)
+            return 0
         if abs(p) > EXP_LIMIT or dp > 1.0:
             return RANGE
         v = math.exp(p)
@@ -158,6 +181,9 @@ def transcendental(op, p, dp, q, dq, n, k, value, bound):
         v = math.atan(p)
         slope = 1.0 / (1.0 + p * p)
     elif op == SINH or op == COSH:
+        if n == SATURATING and abs(p) > SATURATION:
+            p = SATURATION if p > 0.0 else -SATURATION
+            dp = 0.0
         if abs(p) > EXP_LIMIT or dp > 1.0:
             return RANGE
         v = math.sinh(p) if op == SINH else math.cosh(p)
@@ -182,6 +208,32 @@ def transcendental(op, p, dp, q, dq, n, k, value, bound):
             return DOMAIN
         v = math.atanh(p)
         slope = 1.0 / (1.0 - p * p)
+    elif op == FLOOR:
+        # a whole number within its error is that number; large ones are whole
+        value[k] = float(math.floor(p + POLE_MARGIN * dp)) if abs(p) < 1e15 else p
+        bound[k] = 0.0
+        return 0
+    elif op == STEP:
+        if p != 0.0 and abs(p) <= POLE_MARGIN * dp:
+            return RANGE  # on the edge, within its error: says nothing
+        value[k] = 1.0 if p >= 0.0 else 0.0
+        bound[k] = 0.0
+        return 0
+    elif op == FACTORIAL:
+        if p <= -0.5 or p > FACTORIAL_LIMIT:
+            return DOMAIN if p <= -0.5 else RANGE
+        v = math.gamma(p + 1.0)
+        slope = abs(v * digamma(p + 1.0)) + v
+        dp += 8.0 * ULP
+    elif op == ATAN2:
+        reach = math.sqrt(p * p + q * q)
+        if reach <= POLE_MARGIN * (dp + dq) or not TINY < reach < LARGE:
+            return POLE if reach < 1.0 else RANGE
+        if q < 0.0 and abs(p) <= POLE_MARGIN * dp and p != 0.0:
+            return RANGE  # on the cut, within its error: the sign of the angle is not known
+        v = math.atan2(p, q)
+        slope = 1.0
+        dp = (dp + dq) / (reach - dp - dq)
     else:
         return DOMAIN
     e = slope * dp + 2.0 * ULP * abs(v)
@@ -212,8 +264,8 @@ def evaluate(code, consts, dep, n_op, x, hold, value, bound):
                 return RANGE
             e = abs(p) * bound[b] + abs(q) * bound[a] + bound[a] * bound[b] + ULP * abs(v)
         elif op == NUM:
-            v = consts[2 * a]
-            e = consts[2 * a + 1]
+            v = consts[3 * a]
+            e = consts[3 * a + 1]
         elif op == SYM:
             v = x[a]
             e = ULP * abs(v)
@@ -258,9 +310,13 @@ def evaluate(code, consts, dep, n_op, x, hold, value, bound):
                 return DOMAIN
             v = math.sqrt(p) if p > 0.0 else 0.0
             e = bound[a] / v + ULP * v if v * v > 4.0 * bound[a] else 2.0 * math.sqrt(bound[a]) + ULP * v
+        elif op == WIDEN:  # an estimate a whose error is at most |b|
+            v = value[a]
+            e = bound[a] + abs(value[b]) + bound[b]
         else:
-            flag = transcendental(op, value[a], bound[a], value[b] if op == POW else 0.0,
-                                  bound[b] if op == POW else 0.0, b, k, value, bound)  # fmt: skip
+            two = op == POW or op == ATAN2
+            flag = transcendental(op, value[a], bound[a], value[b] if two else 0.0, bound[b] if two else 0.0, b, k,
+                                  value, bound)  # fmt: skip
             if flag:
                 return flag
             continue
@@ -318,12 +374,17 @@ def slope_of(op, p, n, v):
         return 1.0 / math.sqrt(gap) if gap > 0.0 else 0.0
     if op == ATANH:
         return 1.0 / (1.0 - p * p)
-    return 0.0
+    if op == FACTORIAL:
+        return v * digamma(p + 1.0)
+    return 0.0  # FLOOR, STEP
 
 
 @_kernel(f"void({INTS}, int64, int64, {REALS}, {REALS}, {REALS})")
 def gradient(code, n_op, n_var, value, adjoint, grad):
-    """One reverse sweep: grad[v] = d root / d x_v, after `evaluate` returned 0 at the same point."""
+    """One reverse sweep over the first n_op instructions: grad[v] = d (the last of them) / d x_v.
+
+    After `evaluate` returned 0 at the same point.
+    """
     for k in range(n_op):
         adjoint[k] = 0.0
     for v in range(n_var):
@@ -364,6 +425,13 @@ def gradient(code, n_op, n_var, value, adjoint, grad):
                     adjoint[b] += w * value[k] * math.log(p)
             elif q == 1.0:
                 adjoint[a] += w
+        elif op == WIDEN:
+            adjoint[a] += w
+        elif op == ATAN2:
+            p = value[a]
+            q = value[b]
+            adjoint[a] += w * q / (p * p + q * q)
+            adjoint[b] -= w * p / (p * p + q * q)
         elif op != NUM:
             adjoint[a] += w * slope_of(op, value[a], b, value[k])
 
@@ -516,6 +584,8 @@ def peel(code, dep, n_op, bit, value, at, want, roots):
                 w = invert_binary(op, left, w, known)
                 known = known if left else 1.0
                 b = 1
+            elif op >= FLOOR:
+                return -1
             else:
                 w = invert_unary(op, w, b)
             for which in range(MAX_PERIODS):
@@ -940,20 +1010,21 @@ def zero_points(code, consts, dep, n_op, n_var, kinds, targets, n_target, draws,
     return n_point
 
 
+IN_RANGE, POLES_COUNT, MEASURED = 1, 2, 4  # rules of a crossing
 AGREED, SKIPPED, BORDERLINE, MISMATCH, LIVE, TOUCHED, SERVED, POLED = 0, 1, 2, 3, 4, 5, 6, 7  # places in `out` of cross
 
 
 @_kernel(
     f"void({INTS}, {REALS}, {INTS}, int64, int64, {REALS}, int64, {INTS}, {INTS}, {REALS}, int64, "
-    f"boolean, {REALS}, {REALS}, {REALS}, {REALS}, {REALS}, {INTS})"
+    f"int64, {REALS}, {REALS}, {REALS}, {REALS}, {REALS}, {INTS})"
 )
-def cross(code, consts, dep, n_op, n_var, draws, n_draw, slot_of, spot, root, n_point, principal,
+def cross(code, consts, dep, n_op, n_var, draws, n_draw, slot_of, spot, root, n_point, rules,
           x, value, bound, adjoint, grad, out):  # fmt: skip
     """Is this formula zero at another formula's points? Ends at the first mismatch.
 
     slot_of: int64[other's n_var], the slot here of each of its variables, or -1. spot, root: its points, see
-    `zero_points`; both formulas draw the same value for the same name. principal: leave out
-    points outside the principal range (semantics Z.4).
+    `zero_points`; both formulas draw the same value for the same name. rules: IN_RANGE leaves out points outside
+    the principal range (semantics Z.4), POLES_COUNT takes a pole for a mismatch.
     out: int64[8]: points that agree, points skipped, points too close to call, index of the mismatch or -1, mask of
     variables that are live here, mask of those with any gradient, mask of the other's targets that agreed, 1 if the
     mismatch is a pole.
@@ -971,12 +1042,12 @@ def cross(code, consts, dep, n_op, n_var, draws, n_draw, slot_of, spot, root, n_
             x[solved] = root[2 * i]
             noise = root[2 * i + 1]
         flag = evaluate(code, consts, dep, n_op, x, 0, value, bound)
-        if flag == POLE and spot[3 * i + 2] & TELLING:
+        if flag == POLE and spot[3 * i + 2] & TELLING and rules & POLES_COUNT:
             out[MISMATCH] = i
             out[POLED] = 1
             return
         outside = spot[3 * i + 2] & PRINCIPAL == 0
-        if flag != 0 or (principal and (outside or in_principal_range(code, n_op, value) == 0)):
+        if flag != 0 or (rules & IN_RANGE and (outside or in_principal_range(code, n_op, value) == 0)):
             out[SKIPPED] += 1
             continue
         gradient(code, n_op, n_var, value, adjoint, grad)
@@ -1005,3 +1076,275 @@ def cross(code, consts, dep, n_op, n_var, draws, n_draw, slot_of, spot, root, n_
         else:
             out[AGREED] += 1
             out[SERVED] |= 1 << spot[3 * i + 1]
+
+
+# Several residuals at once: vectors, matrices, complex numbers, systems of equations. ---------------------------
+
+SYSTEM_STEPS = 40  # of Newton's method
+MAX_STEP = 3.0  # relative, of one variable in one step
+SETTLED = 1e-14  # relative: smaller steps are rounding
+RANK = 1e-10  # a pivot below this share of the largest is 0: the equations depend on each other there
+
+
+@_kernel(f"void({INTS}, int64, {INTS}, int64, {REALS}, {REALS}, {REALS}, {REALS})")
+def jacobian(code, n_var, roots, n_root, value, adjoint, grad, jac):
+    """Derivative of each residual by each variable. jac: float64[n_root * n_var], the result."""
+    for j in range(n_root):
+        gradient(code, roots[j] + 1, n_var, value, adjoint, grad)
+        for v in range(n_var):
+            jac[j * n_var + v] = grad[v]
+
+
+@_kernel(f"int64({REALS}, {REALS}, int64, int64, int64, int64, {REALS}, {INTS}, {INTS})")
+def choose_targets(jac, x, n_root, n_var, primary, free, work, rows, targets):
+    """Which variables to solve for: the primary one, then those that the equations see best. How many; 0: none.
+
+    free: bit mask of the variables that may be solved for. work: float64[n_root * n_var], scratch.
+    rows, targets: int64[n_root], the result: equation i is solved for variable i.
+    """
+    largest = 0.0
+    for j in range(n_root):
+        for v in range(n_var):
+            scale = abs(x[v]) if x[v] != 0.0 else 1.0
+            work[j * n_var + v] = jac[j * n_var + v] * scale if free & (1 << v) else 0.0
+            if not abs(work[j * n_var + v]) < LARGE:
+                return 0
+            largest = max(largest, abs(work[j * n_var + v]))
+    used_rows = 0
+    used = 0
+    for rank in range(n_root):
+        best = RANK * largest
+        row = -1
+        column = -1
+        for j in range(n_root):
+            if used_rows & (1 << j):
+                continue
+            for v in range(n_var):
+                if used & (1 << v) or (rank == 0 and v != primary):
+                    continue
+                if abs(work[j * n_var + v]) > best:
+                    best = abs(work[j * n_var + v])
+                    row = j
+                    column = v
+        if row < 0:
+            return rank
+        rows[rank] = row
+        targets[rank] = column
+        used_rows |= 1 << row
+        used |= 1 << column
+        for j in range(n_root):
+            if used_rows & (1 << j) == 0 and work[j * n_var + column] != 0.0:
+                factor = work[j * n_var + column] / work[row * n_var + column]
+                for v in range(n_var):
+                    work[j * n_var + v] -= factor * work[row * n_var + v]
+    return n_root
+
+
+@_kernel(f"int64({REALS}, int64, {REALS})")
+def invert(a, n, inverse):
+    """Inverse of a float64[n * n] by Gauss and Jordan, a is lost; 1, or 0 if it is singular."""
+    for i in range(n):
+        for j in range(n):
+            inverse[i * n + j] = 1.0 if i == j else 0.0
+    for i in range(n):
+        best = 0.0
+        row = -1
+        for j in range(i, n):
+            if abs(a[j * n + i]) > best:
+                best = abs(a[j * n + i])
+                row = j
+        if row < 0 or not best < LARGE:
+            return 0
+        for k in range(n):
+            a[i * n + k], a[row * n + k] = a[row * n + k], a[i * n + k]
+            inverse[i * n + k], inverse[row * n + k] = inverse[row * n + k], inverse[i * n + k]
+        pivot = a[i * n + i]
+        for k in range(n):
+            a[i * n + k] /= pivot
+            inverse[i * n + k] /= pivot
+        for j in range(n):
+            factor = a[j * n + i]
+            if j != i and factor != 0.0:
+                for k in range(n):
+                    a[j * n + k] -= factor * a[i * n + k]
+                    inverse[j * n + k] -= factor * inverse[i * n + k]
+    return 1
+
+
+@_kernel(
+    f"float64({INTS}, {REALS}, {INTS}, int64, int64, {INTS}, int64, {REALS}, int64, int64, {REALS}, {REALS}, {REALS}, "
+    f"{REALS}, {REALS}, {REALS}, {REALS}, {INTS}, {INTS}, {INTS})"
+)
+def newton(code, consts, dep, n_op, n_var, roots, n_root, x, primary, free, value, bound, adjoint, grad, jac, work,
+           inverse, rows, targets, tally):  # fmt: skip
+    """Solve the residuals for as many variables in place; their relative uncertainty, or -1 if no zero was found.
+
+    work: float64[n_root * max(n_root, n_var)]. inverse: float64[n_root * n_root]. rows, targets: int64[n_root + 1],
+    the last of targets says how many. tally: int64[2], tally[1] counts evaluations.
+    """
+    noise = -1.0
+    rank = 0
+    for step in range(SYSTEM_STEPS):
+        tally[1] += 1 + n_root
+        if evaluate(code, consts, dep, n_op, x, 0, value, bound) != 0:
+            return -1.0
+        jacobian(code, n_var, roots, n_root, value, adjoint, grad, jac)
+        if step == 0:
+            rank = choose_targets(jac, x, n_root, n_var, primary, free, work, rows, targets)
+            targets[n_root] = rank
+            if rank == 0:
+                return -1.0
+        for i in range(rank):
+            for k in range(rank):
+                work[i * rank + k] = jac[rows[i] * n_var + targets[k]]
+        if invert(work, rank, inverse) == 0:
+            return -1.0
+        noise = 0.0
+        reach = 0.0
+        for k in range(rank):
+            v = targets[k]
+            shift = 0.0
+            unsure = 0.0
+            for i in range(rank):
+                f = value[roots[rows[i]]]
+                shift -= inverse[k * rank + i] * f
+                unsure += abs(inverse[k * rank + i]) * (abs(f) + bound[roots[rows[i]]])
+            scale = abs(x[v]) if x[v] != 0.0 else 1.0
+            work[k] = shift
+            reach = max(reach, abs(shift) / scale)
+            noise = max(noise, unsure / scale)
+        if not noise < LARGE:
+            return -1.0
+        if reach <= SETTLED or noise <= SETTLED * 100.0:
+            break
+        damp = min(1.0, MAX_STEP / reach)
+        for k in range(rank):
+            x[targets[k]] += damp * work[k]
+    for j in range(n_root):  # equations that were left out because they follow from the others
+        if abs(value[roots[j]]) > POLE_MARGIN * bound[roots[j]] + LARGE * max(0.0, noise - CONDITION):
+            slope = 0.0
+            for v in range(n_var):
+                slope = max(slope, abs(jac[j * n_var + v] * x[v]))
+            if abs(value[roots[j]]) > CONDITION * slope:
+                return -1.0
+    return noise
+
+
+@_kernel(
+    f"int64({INTS}, {REALS}, {INTS}, int64, int64, {INTS}, int64, {INTS}, int64, {REALS}, int64, int64, int64, "
+    f"{INTS}, {REALS}, {REALS}, {REALS}, {REALS}, {REALS}, {REALS}, {REALS}, {REALS}, {REALS}, {INTS}, {INTS}, {INTS})"
+)
+def system_points(code, consts, dep, n_op, n_var, roots, n_root, kinds, free, draws, n_draw, want, budget, spot, place,
+                  x, value, bound, adjoint, grad, jac, work, inverse, rows, targets, tally):  # fmt: skip
+    """Points where all residuals are zero: the primary target goes round the variables.
+
+    kinds: int64[n_var]. free: bit mask of the variables that may be solved for. draws: float64[n_var * n_draw].
+    spot: int64[n_draw * 3]: draw, mask of the variables solved for, flags. place: float64[n_draw * (n_var + 1)]:
+    relative uncertainty, then the point. Returns the number of points.
+    """
+    n_point = 0
+    for d in range(n_draw):
+        if n_point >= want or tally[1] > budget:
+            break
+        tally[0] = d + 1
+        primary = (d + d // n_var) % n_var
+        if free & (1 << primary) == 0:
+            continue
+        for v in range(n_var):
+            x[v] = draws[v * n_draw + d]
+        noise = newton(code, consts, dep, n_op, n_var, roots, n_root, x, primary, free, value, bound, adjoint, grad,
+                       jac, work, inverse, rows, targets, tally)  # fmt: skip
+        good = 0.0 <= noise <= CONDITION
+        mask = 0
+        for k in range(targets[n_root] if good else 0):
+            v = targets[k]
+            mask |= 1 << v
+            if kinds[v] == ANGLE:
+                good = good and 0.0 < x[v] < HALF_PI
+            elif kinds[v] == NEGATIVE:
+                good = good and x[v] < 0.0
+            elif kinds[v] != SIGNED:
+                good = good and x[v] > 0.0
+        if not good:
+            continue
+        spot[3 * n_point] = d
+        spot[3 * n_point + 1] = mask
+        spot[3 * n_point + 2] = in_principal_range(code, n_op, value) | TELLING
+        place[n_point * (n_var + 1)] = noise
+        for v in range(n_var):
+            place[n_point * (n_var + 1) + 1 + v] = x[v]
+        n_point += 1
+    return n_point
+
+
+@_kernel(
+    f"void({INTS}, {REALS}, {INTS}, int64, int64, {INTS}, int64, {REALS}, int64, {INTS}, int64, {INTS}, {REALS}, "
+    f"int64, int64, {REALS}, {REALS}, {REALS}, {REALS}, {REALS}, {INTS})"
+)
+def system_cross(code, consts, dep, n_op, n_var, roots, n_root, draws, n_draw, slot_of, n_other, spot, place, n_point,
+                 rules, x, value, bound, adjoint, grad, out):  # fmt: skip
+    """Are these residuals all zero at the points of another system? As `cross`, to which `out` belongs.
+
+    slot_of: int64[n_other], the slot here of each variable there, or -1; SERVED is a mask of theirs.
+    """
+    for i in range(8):
+        out[i] = 0
+    out[MISMATCH] = -1
+    for i in range(n_point):
+        d = spot[3 * i]
+        noise = place[i * (n_other + 1)]
+        solved = 0
+        for v in range(n_var):
+            x[v] = draws[v * n_draw + d]
+        for w in range(n_other):
+            v = slot_of[w]
+            if v >= 0:
+                x[v] = place[i * (n_other + 1) + 1 + w]
+                if spot[3 * i + 1] & (1 << w):
+                    solved |= 1 << v
+        flag = evaluate(code, consts, dep, n_op, x, 0, value, bound)
+        if flag == POLE and rules & POLES_COUNT:
+            out[MISMATCH] = i
+            out[POLED] = 1
+            return
+        outside = spot[3 * i + 2] & PRINCIPAL == 0
+        if flag != 0 or (rules & IN_RANGE and (outside or in_principal_range(code, n_op, value) == 0)):
+            out[SKIPPED] += 1
+            continue
+        close = True
+        seen = False
+        for j in range(n_root):
+            gradient(code, roots[j] + 1, n_var, value, adjoint, grad)
+            f = abs(value[roots[j]])
+            slack = bound[roots[j]]
+            least = LARGE
+            most = 0.0
+            for v in range(n_var):
+                effect = abs(grad[v]) * (abs(x[v]) if x[v] != 0.0 else 1.0)
+                if solved & (1 << v):
+                    slack += noise * effect
+            for v in range(n_var):
+                effect = abs(grad[v]) * (abs(x[v]) if x[v] != 0.0 else 1.0)
+                if effect > 0.0:
+                    out[TOUCHED] |= 1 << v
+                if effect > INFORMATIVE * slack:
+                    out[LIVE] |= 1 << v
+                    least = min(least, effect)
+                    most = max(most, effect)
+            threshold = slack if most == 0.0 else TOLERANCE * least + slack
+            if f > BORDER * threshold:
+                out[MISMATCH] = i
+                out[AGREED] = j
+                return
+            if slack > CONDITION * most and most > 0.0:
+                close = False
+            if most > 0.0:
+                seen = True
+            if f > threshold:
+                out[BORDERLINE] += 1
+                close = False
+        if not close or not seen:
+            out[SKIPPED] += 1
+        else:
+            out[AGREED] += 1
+            out[SERVED] |= spot[3 * i + 1]

@@ -52,21 +52,21 @@ def parse(latex: str, words: frozenset[str] = frozenset()) -> Formula:
 def _formula(latex: str, whole: Settled, shown: str) -> Formula:
     """One formula, or several with their parts, each with the text it was read from."""
     if not whole.kind:
-        return _built(latex, whole.tokens, shown)
+        return _built(latex, whole, shown)
     parts = tuple(_formula(latex, part, latex[part.start : part.end].strip()) for part in whole.parts)
     return Formula(whole.kind, (), (), shown, parts)
 
 
-def _built(latex: str, tokens: list[Token], shown: str) -> Formula:
+def _built(latex: str, whole: Settled, shown: str) -> Formula:
     try:
-        members, relations = reduced(_machine(), tokens)
+        members, relations = reduced(_machine(), whole.tokens)
     except Unexpected as error:
         token = error.token
         position = len(latex.rstrip()) if token is None else min(token.pos, len(latex))
         found = _word(token.type, token.text) if token else _WORDS["$END"]
         kind = "fragment" if token is None else "syntax"
         raise LatexSyntaxError(latex, position, found, _expected(error.accepted), kind) from None
-    return formula(members, relations, shown)
+    return formula(members, relations, shown, whole.depends)
 
 
 @lru_cache(maxsize=1)

@@ -78,6 +78,7 @@ class Settled:
         tokens: of one formula.
         parts: of several.
         start, end: offsets in the author's text.
+        depends: symbols that fold, with the variable that they depend on.
     """
 
     kind: str
@@ -85,6 +86,7 @@ class Settled:
     parts: list[Settled]
     start: int
     end: int
+    depends: frozenset[tuple[str, str]]
 
 
 def settled(latex: str, words: frozenset[str] = frozenset()) -> Settled:
@@ -119,7 +121,9 @@ def _settled(state: State, clause: Clause) -> Settled:
     out: list[Token] = []
     if not clause.kind:
         _emit(state, completed(clause.items), out, fresh=True)
-    return Settled(clause.kind, out, [_settled(state, part) for part in clause.parts], clause.start, clause.end)
+    depends = frozenset((name, other) for name, others in state.heads.variables.items() for other in others)
+    parts = [_settled(state, part) for part in clause.parts]
+    return Settled(clause.kind, out, parts, clause.start, clause.end, depends)
 
 
 # One bracket ------------------------------------------------------------------------------------------------

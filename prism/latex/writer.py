@@ -338,7 +338,7 @@ def _set_product(sign: str) -> Callable[[_Style, Expr], _Text]:
 
 _FUNCTIONS = frozenset(
     name for name, op in OPS.items() if op.opcode is not None and op.arity == 1
-    and name not in ("neg", "abs", "sqrt", "ipow")
+    and name not in ("neg", "abs", "sqrt", "ipow", "floor", "factorial", "step")
 )  # fmt: skip
 
 

@@ -1,0 +1,57 @@
+r"""Formulas that name several: `\pm`, lists, sets. Each is one claim, their union, never one of them (semantics Z.8).
+
+An equation becomes a product that is set to zero: `x = \pm 3` is `(x - 3)(x + 3) = 0`. The signs of one formula
+belong together. A bare expression becomes a set.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from prism.expr import EQUALITIES, Expr, Formula, number, walk
+
+MAX_BRANCHES = 6  # more are a list of guesses
+_SEVERAL = ("set", "list")
+
+
+def united(f: Formula) -> Formula:
+    r"""The formula without signs of either kind, lists and sets beside an equality.
+
+    >>> from prism.expr import formula, symbol
+    >>> str(united(formula((symbol("x"), Expr("pm", (number(3),), name="±")), ("=",))))
+    '(x - 3)*(x - -3) = 0'
+    """
+    if f.kind not in ("equation", "expression", "statement"):
+        return f
+    signed = any(node.op == "pm" for member in f.members for node in walk(member))
+    members = [tuple(_with_sign(member, sign) for member in f.members) for sign in (1, -1)] if signed else [f.members]
+    if f.kind == "expression":
+        return replace(f, members=(Expr("set", tuple(own[0] for own in members)),)) if signed else f
+    belongs = f.relations == ("in",) and f.members[1].op == "set"
+    if f.kind == "statement" and not belongs:
+        return f
+    if not (f.relations[0] in EQUALITIES or belongs):
+        return f
+    pairs = [pair for left, right in members for pair in _spread(left, right)]
+    if len(pairs) == 1 or len(pairs) > MAX_BRANCHES:
+        return f
+    factors = tuple(Expr("sub", pair) for pair in pairs)
+    return replace(f, kind="equation", members=(Expr("mul", factors), number(0)), relations=("=",))
+
+
+def _with_sign(node: Expr, sign: int) -> Expr:
+    """The expression with one choice of all its signs."""
+    if not node.args:
+        return node
+    args = tuple(_with_sign(arg, sign) for arg in node.args)
+    if node.op != "pm":
+        return node if args == node.args else Expr(node.op, args, node.name, node.value)
+    own = sign if node.name == "±" else -sign
+    if len(args) == 1:
+        return args[0] if own > 0 else Expr("neg", args)
+    return Expr("add" if own > 0 else "sub", args)
+
+
+def _spread(left: Expr, right: Expr) -> list[tuple[Expr, Expr]]:
+    """One equation for each value of a list or set on the right."""
+    return [(left, value) for value in right.args] if right.op in _SEVERAL else [(left, right)]

@@ -1,0 +1,129 @@
+r"""Which comparison the kinds of two formulas need (semantics Z.7, Z.8).
+
+Equations and bare expressions are compared by what they are zero for; inequalities by their boundary and its sides;
+sets, tuples and intervals entry by entry; other relations word for word.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from prism.branches import united
+from prism.context import Context
+from prism.derivatives import worked_out
+from prism.equivalence import RANK, Verdict, compare_sides, compare_zero_sets
+from prism.expr import Expr, Formula, canonical, formula, walk
+from prism.operators import with_ordered_products
+
+MAX_ENTRIES = 24  # of a set or tuple; each entry of the one is compared with each of the other
+
+_NOTHING_KNOWN = Context()
+_COLLECTIONS = {"set": "set", "list": "set", "tuple": "tuple", "interval": "interval", "union": "union"}
+_ENTRYWISE = frozenset(("tuple", "interval"))
+
+
+def compare(a: Formula, b: Formula, context: Context = _NOTHING_KNOWN) -> Verdict:
+    """Decide whether two formulas say the same thing as they stand: no constant is read, no value put in.
+
+    Args:
+        a, b: the reference and the claim, units already resolved.
+        context: see `equivalence.compare_zero_sets`.
+    """
+    a, b = (united(with_ordered_products(f)) for f in worked_out(a, b))
+    if a.kind == "expression" and b.kind == "equation":
+        return _any_member(a, b, context)
+    if a.kind != b.kind:
+        return Verdict("different", "kind")
+    if a.kind == "chain":
+        return Verdict("undecided", "unsupported", detail="a chain against a chain")
+    if a.parts:
+        return Verdict("undecided", "unsupported", detail="several formulas in one")
+    if a.kind == "statement":
+        return _compare_statements(a, b, context)
+    if a.kind == "expression" and (_collection(a.members[0]) or _collection(b.members[0])):
+        return _compare_collections(a, b, context)
+    verdict = compare_zero_sets(a, b, context)
+    if a.kind == "inequality" and verdict.status == "equivalent":
+        return compare_sides(a, b, context, verdict)
+    return verdict
+
+
+def _any_member(a: Formula, b: Formula, context: Context) -> Verdict:
+    """A bare reference against an equation: it matches any whole member (semantics Z.8)."""
+    verdicts = [compare(a, formula((member,), (), "", b.depends), context) for member in b.members]
+    return min(verdicts, key=lambda verdict: RANK[verdict.status])
+
+
+def _compare_statements(a: Formula, b: Formula, context: Context) -> Verdict:
+    """Relations other than equality and order: `a != b` has the boundary `a = b`; the rest only word for word."""
+    if a.relations != b.relations:
+        return Verdict("different", "kind")
+    if a.relations == ("!=",):
+        one, two = (replace(f, kind="equation", relations=("=",)) for f in (a, b))
+        return compare(one, two, context)
+    if [canonical(member) for member in a.members] == [canonical(member) for member in b.members]:
+        return Verdict("equivalent", "same_form", "proved")
+    if a.relations == ("in",):
+        return _worst([compare(*pair, context) for pair in _entries_of(a, b, a.members, b.members)])
+    return Verdict("undecided", "unsupported", detail=f"the relation {a.relations[0]}")
+
+
+def _collection(node: Expr) -> str:
+    """Kind of a set, tuple or interval; empty for an expression with a value."""
+    return _COLLECTIONS.get(node.op, "")
+
+
+def _compare_collections(a: Formula, b: Formula, context: Context) -> Verdict:
+    """Sets whatever their order, tuples and intervals in theirs."""
+    one, two = a.members[0], b.members[0]
+    kinds = [_collection(one), _collection(two)]
+    if sorted(kinds) == ["interval", "tuple"] and len(one.args) == len(two.args) == 2:
+        kinds, one, two = ["interval"] * 2, _as_interval(one), _as_interval(two)  # (0, 9) beside [0, 9)
+    if kinds[0] != kinds[1]:
+        if {"set", "tuple"} == set(kinds):
+            return Verdict("undecided", "unsupported", detail="a set and a tuple")
+        return Verdict("different", "kind")
+    if max(len(one.args), len(two.args)) > MAX_ENTRIES:
+        return Verdict("undecided", "too_large", detail=f"more than {MAX_ENTRIES} entries")
+    if any(inner.op == "dots" for node in (one, two) for inner in walk(node)):
+        same = canonical(one) == canonical(two)
+        return (
+            Verdict("equivalent", "same_form", "proved") if same else Verdict("undecided", "unsupported", detail="dots")
+        )
+    if kinds[0] in _ENTRYWISE:
+        if len(one.args) != len(two.args) or (kinds[0] == "interval" and one.name != two.name):
+            return Verdict("different", "kind")
+        return _worst([compare(*pair, context) for pair in _entries_of(a, b, one.args, two.args)])
+    return _same_elements(a, b, one.args, two.args, context)
+
+
+def _as_interval(node: Expr) -> Expr:
+    return node if node.op == "interval" else Expr("interval", node.args, name="()")
+
+
+def _entries_of(
+    a: Formula, b: Formula, ones: tuple[Expr, ...], twos: tuple[Expr, ...]
+) -> list[tuple[Formula, Formula]]:
+    return [(_bare(a, one), _bare(b, two)) for one, two in zip(ones, twos, strict=True)]
+
+
+def _bare(f: Formula, value: Expr) -> Formula:
+    return formula((value,), (), "", f.depends)
+
+
+def _same_elements(a: Formula, b: Formula, ones: tuple[Expr, ...], twos: tuple[Expr, ...], context: Context) -> Verdict:
+    """Each element of the one is in the other, and the other way round."""
+    table = [[compare(_bare(a, one), _bare(b, two), context) for two in twos] for one in ones]
+    best = [min(row, key=lambda verdict: RANK[verdict.status]) for row in table]
+    best += [min(column, key=lambda verdict: RANK[verdict.status]) for column in zip(*table, strict=True)]
+    if not best:
+        return Verdict("equivalent" if len(ones) == len(twos) else "different", "same_form" if ones == twos else "kind")
+    return _worst(best)
+
+
+def _worst(verdicts: list[Verdict]) -> Verdict:
+    """What several verdicts that are all needed say together."""
+    worst = max(verdicts, key=lambda verdict: RANK[verdict.status])
+    if worst.status == "equivalent" and any(verdict.proof != "proved" for verdict in verdicts):
+        worst = replace(worst, reason="same_value", proof="tested")
+    return replace(worst, cost=sum(verdict.cost for verdict in verdicts))

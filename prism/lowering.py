@@ -1,0 +1,1038 @@
+r"""Expression -> instructions: what each construct of a formula becomes on a tape.
+
+Real arithmetic is lowered one to one. A complex number is a pair of instructions, a vector or a matrix a table of
+them, so an equation between vectors has one root a component, and the kernels know nothing of either. A finite sum
+is unrolled, an integral becomes a quadrature, an infinite sum its first terms: `widen` carries their error. What
+cannot be lowered stands on the tape as one variable named by its canonical form, an opaque atom (semantics Z.9).
+
+Refused: complex kernels (a second copy of every branch; branch cuts and conjugates need the real parts anyway) and a
+CAS for integrals (unbounded time).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from prism.expr import OPS, Expr, canonical, number, symbol, walk
+from prism.tape import MAX_FOLD_BITS, MAX_IMMEDIATE, Builder, Tape, TapeTooLarge, finished
+
+MAX_TERMS = 200  # of a finite sum with known bounds
+MAX_RANGE = 24  # terms of a sum whose upper bound is a symbol; whole numbers are drawn below
+INFINITE_TERMS = 60  # of a sum to infinity; what is left out must be small by then
+MAX_MATRIX = 4  # rows of a determinant: it has n! terms
+MAX_COMPLEX_POWER = 16  # by multiplication; above, and for other exponents, in polar form
+_EXCLUDED = 1e250  # an error that makes a point worthless
+_CERTAIN_FIGURES = 2  # decimals of at most two figures are exact (semantics N.1)
+_MAX_UNCERTAINTY = 0.005
+
+_INVERSE = frozenset(("asin", "acos", "atan"))
+_TRIG = frozenset(("sin", "cos", "tan"))
+_KINKED = frozenset(("abs", "floor", "ceiling", "cases", "modulo", "apply"))
+CONJUGATE = "^{*}"
+
+
+@dataclass(frozen=True, slots=True)
+class Notation:
+    """How a pair of formulas is read where the letters do not say.
+
+    Attributes:
+        is_complex: `i` is the imaginary unit, and roots and logarithms of negative numbers exist.
+        complexes: symbols with a real and an imaginary part.
+        unit: the letter of the imaginary unit.
+        vectors: symbols with `dimension` components.
+        lengths: plain names, and the vector that each is the length of.
+        matrices: symbols of a table of entries, and its rows and columns.
+        depends: symbols that are functions, with their variable.
+    """
+
+    is_complex: bool = False
+    complexes: frozenset[str] = frozenset()
+    unit: str = "i"
+    vectors: frozenset[str] = frozenset()
+    dimension: int = 3
+    lengths: tuple[tuple[str, str], ...] = ()
+    matrices: tuple[tuple[str, tuple[int, int]], ...] = ()
+    depends: frozenset[tuple[str, str]] = frozenset()
+
+
+PLAIN = Notation()
+_ONE = number(1)
+
+Pair = tuple[int, int | None]  # real part, imaginary part or None where the number is real
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """A vector (one column) or a matrix, row by row."""
+
+    rows: int
+    columns: int
+    entries: tuple[Pair, ...]
+
+
+_Value = Pair | _Table
+
+
+class NoValue(Exception):
+    """A construct that has no instructions; its name says which."""
+
+
+class Mismatch(Exception):
+    """A number where a vector or a matrix stands, or tables of different shape."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """What the letters mean where an expression stands.
+
+    Attributes:
+        builder: the tape.
+        notation: of the pair.
+        bound: instruction of each bound variable.
+        under_integral: exponentials may run out of range.
+    """
+
+    builder: Builder
+    notation: Notation
+    bound: Mapping[str, Pair] = field(default_factory=dict)
+    under_integral: bool = False
+
+
+def build_tape(residual: Expr, notation: Notation = PLAIN) -> Tape:
+    """Lower what is zero where a formula holds.
+
+    Errors:
+        TapeTooLarge: beyond the limits of `tape`.
+        Mismatch: a vector is set equal to a number, or tables of different shape to each other.
+
+    >>> x = symbol("x")
+    >>> build_tape(Expr("mul", (Expr("add", (x, x)), Expr("add", (x, x))))).n_op  # x, x + x, its square
+    3
+    """
+    builder = Builder()
+    value = _lower(residual, _Scope(builder, notation))
+    pairs = value.entries if isinstance(value, _Table) else (value,)
+    roots = [part for pair in pairs for part in pair if part is not None]
+    if len(roots) > 1:  # parts that are nothing but 0
+        roots = [root for root in roots if builder.exact.get(root) != 0] or roots[:1]
+    _settle_angles(builder, residual)
+    inverse = any(node.op in _INVERSE for node in walk(residual))
+    return finished(builder, roots, has_inverse=inverse)
+
+
+def shape_of(node: Expr, notation: Notation) -> tuple[int, int] | None:
+    """Rows and columns of a vector or matrix; None for a number.
+
+    Errors:
+        Mismatch: a vector beside a number.
+    """
+    try:
+        value = _lower(node, _Scope(Builder(), notation))
+    except TapeTooLarge:
+        return None
+    return (value.rows, value.columns) if isinstance(value, _Table) else None
+
+
+def _settle_angles(builder: Builder, residual: Expr) -> None:
+    for node in walk(residual):
+        if node.op in _TRIG:
+            for name in _angles(node.args[0]):
+                builder.kinds.setdefault(name, "angle")
+
+
+def _angles(arg: Expr) -> frozenset[str]:
+    """Symbols that stand in this argument of a sine alone or with a rational factor: `2θ`, `(A + δ)/2`, not `ωt`."""
+    if arg.op == "sym":
+        return frozenset((arg.name,))
+    if arg.op in ("add", "sub", "neg"):
+        return frozenset(name for inner in arg.args for name in _angles(inner))
+    if arg.op in ("mul", "div"):
+        rest = [inner for inner in arg.args if inner.op != "num"]
+        divided = arg.op == "mul" or arg.args[1].op == "num"
+        return _angles(rest[0]) if len(rest) == 1 and divided else frozenset()
+    return frozenset()
+
+
+# One construct after another. -----------------------------------------------------------------------------------
+
+
+def _lower(node: Expr, scope: _Scope) -> _Value:
+    """The instructions of a node. Recursion is bounded by the parser's depth limit."""
+    special = _LOWERED.get(node.op)
+    try:
+        if special is not None:
+            return special(node, scope)
+        if OPS[node.op].opcode is None:
+            raise NoValue(node.op)
+    except NoValue:
+        return _atom(node, scope)
+    if node.op == "sub" and node.args[0].op == "exp" and node.args[1] == _ONE and scope.under_integral:
+        half = Expr("div", (node.args[0].args[0], number(2)))  # e^u - 1 without cancellation
+        return _lower(Expr("mul", (number(2), Expr("exp", (half,)), Expr("sinh", (half,)))), scope)
+    args = [_lower(arg, scope) for arg in node.args]
+    if len(args) == 1:
+        return _apply(node.op, args[0], scope)
+    value = args[0]
+    for arg in args[1:]:
+        value = _join(node.op, value, arg, scope)
+    return value
+
+
+def _scalar(node: Expr, scope: _Scope) -> Pair:
+    value = _lower(node, scope)
+    if isinstance(value, _Table):
+        raise Mismatch(f"{node.op} where a number is expected")
+    return value
+
+
+def _real(node: Expr, scope: _Scope) -> int:
+    re, im = _scalar(node, scope)
+    if im is not None:
+        raise NoValue(f"{node.op} of a complex number")
+    return re
+
+
+def _number(node: Expr, scope: _Scope) -> Pair:
+    assert node.value is not None
+    return scope.builder.number(node.value, _uncertainty(node)), None
+
+
+def _uncertainty(node: Expr) -> float:
+    """Relative uncertainty of a decimal as it is written: half a unit in its last place; 0 if it is exact."""
+    digits, _, power = node.name.partition("e")
+    if "." not in digits and not power:
+        return 0.0
+    figures = digits.replace(".", "").lstrip("-0")
+    if not node.value or (len(figures) <= _CERTAIN_FIGURES and not power):
+        return 0.0
+    ulp = Fraction(10) ** (int(power or 0) - len(digits.partition(".")[2]))
+    return min(float(ulp / 2 / abs(node.value)), _MAX_UNCERTAINTY)
+
+
+def _constant(node: Expr, scope: _Scope) -> Pair:
+    value = math.e if node.name == "e" else math.pi
+    return scope.builder.constant(value, value * 2.0**-53), None
+
+
+def _symbol(node: Expr, scope: _Scope) -> _Value:
+    builder, notation, name = scope.builder, scope.notation, node.name
+    if name in scope.bound:
+        return scope.bound[name]
+    if name in notation.vectors:
+        return _Table(notation.dimension, 1, tuple(
+            _component(scope, name, f"{name}_{k + 1}") for k in range(notation.dimension)
+        ))  # fmt: skip
+    for matrix, (rows, columns) in notation.matrices:
+        if name == matrix:
+            return _Table(rows, columns, tuple(
+                _component(scope, name, f"{name}_{{{r + 1}{c + 1}}}") for r in range(rows) for c in range(columns)
+            ))  # fmt: skip
+    for length, vector in notation.lengths:
+        if name == length:
+            return _norm(_symbol(symbol(vector), scope), scope)
+    if notation.is_complex and name == notation.unit:
+        return builder.number(0), builder.number(1)
+    if notation.is_complex and (base := conjugated(name)) != name and base in notation.complexes:
+        return _conjugate(_symbol(symbol(base), scope), scope)
+    if name in notation.complexes:
+        return _component(scope, name, name)
+    return builder.variable(name), None
+
+
+def conjugated(name: str) -> str:
+    r"""The symbol whose conjugate this name is: `z^{*}`, `\bar{z}`; the name itself if it is none."""
+    if name.endswith(CONJUGATE):
+        return name.removesuffix(CONJUGATE)
+    return name[5:-1] if name.startswith(r"\bar{") and name.endswith("}") else name
+
+
+def _component(scope: _Scope, name: str, place: str) -> Pair:
+    """One component of a vector, a matrix or a complex number: a variable of either sign."""
+    builder = scope.builder
+    if name not in scope.notation.complexes:
+        builder.kinds[place] = "real"
+        return builder.variable(place), None
+    parts = rf"\Re {place}", rf"\Im {place}"
+    builder.kinds.update(dict.fromkeys(parts, "real"))
+    return builder.variable(parts[0]), builder.variable(parts[1])
+
+
+def _unit(node: Expr, scope: _Scope) -> Pair:
+    return scope.builder.variable(rf"\unit{{{node.name}}}"), None
+
+
+def _atom(node: Expr, scope: _Scope) -> _Value:
+    """A construct that is not evaluated, as one variable, or as one a component.
+
+    `v(0)` and `x(T)` are values with a name of their own (semantics Z.10), so they are no doubt and not listed
+    among the atoms; everything else is, and atoms that differ leave a pair undecided.
+    """
+    names = {inner.name for inner in walk(node) if inner.op == "sym"}
+    if not names.isdisjoint(scope.bound):
+        raise NoValue(node.op)  # it is not the same for every value of the bound variable
+    name = canonical(node)
+    plain = node.op == "apply" and all(not arg.args for arg in node.args)
+    if node.op in ("differential", "derivative") and names & scope.notation.vectors:
+        dimension = scope.notation.dimension
+        places = [f"{name}_{k + 1}" for k in range(dimension)]
+        scope.builder.atoms.update(dict.fromkeys(places, node.op))
+        return _Table(dimension, 1, tuple(_component(scope, name, place) for place in places))
+    if names & scope.notation.vectors and node.op not in ("apply", "nabla"):
+        raise Mismatch(node.op)
+    if not plain:
+        scope.builder.atoms[name] = node.op
+    if scope.notation.is_complex:
+        builder = scope.builder
+        parts = rf"\Re {name}", rf"\Im {name}"
+        if not plain:
+            del builder.atoms[name]
+            builder.atoms.update(dict.fromkeys(parts, node.op))
+        builder.kinds.update(dict.fromkeys(parts, "real"))
+        return builder.variable(parts[0]), builder.variable(parts[1])
+    return scope.builder.variable(name), None
+
+
+def _derivative(node: Expr, scope: _Scope) -> _Value:
+    """`dy/dx` is the quotient of the atoms d[y], d[x]; order two and more is an atom of its own (Z.10)."""
+    if node.name != "1":
+        raise NoValue("derivative")
+    above, below = (Expr("differential", (arg,)) for arg in node.args)
+    return _join("div", _lower(above, scope), _lower(below, scope), scope)
+
+
+# Arithmetic on numbers, complex numbers and tables. -------------------------------------------------------------
+
+
+def _join(op: str, a: _Value, b: _Value, scope: _Scope) -> _Value:
+    """Two operands of an operator."""
+    if isinstance(a, _Table) and isinstance(b, _Table):
+        if op in ("add", "sub"):
+            if (a.rows, a.columns) != (b.rows, b.columns):
+                raise Mismatch("tables of different shape")
+            pairs = zip(a.entries, b.entries, strict=True)
+            return replace(a, entries=tuple(_on_pairs(op, x, y, scope) for x, y in pairs))
+        if op == "mul":
+            return _product_of_tables(a, b, scope)
+        raise Mismatch(op)
+    if isinstance(a, _Table) and not isinstance(b, _Table):
+        if op in ("mul", "div"):
+            return replace(a, entries=tuple(_on_pairs(op, x, b, scope) for x in a.entries))
+        return _with_zero(op, a, b, scope)
+    if isinstance(b, _Table) and not isinstance(a, _Table):
+        if op == "mul":
+            return replace(b, entries=tuple(_on_pairs(op, a, y, scope) for y in b.entries))
+        return _with_zero(op, a, b, scope)
+    assert not isinstance(a, _Table)
+    assert not isinstance(b, _Table)
+    return _on_pairs(op, a, b, scope)
+
+
+def _with_zero(op: str, a: _Value, b: _Value, scope: _Scope) -> _Table:
+    r"""`\vec F = 0`: the number 0 beside a table is the table of zeros; any other number is none."""
+    table, other = (a, b) if isinstance(a, _Table) else (b, a)
+    assert isinstance(table, _Table)
+    assert not isinstance(other, _Table)
+    if op not in ("add", "sub") or other[1] is not None or scope.builder.exact.get(other[0]) != 0:
+        raise Mismatch("a number beside a vector")
+    return table  # the sign of what is set to zero does not matter, and a sum with 0 is itself
+
+
+def _product_of_tables(a: _Table, b: _Table, scope: _Scope) -> _Table:
+    if a.columns != b.rows:
+        raise Mismatch("a product of tables that do not fit")
+    entries = []
+    for row in range(a.rows):
+        for column in range(b.columns):
+            terms = [
+                _on_pairs("mul", a.entries[row * a.columns + k], b.entries[k * b.columns + column], scope)
+                for k in range(a.columns)
+            ]
+            entries.append(_summed(terms, scope))
+    return _Table(a.rows, b.columns, tuple(entries))
+
+
+def _summed(terms: list[Pair], scope: _Scope) -> Pair:
+    total = terms[0]
+    for term in terms[1:]:
+        total = _on_pairs("add", total, term, scope)
+    return total
+
+
+def _on_pairs(op: str, a: Pair, b: Pair, scope: _Scope) -> Pair:
+    """An operator on two numbers, real or complex."""
+    combine = scope.builder.combine
+    (ar, ai), (br, bi) = a, b
+    if ai is None and bi is None:
+        return combine(op, ar, br), None
+    zero = scope.builder.number(0)
+    ai, bi = zero if ai is None else ai, zero if bi is None else bi
+    if op in ("add", "sub"):
+        return combine(op, ar, br), combine(op, ai, bi)
+    if op == "mul":
+        re = combine("sub", combine("mul", ar, br), combine("mul", ai, bi))
+        return re, combine("add", combine("mul", ar, bi), combine("mul", ai, br))
+    if op == "div":
+        if b[1] is None:
+            return combine("div", ar, br), combine("div", ai, br)
+        size = combine("add", combine("mul", br, br), combine("mul", bi, bi))
+        re = combine("add", combine("mul", ar, br), combine("mul", ai, bi))
+        im = combine("sub", combine("mul", ai, br), combine("mul", ar, bi))
+        return combine("div", re, size), combine("div", im, size)
+    raise NoValue(f"{op} of complex numbers")
+
+
+def _apply(op: str, a: _Value, scope: _Scope) -> _Value:
+    """A function of one argument."""
+    if isinstance(a, _Table):
+        if op == "neg":
+            return replace(a, entries=tuple(_of_pair("neg", entry, scope) for entry in a.entries))
+        if op == "abs":
+            return _norm(a, scope) if a.columns == 1 else _determinant(a, scope)
+        raise Mismatch(f"{op} of a vector or a matrix")
+    return _of_pair(op, a, scope)
+
+
+def _of_pair(op: str, a: Pair, scope: _Scope) -> Pair:
+    builder, combine = scope.builder, scope.builder.combine
+    re, im = a
+    if im is None:
+        if op in ("ln", "sqrt") and scope.notation.is_complex and not (builder.exact.get(re) or Fraction(-1)) > 0:
+            return _of_signed(op, re, scope)
+        if op in ("exp", "sinh", "cosh") and scope.under_integral:
+            return builder.emit(op, re, 1), None
+        return combine(op, re), None
+    if op == "neg":
+        return combine("neg", re), combine("neg", im)
+    if op == "exp":
+        size = combine("exp", re)
+        return combine("mul", size, combine("cos", im)), combine("mul", size, combine("sin", im))
+    if op == "abs":
+        return _size(a, scope), None
+    if op == "ln":
+        return combine("ln", _size(a, scope)), combine("atan2", im, re)
+    if op == "sqrt":
+        return _polar(a, _pair(builder.number(Fraction(1, 2))), scope)
+    if op in ("sin", "cos", "sinh", "cosh"):
+        turning = re if op in ("sin", "cos") else im
+        growing = im if op in ("sin", "cos") else re
+        s, c = combine("sin", turning), combine("cos", turning)
+        sh, ch = combine("sinh", growing), combine("cosh", growing)
+        if op == "sin":
+            return combine("mul", s, ch), combine("mul", c, sh)
+        if op == "cos":
+            return combine("mul", c, ch), combine("neg", combine("mul", s, sh))
+        if op == "sinh":
+            return combine("mul", sh, c), combine("mul", ch, s)
+        return combine("mul", ch, c), combine("mul", sh, s)
+    if op in ("tan", "tanh"):
+        above, below = ("sin", "cos") if op == "tan" else ("sinh", "cosh")
+        return _on_pairs("div", _of_pair(above, a, scope), _of_pair(below, a, scope), scope)
+    raise NoValue(f"{op} of a complex number")
+
+
+def _pair(re: int) -> Pair:
+    return re, None
+
+
+def _of_signed(op: str, re: int, scope: _Scope) -> Pair:
+    """Root or logarithm of a real number of either sign: the principal branch."""
+    combine, one = scope.builder.combine, scope.builder.number(1)
+    positive = combine("step", re)
+    negative = combine("sub", one, positive)
+    size = combine(op, combine("abs", re))
+    if op == "sqrt":
+        return combine("mul", positive, size), combine("mul", negative, size)
+    pi = scope.builder.constant(math.pi, math.pi * 2.0**-53)
+    return size, combine("mul", negative, pi)
+
+
+def _size(a: Pair, scope: _Scope) -> int:
+    combine = scope.builder.combine
+    re, im = a
+    if im is None:
+        return combine("abs", re)
+    return combine("sqrt", combine("add", combine("mul", re, re), combine("mul", im, im)))
+
+
+def _polar(base: Pair, exponent: Pair, scope: _Scope) -> Pair:
+    """Base ** exponent = exp(exponent * ln base)."""
+    return _of_pair("exp", _on_pairs("mul", exponent, _of_pair("ln", base, scope), scope), scope)
+
+
+def _conjugate(a: _Value, scope: _Scope) -> _Value:
+    if isinstance(a, _Table):
+        entries = []
+        for re, im in a.entries:
+            entries.append((re, None if im is None else scope.builder.combine("neg", im)))
+        return replace(a, entries=tuple(entries))
+    re, im = a
+    return re, None if im is None else scope.builder.combine("neg", im)
+
+
+def _norm(a: _Value, scope: _Scope) -> Pair:
+    if not isinstance(a, _Table):
+        return _size(a, scope), None
+    combine = scope.builder.combine
+    squares = [combine("mul", part, part) for pair in a.entries for part in pair if part is not None]
+    total = squares[0]
+    for square in squares[1:]:
+        total = combine("add", total, square)
+    return combine("sqrt", total), None
+
+
+def _power(node: Expr, scope: _Scope) -> _Value:
+    """x^n with an immediate integer, a root, or a real power: in this order of preference."""
+    builder = scope.builder
+    base, exponent = _lower(node.args[0], scope), _scalar(node.args[1], scope)
+    value = builder.exact.get(exponent[0]) if exponent[1] is None else None
+    if isinstance(base, _Table):
+        return _power_of_table(base, value, scope)
+    if node.op == "root":
+        if value is not None and value.denominator == 1 and 1 <= value <= MAX_IMMEDIATE and base[1] is None:
+            return (builder.combine("sqrt", base[0]) if value == 2 else builder.emit("root", base[0], int(value))), None
+        exponent = _on_pairs("div", _pair(builder.number(1)), exponent, scope)
+        value = builder.exact.get(exponent[0]) if exponent[1] is None else None
+    if base[1] is not None or exponent[1] is not None:
+        if value is not None and value.denominator == 1 and abs(value) <= MAX_COMPLEX_POWER:
+            return _repeated(base, int(value), scope)
+        return _polar(base, exponent, scope)
+    if value == Fraction(1, 2):
+        return _of_pair("sqrt", base, scope)
+    if value is not None and value.denominator == 1 and abs(value) <= MAX_IMMEDIATE:
+        exact = builder.exact.get(base[0])
+        if exact is not None and (exact or value > 0):
+            power = exact ** int(value)
+            if max(power.numerator.bit_length(), power.denominator.bit_length()) <= MAX_FOLD_BITS:
+                return builder.number(power), None
+        if value == 1:
+            return base
+        return builder.emit("ipow", base[0], int(value)), None
+    known = builder.exact.get(base[0])
+    if known is not None and known < 0:
+        if scope.notation.is_complex:
+            return _polar((base[0], builder.number(0)), exponent, scope)
+        for inner in walk(node.args[1]):  # (-1)^n is real for whole n only (semantics Z.4)
+            if inner.op == "sym" and inner.name not in scope.bound:
+                builder.kinds[inner.name] = "integer"
+    return builder.combine("pow", base[0], exponent[0]), None
+
+
+def _repeated(base: Pair, exponent: int, scope: _Scope) -> Pair:
+    one = _pair(scope.builder.number(1))
+    result = one
+    for _ in range(abs(exponent)):
+        result = _on_pairs("mul", result, base, scope)
+    return _on_pairs("div", one, result, scope) if exponent < 0 else result
+
+
+def _power_of_table(base: _Table, exponent: Fraction | None, scope: _Scope) -> _Value:
+    if base.columns == 1 and base.rows > 1 and exponent == 2:
+        return _dot_of(base, base, scope)  # \vec v^2 is its square
+    if exponent is None or exponent.denominator != 1 or base.rows != base.columns or not -1 <= exponent <= 6:
+        raise Mismatch("a power of a vector or a matrix")
+    if exponent == -1:
+        return _inverse(base, scope)
+    one, zero = _pair(scope.builder.number(1)), _pair(scope.builder.number(0))
+    entries = tuple(one if r == c else zero for r in range(base.rows) for c in range(base.rows))
+    result = replace(base, entries=entries)
+    for _ in range(int(exponent)):
+        result = _product_of_tables(result, base, scope)
+    return result
+
+
+# Vectors and matrices. -----------------------------------------------------------------------------------------
+
+
+def _matrix(node: Expr, scope: _Scope) -> _Table:
+    rows = [row.args if row.op == "row" else (row,) for row in node.args]
+    if len({len(row) for row in rows}) != 1:
+        raise NoValue("matrix")
+    return _Table(len(rows), len(rows[0]), tuple(_scalar(entry, scope) for row in rows for entry in row))
+
+
+def _tuple(node: Expr, scope: _Scope) -> _Table:
+    if not scope.notation.vectors or len(node.args) != scope.notation.dimension:
+        raise NoValue("tuple")
+    return _Table(len(node.args), 1, tuple(_scalar(entry, scope) for entry in node.args))
+
+
+def _tables(node: Expr, scope: _Scope) -> tuple[_Table, _Table]:
+    a, b = (_lower(arg, scope) for arg in node.args)
+    if not isinstance(a, _Table) or not isinstance(b, _Table):
+        raise NoValue(node.op)
+    return a, b
+
+
+def _dot(node: Expr, scope: _Scope) -> _Value:
+    values = [_lower(arg, scope) for arg in node.args]
+    if not any(isinstance(value, _Table) for value in values):
+        raise NoValue("dot")
+    if not all(isinstance(value, _Table) for value in values):
+        return _join("mul", values[0], values[1], scope)  # `m . \hat r`, a number upon a direction
+    a, b = _tables(node, scope)
+    if a.columns == a.rows and a.rows > 1:
+        return _product_of_tables(a, b, scope)
+    return _dot_of(a, b, scope)
+
+
+def _dot_of(a: _Table, b: _Table, scope: _Scope) -> Pair:
+    if len(a.entries) != len(b.entries) or a.columns != 1:
+        raise Mismatch("a scalar product of tables that do not fit")
+    terms = [_on_pairs("mul", x, y, scope) for x, y in zip(a.entries, b.entries, strict=True)]
+    return _summed(terms, scope)
+
+
+def _cross(node: Expr, scope: _Scope) -> _Value:
+    a, b = _tables(node, scope)
+    if (a.rows, a.columns, b.rows, b.columns) != (3, 1, 3, 1):
+        raise Mismatch("a vector product needs three components")
+
+    def minor(i: int, j: int) -> Pair:
+        first = _on_pairs("mul", a.entries[i], b.entries[j], scope)
+        return _on_pairs("sub", first, _on_pairs("mul", a.entries[j], b.entries[i], scope), scope)
+
+    return _Table(3, 1, (minor(1, 2), minor(2, 0), minor(0, 1)))
+
+
+def _determinant(a: _Table, scope: _Scope) -> Pair:
+    if a.rows != a.columns or a.rows > MAX_MATRIX:
+        raise Mismatch("a determinant of a table that is not square, or large")
+    if a.rows == 1:
+        return a.entries[0]
+    total: Pair | None = None
+    for column in range(a.columns):
+        term = _on_pairs("mul", a.entries[column], _determinant(_without(a, 0, column), scope), scope)
+        total = term if total is None else _on_pairs("sub" if column % 2 else "add", total, term, scope)
+    assert total is not None
+    return total
+
+
+def _without(a: _Table, row: int, column: int) -> _Table:
+    entries = tuple(
+        a.entries[r * a.columns + c] for r in range(a.rows) for c in range(a.columns) if r != row and c != column
+    )
+    return _Table(a.rows - 1, a.columns - 1, entries)
+
+
+def _inverse(a: _Table, scope: _Scope) -> _Table:
+    size = _determinant(a, scope)
+    entries = []
+    for r in range(a.rows):
+        for c in range(a.columns):
+            minor = _determinant(_without(a, c, r), scope) if a.rows > 1 else _pair(scope.builder.number(1))
+            entry = _on_pairs("div", minor, size, scope)
+            entries.append(_of_pair("neg", entry, scope) if (r + c) % 2 else entry)
+    return replace(a, entries=tuple(entries))
+
+
+# Named functions. ----------------------------------------------------------------------------------------------
+
+
+def _called(node: Expr, scope: _Scope) -> _Value:
+    """A function that is known by its name."""
+    handler = _FUNCTIONS.get(node.name)
+    if handler is None:
+        raise NoValue("apply")
+    return handler([_lower(arg, scope) for arg in node.args], scope)
+
+
+def _reals(args: list[_Value], count: int | None = None) -> list[int]:
+    reals = []
+    for arg in args:
+        if isinstance(arg, _Table) or arg[1] is not None:
+            raise NoValue("apply")
+        reals.append(arg[0])
+    if not reals or (count is not None and len(reals) != count):
+        raise NoValue("apply")
+    return reals
+
+
+def _extreme(sign: str) -> Callable[[list[_Value], _Scope], _Value]:
+    """max(a, b) = (a + b + |a - b|) / 2."""
+
+    def extreme(args: list[_Value], scope: _Scope) -> _Value:
+        combine, half = scope.builder.combine, scope.builder.number(Fraction(1, 2))
+        total, *rest = _reals(args)
+        for other in rest:
+            apart = combine("abs", combine("sub", total, other))
+            total = combine("mul", half, combine(sign, combine("add", total, other), apart))
+        return total, None
+
+    return extreme
+
+
+def _sign(args: list[_Value], scope: _Scope) -> _Value:
+    (a,) = _reals(args, 1)
+    combine = scope.builder.combine
+    return combine("sub", combine("mul", scope.builder.number(2), combine("step", a)), scope.builder.number(1)), None
+
+
+def _heaviside(args: list[_Value], scope: _Scope) -> _Value:
+    return scope.builder.combine("step", _reals(args, 1)[0]), None
+
+
+def _gamma(args: list[_Value], scope: _Scope) -> _Value:
+    (a,) = _reals(args, 1)
+    return scope.builder.combine("factorial", scope.builder.combine("sub", a, scope.builder.number(1))), None
+
+
+def _real_part(args: list[_Value], scope: _Scope) -> _Value:
+    if len(args) != 1 or isinstance(args[0], _Table) or not scope.notation.is_complex:
+        raise NoValue("apply")
+    return args[0][0], None
+
+
+def _imaginary_part(args: list[_Value], scope: _Scope) -> _Value:
+    if len(args) != 1 or isinstance(args[0], _Table) or not scope.notation.is_complex:
+        raise NoValue("apply")
+    return (scope.builder.number(0) if args[0][1] is None else args[0][1]), None
+
+
+def _argument(args: list[_Value], scope: _Scope) -> _Value:
+    if len(args) != 1 or isinstance(args[0], _Table) or not scope.notation.is_complex:
+        raise NoValue("apply")
+    re, im = args[0]
+    return scope.builder.combine("atan2", scope.builder.number(0) if im is None else im, re), None
+
+
+def _det(args: list[_Value], scope: _Scope) -> _Value:
+    if len(args) != 1 or not isinstance(args[0], _Table):
+        raise NoValue("apply")
+    return _determinant(args[0], scope)
+
+
+def _trace(args: list[_Value], scope: _Scope) -> _Value:
+    if len(args) != 1 or not isinstance(args[0], _Table) or args[0].rows != args[0].columns:
+        raise NoValue("apply")
+    table = args[0]
+    return _summed([table.entries[k * (table.columns + 1)] for k in range(table.rows)], scope)
+
+
+_FUNCTIONS: dict[str, Callable[[list[_Value], _Scope], _Value]] = {
+    "max": _extreme("add"), "min": _extreme("sub"), "sgn": _sign, "sign": _sign, r"\Theta": _heaviside,
+    r"\Gamma": _gamma, "Re": _real_part, "Im": _imaginary_part, "arg": _argument, "det": _det, "tr": _trace,
+    "Tr": _trace,
+}  # fmt: skip
+
+
+def _factorial(node: Expr, scope: _Scope) -> Pair:
+    """Of a whole number: its symbols are drawn as such (semantics Z.4)."""
+    for inner in walk(node):
+        if inner.op == "sym" and inner.name not in scope.bound:
+            scope.builder.kinds[inner.name] = "integer"
+    at = _real(node.args[0], scope)
+    value = scope.builder.exact.get(at)
+    if value is not None and value.denominator == 1 and 0 <= value <= MAX_IMMEDIATE:
+        return scope.builder.number(math.factorial(int(value))), None
+    return scope.builder.combine("factorial", at), None
+
+
+def _binomial(node: Expr, scope: _Scope) -> Pair:
+    n, k = node.args
+    below = Expr("mul", (Expr("factorial", (k,)), Expr("factorial", (Expr("sub", (n, k)),))))
+    return _scalar(Expr("div", (Expr("factorial", (n,)), below)), scope)
+
+
+def _ceiling(node: Expr, scope: _Scope) -> Pair:
+    combine = scope.builder.combine
+    return combine("neg", combine("floor", combine("neg", _real(node.args[0], scope)))), None
+
+
+def _modulo(node: Expr, scope: _Scope) -> Pair:
+    a, b = (_real(arg, scope) for arg in node.args)
+    combine = scope.builder.combine
+    return combine("sub", a, combine("mul", b, combine("floor", combine("div", a, b)))), None
+
+
+def _parallel(node: Expr, scope: _Scope) -> Pair:
+    """Of resistances: the inverse of the sum of the inverses."""
+    one = _pair(scope.builder.number(1))
+    inverses = [_on_pairs("div", one, _scalar(arg, scope), scope) for arg in node.args]
+    return _on_pairs("div", one, _summed(inverses, scope), scope)
+
+
+def _cases(node: Expr, scope: _Scope) -> Pair:
+    """Each value where its condition holds; worthless where none does."""
+    builder, combine = scope.builder, scope.builder.combine
+    one = builder.number(1)
+    total, left = builder.number(0), one
+    for row in node.args:
+        if row.op != "row" or len(row.args) != 2:
+            raise NoValue("cases")
+        holds = _holds(row.args[1], scope)
+        total = combine("add", total, combine("mul", combine("mul", left, holds), _real(row.args[0], scope)))
+        left = combine("mul", left, combine("sub", one, holds))
+    if builder.exact.get(left) == 0:
+        return total, None
+    builder.is_estimate = True
+    return builder.emit("widen", total, combine("mul", left, builder.constant(_EXCLUDED, 0.0))), None
+
+
+def _holds(condition: Expr, scope: _Scope) -> int:
+    """1 where a condition holds, 0 where it does not; its edge is never met."""
+    builder, combine = scope.builder, scope.builder.combine
+    if condition.op != "relation":
+        if any(inner.op in ("sym", "num") for inner in walk(condition)):
+            raise NoValue("cases")
+        return builder.number(1)  # otherwise
+    signs = condition.name.split()
+    total = builder.number(1)
+    for sign, a, b in zip(signs, condition.args, condition.args[1:], strict=False):
+        if sign not in ("<", "<=", ">", ">="):
+            raise NoValue("cases")
+        low, high = (a, b) if sign in ("<", "<=") else (b, a)
+        total = combine("mul", total, combine("step", combine("sub", _real(high, scope), _real(low, scope))))
+    return total
+
+
+# Sums and integrals. -------------------------------------------------------------------------------------------
+
+
+def _index(node: Expr, scope: _Scope) -> str:
+    """The bound variable of a sum or integral with two bounds, over a term that is written out in it."""
+    if len(node.args) != 4 or node.args[1].op != "sym":
+        raise NoValue(node.op)
+    name = node.args[1].name
+    if any(inner.op == "sym" and (inner.name, name) in scope.notation.depends for inner in walk(node.args[0])):
+        raise NoValue(node.op)
+    return name
+
+
+def _sum(node: Expr, scope: _Scope) -> _Value:
+    """A sum or product: unrolled; over a symbolic range with a step for each term; to infinity with its tail."""
+    builder = scope.builder
+    index = _index(node, scope)
+    term, _, low, high = node.args
+    first = builder.exact.get(_real(low, scope))
+    if first is None or first.denominator != 1:
+        raise NoValue(node.op)
+    join = "add" if node.op == "sum" else "mul"
+    if high.op == "infinity":
+        return _infinite(term, index, int(first), scope) if node.op == "sum" else _atom(node, scope)
+    top = _real(high, scope)
+    last = builder.exact.get(top)
+    if last is None:
+        return _ranged(node.op, term, index, int(first), high, scope)
+    if last.denominator != 1 or last - first >= MAX_TERMS:
+        raise NoValue(node.op)
+    total: _Value = _pair(builder.number(0 if node.op == "sum" else 1))
+    for k in range(int(first), int(last) + 1):
+        value = _lower(term, replace(scope, bound={**scope.bound, index: _pair(builder.number(k))}))
+        total = value if k == first else _join(join, total, value, scope)
+    return total
+
+
+def _ranged(op: str, term: Expr, index: str, first: int, high: Expr, scope: _Scope) -> Pair:
+    """Up to a bound that is a symbol: term k counts where k is not above it, and is asked at no index beyond."""
+    builder, combine = scope.builder, scope.builder.combine
+    for inner in walk(high):
+        if inner.op == "sym" and inner.name not in scope.bound:
+            builder.kinds[inner.name] = "integer"
+    top = _real(high, scope)
+    half, one = builder.number(Fraction(1, 2)), builder.number(1)
+    total = builder.number(0 if op == "sum" else 1)
+    for k in range(first, first + MAX_RANGE):
+        at = builder.number(k)
+        apart = combine("abs", combine("sub", top, at))
+        within = at if k == first else combine("mul", half, combine("sub", combine("add", top, at), apart))
+        value = _real(term, replace(scope, bound={**scope.bound, index: _pair(within)}))
+        counts = combine("step", combine("add", combine("sub", top, at), half))
+        if op == "sum":
+            total = combine("add", total, combine("mul", counts, value))
+        else:
+            value = combine("add", combine("mul", counts, value), combine("sub", one, counts))
+            total = combine("mul", total, value)
+    beyond = combine("step", combine("sub", top, builder.number(first + MAX_RANGE - Fraction(1, 2))))
+    builder.is_estimate = True
+    return builder.emit("widen", total, combine("mul", beyond, builder.constant(_EXCLUDED, 0.0))), None
+
+
+def _infinite(term: Expr, index: str, first: int, scope: _Scope) -> Pair:
+    """The first terms, and a bound on the rest: that of a geometric series with the last ratio.
+
+    Only for terms whose ratio does not grow any more by then: powers, exponentials, factorials and polynomials of
+    the index; a last ratio above 9/10 makes the point worthless.
+    """
+    if not _is_steady(term, index):
+        raise NoValue("sum")
+    builder, combine = scope.builder, scope.builder.combine
+    scopes = (
+        replace(scope, bound={**scope.bound, index: _pair(builder.number(k))})
+        for k in range(first, first + INFINITE_TERMS)
+    )
+    terms = [_real(term, within) for within in scopes]
+    total = terms[0]
+    for value in terms[1:]:
+        total = combine("add", total, value)
+    last, before = (combine("abs", value) for value in (terms[-1], terms[-2]))
+    if builder.exact.get(before) == 0:
+        raise NoValue("sum")
+    ratio = combine("div", last, before)
+    grows = combine("step", combine("sub", ratio, builder.number(Fraction(9, 10))))
+    tail = combine("mul", combine("mul", builder.number(10), last), ratio)
+    builder.is_estimate = True
+    worthless = combine("mul", grows, builder.constant(_EXCLUDED, 0.0))
+    return builder.emit("widen", total, combine("add", tail, worthless)), None
+
+
+def _is_steady(term: Expr, index: str) -> bool:
+    """Whether a term is made of powers, exponentials, factorials and polynomials of the index."""
+    if not any(inner.op == "sym" and inner.name == index for inner in walk(term)):
+        return True
+    if term.op in ("mul", "div", "neg", "factorial", "exp", "sqrt"):
+        return all(_is_steady(arg, index) for arg in term.args)
+    if term.op == "pow":
+        return all(_is_steady(arg, index) for arg in term.args)
+    if term.op in ("add", "sub"):
+        return all(inner.op in ("add", "sub", "mul", "neg", "num", "sym", "const") or _is_whole_power(inner)
+                   for inner in walk(term))  # fmt: skip
+    return term.op == "sym"
+
+
+def _is_whole_power(node: Expr) -> bool:
+    return node.op == "pow" and node.args[1].op == "num" and (node.args[1].value or Fraction(1, 2)).denominator == 1
+
+
+# The double-exponential rule: its step, and how many steps it goes to each side. An infinite range has no scale of
+# its own, and needs the finer step.
+STEPS = {"finite": (0.1, 37), "half": (0.05, 80), "whole": (0.05, 80)}
+
+
+def _nodes(kind: str) -> list[tuple[float, float, float]]:
+    """Nodes of the double-exponential rule: place, distance from the far end, weight.
+
+    `finite` on (0, 1), `half` on (0, inf), `whole` on (-inf, inf). Source: Takahasi and Mori 1974.
+    """
+    found = []
+    step, reach = STEPS[kind]
+    for k in range(-reach, reach + 1):
+        t = step * k
+        u, du = math.pi / 2 * math.sinh(t), math.pi / 2 * math.cosh(t)
+        if kind == "finite":
+            near, far = 1.0 / (1.0 + math.exp(-2.0 * u)), 1.0 / (1.0 + math.exp(2.0 * u))
+            found.append((near, far, 2.0 * du * near * far * step))
+        elif kind == "half":
+            found.append((math.exp(u), 0.0, du * math.exp(u) * step))
+        else:
+            found.append((math.sinh(u), 0.0, du * math.cosh(u) * step))
+    return found
+
+
+def _integral(node: Expr, scope: _Scope) -> Pair:
+    """A definite integral: what does not depend on its variable outside, powers exactly, the rest by quadrature."""
+    name = _index(node, scope)
+    integrand, _, low, high = node.args
+    ops = {inner.op for inner in walk(integrand)}
+    if not _mentions(integrand, name) and "sym" in ops and "integral" not in ops:
+        raise NoValue("integral")  # the force in `\int F dx` may depend on x without saying so
+    factors = integrand.args if integrand.op == "mul" else (integrand,)
+    inside = [factor for factor in factors if _mentions(factor, name)]
+    outside = [factor for factor in factors if not _mentions(factor, name)]
+    if integrand.op == "div" and not _mentions(integrand.args[1], name):
+        inner = Expr("integral", (integrand.args[0], *node.args[1:]))
+        return _on_pairs("div", _scalar(inner, scope), _scalar(integrand.args[1], scope), scope)
+    if outside and inside:
+        rest = inside[0] if len(inside) == 1 else Expr("mul", tuple(inside))
+        value = _scalar(Expr("integral", (rest, *node.args[1:])), scope)
+        for factor in outside:
+            value = _on_pairs("mul", value, _scalar(factor, scope), scope)
+        return value
+    if integrand.op in ("add", "sub", "neg"):
+        parts = [_scalar(Expr("integral", (arg, *node.args[1:])), scope) for arg in integrand.args]
+        if integrand.op == "neg":
+            return _of_pair("neg", parts[0], scope)
+        total = parts[0]
+        for part in parts[1:]:
+            total = _on_pairs(integrand.op, total, part, scope)
+        return total
+    ends = {low.op == "infinity" or (low.op == "neg" and low.args[0].op == "infinity"), high.op == "infinity"}
+    degree = _degree(integrand, name)
+    if degree is not None and True not in ends:
+        raised = number(degree + 1)
+        upper, lower = (Expr("pow", (end, raised)) for end in (high, low))
+        return _scalar(Expr("div", (Expr("sub", (upper, lower)), raised)), scope)
+    return _quadrature(integrand, name, low, high, scope)
+
+
+def _mentions(node: Expr, name: str) -> bool:
+    return any(inner.op == "sym" and inner.name == name for inner in walk(node))
+
+
+def _degree(node: Expr, name: str) -> int | None:
+    """N if the node is the n-th power of this symbol, or 0 if it does not depend on it."""
+    if not _mentions(node, name):
+        return 0 if node == number(1) else None
+    if node.op == "sym":
+        return 1
+    if node.op == "pow" and node.args[0].op == "sym" and _is_whole_power(node):
+        value = node.args[1].value
+        assert value is not None
+        return int(value) if 0 < value <= MAX_IMMEDIATE else None
+    return None
+
+
+def _quadrature(integrand: Expr, name: str, low: Expr, high: Expr, scope: _Scope) -> Pair:
+    """The double-exponential rule with step h, and the square of its distance from that with step 2h as the error."""
+    builder, combine = scope.builder, scope.builder.combine
+    if any(inner.op in _KINKED for inner in walk(integrand)):
+        raise NoValue("integral")  # the rule's error is not that of a smooth function
+    if low.op == "infinity":  # from infinity inward
+        inner = Expr("integral", (integrand, symbol(name), high, low))
+        return _of_pair("neg", _scalar(inner, scope), scope)
+    infinite_low = low.op == "neg" and low.args[0].op == "infinity"
+    kind = ("whole" if infinite_low else "half") if high.op == "infinity" else "finite"
+    if (infinite_low and high.op != "infinity") or (high.op == "neg" and high.args[0].op == "infinity"):
+        raise NoValue("integral")
+    start = builder.number(0) if infinite_low else _real(low, scope)
+    end = _real(high, scope) if kind == "finite" else start
+    width = combine("sub", end, start)
+    fine: list[int] = []
+    coarse: list[int] = []
+    sizes: list[int] = []
+    for k, (near, far, weight) in enumerate(_nodes(kind)):
+        if kind == "finite":
+            side, share = (start, near) if near <= 0.5 else (end, far)
+            shift = combine("mul", width, builder.constant(share, share * 2.0**-50))
+            at = combine("add" if near <= 0.5 else "sub", side, shift)
+        else:
+            at = combine("add", start, builder.constant(near, abs(near) * 2.0**-48))
+        value = _real(integrand, replace(scope, bound={**scope.bound, name: _pair(at)}, under_integral=True))
+        part = combine("mul", builder.constant(weight, weight * 2.0**-48), value)
+        fine.append(part)
+        sizes.append(combine("abs", part))
+        if k % 2 == STEPS[kind][1] % 2:
+            coarse.append(part)
+    total, half, size = (_total(builder, parts) for parts in (fine, coarse, sizes))
+    apart = combine("sub", total, combine("mul", builder.number(2), half))
+    cut = combine("mul", builder.number(10), combine("add", sizes[0], sizes[-1]))  # what lies beyond the last nodes
+    error = combine("mul", builder.number(1000), combine("div", combine("mul", apart, apart), size))
+    error = combine("add", error, cut)
+    builder.is_estimate = True
+    value = builder.emit("widen", total, error)
+    return (combine("mul", width, value) if kind == "finite" else value), None
+
+
+def _total(builder: Builder, parts: list[int]) -> int:
+    total = parts[0]
+    for part in parts[1:]:
+        total = builder.combine("add", total, part)
+    return total
+
+
+def _absolute(node: Expr, scope: _Scope) -> _Value:
+    """A length, where what stands inside is a vector: its components may not be known."""
+    value = _lower(node.args[0], scope)
+    if not isinstance(value, _Table) and any(inner.name.startswith(r"\vec") for inner in walk(node)):
+        raise NoValue("abs")
+    return _apply("abs", value, scope)
+
+
+_LOWERED: dict[str, Callable[[Expr, _Scope], _Value]] = {
+    "num": _number, "const": _constant, "sym": _symbol, "unit": _unit, "derivative": _derivative, "pow": _power,
+    "root": _power, "matrix": _matrix, "tuple": _tuple, "dot": _dot, "cross": _cross, "apply": _called,
+    "factorial": _factorial, "binomial": _binomial, "ceiling": _ceiling, "modulo": _modulo, "parallel": _parallel,
+    "cases": _cases, "sum": _sum, "product": _sum, "integral": _integral, "abs": _absolute,
+}  # fmt: skip

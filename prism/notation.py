@@ -1,0 +1,157 @@
+r"""How the letters of a pair of formulas are to be read: which are vectors, complex numbers, matrices.
+
+LaTeX does not say that `i` is the imaginary unit or that z has two parts. What the problem declares decides; else
+the formulas do, both together, so that a symbol is one thing on both sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prism.context import Context
+from prism.expr import Expr, Formula, symbols, walk
+from prism.lowering import PLAIN, Mismatch, Notation, conjugated, shape_of
+
+VECTOR = r"\vec{"
+_HAT = r"\hat{"
+_COMPLEX_MARKS = (r"\tilde{", r"\underline{")
+_USUALLY_COMPLEX = frozenset(("z", "Z", "w", r"\psi", r"\Psi", r"\chi", "S", "Y"))
+_PARTS = frozenset(("Re", "Im", "arg"))
+_COMPLEX_ATOMS = frozenset(("derivative", "partial", "integral", "apply", "bracket", "nabla"))
+
+
+def notation_of(a: Formula, b: Formula, context: Context) -> Notation:
+    """The reading of a pair: what one formula shows holds for the other."""
+    members = (*a.members, *b.members)
+    names = symbols(*members)
+    depends = a.depends | b.depends
+    unit = _imaginary_unit(names, members, context)
+    is_complex = bool(unit) or _speaks_of_parts(names, members) or _is_declared(names, context, "complex")
+    vectors = frozenset(name for name in names if VECTOR in name) | _declared(names, context, "vector")
+    if vectors:
+        vectors |= {name for name in names if name.startswith(_HAT)}
+    if not (is_complex or vectors or depends or holds_matrix(members)):
+        return PLAIN
+    notation = Notation(
+        is_complex=is_complex,
+        complexes=_complexes(a, b, names, context, unit) if is_complex else frozenset(),
+        unit=unit or "i",
+        vectors=vectors,
+        dimension=_dimension(members) if vectors else 3,
+        lengths=tuple(sorted((length, name) for name in vectors for length in (_length(name),) if length in names)),
+        depends=depends,
+    )
+    return _with_matrices(a, b, notation)
+
+
+def without_vectors(notation: Notation) -> Notation:
+    """The same reading with every vector as one number: where a vector stands beside a number, nothing else is left."""
+    return Notation(notation.is_complex, notation.complexes, notation.unit, depends=notation.depends)
+
+
+def _imaginary_unit(names: frozenset[str], members: tuple[Expr, ...], context: Context) -> str:
+    r"""`i`, unless the problem speaks of it or a sum runs over it; `j` beside a frequency, where there is no `i`."""
+    bound = {node.args[1].name for member in members for node in walk(member)
+             if node.op in ("sum", "product") and len(node.args) > 1}  # fmt: skip
+    if "i" in names and "i" not in context.declared and "i" not in bound:
+        return "i"
+    if "j" in names and r"\omega" in names and "j" not in context.declared and "j" not in bound:
+        return "j"
+    return ""
+
+
+def _speaks_of_parts(names: frozenset[str], members: tuple[Expr, ...]) -> bool:
+    """Real parts, arguments, or a symbol beside its conjugate."""
+    if any(name.endswith("^{*}") and conjugated(name) in names for name in names):
+        return True
+    return any(node.op == "apply" and node.name in _PARTS for member in members for node in walk(member))
+
+
+def _is_declared(names: frozenset[str], context: Context, kind: str) -> bool:
+    return bool(_declared(names, context, kind))
+
+
+def _declared(names: frozenset[str], context: Context, kind: str) -> frozenset[str]:
+    return frozenset(name for name in names if context.kinds.get(name) == kind)
+
+
+def _complexes(a: Formula, b: Formula, names: frozenset[str], context: Context, unit: str) -> frozenset[str]:
+    """Symbols with two parts: declared, conjugated, marked, or what a formula with `i` defines."""
+    found = set(_declared(names, context, "complex"))
+    found |= {conjugated(name) for name in names if name.endswith("^{*}")}
+    found |= {conjugated(name) for name in names if conjugated(name) != name and conjugated(name) in names}
+    found |= {name for name in names if name.startswith(_COMPLEX_MARKS)}
+    for member in (*a.members, *b.members):
+        for node in walk(member):
+            if node.op == "apply" and node.name in _PARTS and node.args[0].op == "sym":
+                found.add(node.args[0].name)
+    for f in (a, b):
+        for subject, other in _sides(f):
+            if subject.op == "sym" and (unit in symbols(other) or found & symbols(other)) and not _is_real(other):
+                found.add(subject.name)
+    found |= names & _USUALLY_COMPLEX
+    real = {name for name, kind in context.kinds.items() if kind != "complex"}
+    return frozenset(found - real - {unit})
+
+
+def _sides(f: Formula) -> Iterator[tuple[Expr, Expr]]:
+    """Each side with the other; of a union (`(x - a)(x - b) = 0`) those of its equations."""
+    groups = [f.members]
+    if len(f.members) == 2 and f.members[0].op == "mul":
+        groups += [factor.args for factor in f.members[0].args if factor.op == "sub"]
+    for members in groups:
+        for member in members:
+            for other in members:
+                if other is not member:
+                    yield member, other
+
+
+def _is_real(node: Expr) -> bool:
+    r"""Whether a value is real by its form: `|\psi|^2`, a real part."""
+    if node.op in ("mul", "div", "add", "sub", "neg", "pow", "sqrt"):
+        return all(_is_real(arg) for arg in node.args)
+    return node.op in ("abs", "num", "const") or (node.op == "apply" and node.name in _PARTS)
+
+
+def _length(vector: str) -> str:
+    r"""The plain name of a vector's length: `\vec{F}_1` has the length `F_1`."""
+    if not vector.startswith(VECTOR):
+        return ""
+    inner, _, rest = vector.removeprefix(VECTOR).partition("}")
+    return inner + rest
+
+
+def _dimension(members: tuple[Expr, ...]) -> int:
+    """Components of the vectors: those that are written out, else three."""
+    for member in members:
+        for node in walk(member):
+            if node.op == "tuple" and len(node.args) in (2, 3):
+                return len(node.args)
+            if node.op == "matrix" and all(row.op != "row" or len(row.args) == 1 for row in node.args):
+                return len(node.args)
+    return 3
+
+
+def holds_matrix(members: tuple[Expr, ...]) -> bool:
+    """Whether a matrix is written out."""
+    return any(node.op == "matrix" for member in members for node in walk(member))
+
+
+def _with_matrices(a: Formula, b: Formula, notation: Notation) -> Notation:
+    """A lone symbol that is set equal to a matrix is one of its shape."""
+    shapes: dict[str, tuple[int, int]] = {}
+    for f in (a, b):
+        for subject, other in _sides(f):
+            if subject.op == "sym" and subject.name not in notation.vectors and holds_matrix((other,)):
+                try:
+                    shape = shape_of(other, notation)
+                except Mismatch:
+                    continue
+                if shape is not None:
+                    shapes.setdefault(subject.name, shape)
+    if not shapes:
+        return notation
+    return Notation(
+        notation.is_complex, notation.complexes, notation.unit, notation.vectors, notation.dimension,
+        notation.lengths, tuple(sorted(shapes.items())), notation.depends,
+    )  # fmt: skip

@@ -1,0 +1,166 @@
+"""Points where several residuals vanish at once: vectors, matrices, complex numbers, systems of equations.
+
+As `points`, with Newton's method in as many variables as there are independent equations in place of the roots in
+one. Not all roots are found, but each draw begins elsewhere, so no branch is missed for long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from types import ModuleType
+from typing import Any
+
+from prism.expr import Expr
+from prism.kernels import floats, ints, source, spend
+from prism.lowering import Notation
+from prism.points import (
+    CODES,
+    DRAWS_PER_POINT,
+    EXCURSIONS,
+    KEPT,
+    MAX_OPERATIONS,
+    ORDINARY,
+    Crossing,
+    Sampling,
+    draws,
+    rules_of,
+    tape_of,
+    workspace,
+)
+from prism.tape import Tape
+
+_EXCURSION_POINTS = 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SystemPoints:
+    """A system with points where all its residuals are zero; attributes as of `points.Points`.
+
+    Attributes:
+        roots: int64[n_root], the residuals' instructions.
+        spot, place: see `kernels.source.system_points`.
+    """
+
+    tape: Tape
+    code: Any
+    consts: Any
+    dep: Any
+    roots: Any
+    draws: Any
+    n_draw: int
+    spot: Any
+    place: Any
+    n_point: int
+    live: frozenset[str] = frozenset()
+    faint: frozenset[str] = frozenset()
+    is_identity: bool = False
+    cost: int = 0
+
+    def names(self, mask: int) -> frozenset[str]:
+        """Names of the bits that are set."""
+        return frozenset(name for v, name in enumerate(self.tape.names) if mask >> v & 1)
+
+    def point(self, i: int) -> dict[str, float]:
+        """Point i by name."""
+        start = i * (len(self.tape.names) + 1) + 1
+        return {name: float(self.place[start + v]) for v, name in enumerate(self.tape.names)}
+
+
+@lru_cache(maxsize=KEPT)
+def system_points(
+    residual: Expr,
+    notation: Notation,
+    samplings: tuple[tuple[str, Sampling], ...],
+    digest: str,
+    want: int,
+    module: ModuleType,
+) -> SystemPoints:
+    """Draw points of a system; arguments as of `points.zero_points`."""
+    tape = tape_of(residual, notation)
+    how = dict(samplings)
+    n_var, n_op, n_root = len(tape.names), tape.n_op, len(tape.roots)
+    n_draw = DRAWS_PER_POINT * want
+    table = [value for name in tape.names for value in draws(name, how.get(name, ORDINARY), digest, n_draw)]
+    kinds = [CODES.get(how.get(name, ORDINARY).kind, source.POSITIVE) for name in tape.names]
+    free = sum(1 << v for v in range(n_var) if kinds[v] != source.INTEGER)
+    spot, place, tally = ints(module, 3 * n_draw), floats(module, n_draw * (n_var + 1)), ints(module, 2)
+    points = SystemPoints(
+        tape, ints(module, tape.code), floats(module, tape.consts), ints(module, tape.dep),
+        ints(module, list(tape.roots)), floats(module, table or 1), n_draw, spot, place, 0,
+    )  # fmt: skip
+    if free:
+        x, value, bound, adjoint, grad = workspace(module, tape)
+        n_point = int(module.system_points(
+            points.code, points.consts, points.dep, n_op, n_var, points.roots, n_root, ints(module, kinds), free,
+            points.draws, n_draw, want, MAX_OPERATIONS // n_op, spot, place, x, value, bound, adjoint, grad,
+            floats(module, n_root * n_var), floats(module, n_root * max(n_root, n_var)), floats(module, n_root**2),
+            ints(module, n_root + 1), ints(module, n_root + 1), tally,
+        ))  # fmt: skip
+        points = replace(points, n_point=n_point, cost=int(tally[1]) * n_op)
+    spend(points.cost)
+    own = system_cross(points, points, module)
+    live = points.names(own.out[source.LIVE])
+    doubtful = points.names(own.out[source.TOUCHED]) - live
+    faint = frozenset(name for name in doubtful if not _is_dead(points, name, module))
+    return replace(points, live=live, faint=faint, is_identity=points.n_point == 0 and _vanishes(points, module))
+
+
+def system_cross(here: SystemPoints, other: SystemPoints, module: ModuleType) -> Crossing:
+    """Evaluate one system at the points of another; both must have been drawn with the same samplings."""
+    slots = {name: v for v, name in enumerate(here.tape.names)}
+    slot_of = [slots.get(name, -1) for name in other.tape.names]
+    x, value, bound, adjoint, grad = workspace(module, here.tape)
+    out = ints(module, 8)
+    module.system_cross(
+        here.code, here.consts, here.dep, here.tape.n_op, len(here.tape.names), here.roots, len(here.tape.roots),
+        here.draws, here.n_draw, ints(module, slot_of or 1), len(other.tape.names), other.spot, other.place,
+        other.n_point, rules_of(here.tape, other.tape), x, value, bound, adjoint, grad, out,
+    )  # fmt: skip
+    spend(here.tape.n_op * 3 * other.n_point)
+    found = tuple(int(n) for n in out)
+    left = 0.0
+    if found[source.MISMATCH] >= 0 and not found[source.POLED]:
+        left = float(value[here.tape.roots[found[source.AGREED]]])
+    return Crossing(found, left, 0.0, tuple(float(v) for v in x))
+
+
+def _residuals(points: SystemPoints, module: ModuleType, at: Mapping[str, float]) -> list[tuple[float, float]] | None:
+    """Value and bound of each residual at a point; None where it is undefined."""
+    tape = points.tape
+    x, value, bound, _, _ = workspace(module, tape)
+    for v, name in enumerate(tape.names):
+        x[v] = at[name]
+    if module.evaluate(points.code, points.consts, points.dep, tape.n_op, x, 0, value, bound):
+        return None
+    return [(float(value[root]), float(bound[root])) for root in tape.roots]
+
+
+def _is_dead(points: SystemPoints, name: str, module: ModuleType) -> bool:
+    """Whether a symbol can be moved far away and every point remains a zero: see `points`."""
+    seen = 0
+    for i in range(min(points.n_point, _EXCURSION_POINTS)):
+        at = points.point(i)
+        for power in EXCURSIONS:
+            found = _residuals(points, module, {**at, name: at[name] * 2.0**power})
+            if found is None:
+                continue
+            if any(abs(value) > source.INFORMATIVE * bound for value, bound in found):
+                return False
+            seen += 1
+    return seen > 0
+
+
+def _vanishes(points: SystemPoints, module: ModuleType) -> bool:
+    """True if all residuals are zero within their rounding bounds at every draw where they are defined."""
+    seen = 0
+    for d in range(points.n_draw):
+        at = {name: float(points.draws[v * points.n_draw + d]) for v, name in enumerate(points.tape.names)}
+        found = _residuals(points, module, at)
+        if found is None:
+            continue
+        if any(abs(value) > 4 * bound for value, bound in found):
+            return False
+        seen += 1
+    return seen > 0

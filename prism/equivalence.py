@@ -16,6 +16,7 @@ from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
+from prism.balls import refined, residual_ball
 from prism.context import Context
 from prism.expr import Expr, Formula, canonical_zero, number, symbol, symbols, walk
 from prism.kernels import kernels, source
@@ -28,7 +29,10 @@ from prism.points import (
     Sampling,
     cross,
     draws,
+    gradient_at,
+    subjects_of,
     tape_of,
+    vanishes,
     workspace,
     zero_points,
 )
@@ -54,13 +58,15 @@ REASONS = {
     "identity": "one is true or false whatever the variables are, so it says nothing about them",
     "kind": "they are of different kinds, as an inequality and an equation",
     "other_factor": "a factor of one product is zero where the other formula is not",
-    "exact": "they differ by less than sampling sees, in exact arithmetic",
+    "ratio": "their ratio is not constant",
+    "exact": "they differ by little, in exact arithmetic or without rounding",
     "opposite_side": "the same boundary, but the other side of it",
     "parse_error": "one of them cannot be read",
     "unsupported": "a construct that is not evaluated stands on one side only",
     "too_few_points": "not enough points on the zero set could be found",
     "below_rounding": "a variable's effect is below rounding error everywhere",
     "borderline": "too close to the threshold to call",
+    "imprecise": "the written decimals leave too much open",
     "too_large": "beyond the limits on size",
 }
 """Every reason a verdict can have, in words. Closed: a test refuses any other."""
@@ -163,13 +169,16 @@ class Pair:
     samplings: Mapping[str, Sampling]
 
 
-def compare_zero_sets(a: Formula, b: Formula, context: Context = _NOTHING_KNOWN) -> Verdict:
+def compare_zero_sets(
+    a: Formula, b: Formula, context: Context = _NOTHING_KNOWN, *, approximate: bool = False
+) -> Verdict:
     """Decide whether two formulas hold at the same points: equations, boundaries of inequalities, bare expressions.
 
     Args:
         a, b: the reference and the claim: of one kind, with one or two members.
         context: kinds of symbols; which symbols the problem speaks of (an `i` among them is no imaginary unit); its
             digest keys the random generator.
+        approximate: measured decimals are equal within their own precision (semantics N.1).
 
     Source: PRISM-Physics (arXiv 2510.03185), Algorithm 1, turned round: solved once per formula, cross-evaluated
     per pair. Twin: tests/reference.py::equivalent
@@ -191,7 +200,7 @@ def compare_zero_sets(a: Formula, b: Formula, context: Context = _NOTHING_KNOWN)
     if only:
         construct = min(pair.tapes[name in pair.tapes[1].atoms].atoms[name] for name in only)
         return Verdict("undecided", "unsupported", detail=construct)
-    return _cross_evaluate(pair)
+    return _cross_evaluate(pair, approximate=approximate)
 
 
 def read_pair(a: Formula, b: Formula, context: Context, notation: Notation) -> Pair | None:
@@ -281,37 +290,80 @@ def _domain(notation: Notation, names: frozenset[str], context: Context) -> str:
 def _compare_identities(a: Formula, b: Formula, context: Context) -> Verdict:
     """A formula that says nothing about its variables matches only one whose sides correspond (semantics Z.7)."""
     sides = [sorted(canonical_zero(member) for member in f.members) for f in (a, b)]
-    if sides[0] == sides[1] and len(set(sides[0])) > 1 and _holds(a, context) and _holds(b, context):
+    if sides[0] == sides[1] and len(set(sides[0])) > 1 and is_identity(a, context) and is_identity(b, context):
         return Verdict("equivalent", "same_form", "proved")
     return Verdict("different", "identity")
 
 
-def _holds(f: Formula, context: Context) -> bool:
+def is_identity(f: Formula, context: Context) -> bool:
     """Whether a formula is true whatever its symbols are; false for `2 = 3` and `x = x + 1`."""
     pair = read_pair(f, f, context, notation_of(f, f, context))
-    return pair is not None and _points(_trial(pair), pair.samplings)[0].is_identity
+    if pair is None:
+        return False
+    special = tuple(sorted((name, how) for name, how in pair.samplings.items() if how != ORDINARY))
+    residual = facts_of(f).residual
+    if len(pair.tapes[0].roots) > 1:
+        return system_points(residual, pair.notation, special, context.digest, MIN_POINTS, kernels()).is_identity
+    return vanishes(residual, pair.notation, special, context.digest, kernels())
 
 
-def _cross_evaluate(pair: Pair) -> Verdict:
+def _cross_evaluate(pair: Pair, *, approximate: bool) -> Verdict:
     """Each one's points in the other: the heart of the decision."""
-    trial = _trial(pair)
+    trial = _trial(pair, _precision(pair.tapes, approximate=approximate))
     one, two = _points(trial, pair.samplings)
     if one.is_identity or two.is_identity:
         return _compare_identities(pair.a, pair.b, pair.context)
-    verdict = _weigh(one, two, pair.samplings, trial.module)
+    verdict = _weigh(one, two, pair.samplings, trial)
     if verdict.reason == "too_few_points":
         verdict = _try_harder(trial, pair.samplings, one, two, verdict)
+    if verdict.reason == "borderline":
+        verdict = _decided_in_balls(one, two, trial, verdict)
     if verdict.reason in ("too_few_points", "below_rounding"):
         verdict = _try_without_double_roots(trial, pair, verdict)
     if verdict.status == "equivalent":
         verdict = _weigh_factors(pair, trial, verdict)
-    if verdict.status == "equivalent":
+    if verdict.status == "equivalent" and not approximate:
         verdict = _with_proof(pair, verdict)
     if verdict.status == "equivalent":
         plain = "same_value" if pair.a.kind == "expression" else "same_zero_set"
-        verdict = replace(verdict, reason="opaque_atoms" if pair.tapes[0].atoms else plain)
+        reason = "opaque_atoms" if pair.tapes[0].atoms else plain
+        verdict = replace(verdict, reason=reason, approximate=approximate)
     names = frozenset((*pair.tapes[0].names, *pair.tapes[1].names))
     return replace(verdict, domain=_domain(pair.notation, names, pair.context))
+
+
+def _decided_in_balls(one: _Points, two: _Points, trial: _Trial, verdict: Verdict) -> Verdict:
+    """A pair within a decade of the threshold, again without rounding; as it was where that settles nothing."""
+    if not isinstance(one, Points) or not isinstance(two, Points):
+        return verdict
+    sides = [_agreement_in_balls(here, other, trial) for here, other in ((two, one), (one, two))]
+    if any(side is False for side in sides):
+        return replace(verdict, status="different", reason="exact")
+    if all(side is True for side in sides) and not (one.faint or two.faint) and one.live == two.live:
+        return replace(verdict, status="equivalent", reason="same_zero_set", proof="tested")
+    return verdict
+
+
+def _agreement_in_balls(here: Points, other: Points, trial: _Trial) -> bool | None:
+    """Whether this formula is zero at the other's points, all of them, in root space; None if that stays open."""
+    found: bool | None = None
+    seen = 0
+    for i, (target, _) in enumerate(other.targets()):
+        slope = dict(zip(other.tape.names, gradient_at(other, other.point(i), trial.module), strict=True)).get(target)
+        place = refined(other.tape, other.point(i), target, slope) if slope else None
+        grad = gradient_at(here, {**dict.fromkeys(here.tape.names, 1.0), **other.point(i)}, trial.module)
+        if place is None or not grad or not set(here.tape.names) <= set(place):
+            continue
+        value = residual_ball(here.tape, place)
+        effects = [abs(g) * abs(float(place[name])) for name, g in zip(here.tape.names, grad, strict=True) if g]
+        if value is None or not effects:
+            continue
+        threshold = source.TOLERANCE * min(effects)
+        if abs(value) > threshold:
+            return False
+        seen += bool(abs(value) < threshold)
+        found = seen >= MIN_POINTS or None
+    return found
 
 
 def _with_proof(pair: Pair, verdict: Verdict) -> Verdict:
@@ -341,7 +393,7 @@ def _try_without_double_roots(trial: _Trial, pair: Pair, verdict: Verdict) -> Ve
         product = factors[0] if len(factors) == 1 else Expr("mul", factors)
         residuals.append(Expr("sub", (product, number(0))))
     simple = replace(trial, residuals=(residuals[0], residuals[1]))
-    again = _weigh(*_points(simple, pair.samplings), pair.samplings, trial.module)
+    again = _weigh(*_points(simple, pair.samplings), pair.samplings, simple)
     return replace(again, cost=again.cost + verdict.cost)
 
 
@@ -360,7 +412,7 @@ def _weigh_factors(pair: Pair, trial: _Trial, verdict: Verdict) -> Verdict:
             own = _draw(Expr("sub", (factor, number(0))), pair.samplings, trial)
             if not own.n_point:
                 return replace(verdict, status="undecided", reason="too_few_points", proof=None, detail=str(factor))
-            crossing = _cross(_draw(other, pair.samplings, trial), own, trial.module)
+            crossing = _cross(_draw(other, pair.samplings, trial), own, trial)
             if crossing.out[source.MISMATCH] >= 0:
                 return replace(verdict, status="different", reason="other_factor", proof=None, detail=str(factor))
     return verdict
@@ -389,12 +441,12 @@ def _draw(
     return zero_points(residual, trial.notation, special, spectators, trial.digest, trial.want, trial.module)
 
 
-def _cross(here: _Points, other: _Points, module: ModuleType) -> Crossing:
+def _cross(here: _Points, other: _Points, trial: _Trial) -> Crossing:
     if isinstance(here, SystemPoints) and isinstance(other, SystemPoints):
-        return system_cross(here, other, module)
+        return system_cross(here, other, trial.module, trial.rules)
     assert isinstance(here, Points)
     assert isinstance(other, Points)
-    return cross(here, other, module)
+    return cross(here, other, trial.module, trial.rules)
 
 
 def _try_harder(
@@ -408,7 +460,7 @@ def _try_harder(
     attempts = [(more, samplings)]
     attempts += [(trial, {**samplings, name: Sampling("negative")}) for name in fallen[:_MAX_SIGN_TRIALS]]
     for attempt, how in attempts:
-        again = _weigh(*_points(attempt, how), how, trial.module)
+        again = _weigh(*_points(attempt, how), how, attempt)
         verdict = replace(again, cost=again.cost + verdict.cost)
         if verdict.reason != "too_few_points":
             break
@@ -444,6 +496,7 @@ class _Trial:
     Attributes:
         residuals, tapes: of both formulas. notation: of the pair. digest: the generator's key. want: points.
         module: the kernels; a process may switch to compiled ones, but not within a pair.
+        rules: of the crossings, EXACT or MEASURED where decimals are written.
     """
 
     residuals: tuple[Expr, Expr]
@@ -452,12 +505,20 @@ class _Trial:
     digest: str
     want: int
     module: ModuleType
+    rules: int = 0
 
 
-def _trial(pair: Pair) -> _Trial:
+def _precision(tapes: tuple[Tape, Tape], *, approximate: bool) -> int:
+    """How decimals are taken that are known to their last digit only."""
+    if not any(tape.consts[2::3].any() for tape in tapes):
+        return 0
+    return source.MEASURED if approximate else source.EXACT
+
+
+def _trial(pair: Pair, rules: int = 0) -> _Trial:
     residuals = facts_of(pair.a).residual, facts_of(pair.b).residual
     want = int(_SPARE * max(MIN_POINTS, len(pair.samplings)))
-    return _Trial(residuals, pair.tapes, pair.notation, pair.context.digest, want, kernels())
+    return _Trial(residuals, pair.tapes, pair.notation, pair.context.digest, want, kernels(), rules)
 
 
 def _points(trial: _Trial, samplings: Mapping[str, Sampling]) -> tuple[_Points, _Points]:
@@ -484,9 +545,13 @@ def _points(trial: _Trial, samplings: Mapping[str, Sampling]) -> tuple[_Points, 
 def _with_one_sign(
     one: Points, two: Points, samplings: Mapping[str, Sampling], module: ModuleType
 ) -> tuple[Points, Points]:
-    """A quantity that is positive at some points is taken as positive; `E = -E_0` never is, and keeps its sign."""
+    """A quantity that is positive at some points is taken as positive; `E = -E_0` never is, and keeps its sign.
+
+    So does what a formula is solved for: `f = 1 - x/a` says that f is negative for large x.
+    """
     targets = [target for points in (one, two) for target in points.targets()]
     fallen = {name for name, root in targets if root < 0 and samplings[name] == ORDINARY}
+    fallen -= subjects_of(one.tape) | subjects_of(two.tape)
     risen = frozenset(name for name, root in targets if root > 0 and name in fallen)
     return (one.without(risen, module), two.without(risen, module)) if risen else (one, two)
 
@@ -497,9 +562,9 @@ def _negative_roots(points: Points) -> set[str]:
     return {name for name, root in targets if root < 0} - {name for name, root in targets if root >= 0}
 
 
-def _weigh(one: _Points, two: _Points, samplings: Mapping[str, Sampling], module: ModuleType) -> Verdict:
+def _weigh(one: _Points, two: _Points, samplings: Mapping[str, Sampling], trial: _Trial) -> Verdict:
     """The verdict on two formulas with points; reason `same_zero_set` where they agree."""
-    there, back = _cross(two, one, module), _cross(one, two, module)
+    there, back = _cross(two, one, trial), _cross(one, two, trial)
     cost = 3 * (two.tape.n_op * one.n_point + one.tape.n_op * two.n_point)
     verdict = Verdict("undecided", "too_few_points", cost=cost + one.cost + two.cost)
     for crossing, here, other, satisfies in ((there, two, one, "a"), (back, one, two, "b")):
@@ -508,6 +573,8 @@ def _weigh(one: _Points, two: _Points, samplings: Mapping[str, Sampling], module
             return replace(verdict, status="different", reason="witness", witness=witness)
     if there.out[source.BORDERLINE] or back.out[source.BORDERLINE]:
         return replace(verdict, reason="borderline")
+    if there.out[source.IMPRECISE] or back.out[source.IMPRECISE]:
+        return replace(verdict, reason="imprecise")
     if one.faint or two.faint:
         return replace(verdict, reason="below_rounding")
     if min(one.n_point, two.n_point) < MIN_POINTS:

@@ -11,8 +11,8 @@ from dataclasses import replace
 from prism.branches import united
 from prism.context import Context
 from prism.derivatives import worked_out
-from prism.equivalence import RANK, Verdict, compare_sides, compare_zero_sets
-from prism.expr import Expr, Formula, canonical, formula, walk
+from prism.equivalence import RANK, Verdict, compare_sides, compare_zero_sets, is_identity
+from prism.expr import Expr, Formula, canonical, formula, substitute, symbol, symbols, walk
 from prism.operators import with_ordered_products
 
 MAX_ENTRIES = 24  # of a set or tuple; each entry of the one is compared with each of the other
@@ -22,16 +22,18 @@ _COLLECTIONS = {"set": "set", "list": "set", "tuple": "tuple", "interval": "inte
 _ENTRYWISE = frozenset(("tuple", "interval"))
 
 
-def compare(a: Formula, b: Formula, context: Context = _NOTHING_KNOWN) -> Verdict:
+def compare(a: Formula, b: Formula, context: Context = _NOTHING_KNOWN, *, approximate: bool = False) -> Verdict:
     """Decide whether two formulas say the same thing as they stand: no constant is read, no value put in.
 
     Args:
         a, b: the reference and the claim, units already resolved.
-        context: see `equivalence.compare_zero_sets`.
+        context, approximate: see `equivalence.compare_zero_sets`.
     """
     a, b = (united(with_ordered_products(f)) for f in worked_out(a, b))
     if a.kind == "expression" and b.kind == "equation":
         return _any_member(a, b, context)
+    if a.relations == ("propto",) and (b.relations == a.relations or b.kind == "equation"):
+        return _compare_proportions(a, b, context)
     if a.kind != b.kind:
         return Verdict("different", "kind")
     if a.kind == "chain":
@@ -42,7 +44,7 @@ def compare(a: Formula, b: Formula, context: Context = _NOTHING_KNOWN) -> Verdic
         return _compare_statements(a, b, context)
     if a.kind == "expression" and (_collection(a.members[0]) or _collection(b.members[0])):
         return _compare_collections(a, b, context)
-    verdict = compare_zero_sets(a, b, context)
+    verdict = compare_zero_sets(a, b, context, approximate=approximate)
     if a.kind == "inequality" and verdict.status == "equivalent":
         return compare_sides(a, b, context, verdict)
     return verdict
@@ -66,6 +68,33 @@ def _compare_statements(a: Formula, b: Formula, context: Context) -> Verdict:
     if a.relations == ("in",):
         return _worst([compare(*pair, context) for pair in _entries_of(a, b, a.members, b.members)])
     return Verdict("undecided", "unsupported", detail=f"the relation {a.relations[0]}")
+
+
+def _compare_proportions(a: Formula, b: Formula, context: Context) -> Verdict:
+    r"""`T \propto \sqrt L` beside `T^2 \propto L`, or beside `T = 2\pi\sqrt{L/g}` (semantics Z.8).
+
+    With G the logarithm of left over right, both say that G is constant: so they do iff one G is the other times a
+    number and plus one, for all values of the symbols of the reference. Symbols that only the claim has are its
+    factor, and the same at every place.
+    """
+    names = symbols(*a.members)
+    if not names <= symbols(*b.members) or (b.relations == a.relations and names != symbols(*b.members)):
+        return Verdict("different", "live_variables")
+    ones, twos = (
+        [Expr("ln", (_at_place(Expr("div", f.members), names, place),)) for place in ("", "'1", "'2", "'3")]
+        for f in (a, b)
+    )
+    first = Expr("mul", (Expr("sub", (ones[0], ones[1])), Expr("sub", (twos[2], twos[3]))))
+    second = Expr("mul", (Expr("sub", (ones[2], ones[3])), Expr("sub", (twos[0], twos[1]))))
+    if not is_identity(formula((first, second), ("=",)), context):
+        return Verdict("different", "ratio")
+    if any(is_identity(formula((side[0], side[1]), ("=",)), context) for side in (ones, twos)):
+        return Verdict("different", "identity")
+    return Verdict("equivalent", "same_zero_set", "tested")
+
+
+def _at_place(node: Expr, names: frozenset[str], place: str) -> Expr:
+    return substitute(node, {symbol(name): symbol(name + place) for name in names})
 
 
 def _collection(node: Expr) -> str:

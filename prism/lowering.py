@@ -197,10 +197,10 @@ def _real(node: Expr, scope: _Scope) -> int:
 
 def _number(node: Expr, scope: _Scope) -> Pair:
     assert node.value is not None
-    return scope.builder.number(node.value, _uncertainty(node)), None
+    return scope.builder.number(node.value, uncertainty(node)), None
 
 
-def _uncertainty(node: Expr) -> float:
+def uncertainty(node: Expr) -> float:
     """Relative uncertainty of a decimal as it is written: half a unit in its last place; 0 if it is exact."""
     digits, _, power = node.name.partition("e")
     if "." not in digits and not power:

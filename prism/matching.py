@@ -17,11 +17,13 @@ from prism.equivalence import RANK, Verdict
 from prism.errors import LatexSyntaxError
 from prism.expr import EQUALITIES, Expr, Formula, formula, number, plain_parts, spell, substitute, symbol, symbols, walk
 from prism.kinds import compare
+from prism.lowering import uncertainty
 from prism.quantities import Reading, constant_table, with_italic_units, with_units_resolved
 
 MAX_ATTEMPTS = 12  # for one pair; a formula of nothing but constants has hundreds of readings
 MAX_READ = 4  # symbols of one pair that are read as constants
 MAX_ALTERNATIVES = 6  # joined by `or`; more are a list of guesses
+MACHINE_PRECISION = 1e-10  # relative, of a decimal that a machine has written out
 MAX_CHAIN = 12  # members; a longer chain is a list of guesses
 
 
@@ -189,7 +191,26 @@ def _attempt(reference: Formula, claim: Formula, context: Context) -> Verdict:
         cost += verdict.cost
         if verdict.status == "equivalent":
             return replace(verdict, readings=attempt.readings, cost=cost)
+    if _may_be_approximate(a, b):
+        verdict = compare(a, b, context, approximate=True)
+        cost += verdict.cost
+        if verdict.status == "equivalent" or verdict.reason == "imprecise":
+            return replace(verdict, cost=cost)
     return replace(plain, cost=cost)
+
+
+def _may_be_approximate(a: Formula, b: Formula) -> bool:
+    """Whether measured decimals may make the two equal (semantics N.1).
+
+    Not where a number is all that is stated: 0.333 is not 1/3. There a decimal counts as another spelling of an exact
+    number only with the figures of a machine.
+    """
+    unsure = [size for f in (a, b) for member in f.members for node in walk(member)
+              if node.op == "num" and (size := uncertainty(node))]  # fmt: skip
+    if not unsure:
+        return False
+    bare = min(len(symbols(*f.members)) for f in (a, b)) <= len(a.members) - 1
+    return not bare or max(unsure) <= MACHINE_PRECISION
 
 
 def _mixes_hertz_and_radian(a: Formula, b: Formula) -> bool:

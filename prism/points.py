@@ -33,6 +33,8 @@ BOX_B = (0.1, 1.4)  # odd draws: box A alone takes 1 + e^{-x} for 1 + 2e^{-x}
 
 EXCURSIONS = (-160, -80, -40, -20, 20, 40, 80, 160)  # powers of two by which a symbol is moved to see if it is dead
 _EXCURSION_POINTS = 3
+_TELLING = 1e-6  # relative to the sides, the largest rounding bound at which they are seen to be equal
+_IDENTITY_DRAWS = 24  # at which an identity has to hold
 _ROOM = 2  # points that fit, as a multiple of the draws: some targets have several roots
 
 
@@ -121,7 +123,7 @@ class Points:
     def targets(self) -> list[tuple[str, float]]:
         """The symbol solved for and its root, point by point."""
         names = self.tape.names
-        return [(names[int(self.spot[3 * i + 1])], float(self.root[2 * i])) for i in range(self.n_point)]
+        return [(names[int(self.spot[3 * i + 1])], float(self.root[3 * i])) for i in range(self.n_point)]
 
     def without(self, risen: frozenset[str], module: ModuleType) -> Points:
         """Without the negative roots of these names."""
@@ -136,7 +138,7 @@ class Points:
         """Point i by name."""
         d, target = int(self.spot[3 * i]), int(self.spot[3 * i + 1])
         place = {name: float(self.draws[v * self.n_draw + d]) for v, name in enumerate(self.tape.names)}
-        place[self.tape.names[target]] = float(self.root[2 * i])
+        place[self.tape.names[target]] = float(self.root[3 * i])
         return place
 
 
@@ -181,21 +183,19 @@ def zero_points(
         want: points wanted; DRAWS_PER_POINT times as many draws are made at most.
         module: the kernels to use.
     """
-    tape = tape_of(residual, notation)
+    points = _without_points(residual, notation, samplings, digest, DRAWS_PER_POINT * want, module)
+    if _vanishes(points, module):
+        return replace(points, is_identity=True)
+    tape, n_draw = points.tape, points.n_draw
     how = dict(samplings)
     n_var, n_op = len(tape.names), tape.n_op
-    n_draw = DRAWS_PER_POINT * want
-    table = [value for name in tape.names for value in draws(name, how.get(name, ORDINARY), digest, n_draw)]
     kinds = [CODES.get(how.get(name, ORDINARY).kind, source.POSITIVE) for name in tape.names]
     estimated = _estimated(tape)
     targets = [v for v in range(n_var) if kinds[v] != source.INTEGER and tape.names[v] not in spectators]
     targets = [v for v in targets if not estimated >> v & 1] or targets
     room = _ROOM * n_draw
-    spot, root, tally = ints(module, 3 * room), floats(module, 2 * room), ints(module, 2)
-    points = Points(
-        tape, ints(module, tape.code), floats(module, tape.consts), ints(module, tape.dep), floats(module, table or 1),
-        n_draw, spot, root, 0,
-    )  # fmt: skip
+    spot, root, tally = ints(module, 3 * room), floats(module, 3 * room), ints(module, 2)
+    points = replace(points, spot=spot, root=root)
     if targets:
         n_point = int(module.zero_points(
             points.code, points.consts, points.dep, n_op, n_var, ints(module, kinds), ints(module, targets),
@@ -213,7 +213,32 @@ def zero_points(
     live = (live - whole) | frozenset(name for name in whole if _is_stepping(points, name, module))
     doubtful = points.names(own.out[source.TOUCHED]) - live
     faint = frozenset(name for name in doubtful if not _is_dead(points, name, module))
-    return replace(points, live=live, faint=faint, is_identity=points.n_point == 0 and _vanishes(points, module))
+    return replace(points, live=live, faint=faint)
+
+
+def _without_points(
+    residual: Expr, notation: Notation, samplings: tuple[tuple[str, Sampling], ...], digest: str, n_draw: int,
+    module: ModuleType,
+) -> Points:  # fmt: skip
+    """A formula with its draws, not yet solved."""
+    tape = tape_of(residual, notation)
+    how = dict(samplings)
+    table = [value for name in tape.names for value in draws(name, how.get(name, ORDINARY), digest, n_draw)]
+    return Points(
+        tape, ints(module, tape.code), floats(module, tape.consts), ints(module, tape.dep), floats(module, table or 1),
+        n_draw, ints(module, 1), floats(module, 1), 0,
+    )  # fmt: skip
+
+
+def vanishes(
+    residual: Expr,
+    notation: Notation,
+    samplings: tuple[tuple[str, Sampling], ...],
+    digest: str,
+    module: ModuleType,
+) -> bool:
+    """Whether the residual is zero, whatever its symbols are; arguments as of `zero_points`."""
+    return _vanishes(_without_points(residual, notation, samplings, digest, _IDENTITY_DRAWS, module), module)
 
 
 def _estimated(tape: Tape) -> int:
@@ -228,8 +253,10 @@ def _with_roots_that_count(points: Points, how: Mapping[str, Sampling], module: 
     """Leave out roots outside a declared domain, and roots of 0 that only a common factor has.
 
     What is sampled is not zero, so `R v = R^3 k` has no root R = 0 of interest; but `a = 0` has no other (Z.1). A
-    root of 0 is left out where the symbol has others, or is dead wherever another symbol's root is not 0.
+    root of 0 is left out where the symbol has others, or is dead wherever another symbol's root is not 0. What a
+    formula says its subject is, it is: `f = max(0, x)` is 0 for some x.
     """
+    subjects = subjects_of(points.tape)
     targets = points.targets()
     nonzero = {name for name, root in targets if root}
     zero_only = {name for name, root in targets if not root} - nonzero
@@ -240,15 +267,28 @@ def _with_roots_that_count(points: Points, how: Mapping[str, Sampling], module: 
         domain = how.get(name, ORDINARY).domain
         if domain and not domain[0] <= root <= domain[1]:
             continue
-        if root or name not in nonzero | factors:
+        if root or name in subjects or name not in nonzero | factors:
             kept.append(i)
     return points if len(kept) == points.n_point else _subset(points, kept, module)
+
+
+def subjects_of(tape: Tape) -> frozenset[str]:
+    """The symbol that stands alone on one side and nowhere else, if there is one."""
+    if tape.n_op < 3 or int(tape.code[-3]) != source.SUB:
+        return frozenset()
+    a, b = (int(place) for place in tape.code[-2:])
+    sides = ((a, b), (b, a))
+    return frozenset(
+        tape.names[int(tape.code[3 * one + 1])]
+        for one, other in sides
+        if int(tape.code[3 * one]) == source.SYM and not int(tape.dep[other]) >> int(tape.code[3 * one + 1]) & 1
+    )
 
 
 def _subset(points: Points, kept: list[int], module: ModuleType) -> Points:
     """The same formula with some of its points."""
     spot = [int(n) for i in kept for n in points.spot[3 * i : 3 * i + 3]]
-    root = [float(r) for i in kept for r in points.root[2 * i : 2 * i + 2]]
+    root = [float(r) for i in kept for r in points.root[3 * i : 3 * i + 3]]
     return replace(points, spot=ints(module, spot or 1), root=floats(module, root or 1), n_point=len(kept))
 
 
@@ -268,7 +308,7 @@ def _is_dead(points: Points, name: str, module: ModuleType) -> bool:
             continue
         for v in range(len(tape.names)):
             x[v] = points.draws[v * points.n_draw + int(points.spot[3 * i])]
-        x[target] = points.root[2 * i]
+        x[target] = points.root[3 * i]
         start = float(x[moved])
         evaluated = 0
         for power in EXCURSIONS:
@@ -312,20 +352,26 @@ def _vanishes(points: Points, module: ModuleType) -> bool:
             continue
         if abs(value[tape.n_op - 1]) > 4 * bound[tape.n_op - 1]:
             return False
-        seen += 1
+        a, b = (int(place) for place in tape.code[-2:])
+        size = max(abs(value[a]), abs(value[b])) if tape.n_op > 1 else 1.0
+        seen += bound[tape.n_op - 1] <= _TELLING * size  # beyond, anything is zero within its bound
     return seen > 0
 
 
-def cross(here: Points, other: Points, module: ModuleType) -> Crossing:
-    """Evaluate one formula at the points of another; both must have been drawn with the same samplings."""
+def cross(here: Points, other: Points, module: ModuleType, rules: int = 0) -> Crossing:
+    """Evaluate one formula at the points of another; both must have been drawn with the same samplings.
+
+    Args:
+        rules: EXACT or MEASURED of `kernels.source.cross`; the others follow from the tapes.
+    """
     place = {name: v for v, name in enumerate(here.tape.names)}
     slots = [place.get(name, -1) for name in other.tape.names]
     work = workspace(module, here.tape)
-    out = ints(module, 8)
+    out = ints(module, source.N_OUT)
     module.cross(
         here.code, here.consts, here.dep, here.tape.n_op, len(here.tape.names), here.draws, here.n_draw,
         ints(module, slots or 1), other.spot, other.root, other.n_point,
-        rules_of(here.tape, other.tape), *work, out,
+        rules | rules_of(here.tape, other.tape), *work, out,
     )  # fmt: skip
     spend(here.tape.n_op * 3 * other.n_point)
     value = work[1]
@@ -335,6 +381,18 @@ def cross(here: Points, other: Points, module: ModuleType) -> Crossing:
     else:  # `4 = 1` is one folded number
         left, right = float(value[0]), 0.0
     return Crossing(tuple(int(n) for n in out), left, right, tuple(float(v) for v in work[0]))
+
+
+def gradient_at(points: Points, at: Mapping[str, float], module: ModuleType) -> list[float]:
+    """Derivative of the residual by each variable at a point; empty where it is undefined."""
+    tape = points.tape
+    x, value, bound, adjoint, grad = workspace(module, tape)
+    for v, name in enumerate(tape.names):
+        x[v] = at[name]
+    if module.evaluate(points.code, points.consts, points.dep, tape.n_op, x, 0, value, bound):
+        return []
+    module.gradient(points.code, tape.n_op, len(tape.names), value, adjoint, grad)
+    return [float(g) for g in grad[: len(tape.names)]]
 
 
 def rules_of(here: Tape, other: Tape) -> int:

@@ -98,10 +98,16 @@ def factors_of(residual: Expr, notation: Notation) -> tuple[Expr, ...]:
 
 def _is_rational(node: Expr) -> bool:
     """Whether this node is arithmetic, apart from what its operands are."""
-    if node.op == "pow":
-        value = node.args[1].value
-        return value is not None and value.denominator == 1 and abs(value) <= MAX_DEGREE
-    return node.op in _ARITHMETIC
+    return node.op in _ARITHMETIC and (node.op != "pow" or _exponent(node) is not None)
+
+
+def _exponent(power: Expr) -> int | None:
+    """A whole exponent, with its sign."""
+    written = power.args[1]
+    value = written.args[0].value if written.op == "neg" else written.value
+    if value is None or value.denominator != 1 or value > MAX_DEGREE:
+        return None
+    return -int(value) if written.op == "neg" else int(value)
 
 
 def _collect(node: Expr, ring: _Ring) -> None:
@@ -137,7 +143,7 @@ def _quotient(node: Expr, ring: _Ring, context: Any) -> tuple[Any, Any]:
     if node.op == "sym" or not _is_rational(node):
         return context.gens()[ring.generator(node)], one
     if node.op == "pow":
-        exponent = int(node.args[1].value or 0)
+        exponent = _exponent(node) or 0
         above, below = _quotient(node.args[0], ring, context)
         if exponent < 0:
             above, below = _inverted(above, below)

@@ -107,16 +107,16 @@ def system_points(
     return replace(points, live=live, faint=faint, is_identity=points.n_point == 0 and _vanishes(points, module))
 
 
-def system_cross(here: SystemPoints, other: SystemPoints, module: ModuleType) -> Crossing:
+def system_cross(here: SystemPoints, other: SystemPoints, module: ModuleType, rules: int = 0) -> Crossing:
     """Evaluate one system at the points of another; both must have been drawn with the same samplings."""
     slots = {name: v for v, name in enumerate(here.tape.names)}
     slot_of = [slots.get(name, -1) for name in other.tape.names]
     x, value, bound, adjoint, grad = workspace(module, here.tape)
-    out = ints(module, 8)
+    out = ints(module, source.N_OUT)
     module.system_cross(
         here.code, here.consts, here.dep, here.tape.n_op, len(here.tape.names), here.roots, len(here.tape.roots),
         here.draws, here.n_draw, ints(module, slot_of or 1), len(other.tape.names), other.spot, other.place,
-        other.n_point, rules_of(here.tape, other.tape), x, value, bound, adjoint, grad, out,
+        other.n_point, rules | rules_of(here.tape, other.tape), x, value, bound, adjoint, grad, out,
     )  # fmt: skip
     spend(here.tape.n_op * 3 * other.n_point)
     found = tuple(int(n) for n in out)
@@ -162,5 +162,5 @@ def _vanishes(points: SystemPoints, module: ModuleType) -> bool:
             continue
         if any(abs(value) > 4 * bound for value, bound in found):
             return False
-        seen += 1
+        seen += all(bound < 1.0 for _, bound in found)  # beyond, anything is zero within its bound
     return seen > 0

@@ -65,6 +65,9 @@ REFINE_STEPS = 120  # bisection ends long before: float64 has 64 bits
 NEWTON_STEPS = 4
 CONDITION = 1e-8  # a point is valid if its root is known to this relative accuracy (semantics Z.2)
 TOLERANCE = 1e-6  # relative, in root space (semantics Z.1)
+FINE_TOLERANCE = 1e-12  # where decimals are written: they are equal exactly, or within their own precision (N.1)
+SPREAD_SHARE = 0.01  # decimals widen the tolerance by at most this share of the weakest variable's effect
+SPREAD_LIMIT = 0.1  # beyond this share they leave the pair open
 BORDER = 10.0  # a residual within this factor of the threshold settles nothing
 INFORMATIVE = 64.0  # a variable whose effect is below this many rounding bounds is not seen at this point
 
@@ -906,6 +909,19 @@ def in_principal_range(code, n_op, value):
     return 1
 
 
+@_kernel(f"float64({INTS}, {REALS}, int64, {REALS}, {REALS})")
+def spread_of(code, consts, n_op, value, adjoint):
+    """How far measured decimals leave the residual open: sum of |c dF/dc| times their relative uncertainty.
+
+    After `gradient`. Source: semantics N.1.
+    """
+    total = 0.0
+    for k in range(n_op):
+        if code[3 * k] == NUM:
+            total += abs(adjoint[k] * value[k]) * consts[3 * code[3 * k + 1] + 2]
+    return total
+
+
 PRINCIPAL, TELLING = 1, 2  # flags of a point
 
 
@@ -956,8 +972,9 @@ def zero_points(code, consts, dep, n_op, n_var, kinds, targets, n_target, draws,
 
     kinds: int64[n_var]. targets: int64[n_target], slots that may be solved for. draws: float64[n_var * n_draw].
     want: points after which to stop, once every target has had one. room: points that fit.
-    spot: int64[room * 3], draw, target, flags PRINCIPAL and TELLING. root: float64[room * 2], root and its relative
-    uncertainty. x..kept: scratch, kept float64[2 * (MAX_ROOTS + 1)]. budget: evaluations after which to stop.
+    spot: int64[room * 3], draw, target, flags PRINCIPAL and TELLING. root: float64[room * 3], root, its relative
+    uncertainty, and what measured decimals add to it. x..kept: scratch, kept float64[2 * (MAX_ROOTS + 1)].
+    budget: evaluations after which to stop.
     tally: int64[2], draws and evaluations used.
     Returns the number of points. Source: semantics Z.1-Z.4.
     """
@@ -1003,15 +1020,49 @@ def zero_points(code, consts, dep, n_op, n_var, kinds, targets, n_target, draws,
             gradient(code, n_op, n_var, value, adjoint, grad)
             if shows_all(n_var, x, grad, bound[n_op - 1], target, kept[2 * i + 1]):
                 spot[3 * n_point + 2] |= TELLING
-            root[2 * n_point] = kept[2 * i]
-            root[2 * n_point + 1] = kept[2 * i + 1]
+            root[3 * n_point] = kept[2 * i]
+            root[3 * n_point + 1] = kept[2 * i + 1]
+            scale = abs(grad[target]) * (abs(x[target]) if x[target] != 0.0 else 1.0)
+            root[3 * n_point + 2] = spread_of(code, consts, n_op, value, adjoint) / scale if scale > 0.0 else 1.0
             n_point += 1
             served |= 1 << target
     return n_point
 
 
-IN_RANGE, POLES_COUNT, MEASURED = 1, 2, 4  # rules of a crossing
-AGREED, SKIPPED, BORDERLINE, MISMATCH, LIVE, TOUCHED, SERVED, POLED = 0, 1, 2, 3, 4, 5, 6, 7  # places in `out` of cross
+IN_RANGE, POLES_COUNT, EXACT, MEASURED = 1, 2, 4, 8  # rules of a crossing
+AGREED, SKIPPED, BORDERLINE, MISMATCH, LIVE, TOUCHED, SERVED, POLED, IMPRECISE = 0, 1, 2, 3, 4, 5, 6, 7, 8
+N_OUT = 9  # of `out` of cross, whose places these are
+
+
+@_kernel(f"int64(int64, {REALS}, {REALS}, float64, float64, float64, int64, {INTS})")
+def weigh_residual(n_var, x, grad, f, slack, spread, rules, out):
+    """Is a residual of size f zero in root space? AGREED, MISMATCH, BORDERLINE, IMPRECISE or SKIPPED (semantics Z.1).
+
+    slack: rounding bound and root noise. spread: what measured decimals leave open, used under MEASURED.
+    """
+    least = LARGE
+    most = 0.0
+    for v in range(n_var):
+        effect = abs(grad[v]) * (abs(x[v]) if x[v] != 0.0 else 1.0)
+        if effect > 0.0:
+            out[TOUCHED] |= 1 << v
+        if effect > INFORMATIVE * slack:
+            out[LIVE] |= 1 << v
+            least = min(least, effect)
+            most = max(most, effect)
+    if most == 0.0:
+        return MISMATCH if f > BORDER * slack else SKIPPED
+    if rules & MEASURED:
+        if f > min(spread, SPREAD_SHARE * least) + TOLERANCE * least + slack:
+            return MISMATCH
+        if spread > SPREAD_LIMIT * least:
+            return IMPRECISE
+    threshold = (FINE_TOLERANCE if rules & EXACT else TOLERANCE) * least + slack
+    if rules & MEASURED == 0 and f > BORDER * threshold:
+        return MISMATCH
+    if slack > CONDITION * most:
+        return SKIPPED
+    return BORDERLINE if rules & MEASURED == 0 and f > threshold else AGREED
 
 
 @_kernel(
@@ -1024,12 +1075,13 @@ def cross(code, consts, dep, n_op, n_var, draws, n_draw, slot_of, spot, root, n_
 
     slot_of: int64[other's n_var], the slot here of each of its variables, or -1. spot, root: its points, see
     `zero_points`; both formulas draw the same value for the same name. rules: IN_RANGE leaves out points outside
-    the principal range (semantics Z.4), POLES_COUNT takes a pole for a mismatch.
-    out: int64[8]: points that agree, points skipped, points too close to call, index of the mismatch or -1, mask of
-    variables that are live here, mask of those with any gradient, mask of the other's targets that agreed, 1 if the
-    mismatch is a pole.
+    the principal range (semantics Z.4), POLES_COUNT takes a pole for a mismatch, EXACT is for formulas with measured
+    decimals that are not to be equal by their precision, MEASURED for those that may be (N.1).
+    out: int64[N_OUT]: points that agree, points skipped, points too close to call, index of the mismatch or -1, mask
+    of variables that are live here, mask of those with any gradient, mask of the other's targets that agreed, 1 if
+    the mismatch is a pole, points at which decimals leave too much open.
     """
-    for i in range(8):
+    for i in range(N_OUT):
         out[i] = 0
     out[MISMATCH] = -1
     for i in range(n_point):
@@ -1037,10 +1089,8 @@ def cross(code, consts, dep, n_op, n_var, draws, n_draw, slot_of, spot, root, n_
         solved = slot_of[spot[3 * i + 1]]
         for v in range(n_var):
             x[v] = draws[v * n_draw + d]
-        noise = 0.0
         if solved >= 0:
-            x[solved] = root[2 * i]
-            noise = root[2 * i + 1]
+            x[solved] = root[3 * i]
         flag = evaluate(code, consts, dep, n_op, x, 0, value, bound)
         if flag == POLE and spot[3 * i + 2] & TELLING and rules & POLES_COUNT:
             out[MISMATCH] = i
@@ -1051,30 +1101,18 @@ def cross(code, consts, dep, n_op, n_var, draws, n_draw, slot_of, spot, root, n_
             out[SKIPPED] += 1
             continue
         gradient(code, n_op, n_var, value, adjoint, grad)
-        f = abs(value[n_op - 1])
         slack = bound[n_op - 1]
+        spread = spread_of(code, consts, n_op, value, adjoint) if rules & MEASURED else 0.0
         if solved >= 0:
-            slack += noise * abs(grad[solved]) * (abs(x[solved]) if x[solved] != 0.0 else 1.0)
-        least = LARGE
-        most = 0.0
-        for v in range(n_var):
-            effect = abs(grad[v]) * (abs(x[v]) if x[v] != 0.0 else 1.0)
-            if effect > 0.0:
-                out[TOUCHED] |= 1 << v
-            if effect > INFORMATIVE * slack:
-                out[LIVE] |= 1 << v
-                least = min(least, effect)
-                most = max(most, effect)
-        threshold = slack if most == 0.0 else TOLERANCE * least + slack
-        if f > BORDER * threshold:
+            effect = abs(grad[solved]) * (abs(x[solved]) if x[solved] != 0.0 else 1.0)
+            slack += root[3 * i + 1] * effect
+            spread += root[3 * i + 2] * effect
+        found = weigh_residual(n_var, x, grad, abs(value[n_op - 1]), slack, spread, rules, out)
+        if found == MISMATCH:
             out[MISMATCH] = i
             return
-        if most == 0.0 or slack > CONDITION * most:
-            out[SKIPPED] += 1
-        elif f > threshold:
-            out[BORDERLINE] += 1
-        else:
-            out[AGREED] += 1
+        out[found] += 1
+        if found == AGREED:
             out[SERVED] |= 1 << spot[3 * i + 1]
 
 
@@ -1287,7 +1325,7 @@ def system_cross(code, consts, dep, n_op, n_var, roots, n_root, draws, n_draw, s
 
     slot_of: int64[n_other], the slot here of each variable there, or -1; SERVED is a mask of theirs.
     """
-    for i in range(8):
+    for i in range(N_OUT):
         out[i] = 0
     out[MISMATCH] = -1
     for i in range(n_point):
@@ -1311,40 +1349,25 @@ def system_cross(code, consts, dep, n_op, n_var, roots, n_root, draws, n_draw, s
         if flag != 0 or (rules & IN_RANGE and (outside or in_principal_range(code, n_op, value) == 0)):
             out[SKIPPED] += 1
             continue
-        close = True
+        verdict = AGREED
         seen = False
         for j in range(n_root):
             gradient(code, roots[j] + 1, n_var, value, adjoint, grad)
-            f = abs(value[roots[j]])
             slack = bound[roots[j]]
-            least = LARGE
-            most = 0.0
             for v in range(n_var):
-                effect = abs(grad[v]) * (abs(x[v]) if x[v] != 0.0 else 1.0)
                 if solved & (1 << v):
-                    slack += noise * effect
-            for v in range(n_var):
-                effect = abs(grad[v]) * (abs(x[v]) if x[v] != 0.0 else 1.0)
-                if effect > 0.0:
-                    out[TOUCHED] |= 1 << v
-                if effect > INFORMATIVE * slack:
-                    out[LIVE] |= 1 << v
-                    least = min(least, effect)
-                    most = max(most, effect)
-            threshold = slack if most == 0.0 else TOLERANCE * least + slack
-            if f > BORDER * threshold:
+                    slack += noise * abs(grad[v]) * (abs(x[v]) if x[v] != 0.0 else 1.0)
+            found = weigh_residual(n_var, x, grad, abs(value[roots[j]]), slack, 0.0, rules, out)
+            if found == MISMATCH:
                 out[MISMATCH] = i
                 out[AGREED] = j
                 return
-            if slack > CONDITION * most and most > 0.0:
-                close = False
-            if most > 0.0:
+            if found == AGREED:
                 seen = True
-            if f > threshold:
-                out[BORDERLINE] += 1
-                close = False
-        if not close or not seen:
-            out[SKIPPED] += 1
-        else:
-            out[AGREED] += 1
+            elif found == BORDERLINE or (slack > 0.0 and found != AGREED and verdict == AGREED):
+                verdict = found
+        if verdict == SKIPPED and seen:
+            verdict = AGREED  # a component that is nothing but 0 there says nothing
+        out[verdict] += 1
+        if verdict == AGREED:
             out[SERVED] |= spot[3 * i + 1]

@@ -113,6 +113,9 @@ def read_bracket(cursor: Cursor, opening: Token) -> Token:
     ):
         raise Fault(closing.pos, f"the bracket {written(closing.text)} that closes {written(text)}",
                     f"the closing bracket {written(_PARTNER[text])}")  # fmt: skip
+    if not body and text == r"\{" and closing.text == r"\}":
+        cursor.index += 1
+        return Token("SYM", r"\emptyset", opening.pos, opening.gap)
     if not body:
         raise Fault(closing.pos, "empty brackets")
     raw = cursor.tokens[start : cursor.index]
@@ -267,6 +270,9 @@ def _angle(cursor: Cursor, opening: Token) -> Token:
     if tokens[index].text == r"\rangle" and level == 0:
         cursor.index = index + 1
         parts = split_bars(inner)
+        components = _components(cursor, inner) if len(parts) == 1 and tokens[index + 1].type != "_" else []
+        if components:
+            return scripted(cursor, Token("LISTED", "tuple", opening.pos, opening.gap, args=components))
         kind = "braket" if len(parts) > 1 else "mean"
         return scripted(cursor, angle_parts(cursor, opening, kind, parts))
     bar = next((at for at in range(cursor.index, index + 1) if tokens[at].type in ("BAR", "CLOSE")), None)
@@ -275,6 +281,33 @@ def _angle(cursor: Cursor, opening: Token) -> Token:
     inner = tokens[cursor.index : bar]
     cursor.index = bar + 1
     return scripted(cursor, angle_parts(cursor, opening, "bra", split_bars(inner)))
+
+
+def _components(cursor: Cursor, inner: Sequence[Token]) -> list[list[Token]]:
+    r"""`\langle 1, 2t, 3 \rangle`: what stands between the commas, as mathematics; nothing if it is no list of that.
+
+    A product of two vectors, `\langle \vec{u}, \vec{v} \rangle`, and the label of a state, `\langle s = +, m \rangle`,
+    are none.
+    """
+    flat: list[list[Token]] = [[]]
+    level = 0
+    for token in inner:
+        level += (token.type in ("{", "OPEN")) - (token.type in ("}", "CLOSE"))
+        if level == 0 and token.type == "COMMA":
+            flat.append([])
+        else:
+            flat[-1].append(token)
+    if len(inner) == 1 and inner[0].raw:
+        raise Fault(inner[0].pos, "digits with a comma in brackets: one number or a list?", "a blank after the comma",
+                    kind="ambiguous")  # fmt: skip
+    if len(flat) == 1 or not all(flat) or any(part[-1].type in OPERATORS or _is_label(part) for part in flat):
+        return []
+    try:
+        parts = [cursor.apart(part, part[-1].pos, depth=cursor.depth) for part in flat]
+    except Fault:
+        return []
+    vectors = any(item.type == "SYM" and item.text.startswith((r"\vec{", r"\hat{")) for part in parts for item in part)
+    return [] if vectors else parts
 
 
 def split_bars(inner: Sequence[Token]) -> list[list[Token]]:

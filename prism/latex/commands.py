@@ -31,7 +31,7 @@ _DIRAC = {r"\bra": "bra", r"\ket": "ket", r"\braket": "braket", r"\expval": "mea
 _STACKED = {r"\rightarrow": r"\vec", r"\to": r"\vec", r"\cdot": r"\dot", r"\wedge": r"\hat", "-": r"\bar",
             r"\sim": r"\tilde"}  # fmt: skip
 _NEGATED = {"=": "!=", r"\in": r"\notin", r"\equiv": "!="}
-_UPRIGHT_SIGNS = frozenset((r"\emptyset", r"\varnothing", r"\top", r"\bot", r"\square", r"\Box", r"\bullet", r"\star",
+_UPRIGHT_SIGNS = frozenset((r"\emptyset", r"\top", r"\bot", r"\square", r"\Box", r"\bullet", r"\star",
                             r"\dagger", r"\uparrow", r"\downarrow", r"\odot", r"\natural", r"\sharp", r"\flat",
                             r"\complement", r"\circledast", r"\diamond", r"\Diamond", r"\clubsuit"))  # fmt: skip
 _FOR = tuple(Token("letter", letter, 0) for letter in "for")
@@ -143,6 +143,13 @@ def _degree(cursor: Cursor, token: Token, items: list[Token]) -> None:
     if not bare and (not items or items[-1].type not in ("NUM", "PAREN", "FRAC", "SYM")):
         raise Fault(token.pos, "a degree sign without a number before it")
     items.append(read_degree(cursor, [token], token.pos))
+
+
+def _celsius(cursor: Cursor, token: Token, items: list[Token]) -> None:
+    del cursor
+    if not items or items[-1].type not in ("NUM", "PAREN", "FRAC", "SYM"):
+        raise Fault(token.pos, "a unit without a number before it")
+    items.append(unit_token("degC", token.pos))
 
 
 def _angstrom(cursor: Cursor, token: Token, items: list[Token]) -> None:
@@ -275,23 +282,52 @@ def leading_scripts(cursor: Cursor, token: Token, items: list[Token]) -> None:
         items.append(Token("LISTED", f"opaque {name}", token.pos, token.gap, args=[single]))
 
 
+REPEATING = frozenset((r"\overline", r"\bar", r"\dot"))
+
+
 def repeats(cursor: Cursor, items: list[Token]) -> bool:
-    r"""`0.1\overline{6}`: put the digits that repeat into the number before them; False if there is none."""
-    tokens = cursor.tokens
-    inner, after = argument_at(tokens, cursor.index)
+    r"""`0.1\overline{6}`, `0.\dot{1}4\dot{2}`: put the digits that repeat into the number before them; False if none.
+
+    The exact value is a quotient of whole numbers: no decimal of a finite length is equal to it.
+    """
     number = items[-1] if items else None
     if number is None or number.type != "NUM" or number.sup is not None or "e" in number.text:
         return False
-    pointed = "." in number.text or tokens[cursor.index - 2].text == "."
-    if not pointed or len(inner) != 1 or inner[0].type != "number" or not inner[0].text.isdigit():
+    if number.expr is not None:
+        return False  # its digits repeat already
+    start = cursor.index - (cursor.tokens[cursor.index - 1].text in REPEATING)
+    if "." not in number.text and cursor.tokens[start - 1].text != ".":
+        return False
+    period, after = _period(cursor.tokens, start)
+    if not period:
         return False
     cursor.index = after
     whole, _, digits = number.text.partition(".")
-    period = inner[0].text
     value = Fraction(f"{whole}.{digits or 0}") + Fraction(int(period), 10 ** len(digits) * (10 ** len(period) - 1))
-    number.expr = Expr("div", (exact(value.numerator), exact(value.denominator)))
+    above, below = exact(value.numerator), exact(value.denominator)
+    number.expr = Expr("div", (above, below)) if value.denominator > 1 else above
     number.text = str(value)
     return True
+
+
+def _period(tokens: list[Token], index: int) -> tuple[str, int]:
+    """Digits under one line, or from the first that has a dot to the last, and the index behind them."""
+    if tokens[index].text not in REPEATING:
+        return "", index
+    dotted = tokens[index].text == r"\dot"
+    inner, after = argument_at(tokens, index + 1)
+    if len(inner) != 1 or inner[0].type != "number" or not inner[0].text.isdigit():
+        return "", index
+    first = inner[0].text
+    if not dotted or len(first) > 1:
+        return first, after
+    between = tokens[after].text if tokens[after].type == "number" else ""
+    behind = after + bool(between)
+    if tokens[behind].text == r"\dot" and (not between or between.isdigit()):
+        inner, end = argument_at(tokens, behind + 1)
+        if len(inner) == 1 and inner[0].type == "number" and len(inner[0].text) == 1:
+            return first + between + inner[0].text, end
+    return first, after
 
 
 RARE: dict[str, Handler] = {
@@ -310,7 +346,7 @@ RARE: dict[str, Handler] = {
     **dict.fromkeys(_UPRIGHT_SIGNS, _symbol),
     **dict.fromkeys(_DIRAC, _dirac),
     r"\curl": _curl, r"\pb": _listed("commutator poisson", 2), r"\pmod": _listed("opaque mod", 1),
-    r"\not": _negated, r"\parallel": _parallel, r"\AA": _angstrom, "{}": _behind_empty_braces,
+    r"\not": _negated, r"\parallel": _parallel, r"\AA": _angstrom, r"\celsius": _celsius, "{}": _behind_empty_braces,
     r"\textcircled": _refused("a number in a circle", "a formula", "fragment"),
     **dict.fromkeys((r"\$", r"\pounds", r"\euro"), _refused("money", "mathematics only", "money")),
     **dict.fromkeys((r"\cancel", r"\bcancel", r"\xcancel", r"\cancelto"),

@@ -30,9 +30,12 @@ _UNCLEAR = frozenset(("SYM", "NUM", "FRAC", "SQRT", "CONST"))  # behind the brac
 _NEAR = 4  # factors before a logarithm that are looked at
 _TRIGONOMETRIC = frozenset(("sin", "cos", "tan", "cot", "sec", "csc"))
 _DECIMAL_FACTORS = frozenset(("2.303", "2.3026", "0.059", "0.0591", "0.0592", "0.05916"))  # ln 10 and what holds it
+_SIDES = ("^{+}", "^{-}")
 _DECIBELS = frozenset(("10", "20", "2.5", "2.50"))
 _COORDINATES = frozenset(("r", "x", "y", "z", r"\theta", r"\phi", r"\rho"))
 _PHASES = frozenset((r"\omega", "k", r"\omega_0", "n", r"\Omega"))
+_ARROWS = frozenset((r"\Rightarrow", r"\Longrightarrow", r"\implies", "=>"))  # in a limit, an arrow as any other
+_SIDED_ARROWS = {r"\downarrow": "+", r"\searrow": "+", r"\uparrow": "-", r"\nearrow": "-"}  # the side of the limit
 _FOLD = {r"\int": 1, r"\iint": 2, r"\iiint": 3, r"\oint": 1, r"\oiint": 2}
 
 
@@ -391,12 +394,33 @@ def _limit(state: State, items: list[Token], index: int) -> tuple[Token, int]:
     sub = item.sub
     if sub is not None and sub and sub[0].type == "ROMAN":
         sub = [Token("SYM", spell(sub[0].raw), sub[0].pos), *sub[1:]]
-    if sub is None or len(sub) < 3 or sub[0].type != "SYM" or RELATION_TEXT.get(sub[1].text) != "to":
+    arrow = sub[1].text if sub is not None and len(sub) > 2 and sub[0].type == "SYM" else ""
+    if sub is None or not (RELATION_TEXT.get(arrow) == "to" or arrow in _ARROWS or arrow in _SIDED_ARROWS):
         raise Fault(item.pos, r"\lim without its variable", r"\lim_{x \to a}")
     body, after = _operand(state, items, index + 1, products=True)
     if not body:
         raise Fault(item.pos, r"\lim without an expression", "an expression")
-    return Token("LIMIT_", "", item.pos, item.gap, args=[body, sub[:1], sub[2:]]), after
+    target = _sided(sub[2:], _SIDED_ARROWS.get(arrow, ""))
+    return Token("LIMIT_", "", item.pos, item.gap, args=[body, sub[:1], target]), after
+
+
+def _sided(target: list[Token], side: str) -> list[Token]:
+    """The side from which a limit is taken, as the label of the whole target: `0+`, `a - 0` and `-1^+` too."""
+    last = target[-1]
+    if len(target) > 1 and last.type in ("PLUS", "MINUS"):
+        target, side = target[:-1], last.text
+    elif len(target) > 2 and target[-2].type in ("PLUS", "MINUS") and last.text == "0" and last.sup is None:
+        target, side = target[:-2], target[-2].text
+    elif len(target) == 2 and target[0].type == "MINUS" and last.type == "SYM" and last.text.endswith(_SIDES):
+        value = last.text[: -len("^{+}")]
+        side = last.text[-2]
+        target = [target[0], Token("NUM" if value[0].isdigit() else "SYM", value, last.pos)]
+    if not side or last.type == "INFINITY":
+        return target
+    single = target[0]
+    if len(target) == 1 and single.type in ("SYM", "NUM") and single.sup is None and "^" not in single.text:
+        return [Token("SYM", f"{single.text}^{{{side}}}", single.pos)]
+    return [Token("LISTED", f"opaque {side}", single.pos, args=[target])]
 
 
 # Integrals --------------------------------------------------------------------------------------------------

@@ -21,6 +21,8 @@ _REYNOLDS = re.compile(r"(?<![A-Za-z\\])Re(?:\^\{?0?\.\d|_\{?[xDLd]\}?(?![A-Za-z
 _MAX_ANGLE = 60  # tokens between `<` and `>`; a pair further apart is two relations
 
 _SEPARATORS = frozenset(("REL", "COMMA", "ROW", "IMPLIES", "END", "OR"))
+_BAR_ENDS = _SEPARATORS | {"BAR"}
+_LIST_ENDS = _SEPARATORS - {"COMMA"}  # nothing before the `<` that it could relate
 _BEFORE_ANGLE = _SEPARATORS | {"PLUS", "MINUS", "PM", "TIMES", "SLASH", "{", "OPEN", "^"}
 _BEHIND_ANGLE = _SEPARATORS | {"PLUS", "MINUS", "PM", "TIMES", "SLASH", "}", "CLOSE", "^", "_", "BAR", "AMP"}
 
@@ -121,7 +123,9 @@ def _with_angles(tokens: list[Token]) -> list[Token]:
             continue
         if token.type not in ("REL", "BAR") or token.text not in ("<", r"\lt", "|"):
             continue
-        end = _closing_angle(tokens, index, within_bars=token.type == "REL")
+        stands_alone = index == 0 or tokens[index - 1].type in _BEFORE_ANGLE
+        ends = _BAR_ENDS if token.type == "BAR" else _LIST_ENDS if stands_alone else _SEPARATORS
+        end = _closing_angle(tokens, index, ends)
         if end is None:
             continue
         if token.type == "BAR":
@@ -129,17 +133,16 @@ def _with_angles(tokens: list[Token]) -> list[Token]:
                 bars -= 1
                 out[end] = Token("CLOSE", r"\rangle", tokens[end].pos, tokens[end].gap)
             continue
-        stands_alone = index == 0 or tokens[index - 1].type in _BEFORE_ANGLE
-        if stands_alone or tokens[end + 1].type in _BEHIND_ANGLE:
+        listed = any(part.type == "COMMA" for part in tokens[index:end])  # `<1, 2>`; `< 1, x > 2` are relations
+        if tokens[end + 1].type in _BEHIND_ANGLE or (stands_alone and not listed):
             out[index] = Token("OPEN", r"\langle", token.pos, token.gap)
             out[end] = Token("CLOSE", r"\rangle", tokens[end].pos, tokens[end].gap)
     return out
 
 
-def _closing_angle(tokens: list[Token], start: int, *, within_bars: bool) -> int | None:
-    """Index of the `>` that closes the `<` or bar at this index, at its level and before any other relation."""
+def _closing_angle(tokens: list[Token], start: int, ends: frozenset[str]) -> int | None:
+    """Index of the `>` that closes the `<` or bar at this index, at its level and before any of these ends."""
     level = 0
-    ends = () if within_bars else ("BAR",)
     for index in range(start + 1, min(len(tokens), start + _MAX_ANGLE)):
         token = tokens[index]
         if token.type in ("{", "OPEN"):
@@ -148,7 +151,7 @@ def _closing_angle(tokens: list[Token], start: int, *, within_bars: bool) -> int
             level -= 1
         elif level == 0 and token.type == "REL" and token.text in (">", r"\gt"):
             return index if index > start + 1 else None
-        elif level == 0 and (token.type in _SEPARATORS or token.text in TEXT_MODE or token.type in ends):
+        elif level == 0 and (token.type in ends or token.text in TEXT_MODE):
             return None
         if level < 0:
             return None

@@ -293,6 +293,8 @@ def numeric_scripts(cursor: Cursor, number: Token) -> Token:
         cursor.index = after
         unit = unit_token(("arcmin", "arcsec")[min(len(inner), 2) - 1], token.pos)
         return Token("QUANTITY", "", number.pos, number.gap, args=[[number, unit]])
+    if [part.text for part in inner if part.type not in ("{", "}") and part.text not in ROMAN] == ["o"]:
+        inner = [Token("command", r"\degree", token.pos)]  # the letter in place of the sign: `30^o`
     if inner and inner[0].text in (r"\circ", r"\degree"):
         cursor.index = after
         return Token("QUANTITY", "", number.pos, number.gap, args=[[number, read_degree(cursor, inner, token.pos)]])

@@ -35,11 +35,12 @@ UNWRAPPED = frozenset((r"\boxed", r"\fbox", r"\mathclose", r"\mathopen", r"\fram
 ONLY_IN_NAMES = frozenset((r"\perp", r"\parallel", r"\odot", r"\oplus", r"\ominus", r"\star", r"\dagger", r"\dag",
                              r"\uparrow", r"\downarrow", r"\leftarrow", r"\circ", r"\bullet", r"\degree", r"\bot",
                              r"\AA", r"\sun", r"\earth", r"\triangle", r"\square", r"\_", r"\#",
-                             r"\emptyset", r"\varnothing", r"\top", r"\natural", r"\sharp", r"\flat", r"\angle",
+                             r"\emptyset", r"\top", r"\natural", r"\sharp", r"\flat", r"\angle", r"\intercal",
                              r"\varodot", r"\Box", r"\diamond", r"\bigcirc", r"\blacksquare", r"\prime"))  # fmt: skip
 _LABELS = frozenset((r"\ast", r"\star", r"\dagger", r"\dag", r"\ddagger", r"\top", r"\perp", r"\parallel", "*", "+",
                      "-", r"\pm", r"\circ", r"\degree", r"\intercal", r"\oplus", r"\ominus", r"\|",
                      r"\odot"))  # fmt: skip
+_TRANSPOSED = frozenset((r"\top", r"\intercal"))  # the label of `A^{\mathrm{T}}`
 _NO_MATTER = frozenset((r"\substack", r"\scriptstyle", r"\limits", r"\sb", r"\sp"))  # in the spelling of a name
 _MAX_STARRED = 6  # tokens of a superscript that ends in a star: `m'*`, `-1*`
 _MAX_LABEL = 3  # tokens between the brackets of a label: `(1)`, `(1,2)`; more is a power in brackets
@@ -136,6 +137,8 @@ def label_of(tokens: Sequence[Token]) -> str | None:
     first, last = tokens[0], tokens[-1]
     if len(tokens) == 2 and first.type == "number" and last.type in ("PLUS", "MINUS"):
         return spell(tokens)  # an ion
+    if len(tokens) == 1 and first.text in _TRANSPOSED:
+        return "T"
     if all(token.text in _LABELS for token in tokens):
         return spell(tokens)
     if last.text in _STARS and len(tokens) <= _MAX_STARRED and all(token.type in _STARRED for token in tokens[:-1]):

@@ -37,6 +37,7 @@ _MAX_SETTLED = 2 * MAX_DEPTH  # brackets and the functions and integrals around 
 
 # Every roman text is a command, every degree sign too, and minutes of arc are primes.
 _MAY_BE_UNIT = frozenset(("command", "PRIME", "PERCENT"))
+_UNIT_LETTERS = frozenset((r"\Omega", "o"))  # ohm, and a degree sign as in `30^o`
 _CONSTRUCTS = {
     "FRAC": "FRAC", "SQRT": "SQRT", "ROOT": "ROOT", "DERIVATIVE": "DERIVATIVE", "PARTIAL": "PARTIAL",
     "DIFFERENTIAL": "DIFFERENTIAL", "INTEGRAL_": "INTEGRAL", "CONTOUR": "CONTOUR", "SERIES_": "SERIES",
@@ -50,11 +51,12 @@ _BEHIND_BRACED = frozenset(("PLUS", "MINUS", "PM", "REL", "COMMA"))
 _SHORT = frozenset(("NUM", "SYM", "CONST"))
 _OPEN_ENDED = frozenset(("INTEGRAL_", "CONTOUR", "SERIES_", "PARTIAL", "AT", "BRACKET"))  # one group more or less
 _DIFFERENTIAL_SIGNS = frozenset(("d", r"\partial", r"\dd", r"\diff"))
-_BEFORE_INTERVAL = frozenset((r"\in", r"\notin", r"\cup", r"\cap", r"\subset"))
+_BESIDE_SETS = frozenset((r"\cup", r"\cap", r"\setminus"))
+_BEFORE_SETS = _BESIDE_SETS | {r"\in", r"\notin", r"\subset", r"\subseteq"}
 _BOUNDS = frozenset(
     ("NUM", "MINUS", "PLUS", "INFINITY", "CONST", "FRAC", "QUANTITY", "UNIT", "ROMAN")
 )  # of an interval
-_INVERSES = {"sin": "asin", "cos": "acos", "tan": "atan", "sinh": "asinh", "cosh": "acosh", "tanh": "atanh"}
+_INVERSES = {name: "a" + name for name in "sin cos tan cot sec csc sinh cosh tanh coth sech csch".split()}
 _RECIPROCALS = {
     "cot": ("cos", "sin"),
     "sec": ("", "cos"),
@@ -63,6 +65,10 @@ _RECIPROCALS = {
     "sech": ("", "cosh"),
     "csch": ("", "sinh"),
 }
+_OF_RECIPROCALS = {"acot": "atan", "asec": "acos", "acsc": "asin", "acoth": "atanh", "asech": "acosh", "acsch": "asinh"}
+_COMPOSED = _OF_RECIPROCALS.keys() | _RECIPROCALS.keys() | {"cis"}
+_ROUNDED = frozenset(("floor", "ceiling"))
+_LOGARITHMS = frozenset(("ln", "log", "log10", "log2"))
 _NAMED_LOGARITHMS = {("NUM", "10"): "log10", ("SYM", "e"): "ln"}
 _KEPT_FUNCTIONS = frozenset(FUNCTIONS.values()) - frozenset(
     "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp ln log10".split()
@@ -107,7 +113,7 @@ def settled(latex: str, words: frozenset[str] = frozenset()) -> Settled:
             state.has_d = True
         if token.type == "OPEN" and token.text == "(":
             has_brackets = True
-        if token.type in _MAY_BE_UNIT or token.text == r"\Omega":
+        if token.type in _MAY_BE_UNIT or token.text in _UNIT_LETTERS:
             state.has_units = True
     items = read(raw)
     if has_brackets:
@@ -162,8 +168,7 @@ def _emit(state: State, items: list[Token], out: list[Token], *, fresh: bool) ->
             continue
         if kind == "BRACED":
             _check_braced(items, index)
-        bounded = kind == "PAREN" and index and items[index - 1].text in _BEFORE_INTERVAL
-        _emit_one(state, _as_interval(item) if bounded else item, out)
+        _emit_one(state, _as_set(item) if kind == "PAREN" and _is_among_sets(items, index) else item, out)
     state.depth -= 1
 
 
@@ -291,6 +296,9 @@ def _emit_bracket(state: State, item: Token, out: list[Token]) -> None:
     """Round brackets, or what brackets are called with commas or relations in them."""
     content = item.args[0]
     kinds = {part.type for part in content}
+    if item.text == r"\{" and {"COLON", "REL"} <= kinds:  # `\{x : x > 0\}`
+        content = [Token("GIVEN", ":", part.pos) if part.type == "COLON" else part for part in content]
+        item = Token("PAREN", item.text, item.pos, args=[content])
     if kinds & {"COMMA", "REL", "GIVEN"} and item.text != "{":
         _emit_list(state, Token("LISTED", _bracket_kind(item), item.pos, args=split(content)), out)
         return
@@ -310,9 +318,19 @@ def _signed_one(content: list[Token]) -> list[Token]:
     return content
 
 
-def _as_interval(item: Token) -> Token:
-    r"""What stands behind `\in` or between set operations in brackets with one comma is an interval."""
-    if item.text not in ("(", "[") or sum(part.type == "COMMA" for part in item.args[0]) != 1:
+def _is_among_sets(items: list[Token], index: int) -> bool:
+    r"""Whether a bracket stands behind `\in` or beside a set operation."""
+    if index and items[index - 1].text in _BEFORE_SETS:
+        return True
+    return index + 1 < len(items) and items[index + 1].text in _BESIDE_SETS
+
+
+def _as_set(item: Token) -> Token:
+    r"""Among sets, brackets with one comma are an interval, and braces around one thing are the set of it."""
+    kinds = [part.type for part in item.args[0]]
+    if item.text == r"\{" and not {"COMMA", "REL", "GIVEN", "COLON"}.intersection(kinds):
+        return Token("LISTED", "set", item.pos, item.gap, args=item.args, sup=item.sup, sub=item.sub, raw=item.raw)
+    if item.text not in ("(", "[") or kinds.count("COMMA") != 1:
         return item
     kind = "interval ()" if item.text == "(" else "interval []"
     return Token("LISTED", kind, item.pos, item.gap, args=item.args, sup=item.sup)
@@ -378,35 +396,72 @@ def _emit_function(state: State, item: Token, out: list[Token]) -> None:
             raise Fault(
                 item.pos, f"{name} to the power -1: the inverse or one over it?", f"1/\\{name}", kind="ambiguous"
             )
-    if item.sub is not None:
+    if item.sub is not None or name == "log2":
         _emit_logarithm(state, item, out)
-    elif name in _RECIPROCALS:
-        state.doubled += 1
-        if state.doubled > _MAX_DOUBLED:
-            raise Fault(item.pos, f"more than {_MAX_DOUBLED} of cot, sec and their kin", kind="limit")
-        out.append(Token("FRAC", "", item.pos))
-        for part in _RECIPROCALS[name]:
-            out.append(Token("LG", "{", item.pos))
-            if part:
-                out.append(Token("FUNCTION", part, item.pos))
-                _group(state, argument, out, item, fresh=False)
-            else:
-                out.append(Token("NUM", "1", item.pos))
-            out.append(Token("RG", "}", item.pos))
+    elif name in _COMPOSED:
+        _emit_composed(state, name, item, out)
     elif name in _KEPT_FUNCTIONS:
-        out.extend((Token("APPLY", name, item.pos), Token("LG", "{", item.pos)))
-        content = argument[0].args[0] if len(argument) == 1 and argument[0].type == "PAREN" else argument
-        _emit(state, content, out, fresh=content is not argument)
-        out.append(Token("RG", "}", item.pos))
+        _emit_kept(state, name, item, out)
     else:
         out.append(Token("FUNCTION", name, item.pos))
         _group(state, argument, out, item, fresh=name == "exp")
 
 
+def _emit_composed(state: State, name: str, item: Token, out: list[Token]) -> None:
+    """A function that is written by others: arccot by arctan, cot by cos and sin, cis by both and i."""
+    pos = item.pos
+
+    def applied(function: str) -> None:
+        out.append(Token("FUNCTION", function, pos))
+        _group(state, item.args[0], out, item, fresh=False)
+
+    if name in _OF_RECIPROCALS:
+        out.extend((Token("FUNCTION", _OF_RECIPROCALS[name], pos), Token("LG", "{", pos), Token("FRAC", "", pos)))
+        out.append(Token("NUM", "1", pos))
+        _group(state, item.args[0], out, item, fresh=False)
+        out.append(Token("RG", "}", pos))
+        return
+    state.doubled += 1
+    if state.doubled > _MAX_DOUBLED:
+        raise Fault(pos, f"more than {_MAX_DOUBLED} of cot, sec and their kin", kind="limit")
+    if name == "cis":
+        out.append(Token("LP", "(", pos))
+        applied("cos")
+        out.extend((Token("PLUS", "+", pos), Token("SYM", "i", pos)))
+        applied("sin")
+        out.append(Token("RP", ")", pos))
+        return
+    out.append(Token("FRAC", "", pos))
+    for part in _RECIPROCALS[name]:
+        out.append(Token("LG", "{", pos))
+        if part:
+            applied(part)
+        else:
+            out.append(Token("NUM", "1", pos))
+        out.append(Token("RG", "}", pos))
+
+
+def _emit_kept(state: State, name: str, item: Token, out: list[Token]) -> None:
+    """A function that is kept by its name, as a call with all that its bracket holds, or as a construct."""
+    kind = "LISTED" if name in _ROUNDED else "APPLY"
+    argument = item.args[0]
+    if len(argument) == 1 and argument[0].type == "PAREN" and argument[0].sup is None:
+        content = argument[0].args[0]
+        if kind == "LISTED" and any(part.type == "COMMA" for part in content):
+            raise Fault(item.pos, f"{name} of a list", "one argument")
+        _emit_list(state, Token(kind, name, item.pos, args=[content]), out)
+    else:
+        out.extend((Token(kind, name, item.pos), Token("LG", "{", item.pos)))
+        _emit(state, argument, out, fresh=False)
+        out.append(Token("RG", "}", item.pos))
+
+
 def _emit_logarithm(state: State, item: Token, out: list[Token]) -> None:
     """A logarithm to a base; no other function takes a subscript."""
-    base = item.sub or []
-    if item.text not in ("ln", "log", "log10"):
+    if item.text == "log2" and item.sub is not None:
+        raise Fault(item.pos, "a subscript on a logarithm that has its base")
+    base = item.sub or [Token("NUM", "2", item.pos)]
+    if item.text not in _LOGARITHMS:
         if item.text in _KEPT_FUNCTIONS:
             raise Fault(item.pos, f"a subscript on {item.text}, which is not read")
         raise Fault(item.pos, f"a subscript on the function {item.text}")

@@ -21,6 +21,7 @@ _LABEL_WORD = re.compile(r"\{(?:T|[A-Za-z(.-]{2,80}[)]?)\}")  # behind `^`: a la
 _BARE_SCRIPT = re.compile(r"_(\\[A-Za-z]{1,20}|[^A-Za-z0-9{])")
 _LEADING_SCRIPT = re.compile(r"(?:[_^](?:\{[^{}]{0,40}\}|\\[A-Za-z]{1,20}|.)){1,4}")
 _REGION = re.compile(r"[A-Za-z0-9]{1,40}(?:-[A-Za-z0-9]{1,40}){1,4}|\d[A-Za-z0-9]{0,40}[A-Za-z][A-Za-z0-9]{0,40}")
+_INDEXED_WORD = re.compile(r"^\\mathrm\{([A-Za-z]{2,80})\}_")
 _CHANGES = ("\\Delta ", "\\delta ")
 _NAMES_OF_FUNCTIONS = {value: "\\" + word for word, value in reversed(FUNCTIONS.items())}
 _PAIR = 2  # letters of `dx`
@@ -72,7 +73,8 @@ def written_region(name: str) -> str:
 
 def written_function(name: str) -> str:
     """What stands before the brackets of a call: a function of LaTeX, or a symbol."""
-    return _NAMES_OF_FUNCTIONS.get(name) or written_name(name)
+    written = _NAMES_OF_FUNCTIONS.get(name) or written_name(name)
+    return _INDEXED_WORD.sub(r"\\operatorname{\1}_", written)
 
 
 def _upright(word: str) -> str:
@@ -149,6 +151,8 @@ def sign_between(before: Expr, after: Expr, text: str) -> str:
     """
     if text.startswith("(") and _ends_in_name(before):
         return DOT  # a call
+    if text.startswith(("[", r"\{")) and is_word(before):
+        return DOT  # a call of an upright word
     if text.startswith(UPRIGHT_D):
         return DOT  # behind a number, a day
     if text[:1].isdigit() or (text.startswith(r"\frac") and _is_numeric(before) and _is_numeric(after)):

@@ -126,31 +126,21 @@ FUNCTIONS = {
     "sech": "sech", "csch": "csch", "asin": "asin", "acos": "acos", "atan": "atan", "erf": "erf", "erfc": "erfc",
     "Tr": "Tr", "tr": "Tr", "sinc": "sinc", "gcd": "gcd", "dim": "dim", "ker": "ker", "sup": "sup",
     "inf": "inf", "lcm": "lcm", "argmax": "argmax", "argmin": "argmin", "rank": "rank", "diag": "diag", "trace": "Tr",
-    "limsup": "limsup", "liminf": "liminf", "Pr": "Pr", "hom": "hom", "deg": "deg", "cosec": "csc",
-    "arccot": "acot", "acosh": "acosh", "asinh": "asinh", "atanh": "atanh", "tgh": "tanh", "cth": "coth",
-    "Re": "Re", "Im": "Im", "sn": "sn", "cn": "cn", "dn": "dn",
+    "limsup": "limsup", "liminf": "liminf", "Pr": "Pr", "hom": "hom", "deg": "deg", "cosec": "csc", "cosech": "csch",
+    "arccot": "acot", "arcctg": "acot", "acot": "acot", "arcsec": "asec", "asec": "asec", "arccsc": "acsc",
+    "arccosec": "acsc", "acsc": "acsc", "arcoth": "acoth", "arccoth": "acoth", "acoth": "acoth", "arsech": "asech",
+    "arcsech": "asech", "asech": "asech", "arcsch": "acsch", "arccsch": "acsch", "acsch": "acsch",
+    "Arcsin": "asin", "Arccos": "acos", "Arctan": "atan", "Ln": "ln", "lb": "log2", "ld": "log2",
+    "acosh": "acosh", "asinh": "asinh", "atanh": "atanh", "tgh": "tanh", "cth": "coth",
+    "Re": "Re", "Im": "Im", "sn": "sn", "cn": "cn", "dn": "dn", "cis": "cis", "Arg": "Arg", "Log": "Log",
+    "floor": "floor", "ceil": "ceiling", "adj": "adj", "span": "span",
 }  # fmt: skip
-ROMAN_FUNCTIONS = frozenset(FUNCTIONS) - {
-    "min",
-    "max",
-    "th",
-    "sh",
-    "ch",
-    "tr",
-    "dim",
-    "ker",
-    "deg",
-    "Pr",
-    "inf",
-    "sup",
-    "sn",
-    "cn",
-    "dn",
-    "hom",
-    "rank",
-    "Re",
-    "Im",
-}  # min is also a unit
+# Words that are also names or units; upright, they are functions where `\operatorname` or a bracket says so.
+_ALSO_WORDS = frozenset(
+    "min max th sh ch tr dim ker deg Pr inf sup sn cn dn hom rank Re Im arcsec asec lb ld Log floor span adj".split()
+)
+ROMAN_FUNCTIONS = frozenset(FUNCTIONS) - _ALSO_WORDS
+UNIT_FUNCTIONS = frozenset(("sec", "min", "deg", "arcsec", "asec", "lb"))  # behind a number they are units
 PLAIN_FUNCTIONS = ("arcsinh arccosh arctanh arcsin arccos arctan sinh cosh tanh sin cos tan exp ln log sqrt").split()
 
 RELATION_TEXT = {
@@ -184,7 +174,7 @@ TYPES = {
     r"\wedge": "TIMES", "//": "TIMES", r"\land": "ROW", r"\choose": "OVER", r"\atop": "OVER", r"\cdotp": "TIMES",
     r"\ddots": "DOTS", r"\vdots": "DOTS", r"\dotsc": "DOTS", r"\dotsb": "DOTS", r"\hdots": "DOTS", "...": "DOTS",
     r"\bigtriangledown": "NABLA", r"\triangledown": "NABLA", r"\grad": "NABLA", ":": "COLON", r"\colon": "COLON",
-    r"\%": "PERCENT", "%": "PERCENT", r"\infty": "INFINITY", r"\partial": "PARTIAL_SIGN",
+    r"\%": "PERCENT", "%": "PERCENT", "‰": "PERCENT", r"\infty": "INFINITY", r"\partial": "PARTIAL_SIGN",
     r"\nabla": "NABLA", r"\int": "INTEGRAL", r"\iint": "INTEGRAL", r"\iiint": "INTEGRAL", r"\oint": "INTEGRAL",
     r"\oiint": "INTEGRAL", r"\sum": "SERIES", r"\prod": "SERIES", r"\lim": "LIMIT", r"\dots": "DOTS",
     r"\ldots": "DOTS", r"\cdots": "DOTS", r"\prime": "PRIME", r"\over": "OVER",
@@ -193,7 +183,7 @@ TYPES = {
 }  # fmt: skip
 _SAME_DELIMITER = {r"\lbrace": r"\{", r"\rbrace": r"\}", r"\lvert": "|", r"\rvert": "|", r"\vert": "|", r"\mid": "|",
                    r"\lVert": r"\|", r"\rVert": r"\|", r"\Vert": r"\|", r"\lbrack": "[", r"\rbrack": "]",
-                   "<": r"\langle", ">": r"\rangle"}  # fmt: skip
+                   "<": r"\langle", ">": r"\rangle", "{": r"\{", "}": r"\}"}  # fmt: skip
 
 _DELIMITERS = frozenset(("OPEN", "CLOSE", "BAR", "NORM"))
 
@@ -242,6 +232,12 @@ _COMBINING = {"\u0302": r"\hat", "\u0304": r"\bar", "\u0305": r"\bar", "\u0303":
               "\u0308": r"\ddot", "\u20d7": r"\vec", "\u0301": r"\acute", "\u0300": r"\grave"}  # fmt: skip
 _FRACTION_SIGNS = {"½": "12", "¼": "14", "¾": "34", "⅓": "13", "⅔": "23", "⅛": "18"}
 
+# Commands under another name.
+_SAME_COMMAND = {r"\operatorname*": r"\operatorname", r"\textdegree": r"\degree", r"\varnothing": r"\emptyset",
+                 r"\degreeCelsius": r"\celsius"}  # fmt: skip
+_SAME_SIGN = {r"\backslash": r"\setminus", r"\smallsetminus": r"\setminus",
+              **dict.fromkeys((r"\permil", r"\perthousand", r"\textperthousand"), "‰")}  # fmt: skip
+
 # Words of plain text that no author writes as products: Greek letters (`mu`, `nu` and `xi` are also products), and
 # quantities that are written like a word, as in `KE + PE = E`.
 _GREEK_WORDS = ("pi theta omega alpha beta gamma delta epsilon lambda sigma phi rho hbar Theta Omega Delta Sigma "
@@ -252,7 +248,7 @@ _WORDS_OF_TEXT = {**{word: "\\" + word for word in _GREEK_WORDS}, **{word: word 
 # Commands that a later line of `_SCAN` may read with what follows them; any other is cut at once, by the first line.
 _LONGER = (
     "left|right|[bB]ig|begin|end|q?quad|thin|med|ensk|label|tag|eqref|ref|cite|eqno|rule|[vh]space|[vh]?phantom"
-    r"|(?:text)?color|cdot\s*\\cdot"
+    r"|(?:text)?color|cdot\s*\\cdot|operatorname\*"
 )
 _SCAN = re.compile(
     r"""
@@ -270,9 +266,10 @@ _SCAN = re.compile(
         |\\end\s*\{(?:ROWS)\*?\}|\\begin\s*\{(?:ROWS)\*?\}(?:\s*\{\d+\})?)
   | (?P<begin>\\begin\s*\{(?:array|tabular)\}\s*(?:\[[a-z]\])?\s*\{[^{}]*\}|\\begin\s*\{[a-zA-Z]+\*?\})
   | (?P<end>\\end\s*\{[a-zA-Z]+\*?\})
-  | (?P<sized>\\(?:left|right|[bB]igg?[lrm]?)(?![a-zA-Z])\s*(?:\\[a-zA-Z]+|\\[{}|]|[()\[\]|./<>]))
+  | (?P<sized>\\(?:left|right|[bB]igg?[lrm]?)(?![a-zA-Z])\s*(?:\\[a-zA-Z]+|\\[{}|]|[()\[\]|./<>])
+        |\\left\s*\{|\\right\s*\}|\\[bB]igg?[lrm]?\s*\{\s*(?:\\[a-zA-Z]+|\\[{}|]|[()\[\]|./<>])\s*\})
   | (?P<dots>\\cdot\s*\\cdot\s*\\cdot(?![a-zA-Z])|\.\s\.\s\.)
-  | (?P<command>\\[a-zA-Z]+|\\\\(?:\[[^\]]*\])?|\\.)
+  | (?P<command>\\operatorname\*|\\[a-zA-Z]+|\\\\(?:\[[^\]]*\])?|\\.)
   | (?P<up>[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ]+)
   | (?P<down>[₀₁₂₃₄₅₆₇₈₉₊₋]+)
   | (?P<other><=|>=|!=|:=|==|=>|->|\.\.\.|//|.)
@@ -293,7 +290,8 @@ _SIMPLE = {
     **{text: (kind, _SAME_DELIMITER.get(text, text) if kind in _DELIMITERS else text) for text, kind in TYPES.items()},
 }
 _SIMPLE |= {word: ("letter", name) for word, name in _WORDS_OF_TEXT.items()}
-_SIMPLE |= {sign: _SIMPLE[text] for sign, text in _UNICODE.items() if text in _SIMPLE}
+_SIMPLE |= {sign: _SIMPLE[text] for sign, text in (_UNICODE | _SAME_SIGN).items() if text in _SIMPLE}
+_SIMPLE |= {command: ("command", same) for command, same in _SAME_COMMAND.items()}
 _GROUPING = re.compile(r"\{,\}|,\\!|\\[, ]|[,~\s\u2009\u202f]")
 _SIZE = re.compile(r"\\[a-zA-Z]+")
 _ENVIRONMENT = re.compile(r"\{\s*([a-zA-Z]+\*?)\s*\}")
@@ -473,6 +471,8 @@ def _sized(text: str, pos: int, gap: int) -> Token:
     size = _SIZE.match(text)
     word = size.group() if size else ""
     delimiter = text[len(word) :].strip()
+    if len(delimiter) > 1 and delimiter[0] == "{":  # `\Big{(}`
+        delimiter = delimiter[1:-1].strip()
     delimiter = _SAME_DELIMITER.get(delimiter, delimiter)
     side = "OPEN" if word == r"\left" or word.endswith("l") else "CLOSE" if word[-1] in "rt" else ""
     paired = word in (r"\left", r"\right")

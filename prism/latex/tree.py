@@ -16,7 +16,7 @@ from prism.latex.brackets import (
     read_environment,
     written,
 )
-from prism.latex.commands import leading_scripts, rare_command, repeats
+from prism.latex.commands import REPEATING, leading_scripts, rare_command, repeats
 from prism.latex.leaves import (
     MAX_PRIMES,
     TOP_ENDS,
@@ -49,6 +49,7 @@ from prism.latex.tokens import (
     GREEK,
     OPERATORS,
     ROMAN_FUNCTIONS,
+    UNIT_FUNCTIONS,
     Fault,
     Token,
     describe,
@@ -60,6 +61,7 @@ _NUMBERED = frozenset((r"\SI", r"\qty", r"\num", r"\ang"))  # of siunitx: a numb
 _SIUNITX = _NUMBERED | {r"\si", r"\unit"}
 _DIFFERENTIALS = frozenset((r"\dd", r"\diff", r"\differential"))
 _FIELD_OPERATORS = {"div": (r"\cdot",), "rot": (r"\times",), "curl": (r"\times",), "grad": ()}
+_BRACKETING = frozenset(("floor", "ceil"))
 _DOTS = Expr("dots")
 _ITALIC = frozenset((r"\textit", r"\mathit"))  # `\mathit{sin}` is a product or a name, no function
 
@@ -175,13 +177,13 @@ def _read_other(cursor: Cursor, token: Token, items: list[Token]) -> None:
     elif kind == "PERCENT":
         if not items or items[-1].type not in ("NUM", "PAREN", "FRAC"):
             raise Fault(token.pos, "a percent sign without a number before it")
-        items.append(unit_token("%", token.pos))
+        items.append(unit_token("‰" if token.text == "‰" else "%", token.pos))
     elif kind == "BEGIN":
         items.append(read_environment(cursor, token))
     elif kind == "mark" and token.text == "." and items and items[-1].type == "NUM" and not token.gap:
-        pass  # `2.` is a number with its decimal point
-    elif kind == "mark" and token.text == "." and cursor.tokens[cursor.index].text == r"\overline":
-        items.append(Token("NUM", "0.", token.pos, token.gap))  # .\overline{3}
+        _refuse_repeating(cursor)  # `2.` is a number with its decimal point
+    elif kind == "mark" and token.text == "." and repeats(cursor, [point := Token("NUM", "0.", token.pos, token.gap)]):
+        items.append(point)  # .\overline{3}
     elif kind == "mark" and token.text == "." and _ends_here(cursor.tokens[cursor.index]):
         pass  # the full stop of the sentence, inside the last bracket
     elif kind == "CLOSE":
@@ -190,6 +192,17 @@ def _read_other(cursor: Cursor, token: Token, items: list[Token]) -> None:
         raise Fault(token.pos, f"the character {token.text!r}, which is not read")
     else:
         raise Fault(token.pos, describe(token), "a number, a symbol or an operator")
+
+
+def _refuse_repeating(cursor: Cursor) -> None:
+    """`0.(3)`: digits that repeat, or a factor?"""
+    tokens, at = cursor.tokens, cursor.index
+    opening = tokens[at]
+    if opening.text != "(" or opening.gap:
+        return
+    if tokens[at + 1].type == "number" and tokens[at + 2].text == ")":
+        raise Fault(opening.pos, "a number in brackets behind a decimal point: digits that repeat, or a factor?",
+                    r"\overline", r"\cdot", kind="ambiguous")  # fmt: skip
 
 
 def _ends_here(token: Token) -> bool:
@@ -240,7 +253,7 @@ def _command(cursor: Cursor, token: Token, items: list[Token]) -> None:
     name = text[1:]
     if name in FUNCTIONS:
         items.append(_function(cursor, token, FUNCTIONS[name]))
-        _braced_argument(cursor, items)
+        _braced_argument(cursor, items, shown=name in _BRACKETING)
     elif text in FRACTIONS:
         args = [read_argument(cursor, splits=True), read_argument(cursor)]
         _refuse_mixed_number(token, args, items)
@@ -251,7 +264,7 @@ def _command(cursor: Cursor, token: Token, items: list[Token]) -> None:
         items.append(_root(cursor, token))
     elif text in ROMAN:
         _roman(cursor, token, items)
-    elif text in (r"\overline", r"\bar") and repeats(cursor, items):
+    elif text in REPEATING and repeats(cursor, items):
         pass
     elif text in ACCENTS:
         made = accented(cursor, token)
@@ -291,11 +304,16 @@ def _function(cursor: Cursor, token: Token, name: str) -> Token:
     return item
 
 
-def _braced_argument(cursor: Cursor, items: list[Token]) -> None:
-    r"""`\sin{2x}`: the braces are kept apart from the factors behind them."""
+def _braced_argument(cursor: Cursor, items: list[Token], *, shown: bool = False) -> None:
+    r"""`\sin{2x}`: the braces are kept apart from the factors behind them.
+
+    Args:
+        shown: the command prints brackets in their place, as `\floor{x}`.
+    """
     token = cursor.tokens[cursor.index]
     if token.type == "{":
-        items.append(scripted(cursor, Token("PAREN", "{", token.pos, args=[read_argument(cursor)])))
+        text = "(" if shown else "{"
+        items.append(scripted(cursor, Token("PAREN", text, token.pos, args=[read_argument(cursor)])))
 
 
 def _root(cursor: Cursor, token: Token) -> Token:
@@ -354,7 +372,7 @@ def _place_roman(cursor: Cursor, token: Token, inner: list[Token], items: list[T
     pure = bool(inner) and all(part.type == "letter" for part in inner)
     after = cursor.tokens[cursor.index]
     numeric = bool(items) and items[-1].type in ("NUM", "UNIT", "QUANTITY", "ROMAN")
-    if pure and word in ROMAN_FUNCTIONS and token.text not in _ITALIC:
+    if pure and word in FUNCTIONS and token.text not in _ITALIC and _is_function(token, word, cursor, numeric=numeric):
         items.append(_function(cursor, Token("command", "\\" + word, token.pos, token.gap), FUNCTIONS[word]))
         _braced_argument(cursor, items)
     elif pure and word in _FIELD_OPERATORS and token.text not in _ITALIC and after.type not in ("^", "_", "REL", "END"):
@@ -363,6 +381,8 @@ def _place_roman(cursor: Cursor, token: Token, inner: list[Token], items: list[T
     elif pure and word in ("Re", "Im") and _is_part_of(token, after, cursor.tokens[cursor.index + 1 :]):
         items.append(_function(cursor, Token("command", "\\" + word, token.pos, token.gap), word))
         _braced_argument(cursor, items)
+    elif pure and word in ("i", "j"):  # behind a number too: no unit has these names
+        items.append(named(cursor, Token("SYM", word, token.pos, token.gap)))
     elif pure and word == "d" and not (numeric and after.type not in ("letter", "command")):
         items.append(scripted(cursor, Token("D", "d", token.pos, token.gap)))
     elif pure and word == "e" and after.type == "^":
@@ -388,11 +408,40 @@ def _place_roman(cursor: Cursor, token: Token, inner: list[Token], items: list[T
         items.append(_roman_word(cursor, token, inner, word, numeric=numeric))
 
 
+def _is_function(token: Token, word: str, cursor: Cursor, *, numeric: bool) -> bool:
+    """Whether an upright word that is the name of a function is one here, and no unit or symbol.
+
+    Args:
+        numeric: a number or unit stands before it.
+    """
+    after = cursor.tokens[cursor.index]
+    operator = token.text == r"\operatorname"
+    if word in ROMAN_FUNCTIONS:
+        return word not in UNIT_FUNCTIONS or _starts_operand(_behind_scripts(cursor))
+    if numeric and word in UNIT_FUNCTIONS and not (operator and after.type == "OPEN"):
+        return False
+    if word in ("Re", "Im", "Pr"):  # also numbers of a flow
+        return False
+    return after.text in ("(", "[", r"\{") or (operator and _starts_operand(_behind_scripts(cursor)))
+
+
+def _behind_scripts(cursor: Cursor) -> Token:
+    """The token behind the sub- and superscripts that stand at the cursor."""
+    index = cursor.index
+    while cursor.tokens[index].type in ("^", "_"):
+        _, index = argument_at(cursor.tokens, index + 1)
+    return cursor.tokens[index]
+
+
+def _starts_operand(token: Token) -> bool:
+    return token.type in ("letter", "number", "{", "OPEN") or (token.type == "command" and token.text not in ROMAN)
+
+
 def _is_part_of(token: Token, after: Token, rest: list[Token]) -> bool:
     r"""Whether `Re` or `Im` is the part of a complex number: before an operand, not in `\mathrm{Re}\,\mathrm{Pr}`."""
     if after.type == "OPEN":
         return True
-    operand = after.type in ("letter", "{") or (after.type == "command" and after.text not in ROMAN)
+    operand = after.type != "number" and _starts_operand(after)
     return operand and bool(rest) and (token.text == r"\operatorname" or token.text == r"\mathrm")
 
 
@@ -417,7 +466,8 @@ def _roman_word(cursor: Cursor, token: Token, inner: list[Token], word: str, *, 
     """
     after = cursor.tokens[cursor.index]
     if after.type == "_":
-        return named(cursor, Token("SYM", spell(inner), token.pos, token.gap))
+        name = named(cursor, Token("SYM", spell(inner), token.pos, token.gap))
+        return _indexed_call(cursor, name) if token.text == r"\operatorname" and len(word) > 1 else name
     if after.type == "PRIME" and word:
         return named(cursor, Token("SYM", word, token.pos, token.gap))
     mode = "text" if token.text in TEXT_MODE else "math"
@@ -434,6 +484,20 @@ def _roman_word(cursor: Cursor, token: Token, inner: list[Token], word: str, *, 
         cursor.index += 1
         roman.sup = read_power(cursor)
     return roman
+
+
+def _indexed_call(cursor: Cursor, name: Token) -> Token:
+    r"""`\operatorname{Li}_2(x)`: an operator with its index takes the bracket, whatever variable stands in it."""
+    opening = cursor.tokens[cursor.index]
+    if name.type != "SYM" or opening.text != "(" or opening.gap > GAP_BLANK:
+        return name
+    bracket: list[Token] = []
+    cursor.index += 1
+    cursor.construct(cursor, opening, bracket)
+    if name.sup is not None and bracket[0].sup is not None:
+        raise Fault(opening.pos, "a second superscript", "brackets around the first power")
+    power = bracket[0].sup or name.sup
+    return Token("APPLY", name.text, name.pos, name.gap, args=bracket[0].args, sup=power)
 
 
 def _switch(cursor: Cursor, token: Token, items: list[Token], ends: frozenset[str]) -> None:

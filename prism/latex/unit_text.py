@@ -161,7 +161,7 @@ def _sign(token: Token, macro: str, tokens: Sequence[Token], index: int) -> tupl
         rest, after = _letters(tokens, index)
         return ("deg" + rest, after) if rest in ("C", "F") else ("deg", index)
     if token.type == "PERCENT":
-        return "%", index
+        return "‰" if text == "‰" else "%", index
     return _UNIT_MACROS.get(macro, ""), index
 
 

@@ -35,9 +35,11 @@ class _Known:
 
     Attributes:
         varying: names that vary with a variable.
+        total: those whose derivative by it is written with d or a prime: they vary with nothing else.
     """
 
     varying: frozenset[tuple[str, str]]
+    total: frozenset[tuple[str, str]]
 
     def varies(self, name: str, variable: str) -> bool:
         return (name, variable) in self.varying
@@ -47,17 +49,16 @@ def worked_out(a: Formula, b: Formula) -> tuple[Formula, Formula]:
     """Both formulas with their derivatives, limits and values at a point worked out as far as they go."""
     if not any(node.op in _OPERATIONS for f in (a, b) for member in f.members for node in walk(member)):
         return a, b
-    known = _Known(frozenset((*a.depends, *b.depends, *_differentiated(a), *_differentiated(b))))
+    total = _differentiated(a, "derivative") | _differentiated(b, "derivative")
+    partial = _differentiated(a, "partial") | _differentiated(b, "partial")
+    known = _Known(a.depends | b.depends | total | partial, total)
     return _of_formula(a, known), _of_formula(b, known)
 
 
-def _differentiated(f: Formula) -> set[tuple[str, str]]:
-    found = set()
-    for member in f.members:
-        for node in walk(member):
-            if node.op in ("derivative", "partial") and len(node.args) == 2 and node.args[0].op == "sym":
-                found.add((node.args[0].name, node.args[1].name))
-    return found
+def _differentiated(f: Formula, op: str) -> frozenset[tuple[str, str]]:
+    """Symbols that this operation stands before, with its variable."""
+    nodes = (node for member in f.members for node in walk(member) if node.op == op and len(node.args) == 2)
+    return frozenset((node.args[0].name, node.args[1].name) for node in nodes if node.args[0].op == "sym")
 
 
 def _of_formula(f: Formula, known: _Known) -> Formula:
@@ -101,34 +102,34 @@ def _differentiated_expression(node: Expr, known: _Known) -> Expr:
     if order > MAX_ORDER:
         raise _Left
     for _ in range(order):
-        operand = _small(derivative(operand, variable, known.varies, partial=node.op == "partial"))
+        operand = _small(derivative(operand, variable, known, op=node.op))
     return operand
 
 
-Varies = Callable[[str, str], bool]
-
-
-def derivative(node: Expr, variable: Expr, varies: Varies, *, partial: bool = False) -> Expr:
+def derivative(node: Expr, variable: Expr, known: _Known, *, op: str = "derivative") -> Expr:
     """Derivative of an expression by a symbol.
 
     Args:
-        varies: whether a name varies with the variable. If the expression does not hold the variable, all do.
-        partial: how the derivatives of those are written.
+        known: what varies with the variable. If the expression does not hold the variable, every symbol does.
+        op: `derivative` or `partial`, as the derivatives of those are written.
 
     Errors:
         _Left: a construct without a rule.
     """
-    holds = variable.name in symbols(node)
-    rule = _Rule(variable, varies, holds, "partial" if partial else "derivative")
-    return _by(node, rule)
+    return _by(node, _Rule(variable, known, variable.name in symbols(node), op))
 
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
+    """One differentiation: by what, what is known, whether the expression holds the variable, how it is written."""
+
     variable: Expr
-    varies: Varies
+    known: _Known
     holds: bool
     op: str
+
+    def varies(self, name: str) -> bool:
+        return self.known.varies(name, self.variable.name)
 
 
 def _by(node: Expr, rule: _Rule) -> Expr:
@@ -137,8 +138,9 @@ def _by(node: Expr, rule: _Rule) -> Expr:
     if node.op in ("num", "const", "unit", "infinity"):
         return _ZERO
     if node.op == "sym":
-        if not rule.holds or rule.varies(node.name, rule.variable.name):
-            return Expr(rule.op, (node, rule.variable), name="1")
+        if not rule.holds or rule.varies(node.name):
+            total = (node.name, rule.variable.name) in rule.known.total
+            return Expr("derivative" if total else rule.op, (node, rule.variable), name="1")
         return _ZERO
     if node.op in ("add", "sub", "neg"):
         return _combined(node.op, [_by(arg, rule) for arg in node.args])
@@ -158,10 +160,9 @@ def _by(node: Expr, rule: _Rule) -> Expr:
         return _next_order(node, rule)
     slope = _SLOPES.get(node.op)
     if slope is None:
-        if rule.variable.name not in symbols(node) and rule.holds:
-            varying = any(rule.varies(name, rule.variable.name) for name in symbols(node))
-            if not varying:
-                return _ZERO
+        names = symbols(node)
+        if rule.holds and rule.variable.name not in names and not any(map(rule.varies, names)):
+            return _ZERO
         raise _Left
     inner = _by(node.args[0], rule)
     return _ZERO if inner == _ZERO else _product([slope(node.args[0]), inner])
@@ -172,7 +173,7 @@ def _next_order(node: Expr, rule: _Rule) -> Expr:
     operand, variable = node.args
     if variable == rule.variable and operand.op == "sym":
         return Expr(node.op, node.args, name=str(int(node.name) + 1))
-    if operand.op == "sym" and rule.holds and not rule.varies(operand.name, rule.variable.name):
+    if operand.op == "sym" and rule.holds and not rule.varies(operand.name):
         return _ZERO
     raise _Left
 
@@ -285,7 +286,7 @@ def _limit(node: Expr, known: _Known) -> Expr:
         return body
     if target.op == "infinity" or any(inner.op == "infinity" for inner in walk(target)):
         return _limit_at_infinity(body, variable, target)
-    above, below = body.args if body.op == "div" else (body, _ONE)
+    above, below = _as_quotient(body)
     place = {variable: target}
     for _ in range(MAX_HOSPITAL + 1):
         top, bottom = substitute(above, place), substitute(below, place)
@@ -295,15 +296,26 @@ def _limit(node: Expr, known: _Known) -> Expr:
             return top if bottom == _ONE else Expr("div", (top, bottom))
         if _value(top) != 0:
             raise _Left
-        above, below = (_small(derivative(side, variable, known.varies)) for side in (above, below))
+        above, below = (_small(derivative(side, variable, known)) for side in (above, below))
     raise _Left
+
+
+def _as_quotient(node: Expr) -> tuple[Expr, Expr]:
+    """Numerator and denominator of a quotient, or of a product that holds quotients."""
+    if node.op == "div":
+        return node.args[0], node.args[1]
+    if node.op != "mul" or all(factor.op != "div" for factor in node.args):
+        return node, _ONE
+    above = [factor.args[0] if factor.op == "div" else factor for factor in node.args]
+    below = [factor.args[1] for factor in node.args if factor.op == "div"]
+    return _product(above), _product(below)
 
 
 def _limit_at_infinity(body: Expr, variable: Expr, target: Expr) -> Expr:
     """A quotient of polynomials at infinity: the ratio of its leading terms, if they are of one degree."""
     if target.op != "infinity":
         raise _Left
-    above, below = body.args if body.op == "div" else (body, _ONE)
+    above, below = _as_quotient(body)
     top, bottom = (_leading(side, variable) for side in (above, below))
     if top[0] > bottom[0]:
         raise _Left

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from prism.expr import EQUALITIES, Expr, Formula, number, walk
+from prism.expr import EQUALITIES, Expr, Formula, number, traits_of
 
 MAX_BRANCHES = 6  # more are a list of guesses
 _SEVERAL = ("set", "list")
+_BRANCHING = frozenset(("pm", *_SEVERAL))
 
 
 def united(f: Formula) -> Formula:
@@ -21,9 +22,10 @@ def united(f: Formula) -> Formula:
     >>> str(united(formula((symbol("x"), Expr("pm", (number(3),), name="±")), ("=",))))
     '(x - 3)*(x - -3) = 0'
     """
-    if f.kind not in ("equation", "expression", "statement"):
+    ops = traits_of(f).ops
+    if f.kind not in ("equation", "expression", "statement") or ops.isdisjoint(_BRANCHING):
         return f
-    signed = any(node.op == "pm" for member in f.members for node in walk(member))
+    signed = "pm" in ops
     members = [tuple(_with_sign(member, sign) for member in f.members) for sign in (1, -1)] if signed else [f.members]
     if f.kind == "expression":
         return replace(f, members=(Expr("set", tuple(own[0] for own in members)),)) if signed else f

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from prism.expr import Expr, Formula, number, substitute, symbols, walk
+from prism.expr import Expr, Formula, number, substitute, symbols, traits_of, walk
 
 MAX_ORDER = 4  # of a derivative that is worked out; each order multiplies the terms
 MAX_NODES = 3000  # of a result: a longer one is left as it was written
@@ -47,7 +47,7 @@ class _Known:
 
 def worked_out(a: Formula, b: Formula) -> tuple[Formula, Formula]:
     """Both formulas with their derivatives, limits and values at a point worked out as far as they go."""
-    if not any(node.op in _OPERATIONS for f in (a, b) for member in f.members for node in walk(member)):
+    if _OPERATIONS.isdisjoint(traits_of(a).ops | traits_of(b).ops):
         return a, b
     total = _differentiated(a, "derivative") | _differentiated(b, "derivative")
     partial = _differentiated(a, "partial") | _differentiated(b, "partial")

@@ -141,6 +141,7 @@ RELATIONS = {
     ">~": r"\gtrsim", "in": r"\in", "notin": r"\notin", "subset": r"\subset", "perp": r"\perp",
     "divides": r"\mid", "given": "|",
 }  # fmt: skip
+_FORMULAS_KEPT = 8192  # whose traits are remembered in a process
 EQUALITIES = frozenset(("=", "approx", "equiv"))
 ORDERINGS = frozenset(("<", "<=", ">", ">="))
 JOINTS = {"system": "and", "alternatives": "or", "implication": "=>", "conditional": "where"}
@@ -270,6 +271,22 @@ def walk(root: Expr) -> Iterator[Expr]:
 def symbols(*roots: Expr) -> frozenset[str]:
     """Names of all symbols below these nodes, bound variables included."""
     return frozenset(node.name for root in roots for node in walk(root) if node.op == "sym")
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What occurs in a formula: keys of `OPS`, and names of symbols."""
+
+    ops: frozenset[str]
+    names: frozenset[str]
+
+
+@lru_cache(maxsize=_FORMULAS_KEPT)
+def traits_of(f: Formula) -> Traits:
+    """What occurs in a formula, looked up once: most passes ask for constructs that most formulas have not."""
+    nodes = [node for member in f.members for node in walk(member)]
+    names = frozenset(node.name for node in nodes if node.op == "sym")
+    return Traits(frozenset(node.op for node in nodes), names)
 
 
 def substitute(root: Expr, replacement: dict[Expr, Expr]) -> Expr:

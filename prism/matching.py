@@ -205,12 +205,17 @@ def _may_be_approximate(a: Formula, b: Formula) -> bool:
     Not where a number is all that is stated: 0.333 is not 1/3. There a decimal counts as another spelling of an exact
     number only with the figures of a machine.
     """
-    unsure = [size for f in (a, b) for member in f.members for node in walk(member)
-              if node.op == "num" and (size := uncertainty(node))]  # fmt: skip
+    unsure = max(_uncertainty(a), _uncertainty(b))
     if not unsure:
         return False
     bare = min(len(symbols(*f.members)) for f in (a, b)) <= len(a.members) - 1
-    return not bare or max(unsure) <= MACHINE_PRECISION
+    return not bare or unsure <= MACHINE_PRECISION
+
+
+@lru_cache(maxsize=4096)
+def _uncertainty(f: Formula) -> float:
+    """That of the least certain decimal."""
+    return max((uncertainty(node) for member in f.members for node in walk(member) if node.op == "num"), default=0.0)
 
 
 def _mixes_hertz_and_radian(a: Formula, b: Formula) -> bool:

@@ -7,21 +7,26 @@ the formulas do, both together, so that a symbol is one thing on both sides.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from prism.context import Context
-from prism.expr import Expr, Formula, symbols, walk
-from prism.lowering import PLAIN, Mismatch, Notation, conjugated, shape_of
+from prism.expr import Expr, Formula, symbols, traits_of, walk
+from prism.lowering import CONJUGATE, PLAIN, Mismatch, Notation, conjugated, shape_of
 
 VECTOR = r"\vec{"
 _HAT = r"\hat{"
 _COMPLEX_MARKS = (r"\tilde{", r"\underline{")
 _USUALLY_COMPLEX = frozenset(("z", "Z", "w", r"\psi", r"\Psi", r"\chi", "S", "Y"))
 _PARTS = frozenset(("Re", "Im", "arg"))
-_COMPLEX_ATOMS = frozenset(("derivative", "partial", "integral", "apply", "bracket", "nabla"))
+_MARKS = (VECTOR, _HAT, CONJUGATE)
+FORMULAS_KEPT = 4096  # formulas remembered in a process
 
 
 def notation_of(a: Formula, b: Formula, context: Context) -> Notation:
     """The reading of a pair: what one formula shows holds for the other."""
+    kinds = context.kinds.values() if context.symbols else ()
+    if _is_plain(a) and _is_plain(b) and "complex" not in kinds and "vector" not in kinds:
+        return PLAIN
     members = (*a.members, *b.members)
     names = symbols(*members)
     depends = a.depends | b.depends
@@ -44,6 +49,15 @@ def notation_of(a: Formula, b: Formula, context: Context) -> Notation:
     return _with_matrices(a, b, notation)
 
 
+@lru_cache(maxsize=FORMULAS_KEPT)
+def _is_plain(f: Formula) -> bool:
+    """Whether nothing in a formula has two readings: what most formulas are."""
+    traits = traits_of(f)
+    if f.depends or not traits.ops.isdisjoint(("matrix", "apply", "tuple")) or not traits.names.isdisjoint("ij"):
+        return False
+    return not any(mark in name for name in traits.names for mark in _MARKS)
+
+
 def without_vectors(notation: Notation) -> Notation:
     """The same reading with every vector as one number: where a vector stands beside a number, nothing else is left."""
     return Notation(notation.is_complex, notation.complexes, notation.unit, depends=notation.depends)
@@ -62,7 +76,7 @@ def _imaginary_unit(names: frozenset[str], members: tuple[Expr, ...], context: C
 
 def _speaks_of_parts(names: frozenset[str], members: tuple[Expr, ...]) -> bool:
     """Real parts, arguments, or a symbol beside its conjugate."""
-    if any(name.endswith("^{*}") and conjugated(name) in names for name in names):
+    if any(name.endswith(CONJUGATE) and conjugated(name) in names for name in names):
         return True
     return any(node.op == "apply" and node.name in _PARTS for member in members for node in walk(member))
 
@@ -78,7 +92,7 @@ def _declared(names: frozenset[str], context: Context, kind: str) -> frozenset[s
 def _complexes(a: Formula, b: Formula, names: frozenset[str], context: Context, unit: str) -> frozenset[str]:
     """Symbols with two parts: declared, conjugated, marked, or what a formula with `i` defines."""
     found = set(_declared(names, context, "complex"))
-    found |= {conjugated(name) for name in names if name.endswith("^{*}")}
+    found |= {conjugated(name) for name in names if name.endswith(CONJUGATE)}
     found |= {conjugated(name) for name in names if conjugated(name) != name and conjugated(name) in names}
     found |= {name for name in names if name.startswith(_COMPLEX_MARKS)}
     for member in (*a.members, *b.members):

@@ -467,15 +467,15 @@ def _try_harder(
     return verdict
 
 
-def samplings_of(tapes: tuple[Tape, Tape], context: Context) -> dict[str, Sampling]:
-    """How each variable of a pair is drawn: as declared; else as either formula settles (an angle, a whole number).
+def samplings_of(tapes: tuple[Tape, ...], context: Context) -> dict[str, Sampling]:
+    """How each variable of formulas that meet is drawn.
 
-    The one unknown of a pair is to be solved for: it has either sign (`x^2 = 4` has two solutions), where a quantity
+    As declared; else as one of them settles (an angle, a whole number). The one unknown of them is to be solved for: it has either sign (`x^2 = 4` has two solutions), where a quantity
     among others is positive.
     """
-    kinds = {**tapes[0].kinds, **tapes[1].kinds}
+    kinds = {name: kind for tape in tapes for name, kind in tape.kinds.items()}
     kinds |= {name: "integer" for tape in tapes for name, kind in tape.kinds.items() if kind == "integer"}
-    names = sorted({*tapes[0].names, *tapes[1].names})
+    names = sorted({name for tape in tapes for name in tape.names})
     unknown = set(names) - {_VALUE}
     samplings = {}
     for name in names:
@@ -538,11 +538,11 @@ def _points(trial: _Trial, samplings: Mapping[str, Sampling]) -> tuple[_Points, 
             pair[which] = _draw(trial.residuals[which], samplings, trial, mine - others)
     one, two = pair
     if isinstance(one, Points) and isinstance(two, Points):
-        return _with_one_sign(one, two, samplings, trial.module)
+        return _with_onesign_at(one, two, samplings, trial.module)
     return one, two
 
 
-def _with_one_sign(
+def _with_onesign_at(
     one: Points, two: Points, samplings: Mapping[str, Sampling], module: ModuleType
 ) -> tuple[Points, Points]:
     """A quantity that is positive at some points is taken as positive; `E = -E_0` never is, and keeps its sign.
@@ -618,8 +618,8 @@ def compare_sides(a: Formula, b: Formula, context: Context, verdict: Verdict) ->
     trial = _trial(pair)
     both = _points(trial, pair.samplings)
     seen = set()
-    for point in _around(both[0], pair.samplings, context.digest):
-        signs = [_sign(points, point, trial.module) * side for points, side in zip(both, upward, strict=True)]
+    for point in around(both[0], pair.samplings, context.digest):
+        signs = [sign_at(points, point, trial.module) * side for points, side in zip(both, upward, strict=True)]
         if 0 in signs:
             continue
         if signs[0] != signs[1]:
@@ -630,7 +630,7 @@ def compare_sides(a: Formula, b: Formula, context: Context, verdict: Verdict) ->
     return verdict
 
 
-def _around(boundary: _Points, samplings: Mapping[str, Sampling], digest: str) -> Iterator[dict[str, float]]:
+def around(boundary: _Points, samplings: Mapping[str, Sampling], digest: str) -> Iterator[dict[str, float]]:
     """Points to both sides of a boundary, close to it, and wherever the draws fall."""
     assert isinstance(boundary, Points)
     table = {name: draws(name, sampling, digest, boundary.n_draw) for name, sampling in samplings.items()}
@@ -645,7 +645,7 @@ def _around(boundary: _Points, samplings: Mapping[str, Sampling], digest: str) -
             yield {**point, target: root + step * room}
 
 
-def _sign(points: _Points, point: Mapping[str, float], module: ModuleType) -> int:
+def sign_at(points: _Points, point: Mapping[str, float], module: ModuleType) -> int:
     """Sign of the residual at a point; 0 where it is undefined or lost in rounding."""
     tape = points.tape
     x, value, bound, _, _ = workspace(module, tape)

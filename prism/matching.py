@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import product
+from itertools import chain, product
 
 from prism.context import Context, may_be_constant, parse
 from prism.equivalence import RANK, Verdict
@@ -18,7 +18,9 @@ from prism.errors import LatexSyntaxError
 from prism.expr import EQUALITIES, Expr, Formula, formula, number, plain_parts, spell, substitute, symbol, symbols, walk
 from prism.kinds import compare
 from prism.lowering import uncertainty
+from prism.notation import VECTOR, length_of
 from prism.quantities import Reading, constant_table, with_italic_units, with_units_resolved
+from prism.regions import are_regions, compare_regions
 
 MAX_ATTEMPTS = 12  # for one pair; a formula of nothing but constants has hundreds of readings
 MAX_READ = 4  # symbols of one pair that are read as constants
@@ -57,6 +59,8 @@ def equivalent(a: Formula | str, b: Formula | str, *, context: Context | None = 
         claim = parse(b, context=context) if isinstance(b, str) else b
     except LatexSyntaxError as error:
         return Verdict("undecided", "parse_error", detail=str(error))
+    if are_regions(reference, claim):
+        return compare_regions(resolved(reference), resolved(claim), context)
     if reference.kind == "implication":
         return _in_order(reference, claim, context)
     stated = _statements(claim)
@@ -171,6 +175,8 @@ def _best(needed: _Statement, stated: tuple[_Statement, ...], context: Context) 
 @lru_cache(maxsize=4096)
 def resolved(f: Formula) -> Formula:
     """The formula with its units as factors of the seven base units; 20 °C is 20 K where a difference is stated."""
+    if f.parts:
+        return replace(f, parts=tuple(resolved(part) for part in f.parts))
     difference = any(_is_difference(member) for member in f.members)
     return replace(f, members=tuple(with_units_resolved(member, difference=difference) for member in f.members))
 
@@ -186,7 +192,10 @@ def _attempt(reference: Formula, claim: Formula, context: Context) -> Verdict:
     if plain.status == "equivalent":
         return plain
     cost = plain.cost
-    for attempt in (*_italic_unit_attempts(reference, claim, context), *_constant_attempts(a, b, context)):
+    attempts = chain(
+        _italic_unit_attempts(reference, claim, context), _length_attempts(a, b), _constant_attempts(a, b, context)
+    )
+    for attempt in attempts:
         verdict = compare(attempt.reference, attempt.claim, context)
         cost += verdict.cost
         if verdict.status == "equivalent":
@@ -257,6 +266,30 @@ def _italic_unit_attempts(a: Formula, b: Formula, context: Context) -> Iterator[
 
 def _with_italic_units(f: Formula, vocabulary: frozenset[str]) -> Formula:
     return replace(f, members=tuple(with_italic_units(member, vocabulary) or member for member in f.members))
+
+
+def _length_attempts(a: Formula, b: Formula) -> Iterator[_Attempt]:
+    r"""`\vec F = m\vec a` beside `F = ma`: where each side is one vector times positive numbers, its length."""
+    vectors = [any(VECTOR in name for name in symbols(*f.members)) for f in (a, b)]
+    if vectors[0] == vectors[1]:
+        return
+    one, two = (_lengths(f) if has_vector else f for f, has_vector in zip((a, b), vectors, strict=True))
+    if one is not None and two is not None:
+        yield _Attempt(one, two, ("vectors read by their length",))
+
+
+def _lengths(f: Formula) -> Formula | None:
+    """The formula between lengths, or None where a side is not one vector times positive numbers."""
+    if f.kind != "equation":
+        return None
+    members = []
+    for member in f.members:
+        names = [node.name for node in walk(member) if node.op == "sym" and VECTOR in node.name]
+        plain = all(node.op in ("sym", "num", "const", "mul", "div", "pow", "sqrt", "unit") for node in walk(member))
+        if len(names) != 1 or not plain or any(node.op == "num" and (node.value or 0) < 0 for node in walk(member)):
+            return None
+        members.append(substitute(member, {symbol(names[0]): symbol(length_of(names[0]))}))
+    return replace(f, members=tuple(members))
 
 
 def _constant_attempts(a: Formula, b: Formula, context: Context) -> Iterator[_Attempt]:

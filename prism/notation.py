@@ -43,7 +43,7 @@ def notation_of(a: Formula, b: Formula, context: Context) -> Notation:
         unit=unit or "i",
         vectors=vectors,
         dimension=_dimension(members) if vectors else 3,
-        lengths=tuple(sorted((length, name) for name in vectors for length in (_length(name),) if length in names)),
+        lengths=tuple(sorted((length, name) for name in vectors for length in (length_of(name),) if length in names)),
         depends=depends,
     )
     return _with_matrices(a, b, notation)
@@ -127,7 +127,7 @@ def _is_real(node: Expr) -> bool:
     return node.op in ("abs", "num", "const") or (node.op == "apply" and node.name in _PARTS)
 
 
-def _length(vector: str) -> str:
+def length_of(vector: str) -> str:
     r"""The plain name of a vector's length: `\vec{F}_1` has the length `F_1`."""
     if not vector.startswith(VECTOR):
         return ""

@@ -470,8 +470,8 @@ def _try_harder(
 def samplings_of(tapes: tuple[Tape, ...], context: Context) -> dict[str, Sampling]:
     """How each variable of formulas that meet is drawn.
 
-    As declared; else as one of them settles (an angle, a whole number). The one unknown of them is to be solved for: it has either sign (`x^2 = 4` has two solutions), where a quantity
-    among others is positive.
+    As declared; else as one of them settles (an angle, a whole number). The one unknown of them is
+    to be solved for: it has either sign (`x^2 = 4` has two solutions), where a quantity among others is positive.
     """
     kinds = {name: kind for tape in tapes for name, kind in tape.kinds.items()}
     kinds |= {name: "integer" for tape in tapes for name, kind in tape.kinds.items() if kind == "integer"}

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, product
 
-from prism.context import Context, may_be_constant, parse
+from prism.context import Context, Declaration, may_be_constant, parse
 from prism.equivalence import RANK, Verdict
 from prism.errors import LatexSyntaxError
 from prism.expr import EQUALITIES, Expr, Formula, formula, number, plain_parts, spell, substitute, symbol, symbols, walk
@@ -23,6 +23,7 @@ from prism.quantities import Reading, constant_table, with_italic_units, with_un
 from prism.regions import are_regions, compare_regions
 
 MAX_ATTEMPTS = 12  # for one pair; a formula of nothing but constants has hundreds of readings
+MAX_EQUATIONS = 6  # of two systems that are solved together
 MAX_READ = 4  # symbols of one pair that are read as constants
 MAX_ALTERNATIVES = 6  # joined by `or`; more are a list of guesses
 MACHINE_PRECISION = 1e-10  # relative, of a decimal that a machine has written out
@@ -65,7 +66,33 @@ def equivalent(a: Formula | str, b: Formula | str, *, context: Context | None = 
         return _in_order(reference, claim, context)
     stated = _statements(claim)
     verdicts = [_best(needed, stated, context) for needed in _statements(reference, needed=True)]
-    return max(verdicts, key=lambda verdict: RANK[verdict.status])
+    worst = max(verdicts, key=lambda verdict: RANK[verdict.status])
+    if worst.status != "equivalent" and (joint := _joint(reference, claim, context)) is not None:
+        return replace(joint, cost=joint.cost + sum(verdict.cost for verdict in verdicts))
+    return worst
+
+
+def _joint(a: Formula, b: Formula, context: Context) -> Verdict | None:
+    """Two systems of equations by their common solutions: `x + y = 3, x - y = 1` is `x = 2, y = 1`.
+
+    As many equations as symbols leave nothing to draw: the unknowns have either sign. None for anything else.
+    """
+    if a.kind != "system" or b.kind != "system" or max(len(a.parts), len(b.parts)) > MAX_EQUATIONS:
+        return None
+    if any(part.kind != "equation" for f in (a, b) for part in f.parts):
+        return None
+    names = frozenset(name for f in (a, b) for part in f.parts for name in symbols(*part.members))
+    if len(names) == max(len(a.parts), len(b.parts)):
+        context = replace(context, symbols={**{name: Declaration("real") for name in names}, **context.symbols})
+    one, two = (_stacked(resolved(f)) for f in (a, b))
+    return compare(one, two, context)
+
+
+def _stacked(system: Formula) -> Formula:
+    """A system as one equation between columns."""
+    rows = tuple(Expr("row", (Expr("sub", part.members),)) for part in system.parts)
+    depends = frozenset(pair for part in system.parts for pair in part.depends)
+    return formula((Expr("matrix", rows), number(0)), ("=",), system.latex, depends)
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,6 +90,8 @@ def system_points(
         tape, ints(module, tape.code), floats(module, tape.consts), ints(module, tape.dep),
         ints(module, list(tape.roots)), floats(module, table or 1), n_draw, spot, place, 0,
     )  # fmt: skip
+    if _vanishes(points, module):
+        return replace(points, is_identity=True)
     if free:
         x, value, bound, adjoint, grad = workspace(module, tape)
         n_point = int(module.system_points(
@@ -104,7 +106,7 @@ def system_points(
     live = points.names(own.out[source.LIVE])
     doubtful = points.names(own.out[source.TOUCHED]) - live
     faint = frozenset(name for name in doubtful if not _is_dead(points, name, module))
-    return replace(points, live=live, faint=faint, is_identity=points.n_point == 0 and _vanishes(points, module))
+    return replace(points, live=live, faint=faint)
 
 
 def system_cross(here: SystemPoints, other: SystemPoints, module: ModuleType, rules: int = 0) -> Crossing:

@@ -18,7 +18,7 @@ _HAT = r"\hat{"
 _COMPLEX_MARKS = (r"\tilde{", r"\underline{")
 _USUALLY_COMPLEX = frozenset(("z", "Z", "w", r"\psi", r"\Psi", r"\chi", "S", "Y"))
 _PARTS = frozenset(("Re", "Im", "arg"))
-_MARKS = (VECTOR, _HAT, CONJUGATE)
+_MARKS = (VECTOR, _HAT, CONJUGATE, r"\bar{")
 FORMULAS_KEPT = 4096  # formulas remembered in a process
 
 
@@ -75,8 +75,10 @@ def _imaginary_unit(names: frozenset[str], members: tuple[Expr, ...], context: C
 
 
 def _speaks_of_parts(names: frozenset[str], members: tuple[Expr, ...]) -> bool:
-    """Real parts, arguments, or a symbol beside its conjugate."""
+    """Real parts, arguments, or a symbol beside its conjugate; a bar over other letters than these is a mean."""
     if any(name.endswith(CONJUGATE) and conjugated(name) in names for name in names):
+        return True
+    if any(conjugated(name) != name and conjugated(name) in names & _USUALLY_COMPLEX for name in names):
         return True
     return any(node.op == "apply" and node.name in _PARTS for member in members for node in walk(member))
 

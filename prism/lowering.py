@@ -30,7 +30,7 @@ _MAX_UNCERTAINTY = 0.005
 
 _INVERSE = frozenset(("asin", "acos", "atan"))
 _TRIG = frozenset(("sin", "cos", "tan"))
-_KINKED = frozenset(("abs", "floor", "ceiling", "cases", "modulo", "apply"))
+_KINKED = frozenset(("abs", "floor", "ceiling", "cases", "modulo"))
 CONJUGATE = "^{*}"
 
 
@@ -46,6 +46,7 @@ class Notation:
         lengths: plain names, and the vector that each is the length of.
         matrices: symbols of a table of entries, and its rows and columns.
         depends: symbols that are functions, with their variable.
+        functions: letters that are applied to expressions; each stands for a test function.
     """
 
     is_complex: bool = False
@@ -56,6 +57,7 @@ class Notation:
     lengths: tuple[tuple[str, str], ...] = ()
     matrices: tuple[tuple[str, tuple[int, int]], ...] = ()
     depends: frozenset[tuple[str, str]] = frozenset()
+    functions: frozenset[str] = frozenset()
 
 
 PLAIN = Notation()
@@ -634,9 +636,24 @@ def _inverse(a: _Table, scope: _Scope) -> _Table:
 def _called(node: Expr, scope: _Scope) -> _Value:
     """A function that is known by its name."""
     handler = _FUNCTIONS.get(node.name)
+    if handler is None and node.name in scope.notation.functions and len(node.args) == 1:
+        return _test_function(node, scope)
     if handler is None:
         raise NoValue("apply")
     return handler([_lower(arg, scope) for arg in node.args], scope)
+
+
+def _test_function(node: Expr, scope: _Scope) -> Pair:
+    """A function that is not given, as p sin(q u + r) + s: what holds for all p, q, r, s is taken to hold for all f."""
+    combine = scope.builder.combine
+    p, q, r, s = (scope.builder.variable(f"{node.name}'{k}") for k in range(4))
+    phase = combine("add", combine("mul", q, _real(node.args[0], scope)), r)
+    return combine("add", combine("mul", p, combine("sin", phase)), s), None
+
+
+def is_known_function(name: str) -> bool:
+    """Whether a name that is applied has a value: `max`, `Re`, `det`."""
+    return name in _FUNCTIONS
 
 
 def _reals(args: list[_Value], count: int | None = None) -> list[int]:
@@ -977,7 +994,7 @@ def _degree(node: Expr, name: str) -> int | None:
 def _quadrature(integrand: Expr, name: str, low: Expr, high: Expr, scope: _Scope) -> Pair:
     """The double-exponential rule with step h, and the square of its distance from that with step 2h as the error."""
     builder, combine = scope.builder, scope.builder.combine
-    if any(inner.op in _KINKED for inner in walk(integrand)):
+    if any(inner.op in _KINKED or (inner.op == "apply" and is_known_function(inner.name)) for inner in walk(integrand)):
         raise NoValue("integral")  # the rule's error is not that of a smooth function
     if low.op == "infinity":  # from infinity inward
         inner = Expr("integral", (integrand, symbol(name), high, low))

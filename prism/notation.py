@@ -7,11 +7,12 @@ the formulas do, both together, so that a symbol is one thing on both sides.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 
 from prism.context import Context
 from prism.expr import Expr, Formula, symbols, traits_of, walk
-from prism.lowering import CONJUGATE, PLAIN, Mismatch, Notation, conjugated, shape_of
+from prism.lowering import CONJUGATE, PLAIN, Mismatch, Notation, conjugated, is_known_function, shape_of
 
 VECTOR = r"\vec{"
 _HAT = r"\hat{"
@@ -35,7 +36,8 @@ def notation_of(a: Formula, b: Formula, context: Context) -> Notation:
     vectors = frozenset(name for name in names if VECTOR in name) | _declared(names, context, "vector")
     if vectors:
         vectors |= {name for name in names if name.startswith(_HAT)}
-    if not (is_complex or vectors or depends or holds_matrix(members)):
+    functions = _functions(members)
+    if not (is_complex or vectors or depends or functions or holds_matrix(members)):
         return PLAIN
     notation = Notation(
         is_complex=is_complex,
@@ -45,6 +47,7 @@ def notation_of(a: Formula, b: Formula, context: Context) -> Notation:
         dimension=_dimension(members) if vectors else 3,
         lengths=tuple(sorted((length, name) for name in vectors for length in (length_of(name),) if length in names)),
         depends=depends,
+        functions=functions,
     )
     return _with_matrices(a, b, notation)
 
@@ -60,7 +63,8 @@ def _is_plain(f: Formula) -> bool:
 
 def without_vectors(notation: Notation) -> Notation:
     """The same reading with every vector as one number: where a vector stands beside a number, nothing else is left."""
-    return Notation(notation.is_complex, notation.complexes, notation.unit, depends=notation.depends)
+    return replace(PLAIN, is_complex=notation.is_complex, complexes=notation.complexes, unit=notation.unit,
+                   depends=notation.depends, functions=notation.functions)  # fmt: skip
 
 
 def _imaginary_unit(names: frozenset[str], members: tuple[Expr, ...], context: Context) -> str:
@@ -137,6 +141,19 @@ def length_of(vector: str) -> str:
     return inner + rest
 
 
+def _functions(members: tuple[Expr, ...]) -> frozenset[str]:
+    r"""Letters that are applied to more than a symbol or a number somewhere, or to the variable of an integral."""
+    found = set()
+    bound = {node.args[1] for member in members for node in walk(member)
+             if node.op in ("integral", "sum", "product") and len(node.args) > 1}  # fmt: skip
+    for member in members:
+        for node in walk(member):
+            composite = node.op == "apply" and len(node.args) == 1 and (node.args[0].args or node.args[0] in bound)
+            if composite and not is_known_function(node.name):
+                found.add(node.name)
+    return frozenset(found)
+
+
 def _dimension(members: tuple[Expr, ...]) -> int:
     """Components of the vectors: those that are written out, else three."""
     for member in members:
@@ -167,7 +184,4 @@ def _with_matrices(a: Formula, b: Formula, notation: Notation) -> Notation:
                     shapes.setdefault(subject.name, shape)
     if not shapes:
         return notation
-    return Notation(
-        notation.is_complex, notation.complexes, notation.unit, notation.vectors, notation.dimension,
-        notation.lengths, tuple(sorted(shapes.items())), notation.depends,
-    )  # fmt: skip
+    return replace(notation, matrices=tuple(sorted(shapes.items())))

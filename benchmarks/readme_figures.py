@@ -26,16 +26,33 @@ def provenance(data: dict[str, Any]) -> str:
 
 def accuracy() -> list[str]:
     data = result("near_misses")
-    near, rewritten = data["result"]["near_misses"], data["result"]["rewrites"]
+    found = data["result"]
     lines = [
-        f"Generated from {data['result']['formulas']} physics formulas ({provenance(data)}):",
+        f"Generated from {found['formulas']} physics formulas ({provenance(data)}):",
         "",
         "| | n | equivalent | different | undecided |",
         "|---|---|---|---|---|",
     ]
-    for name, counts in (("one fault put in", near), ("rewritten, same meaning", rewritten)):
-        row = [str(counts.get(status, 0)) for status in ("equivalent", "different", "undecided")]
-        lines.append(f"| {name} | {sum(counts.values())} | {' | '.join(row)} |")
+    names = {
+        "near_misses": "one fault put in",
+        "same_after_all": "a fault that changes nothing",
+        "rewrites": "rewritten, same meaning",
+    }
+    for key, name in names.items():
+        if counts := found.get(key):
+            row = [str(counts.get(status, 0)) for status in ("equivalent", "different", "undecided")]
+            lines.append(f"| {name} | {sum(counts.values())} | {' | '.join(row)} |")
+    shares = {
+        "false accepts": "false_accepts",
+        "false rejects": "false_rejects",
+        "undecided rewrites": "undecided_same",
+    }
+    if all(key in found for key in shares.values()):
+        words = [
+            f"{name} {found[key]['share']:.2%} ({found[key]['low']:.2%} to {found[key]['high']:.2%})"
+            for name, key in shares.items()
+        ]
+        lines += ["", f"With 95 % intervals: {', '.join(words)}."]
     return lines
 
 

@@ -1,12 +1,20 @@
-"""Near-misses and rewrites of physics formulas: how often is a wrong one accepted, a right one not?
+"""Near-misses and rewrites of physics formulas: how often is a wrong one accepted, a right one refused?
 
-Every equation of `tests/cases/equivalence/` and of the shipped DAGs is changed by one fault (a factor, a sign, an
-exponent, a symbol, a lost or doubled term, a function) and, apart, rewritten without a change of meaning (sides
-swapped, moved, multiplied, divided, added, inverted, cubed, exponentiated). Counts are false accepts, false rejects and
-undecided, apart. Accepted near-misses are listed, to be read by a person: some faults change nothing (`m_1` and
-`m_2` swapped in a symmetric formula), and only reading tells. Deterministic for a seed.
+Every formula of `formulas.py` (case files, shipped problems, `physics_formulas.toml`, collected material if it is on
+this machine) is changed by one fault (`faults.py`), a third of them then disguised by a change of both sides; and apart
+from that rewritten without a change of meaning (`rewriting.py`). PRISM decides each pair. False accepts, false rejects
+and undecided are counted apart, by kind, with 95 % Wilson intervals.
 
-    python benchmarks/accuracy/near_misses.py [--slice] [--json]
+What is true does not come from PRISM. Some faults change nothing (`cos(-x)`, `m_1` and `m_2` swapped in a symmetric
+formula), so each near-miss is labelled by `zero_sets.py`, which finds zeros by other means and compares with a hundred
+digits; those that are the same after all are counted as `same_after_all`. What it cannot tell, and what it and PRISM
+see differently, is read by a person: `near_misses_read.toml` says of each such pair whether it is the same, and why. An
+accepted near-miss that neither vouches for counts as a false accept; pairs that still have to be read are listed.
+
+Formulas with complex numbers or operators, which PRISM does not evaluate, are counted as `not_evaluated`. Deterministic
+for a seed.
+
+    python benchmarks/accuracy/near_misses.py [--folder FOLDER] [--slice] [--json]
 """
 
 from __future__ import annotations
@@ -14,169 +22,227 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import sys
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from math import sqrt
 from pathlib import Path
-
-import prism
-from prism.context import Context
-from prism.equivalence import Verdict
-from prism.expr import OPS, Expr, Formula, canonical_zero, formula, number, symbol, symbols, walk
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-SEED = 20261121
-PER_FORMULA = 60  # near-misses tried; duplicates are dropped
-SLICE_PER_FORMULA = 3
-TWINS = {"sin": "cos", "cos": "sin", "tan": "sin", "exp": "cosh", "ln": "log10", "sinh": "cosh", "cosh": "sinh"}
+sys.path.insert(0, str(ROOT))
 
-Fault = Callable[[Expr, random.Random, tuple[str, ...]], Expr | None]
+import prism  # noqa: E402
+from benchmarks.accuracy.faults import near_misses  # noqa: E402
+from benchmarks.accuracy.formulas import Known, known_formulas  # noqa: E402
+from benchmarks.accuracy.rewriting import disguised, rewrites  # noqa: E402
+from benchmarks.accuracy.zero_sets import relation  # noqa: E402
+from benchmarks.material import DATA  # noqa: E402
+from prism.equivalence import Verdict  # noqa: E402
+from prism.expr import Expr, Formula, canonical_zero, symbols  # noqa: E402
 
-
-def formulas() -> Iterator[Formula]:
-    """Equations with at least two symbols and no construct that the engine leaves unevaluated, each once."""
-    texts = []
-    for path in sorted((ROOT / "tests/cases/equivalence").glob("*.toml")):
-        texts += [row["a"] for row in tomllib.loads(path.read_text("utf-8"))["case"] if "context" not in row]
-    for path in sorted((ROOT / "dags").glob("*.toml")):
-        texts += [node.latex for node in prism.load_problem(path).nodes]
-    seen = set()
-    for text in texts:
-        try:
-            parsed = prism.parse(text)
-        except prism.LatexSyntaxError:
-            continue
-        evaluated = all(OPS[node.op].opcode is not None for member in parsed.members for node in walk(member))
-        if parsed.kind == "equation" and evaluated and len(symbols(*parsed.members)) > 1 and str(parsed) not in seen:
-            seen.add(str(parsed))
-            yield parsed
+READ = Path(__file__).resolve().parent / "near_misses_read.toml"
+SEED = 20261122
+PER_FORMULA = 50  # near-misses
+DISGUISED = 1 / 3  # of the near-misses are rewritten as well
+SLICE_EVERY = 40  # in the slice one formula of so many is taken,
+SLICE_PER_FORMULA = 12  # and so many near-misses of each
+SAME = ("same", "same where positive")
+EXPECTED = {"same": "equivalent", "differs": "different"}
+Z = 1.959964  # of a two-sided interval of 95 %
 
 
-def _replace(root: Expr, which: Expr, new: Expr) -> Expr:
-    """The first occurrence of this very node, replaced."""
-    if root is which:
-        return new
-    for position, arg in enumerate(root.args):
-        changed = _replace(arg, which, new)
-        if changed is not arg:
-            return Expr(root.op, (*root.args[:position], changed, *root.args[position + 1 :]), root.name, root.value)
-    return root
+def interval(count: int, n: int) -> dict[str, float | int]:
+    """A share with its 95 % interval. Source: Wilson, J. Am. Stat. Assoc. 22 (1927) 209.
+
+    >>> interval(0, 100)
+    {'count': 0, 'n': 100, 'share': 0.0, 'low': 0.0, 'high': 0.036993}
+    """
+    if not n:
+        return {"count": count, "n": n, "share": 0.0, "low": 0.0, "high": 1.0}
+    share = count / n
+    middle = (share + Z * Z / (2 * n)) / (1 + Z * Z / n)
+    reach = Z * sqrt(share * (1 - share) / n + Z * Z / (4 * n * n)) / (1 + Z * Z / n)
+    low, high = max(middle - reach, 0.0), min(middle + reach, 1.0)
+    return {"count": count, "n": n, "share": round(share, 6), "low": round(low, 6), "high": round(high, 6)}
 
 
-def factor(node: Expr, rng: random.Random, names: tuple[str, ...]) -> Expr | None:
-    return Expr("mul", (number(rng.choice((2, 3, 4))), node)) if node.op not in ("num", "neg") else None
+@dataclass(slots=True)
+class Tally:
+    """Counts by status, in all and by kind, and the pairs that somebody has to look at."""
+
+    all: Counter[str] = field(default_factory=Counter)
+    by_kind: dict[str, Counter[str]] = field(default_factory=dict)
+    reasons: Counter[str] = field(default_factory=Counter)
+    undecided: dict[str, list[str]] = field(default_factory=dict)
+
+    def add(self, kind: str, pair: str, verdict: Verdict) -> None:
+        """Count one verdict."""
+        self.all[verdict.status] += 1
+        self.reasons[verdict.reason] += 1
+        self.by_kind.setdefault(kind, Counter())[verdict.status] += 1
+        if verdict.status == "undecided":
+            detail = f": {verdict.detail}" if verdict.reason == "unsupported" else ""
+            self.undecided.setdefault(verdict.reason + detail, []).append(f"{kind}: {pair}")
+
+    def kinds(self) -> dict[str, dict[str, int]]:
+        """Counts of each kind, for JSON."""
+        return {kind: dict(row) for kind, row in self.by_kind.items()}
 
 
-def sign(node: Expr, rng: random.Random, names: tuple[str, ...]) -> Expr | None:
-    if node.op in ("add", "sub") and len(node.args) == 2:
-        return Expr("sub" if node.op == "add" else "add", node.args)
-    return Expr("neg", (node,)) if node.op == "sym" else None
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a person said of a pair: whether it is the same, and why."""
+
+    same: bool
+    why: str
 
 
-def power(node: Expr, rng: random.Random, names: tuple[str, ...]) -> Expr | None:
-    if node.op == "pow" and node.args[1].op == "num" and node.args[1].value is not None:
-        return Expr("pow", (node.args[0], number(node.args[1].value + 1)))
-    if node.op == "sqrt":
-        return node.args[0]
-    return Expr("pow", (node, number(2))) if node.op == "sym" else None
+@dataclass(slots=True)
+class Run:
+    """What one run found.
 
+    Attributes:
+        wrong: near-misses that differ. same: near-misses that are the same after all. right: rewrites.
+        outside: near-misses and rewrites of formulas that PRISM does not evaluate.
+        accepted: near-misses that PRISM accepts, each with what the check and a person say of it.
+        refused: rewrites, and near-misses that are the same, that PRISM calls different.
+        unread: pairs that a person has to read, with the reason.
+    """
 
-def other_symbol(node: Expr, rng: random.Random, names: tuple[str, ...]) -> Expr | None:
-    if node.op != "sym" or len(names) < 2:
-        return None
-    return symbol(rng.choice([name for name in names if name != node.name]))
+    read: dict[tuple[str, str], Reading]
+    wrong: Tally = field(default_factory=Tally)
+    same: Tally = field(default_factory=Tally)
+    right: Tally = field(default_factory=Tally)
+    outside: Tally = field(default_factory=Tally)
+    accepted: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
 
-
-def number_off(node: Expr, rng: random.Random, names: tuple[str, ...]) -> Expr | None:
-    return number(node.value + rng.choice((1, 2))) if node.op == "num" and node.value is not None else None
-
-
-def lost_part(node: Expr, rng: random.Random, names: tuple[str, ...]) -> Expr | None:
-    return rng.choice(node.args) if node.op in ("add", "sub", "mul", "div") else None
-
-
-def inverted(node: Expr, rng: random.Random, names: tuple[str, ...]) -> Expr | None:
-    return Expr("div", node.args[::-1]) if node.op == "div" else None
-
-
-def other_function(node: Expr, rng: random.Random, names: tuple[str, ...]) -> Expr | None:
-    return Expr(TWINS[node.op], node.args) if node.op in TWINS else None
-
-
-FAULTS: tuple[Fault, ...] = (factor, sign, power, other_symbol, number_off, lost_part, inverted, other_function)
-
-
-def near_misses(f: Formula, count: int, rng: random.Random) -> Iterator[tuple[str, Formula]]:
-    """Formulas with one fault; those with the same canonical form as the right one are no faults and left out."""
-    names = tuple(sorted(symbols(*f.members)))
-    right = canonical_zero(Expr("sub", f.members))
-    seen = {right}
-    for _ in range(4 * count):
-        if len(seen) > count:
+    def near_miss(self, known: Known, kind: str, wrong: Formula) -> None:
+        """Decide, label and count a formula with a fault."""
+        pair = f"{known.formula}  |  {wrong}"
+        verdict = _decide(known, wrong)
+        if not known.is_evaluated:
+            self.outside.add(kind, pair, verdict)
             return
-        fault = rng.choice(FAULTS)
-        side = rng.randrange(2)
-        node = rng.choice(list(walk(f.members[side])))
-        new = fault(node, rng, names)
-        if new is None:
-            continue
-        members = list(f.members)
-        members[side] = _replace(members[side], node, new)
-        wrong = formula(tuple(members), f.relations)
-        form = canonical_zero(Expr("sub", wrong.members))
-        if form not in seen:
-            seen.add(form)
-            yield fault.__name__, wrong
+        said = self.read.get((str(known.formula), str(wrong)))
+        label = relation(known.formula, wrong, known.context.kinds)
+        is_same = label in SAME if said is None else said.same
+        (self.same if is_same else self.wrong).add(kind, pair, verdict)
+        if verdict.status == "equivalent":
+            reading = f"read: {said.why}" if said else "not read"
+            self.accepted.append(f"{kind}: {pair}: {'same' if is_same else 'DIFFERS'}; check: {label}; {reading}")
+        if verdict.status == "different" and is_same:
+            self.refused.append(f"{kind}: {pair}: {verdict.reason}, {verdict.witness}")
+        agreed = EXPECTED.get(label) == verdict.status
+        if said is None and not agreed and verdict.status != "undecided":
+            self.unread.append(f"{kind}: {pair}: {label}, but {verdict.status}, {verdict.reason}")
+
+    def rewrite(self, known: Known, kind: str, right: Formula) -> None:
+        """Decide and count a formula that says the same; what is refused is labelled too."""
+        pair = f"{known.formula}  |  {right}"
+        verdict = _decide(known, right)
+        (self.right if known.is_evaluated else self.outside).add(kind, pair, verdict)
+        if known.is_evaluated and verdict.status == "different":
+            self.refused.append(f"{kind}: {pair}: {verdict.reason}, {verdict.witness}")
+            label = relation(known.formula, right, known.context.kinds)
+            if label not in SAME and (str(known.formula), str(right)) not in self.read:
+                self.unread.append(f"{kind}: {pair}: a rewrite that {label}")
+
+    def result(self) -> dict[str, Any]:
+        """All figures, for JSON."""
+        wrong, same, right = self.wrong.all, self.same.all, self.right.all
+        truly_same = same + right
+        return {
+            "near_misses": dict(wrong),
+            "same_after_all": dict(same),
+            "rewrites": dict(right),
+            "not_evaluated": dict(self.outside.all),
+            "false_accepts": interval(wrong["equivalent"], wrong.total()),
+            "false_rejects": interval(truly_same["different"], truly_same.total()),
+            "undecided_near_misses": interval(wrong["undecided"], wrong.total()),
+            "undecided_same": interval(truly_same["undecided"], truly_same.total()),
+            "by_fault": self.wrong.kinds(),
+            "same_after_all_by_fault": self.same.kinds(),
+            "by_rewrite": self.right.kinds(),
+            "reasons": {
+                "near_misses": dict(self.wrong.reasons), "same_after_all": dict(self.same.reasons),
+                "rewrites": dict(self.right.reasons),
+            },
+            "accepted_near_misses": self.accepted,
+            "refused_though_the_same": self.refused,
+            "undecided": {
+                "near_misses": self.wrong.undecided, "same_after_all": self.same.undecided,
+                "rewrites": self.right.undecided,
+            },
+            "to_be_read": self.unread,
+        }  # fmt: skip
 
 
-def rewrites(f: Formula) -> Iterator[tuple[str, Formula]]:
-    """The same equation in other forms."""
-    left, right = f.members
-    two, k = number(2), Expr("num", value=number(7).value, name="7")
-    yield "swapped", formula((right, left), ("=",))
-    yield "moved", formula((Expr("sub", (left, right)), number(0)), ("=",))
-    yield "multiplied", formula((Expr("mul", (k, left)), Expr("mul", (right, k))), ("=",))
-    if any(side.op == "num" for side in f.members):
-        return  # dividing by a side that may be 0 changes the meaning
-    yield "ratio", formula((Expr("div", (left, right)), number(1)), ("=",))
-    yield "added", formula((Expr("add", (left, right)), Expr("mul", (two, right))), ("=",))
-    yield "inverted", formula((Expr("div", (number(1), left)), Expr("div", (number(1), right))), ("=",))
-    yield "cubed", formula((Expr("pow", (left, number(3))), Expr("pow", (right, number(3)))), ("=",))
-    yield "exponentiated", formula((Expr("exp", (Expr("div", (left, right)),)), Expr("const", name="e")), ("=",))
+def read_pairs() -> dict[tuple[str, str], Reading]:
+    """Pairs that were read, right and wrong as printed."""
+    groups = tomllib.loads(READ.read_text("utf-8"))["read"]
+    return {(right, wrong): Reading(group["same"], group["why"]) for group in groups for right, wrong in group["pairs"]}
 
 
-def main() -> None:
+def _decide(known: Known, other: Formula) -> Verdict:
+    return prism.equivalent(known.formula, other, context=known.context)
+
+
+def _form(f: Formula) -> str:
+    return canonical_zero(Expr("sub", f.members))
+
+
+def is_a_fault(known: Known, wrong: Formula) -> bool:
+    """False for what is plainly the same: one canonical form, which the other check confirms."""
+    if _form(wrong) != _form(known.formula):
+        return True
+    return known.is_evaluated and relation(known.formula, wrong, known.context.kinds) == "differs"
+
+
+def run(base: list[Known], per_formula: int) -> Run:
+    found = Run(read_pairs())
+    for known in base:
+        rng = random.Random(f"{SEED} {known.formula}")
+        names = tuple(sorted(symbols(*known.formula.members)))
+        taken = 0
+        for kind, wrong in near_misses(known.formula, names, rng):
+            if taken == per_formula:
+                break
+            if is_a_fault(known, wrong):
+                taken += 1
+                hidden = rng.random() < DISGUISED
+                found.near_miss(known, kind, disguised(wrong, known.context.kinds, rng) if hidden else wrong)
+        seen = set()
+        for kind, right in rewrites(known.formula, known.context.kinds, rng):
+            if str(right) not in seen and str(right) != str(known.formula):
+                seen.add(str(right))
+                found.rewrite(known, kind, right)
+    return found
+
+
+def main() -> int:
     parser = argparse.ArgumentParser(description="Near-misses and rewrites of physics formulas.")
-    parser.add_argument("--slice", action="store_true", help="a few per formula: what CI runs")
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--folder", type=Path, default=DATA, help="of the collected material")
+    parser.add_argument("--slice", action="store_true", help="a few formulas and pairs: what CI runs")
+    parser.add_argument("--json", action="store_true", help="one line instead of a page")
     options = parser.parse_args()
     prism.warm()
-    rng = random.Random(SEED)
-    base = list(formulas())
-    tally: dict[str, Counter[str]] = {"near_misses": Counter(), "rewrites": Counter()}
-    accepted: list[str] = []
-    rejected: list[str] = []
-    for f in base:
-        for fault, wrong in near_misses(f, SLICE_PER_FORMULA if options.slice else PER_FORMULA, rng):
-            verdict = _decide(f, wrong)
-            tally["near_misses"][verdict.status] += 1
-            if verdict.status == "equivalent":
-                accepted.append(f"{fault}: {f}  |  {wrong}")
-        for form, right in rewrites(f):
-            verdict = _decide(f, right)
-            tally["rewrites"][verdict.status] += 1
-            if verdict.status != "equivalent":
-                rejected.append(f"{form}: {f}  |  {right}: {verdict.status}, {verdict.reason}")
+    base = list(known_formulas(options.folder))
+    evaluated = [known for known in base if known.is_evaluated]
+    found = run(base[::SLICE_EVERY] if options.slice else base, SLICE_PER_FORMULA if options.slice else PER_FORMULA)
     result = {
-        "formulas": len(base), "seed": SEED, "near_misses": dict(tally["near_misses"]),
-        "rewrites": dict(tally["rewrites"]), "accepted_near_misses": accepted, "unaccepted_rewrites": rejected,
-    }  # fmt: skip
+        "formulas": len(evaluated),
+        "formulas_by_source": dict(Counter(known.source for known in evaluated)),
+        "formulas_not_evaluated": len(base) - len(evaluated),
+        "seed": SEED,
+        **found.result(),
+    }
     print(json.dumps(result, sort_keys=True) if options.json else json.dumps(result, indent=1, sort_keys=True))
-
-
-def _decide(a: Formula, b: Formula) -> Verdict:
-    return prism.equivalent(a, b, context=Context())
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

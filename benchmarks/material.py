@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
+from dataclasses import dataclass
 from pathlib import Path
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -28,3 +30,50 @@ def texts(folder: Path, file: str) -> list[str]:
 def missing(folder: Path) -> list[str]:
     """Those of the three files that are not in a folder."""
     return [file for file in FIELDS if not (folder / file).is_file()]
+
+
+# Labelled pairs ---------------------------------------------------------------------------------------------------
+
+PAIR_FILES = ("pairs_dev.jsonl", "physics_pairs_dev.jsonl", "beyond_pairs_dev.jsonl")
+OWN_PAIRS = Path(__file__).resolve().parent / "accuracy" / "physics_pairs.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two formulas and whether they say the same thing.
+
+    Attributes:
+        id, category: name, and the topic that it is counted under.
+        gold, answer: reference and claim, LaTeX.
+        equal: the label.
+        is_core: the label is plain equivalence, no convention of the suite that the pair comes from.
+    """
+
+    id: str
+    category: str
+    gold: str
+    answer: str
+    equal: bool
+    is_core: bool = True
+
+
+def labelled_pairs(folder: Path, file: str) -> list[Pair]:
+    """The pairs of one of the three files, in order."""
+    rows = (json.loads(line) for line in (folder / file).read_text(encoding="utf-8").splitlines())
+    return [
+        Pair(
+            id=row["id"],
+            category=row.get("category", row["kind"]),
+            gold=row["gold"],
+            answer=row["answer"],
+            equal=row["equal"],
+            is_core=row.get("core", True),
+        )
+        for row in rows
+    ]
+
+
+def own_pairs() -> list[Pair]:
+    """The pairs that stand beside the scripts; an id is its category and a name."""
+    rows = tomllib.loads(OWN_PAIRS.read_text(encoding="utf-8"))["pair"]
+    return [Pair(row["id"], row["id"].partition("/")[0], row["gold"], row["answer"], row["equal"]) for row in rows]

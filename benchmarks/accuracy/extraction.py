@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -32,6 +31,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.intervals import wilson  # noqa: E402
 from benchmarks.material import DATA, DELIMITED, NO_DATA  # noqa: E402
 from prism import LatexSyntaxError  # noqa: E402
 from prism.latex import extract, parse  # noqa: E402
@@ -39,7 +39,6 @@ from prism.latex import extract, parse  # noqa: E402
 LABELS = Path(__file__).resolve().parent / "extraction_labels"
 FOUND = 0.8  # of a label, covered by items
 RIGHT = 0.9  # of an item, inside labels
-Z = 1.959964  # two-sided 95 %
 
 _RELATION = re.compile(
     r"[=<>≈≃≅≡≤≥⩽⩾≪≫≠∝∼≲≳]|\\(?:approx|approxeq|simeq|cong|sim|equiv|propto|leq?|geq?|leqslant|geqslant|leqq"
@@ -168,17 +167,6 @@ def compare(response: Response, items: Iterable[Item]) -> Compared:
         tuple((span, portion(span, by_items, counted)) for span in labels),
         tuple((item, portion((item.start, item.end), by_labels, counted)) for item in kept),
     )
-
-
-def wilson(part: int, whole: int) -> dict[str, Any]:
-    """A share with its interval."""
-    if not whole:
-        return {"part": part, "of": whole, "share": None, "low": None, "high": None}
-    share = part / whole
-    middle = (share + Z * Z / (2 * whole)) / (1 + Z * Z / whole)
-    half = Z / (1 + Z * Z / whole) * math.sqrt(share * (1 - share) / whole + Z * Z / (4 * whole * whole))
-    low, high = max(0.0, middle - half), min(1.0, middle + half)
-    return {"part": part, "of": whole, "share": round(share, 4), "low": round(low, 4), "high": round(high, 4)}
 
 
 def agreement(responses: list[Response], of: Callable[[Response], tuple[Item, ...]]) -> dict[str, Any]:

@@ -1,12 +1,13 @@
-"""Ask a rival's reader, one formula at a time, each with its own time limit.
+"""Ask a rival's reader or a judge, one formula or pair at a time, each with its own time limit.
 
-The rival runs in a process of its own environment; one that takes too long is killed and started anew, since sympy
-cannot be stopped from inside.
+It runs in a process of its own environment; one that takes too long is killed and started anew, since sympy cannot be
+stopped from inside.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import queue
 import subprocess
 import threading
@@ -40,19 +41,27 @@ def python_of(rival: str) -> Path:
     return ROOT / ENVIRONMENTS[rival] / "bin" / "python"
 
 
+def _environment() -> dict[str, str]:
+    """One seed of Python's hashes: some rivals answer by the order of sets. `-I` would draw a new one each time."""
+    return {**{name: value for name, value in os.environ.items() if name != "PYTHONPATH"}, "PYTHONHASHSEED": "0"}
+
+
+ISOLATED = ("-P", "-s")  # neither this folder nor the user's packages
+
+
 class _Worker:
     """One process of a rival."""
 
-    def __init__(self, rival: str) -> None:
-        command = [str(python_of(rival)), "-I", str(READER), rival]
+    def __init__(self, command: Sequence[str]) -> None:
         self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-        )
+            list(command), env=_environment(),
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        )  # fmt: skip
         self.lines: queue.Queue[str] = queue.Queue()
         threading.Thread(target=self._listen, daemon=True).start()
         self.versions: dict[str, str] = json.loads(self._next(_START_LIMIT) or "null")
         if self.versions is None:
-            raise RivalError(f"{rival} does not start: {' '.join(command)}")
+            raise RivalError(f"this does not start: {' '.join(command)}")
 
     def _listen(self) -> None:
         assert self.process.stdout is not None
@@ -66,11 +75,11 @@ class _Worker:
         except queue.Empty:
             return ""
 
-    def ask(self, latex: str) -> Answer:
-        """The answer to one formula; `timeout` also where the process died of it."""
+    def ask(self, item: str | Sequence[str]) -> Answer:
+        """The answer to one item; `timeout` also where the process died of it."""
         assert self.process.stdin is not None
         try:
-            self.process.stdin.write(json.dumps(latex) + "\n")
+            self.process.stdin.write(json.dumps(item) + "\n")
             self.process.stdin.flush()
         except BrokenPipeError:
             return Answer("timeout")
@@ -83,15 +92,20 @@ class _Worker:
 
 
 def answers(rival: str, formulas: Sequence[str], versions: dict[str, str]) -> Iterator[Answer]:
-    """Answers in the order of the formulas; `versions` receives the rival's packages."""
-    worker = _Worker(rival)
+    """A reader's answers in the order of the formulas; `versions` receives the rival's packages."""
+    return asked([str(python_of(rival)), *ISOLATED, str(READER), rival], formulas, versions)
+
+
+def asked(command: Sequence[str], items: Sequence[str | Sequence[str]], versions: dict[str, str]) -> Iterator[Answer]:
+    """What a process answers, in the order of the items; `versions` receives what it runs with."""
+    worker = _Worker(command)
     versions.update(worker.versions)
     try:
-        for latex in formulas:
-            answer = worker.ask(latex)
+        for item in items:
+            answer = worker.ask(item)
             if answer.status == "timeout":
                 worker.stop()
-                worker = _Worker(rival)
+                worker = _Worker(command)
             yield answer
     finally:
         worker.stop()

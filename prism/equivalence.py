@@ -308,8 +308,22 @@ def is_identity(f: Formula, context: Context) -> bool:
 
 
 def _cross_evaluate(pair: Pair, *, approximate: bool) -> Verdict:
-    """Each one's points in the other: the heart of the decision."""
+    """Each one's points in the other: the heart of the decision.
+
+    An inverse function has values in its principal range only: where the formulas do not agree everywhere, points
+    whose angles leave that range are no difference (semantics Z.4).
+    """
     trial = _trial(pair, _precision(pair.tapes, approximate=approximate))
+    verdict = _decided(pair, trial, approximate=approximate)
+    if verdict.status != "equivalent" and any(tape.has_inverse for tape in pair.tapes):
+        ranged = _decided(pair, replace(trial, rules=trial.rules | source.IN_RANGE), approximate=approximate)
+        verdict = replace(ranged, cost=ranged.cost + verdict.cost)
+    names = frozenset((*pair.tapes[0].names, *pair.tapes[1].names))
+    return replace(verdict, domain=_domain(pair.notation, names, pair.context))
+
+
+def _decided(pair: Pair, trial: _Trial, *, approximate: bool) -> Verdict:
+    """The verdict under one set of rules: draw, weigh, and what follows from the first verdict."""
     one, two = _points(trial, pair.samplings)
     if one.is_identity or two.is_identity:
         return _compare_identities(pair.a, pair.b, pair.context)
@@ -328,8 +342,7 @@ def _cross_evaluate(pair: Pair, *, approximate: bool) -> Verdict:
         plain = "same_value" if pair.a.kind == "expression" else "same_zero_set"
         reason = "opaque_atoms" if pair.tapes[0].atoms else plain
         verdict = replace(verdict, reason=reason, approximate=approximate)
-    names = frozenset((*pair.tapes[0].names, *pair.tapes[1].names))
-    return replace(verdict, domain=_domain(pair.notation, names, pair.context))
+    return verdict
 
 
 def _decided_in_balls(one: _Points, two: _Points, trial: _Trial, verdict: Verdict) -> Verdict:
@@ -496,7 +509,7 @@ class _Trial:
     Attributes:
         residuals, tapes: of both formulas. notation: of the pair. digest: the generator's key. want: points.
         module: the kernels; a process may switch to compiled ones, but not within a pair.
-        rules: of the crossings, EXACT or MEASURED where decimals are written.
+        rules: of the crossings: EXACT or MEASURED where decimals are written, IN_RANGE.
     """
 
     residuals: tuple[Expr, Expr]

@@ -109,9 +109,13 @@ def _compare_collections(a: Formula, b: Formula, context: Context) -> Verdict:
     if sorted(kinds) == ["interval", "tuple"] and len(one.args) == len(two.args) == 2:
         kinds, one, two = ["interval"] * 2, _as_interval(one), _as_interval(two)  # (0, 9) beside [0, 9)
     if kinds[0] != kinds[1]:
-        if {"set", "tuple"} == set(kinds):
-            return Verdict("undecided", "unsupported", detail="a set and a tuple")
-        return Verdict("different", "kind")
+        if {"set", "tuple"} != set(kinds):
+            return Verdict("different", "kind")
+        if len(one.args) == len(two.args):  # values in round brackets: the same, if they stand in the same order
+            verdict = _worst([compare(*pair, context) for pair in _entries_of(a, b, one.args, two.args)])
+            if verdict.status == "equivalent":
+                return verdict
+        return Verdict("undecided", "unsupported", detail="a set and a tuple")
     if max(len(one.args), len(two.args)) > MAX_ENTRIES:
         return Verdict("undecided", "too_large", detail=f"more than {MAX_ENTRIES} entries")
     if any(inner.op == "dots" for node in (one, two) for inner in walk(node)):

@@ -362,7 +362,7 @@ def cross(here: Points, other: Points, module: ModuleType, rules: int = 0) -> Cr
     """Evaluate one formula at the points of another; both must have been drawn with the same samplings.
 
     Args:
-        rules: EXACT or MEASURED of `kernels.source.cross`; the others follow from the tapes.
+        rules: of `kernels.source.cross` but for POLES_COUNT: a quadrature may have poles that its formula has not.
     """
     place = {name: v for v, name in enumerate(here.tape.names)}
     slots = [place.get(name, -1) for name in other.tape.names]
@@ -371,7 +371,7 @@ def cross(here: Points, other: Points, module: ModuleType, rules: int = 0) -> Cr
     module.cross(
         here.code, here.consts, here.dep, here.tape.n_op, len(here.tape.names), here.draws, here.n_draw,
         ints(module, slots or 1), other.spot, other.root, other.n_point,
-        rules | rules_of(here.tape, other.tape), *work, out,
+        rules | (0 if here.tape.is_estimate else source.POLES_COUNT), *work, out,
     )  # fmt: skip
     spend(here.tape.n_op * 3 * other.n_point)
     value = work[1]
@@ -393,12 +393,6 @@ def gradient_at(points: Points, at: Mapping[str, float], module: ModuleType) -> 
         return []
     module.gradient(points.code, tape.n_op, len(tape.names), value, adjoint, grad)
     return [float(g) for g in grad[: len(tape.names)]]
-
-
-def rules_of(here: Tape, other: Tape) -> int:
-    """Rules of a crossing: a quadrature may have poles that its formula has not."""
-    in_range = source.IN_RANGE if here.has_inverse or other.has_inverse else 0
-    return in_range | (0 if here.is_estimate else source.POLES_COUNT)
 
 
 def workspace(module: ModuleType, tape: Tape) -> tuple[Any, ...]:

@@ -25,7 +25,6 @@ from prism.points import (
     Crossing,
     Sampling,
     draws,
-    rules_of,
     tape_of,
     workspace,
 )
@@ -118,7 +117,8 @@ def system_cross(here: SystemPoints, other: SystemPoints, module: ModuleType, ru
     module.system_cross(
         here.code, here.consts, here.dep, here.tape.n_op, len(here.tape.names), here.roots, len(here.tape.roots),
         here.draws, here.n_draw, ints(module, slot_of or 1), len(other.tape.names), other.spot, other.place,
-        other.n_point, rules | rules_of(here.tape, other.tape), x, value, bound, adjoint, grad, out,
+        other.n_point, rules | (0 if here.tape.is_estimate else source.POLES_COUNT), x, value, bound, adjoint, grad,
+        out,
     )  # fmt: skip
     spend(here.tape.n_op * 3 * other.n_point)
     found = tuple(int(n) for n in out)

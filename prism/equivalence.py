@@ -590,7 +590,7 @@ def _weigh(one: _Points, two: _Points, samplings: Mapping[str, Sampling], trial:
         return replace(verdict, reason="imprecise")
     if one.faint or two.faint:
         return replace(verdict, reason="below_rounding")
-    if min(one.n_point, two.n_point) < MIN_POINTS:
+    if min(one.n_point, two.n_point) < MIN_POINTS or not (there.out[source.AGREED] and back.out[source.AGREED]):
         return verdict
     if one.live != two.live:
         return replace(verdict, status="different", reason="live_variables")

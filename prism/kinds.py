@@ -19,6 +19,7 @@ MAX_ENTRIES = 24  # of a set or tuple; each entry of the one is compared with ea
 
 _NOTHING_KNOWN = Context()
 _COLLECTIONS = {"set": "set", "list": "set", "tuple": "tuple", "interval": "interval", "union": "union"}
+_MIRRORED = {"<<": ">>", ">>": "<<", "<~": ">~", ">~": "<~"}
 _ENTRYWISE = frozenset(("tuple", "interval"))
 
 
@@ -58,6 +59,8 @@ def _any_member(a: Formula, b: Formula, context: Context) -> Verdict:
 
 def _compare_statements(a: Formula, b: Formula, context: Context) -> Verdict:
     """Relations other than equality and order: `a != b` has the boundary `a = b`; the rest only word for word."""
+    if a.relations != b.relations and _MIRRORED.get(a.relations[0]) == b.relations[0]:
+        b = replace(b, members=b.members[::-1], relations=a.relations)
     if a.relations != b.relations:
         return Verdict("different", "kind")
     if a.relations == ("!=",):

@@ -276,7 +276,8 @@ def _atom(node: Expr, scope: _Scope) -> _Value:
     if not names.isdisjoint(scope.bound):
         raise NoValue(node.op)  # it is not the same for every value of the bound variable
     name = canonical(node)
-    plain = node.op == "apply" and all(not arg.args for arg in node.args)
+    word = len(node.name) > 1 and node.name.isalpha()  # gcd(a, b) is no value at a point
+    plain = node.op == "apply" and not word and all(not arg.args for arg in node.args)
     if node.op in ("differential", "derivative") and names & scope.notation.vectors:
         dimension = scope.notation.dimension
         places = [f"{name}_{k + 1}" for k in range(dimension)]

@@ -17,9 +17,11 @@ FORMULAS_KEPT = 4096  # formulas remembered in a process
 MAX_TERMS = 64  # of a product that is multiplied out
 _MAX_POWER = 6
 
-_OPERATOR = re.compile(r"\\hat\{|\^\{\\dagger\}|^\\sigma_|^\\gamma\^\{")  # hats, adjoints, Pauli and Dirac matrices
+_OPERATOR = re.compile(r"\\hat\{|\^\{\\dagger\}|^\\gamma\^\{")  # hats, adjoints, Dirac matrices
+_PAULI = re.compile(r"^\\sigma_\{?[xyz+-]\}?$")  # also stresses: operators only where something else says so
 _SCALARS_OF_OPERATORS = ("abs", "bracket")  # a mean or a matrix element of operators is a number
 _WORD = "ordered product"
+_NONE: frozenset[str] = frozenset()
 
 _Term = tuple[tuple[Expr, ...], tuple[Expr, ...]]  # coefficient as factors, word
 
@@ -34,6 +36,8 @@ def with_ordered_products(f: Formula) -> Formula:
     operators |= {arg.name for node in nodes if node.op == "commutator" for arg in node.args if arg.op == "sym"}
     if any(name.startswith(r"\vec{") for name in names):
         operators = {name for name in operators if not name.startswith(r"\hat{")}  # directions
+    if operators or "i" in names or any(_is_operator(node, _NONE) for node in nodes):
+        operators |= {name for name in names if _PAULI.match(name)}
     known = frozenset(operators)
     if not any(_is_operator(node, known) for node in nodes):
         return f

@@ -253,21 +253,18 @@ def _with_roots_that_count(points: Points, how: Mapping[str, Sampling], module: 
     """Leave out roots outside a declared domain, and roots of 0 that only a common factor has.
 
     What is sampled is not zero, so `R v = R^3 k` has no root R = 0 of interest; but `a = 0` has no other (Z.1). A
-    root of 0 is left out where the symbol has others, or is dead wherever another symbol's root is not 0. What a
+    root of 0 is left out where this or another symbol has a root that is not 0. What a
     formula says its subject is, it is: `f = max(0, x)` is 0 for some x.
     """
     subjects = subjects_of(points.tape)
     targets = points.targets()
     nonzero = {name for name, root in targets if root}
-    zero_only = {name for name, root in targets if not root} - nonzero
-    proper = [i for i, (_, root) in enumerate(targets) if root]
-    factors = {name for name in zero_only if nonzero and _is_dead(_subset(points, proper, module), name, module)}
     kept = []
     for i, (name, root) in enumerate(targets):
         domain = how.get(name, ORDINARY).domain
         if domain and not domain[0] <= root <= domain[1]:
             continue
-        if root or name in subjects or name not in nonzero | factors:
+        if root or name in subjects or not nonzero:
             kept.append(i)
     return points if len(kept) == points.n_point else _subset(points, kept, module)
 
@@ -352,8 +349,7 @@ def _vanishes(points: Points, module: ModuleType) -> bool:
             continue
         if abs(value[tape.n_op - 1]) > 4 * bound[tape.n_op - 1]:
             return False
-        a, b = (int(place) for place in tape.code[-2:])
-        size = max(abs(value[a]), abs(value[b])) if tape.n_op > 1 else 1.0
+        size = max(map(abs, _sides(tape, value)))
         seen += bound[tape.n_op - 1] <= _TELLING * size  # beyond, anything is zero within its bound
     return seen > 0
 
@@ -374,13 +370,14 @@ def cross(here: Points, other: Points, module: ModuleType, rules: int = 0) -> Cr
         rules | (0 if here.tape.is_estimate else source.POLES_COUNT), *work, out,
     )  # fmt: skip
     spend(here.tape.n_op * 3 * other.n_point)
-    value = work[1]
-    last = len(here.code) - 3
-    if here.tape.n_op > 1:
-        left, right = float(value[here.code[last + 1]]), float(value[here.code[last + 2]])
-    else:  # `4 = 1` is one folded number
-        left, right = float(value[0]), 0.0
+    left, right = _sides(here.tape, work[1])
     return Crossing(tuple(int(n) for n in out), left, right, tuple(float(v) for v in work[0]))
+
+
+def _sides(tape: Tape, value: Any) -> tuple[float, float]:
+    """Values of left and right after an evaluation; of a residual that is no difference any more, it and 0."""
+    opcode, a, b = (int(word) for word in tape.code[-3:])
+    return (float(value[a]), float(value[b])) if opcode in (source.SUB, source.ADD) else (float(value[-1]), 0.0)
 
 
 def gradient_at(points: Points, at: Mapping[str, float], module: ModuleType) -> list[float]:

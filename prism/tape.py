@@ -119,8 +119,14 @@ class Builder:
 
     def combine(self, op: str, a: int, b: int | None = None) -> int:
         """An instruction, worked out where both operands are exact numbers or one is neutral."""
+        if op in _EVEN and self.code[a][0] == _NEG:
+            a = self.code[a][1]
+        if op in _ODD and self.code[a][0] == _NEG:
+            return self.combine("neg", self.combine(op, self.code[a][1]))
         x = self.exact.get(a)
         y = self.exact.get(b) if b is not None else None
+        if op == "neg" and self.code[a][0] == _NEG:
+            return self.code[a][1]
         if x is not None and (b is None or y is not None):
             folded = _folded(op, x, y)
             if folded is not None:
@@ -128,6 +134,11 @@ class Builder:
         if b is not None and (neutral := _neutral(op, a, b, x, y)) is not None:
             return self.number(0) if neutral < 0 else neutral
         return self.emit(op, a, b or 0)
+
+
+_EVEN = frozenset(("cos", "cosh", "abs"))
+_ODD = frozenset(("sin", "tan", "sinh", "tanh", "asin", "atan", "asinh", "atanh"))
+_NEG = OPS["neg"].opcode
 
 
 def _folded(op: str, x: Fraction, y: Fraction | None) -> Fraction | None:

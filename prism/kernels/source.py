@@ -68,6 +68,7 @@ TOLERANCE = 1e-6  # relative, in root space (semantics Z.1)
 FINE_TOLERANCE = 1e-12  # where decimals are written: they are equal exactly, or within their own precision (N.1)
 SPREAD_SHARE = 0.01  # decimals widen the tolerance by at most this share of the weakest variable's effect
 SPREAD_LIMIT = 0.1  # beyond this share they leave the pair open
+ASIDE = 1e-3  # relative: how far beside a pole is looked
 BORDER = 10.0  # a residual within this factor of the threshold settles nothing
 INFORMATIVE = 64.0  # a variable whose effect is below this many rounding bounds is not seen at this point
 
@@ -1065,6 +1066,17 @@ def weigh_residual(n_var, x, grad, f, slack, spread, rules, out):
     return BORDERLINE if rules & MEASURED == 0 and f > threshold else AGREED
 
 
+@_kernel(f"boolean({INTS}, {REALS}, {INTS}, int64, int64, {REALS}, {REALS}, {REALS})")
+def is_isolated_pole(code, consts, dep, n_op, n_var, x, value, bound):
+    """Whether there is no pole beside this one: a denominator that is lost in rounding is lost there too."""
+    for v in range(n_var):
+        x[v] *= 1.0 + ASIDE * (1.0 + 0.1 * v)
+    flag = evaluate(code, consts, dep, n_op, x, 0, value, bound)
+    for v in range(n_var):
+        x[v] /= 1.0 + ASIDE * (1.0 + 0.1 * v)
+    return flag != POLE
+
+
 @_kernel(
     f"void({INTS}, {REALS}, {INTS}, int64, int64, {REALS}, int64, {INTS}, {INTS}, {REALS}, int64, "
     f"int64, {REALS}, {REALS}, {REALS}, {REALS}, {REALS}, {INTS})"
@@ -1093,9 +1105,10 @@ def cross(code, consts, dep, n_op, n_var, draws, n_draw, slot_of, spot, root, n_
             x[solved] = root[3 * i]
         flag = evaluate(code, consts, dep, n_op, x, 0, value, bound)
         if flag == POLE and spot[3 * i + 2] & TELLING and rules & POLES_COUNT:
-            out[MISMATCH] = i
-            out[POLED] = 1
-            return
+            if is_isolated_pole(code, consts, dep, n_op, n_var, x, value, bound):
+                out[MISMATCH] = i
+                out[POLED] = 1
+                return
         outside = spot[3 * i + 2] & PRINCIPAL == 0
         if flag != 0 or (rules & IN_RANGE and (outside or in_principal_range(code, n_op, value) == 0)):
             out[SKIPPED] += 1
@@ -1341,7 +1354,7 @@ def system_cross(code, consts, dep, n_op, n_var, roots, n_root, draws, n_draw, s
                 if spot[3 * i + 1] & (1 << w):
                     solved |= 1 << v
         flag = evaluate(code, consts, dep, n_op, x, 0, value, bound)
-        if flag == POLE and rules & POLES_COUNT:
+        if flag == POLE and rules & POLES_COUNT and is_isolated_pole(code, consts, dep, n_op, n_var, x, value, bound):
             out[MISMATCH] = i
             out[POLED] = 1
             return

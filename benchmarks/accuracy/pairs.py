@@ -2,7 +2,8 @@ r"""Decide labelled pairs of formulas with PRISM and, in the same run, with othe
 
 Data sets: pairs of the test suites of other graders whose label is plain equivalence (units apart), pairs of physics,
 pairs beyond algebra, all three collected; and `physics_pairs.toml` of this folder. Each judge runs in a process of its
-own, in its best configuration (`../rivals/judge.py`), and has five seconds a pair; then it is killed and started anew.
+own, in its best configuration (`../rivals/judge.py`), and has five seconds of processor time a pair; then it is ended
+and started anew.
 
 *right* is `equivalent` on an equal pair, anything else on an unequal one. *undecided* are pairs that a judge does not
 read, gives up or has no time for; those on unequal pairs count as right, and also apart. Intervals are Wilson's, 95 %;
@@ -30,7 +31,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.intervals import wilson  # noqa: E402
 from benchmarks.material import DATA, NO_DATA, PAIR_FILES, Pair, labelled_pairs, own_pairs  # noqa: E402
-from benchmarks.rivals.judge import JUDGES  # noqa: E402
+from benchmarks.rivals.judge import JUDGES, PATIENCE  # noqa: E402
 from benchmarks.rivals.workers import ISOLATED, Answer, RivalError, asked, python_of  # noqa: E402
 
 JUDGE = ROOT / "benchmarks" / "rivals" / "judge.py"
@@ -64,7 +65,7 @@ def ask(judge: str, pairs: Sequence[Pair]) -> tuple[list[Answer], dict[str, str]
     """A judge's answer to each pair, and the packages that it ran with."""
     versions: dict[str, str] = {}
     command = [str(python_for(judge)), *ISOLATED, str(JUDGE), judge]
-    return list(asked(command, [(pair.gold, pair.answer) for pair in pairs], versions)), versions
+    return list(asked(command, [(pair.gold, pair.answer) for pair in pairs], versions, limit=2 * PATIENCE)), versions
 
 
 # Counting -----------------------------------------------------------------------------------------------------

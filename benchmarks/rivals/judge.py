@@ -1,8 +1,8 @@
 r"""Decide pairs of formulas with one judge: a JSON list `[gold, answer]` a line in, `[status, reason]` a line out.
 
 A status is `equivalent`, `different` or `undecided` (the judge does not read one of them, or gives up). Runs in the
-environment of the judge, which its first argument names; whoever starts it gives each line its time, and starts it
-anew when a line takes longer.
+environment of the judge, which its first argument names. A line that takes more than five seconds of processor time
+ends the process, and whoever started it starts it anew; a busy machine changes nothing.
 
 Each rival in its best documented configuration. What only reads LaTeX is completed to a judge by `same`, which asks
 sympy for what a physicist means: symbols positive, `i` the imaginary unit where it is alone, decimals exact, two
@@ -18,6 +18,7 @@ import contextlib
 import json
 import os
 import re
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -25,7 +26,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-TIME_LIMIT = 5  # seconds a pair; also given to the rival that asks for it
+TIME_LIMIT = 5.0  # seconds of processor time a pair
+PATIENCE = 60  # seconds by the clock; given to the rival that has alarms of its own, so that the limit above decides
 _MAX_REASON = 200
 _NEARLY = 1e-9  # relative, between numbers: a suite writes 0.0833333333333333 for 1/12
 
@@ -63,9 +65,9 @@ def math_verify(*, strict: bool = True, gold_first: bool = True) -> Callable[[],
         wanted = (LatexExtractionConfig(), ExprExtractionConfig())
 
         def decide(gold: str, answer: str) -> Outcome:
-            found = [parse(f"${latex}$", wanted, parsing_timeout=TIME_LIMIT) for latex in (gold, answer)]
+            found = [parse(f"${latex}$", wanted, parsing_timeout=PATIENCE) for latex in (gold, answer)]
             one, two = found if gold_first else found[::-1]
-            if verify(one, two, strict=strict, timeout_seconds=TIME_LIMIT):
+            if verify(one, two, strict=strict, timeout_seconds=PATIENCE):
                 return "equivalent", ""
             if not all(any(not isinstance(item, str) for item in items) for items in found):
                 return "undecided", "not read"
@@ -290,8 +292,10 @@ def main() -> int:
     decide = chosen.make()
     print(json.dumps({package: metadata.version(package) for package in chosen.packages}), file=out, flush=True)
     for line in sys.stdin:
+        signal.setitimer(signal.ITIMER_PROF, TIME_LIMIT)  # nobody handles its signal, so it ends the process
         with contextlib.redirect_stderr(None):
             status, reason = decide(*json.loads(line))
+        signal.setitimer(signal.ITIMER_PROF, 0)
         print(json.dumps([status, reason[:_MAX_REASON]]), file=out, flush=True)
     return 0
 

@@ -52,7 +52,8 @@ ISOLATED = ("-P", "-s")  # neither this folder nor the user's packages
 class _Worker:
     """One process of a rival."""
 
-    def __init__(self, command: Sequence[str]) -> None:
+    def __init__(self, command: Sequence[str], limit: float) -> None:
+        self.limit = limit
         self.process = subprocess.Popen(
             list(command), env=_environment(),
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
@@ -83,7 +84,7 @@ class _Worker:
             self.process.stdin.flush()
         except BrokenPipeError:
             return Answer("timeout")
-        line = self._next(TIME_LIMIT)
+        line = self._next(self.limit)
         return Answer(*json.loads(line)) if line else Answer("timeout")
 
     def stop(self) -> None:
@@ -96,16 +97,26 @@ def answers(rival: str, formulas: Sequence[str], versions: dict[str, str]) -> It
     return asked([str(python_of(rival)), *ISOLATED, str(READER), rival], formulas, versions)
 
 
-def asked(command: Sequence[str], items: Sequence[str | Sequence[str]], versions: dict[str, str]) -> Iterator[Answer]:
-    """What a process answers, in the order of the items; `versions` receives what it runs with."""
-    worker = _Worker(command)
+def asked(
+    command: Sequence[str],
+    items: Sequence[str | Sequence[str]],
+    versions: dict[str, str],
+    *,
+    limit: float = TIME_LIMIT,
+) -> Iterator[Answer]:
+    """What a process answers, in the order of the items; `versions` receives what it runs with.
+
+    Args:
+        limit: seconds an item; one that takes longer, or ends its process, is answered with `timeout`.
+    """
+    worker = _Worker(command, limit)
     versions.update(worker.versions)
     try:
         for item in items:
             answer = worker.ask(item)
             if answer.status == "timeout":
                 worker.stop()
-                worker = _Worker(command)
+                worker = _Worker(command, limit)
             yield answer
     finally:
         worker.stop()

@@ -46,6 +46,7 @@ SCRIPTS = (
     Script("near_misses", "accuracy/near_misses.py", slice_arguments=("--slice",)),
     Script("pairs", "accuracy/pairs.py", slice_arguments=("--slice",)),
     Script("same_everywhere", "accuracy/same_everywhere.py", slice_arguments=("--slice",)),
+    Script("algorithm1", "accuracy/algorithm1.py", slice_arguments=("--slice",)),
     Script("reader", "accuracy/reader.py"),
     Script("differential", "accuracy/differential.py"),
     Script("extraction", "accuracy/extraction.py"),

@@ -44,6 +44,7 @@ class Script:
 SCRIPTS = (
     Script("graded_cases", "accuracy/graded_cases.py", slice_arguments=()),
     Script("near_misses", "accuracy/near_misses.py", slice_arguments=("--slice",)),
+    Script("algorithm1", "accuracy/algorithm1.py", slice_arguments=("--slice",)),
     Script("reader", "accuracy/reader.py"),
     Script("differential", "accuracy/differential.py"),
     Script("extraction", "accuracy/extraction.py"),

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 FIELDS = {"formulas.jsonl": "latex", "worked.jsonl": "solution", "rollouts.jsonl": "response"}
 """The three files, and the field of each line that holds its text."""
+PAIRS = ("pairs_dev.jsonl", "physics_pairs_dev.jsonl")
+"""Two files of labelled pairs, `gold` and `answer`."""
 
 NO_DATA = 77  # exit code of a script whose data is not on this machine
 
@@ -23,6 +26,13 @@ def texts(folder: Path, file: str) -> list[str]:
     """The text of each line of one of the three files."""
     lines = (folder / file).read_text(encoding="utf-8").splitlines()
     return [json.loads(line)[FIELDS[file]] for line in lines]
+
+
+def labelled_equations(folder: Path) -> list[dict[str, Any]]:
+    """Lines of the files of pairs that hold two equations, and whose label is plain mathematical equivalence."""
+    lines = [line for file in PAIRS for line in (folder / file).read_text(encoding="utf-8").splitlines()]
+    pairs = [json.loads(line) for line in lines]
+    return [pair for pair in pairs if pair["kind"] == "equation" and pair.get("core", True)]
 
 
 def missing(folder: Path) -> list[str]:

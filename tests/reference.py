@@ -5,11 +5,19 @@ Numbers are mpmath's with 50 digits, so that a twin can also say whether a round
 
 from __future__ import annotations
 
+import operator
+import random
 from collections.abc import Callable, Mapping
+from functools import reduce
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal
 
 import mpmath
 
-from prism.expr import Expr, Formula
+from prism.expr import OPS, Expr, Formula, substitute, symbol
+
+if TYPE_CHECKING:
+    import sympy
 
 mpmath.mp.dps = 50
 
@@ -147,3 +155,118 @@ def _changes_sign(f: Formula, target: str, point: Mapping[str, float]) -> bool:
         return True
     near = [residual(f, {**point, target: point[target] * (1 + step)}) for step in (-1e-7, 1e-7)]
     return any(side is not UNDEFINED and side * here <= 0 for side in near)
+
+
+# Algorithm 1 of the paper, on sympy, which is imported only where it is used. -----------------------------------------
+
+RANGE = (2, 20)
+TOLERANCE = 1e-6
+MAX_TRIALS = 40
+MIN_EQUAL = 10
+SEED = 20261122
+
+Outcome = Literal["equivalent", "rejected", "too_few_trials"]
+
+_NO_CONSTANTS: Mapping[str, Expr] = MappingProxyType({})
+
+
+class _Unsupported(Exception):
+    """A construct that is read and kept, but not evaluated: sympy gets no such formula."""
+
+
+def algorithm_1(a: Formula, b: Formula, constants: Mapping[str, Expr] = _NO_CONSTANTS) -> Outcome:
+    """Decide on two equations as the paper does: equal positive solutions, in ten trials, for a symbol that changes.
+
+    The paper says `not equivalent` to both other outcomes: a trial with other solutions, or too few with any. It does
+    not say what a trial is that sympy cannot solve; here it is a failed one, as where neither has a solution.
+
+    Source: PRISM-Physics (arXiv 2510.03185), Algorithm 1.
+    """
+    rng = random.Random(SEED)
+    one, two = (difference(with_constants(f, constants)) for f in (a, b))
+    free = sorted(one.free_symbols | two.free_symbols, key=str)
+    equal = 0
+    for _ in range(MAX_TRIALS if free else 0):
+        target = rng.choice(free)
+        point = {other: rng.uniform(*RANGE) for other in free if other != target}
+        try:
+            first, second = (positive_solutions(zero.subs(point), target) for zero in (one, two))
+        except NotImplementedError:
+            continue
+        if not first and not second:
+            continue
+        if not equal_sets(first, second):
+            return "rejected"
+        equal += 1
+        if equal == MIN_EQUAL:
+            return "equivalent"
+    return "too_few_trials"
+
+
+def with_constants(f: Formula, constants: Mapping[str, Expr]) -> Formula:
+    """Constants put in: those that are expressions first, in one pass, then numbers."""
+    expressions = {symbol(name): expr for name, expr in constants.items() if expr.op != "num"}
+    numbers = {symbol(name): expr for name, expr in constants.items() if expr.op == "num"}
+    members = (substitute(substitute(member, expressions), numbers) for member in f.members)
+    return Formula(f.kind, tuple(members), f.relations, f.latex)
+
+
+def difference(f: Formula) -> sympy.Expr:
+    """Left minus right."""
+    return in_sympy(f.members[0]) - in_sympy(f.members[1])
+
+
+def positive_solutions(zero: sympy.Expr, target: sympy.Symbol) -> list[sympy.Float]:
+    """Solutions for a symbol that is positive by its assumptions.
+
+    Floats stay floats: made fractions, as sympy does by default, they turn exponentials into polynomials of degree
+    hundreds. The price is a root here and there that sympy's own check loses, or that rounding adds.
+    """
+    import sympy
+
+    parts = [solution.evalf().as_real_imag() for solution in sympy.solve(zero, target, rational=False)]
+    return [real for real, imaginary in parts if real > 0 and abs(imaginary) <= TOLERANCE * real]
+
+
+def equal_sets(first: list[sympy.Float], second: list[sympy.Float]) -> bool:
+    """Whether each number has its like in the other set."""
+    return all(any(_close(x, y) for y in second) for x in first) and all(
+        any(_close(x, y) for x in first) for y in second
+    )
+
+
+def _close(x: sympy.Float, y: sympy.Float) -> bool:
+    return abs(x - y) <= TOLERANCE * max(1, abs(x), abs(y))
+
+
+_ARITHMETIC: Mapping[str, Callable[..., sympy.Expr]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": operator.truediv,
+    "neg": operator.neg,
+    "pow": operator.pow,
+    "ipow": operator.pow,
+    "root": lambda a, degree: a ** (1 / degree),
+}
+_OTHER_NAMES = {"abs": "Abs", "ln": "log"}  # all other functions are called the same in sympy
+
+
+def in_sympy(node: Expr) -> sympy.Expr:
+    """The expression in sympy, its symbols positive."""
+    import sympy
+
+    if OPS[node.op].opcode is None:
+        raise _Unsupported(node.op)
+    if node.op == "num":
+        assert node.value is not None
+        return sympy.Rational(node.value.numerator, node.value.denominator)
+    if node.op == "const":
+        return sympy.E if node.name == "e" else sympy.pi
+    if node.op == "sym":
+        return sympy.Symbol(node.name, positive=True)
+    args = [in_sympy(arg) for arg in node.args]
+    if node.op == "log10":
+        return sympy.log(args[0], 10)
+    function = _ARITHMETIC.get(node.op) or getattr(sympy, _OTHER_NAMES.get(node.op, node.op))
+    return function(*args) if len(args) == 1 else reduce(function, args)

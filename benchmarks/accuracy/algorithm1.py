@@ -1,0 +1,249 @@
+"""Algorithm 1 of the paper, on sympy, and PRISM on the same pairs of equations: where do they disagree, who is right?
+
+Pairs are the collected ones whose label is plain mathematical equivalence, and every row of `tests/cases/equivalence/`
+that needs no context: its claim and each of its near-misses. Both sides are equations that the engine evaluates whole.
+Algorithm 1 stands in `tests/reference.py`; it runs in a child process that is killed after `TIME_LIMIT`, and gets the
+identities of `CONSTANTS` where their symbol stands on one side only.
+
+They agree where both accept the pair, or neither does. Every disagreement is explained in
+`algorithm1_disagreements.toml`; one that is not fails the run. A pair on which sympy is killed or raises counts as
+neither.
+
+    python benchmarks/accuracy/algorithm1.py [--data FOLDER] [--slice] [--json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+import tomllib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+import prism  # noqa: E402
+from benchmarks.material import DATA, NO_DATA, PAIRS, labelled_equations  # noqa: E402
+from prism.expr import OPS, Expr, Formula, symbols, walk  # noqa: E402
+from tests.reference import algorithm_1  # noqa: E402
+
+EXPLANATIONS = Path(__file__).with_name("algorithm1_disagreements.toml")
+TIME_LIMIT = 30.0  # seconds a pair; a CAS cannot be stopped from inside
+SLICE = 10
+REPLAYED = 5  # accepted pairs, and as many rejected ones, that `tests/test_reference.py` decides again
+REPLAYED_SECONDS = 0.5  # each, at most
+CONSTANTS = {
+    "k": r"\frac{1}{4\pi\epsilon_0}",
+    "c": r"\frac{1}{\sqrt{\mu_0\epsilon_0}}",
+    r"\hbar": r"\frac{h}{2\pi}",
+    "k_B": r"\frac{R}{N_A}",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two equations as LaTeX; `expected` is what the label, or the author of the row, says."""
+
+    id: str
+    a: str
+    b: str
+    expected: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """One pair and what was said of it: an outcome of Algorithm 1, `killed`, or sympy's exception; PRISM's verdict."""
+
+    id: str
+    a: str
+    b: str
+    expected: str
+    algorithm_1: str
+    seconds: float
+    prism: str
+    reason: str
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether Algorithm 1 came to an end."""
+        return self.algorithm_1 in ("equivalent", "rejected", "too_few_trials")
+
+    @property
+    def is_disagreement(self) -> bool:
+        """Whether one of the two accepts the pair and the other does not."""
+        return self.is_decided and (self.algorithm_1 == "equivalent") != (self.prism == "equivalent")
+
+
+# Pairs. -----------------------------------------------------------------------------------------------------------
+
+
+def collected(folder: Path) -> Iterator[Pair]:
+    for row in labelled_equations(folder):
+        yield Pair(row["id"], row["gold"], row["answer"], "equivalent" if row["equal"] else "different")
+
+
+def written() -> Iterator[Pair]:
+    """Rows of the cases, named as pytest names them."""
+    for path in sorted((ROOT / "tests/cases/equivalence").glob("*.toml")):
+        for row in tomllib.loads(path.read_text("utf-8"))["case"]:
+            if "context" in row:
+                continue
+            name = f"{path.stem}:{row['id']}"
+            yield Pair(name, row["a"], row["b"], row["expect"])
+            for count, near_miss in enumerate(row.get("near_misses", ()), start=1):
+                yield Pair(f"{name}~{count}", row["a"], near_miss, "different")
+
+
+def is_evaluated(latex: str) -> bool:
+    """Whether this is one equation, all of which has a value."""
+    try:
+        f = prism.parse(latex)
+    except prism.LatexSyntaxError:
+        return False
+    return f.kind == "equation" and all(OPS[node.op].opcode is not None for side in f.members for node in walk(side))
+
+
+def constants(a: Formula, b: Formula) -> dict[str, Expr]:
+    only = symbols(*a.members) ^ symbols(*b.members)
+    return {name: prism.parse(latex).members[0] for name, latex in CONSTANTS.items() if name in only}
+
+
+# Algorithm 1 in a process of its own. -------------------------------------------------------------------------------
+
+
+def serve(pipe: Connection) -> None:
+    """Decide pairs as they come."""
+    import sympy  # noqa: F401 - its import is no pair's time
+
+    pipe.send("ready")
+    while True:
+        a, b, given = pipe.recv()
+        start = time.perf_counter()
+        try:
+            outcome: str = algorithm_1(a, b, given)
+        except Exception as fault:  # noqa: BLE001 - whatever sympy raises is no verdict
+            outcome = type(fault).__name__
+        pipe.send((outcome, time.perf_counter() - start))
+
+
+class Child:
+    """A process that lives as long as it answers in time."""
+
+    def __init__(self) -> None:
+        os.environ["PYTHONHASHSEED"] = "0"  # sympy's answers may depend on the order of sets
+        context = get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(target=serve, args=(theirs,), daemon=True)
+        self.process.start()
+        theirs.close()
+        self.pipe.recv()
+
+    def ask(self, a: Formula, b: Formula) -> tuple[str, float] | None:
+        """Outcome and seconds; None where the time ran out or the process died."""
+        self.pipe.send((a, b, constants(a, b)))
+        try:
+            answer: tuple[str, float] | None = self.pipe.recv() if self.pipe.poll(TIME_LIMIT) else None
+        except EOFError:
+            answer = None
+        return answer
+
+    def stop(self) -> None:
+        """End it, whatever it is doing."""
+        self.process.kill()
+        self.process.join()
+
+
+def decide(pairs: list[Pair]) -> Iterator[Decided]:
+    child = Child()
+    for pair in pairs:
+        a, b = prism.parse(pair.a), prism.parse(pair.b)
+        answer = child.ask(a, b)
+        if answer is None:
+            child.stop()
+            child = Child()
+        outcome, seconds = answer or ("killed", TIME_LIMIT)
+        verdict = prism.equivalent(a, b)
+        yield Decided(pair.id, pair.a, pair.b, pair.expected, outcome, seconds, verdict.status, verdict.reason)
+    child.stop()
+
+
+# The report. --------------------------------------------------------------------------------------------------------
+
+
+def explanations() -> dict[str, dict[str, str]]:
+    """Who is right, and why, by pair; one entry may explain several."""
+    entries = tomllib.loads(EXPLANATIONS.read_text("utf-8"))["disagreement"]
+    return {pair: {"who": entry["who"], "why": entry["why"]} for entry in entries for pair in entry["pairs"]}
+
+
+def report(rows: list[Decided]) -> dict[str, Any]:
+    explained = explanations()
+    seconds = sorted(row.seconds for row in rows)
+    verdicts: dict[str, Counter[str]] = {}
+    for row in rows:
+        outcome = row.algorithm_1 if row.is_decided or row.algorithm_1 == "killed" else "raised"
+        verdicts.setdefault(row.prism, Counter())[outcome] += 1
+    disagreements = [row for row in rows if row.is_disagreement]
+    return {
+        "pairs": len(rows),
+        "agree": sum(row.is_decided and not row.is_disagreement for row in rows),
+        "disagree": len(disagreements),
+        "no_verdict": sum(not row.is_decided for row in rows),
+        "right_in_disagreement": Counter(explained[row.id]["who"] for row in disagreements if row.id in explained),
+        "verdicts_of_prism_by_algorithm_1": verdicts,
+        "seconds": {
+            "median": round(seconds[len(seconds) // 2], 3),
+            "p99": round(seconds[len(seconds) * 99 // 100], 3),
+            "killed": sum(row.algorithm_1 == "killed" for row in rows),
+            "limit": TIME_LIMIT,
+        },
+        "disagreements": [{**listed(row), **explained.get(row.id, {})} for row in disagreements],
+        "without_verdict": [listed(row) for row in rows if not row.is_decided],
+        "replayed": [listed(row) for outcome in ("equivalent", "rejected") for row in quick(rows, outcome)],
+        "versions": {package: metadata.version(package) for package in ("sympy", "mpmath")},
+    }
+
+
+def quick(rows: list[Decided], outcome: str) -> list[Decided]:
+    """A few pairs with this outcome that cost little, from all of the run."""
+    found = [row for row in rows if row.algorithm_1 == outcome and row.seconds <= REPLAYED_SECONDS]
+    return found[:: max(1, len(found) // REPLAYED)][:REPLAYED]
+
+
+def listed(row: Decided) -> dict[str, Any]:
+    return {**asdict(row), "seconds": round(row.seconds, 3)}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Algorithm 1 of the paper beside PRISM.")
+    parser.add_argument("--data", type=Path, default=DATA, help="folder with the two files of pairs")
+    parser.add_argument("--slice", action="store_true", help="ten pairs of the cases: what CI runs")
+    parser.add_argument("--json", action="store_true", help="one JSON object instead of a report")
+    options = parser.parse_args()
+    if not options.slice and not all((options.data / file).is_file() for file in PAIRS):
+        print(f"{options.data}: {' and '.join(PAIRS)} are not all here; nothing measured", file=sys.stderr)
+        return NO_DATA
+    pairs = [] if options.slice else list(collected(options.data))
+    pairs = [pair for pair in (*pairs, *written()) if is_evaluated(pair.a) and is_evaluated(pair.b)]
+    prism.warm()
+    rows = list(decide(pairs[:: len(pairs) // SLICE][:SLICE] if options.slice else pairs))
+    result = report(rows)
+    print(json.dumps(result, sort_keys=True, indent=None if options.json else 1))
+    unexplained = [row["id"] for row in result["disagreements"] if "why" not in row]
+    if unexplained:
+        print(f"{EXPLANATIONS.name} does not explain {', '.join(unexplained)}", file=sys.stderr)
+    return 1 if unexplained else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

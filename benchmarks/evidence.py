@@ -53,6 +53,7 @@ SCRIPTS = (
     Script("fuzz", "accuracy/fuzz.py", slice_arguments=("--slice",)),
     Script("start_up", "speed/start_up.py"),
     Script("parse_speed", "speed/parse.py", slice_arguments=("--slice",)),
+    Script("equivalence_speed", "speed/equivalence.py", slice_arguments=("--slice",)),
 )
 
 

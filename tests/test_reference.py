@@ -25,7 +25,7 @@ def decide(a: str, b: str, /, **constants: str) -> str:
     return reference.algorithm_1(prism.parse(a), prism.parse(b), given)
 
 
-@pytest.mark.parametrize("name", sorted(reference.TWINS))
+@pytest.mark.parametrize("name", sorted(name for name in reference.TWINS if OPS[name].latex))
 def test_sympy_gives_every_operator_its_value(name: str) -> None:
     rng = random.Random(name)
     arity = 3 if name in ("add", "mul") else OPS[name].arity

@@ -424,6 +424,15 @@ static i64 weigh_residual(i64 n_var, const double *x, const double *grad, double
     return (rules & MEASURED) == 0 && f > threshold ? BORDERLINE : AGREED;
 }
 
+/* Whether there is no pole beside this one: a denominator that is lost in rounding is lost there too. */
+static int is_isolated_pole(const i64 *code, const double *consts, const i64 *dep, i64 n_op, i64 n_var, double *x,
+                            double *value, double *bound) {
+    for (i64 v = 0; v < n_var; v++) x[v] *= 1.0 + ASIDE * (1.0 + 0.1 * (double)v);
+    i64 flag = evaluate(code, consts, dep, n_op, x, 0, value, bound);
+    for (i64 v = 0; v < n_var; v++) x[v] /= 1.0 + ASIDE * (1.0 + 0.1 * (double)v);
+    return flag != POLE;
+}
+
 static void cross(const i64 *code, const double *consts, const i64 *dep, i64 n_op, i64 n_var, const double *draws,
                   i64 n_draw, const i64 *slot_of, const i64 *spot, const double *root, i64 n_point, i64 rules,
                   double *x, double *value, double *bound, double *adjoint, double *grad, i64 *out) {
@@ -434,7 +443,8 @@ static void cross(const i64 *code, const double *consts, const i64 *dep, i64 n_o
         for (i64 v = 0; v < n_var; v++) x[v] = draws[v * n_draw + d];
         if (solved >= 0) x[solved] = root[3 * i];
         i64 flag = evaluate(code, consts, dep, n_op, x, 0, value, bound);
-        if (flag == POLE && spot[3 * i + 2] & TELLING && rules & POLES_COUNT) {
+        if (flag == POLE && spot[3 * i + 2] & TELLING && rules & POLES_COUNT &&
+            is_isolated_pole(code, consts, dep, n_op, n_var, x, value, bound)) {
             out[MISMATCH] = i;
             out[POLED] = 1;
             return;

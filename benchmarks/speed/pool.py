@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from prism.kernels import source
-from prism.points import CODES, DRAWS_PER_POINT, ORDINARY, Sampling, draws, rules_of
+from prism.points import CODES, DRAWS_PER_POINT, ORDINARY, Sampling, draws
 from prism.tape import Tape
 
 C_SOURCE = Path(__file__).with_name("core.c")
@@ -110,17 +110,10 @@ def pool_of(tapes: Sequence[Tape], digest: str = "") -> Pool:
 
 def _rules(tapes: Sequence[Tape]) -> Ints:
     """Rules of each crossing, exact where decimals are written: what the engine asks first."""
-    measured = [bool(tape.consts[2::3].any()) for tape in tapes]
-    kinds = [
-        (tape.has_inverse, tape.is_estimate, is_measured) for tape, is_measured in zip(tapes, measured, strict=True)
-    ]
-    first = {kind: tape for tape, kind in zip(tapes, kinds, strict=True)}
-    table = {
-        (one, two): rules_of(first[one], first[two]) | (source.EXACT if one[2] or two[2] else 0)
-        for one in first
-        for two in first
-    }
-    return np.array([[table[one, two] for two in kinds] for one in kinds], dtype=np.int64)
+    poles = [0 if tape.is_estimate else source.POLES_COUNT for tape in tapes]
+    exact = [source.EXACT if tape.consts[2::3].any() else 0 for tape in tapes]
+    return np.array([[poles[one] | exact[one] | exact[two] for two in range(len(tapes))] for one in range(len(tapes))],
+                    dtype=np.int64)  # fmt: skip
 
 
 def scratch(pool: Pool) -> tuple[Reals, ...]:

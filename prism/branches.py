@@ -20,7 +20,7 @@ def united(f: Formula) -> Formula:
 
     >>> from prism.expr import formula, symbol
     >>> str(united(formula((symbol("x"), Expr("pm", (number(3),), name="±")), ("=",))))
-    '(x - 3)*(x - -3) = 0'
+    '(x - 3)*(x - (-3)) = 0'
     """
     ops = traits_of(f).ops
     if f.kind not in ("equation", "expression", "statement") or ops.isdisjoint(_BRANCHING):

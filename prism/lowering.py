@@ -340,7 +340,11 @@ def _with_zero(op: str, a: _Value, b: _Value, scope: _Scope) -> _Table:
     assert not isinstance(other, _Table)
     if op not in ("add", "sub") or other[1] is not None or scope.builder.exact.get(other[0]) != 0:
         raise Mismatch("a number beside a vector")
-    return table  # the sign of what is set to zero does not matter, and a sum with 0 is itself
+    return _negated(table, scope) if op == "sub" and table is b else table
+
+
+def _negated(table: _Table, scope: _Scope) -> _Table:
+    return replace(table, entries=tuple(_of_pair("neg", entry, scope) for entry in table.entries))
 
 
 def _product_of_tables(a: _Table, b: _Table, scope: _Scope) -> _Table:
@@ -391,7 +395,7 @@ def _apply(op: str, a: _Value, scope: _Scope) -> _Value:
     """A function of one argument."""
     if isinstance(a, _Table):
         if op == "neg":
-            return replace(a, entries=tuple(_of_pair("neg", entry, scope) for entry in a.entries))
+            return _negated(a, scope)
         if op == "abs":
             return _norm(a, scope) if a.columns == 1 else _determinant(a, scope)
         raise Mismatch(f"{op} of a vector or a matrix")

@@ -11,7 +11,7 @@ digits; those that are the same after all are counted as `same_after_all`. What 
 see differently, is read by a person: `near_misses_read.toml` says of each such pair whether it is the same, and why. An
 accepted near-miss that neither vouches for counts as a false accept; pairs that still have to be read are listed.
 
-Formulas with complex numbers or operators, which PRISM does not evaluate, are counted as `not_evaluated`. Deterministic
+Formulas with complex numbers, vectors or operators are counted as `not_evaluated`. Deterministic
 for a seed.
 
     python benchmarks/accuracy/near_misses.py [--folder FOLDER] [--slice] [--json]
@@ -105,7 +105,8 @@ class Run:
 
     Attributes:
         wrong: near-misses that differ. same: near-misses that are the same after all. right: rewrites.
-        outside: near-misses and rewrites of formulas that PRISM does not evaluate.
+        outside: near-misses and rewrites of formulas with complex numbers, vectors or operators.
+        rounded: near-misses that PRISM accepts within the precision of the decimals that are written, and says so.
         accepted: near-misses that PRISM accepts, each with what the check and a person say of it.
         refused: rewrites, and near-misses that are the same, that PRISM calls different.
         unread: pairs that a person has to read, with the reason.
@@ -116,6 +117,7 @@ class Run:
     same: Tally = field(default_factory=Tally)
     right: Tally = field(default_factory=Tally)
     outside: Tally = field(default_factory=Tally)
+    rounded: Tally = field(default_factory=Tally)
     accepted: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
@@ -130,6 +132,9 @@ class Run:
         said = self.read.get((str(known.formula), str(wrong)))
         label = relation(known.formula, wrong, known.context.kinds)
         is_same = label in SAME if said is None else said.same
+        if verdict.approximate and not is_same:
+            self.rounded.add(kind, pair, verdict)
+            return
         (self.same if is_same else self.wrong).add(kind, pair, verdict)
         if verdict.status == "equivalent":
             reading = f"read: {said.why}" if said else "not read"
@@ -160,6 +165,7 @@ class Run:
             "same_after_all": dict(same),
             "rewrites": dict(right),
             "not_evaluated": dict(self.outside.all),
+            "within_decimals": dict(self.rounded.all),
             "false_accepts": interval(wrong["equivalent"], wrong.total()),
             "false_rejects": interval(truly_same["different"], truly_same.total()),
             "undecided_near_misses": interval(wrong["undecided"], wrong.total()),

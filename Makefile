@@ -91,7 +91,7 @@ doctest: .venv/.dev
 
 # The same kernels as plain Python, where coverage can see their branches. Test files that touch no kernel, and
 # near-misses, which are many, run once, in `test`.
-NO_KERNELS := writer parse automaton house extract latex_tokens
+NO_KERNELS := writer parse automaton house extract latex_tokens quantities reference
 
 interpreted: .venv/.dev
 	@PRISM_KERNELS=interpreted $(BIN)/python -m pytest -m 'not slow and not compiled' \

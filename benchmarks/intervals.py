@@ -12,8 +12,13 @@ def wilson(part: int, whole: int) -> dict[str, Any]:
     """A share with its 95 % interval (Wilson, J. Am. Stat. Assoc. 22, 1927)."""
     if not whole:
         return {"part": part, "of": whole, "share": None, "low": None, "high": None}
+    low, high = bounds(part, whole)
+    return {"part": part, "of": whole, "share": round(part / whole, 4), "low": round(low, 4), "high": round(high, 4)}
+
+
+def bounds(part: int, whole: int) -> tuple[float, float]:
+    """The interval of a share, unrounded."""
     share = part / whole
     middle = (share + Z * Z / (2 * whole)) / (1 + Z * Z / whole)
     half = Z / (1 + Z * Z / whole) * math.sqrt(share * (1 - share) / whole + Z * Z / (4 * whole * whole))
-    low, high = max(0.0, middle - half), min(1.0, middle + half)
-    return {"part": part, "of": whole, "share": round(share, 4), "low": round(low, 4), "high": round(high, 4)}
+    return max(0.0, middle - half), min(1.0, middle + half)

@@ -390,8 +390,7 @@ def _with_proof(pair: Pair, verdict: Verdict) -> Verdict:
 
 
 def _positive(pair: Pair) -> frozenset[str]:
-    kinds = ("", "positive", "angle", "integer")
-    return frozenset(name for name, sampling in pair.samplings.items() if sampling.kind in kinds and name != _VALUE)
+    return frozenset(name for name, sampling in pair.samplings.items() if sampling.is_positive and name != _VALUE)
 
 
 def _try_without_double_roots(trial: _Trial, pair: Pair, verdict: Verdict) -> Verdict:
@@ -434,7 +433,7 @@ def _weigh_factors(pair: Pair, trial: _Trial, verdict: Verdict) -> Verdict:
 def is_positive(node: Expr, samplings: Mapping[str, Sampling]) -> bool:
     """Whether an expression is positive by its form, wherever it is drawn."""
     if node.op == "sym":
-        return samplings.get(node.name, ORDINARY).kind in ("", "positive", "angle", "integer")
+        return samplings.get(node.name, ORDINARY).is_positive
     if node.op == "num":
         return node.value is not None and node.value > 0
     if node.op in ("add", "mul", "div", "sqrt"):

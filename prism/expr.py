@@ -251,6 +251,11 @@ def symbol(name: str) -> Expr:
     return Expr("sym", name=name)
 
 
+def is_infinite(node: Expr) -> bool:
+    """Whether this is infinity, of either sign."""
+    return node.op == "infinity" or (node.op == "neg" and node.args[0].op == "infinity")
+
+
 def plain_parts(written: Formula) -> Iterator[Formula]:
     """The formulas without parts that a formula holds, itself if it has none, left to right."""
     if not written.parts:

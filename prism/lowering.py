@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from prism.expr import OPS, Expr, canonical, number, symbol, walk
+from prism.expr import OPS, Expr, canonical, is_infinite, number, symbol, walk
 from prism.tape import MAX_FOLD_BITS, MAX_IMMEDIATE, Builder, Tape, TapeTooLarge, finished
 
 MAX_TERMS = 200  # of a finite sum with known bounds
@@ -257,9 +257,19 @@ def _component(scope: _Scope, name: str, place: str) -> Pair:
     if name not in scope.notation.complexes:
         builder.kinds[place] = "real"
         return builder.variable(place), None
-    parts = rf"\Re {place}", rf"\Im {place}"
-    builder.kinds.update(dict.fromkeys(parts, "real"))
-    return builder.variable(parts[0]), builder.variable(parts[1])
+    return _two_parts(scope, place)
+
+
+def _parts_of(name: str) -> tuple[str, str]:
+    """Names of the real and the imaginary part."""
+    return rf"\Re {name}", rf"\Im {name}"
+
+
+def _two_parts(scope: _Scope, name: str) -> Pair:
+    """A complex number as two variables of either sign."""
+    real, imaginary = _parts_of(name)
+    scope.builder.kinds.update({real: "real", imaginary: "real"})
+    return scope.builder.variable(real), scope.builder.variable(imaginary)
 
 
 def _unit(node: Expr, scope: _Scope) -> Pair:
@@ -285,17 +295,10 @@ def _atom(node: Expr, scope: _Scope) -> _Value:
         return _Table(dimension, 1, tuple(_component(scope, name, place) for place in places))
     if names & scope.notation.vectors and node.op not in ("apply", "nabla"):
         raise Mismatch(node.op)
+    value = _two_parts(scope, name) if scope.notation.is_complex else (scope.builder.variable(name), None)
     if not plain:
-        scope.builder.atoms[name] = node.op
-    if scope.notation.is_complex:
-        builder = scope.builder
-        parts = rf"\Re {name}", rf"\Im {name}"
-        if not plain:
-            del builder.atoms[name]
-            builder.atoms.update(dict.fromkeys(parts, node.op))
-        builder.kinds.update(dict.fromkeys(parts, "real"))
-        return builder.variable(parts[0]), builder.variable(parts[1])
-    return scope.builder.variable(name), None
+        scope.builder.atoms.update(dict.fromkeys(_parts_of(name) if scope.notation.is_complex else (name,), node.op))
+    return value
 
 
 def _derivative(node: Expr, scope: _Scope) -> _Value:
@@ -471,10 +474,11 @@ def _polar(base: Pair, exponent: Pair, scope: _Scope) -> Pair:
 
 def _conjugate(a: _Value, scope: _Scope) -> _Value:
     if isinstance(a, _Table):
-        entries = []
-        for re, im in a.entries:
-            entries.append((re, None if im is None else scope.builder.combine("neg", im)))
-        return replace(a, entries=tuple(entries))
+        return replace(a, entries=tuple(_conjugate_of(entry, scope) for entry in a.entries))
+    return _conjugate_of(a, scope)
+
+
+def _conjugate_of(a: Pair, scope: _Scope) -> Pair:
     re, im = a
     return re, None if im is None else scope.builder.combine("neg", im)
 
@@ -484,10 +488,7 @@ def _norm(a: _Value, scope: _Scope) -> Pair:
         return _size(a, scope), None
     combine = scope.builder.combine
     squares = [combine("mul", part, part) for pair in a.entries for part in pair if part is not None]
-    total = squares[0]
-    for square in squares[1:]:
-        total = combine("add", total, square)
-    return combine("sqrt", total), None
+    return combine("sqrt", _total(scope.builder, squares)), None
 
 
 def _power(node: Expr, scope: _Scope) -> _Value:
@@ -521,10 +522,15 @@ def _power(node: Expr, scope: _Scope) -> _Value:
     if known is not None and known < 0:
         if scope.notation.is_complex:
             return _polar((base[0], builder.number(0)), exponent, scope)
-        for inner in walk(node.args[1]):  # (-1)^n is real for whole n only (semantics Z.4)
-            if inner.op == "sym" and inner.name not in scope.bound:
-                builder.kinds[inner.name] = "integer"
+        _mark_whole(node.args[1], scope)  # (-1)^n is real for whole n only (semantics Z.4)
     return builder.combine("pow", base[0], exponent[0]), None
+
+
+def _mark_whole(node: Expr, scope: _Scope) -> None:
+    """Its symbols are whole numbers and drawn as such (semantics Z.4)."""
+    for inner in walk(node):
+        if inner.op == "sym" and inner.name not in scope.bound:
+            scope.builder.kinds[inner.name] = "integer"
 
 
 def _repeated(base: Pair, exponent: int, scope: _Scope) -> Pair:
@@ -566,20 +572,13 @@ def _tuple(node: Expr, scope: _Scope) -> _Table:
     return _Table(len(node.args), 1, tuple(_scalar(entry, scope) for entry in node.args))
 
 
-def _tables(node: Expr, scope: _Scope) -> tuple[_Table, _Table]:
-    a, b = (_lower(arg, scope) for arg in node.args)
-    if not isinstance(a, _Table) or not isinstance(b, _Table):
-        raise NoValue(node.op)
-    return a, b
-
-
 def _dot(node: Expr, scope: _Scope) -> _Value:
     values = [_lower(arg, scope) for arg in node.args]
     if not any(isinstance(value, _Table) for value in values):
         raise NoValue("dot")
-    if not all(isinstance(value, _Table) for value in values):
-        return _join("mul", values[0], values[1], scope)  # `m . \hat r`, a number upon a direction
-    a, b = _tables(node, scope)
+    a, b = values
+    if not isinstance(a, _Table) or not isinstance(b, _Table):
+        return _join("mul", a, b, scope)  # `m . \hat r`, a number upon a direction
     if a.columns == a.rows and a.rows > 1:
         return _product_of_tables(a, b, scope)
     return _dot_of(a, b, scope)
@@ -593,7 +592,9 @@ def _dot_of(a: _Table, b: _Table, scope: _Scope) -> Pair:
 
 
 def _cross(node: Expr, scope: _Scope) -> _Value:
-    a, b = _tables(node, scope)
+    a, b = (_lower(arg, scope) for arg in node.args)
+    if not isinstance(a, _Table) or not isinstance(b, _Table):
+        raise NoValue("cross")
     if (a.rows, a.columns, b.rows, b.columns) != (3, 1, 3, 1):
         raise Mismatch("a vector product needs three components")
 
@@ -701,23 +702,25 @@ def _gamma(args: list[_Value], scope: _Scope) -> _Value:
     return scope.builder.combine("factorial", scope.builder.combine("sub", a, scope.builder.number(1))), None
 
 
-def _real_part(args: list[_Value], scope: _Scope) -> _Value:
-    if len(args) != 1 or isinstance(args[0], _Table) or not scope.notation.is_complex:
-        raise NoValue("apply")
-    return args[0][0], None
-
-
-def _imaginary_part(args: list[_Value], scope: _Scope) -> _Value:
-    if len(args) != 1 or isinstance(args[0], _Table) or not scope.notation.is_complex:
-        raise NoValue("apply")
-    return (scope.builder.number(0) if args[0][1] is None else args[0][1]), None
-
-
-def _argument(args: list[_Value], scope: _Scope) -> _Value:
+def _one_complex(args: list[_Value], scope: _Scope) -> tuple[int, int]:
+    """Real and imaginary part of the one argument."""
     if len(args) != 1 or isinstance(args[0], _Table) or not scope.notation.is_complex:
         raise NoValue("apply")
     re, im = args[0]
-    return scope.builder.combine("atan2", scope.builder.number(0) if im is None else im, re), None
+    return re, scope.builder.number(0) if im is None else im
+
+
+def _real_part(args: list[_Value], scope: _Scope) -> _Value:
+    return _one_complex(args, scope)[0], None
+
+
+def _imaginary_part(args: list[_Value], scope: _Scope) -> _Value:
+    return _one_complex(args, scope)[1], None
+
+
+def _argument(args: list[_Value], scope: _Scope) -> _Value:
+    re, im = _one_complex(args, scope)
+    return scope.builder.combine("atan2", im, re), None
 
 
 def _det(args: list[_Value], scope: _Scope) -> _Value:
@@ -741,10 +744,8 @@ _FUNCTIONS: dict[str, Callable[[list[_Value], _Scope], _Value]] = {
 
 
 def _factorial(node: Expr, scope: _Scope) -> Pair:
-    """Of a whole number: its symbols are drawn as such (semantics Z.4)."""
-    for inner in walk(node):
-        if inner.op == "sym" and inner.name not in scope.bound:
-            scope.builder.kinds[inner.name] = "integer"
+    """Of a whole number."""
+    _mark_whole(node, scope)
     at = _real(node.args[0], scope)
     value = scope.builder.exact.get(at)
     if value is not None and value.denominator == 1 and 0 <= value <= MAX_IMMEDIATE:
@@ -850,9 +851,7 @@ def _sum(node: Expr, scope: _Scope) -> _Value:
 def _ranged(op: str, term: Expr, index: str, first: int, high: Expr, scope: _Scope) -> Pair:
     """Up to a bound that is a symbol: term k counts where k is not above it, and is asked at no index beyond."""
     builder, combine = scope.builder, scope.builder.combine
-    for inner in walk(high):
-        if inner.op == "sym" and inner.name not in scope.bound:
-            builder.kinds[inner.name] = "integer"
+    _mark_whole(high, scope)
     top = _real(high, scope)
     half, one = builder.number(Fraction(1, 2)), builder.number(1)
     total = builder.number(0 if op == "sum" else 1)
@@ -886,9 +885,7 @@ def _infinite(term: Expr, index: str, first: int, scope: _Scope) -> Pair:
         for k in range(first, first + INFINITE_TERMS)
     )
     terms = [_real(term, within) for within in scopes]
-    total = terms[0]
-    for value in terms[1:]:
-        total = combine("add", total, value)
+    total = _total(builder, terms)
     last, before = (combine("abs", value) for value in (terms[-1], terms[-2]))
     if builder.exact.get(before) == 0:
         raise NoValue("sum")
@@ -902,11 +899,9 @@ def _infinite(term: Expr, index: str, first: int, scope: _Scope) -> Pair:
 
 def _is_steady(term: Expr, index: str) -> bool:
     """Whether a term is made of powers, exponentials, factorials and polynomials of the index."""
-    if not any(inner.op == "sym" and inner.name == index for inner in walk(term)):
+    if not _mentions(term, index):
         return True
-    if term.op in ("mul", "div", "neg", "factorial", "exp", "sqrt"):
-        return all(_is_steady(arg, index) for arg in term.args)
-    if term.op == "pow":
+    if term.op in ("mul", "div", "neg", "factorial", "exp", "sqrt", "pow"):
         return all(_is_steady(arg, index) for arg in term.args)
     if term.op in ("add", "sub"):
         return all(inner.op in ("add", "sub", "mul", "neg", "num", "sym", "const") or _is_whole_power(inner)
@@ -970,9 +965,9 @@ def _integral(node: Expr, scope: _Scope) -> Pair:
         for part in parts[1:]:
             total = _on_pairs(integrand.op, total, part, scope)
         return total
-    ends = {low.op == "infinity" or (low.op == "neg" and low.args[0].op == "infinity"), high.op == "infinity"}
+    is_finite = not is_infinite(low) and high.op != "infinity"
     degree = _degree(integrand, name)
-    if degree is not None and True not in ends:
+    if degree is not None and is_finite:
         raised = number(degree + 1)
         upper, lower = (Expr("pow", (end, raised)) for end in (high, low))
         return _scalar(Expr("div", (Expr("sub", (upper, lower)), raised)), scope)
@@ -1004,9 +999,9 @@ def _quadrature(integrand: Expr, name: str, low: Expr, high: Expr, scope: _Scope
     if low.op == "infinity":  # from infinity inward
         inner = Expr("integral", (integrand, symbol(name), high, low))
         return _of_pair("neg", _scalar(inner, scope), scope)
-    infinite_low = low.op == "neg" and low.args[0].op == "infinity"
+    infinite_low = is_infinite(low)
     kind = ("whole" if infinite_low else "half") if high.op == "infinity" else "finite"
-    if (infinite_low and high.op != "infinity") or (high.op == "neg" and high.args[0].op == "infinity"):
+    if (infinite_low and high.op != "infinity") or (high.op == "neg" and is_infinite(high)):
         raise NoValue("integral")
     start = builder.number(0) if infinite_low else _real(low, scope)
     end = _real(high, scope) if kind == "finite" else start

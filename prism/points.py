@@ -32,7 +32,7 @@ BOX_A = (2.0, 20.0)  # even draws
 BOX_B = (0.1, 1.4)  # odd draws: box A alone takes 1 + e^{-x} for 1 + 2e^{-x}
 
 EXCURSIONS = (-160, -80, -40, -20, 20, 40, 80, 160)  # powers of two by which a symbol is moved to see if it is dead
-_EXCURSION_POINTS = 3
+EXCURSION_POINTS = 3
 _TELLING = 1e-6  # relative to the sides, the largest rounding bound at which they are seen to be equal
 _IDENTITY_DRAWS = 24  # at which an identity has to hold
 _ROOM = 2  # points that fit, as a multiple of the draws: some targets have several roots
@@ -51,11 +51,17 @@ class Sampling:
     kind: str = ""
     domain: tuple[float, float] | None = None
 
+    @property
+    def is_positive(self) -> bool:
+        """Whether only positive values are drawn."""
+        return self.kind in _POSITIVE_KINDS
+
 
 CODES = {
     "angle": source.ANGLE, "integer": source.INTEGER, "real": source.SIGNED, "negative": source.NEGATIVE,
     "positive": source.DECLARED_POSITIVE,
 }  # fmt: skip
+_POSITIVE_KINDS = ("", "positive", "angle", "integer")
 ORDINARY = Sampling()
 
 _MASK = (1 << 64) - 1
@@ -253,8 +259,8 @@ def _with_roots_that_count(points: Points, how: Mapping[str, Sampling], module: 
     """Leave out roots outside a declared domain, and roots of 0 that only a common factor has.
 
     What is sampled is not zero, so `R v = R^3 k` has no root R = 0 of interest; but `a = 0` has no other (Z.1). A
-    root of 0 is left out where this or another symbol has a root that is not 0. What a
-    formula says its subject is, it is: `f = max(0, x)` is 0 for some x.
+    root of 0 is left out where this or another symbol has a root that is not 0. What a formula says its subject is,
+    it is: `f = max(0, x)` is 0 for some x.
     """
     subjects = subjects_of(points.tape)
     targets = points.targets()
@@ -301,7 +307,7 @@ def _is_dead(points: Points, name: str, module: ModuleType) -> bool:
     seen = 0
     for i in range(points.n_point):
         target = int(points.spot[3 * i + 1])
-        if target == moved or seen >= _EXCURSION_POINTS:
+        if target == moved or seen >= EXCURSION_POINTS:
             continue
         for v in range(len(tape.names)):
             x[v] = points.draws[v * points.n_draw + int(points.spot[3 * i])]
@@ -324,7 +330,7 @@ def _is_stepping(points: Points, name: str, module: ModuleType) -> bool:
     tape = points.tape
     moved = tape.names.index(name)
     x, value, bound, _, _ = workspace(module, tape)
-    for i in range(min(points.n_point, _EXCURSION_POINTS)):
+    for i in range(min(points.n_point, EXCURSION_POINTS)):
         place = points.point(i)
         for step in (1.0, 2.0):
             for v, other in enumerate(tape.names):

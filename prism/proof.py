@@ -129,9 +129,7 @@ def _context(count: int) -> Any:
 
 
 def _numerator(residual: Expr, ring: _Ring) -> Any:
-    above, below = _quotient(residual, ring, _context(len(ring.nodes)))
-    del below
-    return above
+    return _quotient(residual, ring, _context(len(ring.nodes)))[0]
 
 
 def _quotient(node: Expr, ring: _Ring, context: Any) -> tuple[Any, Any]:

@@ -12,13 +12,12 @@ from itertools import pairwise
 
 from prism.context import Context
 from prism.equivalence import MIN_POINTS, Verdict, around, facts_of, samplings_of, sign_at
-from prism.expr import ORDERINGS, Expr, Formula, formula
+from prism.expr import ORDERINGS, Expr, Formula, formula, is_infinite
 from prism.kernels import kernels
 from prism.lowering import PLAIN, Mismatch
 from prism.points import ORDINARY, tape_of, zero_points
 from prism.tape import TapeTooLarge
 
-_POSITIVE = ("", "positive", "angle", "integer")
 MAX_BOUNDARIES = 12  # of both regions; more are a list of guesses
 
 
@@ -65,7 +64,7 @@ def compare_regions(a: Formula, b: Formula, context: Context) -> Verdict:
         residual = facts_of(bound).residual
         boundaries[bound] = zero_points(residual, PLAIN, special, frozenset(), context.digest, MIN_POINTS, module)
     cost = sum(points.cost for points in boundaries.values())
-    positive = [name for name, sampling in samplings.items() if sampling.kind in _POSITIVE]
+    positive = [name for name, sampling in samplings.items() if sampling.is_positive]
     seen = set()
     for points in boundaries.values():
         for point in around(points, samplings, context.digest):
@@ -111,7 +110,7 @@ def _inside(value: Expr, where: Expr, f: Formula) -> _Region | None:
     bounds = [
         _Region(formula((value, end), (relation,), f.latex, f.depends))
         for end, relation in ((low, ">"), (high, "<"))
-        if end.op != "infinity" and not (end.op == "neg" and end.args[0].op == "infinity")
+        if not is_infinite(end)
     ]
     return _Region(None, parts=tuple(bounds)) if bounds else None
 

@@ -18,6 +18,7 @@ from prism.lowering import Notation
 from prism.points import (
     CODES,
     DRAWS_PER_POINT,
+    EXCURSION_POINTS,
     EXCURSIONS,
     KEPT,
     MAX_OPERATIONS,
@@ -29,8 +30,6 @@ from prism.points import (
     workspace,
 )
 from prism.tape import Tape
-
-_EXCURSION_POINTS = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,7 +141,7 @@ def _residuals(points: SystemPoints, module: ModuleType, at: Mapping[str, float]
 def _is_dead(points: SystemPoints, name: str, module: ModuleType) -> bool:
     """Whether a symbol can be moved far away and every point remains a zero: see `points`."""
     seen = 0
-    for i in range(min(points.n_point, _EXCURSION_POINTS)):
+    for i in range(min(points.n_point, EXCURSION_POINTS)):
         at = points.point(i)
         for power in EXCURSIONS:
             found = _residuals(points, module, {**at, name: at[name] * 2.0**power})

@@ -26,7 +26,6 @@ import sys
 import tomllib
 from collections import Counter
 from dataclasses import dataclass, field
-from math import sqrt
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +37,7 @@ from benchmarks.accuracy.faults import near_misses  # noqa: E402
 from benchmarks.accuracy.formulas import Known, known_formulas  # noqa: E402
 from benchmarks.accuracy.rewriting import disguised, rewrites  # noqa: E402
 from benchmarks.accuracy.zero_sets import relation  # noqa: E402
+from benchmarks.intervals import bounds  # noqa: E402
 from benchmarks.material import DATA  # noqa: E402
 from prism.equivalence import Verdict  # noqa: E402
 from prism.expr import Expr, Formula, canonical_zero, symbols  # noqa: E402
@@ -50,22 +50,18 @@ SLICE_EVERY = 40  # in the slice one formula of so many is taken,
 SLICE_PER_FORMULA = 12  # and so many near-misses of each
 SAME = ("same", "same where positive")
 EXPECTED = {"same": "equivalent", "differs": "different"}
-Z = 1.959964  # of a two-sided interval of 95 %
 
 
 def interval(count: int, n: int) -> dict[str, float | int]:
-    """A share with its 95 % interval. Source: Wilson, J. Am. Stat. Assoc. 22 (1927) 209.
+    """A share with its 95 % interval, to six places: these shares are small.
 
     >>> interval(0, 100)
     {'count': 0, 'n': 100, 'share': 0.0, 'low': 0.0, 'high': 0.036993}
     """
     if not n:
         return {"count": count, "n": n, "share": 0.0, "low": 0.0, "high": 1.0}
-    share = count / n
-    middle = (share + Z * Z / (2 * n)) / (1 + Z * Z / n)
-    reach = Z * sqrt(share * (1 - share) / n + Z * Z / (4 * n * n)) / (1 + Z * Z / n)
-    low, high = max(middle - reach, 0.0), min(middle + reach, 1.0)
-    return {"count": count, "n": n, "share": round(share, 6), "low": round(low, 6), "high": round(high, 6)}
+    low, high = bounds(count, n)
+    return {"count": count, "n": n, "share": round(count / n, 6), "low": round(low, 6), "high": round(high, 6)}
 
 
 @dataclass(slots=True)

@@ -6,6 +6,7 @@ the formulas do, both together, so that a symbol is one thing on both sides.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -18,6 +19,8 @@ VECTOR = r"\vec{"
 _HAT = r"\hat{"
 _COMPLEX_MARKS = (r"\tilde{", r"\underline{")
 _USUALLY_COMPLEX = frozenset(("z", "Z", "w", r"\psi", r"\Psi", r"\chi", "S", "Y"))
+# Functions that are one and no other, though they are not evaluated: `erf`, the delta function, `J_0`, `P_2`.
+_SPECIAL = re.compile(r"[A-Za-z]{2,}$|\\(delta|zeta|mathcal)|O$|[PYLTHJj]_")
 _PARTS = frozenset(("Re", "Im", "arg"))
 _MARKS = (VECTOR, _HAT, CONJUGATE, r"\bar{")
 FORMULAS_KEPT = 4096  # formulas remembered in a process
@@ -149,7 +152,7 @@ def _functions(members: tuple[Expr, ...]) -> frozenset[str]:
     for member in members:
         for node in walk(member):
             composite = node.op == "apply" and len(node.args) == 1 and (node.args[0].args or node.args[0] in bound)
-            if composite and not is_known_function(node.name):
+            if composite and not is_known_function(node.name) and not _SPECIAL.match(node.name):
                 found.add(node.name)
     return frozenset(found)
 

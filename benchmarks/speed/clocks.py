@@ -39,6 +39,11 @@ def best(passes: Sequence[Sequence[float]]) -> list[float]:
     return [min(times) for times in zip(*passes, strict=True)]
 
 
+def usual(passes: Sequence[Sequence[float]]) -> list[float]:
+    """The median time of each pair over the passes: what is fair beside a rival that is run once."""
+    return [statistics.median(times) for times in zip(*passes, strict=True)]
+
+
 def passes_us(passes: Sequence[Sequence[float]]) -> list[float]:
     """Median of each pass: how far the figure moves from one pass to the next."""
     return [round(1e6 * statistics.median(times), 2) for times in passes]

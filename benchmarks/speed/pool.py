@@ -152,7 +152,8 @@ def loops_of_numba(module: ModuleType) -> Loops:
     """Loops around the compiled kernels."""
     import numba
 
-    jit: Any = numba.njit(error_model="numpy")
+    options: dict[str, Any] = {"error_model": "numpy", "_nrt": False}  # nothing is allocated: no counting of references
+    jit: Any = numba.njit(**options)
     zero_points, cross, evaluate, gradient = module.zero_points, module.cross, module.evaluate, module.gradient
 
     @jit

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from prism import kernels
 from prism.expr import OPS, Expr, number, symbol, symbols, walk
 from prism.kernels import floats, ints, source
+from prism.kernels.marking import OPTIONS
 from prism.latex import parse
 from prism.lowering import build_tape
 from prism.tape import Tape
@@ -77,6 +78,7 @@ def as_expr(name: str, args: tuple[Expr, ...]) -> Expr:
     return Expr(name, args[: 1 if OPS[name].arity == 1 else 2])
 
 
+@pytest.mark.compiled
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("name", EVALUATED)
 def test_edges_agree_interpreted_and_compiled(name: str, compiled: ModuleType) -> None:
@@ -104,6 +106,7 @@ def test_value_and_bound_hold_against_the_twin(expr: Expr, point: dict[str, floa
         assert abs(mpmath.mpf(value) - exact) <= slack
 
 
+@pytest.mark.compiled
 @given(strategies.expressions, strategies.points)
 def test_interpreted_and_compiled_agree_on_formulas(expr: Expr, point: dict[str, float]) -> None:
     tape = build_tape(expr)
@@ -150,3 +153,12 @@ def test_a_shared_subexpression_stands_on_the_tape_once() -> None:
     x = Expr("add", (symbol("x"), symbol("y")))
     assert build_tape(Expr("mul", (x, Expr("sin", (x,))))).n_op == 5
     assert symbols(x) == {"x", "y"}
+
+
+@pytest.mark.compiled
+def test_kernels_count_no_references() -> None:
+    """The option of numba that turns counting off is not documented; without it this text has both calls."""
+    import numba
+
+    horner = numba.njit(f"float64({source.REALS}, int64, int64, float64)", **OPTIONS)(source.horner)
+    assert "NRT_" not in next(iter(horner.inspect_llvm().values()))

@@ -14,6 +14,10 @@ COMPILED = "prism.kernels.compiled"
 
 Kernel = Callable[..., Any]
 
+# No kernel allocates, so arrays need no counting of references (a third of a crossing's time), and nothing calls a
+# kernel from C. `_nrt` has stood in numba's options since 0.40 without being documented.
+OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
+
 
 def marker(module: str) -> Callable[[str], Callable[[Kernel], Kernel]]:
     """Decorator factory for a kernel module: numba for `COMPILED`, the identity for any other name.
@@ -28,11 +32,11 @@ def marker(module: str) -> Callable[[str], Callable[[Kernel], Kernel]]:
     def compile_with(signature: str) -> Callable[[Kernel], Kernel]:
         def decorate(function: Kernel) -> Kernel:
             try:
-                return numba.njit(signature, error_model="numpy", cache=True)(function)
+                return numba.njit(signature, cache=True, **OPTIONS)(function)
             except RuntimeError as error:
                 if "cannot cache" not in str(error):
                     raise
-                return numba.njit(signature, error_model="numpy")(function)
+                return numba.njit(signature, **OPTIONS)(function)
 
         return decorate
 

@@ -47,7 +47,7 @@ class _Known:
 
 def worked_out(a: Formula, b: Formula) -> tuple[Formula, Formula]:
     """Both formulas with their derivatives, limits and values at a point worked out as far as they go."""
-    if _OPERATIONS.isdisjoint(traits_of(a).ops | traits_of(b).ops):
+    if _OPERATIONS.isdisjoint(traits_of(a).ops) and _OPERATIONS.isdisjoint(traits_of(b).ops):
         return a, b
     total = _differentiated(a, "derivative") | _differentiated(b, "derivative")
     partial = _differentiated(a, "partial") | _differentiated(b, "partial")

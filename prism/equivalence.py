@@ -10,7 +10,7 @@ once roots, logarithms and trigonometry meet).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import ModuleType
@@ -30,9 +30,10 @@ from prism.points import (
     cross,
     draws,
     gradient_at,
-    subjects_of,
+    special_of,
     tape_of,
     vanishes,
+    without_negative_roots,
     workspace,
     zero_points,
 )
@@ -75,7 +76,6 @@ RANK = {"equivalent": 0, "undecided": 1, "different": 2}
 """Statuses from the best: of several claims the best counts, of several that are needed the worst."""
 
 _VALUE = r"\value"  # stands for the value of a bare expression; no LaTeX spells a symbol like this
-_UNDEFINED = "undefined"
 _Points = Points | SystemPoints
 _NOTHING_KNOWN = Context()
 
@@ -85,20 +85,34 @@ class Witness:
     """Where two formulas differ.
 
     Attributes:
-        point: names and values, six significant digits, of a point that satisfies one of them.
+        point: names and values of a point that satisfies one of them, by name.
         satisfies: `a` (the reference) or `b` (the claim).
-        left, right: values of the other's two sides there, or `undefined`.
+        left, right: values of the other's two sides there; None where it is undefined.
     """
 
-    point: tuple[tuple[str, str], ...]
+    point: tuple[tuple[str, float], ...]
     satisfies: str
-    left: str
-    right: str
+    left: float | None
+    right: float | None
 
     def __str__(self) -> str:
-        place = ", ".join(f"{name} = {value}" for name, value in self.point)
+        place = ", ".join(f"{name} = {_shown(value)}" for name, value in self.point)
         one, other = ("reference", "claim") if self.satisfies == "a" else ("claim", "reference")
-        return f"{place} satisfies the {one}; the {other} has {self.left} on its left and {self.right} on its right"
+        left, right = _shown(self.left), _shown(self.right)
+        return f"{place} satisfies the {one}; the {other} has {left} on its left and {right} on its right"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; numbers as text with six significant digits."""
+        return {
+            "point": {name: _shown(value) for name, value in self.point},
+            "satisfies": self.satisfies,
+            "left": _shown(self.left),
+            "right": _shown(self.right),
+        }
+
+
+def _shown(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.6g}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,15 +147,10 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        witness = self.witness and {
-            "point": dict(self.witness.point),
-            "satisfies": self.witness.satisfies,
-            "left": self.witness.left,
-            "right": self.witness.right,
-        }
         return {
             "status": self.status, "reason": self.reason, "proof": self.proof, "domain": self.domain,
-            "readings": list(self.readings), "approximate": self.approximate, "witness": witness,
+            "readings": list(self.readings), "approximate": self.approximate,
+            "witness": self.witness and self.witness.to_dict(),
             "cost": self.cost, "detail": self.detail,
         }  # fmt: skip
 
@@ -183,20 +192,19 @@ def compare_zero_sets(
     Source: PRISM-Physics (arXiv 2510.03185), Algorithm 1, turned round: solved once per formula, cross-evaluated
     per pair. Twin: tests/reference.py::equivalent
     """
-    facts = facts_of(a), facts_of(b)
-    if facts[0].is_trivial or facts[1].is_trivial:
+    one, two = facts_of(a), facts_of(b)
+    if one.is_trivial or two.is_trivial:
         return _compare_identities(a, b, context)
     notation = notation_of(a, b, context)
-    same_form = facts[0].form == facts[1].form
-    if same_form and a.kind != "inequality":
-        return Verdict("equivalent", "same_form", "proved", _domain(notation, facts[0].names, context))
+    if one.form == two.form and a.kind != "inequality":
+        return Verdict("equivalent", "same_form", "proved", _domain(notation, one.names, context))
     try:
         pair = read_pair(a, b, context, notation)
     except TapeTooLarge as error:
         return Verdict("undecided", "too_large", detail=str(error))
     if pair is None:
         return Verdict("different", "kind", detail="a number and a vector, or tables of different shape")
-    only = set(pair.tapes[0].atoms) ^ set(pair.tapes[1].atoms)
+    only = pair.tapes[0].atoms.keys() ^ pair.tapes[1].atoms.keys()
     if only:
         construct = min(pair.tapes[name in pair.tapes[1].atoms].atoms[name] for name in only)
         return Verdict("undecided", "unsupported", detail=construct)
@@ -209,7 +217,7 @@ def read_pair(a: Formula, b: Formula, context: Context, notation: Notation) -> P
     Errors:
         TapeTooLarge: see `tape`.
     """
-    for reading in dict.fromkeys((notation, without_vectors(notation))):
+    for reading in (PLAIN,) if notation is PLAIN else dict.fromkeys((notation, without_vectors(notation))):
         try:
             full = _with_shapes(a, b, reading)
             tapes = tape_of(facts_of(a).residual, full), tape_of(facts_of(b).residual, full)
@@ -280,11 +288,11 @@ def _factors(node: Expr) -> tuple[Expr, ...]:
     return (node,)
 
 
-def _domain(notation: Notation, names: frozenset[str], context: Context) -> str:
+def _domain(notation: Notation, names: Iterable[str], context: Context) -> str:
     if notation.is_complex:
         return "complex"
-    signed = notation.vectors or any(context.kinds.get(name) == "real" for name in names)
-    return "real" if signed else "positive"
+    signed = context.symbols and any(context.kinds.get(name) == "real" for name in names)
+    return "real" if signed or notation.vectors else "positive"
 
 
 def _compare_identities(a: Formula, b: Formula, context: Context) -> Verdict:
@@ -300,11 +308,10 @@ def is_identity(f: Formula, context: Context) -> bool:
     pair = read_pair(f, f, context, notation_of(f, f, context))
     if pair is None:
         return False
-    special = tuple(sorted((name, how) for name, how in pair.samplings.items() if how != ORDINARY))
-    residual = facts_of(f).residual
-    if len(pair.tapes[0].roots) > 1:
-        return system_points(residual, pair.notation, special, context.digest, MIN_POINTS, kernels()).is_identity
-    return vanishes(residual, pair.notation, special, context.digest, kernels())
+    tape, special = pair.tapes[0], special_of(pair.tapes[0], pair.samplings)
+    if len(tape.roots) > 1:
+        return system_points(tape, special, context.digest, MIN_POINTS, kernels()).is_identity
+    return vanishes(tape, special, context.digest, kernels())
 
 
 def _cross_evaluate(pair: Pair, *, approximate: bool) -> Verdict:
@@ -318,8 +325,8 @@ def _cross_evaluate(pair: Pair, *, approximate: bool) -> Verdict:
     if verdict.status != "equivalent" and any(tape.has_inverse for tape in pair.tapes):
         ranged = _decided(pair, replace(trial, rules=trial.rules | source.IN_RANGE), approximate=approximate)
         verdict = replace(ranged, cost=ranged.cost + verdict.cost)
-    names = frozenset((*pair.tapes[0].names, *pair.tapes[1].names))
-    return replace(verdict, domain=_domain(pair.notation, names, pair.context))
+    domain = _domain(pair.notation, pair.samplings, pair.context)
+    return verdict if verdict.domain == domain else replace(verdict, domain=domain)
 
 
 def _decided(pair: Pair, trial: _Trial, *, approximate: bool) -> Verdict:
@@ -361,7 +368,7 @@ def _agreement_in_balls(here: Points, other: Points, trial: _Trial) -> bool | No
     """Whether this formula is zero at the other's points, all of them, in root space; None if that stays open."""
     found: bool | None = None
     seen = 0
-    for i, (target, _) in enumerate(other.targets()):
+    for i, (target, _) in enumerate(other.solved):
         slope = dict(zip(other.tape.names, gradient_at(other, other.point(i), trial.module), strict=True)).get(target)
         place = refined(other.tape, other.point(i), target, slope) if slope else None
         grad = gradient_at(here, {**dict.fromkeys(here.tape.names, 1.0), **other.point(i)}, trial.module)
@@ -397,14 +404,14 @@ def _try_without_double_roots(trial: _Trial, pair: Pair, verdict: Verdict) -> Ve
     """`(x + 1)^2 = 0` written out has no root where the sign changes: each factor is asked once."""
     if len(trial.tapes[0].roots) > 1:
         return verdict
-    residuals = []
-    for residual in trial.residuals:
-        factors = factors_of(residual, pair.notation)
+    tapes = []
+    for f in (pair.a, pair.b):
+        factors = factors_of(facts_of(f).residual, pair.notation)
         if not factors:
             return verdict
         product = factors[0] if len(factors) == 1 else Expr("mul", factors)
-        residuals.append(Expr("sub", (product, number(0))))
-    simple = replace(trial, residuals=(residuals[0], residuals[1]))
+        tapes.append(tape_of(Expr("sub", (product, number(0))), pair.notation))
+    simple = replace(trial, tapes=(tapes[0], tapes[1]))
     again = _weigh(*_points(simple, pair.samplings), pair.samplings, simple)
     return replace(again, cost=again.cost + verdict.cost)
 
@@ -417,11 +424,11 @@ def _weigh_factors(pair: Pair, trial: _Trial, verdict: Verdict) -> Verdict:
     """
     if len(trial.tapes[0].roots) > 1:
         return verdict
-    for f, other in ((pair.a, trial.residuals[1]), (pair.b, trial.residuals[0])):
+    for f, other in ((pair.a, trial.tapes[1]), (pair.b, trial.tapes[0])):
         for factor in facts_of(f).factors:
             if is_positive(factor, pair.samplings):
                 continue
-            own = _draw(Expr("sub", (factor, number(0))), pair.samplings, trial)
+            own = _draw(tape_of(Expr("sub", (factor, number(0))), pair.notation), pair.samplings, trial)
             if not own.n_point:
                 return replace(verdict, status="undecided", reason="too_few_points", proof=None, detail=str(factor))
             crossing = _cross(_draw(other, pair.samplings, trial), own, trial)
@@ -444,13 +451,12 @@ def is_positive(node: Expr, samplings: Mapping[str, Sampling]) -> bool:
 
 
 def _draw(
-    residual: Expr, samplings: Mapping[str, Sampling], trial: _Trial, spectators: frozenset[str] = frozenset()
+    tape: Tape, samplings: Mapping[str, Sampling], trial: _Trial, spectators: frozenset[str] = frozenset()
 ) -> _Points:
-    tape = tape_of(residual, trial.notation)
-    special = tuple(sorted((name, samplings[name]) for name in tape.names if samplings[name] != ORDINARY))
+    special = special_of(tape, samplings)
     if len(trial.tapes[0].roots) > 1 or len(trial.tapes[1].roots) > 1:
-        return system_points(residual, trial.notation, special, trial.digest, trial.want, trial.module)
-    return zero_points(residual, trial.notation, special, spectators, trial.digest, trial.want, trial.module)
+        return system_points(tape, special, trial.digest, trial.want, trial.module)
+    return zero_points(tape, special, spectators, trial.digest, trial.want, trial.module)
 
 
 def _cross(here: _Points, other: _Points, trial: _Trial) -> Crossing:
@@ -485,19 +491,21 @@ def samplings_of(tapes: tuple[Tape, ...], context: Context) -> dict[str, Samplin
     As declared; else as one of them settles (an angle, a whole number). The one unknown of them is
     to be solved for: it has either sign (`x^2 = 4` has two solutions), where a quantity among others is positive.
     """
+    names = dict.fromkeys(name for tape in tapes for name in tape.names)
+    samplings = dict.fromkeys(names, ORDINARY)
+    if len(names) > 2 and not context.symbols and not any(tape.kinds for tape in tapes):
+        return samplings
     kinds = {name: kind for tape in tapes for name, kind in tape.kinds.items()}
     kinds |= {name: "integer" for tape in tapes for name, kind in tape.kinds.items() if kind == "integer"}
-    names = sorted({name for tape in tapes for name in tape.names})
-    unknown = set(names) - {_VALUE}
-    samplings = {}
+    unknown = names.keys() - {_VALUE}
     for name in names:
         declared = context.symbols.get(name)
         if declared is not None:
             samplings[name] = Sampling(declared.kind, declared.domain)
         elif name in kinds:
             samplings[name] = Sampling(kinds[name])
-        else:
-            samplings[name] = Sampling("real") if {name} == unknown else ORDINARY
+        elif {name} == unknown:
+            samplings[name] = Sampling("real")
     return samplings
 
 
@@ -506,14 +514,12 @@ class _Trial:
     """What stays the same while samplings are tried.
 
     Attributes:
-        residuals, tapes: of both formulas. notation: of the pair. digest: the generator's key. want: points.
+        tapes: of both formulas. digest: the generator's key. want: points.
         module: the kernels; a process may switch to compiled ones, but not within a pair.
         rules: of the crossings: EXACT or MEASURED where decimals are written, IN_RANGE.
     """
 
-    residuals: tuple[Expr, Expr]
     tapes: tuple[Tape, Tape]
-    notation: Notation
     digest: str
     want: int
     module: ModuleType
@@ -522,15 +528,14 @@ class _Trial:
 
 def _precision(tapes: tuple[Tape, Tape], *, approximate: bool) -> int:
     """How decimals are taken that are known to their last digit only."""
-    if not any(tape.consts[2::3].any() for tape in tapes):
+    if not any(tape.is_measured for tape in tapes):
         return 0
     return source.MEASURED if approximate else source.EXACT
 
 
 def _trial(pair: Pair, rules: int = 0) -> _Trial:
-    residuals = facts_of(pair.a).residual, facts_of(pair.b).residual
     want = int(_SPARE * max(MIN_POINTS, len(pair.samplings)))
-    return _Trial(residuals, pair.tapes, pair.notation, pair.context.digest, want, kernels(), rules)
+    return _Trial(pair.tapes, pair.context.digest, want, kernels(), rules)
 
 
 def _points(trial: _Trial, samplings: Mapping[str, Sampling]) -> tuple[_Points, _Points]:
@@ -539,15 +544,15 @@ def _points(trial: _Trial, samplings: Mapping[str, Sampling]) -> tuple[_Points, 
     Where one formula has symbols more than the other, and its zeros in each of those are 0 only (`ma = 0` against
     `a = 0`), those symbols are spectators: what is sampled is not zero (semantics Z.1).
     """
-    pair = [_draw(residual, samplings, trial) for residual in trial.residuals]
+    pair = [_draw(tape, samplings, trial) for tape in trial.tapes]
     for which in (0, 1):
-        mine, others = frozenset(pair[which].tape.names), frozenset(pair[1 - which].tape.names)
+        mine, others = trial.tapes[which].names, trial.tapes[1 - which].names
         points = pair[which]
-        if not others < mine or not isinstance(points, Points):
+        if len(others) >= len(mine) or not isinstance(points, Points) or not set(others) < set(mine):
             continue
-        roots = [root for name, root in points.targets() if name not in others]
+        roots = [root for name, root in points.solved if name not in others]
         if roots and not any(roots):
-            pair[which] = _draw(trial.residuals[which], samplings, trial, mine - others)
+            pair[which] = _draw(trial.tapes[which], samplings, trial, frozenset(mine) - frozenset(others))
     one, two = pair
     if isinstance(one, Points) and isinstance(two, Points):
         return _with_onesign_at(one, two, samplings, trial.module)
@@ -561,28 +566,31 @@ def _with_onesign_at(
 
     So does what a formula is solved for: `f = 1 - x/a` says that f is negative for large x.
     """
-    targets = [target for points in (one, two) for target in points.targets()]
-    fallen = {name for name, root in targets if root < 0 and samplings[name] == ORDINARY}
-    fallen -= subjects_of(one.tape) | subjects_of(two.tape)
-    risen = frozenset(name for name, root in targets if root > 0 and name in fallen)
-    return (one.without(risen, module), two.without(risen, module)) if risen else (one, two)
+    fallen = frozenset(name for name in one.fallen | two.fallen if samplings[name] is ORDINARY)
+    risen = (one.risen | two.risen) & (fallen - one.subjects - two.subjects)
+    if not risen:
+        return one, two
+    return without_negative_roots(one, risen & one.fallen, module), without_negative_roots(
+        two, risen & two.fallen, module
+    )
 
 
-def _negative_roots(points: Points) -> set[str]:
+def _negative_roots(points: Points) -> frozenset[str]:
     """Symbols that came out negative whenever they were solved for."""
-    targets = points.targets()
-    return {name for name, root in targets if root < 0} - {name for name, root in targets if root >= 0}
+    return points.fallen - {name for name, root in points.solved if root >= 0}
 
 
 def _weigh(one: _Points, two: _Points, samplings: Mapping[str, Sampling], trial: _Trial) -> Verdict:
     """The verdict on two formulas with points; reason `same_zero_set` where they agree."""
-    there, back = _cross(two, one, trial), _cross(one, two, trial)
-    cost = 3 * (two.tape.n_op * one.n_point + one.tape.n_op * two.n_point)
-    verdict = Verdict("undecided", "too_few_points", cost=cost + one.cost + two.cost)
-    for crossing, here, other, satisfies in ((there, two, one, "a"), (back, one, two, "b")):
-        if crossing.out[source.MISMATCH] >= 0:
-            witness = _witness(crossing, here, other, satisfies)
-            return replace(verdict, status="different", reason="witness", witness=witness)
+    cost = one.cost + two.cost + 3 * two.tape.n_op * one.n_point
+    there = _cross(two, one, trial)
+    if there.out[source.MISMATCH] >= 0:
+        return Verdict("different", "witness", witness=_witness(there, two, one, "a"), cost=cost)
+    cost += 3 * one.tape.n_op * two.n_point
+    back = _cross(one, two, trial)
+    if back.out[source.MISMATCH] >= 0:
+        return Verdict("different", "witness", witness=_witness(back, one, two, "b"), cost=cost)
+    verdict = Verdict("undecided", "too_few_points", cost=cost)
     if there.out[source.BORDERLINE] or back.out[source.BORDERLINE]:
         return replace(verdict, reason="borderline")
     if there.out[source.IMPRECISE] or back.out[source.IMPRECISE]:
@@ -606,12 +614,10 @@ def _weigh(one: _Points, two: _Points, samplings: Mapping[str, Sampling], trial:
 def _witness(crossing: Crossing, here: _Points, other: _Points, satisfies: str) -> Witness:
     """The point where `here` was seen not to hold, in the variables of both."""
     point = other.point(crossing.out[source.MISMATCH])
-    point |= {name: crossing.x[v] for v, name in enumerate(here.tape.names)}
+    point.update(zip(here.tape.names, crossing.x, strict=False))
     point.pop(_VALUE, None)
-    undefined = crossing.out[source.POLED] != 0
-    shown = tuple((name, f"{value:.6g}") for name, value in sorted(point.items()))
-    left = _UNDEFINED if undefined else f"{crossing.left:.6g}"
-    return Witness(shown, satisfies, left, _UNDEFINED if undefined else f"{crossing.right:.6g}")
+    sides = (None, None) if crossing.out[source.POLED] else (crossing.left, crossing.right)
+    return Witness(tuple(sorted(point.items())), satisfies, *sides)
 
 
 # Sides of a boundary. -------------------------------------------------------------------------------------------
@@ -648,7 +654,7 @@ def around(boundary: _Points, samplings: Mapping[str, Sampling], digest: str) ->
     table = {name: draws(name, sampling, digest, boundary.n_draw) for name, sampling in samplings.items()}
     for d in range(boundary.n_draw):
         yield {name: values[d] for name, values in table.items()}
-    for i, (target, root) in enumerate(boundary.targets()):
+    for i, (target, root) in enumerate(boundary.solved):
         point = {name: values[int(boundary.spot[3 * i])] for name, values in table.items()}
         room = abs(root) or 1.0
         if samplings[target].kind == "angle" and samplings[target].domain is None:

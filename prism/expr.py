@@ -203,6 +203,17 @@ class Formula:
     latex: str = ""
     parts: tuple[Formula, ...] = ()
     depends: frozenset[tuple[str, str]] = frozenset()
+    _hash: int = field(init=False, repr=False, compare=False, default=0)
+
+    def __post_init__(self) -> None:
+        own = self.kind, self.members, self.relations, self.latex, self.parts, self.depends
+        object.__setattr__(self, "_hash", hash(own))  # once, as in `Expr`
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self) -> tuple[type[Formula], tuple[object, ...]]:
+        return Formula, (self.kind, self.members, self.relations, self.latex, self.parts, self.depends)
 
     def __str__(self) -> str:
         if self.parts:

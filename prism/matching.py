@@ -7,19 +7,32 @@ says what was read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain, product
 
 from prism.context import Context, Declaration, may_be_constant, parse
 from prism.equivalence import RANK, Verdict
 from prism.errors import LatexSyntaxError
-from prism.expr import EQUALITIES, Expr, Formula, formula, number, plain_parts, spell, substitute, symbol, symbols, walk
+from prism.expr import (
+    EQUALITIES,
+    Expr,
+    Formula,
+    formula,
+    number,
+    plain_parts,
+    spell,
+    substitute,
+    symbol,
+    symbols,
+    traits_of,
+    walk,
+)
 from prism.kinds import compare
 from prism.lowering import uncertainty
 from prism.notation import VECTOR, length_of
-from prism.quantities import Reading, constant_table, with_italic_units, with_units_resolved
+from prism.quantities import constant_table, with_italic_units, with_units_resolved
 from prism.regions import are_regions, compare_regions
 
 MAX_ATTEMPTS = 12  # for one pair; a formula of nothing but constants has hundreds of readings
@@ -28,6 +41,8 @@ MAX_READ = 4  # symbols of one pair that are read as constants
 MAX_ALTERNATIVES = 6  # joined by `or`; more are a list of guesses
 MACHINE_PRECISION = 1e-10  # relative, of a decimal that a machine has written out
 MAX_CHAIN = 12  # members; a longer chain is a list of guesses
+FORMULAS_KEPT = 4096  # formulas whose marks and statements are remembered in a process
+_NOTHING_TAKEN: frozenset[str] = frozenset()
 
 
 def equivalent(a: Formula | str, b: Formula | str, *, context: Context | None = None) -> Verdict:
@@ -103,6 +118,7 @@ class _Statement:
     conditions: tuple[Formula, ...] = ()
 
 
+@lru_cache(maxsize=FORMULAS_KEPT)
 def _statements(
     written: Formula, conditions: tuple[Formula, ...] = (), *, needed: bool = False
 ) -> tuple[_Statement, ...]:
@@ -196,10 +212,10 @@ def _best(needed: _Statement, stated: tuple[_Statement, ...], context: Context) 
         if best.status == "equivalent":
             break
     assert best is not None
-    return replace(best, cost=cost)
+    return best if best.cost == cost else replace(best, cost=cost)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=FORMULAS_KEPT)
 def resolved(f: Formula) -> Formula:
     """The formula with its units as factors of the seven base units; 20 °C is 20 K where a difference is stated."""
     if f.parts:
@@ -232,7 +248,41 @@ def _attempt(reference: Formula, claim: Formula, context: Context) -> Verdict:
         cost += verdict.cost
         if verdict.status == "equivalent" or verdict.reason == "imprecise":
             return replace(verdict, cost=cost)
-    return replace(plain, cost=cost)
+    return plain if plain.cost == cost else replace(plain, cost=cost)
+
+
+@dataclass(frozen=True, slots=True)
+class _Marks:
+    """What the attempts ask of one formula.
+
+    Attributes:
+        names: its symbols.
+        is_in_hertz, is_in_radians: a unit of that kind is written.
+        may_be_quantity: letters behind a number could be units, if nothing else speaks of them.
+        has_vector: an arrow is written.
+        uncertainty: of its least certain decimal, relative.
+    """
+
+    names: frozenset[str]
+    is_in_hertz: bool
+    is_in_radians: bool
+    may_be_quantity: bool
+    has_vector: bool
+    uncertainty: float
+
+
+@lru_cache(maxsize=FORMULAS_KEPT)
+def _marks_of(f: Formula) -> _Marks:
+    nodes = [node for member in f.members for node in walk(member)]
+    names, units = traits_of(f).names, {node.name for node in nodes if node.op == "unit"}
+    return _Marks(
+        names=names,
+        is_in_hertz=any(name.endswith("Hz") for name in units),
+        is_in_radians="rad" in units,
+        may_be_quantity=any(with_italic_units(member, _NOTHING_TAKEN) is not None for member in f.members),
+        has_vector=any(VECTOR in name for name in names),
+        uncertainty=max((uncertainty(node) for node in nodes if node.op == "num"), default=0.0),
+    )
 
 
 def _may_be_approximate(a: Formula, b: Formula) -> bool:
@@ -241,25 +291,16 @@ def _may_be_approximate(a: Formula, b: Formula) -> bool:
     Not where a number is all that is stated: 0.333 is not 1/3. There a decimal counts as another spelling of an exact
     number only with the figures of a machine.
     """
-    unsure = max(_uncertainty(a), _uncertainty(b))
-    if not unsure:
-        return False
-    bare = min(len(symbols(*f.members)) for f in (a, b)) <= len(a.members) - 1
-    return not bare or unsure <= MACHINE_PRECISION
-
-
-@lru_cache(maxsize=4096)
-def _uncertainty(f: Formula) -> float:
-    """That of the least certain decimal."""
-    return max((uncertainty(node) for member in f.members for node in walk(member) if node.op == "num"), default=0.0)
+    one, two = _marks_of(a), _marks_of(b)
+    unsure = max(one.uncertainty, two.uncertainty)
+    bare = min(len(one.names), len(two.names)) <= len(a.members) - 1
+    return 0 < unsure <= MACHINE_PRECISION if bare else unsure > 0
 
 
 def _mixes_hertz_and_radian(a: Formula, b: Formula) -> bool:
     """Whether one formula is in hertz, the other in radians: both are 1/s in the table, but 50 Hz is not 50 rad/s."""
-    names = [{node.name for member in f.members for node in walk(member) if node.op == "unit"} for f in (a, b)]
-    hertz = [any(name.endswith("Hz") for name in units) for units in names]
-    radian = ["rad" in units for units in names]
-    return (hertz[0] and radian[1] and not hertz[1]) or (hertz[1] and radian[0] and not hertz[0])
+    one, two = _marks_of(a), _marks_of(b)
+    return one.is_in_hertz != two.is_in_hertz and (two if one.is_in_hertz else one).is_in_radians
 
 
 def _resolved_pair(a: Formula, b: Formula) -> tuple[Formula, Formula]:
@@ -281,6 +322,8 @@ class _Attempt:
 
 def _italic_unit_attempts(a: Formula, b: Formula, context: Context) -> Iterator[_Attempt]:
     """Italic letters behind a number read as units (`f = 50 Hz`), where they are no symbols of problem or formulas."""
+    if not (_marks_of(a).may_be_quantity or _marks_of(b).may_be_quantity):
+        return
     vocabulary = context.declared | symbols(
         *(member for f in (a, b) for member in f.members if with_italic_units(member, context.declared) is None)
     )
@@ -297,7 +340,7 @@ def _with_italic_units(f: Formula, vocabulary: frozenset[str]) -> Formula:
 
 def _length_attempts(a: Formula, b: Formula) -> Iterator[_Attempt]:
     r"""`\vec F = m\vec a` beside `F = ma`: where each side is one vector times positive numbers, its length."""
-    vectors = [any(VECTOR in name for name in symbols(*f.members)) for f in (a, b)]
+    vectors = [_marks_of(f).has_vector for f in (a, b)]
     if vectors[0] == vectors[1]:
         return
     one, two = (_lengths(f) if has_vector else f for f, has_vector in zip((a, b), vectors, strict=True))
@@ -321,28 +364,50 @@ def _lengths(f: Formula) -> Formula | None:
 
 def _constant_attempts(a: Formula, b: Formula, context: Context) -> Iterator[_Attempt]:
     """Readings of symbols that stand on one side only, where they make one side's symbols include the other's."""
-    table = constant_table()
-    choices: list[tuple[str, tuple[Reading | None, ...]]] = []
-    for name in sorted(symbols(*a.members) ^ symbols(*b.members)):
-        found = tuple(reading for reading in table.readings(name) if reading.expr is not None)
-        if found and may_be_constant(context, name):
-            choices.append((name, (None, *found)))
+    mine, yours = _marks_of(a).names, _marks_of(b).names
+    choices = [
+        (name, _identities(name))
+        for name in sorted(mine ^ yours)
+        if _identities(name) and may_be_constant(context, name)
+    ]
     attempts = 0
-    for combination in product(*(options for _, options in choices[:MAX_READ])):
-        chosen = [(name, reading) for (name, _), reading in zip(choices, combination, strict=False) if reading]
-        if not chosen:
-            continue
-        replacement = {symbol(name): reading.expr for name, reading in chosen if reading.expr is not None}
-        one, two = _with_constants(a, replacement), _with_constants(b, replacement)
-        names = symbols(*one.members), symbols(*two.members)
-        if not (names[0] <= names[1] or names[1] <= names[0]):
+    for combination in product(*((None, *options) for _, options in choices[:MAX_READ])):
+        chosen = {name: each for (name, _), each in zip(choices, combination, strict=False) if each}
+        one, two = _names_with(mine, chosen), _names_with(yours, chosen)
+        if not chosen or not (one <= two or two <= one):
             continue
         attempts += 1
         if attempts > MAX_ATTEMPTS:
             return
-        yield _Attempt(one, two, tuple(
-            f"{name} = {spell(reading.expr)} ({reading.constant})" for name, reading in chosen if reading.expr
-        ))  # fmt: skip
+        replacement = {symbol(name): identity.expr for name, identity in chosen.items()}
+        yield _Attempt(
+            _with_constants(a, replacement),
+            _with_constants(b, replacement),
+            tuple(f"{name} = {spell(identity.expr)} ({identity.constant})" for name, identity in chosen.items()),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Identity:
+    """What a letter may stand for: an expression in other constants, its symbols, and the constant's name."""
+
+    expr: Expr
+    names: frozenset[str]
+    constant: str
+
+
+@cache
+def _identities(name: str) -> tuple[_Identity, ...]:
+    """Every identity of the constants that a letter may stand for, in the order of the table."""
+    readings = constant_table().readings(name)
+    return tuple(
+        _Identity(reading.expr, symbols(reading.expr), reading.constant) for reading in readings if reading.expr
+    )
+
+
+def _names_with(names: frozenset[str], chosen: Mapping[str, _Identity]) -> frozenset[str]:
+    """Symbols of a formula after some of them have been read as constants."""
+    return (names - chosen.keys()).union(*(chosen[name].names for name in chosen if name in names))
 
 
 def _with_constants(f: Formula, replacement: dict[Expr, Expr]) -> Formula:

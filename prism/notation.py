@@ -28,9 +28,10 @@ FORMULAS_KEPT = 4096  # formulas remembered in a process
 
 def notation_of(a: Formula, b: Formula, context: Context) -> Notation:
     """The reading of a pair: what one formula shows holds for the other."""
-    kinds = context.kinds.values() if context.symbols else ()
-    if _is_plain(a) and _is_plain(b) and "complex" not in kinds and "vector" not in kinds:
-        return PLAIN
+    if _is_plain(a) and _is_plain(b):
+        kinds = context.kinds.values() if context.symbols else ()
+        if "complex" not in kinds and "vector" not in kinds:
+            return PLAIN
     members = (*a.members, *b.members)
     names = symbols(*members)
     depends = a.depends | b.depends

@@ -19,6 +19,8 @@ from operator import or_
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from prism.expr import Expr
 from prism.kernels import floats, ints, source, spend
 from prism.lowering import PLAIN, Notation, build_tape
@@ -106,6 +108,9 @@ class Points:
         code, consts, dep: of the tape.
         draws: float64[n_var * n_draw], symbol by symbol.
         spot, root, n_point: see `kernels.source.zero_points`.
+        solved: the symbol solved for and its root, point by point.
+        subjects: symbols that stand alone on one side and nowhere else.
+        fallen, risen: symbols with a negative root, symbols with a positive root.
         live: names that move the residual at some point.
         faint: names that are neither live nor dead: an effect below rounding.
         is_identity: zero at every draw.
@@ -121,20 +126,14 @@ class Points:
     spot: Any
     root: Any
     n_point: int
+    solved: tuple[tuple[str, float], ...] = ()
+    subjects: frozenset[str] = frozenset()
+    fallen: frozenset[str] = frozenset()
+    risen: frozenset[str] = frozenset()
     live: frozenset[str] = frozenset()
     faint: frozenset[str] = frozenset()
     is_identity: bool = False
     cost: int = 0
-
-    def targets(self) -> list[tuple[str, float]]:
-        """The symbol solved for and its root, point by point."""
-        names = self.tape.names
-        return [(names[int(self.spot[3 * i + 1])], float(self.root[3 * i])) for i in range(self.n_point)]
-
-    def without(self, risen: frozenset[str], module: ModuleType) -> Points:
-        """Without the negative roots of these names."""
-        kept = [i for i, (name, root) in enumerate(self.targets()) if root >= 0 or name not in risen]
-        return self if len(kept) == self.n_point else _subset(self, kept, module)
 
     def names(self, mask: int) -> frozenset[str]:
         """Names of the bits that are set."""
@@ -150,12 +149,12 @@ class Points:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Crossing:
-    """What `kernels.source.cross` found: its `out`; the two sides and the point where it stopped."""
+    """What `kernels.source.cross` found: its `out`; at a mismatch the two sides and the point, else nothing."""
 
     out: tuple[int, ...]
-    left: float
-    right: float
-    x: tuple[float, ...]
+    left: float = 0.0
+    right: float = 0.0
+    x: tuple[float, ...] = ()
 
 
 @lru_cache(maxsize=KEPT)
@@ -168,10 +167,14 @@ def tape_of(residual: Expr, notation: Notation = PLAIN) -> Tape:
     return build_tape(residual, notation)
 
 
+def special_of(tape: Tape, samplings: Mapping[str, Sampling]) -> tuple[tuple[str, Sampling], ...]:
+    """The variables of a tape that are not drawn as usual, sorted by name."""
+    return tuple(sorted((name, samplings[name]) for name in tape.names if samplings[name] is not ORDINARY))
+
+
 @lru_cache(maxsize=KEPT)
 def zero_points(
-    residual: Expr,
-    notation: Notation,
+    tape: Tape,
     samplings: tuple[tuple[str, Sampling], ...],
     spectators: frozenset[str],
     digest: str,
@@ -181,18 +184,17 @@ def zero_points(
     """Draw points on the zero set of an expression.
 
     Args:
-        residual: what is set to zero; one component.
-        notation: how its letters are read.
+        tape: of what is set to zero; one component. The same tape, not an equal one, is remembered.
         samplings: of the symbols that are not ordinary, sorted by name.
         spectators: symbols that are never solved for.
         digest: of the problem; keys the generator.
         want: points wanted; DRAWS_PER_POINT times as many draws are made at most.
         module: the kernels to use.
     """
-    points = _without_points(residual, notation, samplings, digest, DRAWS_PER_POINT * want, module)
+    points = _without_points(tape, samplings, digest, DRAWS_PER_POINT * want, module)
     if _vanishes(points, module):
         return replace(points, is_identity=True)
-    tape, n_draw = points.tape, points.n_draw
+    n_draw = points.n_draw
     how = dict(samplings)
     n_var, n_op = len(tape.names), tape.n_op
     kinds = [CODES.get(how.get(name, ORDINARY).kind, source.POSITIVE) for name in tape.names]
@@ -212,6 +214,8 @@ def zero_points(
         ))  # fmt: skip
         points = replace(points, n_point=n_point, cost=int(tally[1]) * n_op)
     spend(points.cost)
+    every = [(tape.names[int(spot[3 * i + 1])], float(root[3 * i])) for i in range(points.n_point)]
+    points = _with_signs(replace(points, solved=tuple(every), subjects=subjects_of(tape)))
     points = _with_roots_that_count(points, how, module)
     own = cross(points, points, module)
     live = points.names(own.out[source.LIVE])
@@ -223,11 +227,9 @@ def zero_points(
 
 
 def _without_points(
-    residual: Expr, notation: Notation, samplings: tuple[tuple[str, Sampling], ...], digest: str, n_draw: int,
-    module: ModuleType,
-) -> Points:  # fmt: skip
+    tape: Tape, samplings: tuple[tuple[str, Sampling], ...], digest: str, n_draw: int, module: ModuleType
+) -> Points:
     """A formula with its draws, not yet solved."""
-    tape = tape_of(residual, notation)
     how = dict(samplings)
     table = [value for name in tape.names for value in draws(name, how.get(name, ORDINARY), digest, n_draw)]
     return Points(
@@ -236,15 +238,9 @@ def _without_points(
     )  # fmt: skip
 
 
-def vanishes(
-    residual: Expr,
-    notation: Notation,
-    samplings: tuple[tuple[str, Sampling], ...],
-    digest: str,
-    module: ModuleType,
-) -> bool:
+def vanishes(tape: Tape, samplings: tuple[tuple[str, Sampling], ...], digest: str, module: ModuleType) -> bool:
     """Whether the residual is zero, whatever its symbols are; arguments as of `zero_points`."""
-    return _vanishes(_without_points(residual, notation, samplings, digest, _IDENTITY_DRAWS, module), module)
+    return _vanishes(_without_points(tape, samplings, digest, _IDENTITY_DRAWS, module), module)
 
 
 def _estimated(tape: Tape) -> int:
@@ -262,15 +258,13 @@ def _with_roots_that_count(points: Points, how: Mapping[str, Sampling], module: 
     root of 0 is left out where this or another symbol has a root that is not 0. What a formula says its subject is,
     it is: `f = max(0, x)` is 0 for some x.
     """
-    subjects = subjects_of(points.tape)
-    targets = points.targets()
-    nonzero = {name for name, root in targets if root}
+    nonzero = {name for name, root in points.solved if root}
     kept = []
-    for i, (name, root) in enumerate(targets):
+    for i, (name, root) in enumerate(points.solved):
         domain = how.get(name, ORDINARY).domain
         if domain and not domain[0] <= root <= domain[1]:
             continue
-        if root or name in subjects or not nonzero:
+        if root or name in points.subjects or not nonzero:
             kept.append(i)
     return points if len(kept) == points.n_point else _subset(points, kept, module)
 
@@ -292,7 +286,20 @@ def _subset(points: Points, kept: list[int], module: ModuleType) -> Points:
     """The same formula with some of its points."""
     spot = [int(n) for i in kept for n in points.spot[3 * i : 3 * i + 3]]
     root = [float(r) for i in kept for r in points.root[3 * i : 3 * i + 3]]
-    return replace(points, spot=ints(module, spot or 1), root=floats(module, root or 1), n_point=len(kept))
+    fewer = replace(points, spot=ints(module, spot or 1), root=floats(module, root or 1), n_point=len(kept))
+    return _with_signs(replace(fewer, solved=tuple(points.solved[i] for i in kept)))
+
+
+@lru_cache(maxsize=KEPT)
+def without_negative_roots(points: Points, names: frozenset[str], module: ModuleType) -> Points:
+    """The same formula without the negative roots of these symbols."""
+    kept = [i for i, (name, root) in enumerate(points.solved) if root >= 0 or name not in names]
+    return points if len(kept) == points.n_point else _subset(points, kept, module)
+
+
+def _with_signs(points: Points) -> Points:
+    fallen = frozenset(name for name, root in points.solved if root < 0)
+    return replace(points, fallen=fallen, risen=frozenset(name for name, root in points.solved if root > 0))
 
 
 def _is_dead(points: Points, name: str, module: ModuleType) -> bool:
@@ -366,18 +373,21 @@ def cross(here: Points, other: Points, module: ModuleType, rules: int = 0) -> Cr
     Args:
         rules: of `kernels.source.cross` but for POLES_COUNT: a quadrature may have poles that its formula has not.
     """
-    place = {name: v for v, name in enumerate(here.tape.names)}
+    tape = here.tape
+    place = {name: v for v, name in enumerate(tape.names)}
     slots = [place.get(name, -1) for name in other.tape.names]
-    work = workspace(module, here.tape)
+    work = workspace(module, tape)
     out = ints(module, source.N_OUT)
     module.cross(
-        here.code, here.consts, here.dep, here.tape.n_op, len(here.tape.names), here.draws, here.n_draw,
+        here.code, here.consts, here.dep, tape.n_op, len(tape.names), here.draws, here.n_draw,
         ints(module, slots or 1), other.spot, other.root, other.n_point,
-        rules | (0 if here.tape.is_estimate else source.POLES_COUNT), *work, out,
+        rules if tape.is_estimate else rules | source.POLES_COUNT, *work, out,
     )  # fmt: skip
-    spend(here.tape.n_op * 3 * other.n_point)
-    left, right = _sides(here.tape, work[1])
-    return Crossing(tuple(int(n) for n in out), left, right, tuple(float(v) for v in work[0]))
+    spend(tape.n_op * 3 * other.n_point)
+    found = tuple(map(int, out))
+    if found[source.MISMATCH] < 0:
+        return Crossing(found)
+    return Crossing(found, *_sides(tape, work[1]), tuple(map(float, work[0])))
 
 
 def _sides(tape: Tape, value: Any) -> tuple[float, float]:
@@ -401,4 +411,5 @@ def gradient_at(points: Points, at: Mapping[str, float], module: ModuleType) -> 
 def workspace(module: ModuleType, tape: Tape) -> tuple[Any, ...]:
     """Scratch arrays x, value, bound, adjoint, grad for one formula."""
     n_var, n_op = max(len(tape.names), 1), tape.n_op
-    return tuple(floats(module, n) for n in (n_var, n_op, n_op, n_op, n_var))
+    sizes = (n_var, n_op, n_op, n_op, n_var)
+    return tuple([0.0] * n for n in sizes) if module is source else tuple(map(np.zeros, sizes))

@@ -14,8 +14,8 @@ from prism.context import Context
 from prism.equivalence import MIN_POINTS, Verdict, around, facts_of, samplings_of, sign_at
 from prism.expr import ORDERINGS, Expr, Formula, formula, is_infinite
 from prism.kernels import kernels
-from prism.lowering import PLAIN, Mismatch
-from prism.points import ORDINARY, tape_of, zero_points
+from prism.lowering import Mismatch
+from prism.points import special_of, tape_of, zero_points
 from prism.tape import TapeTooLarge
 
 MAX_BOUNDARIES = 12  # of both regions; more are a list of guesses
@@ -60,9 +60,8 @@ def compare_regions(a: Formula, b: Formula, context: Context) -> Verdict:
     module = kernels()
     boundaries = {}
     for bound, tape in zip(bounds, tapes, strict=True):
-        special = tuple(sorted((name, samplings[name]) for name in tape.names if samplings[name] != ORDINARY))
-        residual = facts_of(bound).residual
-        boundaries[bound] = zero_points(residual, PLAIN, special, frozenset(), context.digest, MIN_POINTS, module)
+        special = special_of(tape, samplings)
+        boundaries[bound] = zero_points(tape, special, frozenset(), context.digest, MIN_POINTS, module)
     cost = sum(points.cost for points in boundaries.values())
     positive = [name for name, sampling in samplings.items() if sampling.is_positive]
     seen = set()

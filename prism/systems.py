@@ -12,9 +12,7 @@ from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
-from prism.expr import Expr
 from prism.kernels import floats, ints, source, spend
-from prism.lowering import Notation
 from prism.points import (
     CODES,
     DRAWS_PER_POINT,
@@ -26,7 +24,6 @@ from prism.points import (
     Crossing,
     Sampling,
     draws,
-    tape_of,
     workspace,
 )
 from prism.tape import Tape
@@ -68,15 +65,9 @@ class SystemPoints:
 
 @lru_cache(maxsize=KEPT)
 def system_points(
-    residual: Expr,
-    notation: Notation,
-    samplings: tuple[tuple[str, Sampling], ...],
-    digest: str,
-    want: int,
-    module: ModuleType,
+    tape: Tape, samplings: tuple[tuple[str, Sampling], ...], digest: str, want: int, module: ModuleType
 ) -> SystemPoints:
     """Draw points of a system; arguments as of `points.zero_points`."""
-    tape = tape_of(residual, notation)
     how = dict(samplings)
     n_var, n_op, n_root = len(tape.names), tape.n_op, len(tape.roots)
     n_draw = DRAWS_PER_POINT * want
@@ -121,9 +112,9 @@ def system_cross(here: SystemPoints, other: SystemPoints, module: ModuleType, ru
     )  # fmt: skip
     spend(here.tape.n_op * 3 * other.n_point)
     found = tuple(int(n) for n in out)
-    left = 0.0
-    if found[source.MISMATCH] >= 0 and not found[source.POLED]:
-        left = float(value[here.tape.roots[found[source.AGREED]]])
+    if found[source.MISMATCH] < 0:
+        return Crossing(found)
+    left = 0.0 if found[source.POLED] else float(value[here.tape.roots[found[source.AGREED]]])
     return Crossing(found, left, 0.0, tuple(float(v) for v in x))
 
 

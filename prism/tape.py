@@ -48,6 +48,7 @@ class Tape:
             rational factor, inside a sine, cosine or tangent; `integer` for a bound of a sum; `real` for components.
         has_inverse: an inverse trigonometric function occurs.
         is_estimate: a quadrature or an infinite sum occurs: it may have a pole that the formula has not.
+        is_measured: a decimal occurs that is known to its last digit only.
     """
 
     code: Ints
@@ -59,6 +60,7 @@ class Tape:
     kinds: Mapping[str, str]
     has_inverse: bool
     is_estimate: bool
+    is_measured: bool
 
     @property
     def n_op(self) -> int:
@@ -182,6 +184,7 @@ def finished(builder: Builder, roots: Sequence[int], *, has_inverse: bool) -> Ta
         kinds={name: kind for name, kind in builder.kinds.items() if name in names},
         has_inverse=has_inverse,
         is_estimate=builder.is_estimate,
+        is_measured=any(unsure for _, _, unsure in builder.consts),
     )
 
 

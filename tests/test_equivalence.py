@@ -92,11 +92,10 @@ def test_the_slow_twin_agrees(a: Formula, b: Formula) -> None:
         assert witness is None or reference_disagrees(a, b, witness.satisfies, dict(witness.point))
 
 
-def reference_disagrees(a: Formula, b: Formula, satisfies: str, point: dict[str, str]) -> bool:
+def reference_disagrees(a: Formula, b: Formula, satisfies: str, point: dict[str, float]) -> bool:
     """The witness really satisfies one formula and not the other, in the twin's arithmetic."""
-    numbers = {name: float(value) for name, value in point.items()}
     holds, fails = (a, b) if satisfies == "a" else (b, a)
-    zero, nonzero = reference.residual(holds, numbers), reference.residual(fails, numbers)
+    zero, nonzero = reference.residual(holds, point), reference.residual(fails, point)
     return zero is not None and (nonzero is None or abs(zero) < abs(nonzero))
 
 

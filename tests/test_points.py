@@ -9,7 +9,7 @@ from hypothesis import given
 import prism
 from prism.expr import Expr, Formula, number, symbol
 from prism.kernels import source
-from prism.lowering import PLAIN
+from prism.lowering import build_tape
 from prism.points import ORDINARY, Points, Sampling, draws, zero_points
 from tests import reference, strategies
 
@@ -18,13 +18,13 @@ DIGEST = "points"
 
 
 def points_of(residual: Expr, *, want: int = 16, samplings: tuple[tuple[str, Sampling], ...] = ()) -> Points:
-    return zero_points(residual, PLAIN, samplings, frozenset(), DIGEST, want, source)
+    return zero_points(build_tape(residual), samplings, frozenset(), DIGEST, want, source)
 
 
 def places(points: Points) -> list[dict[str, float]]:
     """Every point, by name."""
     found = []
-    for i, (target, root) in enumerate(points.targets()):
+    for i, (target, root) in enumerate(points.solved):
         d = points.spot[3 * i]
         point = {name: points.draws[v * points.n_draw + d] for v, name in enumerate(points.tape.names)}
         found.append({**point, target: root})
@@ -46,7 +46,7 @@ def assert_zero(residual: Expr, point: dict[str, float], target: str) -> None:
 def test_each_function_is_inverted(name: str) -> None:
     residual = Expr("sub", (Expr(name, (symbol("x"),)), symbol("y")))
     points = points_of(residual, want=40)
-    targets = [target for target, _ in points.targets()]
+    targets = [target for target, _ in points.solved]
     assert "x" in targets, f"{name} was never solved for its argument"
     for point, target in zip(places(points), targets, strict=True):
         assert_zero(residual, point, target)
@@ -57,9 +57,9 @@ def test_powers_are_inverted(exponent: str, roots: int) -> None:
     base = prism.parse(f"x^{{{exponent}}}").members[0]
     residual = Expr("sub", (base, number(5)))
     points = points_of(residual, samplings=(("x", Sampling("real")),))
-    found = {round(root, 9) for target, root in points.targets() if target == "x"}
+    found = {round(root, 9) for target, root in points.solved if target == "x"}
     assert len(found) >= roots
-    for point, (target, _) in zip(places(points), points.targets(), strict=True):
+    for point, (target, _) in zip(places(points), points.solved, strict=True):
         assert_zero(residual, point, target)
 
 
@@ -67,25 +67,25 @@ def test_powers_are_inverted(exponent: str, roots: int) -> None:
 def test_points_are_zeros(f: Formula) -> None:
     residual = Expr("sub", f.members)
     points = points_of(residual)
-    for point, (target, _) in zip(places(points), points.targets(), strict=True):
+    for point, (target, _) in zip(places(points), points.solved, strict=True):
         assert_zero(residual, point, target)
 
 
 def test_all_real_roots_are_found() -> None:
     cubic = prism.parse("(x - 1)(x - 2)(x - 5) = 0")
     points = points_of(Expr("sub", cubic.members))
-    assert {round(root, 6) for _, root in points.targets()} == {1.0, 2.0, 5.0}
+    assert {round(root, 6) for _, root in points.solved} == {1.0, 2.0, 5.0}
 
 
 def test_of_several_roots_the_positive_ones_count_and_one_keeps_its_sign() -> None:
-    assert all(root > 0 for _, root in points_of(Expr("sub", prism.parse("v^2 = 4").members)).targets())
-    assert {root for _, root in points_of(Expr("sub", prism.parse("v + 4 = 0").members)).targets()} == {-4.0}
+    assert all(root > 0 for _, root in points_of(Expr("sub", prism.parse("v^2 = 4").members)).solved)
+    assert {root for _, root in points_of(Expr("sub", prism.parse("v + 4 = 0").members)).solved} == {-4.0}
 
 
 def test_a_root_of_zero_counts_only_where_there_is_no_other() -> None:
-    assert {root for _, root in points_of(symbol("a")).targets()} == {0.0}
+    assert {root for _, root in points_of(symbol("a")).solved} == {0.0}
     factored = points_of(Expr("sub", prism.parse("R v = R^3 k").members))
-    assert all(root for _, root in factored.targets())
+    assert all(root for _, root in factored.solved)
 
 
 def test_a_factor_that_divides_out_is_dead_and_a_tiny_term_is_live() -> None:

@@ -716,20 +716,30 @@ def horner(p, at, degree, t):
 
 @_kernel(f"float64({REALS}, int64, int64, float64, float64)")
 def bracketed_root(p, at, degree, low, high):
-    """The root in (low, high), where the polynomial changes sign once: bisection to the last bit."""
-    f_low = horner(p, at, degree, low)
+    """The root in (low, high), where the polynomial changes sign once: Newton's steps where they gain, else halving."""
+    rising = horner(p, at, degree, low) < 0.0
+    t = 0.5 * (low + high)
+    last = high - low
     for _ in range(REFINE_STEPS):
-        middle = 0.5 * (low + high)
-        if middle == low or middle == high:
-            break
-        f = horner(p, at, degree, middle)
+        f = p[at + degree]
+        slope = 0.0
+        for i in range(degree - 1, -1, -1):
+            slope = slope * t + f
+            f = f * t + p[at + i]
         if f == 0.0:
-            return middle
-        if (f < 0.0) == (f_low < 0.0):
-            low = middle
+            return t
+        if (f < 0.0) == rising:
+            low = t
         else:
-            high = middle
-    return 0.5 * (low + high)
+            high = t
+        step = -f / slope if abs(slope) > TINY else last
+        if not (low < t + step < high and abs(step) < 0.5 * abs(last)):
+            step = 0.5 * (low + high) - t
+        if t + step == t or t + step == low or t + step == high:
+            return t + step
+        last = step
+        t += step
+    return t
 
 
 @_kernel(f"int64({REALS}, int64, int64, {REALS}, {REALS})")
@@ -771,7 +781,12 @@ def real_roots(p, at, degree, work, roots):
             f_high = horner(work, 0, left, high)
             if f_high == 0.0 or (f_low < 0.0) != (f_high < 0.0):
                 if f_low != 0.0 and n_root < MAX_ROOTS:
-                    roots[n_root] = high if f_high == 0.0 else bracketed_root(work, 0, left, low, high)
+                    root = high
+                    if left == 1:
+                        root = -work[0] / work[1]
+                    elif f_high != 0.0:
+                        root = bracketed_root(work, 0, left, low, high)
+                    roots[n_root] = root
                     n_root += 1
             low = high
             f_low = f_high
@@ -857,8 +872,8 @@ def polish(code, consts, dep, n_op, n_var, x, target, value, bound, adjoint, gra
         best = x[target]
         scale = slope * abs(best) if best != 0.0 else slope
         noise = (abs(f) + bound[n_op - 1]) / scale if scale > 0.0 else -1.0
-        if f == 0.0:
-            break
+        if abs(f) <= bound[n_op - 1]:
+            break  # the next step would be rounding
         x[target] = best - f / grad[target]
     if noise > 1.0 and noise * abs(best) < CONDITION:  # nothing but rounding: sin(7 pi) is a zero
         best = 0.0

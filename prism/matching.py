@@ -220,6 +220,8 @@ def resolved(f: Formula) -> Formula:
     """The formula with its units as factors of the seven base units; 20 °C is 20 K where a difference is stated."""
     if f.parts:
         return replace(f, parts=tuple(resolved(part) for part in f.parts))
+    if "unit" not in traits_of(f).ops:
+        return f
     difference = any(_is_difference(member) for member in f.members)
     return replace(f, members=tuple(with_units_resolved(member, difference=difference) for member in f.members))
 

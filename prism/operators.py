@@ -11,7 +11,7 @@ import re
 from dataclasses import replace
 from functools import lru_cache
 
-from prism.expr import Expr, Formula, number, symbols, walk
+from prism.expr import Expr, Formula, number, traits_of, walk
 
 FORMULAS_KEPT = 4096  # formulas remembered in a process
 MAX_TERMS = 64  # of a product that is multiplied out
@@ -20,6 +20,7 @@ _MAX_POWER = 6
 _OPERATOR = re.compile(r"\\hat\{|\^\{\\dagger\}|^\\gamma\^\{")  # hats, adjoints, Dirac matrices
 _PAULI = re.compile(r"^\\sigma_\{?[xyz+-]\}?$")  # also stresses: operators only where something else says so
 _SCALARS_OF_OPERATORS = ("abs", "bracket")  # a mean or a matrix element of operators is a number
+_OF_OPERATORS = frozenset(("commutator", "tensor", "bracket"))
 _WORD = "ordered product"
 _NONE: frozenset[str] = frozenset()
 
@@ -29,7 +30,10 @@ _Term = tuple[tuple[Expr, ...], tuple[Expr, ...]]  # coefficient as factors, wor
 @lru_cache(maxsize=FORMULAS_KEPT)
 def with_ordered_products(f: Formula) -> Formula:
     """The formula with each product of operators or states as one opaque atom, multiplied out."""
-    names = symbols(*f.members)
+    names = traits_of(f).names
+    marked = any(_OPERATOR.search(name) or _PAULI.match(name) for name in names)
+    if not marked and _OF_OPERATORS.isdisjoint(traits_of(f).ops):
+        return f  # nothing to see, as in most formulas
     # a letter is an operator where its adjoint is beside it
     operators = {name for name in names if _OPERATOR.search(name) or name + r"^{\dagger}" in names}
     nodes = [node for member in f.members for node in walk(member)]

@@ -24,7 +24,7 @@ import numpy as np
 from prism.expr import Expr
 from prism.kernels import floats, ints, source, spend
 from prism.lowering import PLAIN, Notation, build_tape
-from prism.tape import Tape
+from prism.tape import Floats, Tape
 
 DRAWS_PER_POINT = 4  # draws at most, as a multiple of the points wanted (semantics Z.2)
 MAX_OPERATIONS = 3_000_000  # for the points of one formula: a second interpreted; real formulas need a hundredth
@@ -66,37 +66,40 @@ CODES = {
 _POSITIVE_KINDS = ("", "positive", "angle", "integer")
 ORDINARY = Sampling()
 
-_MASK = (1 << 64) - 1
+_OTHER_STREAM = (1 << 64) - 1  # flips every bit of a key: the signs of a symbol that has either
 
 
-def _uniform(key: int, counter: int) -> float:
-    """Draw number `counter` of the stream `key`, in [0, 1). Source: SplitMix64 (Steele, Lea, Flood 2014)."""
-    z = (key + (counter + 1) * 0x9E3779B97F4A7C15) & _MASK
-    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
-    return ((z ^ (z >> 31)) >> 11) * 2.0**-53
+def _uniform(key: int, count: int) -> Floats:
+    """The first draws of the stream `key`, in [0, 1). Source: SplitMix64 (Steele, Lea, Flood 2014)."""
+    counter = np.arange(1, count + 1, dtype=np.uint64)
+    z = np.uint64(key) + counter * np.uint64(0x9E3779B97F4A7C15)  # arrays wrap at 64 bits, and say nothing
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return ((z ^ (z >> np.uint64(31))) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
 @lru_cache(maxsize=KEPT)
 def draws(name: str, sampling: Sampling, digest: str, count: int) -> tuple[float, ...]:
     """Values of one symbol: draw d from box A if d is even, from box B if it is odd (semantics Z.2, Z.4)."""
     key = int.from_bytes(blake2b(f"{digest}\0{name}".encode(), digest_size=8).digest(), "big")
-    kind = sampling.kind
-    values = []
-    for d in range(count):
-        u = _uniform(key, d)
-        low, high = sampling.domain or (BOX_B if d % 2 else BOX_A)
-        value = low + (high - low) * u
-        if kind == "integer":
-            low, high = sampling.domain or (1, 12)
-            pairs = max(int((high - low + 1) / 2), 1)
-            value = min(math.ceil(low) + 2.0 * int(pairs * u) + d % 2, math.floor(high))  # both parities
-        elif sampling.domain is None and kind == "angle":
-            value = (0.02 + 0.96 * u) * math.pi / 2
-        elif sampling.domain is None and (kind == "negative" or (kind == "real" and _uniform(key ^ _MASK, d) < 0.5)):
-            value = -value
-        values.append(value)
-    return tuple(values)
+    kind, domain = sampling.kind, sampling.domain
+    u = _uniform(key, count)
+    if kind == "integer":
+        low, high = domain or (1, 12)
+        pairs = max(int((high - low + 1) / 2), 1)
+        both_parities = math.ceil(low) + 2.0 * np.floor(pairs * u) + np.arange(count) % 2
+        return tuple(np.minimum(both_parities, math.floor(high)).tolist())
+    if domain is None and kind == "angle":
+        return tuple(((0.02 + 0.96 * u) * math.pi / 2).tolist())
+    values = np.empty(count)
+    for first, box in enumerate((BOX_A, BOX_B)):
+        low, high = domain or box
+        values[first::2] = low + (high - low) * u[first::2]
+    if domain is None and kind == "negative":
+        values = -values
+    elif domain is None and kind == "real":
+        values = np.where(_uniform(key ^ _OTHER_STREAM, count) < 0.5, -values, values)
+    return tuple(values.tolist())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -203,7 +206,7 @@ def zero_points(
     targets = [v for v in targets if not estimated >> v & 1] or targets
     room = _ROOM * n_draw
     spot, root, tally = ints(module, 3 * room), floats(module, 3 * room), ints(module, 2)
-    points = replace(points, spot=spot, root=root)
+    n_point = 0
     if targets:
         n_point = int(module.zero_points(
             points.code, points.consts, points.dep, n_op, n_var, ints(module, kinds), ints(module, targets),
@@ -212,10 +215,12 @@ def zero_points(
             ints(module, 2 * n_op + source.MAX_BRANCHES), floats(module, 2 * source.WIDTH),
             floats(module, source.MAX_ROOTS + 1), floats(module, 2 * source.MAX_ROOTS + 2), tally,
         ))  # fmt: skip
-        points = replace(points, n_point=n_point, cost=int(tally[1]) * n_op)
-    spend(points.cost)
-    every = [(tape.names[int(spot[3 * i + 1])], float(root[3 * i])) for i in range(points.n_point)]
-    points = _with_signs(replace(points, solved=tuple(every), subjects=subjects_of(tape)))
+    spend(int(tally[1]) * n_op)
+    solved = tuple((tape.names[int(spot[3 * i + 1])], float(root[3 * i])) for i in range(n_point))
+    points = replace(
+        points, spot=spot, root=root, n_point=n_point, cost=int(tally[1]) * n_op, subjects=subjects_of(tape),
+        **_by_sign(solved),
+    )  # fmt: skip
     points = _with_roots_that_count(points, how, module)
     own = cross(points, points, module)
     live = points.names(own.out[source.LIVE])
@@ -286,8 +291,10 @@ def _subset(points: Points, kept: list[int], module: ModuleType) -> Points:
     """The same formula with some of its points."""
     spot = [int(n) for i in kept for n in points.spot[3 * i : 3 * i + 3]]
     root = [float(r) for i in kept for r in points.root[3 * i : 3 * i + 3]]
-    fewer = replace(points, spot=ints(module, spot or 1), root=floats(module, root or 1), n_point=len(kept))
-    return _with_signs(replace(fewer, solved=tuple(points.solved[i] for i in kept)))
+    solved = tuple(points.solved[i] for i in kept)
+    return replace(
+        points, spot=ints(module, spot or 1), root=floats(module, root or 1), n_point=len(kept), **_by_sign(solved)
+    )
 
 
 @lru_cache(maxsize=KEPT)
@@ -297,9 +304,10 @@ def without_negative_roots(points: Points, names: frozenset[str], module: Module
     return points if len(kept) == points.n_point else _subset(points, kept, module)
 
 
-def _with_signs(points: Points) -> Points:
-    fallen = frozenset(name for name, root in points.solved if root < 0)
-    return replace(points, fallen=fallen, risen=frozenset(name for name, root in points.solved if root > 0))
+def _by_sign(solved: tuple[tuple[str, float], ...]) -> dict[str, Any]:
+    """The attributes of `Points` that follow from its roots."""
+    fallen = frozenset(name for name, root in solved if root < 0)
+    return {"solved": solved, "fallen": fallen, "risen": frozenset(name for name, root in solved if root > 0)}
 
 
 def _is_dead(points: Points, name: str, module: ModuleType) -> bool:

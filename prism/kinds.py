@@ -13,6 +13,7 @@ from prism.context import Context
 from prism.derivatives import worked_out
 from prism.equivalence import RANK, Verdict, compare_sides, compare_zero_sets, is_identity
 from prism.expr import Expr, Formula, canonical, formula, substitute, symbol, symbols, walk
+from prism.notation import with_calls
 from prism.operators import with_ordered_products
 
 MAX_ENTRIES = 24  # of a set or tuple; each entry of the one is compared with each of the other
@@ -30,7 +31,7 @@ def compare(a: Formula, b: Formula, context: Context = _NOTHING_KNOWN, *, approx
         a, b: the reference and the claim, units already resolved.
         context, approximate: see `equivalence.compare_zero_sets`.
     """
-    a, b = (united(with_ordered_products(f)) for f in worked_out(a, b))
+    a, b = (united(with_ordered_products(f)) for f in worked_out(*with_calls(a, b)))
     if a.kind == "expression" and b.kind == "equation":
         return _any_member(a, b, context)
     if a.relations == ("propto",) and (b.relations == a.relations or b.kind == "equation"):

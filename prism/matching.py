@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import chain, product
 
@@ -42,6 +43,8 @@ MAX_ALTERNATIVES = 6  # joined by `or`; more are a list of guesses
 MACHINE_PRECISION = 1e-10  # relative, of a decimal that a machine has written out
 MAX_CHAIN = 12  # members; a longer chain is a list of guesses
 FORMULAS_KEPT = 4096  # formulas whose marks and statements are remembered in a process
+_WHOLE_NUMBERS = (r"\mathbb{N}", r"\mathbb{Z}", r"\mathbb{N}_0", r"\mathbb{N}^{*}")
+_UNNAMED = symbol("?")  # the variable of a derivative that is written with primes
 _NOTHING_TAKEN: frozenset[str] = frozenset()
 
 
@@ -112,35 +115,74 @@ def _stacked(system: Formula) -> Formula:
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """One formula that a text states, and the conditions that the text names for it."""
+    """One formula that a text states.
+
+    Attributes:
+        formula: what is stated.
+        conditions: that the text names for it.
+        whole: symbols that the text runs through whole numbers (`n = 1, 2, ...`), and the first of them if it is said.
+    """
 
     formula: Formula
     conditions: tuple[Formula, ...] = ()
+    whole: tuple[tuple[str, Fraction | None], ...] = ()
 
 
 @lru_cache(maxsize=FORMULAS_KEPT)
 def _statements(
     written: Formula, conditions: tuple[Formula, ...] = (), *, needed: bool = False
 ) -> tuple[_Statement, ...]:
-    """What a formula states, each part with its conditions; a bound beside equations is a condition of theirs.
+    """What a formula states, each part with its conditions: bounds, sets and ranges that stand beside equations.
 
     Args:
-        needed: of a chain only its links, which a claim has to say one by one.
+        needed: of a chain only its links, which a claim has to say one by one; no ranges and sets.
     """
     if written.kind == "conditional":
         named = tuple(plain for part in written.parts[1:] for plain in plain_parts(part))
         return _statements(written.parts[0], conditions + named, needed=needed)
     if written.parts and written.kind != "alternatives":
-        bounds = tuple(part for part in written.parts if part.kind == "inequality")
+        bounds = tuple(part for part in written.parts if _is_condition(part, written))
         return tuple(
             statement
             for part in written.parts
+            if not (needed and part in bounds and part.kind != "inequality")
             for statement in _statements(part, conditions + (() if part in bounds else bounds), needed=needed)
         )
     formulas = stated_formulas(written)
     if needed and written.kind == "chain":
         formulas = formulas[: len(written.relations)]
-    return tuple(_Statement(stated, conditions) for stated in formulas)
+    ranges = {condition: _range(condition) for condition in conditions}
+    whole = tuple(named for named in ranges.values() if named)
+    plain = tuple(condition for condition in conditions if not ranges[condition])
+    return tuple(_Statement(stated, plain, whole) for stated in formulas)
+
+
+def _is_condition(part: Formula, written: Formula) -> bool:
+    """Whether a part only says for which values the others hold: a bound, a set, a range of whole numbers."""
+    if part.kind == "inequality":
+        return True
+    about = part.kind == "statement" and part.relations == ("in",) and part.members[0].op == "sym"
+    if not (about or _range(part)):
+        return False
+    name = part.members[0].name
+    return any(
+        name in symbols(*plain.members) for other in written.parts if other is not part for plain in plain_parts(other)
+    )
+
+
+def _range(f: Formula) -> tuple[str, Fraction | None] | None:
+    r"""The symbol that a formula runs through whole numbers (`n = 1, 2, ...`, `n \in \mathbb{N}`), and the first."""
+    if len(f.members) != 2 or f.members[0].op != "sym":
+        return None
+    subject, values = f.members
+    if f.relations == ("in",) and values.op == "sym" and values.name in _WHOLE_NUMBERS:
+        return subject.name, None
+    if f.relations != ("=",) or values.op != "list" or values.args[-1].op != "dots" or len(values.args) < 3:
+        return None
+    first, second = (arg.value for arg in values.args[:2])
+    if first is None or second is None or first.denominator != 1 or second != first + 1:
+        return None
+    return subject.name, first
 
 
 def _in_order(reference: Formula, claim: Formula, context: Context) -> Verdict:
@@ -166,6 +208,10 @@ def _united(written: Formula) -> Formula:
 
 def _conditions_meet(needed: _Statement, stated: _Statement, context: Context) -> bool:
     """Whether two statements that both name conditions name the same; one that only one side names is let pass."""
+    firsts = dict(needed.whole)
+    for name, first in stated.whole:
+        if None not in (first, firsts.get(name)) and first != firsts[name]:
+            return False
     if not needed.conditions or not stated.conditions:
         return True
     named = tuple(_Statement(condition) for condition in stated.conditions)
@@ -203,7 +249,10 @@ def _best(needed: _Statement, stated: tuple[_Statement, ...], context: Context) 
     best: Verdict | None = None
     cost = 0
     for statement in stated:
-        verdict = _attempt(needed.formula, statement.formula, context)
+        known = context
+        if needed.whole or statement.whole:
+            known = _with_whole_numbers(context, frozenset(name for name, _ in (*needed.whole, *statement.whole)))
+        verdict = _attempt(needed.formula, statement.formula, known)
         cost += verdict.cost
         if verdict.status == "equivalent" and not _conditions_meet(needed, statement, context):
             verdict = Verdict("undecided", "unsupported", detail="the conditions under which they hold")
@@ -213,6 +262,11 @@ def _best(needed: _Statement, stated: tuple[_Statement, ...], context: Context) 
             break
     assert best is not None
     return best if best.cost == cost else replace(best, cost=cost)
+
+
+def _with_whole_numbers(context: Context, names: frozenset[str]) -> Context:
+    """The context with symbols of which it says nothing declared as whole numbers."""
+    return replace(context, symbols={**{name: Declaration("integer") for name in sorted(names)}, **context.symbols})
 
 
 @lru_cache(maxsize=FORMULAS_KEPT)
@@ -238,7 +292,10 @@ def _attempt(reference: Formula, claim: Formula, context: Context) -> Verdict:
         return plain
     cost = plain.cost
     attempts = chain(
-        _italic_unit_attempts(reference, claim, context), _length_attempts(a, b), _constant_attempts(a, b, context)
+        _italic_unit_attempts(reference, claim, context),
+        _length_attempts(a, b),
+        _prime_attempts(a, b),
+        _constant_attempts(a, b, context),
     )
     for attempt in attempts:
         verdict = compare(attempt.reference, attempt.claim, context)
@@ -262,6 +319,7 @@ class _Marks:
         is_in_hertz, is_in_radians: a unit of that kind is written.
         may_be_quantity: letters behind a number could be units, if nothing else speaks of them.
         has_vector: an arrow is written.
+        has_prime: a prime is written, or a derivative by a variable that is not named.
         uncertainty: of its least certain decimal, relative.
     """
 
@@ -270,6 +328,7 @@ class _Marks:
     is_in_radians: bool
     may_be_quantity: bool
     has_vector: bool
+    has_prime: bool
     uncertainty: float
 
 
@@ -283,6 +342,7 @@ def _marks_of(f: Formula) -> _Marks:
         is_in_radians="rad" in units,
         may_be_quantity=any(with_italic_units(member, _NOTHING_TAKEN) is not None for member in f.members),
         has_vector=any(VECTOR in name for name in names),
+        has_prime=_UNNAMED.name in names or any(name.endswith("'") for name in names),
         uncertainty=max((uncertainty(node) for node in nodes if node.op == "num"), default=0.0),
     )
 
@@ -362,6 +422,35 @@ def _lengths(f: Formula) -> Formula | None:
             return None
         members.append(substitute(member, {symbol(names[0]): symbol(length_of(names[0]))}))
     return replace(f, members=tuple(members))
+
+
+def _prime_attempts(a: Formula, b: Formula) -> Iterator[_Attempt]:
+    r"""`y' = ky` beside `\frac{dy}{dx} = ky`: primes are derivatives where the other formula differentiates y."""
+    if not (_marks_of(a).has_prime or _marks_of(b).has_prime):
+        return
+    variables = {one.name: by for f in (a, b) for one, by in _derivatives(f) if by != _UNNAMED}
+    one, two = _with_primes_read(a, variables), _with_primes_read(b, variables)
+    if (one, two) != (a, b):
+        yield _Attempt(one, two, ("primes read as derivatives",))
+
+
+def _derivatives(f: Formula) -> Iterator[tuple[Expr, Expr]]:
+    """Symbols that are differentiated, each with the variable."""
+    for member in f.members:
+        for node in walk(member):
+            if node.op == "derivative" and len(node.args) == 2 and node.args[0].op == "sym":
+                yield node.args[0], node.args[1]
+
+
+def _with_primes_read(f: Formula, variables: Mapping[str, Expr]) -> Formula:
+    replacement = {}
+    for name in traits_of(f).names:
+        if name.endswith("'") and name[:-1] in variables:
+            replacement[symbol(name)] = Expr("derivative", (symbol(name[:-1]), variables[name[:-1]]), "1")
+    named = {one.name for one, by in _derivatives(f) if by == _UNNAMED} & variables.keys()
+    if len({variables[name] for name in named}) == 1:
+        replacement[_UNNAMED] = variables[named.pop()]
+    return _with_constants(f, replacement) if replacement else f
 
 
 def _constant_attempts(a: Formula, b: Formula, context: Context) -> Iterator[_Attempt]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from prism.context import Context
-from prism.expr import Expr, Formula, symbols, traits_of, walk
+from prism.expr import Expr, Formula, substitute, symbol, symbols, traits_of, walk
 from prism.lowering import CONJUGATE, PLAIN, Mismatch, Notation, conjugated, is_known_function, shape_of
 
 VECTOR = r"\vec{"
@@ -54,6 +54,43 @@ def notation_of(a: Formula, b: Formula, context: Context) -> Notation:
         functions=functions,
     )
     return _with_matrices(a, b, notation)
+
+
+def with_calls(a: Formula, b: Formula) -> tuple[Formula, Formula]:
+    r"""Both formulas with the calls that one of them writes: `\int F(s) ds` beside `\int F(x) dx`, where F(x) is F."""
+    if "integral" not in traits_of(a).ops or "integral" not in traits_of(b).ops:
+        return a, b
+    called = _called_within(a) | _called_within(b)
+    if not called:
+        return a, b
+    depends = a.depends | b.depends
+    return _with_calls(a, called, depends), _with_calls(b, called, depends)
+
+
+@lru_cache(maxsize=FORMULAS_KEPT)
+def _called_within(f: Formula) -> frozenset[str]:
+    """Letters that are applied to the variable of an integral."""
+    integrals = [node for member in f.members for node in walk(member) if node.op == "integral" and len(node.args) > 1]
+    calls = {(node.name, node.args[0], integral.args[1]) for integral in integrals for node in walk(integral.args[0])
+             if node.op == "apply" and len(node.args) == 1}  # fmt: skip
+    return frozenset(name for name, argument, variable in calls if argument == variable)
+
+
+def _with_calls(f: Formula, called: frozenset[str], depends: frozenset[tuple[str, str]]) -> Formula:
+    members = tuple(_calling(member, called, depends) for member in f.members)
+    return f if members == f.members else replace(f, members=members)
+
+
+def _calling(node: Expr, called: frozenset[str], depends: frozenset[tuple[str, str]]) -> Expr:
+    """An expression with each symbol called that depends on the variable of an integral around it."""
+    if not node.args:
+        return node
+    args = tuple(_calling(arg, called, depends) for arg in node.args)
+    if node.op == "integral" and len(args) > 1:
+        variable = args[1]
+        calls = {symbol(name): Expr("apply", (variable,), name) for name in called if (name, variable.name) in depends}
+        args = (substitute(args[0], calls), *args[1:]) if calls else args
+    return node if args == node.args else Expr(node.op, args, node.name, node.value)
 
 
 @lru_cache(maxsize=FORMULAS_KEPT)

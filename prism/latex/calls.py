@@ -18,6 +18,7 @@ from prism.latex.unit_text import is_numeric
 _INDEPENDENT = frozenset(("t", "x", "y", "z", "r", "s", r"\theta", r"\phi", r"\tau", r"\xi", "v", r"\omega", r"\nu",
                           r"\lambda", r"\vec{r}", r"\vec{x}", r"\varphi"))  # fmt: skip
 # A value at a point (`x(T)`): capital T is also a temperature and a factor, so only these heads take it.
+_PLACES_AND_TIMES = frozenset(("t", "x", "y", "z", "r", "s", r"\tau", r"\vec{r}", r"\vec{x}"))
 _DEPENDENT = frozenset(("x", "y", "z", "s", "r", "v", "a", "u", r"\theta", r"\phi", r"\omega", r"\vec{r}", r"\vec{v}",
                         r"\vec{a}", r"\vec{x}", "q", r"\psi", r"\Psi"))  # fmt: skip
 _ALWAYS_CALLED = frozenset((r"\delta", r"\delta^{(3)}", r"\Gamma", r"\zeta", r"\Theta", r"\mathcal{O}", "O"))
@@ -307,6 +308,8 @@ def _is_value(base: str, content: list[Token]) -> bool:
         if single.type == "SYM":
             variable, mark, _ = single.text.partition("_")
             if mark and variable in _INDEPENDENT and variable != "v":  # m(v_0) is a momentum
+                return True
+            if single.text.endswith("'") and single.text.rstrip("'") in _PLACES_AND_TIMES:  # of an integral
                 return True
             if single.text.startswith(r"\vec{") or (single.text == "T" and base in _DEPENDENT):
                 return True

@@ -25,12 +25,12 @@ _OPERATIONS = frozenset(("derivative", "partial", "limit", "at"))
 _ZERO, _ONE, _TWO = number(0), number(1), number(2)
 
 
-class _Left(Exception):
+class Left(Exception):
     """Not worked out: it stays as it is written."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class Known:
     """What both formulas say about what varies.
 
     Attributes:
@@ -42,6 +42,7 @@ class _Known:
     total: frozenset[tuple[str, str]]
 
     def varies(self, name: str, variable: str) -> bool:
+        """Whether this symbol varies with that one."""
         return (name, variable) in self.varying
 
 
@@ -51,7 +52,7 @@ def worked_out(a: Formula, b: Formula) -> tuple[Formula, Formula]:
         return a, b
     total = _differentiated(a, "derivative") | _differentiated(b, "derivative")
     partial = _differentiated(a, "partial") | _differentiated(b, "partial")
-    known = _Known(a.depends | b.depends | total | partial, total)
+    known = Known(a.depends | b.depends | total | partial, total)
     return _of_formula(a, known), _of_formula(b, known)
 
 
@@ -61,12 +62,12 @@ def _differentiated(f: Formula, op: str) -> frozenset[tuple[str, str]]:
     return frozenset((node.args[0].name, node.args[1].name) for node in nodes if node.args[0].op == "sym")
 
 
-def _of_formula(f: Formula, known: _Known) -> Formula:
+def _of_formula(f: Formula, known: Known) -> Formula:
     members = tuple(_worked(member, known) for member in f.members)
     return f if members == f.members else replace(f, members=members)
 
 
-def _worked(node: Expr, known: _Known) -> Expr:
+def _worked(node: Expr, known: Known) -> Expr:
     """The expression with every operation in it that can be worked out, the inner ones first."""
     if not node.args:
         return node
@@ -79,7 +80,7 @@ def _worked(node: Expr, known: _Known) -> Expr:
             return _limit(node, known)
         if node.op == "at" and node.name == "limits" and len(node.args) == 3:
             return _between(node)
-    except (_Left, RecursionError):
+    except (Left, RecursionError):
         return node
     return node
 
@@ -87,26 +88,26 @@ def _worked(node: Expr, known: _Known) -> Expr:
 def _small(node: Expr) -> Expr:
     for count, _ in enumerate(walk(node)):
         if count > MAX_NODES:
-            raise _Left
+            raise Left
     return node
 
 
 # Derivatives. -------------------------------------------------------------------------------------------------
 
 
-def _differentiated_expression(node: Expr, known: _Known) -> Expr:
+def _differentiated_expression(node: Expr, known: Known) -> Expr:
     if len(node.args) != 2 or node.args[1].op != "sym" or not node.name.isdigit() or node.args[0].op == "sym":
-        raise _Left
+        raise Left
     operand, variable = node.args
     order = int(node.name)
     if order > MAX_ORDER:
-        raise _Left
+        raise Left
     for _ in range(order):
         operand = _small(derivative(operand, variable, known, op=node.op))
     return operand
 
 
-def derivative(node: Expr, variable: Expr, known: _Known, *, op: str = "derivative") -> Expr:
+def derivative(node: Expr, variable: Expr, known: Known, *, op: str = "derivative") -> Expr:
     """Derivative of an expression by a symbol.
 
     Args:
@@ -114,7 +115,7 @@ def derivative(node: Expr, variable: Expr, known: _Known, *, op: str = "derivati
         op: `derivative` or `partial`, as the derivatives of those are written.
 
     Errors:
-        _Left: a construct without a rule.
+        Left: a construct without a rule.
     """
     return _by(node, _Rule(variable, known, variable.name in symbols(node), op))
 
@@ -124,7 +125,7 @@ class _Rule:
     """One differentiation: by what, what is known, whether the expression holds the variable, how it is written."""
 
     variable: Expr
-    known: _Known
+    known: Known
     holds: bool
     op: str
 
@@ -163,7 +164,7 @@ def _by(node: Expr, rule: _Rule) -> Expr:
         names = symbols(node)
         if rule.holds and rule.variable.name not in names and not any(map(rule.varies, names)):
             return _ZERO
-        raise _Left
+        raise Left
     inner = _by(node.args[0], rule)
     return _ZERO if inner == _ZERO else _product([slope(node.args[0]), inner])
 
@@ -175,7 +176,7 @@ def _next_order(node: Expr, rule: _Rule) -> Expr:
         return Expr(node.op, node.args, name=str(int(node.name) + 1))
     if operand.op == "sym" and rule.holds and not rule.varies(operand.name):
         return _ZERO
-    raise _Left
+    raise Left
 
 
 def _power(node: Expr, rule: _Rule) -> Expr:
@@ -271,16 +272,16 @@ def _between(node: Expr) -> Expr:
     if len(symbols(body)) == 1:
         free = symbols(body)
     if len(free) != 1 or "infinity" in {inner.op for end in (low, high) for inner in walk(end)}:
-        raise _Left
+        raise Left
     (name,) = free
     variable = Expr("sym", name=name)
     return Expr("sub", (substitute(body, {variable: high}), substitute(body, {variable: low})))
 
 
-def _limit(node: Expr, known: _Known) -> Expr:
+def _limit(node: Expr, known: Known) -> Expr:
     """A limit: put in, where numerator and denominator do not both vanish there; else by l'Hospital's rule."""
     if len(node.args) != 3 or node.args[1].op != "sym":
-        raise _Left
+        raise Left
     body, variable, target = node.args
     if variable.name not in symbols(body):
         return body
@@ -292,12 +293,12 @@ def _limit(node: Expr, known: _Known) -> Expr:
         top, bottom = substitute(above, place), substitute(below, place)
         if _value(bottom) != 0:
             if not _is_continuous(above, variable, target) or not _is_continuous(below, variable, target):
-                raise _Left
+                raise Left
             return top if bottom == _ONE else Expr("div", (top, bottom))
         if _value(top) != 0:
-            raise _Left
+            raise Left
         above, below = (_small(derivative(side, variable, known)) for side in (above, below))
-    raise _Left
+    raise Left
 
 
 def _as_quotient(node: Expr) -> tuple[Expr, Expr]:
@@ -314,11 +315,11 @@ def _as_quotient(node: Expr) -> tuple[Expr, Expr]:
 def _limit_at_infinity(body: Expr, variable: Expr, target: Expr) -> Expr:
     """A quotient of polynomials at infinity: the ratio of its leading terms, if they are of one degree."""
     if target.op != "infinity":
-        raise _Left
+        raise Left
     above, below = _as_quotient(body)
     top, bottom = (_leading(side, variable) for side in (above, below))
     if top[0] > bottom[0]:
-        raise _Left
+        raise Left
     return _ZERO if top[0] < bottom[0] else Expr("div", (top[1], bottom[1]))
 
 
@@ -338,7 +339,7 @@ def _leading(node: Expr, variable: Expr) -> tuple[int, Expr]:
         leads = [lead if sign > 0 else Expr("neg", (lead,))
                  for (degree, lead), sign in zip(parts, signs, strict=True) if degree == top]  # fmt: skip
         if len(leads) > 1:
-            raise _Left  # they may cancel
+            raise Left  # they may cancel
         return top, leads[0]
     if node.op == "mul":
         parts = [_leading(arg, variable) for arg in node.args]
@@ -350,7 +351,7 @@ def _leading(node: Expr, variable: Expr) -> tuple[int, Expr]:
     if exponent is not None and exponent.denominator == 1 and exponent > 0:
         degree, lead = _leading(node.args[0], variable)
         return degree * int(exponent), Expr("pow", (lead, node.args[1]))
-    raise _Left
+    raise Left
 
 
 def _value(node: Expr) -> Fraction | None:
@@ -371,7 +372,7 @@ def _value(node: Expr) -> Fraction | None:
     if len(known) != len(values) or not values:
         if node.op in ("sym", "const", "mul", "div", "pow", "exp", "sqrt") or _is_sum(node):
             return None
-        raise _Left  # a difference of symbols may vanish, and nobody knows
+        raise Left  # a difference of symbols may vanish, and nobody knows
     if node.op in ("add", "mul"):
         total = Fraction(node.op == "mul")
         for value in known:

@@ -30,6 +30,7 @@ from prism.expr import (
     traits_of,
     walk,
 )
+from prism.fields import written_out
 from prism.kinds import compare
 from prism.lowering import uncertainty
 from prism.notation import VECTOR, length_of
@@ -295,6 +296,7 @@ def _attempt(reference: Formula, claim: Formula, context: Context) -> Verdict:
         _italic_unit_attempts(reference, claim, context),
         _length_attempts(a, b),
         _prime_attempts(a, b),
+        _field_attempts(a, b),
         _constant_attempts(a, b, context),
     )
     for attempt in attempts:
@@ -432,6 +434,13 @@ def _prime_attempts(a: Formula, b: Formula) -> Iterator[_Attempt]:
     one, two = _with_primes_read(a, variables), _with_primes_read(b, variables)
     if (one, two) != (a, b):
         yield _Attempt(one, two, ("primes read as derivatives",))
+
+
+def _field_attempts(a: Formula, b: Formula) -> Iterator[_Attempt]:
+    r"""`\nabla\times(f\vec A)` beside its terms: both in Cartesian components."""
+    in_components = written_out(a, b)
+    if in_components is not None:
+        yield _Attempt(*in_components, ("written out in Cartesian components",))
 
 
 def _derivatives(f: Formula) -> Iterator[tuple[Expr, Expr]]:

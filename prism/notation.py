@@ -58,9 +58,9 @@ def notation_of(a: Formula, b: Formula, context: Context) -> Notation:
 
 def with_calls(a: Formula, b: Formula) -> tuple[Formula, Formula]:
     r"""Both formulas with the calls that one of them writes: `\int F(s) ds` beside `\int F(x) dx`, where F(x) is F."""
-    if "integral" not in traits_of(a).ops or "integral" not in traits_of(b).ops:
+    if "integral" not in traits_of(a).ops and "integral" not in traits_of(b).ops:
         return a, b
-    called = _called_within(a) | _called_within(b)
+    called = _called(a) | _called(b)
     if not called:
         return a, b
     depends = a.depends | b.depends
@@ -68,12 +68,10 @@ def with_calls(a: Formula, b: Formula) -> tuple[Formula, Formula]:
 
 
 @lru_cache(maxsize=FORMULAS_KEPT)
-def _called_within(f: Formula) -> frozenset[str]:
-    """Letters that are applied to the variable of an integral."""
-    integrals = [node for member in f.members for node in walk(member) if node.op == "integral" and len(node.args) > 1]
-    calls = {(node.name, node.args[0], integral.args[1]) for integral in integrals for node in walk(integral.args[0])
-             if node.op == "apply" and len(node.args) == 1}  # fmt: skip
-    return frozenset(name for name, argument, variable in calls if argument == variable)
+def _called(f: Formula) -> frozenset[str]:
+    """Letters that are applied to something, and mean no function in particular."""
+    calls = (node for member in f.members for node in walk(member) if node.op == "apply" and len(node.args) == 1)
+    return frozenset(node.name for node in calls if not is_known_function(node.name) and not _SPECIAL.match(node.name))
 
 
 def _with_calls(f: Formula, called: frozenset[str], depends: frozenset[tuple[str, str]]) -> Formula:

@@ -46,12 +46,13 @@ Verdicts = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One decision: its name, two formulas, and the context of its row or nothing."""
+    """One decision: its name, two formulas, the context of its row or nothing, the status that the row expects."""
 
     name: str
     a: str
     b: str
     context: Mapping[str, Any] = field(default_factory=dict)
+    expect: str = ""
 
 
 def rows() -> list[Question]:
@@ -61,15 +62,17 @@ def rows() -> list[Question]:
         for row in tomllib.loads(path.read_text(encoding="utf-8"))["case"]:
             for count, b in enumerate((row["b"], *row.get("near_misses", ()))):
                 name = f"{path.stem}:{row['id']}" + (f"~{count}" if count else "")
-                found.append(Question(name, row["a"], b, row.get("context", {})))
+                expect = "different" if count else row["expect"]
+                found.append(Question(name, row["a"], b, row.get("context", {}), expect))
     return found
 
 
 def questions(folder: Path | None) -> list[Question]:
-    """All pairs; without a folder a sample of the rows, evenly out of all."""
+    """All pairs; without a folder a sample of the rows, evenly out of those of each status."""
     written = rows()
     if folder is None:
-        return written[:: max(1, len(written) // SLICE)][:SLICE]
+        written.sort(key=lambda question: question.expect)
+        return [written[k * len(written) // SLICE] for k in range(SLICE)]
     pairs = [pair for file in PAIR_FILES for pair in labelled_pairs(folder, file)] + own_pairs()
     return [Question(pair.id, pair.gold, pair.answer) for pair in pairs] + written
 

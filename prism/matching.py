@@ -43,9 +43,11 @@ MAX_READ = 4  # symbols of one pair that are read as constants
 MAX_ALTERNATIVES = 6  # joined by `or`; more are a list of guesses
 MACHINE_PRECISION = 1e-10  # relative, of a decimal that a machine has written out
 MAX_CHAIN = 12  # members; a longer chain is a list of guesses
+PAIRS_KEPT = 16384  # verdicts remembered in a process
 FORMULAS_KEPT = 4096  # formulas whose marks and statements are remembered in a process
 _WHOLE_NUMBERS = (r"\mathbb{N}", r"\mathbb{Z}", r"\mathbb{N}_0", r"\mathbb{N}^{*}")
 _UNNAMED = symbol("?")  # the variable of a derivative that is written with primes
+_NOTHING_KNOWN = Context()
 _NOTHING_TAKEN: frozenset[str] = frozenset()
 
 
@@ -73,7 +75,7 @@ def equivalent(a: Formula | str, b: Formula | str, *, context: Context | None = 
     >>> equivalent(r"E = \frac12 m v^2", r"E = m v^2").reason
     'witness'
     """
-    context = context or Context()
+    context = context or _NOTHING_KNOWN
     try:
         reference = parse(a, context=context) if isinstance(a, str) else a
         claim = parse(b, context=context) if isinstance(b, str) else b
@@ -285,8 +287,12 @@ def _is_difference(member: Expr) -> bool:
     return member.op == "sub" or (member.op == "sym" and member.name.startswith((r"\Delta ", r"\delta ")))
 
 
+@lru_cache(maxsize=PAIRS_KEPT)
 def _attempt(reference: Formula, claim: Formula, context: Context) -> Verdict:
-    """Stages 0 to 2 of semantics O: as they stand, with notation that needs a guess, with constants."""
+    """Stages 0 to 2 of semantics O: as they stand, with notation that needs a guess, with constants.
+
+    Remembered: the rollouts of a problem say the same things again and again.
+    """
     a, b = _resolved_pair(reference, claim)
     plain = compare(a, b, context)
     if plain.status == "equivalent":

@@ -57,6 +57,7 @@ class _Ring:
         return self.places[key]
 
 
+@lru_cache(maxsize=_KEPT)
 def prove(a: Expr, b: Expr, notation: Notation, positive: frozenset[str]) -> Proof:
     """Compare the factors of two residuals.
 

@@ -275,7 +275,7 @@ def facts_of(f: Formula) -> Facts:
     residual = Expr("sub", (left, right))
     form = canonical_zero(residual)
     values = {node.name for member in f.members for node in walk(member) if node.op == "apply"}
-    is_trivial = not any(name in form for name in names | values)
+    is_trivial = not any(name.partition("_")[0] in form for name in names | values)  # without an index that is bound
     return Facts(residual, form, names, factors if len(factors) > 1 else (), is_trivial)
 
 

@@ -14,6 +14,7 @@ expression type (its automatic rewriting changes what the student wrote before a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -319,6 +320,52 @@ def substitute(root: Expr, replacement: dict[Expr, Expr]) -> Expr:
     return root if args == root.args else Expr(root.op, args, root.name, root.value)
 
 
+_SUBSCRIPT = re.compile(r"(?<=_)(?:\{([^{}]*)\}|(\\[A-Za-z]+|[^\\{}^']))")
+_PARTS_OF_SUBSCRIPT = re.compile(r"\\[A-Za-z]+|[A-Za-z]+|\d+|.")
+_INDICES = frozenset("ijklmnpqrst")
+_WORDS_OF_INDICES = frozenset(
+    ("min", "in", "lim", "kin", "lin", "mil", "nil", "tr", "st", "int", "rms", "net", "sp", "kr")
+)
+
+
+def at_index(name: str, index: str, value: str) -> str:
+    """A symbol with another value for an index in its subscript; the symbol itself if it has not that index.
+
+    >>> [at_index(name, "i", "2") for name in ("m_i", "r_{ij}", "x_{i+1}", "v_{min}")]
+    ['m_2', 'r_{2j}', 'x_3', 'v_{min}']
+    """
+    if "_" not in name:
+        return name
+
+    def put_in(found: re.Match[str]) -> str:
+        parts = _PARTS_OF_SUBSCRIPT.findall(found[1] or found[2])
+        new = [value if part == index else _within(part, index, value) for part in parts]
+        if new == parts:
+            return found[0]
+        text = "".join(new)
+        if value.isdigit() and len(parts) == 3 and parts[0] == index and parts[1] in "+-" and parts[2].isdigit():
+            text = str(int(value) + int(parts[1] + parts[2]))
+        return text if len(text) == 1 else f"{{{text}}}"
+
+    return _SUBSCRIPT.sub(put_in, name)
+
+
+def _within(part: str, index: str, value: str) -> str:
+    """Indices run together, as in `a_{ij}`; longer words and known ones are labels."""
+    together = len(part) <= 3 and _INDICES.issuperset(part) and part not in _WORDS_OF_INDICES
+    return part.replace(index, value) if together else part
+
+
+def indices_of(bound: Expr) -> tuple[str, ...]:
+    r"""The letters that a sum runs over: `i`, or all of `i,j`, `i < j`, `i \neq j`."""
+    if bound.op != "sym":
+        return ()
+    whole = _PARTS_OF_SUBSCRIPT.findall(bound.name)
+    if len(whole) == 1:
+        return (bound.name,)
+    return tuple(dict.fromkeys(part for part in whole if len(part) == 1 and part.isalpha()))
+
+
 # Spelling: as written, for people and for the rows of tests/cases/parse. --------------------------------------
 
 _INFIX = {"add": (" + ", 1), "sub": (" - ", 1), "mul": ("*", 2), "div": ("/", 2), "pow": ("^", 4)}
@@ -361,7 +408,8 @@ _MAX_FOLD_BITS = 2048
 _MEMO = 16_384  # sub-expressions remembered: without, nested exponents are worked out twice a level
 
 Terms = dict[str, Fraction]  # a sum: canonical term -> coefficient; never changed once returned
-Renamed = tuple[tuple[str, str], ...]  # bound variables and what they are called in the canonical form
+# Bound variables, and what they are called in the canonical form; `_i` is an index that also stands in subscripts.
+Renamed = tuple[tuple[str, str], ...]
 _ONE = Fraction(1)
 _UNITY = Expr("num", name="1", value=_ONE)
 
@@ -473,11 +521,19 @@ _BINDERS = frozenset(("integral", "contour", "sum", "product", "limit"))
 def _atom(node: Expr, bound: Renamed) -> str:
     """A node that canonical arithmetic does not look through; bound variables are renamed by depth."""
     if node.op == "sym":
-        return dict(bound).get(node.name, node.name)
+        return _renamed(node.name, bound)
     if not node.args:
         return f"{node.op}:{node.name}"
     args = node.args
-    if node.op in _BINDERS and len(args) > 1 and args[1].op == "sym":
+    if node.op in ("sum", "product") and len(args) > 1 and (indices := indices_of(args[1])):
+        named = tuple((index, f"#{len(bound) + k}") for k, index in enumerate(indices))
+        inner = (*bound, *named, *(("_" + index, new) for index, new in named))
+        range_of = args[1].name
+        for k, index in enumerate(indices):
+            range_of = range_of.replace(index, f"#{k}")
+        parts = [_spell_terms(_terms(args[0], inner)), range_of]
+        parts += [_spell_terms(_terms(arg, bound)) for arg in args[2:]]
+    elif node.op in _BINDERS and len(args) > 1 and args[1].op == "sym":
         inner = (*bound, (args[1].name, f"#{len(bound)}"))
         if node.op == "integral" and len(args) == 2:
             inner = bound  # an indefinite integral depends on its variable
@@ -486,6 +542,16 @@ def _atom(node: Expr, bound: Renamed) -> str:
     else:
         parts = [_spell_terms(_terms(arg, bound)) for arg in args]
     return f"{node.op}[{node.name}]({','.join(parts)})"
+
+
+def _renamed(name: str, bound: Renamed) -> str:
+    """A symbol in the canonical form: bound variables by depth, those of a sum in subscripts too."""
+    for old, new in reversed(bound):
+        if name == old:
+            return new
+        if old.startswith("_"):
+            name = at_index(name, old[1:], new)
+    return name
 
 
 def _spell_powers(powers: dict[str, Fraction]) -> str:

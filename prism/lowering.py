@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from prism.expr import OPS, Expr, canonical, is_infinite, number, symbol, walk
+from prism.expr import OPS, Expr, at_index, canonical, indices_of, is_infinite, number, substitute, symbol, walk
 from prism.tape import MAX_FOLD_BITS, MAX_IMMEDIATE, Builder, Tape, TapeTooLarge, finished
 
 MAX_TERMS = 200  # of a finite sum with known bounds
@@ -826,25 +826,66 @@ def _index(node: Expr, scope: _Scope) -> str:
 
 
 def _sum(node: Expr, scope: _Scope) -> _Value:
-    """A sum or product: unrolled; over a symbolic range with a step for each term; to infinity with its tail."""
+    """A sum or product: worked out, else its terms apart and its factors outside."""
+    try:
+        return _unrolled(node, scope)
+    except NoValue:
+        if node.op != "sum" or len(node.args) < 2:
+            raise
+    term, *rest = node.args
+    indices = indices_of(node.args[1])
+    if term.op in ("add", "sub", "neg"):
+        parts = [_lower(Expr("sum", (arg, *rest)), scope) for arg in term.args]
+        if term.op == "neg":
+            return _apply("neg", parts[0], scope)
+        total = parts[0]
+        for part in parts[1:]:
+            total = _join(term.op, total, part, scope)
+        return total
+    if term.op == "div" and not _runs_over(term.args[1], indices):
+        return _join("div", _lower(Expr("sum", (term.args[0], *rest)), scope), _lower(term.args[1], scope), scope)
+    inside = [factor for factor in term.args if _runs_over(factor, indices)] if term.op == "mul" else []
+    if not inside or len(inside) == len(term.args):
+        raise NoValue("sum")
+    value = _lower(Expr("sum", (Expr("mul", tuple(inside)) if len(inside) > 1 else inside[0], *rest)), scope)
+    for factor in term.args:
+        if factor not in inside:
+            value = _join("mul", value, _lower(factor, scope), scope)
+    return value
+
+
+def _runs_over(node: Expr, indices: tuple[str, ...]) -> bool:
+    """Whether an expression has another value for another index: it holds it, or stands with it in a subscript."""
+    names = {inner.name for inner in walk(node) if inner.op == "sym"}
+    return any(name == index or at_index(name, index, "#") != name for name in names for index in indices)
+
+
+def _unrolled(node: Expr, scope: _Scope) -> _Value:
+    """A sum or product term by term; over a symbolic range with a step for each term; to infinity with its tail."""
     builder = scope.builder
     index = _index(node, scope)
     term, _, low, high = node.args
+    indexed = {inner for inner in walk(term) if inner.op == "sym" and at_index(inner.name, index, "#") != inner.name}
     first = builder.exact.get(_real(low, scope))
     if first is None or first.denominator != 1:
         raise NoValue(node.op)
     join = "add" if node.op == "sum" else "mul"
     if high.op == "infinity":
-        return _infinite(term, index, int(first), scope) if node.op == "sum" else _atom(node, scope)
+        if node.op == "product" or indexed:
+            raise NoValue(node.op)
+        return _infinite(term, index, int(first), scope)
     top = _real(high, scope)
     last = builder.exact.get(top)
+    if last is None and indexed:
+        raise NoValue(node.op)
     if last is None:
         return _ranged(node.op, term, index, int(first), high, scope)
     if last.denominator != 1 or last - first >= MAX_TERMS:
         raise NoValue(node.op)
     total: _Value = _pair(builder.number(0 if node.op == "sum" else 1))
     for k in range(int(first), int(last) + 1):
-        value = _lower(term, replace(scope, bound={**scope.bound, index: _pair(builder.number(k))}))
+        here = substitute(term, {leaf: symbol(at_index(leaf.name, index, str(k))) for leaf in indexed})
+        value = _lower(here, replace(scope, bound={**scope.bound, index: _pair(builder.number(k))}))
         total = value if k == first else _join(join, total, value, scope)
     return total
 

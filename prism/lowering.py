@@ -946,8 +946,13 @@ def _is_steady(term: Expr, index: str) -> bool:
     if term.op in ("mul", "div", "neg", "factorial", "exp", "sqrt", "pow"):
         return all(_is_steady(arg, index) for arg in term.args)
     if term.op in ("add", "sub"):
-        return all(inner.op in ("add", "sub", "mul", "neg", "num", "sym", "const") or _is_whole_power(inner)
-                   for inner in walk(term))  # fmt: skip
+        inside = [inner for inner in walk(term) if _mentions(inner, index)]
+        return all(
+            inner.op in ("add", "sub", "mul", "neg", "sym")
+            or (_is_whole_power(inner) and not _mentions(inner.args[1], index))
+            or (inner.op == "div" and not _mentions(inner.args[1], index))
+            for inner in inside
+        )
     return term.op == "sym"
 
 

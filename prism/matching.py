@@ -446,7 +446,7 @@ def _field_attempts(a: Formula, b: Formula) -> Iterator[_Attempt]:
     r"""`\nabla\times(f\vec A)` beside its terms: both in Cartesian components."""
     in_components = written_out(a, b)
     if in_components is not None:
-        yield _Attempt(*in_components, ("written out in Cartesian components",))
+        yield _Attempt(*in_components, ("nabla written out in Cartesian components",))
 
 
 def _derivatives(f: Formula) -> Iterator[tuple[Expr, Expr]]:

@@ -3,8 +3,9 @@ r"""Derivatives, limits and values at a point of expressions that are given, wor
 What a formula writes as an operation becomes its result: `\frac{d}{dt} A\cos\omega t` is `-A\omega\sin\omega t`. What
 stays open (the derivative of a symbol alone) is kept, so that the atoms of both formulas can meet (semantics Z.9).
 A symbol varies with a variable where either formula differentiates it by that variable or writes it as a function
-of it; in an expression that holds the variable, every other symbol is a constant. An expression that does not hold
-it (`\frac{d}{dt}(mv)`) leaves open what varies: all its symbols do.
+of it, and where physics hardly ever uses its letter for a constant: `\frac{d}{dr}(r^2 E_r)` stays open. In an
+expression that holds the variable, every other symbol is a constant. An expression that does not hold it
+(`\frac{d}{dt}(mv)`) leaves open what varies: all its symbols do.
 
 Refused: a CAS (its simplification takes what time it wants); seven rules and a chain rule are enough.
 """
@@ -20,6 +21,35 @@ from prism.expr import Expr, Formula, number, substitute, symbols, traits_of, wa
 MAX_ORDER = 4  # of a derivative that is worked out; each order multiplies the terms
 MAX_NODES = 3000  # of a result: a longer one is left as it was written
 MAX_HOSPITAL = 4  # applications of l'Hospital's rule
+
+# Letters that vary with a variable as a rule; with an index they are values (`v_0`), but for a component (`E_r`).
+_PLACES = ("x", "y", "z", "r", "s", r"\rho", r"\theta", r"\phi", r"\varphi")
+_FIELDS = frozenset(
+    ("y", "u", "v", "f", "h", "E", "B", "T", "P", "p", "V", "J", "\\phi", "\\varphi", "\\psi", "\\Phi", "\\Psi")
+)
+_POTENTIALS = frozenset(("F", "G", "H", "U", "S", "E", "Z", "\\Omega"))
+_VARYING = {
+    "t": frozenset(
+        ("x", "y", "z", "r", "s", "v", "u", "p", "\\theta", "\\phi", "\\varphi", "\\psi", "\\Psi", "\\dot{x}")
+    ),
+    **dict.fromkeys(_PLACES, _FIELDS),
+    **dict.fromkeys(("T", r"\beta"), _POTENTIALS),
+    **dict.fromkeys(("V", "P", "p", "S", "N"), _POTENTIALS | {"P", "p", "T"}),
+}
+_COMPONENTS = frozenset((*_PLACES, *(f"{{{one}{two}}}" for one in "xyz" for two in "xyz")))
+
+
+def usually_varies(name: str, variable: str) -> bool:
+    """Whether a symbol that nothing is said about is hardly ever a constant beside this variable.
+
+    >>> usually_varies("E_r", "r"), usually_varies("y", "x"), usually_varies("v_0", "t"), usually_varies("A", "t")
+    (True, True, False, False)
+    """
+    base, _, index = name.removeprefix(r"\vec{").replace("}", "").partition("_")
+    if index:
+        return index in _COMPONENTS and variable in (*_PLACES, "t")
+    return base != variable and base in _VARYING.get(variable, ())
+
 
 _OPERATIONS = frozenset(("derivative", "partial", "limit", "at"))
 _ZERO, _ONE, _TWO = number(0), number(1), number(2)
@@ -139,7 +169,7 @@ def _by(node: Expr, rule: _Rule) -> Expr:
     if node.op in ("num", "const", "unit", "infinity"):
         return _ZERO
     if node.op == "sym":
-        if not rule.holds or rule.varies(node.name):
+        if not rule.holds or rule.varies(node.name) or usually_varies(node.name, rule.variable.name):
             total = (node.name, rule.variable.name) in rule.known.total
             return Expr("derivative" if total else rule.op, (node, rule.variable), name="1")
         return _ZERO
@@ -174,8 +204,6 @@ def _next_order(node: Expr, rule: _Rule) -> Expr:
     operand, variable = node.args
     if variable == rule.variable and operand.op == "sym":
         return Expr(node.op, node.args, name=str(int(node.name) + 1))
-    if operand.op == "sym" and rule.holds and not rule.varies(operand.name):
-        return _ZERO
     raise Left
 
 
@@ -284,7 +312,11 @@ def _limit(node: Expr, known: Known) -> Expr:
         raise Left
     body, variable, target = node.args
     if variable.name not in symbols(body):
+        if any(name[:1].isupper() or usually_varies(name, variable.name) for name in symbols(body)):
+            raise Left  # what stands there may depend on it without saying so
         return body
+    if any(usually_varies(name, variable.name) or known.varies(name, variable.name) for name in symbols(body)):
+        raise Left
     if target.op == "infinity" or any(inner.op == "infinity" for inner in walk(target)):
         return _limit_at_infinity(body, variable, target)
     above, below = _as_quotient(body)

@@ -39,7 +39,7 @@ from prism.points import (
 )
 from prism.proof import Proof, factors_of, prove
 from prism.systems import SystemPoints, system_cross, system_points
-from prism.tape import Tape, TapeTooLarge
+from prism.tape import CHOICE, Tape, TapeTooLarge
 
 MIN_POINTS = 10  # agreeing points from each side; five let no machine-made near-miss through, ten is twice that
 _SPARE = 1.6  # points drawn for each that must agree: some are skipped by the other formula
@@ -341,6 +341,8 @@ def _decided(pair: Pair, trial: _Trial, *, approximate: bool) -> Verdict:
         verdict = _decided_in_balls(one, two, trial, verdict)
     if verdict.reason in ("too_few_points", "below_rounding"):
         verdict = _try_without_double_roots(trial, pair, verdict)
+    if verdict.status == "equivalent" and (unseen := _unseen_choice(one, two, trial.module)):
+        verdict = replace(verdict, status="undecided", reason="too_few_points", proof=None, detail=unseen)
     if verdict.status == "equivalent":
         verdict = _weigh_factors(pair, trial, verdict)
     if verdict.status == "equivalent" and not approximate:
@@ -350,6 +352,52 @@ def _decided(pair: Pair, trial: _Trial, *, approximate: bool) -> Verdict:
         reason = "opaque_atoms" if pair.tapes[0].atoms else plain
         verdict = replace(verdict, reason=reason, approximate=approximate)
     return verdict
+
+
+def _unseen_choice(one: _Points, two: _Points, module: ModuleType) -> str:
+    """What is said where a case, a sign or a whole part came out the same at all points: the rest was not seen."""
+    if not (one.tape.chooses or two.tape.chooses):
+        return ""
+    if _thresholds(one.tape) != _thresholds(two.tape):
+        return "cases that part at other values"
+    for here in (one, two):
+        if not here.tape.chooses:
+            continue
+        code, x = here.tape.code, workspace(module, here.tape)[0]
+        choices = [k for k in range(here.tape.n_op) if code[3 * k] == source.FLOOR
+                   or (code[3 * k] == source.STEP and code[3 * k + 2] == CHOICE)]  # fmt: skip
+        seen: dict[int, set[float]] = {k: set() for k in choices}
+        places = [points.point(i) for points in (one, two) for i in range(points.n_point)]
+        drawn = [{name: float(here.draws[v * here.n_draw + d]) for v, name in enumerate(here.tape.names)}
+                 for d in range(here.n_draw)]  # fmt: skip
+        for place, counts in [*((place, 0) for place in places), *((place, source.NOWHERE) for place in drawn)]:
+            if not place.keys() >= set(here.tape.names):
+                continue
+            x, value, bound, _, _ = workspace(module, here.tape)
+            for v, name in enumerate(here.tape.names):
+                x[v] = place[name]
+            flag = module.evaluate(here.code, here.consts, here.dep, here.tape.n_op, x, 0, value, bound)
+            if flag == counts:  # where no case applies there is nothing to be seen
+                for k in choices:
+                    seen[k].add(float(value[k]))
+        if any(len(values) < 2 for values in seen.values()):
+            return "a case that no point falls into"
+    return ""
+
+
+def _thresholds(tape: Tape) -> frozenset[tuple[str, float]]:
+    """Variables that are compared with a number other than 0, and the number."""
+    found = set()
+    code = tape.code.tolist()
+    for k in range(tape.n_op):
+        is_choice = code[3 * k] == source.ABS or (code[3 * k] == source.STEP and code[3 * k + 2] == CHOICE)
+        if not is_choice or code[3 * code[3 * k + 1]] != source.SUB:
+            continue
+        ends = code[3 * code[3 * k + 1] + 1 : 3 * code[3 * k + 1] + 3]
+        kinds = {code[3 * end]: code[3 * end + 1] for end in ends}
+        if kinds.keys() == {source.SYM, source.NUM} and (value := float(tape.consts[3 * kinds[source.NUM]])):
+            found.add((tape.names[kinds[source.SYM]], value))
+    return frozenset(found)
 
 
 def _decided_in_balls(one: _Points, two: _Points, trial: _Trial, verdict: Verdict) -> Verdict:

@@ -534,9 +534,10 @@ def _atom(node: Expr, bound: Renamed) -> str:
         parts = [_spell_terms(_terms(args[0], inner)), range_of]
         parts += [_spell_terms(_terms(arg, bound)) for arg in args[2:]]
     elif node.op in _BINDERS and len(args) > 1 and args[1].op == "sym":
-        inner = (*bound, (args[1].name, f"#{len(bound)}"))
-        if node.op == "integral" and len(args) == 2:
-            inner = bound  # an indefinite integral depends on its variable
+        # the variable is bound where the integrand is written in it: in `\int P dV` it says what P depends on
+        is_bound = node.op in ("integral", "limit") and len(args) > (3 if node.op == "integral" else 2)
+        is_bound = is_bound and not node.name and any(part == args[1] for part in walk(args[0]))
+        inner = (*bound, (args[1].name, f"#{len(bound)}")) if is_bound else bound
         parts = [_spell_terms(_terms(args[0], inner)), _spell_terms(_terms(args[1], inner))]
         parts += [_spell_terms(_terms(arg, bound)) for arg in args[2:]]
     else:

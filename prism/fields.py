@@ -18,13 +18,17 @@ from prism.expr import Expr, Formula, number, substitute, symbol, symbols, trait
 from prism.notation import VECTOR, length_of
 
 FORMULAS_KEPT = 512  # formulas remembered in a process
-MAX_NODES = 4000  # of a formula in components; a longer one is left as it was written
+MAX_NODES = 2000  # of a formula in components; a longer one is left as it was written
 
 _COORDINATES = ("x", "y", "z")
 _INDEPENDENT = (*_COORDINATES, "t")
 _PLACE, _DISTANCE, _TOWARDS = (r"\vec{r}", r"\vec{x}"), "r", r"\hat{r}"
 _DIRECTIONS = {rf"\hat{{{letter}}}": k for letters in ("xyz", "ijk") for k, letter in enumerate(letters)}
-_CONSTANTS = frozenset((r"\epsilon_0", r"\mu_0", "c", r"\hbar", "k_B", "e", "G", r"\pi"))
+_CONSTANTS = frozenset((r"\epsilon_0", r"\mu_0", r"\hbar", "k_B", "m_e"))
+# Letters of constants beside a coordinate, as the charge of `\nabla(q/r)`; what else stands there is left open.
+_COEFFICIENTS = frozenset(
+    ("q", "Q", "k", "m", "M", "G", "a", "b", "R", "L", "n", "N", "A", "C", r"\omega", r"\lambda", r"\kappa")
+)
 _JET = r"\partial_{"
 _ZERO, _TWO = number(0), number(2)
 _DEL = Expr("opaque", name="nabla")
@@ -224,6 +228,8 @@ def _crossed(a: _Vector, b: _Vector) -> _Vector:
 
 
 def _nabla(node: Expr, fields: _Fields) -> _Value:
+    if node.name in ("div", "laplace") and _has_source(node.args[0]):
+        raise Left  # a delta function at the origin, which no derivative shows
     value = _value(node.args[0], fields)
     if node.name == "grad":
         one, two, three = (_slope(_scalar(value), coordinate, fields) for coordinate in _COORDINATES)
@@ -238,6 +244,16 @@ def _nabla(node: Expr, fields: _Fields) -> _Value:
         one, two, three = (Expr("sub", (slopes[j][k], slopes[k][j])) for j, k in ((1, 2), (2, 0), (0, 1)))
         return one, two, three
     raise Left
+
+
+def _has_source(node: Expr) -> bool:
+    """Whether it is divided by the distance."""
+    for inner in walk(node):
+        below = inner.args[1:] if inner.op == "div" else inner.args[:1] if inner.op == "pow" else ()
+        negative = inner.op != "pow" or inner.args[1].op == "neg" or (inner.args[1].value or 1) < 0
+        if negative and any(part.name in (_DISTANCE, *_PLACE, *_COORDINATES) for low in below for part in walk(low)):
+            return True
+    return False
 
 
 def _order(node: Expr) -> int:
@@ -267,16 +283,26 @@ _EVERYTHING = _Everything(frozenset(), frozenset())
 def _slope(node: Expr, coordinate: str, fields: _Fields) -> Expr:
     """Derivative of a number by a coordinate or the time; that of a field is a symbol.
 
-    Where the number is written in coordinates, symbols that are fields nowhere else are constants.
+    Where the number is written in coordinates, the usual coefficients are constants if they are fields nowhere else.
+
+    Errors:
+        Left: another symbol stands there, of which nothing says whether it varies; or it grows too long.
     """
     found = derivative(node, symbol(coordinate), _EVERYTHING, op="partial")
-    is_written_in_coordinates = not symbols(node).isdisjoint(_INDEPENDENT)
+    names = symbols(node)
+    written = coordinate in names if coordinate == "t" else not names.isdisjoint(_COORDINATES)
     jets = {}
-    for inner in walk(found):
+    for count, inner in enumerate(walk(found)):
+        if count > MAX_NODES:
+            raise Left
         if inner.op == "partial" and inner.args[1] == symbol(coordinate):
             name = inner.args[0].name
-            varies = not is_written_in_coordinates or name in fields or name.startswith(_JET)
-            jets[inner] = _jet(name, coordinate) if varies else _ZERO
+            if written and name not in fields and not name.startswith(_JET) and name not in _INDEPENDENT:
+                if name.partition("_")[0] not in _COEFFICIENTS and name not in _CONSTANTS:
+                    raise Left
+                jets[inner] = _ZERO
+            else:
+                jets[inner] = _jet(name, coordinate)
     return substitute(found, jets)
 
 

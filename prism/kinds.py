@@ -21,6 +21,7 @@ MAX_ENTRIES = 24  # of a set or tuple; each entry of the one is compared with ea
 _NOTHING_KNOWN = Context()
 _COLLECTIONS = {"set": "set", "list": "set", "tuple": "tuple", "interval": "interval", "union": "union"}
 _MIRRORED = {"<<": ">>", ">>": "<<", "<~": ">~", ">~": "<~"}
+_CHOICES = frozenset(("max", "min", "sgn", "sign", r"\Theta"))
 _ENTRYWISE = frozenset(("tuple", "interval"))
 
 
@@ -92,9 +93,19 @@ def _compare_proportions(a: Formula, b: Formula, context: Context) -> Verdict:
     second = Expr("mul", (Expr("sub", (ones[2], ones[3])), Expr("sub", (twos[0], twos[1]))))
     if not is_identity(formula((first, second), ("=",)), context):
         return Verdict("different", "ratio")
+    if any(_chooses(f) for f in (a, b)):
+        return Verdict("undecided", "unsupported", detail="a proportion between cases")
     if any(is_identity(formula((side[0], side[1]), ("=",)), context) for side in (ones, twos)):
         return Verdict("different", "identity")
     return Verdict("equivalent", "same_zero_set", "tested")
+
+
+def _chooses(f: Formula) -> bool:
+    """Whether a case, a sign, a whole part or the larger of two stands in it: its draws may fall to one side only."""
+    nodes = (node for member in f.members for node in walk(member))
+    return any(
+        node.op in ("cases", "floor", "ceil") or (node.op == "apply" and node.name in _CHOICES) for node in nodes
+    )
 
 
 def _at_place(node: Expr, names: frozenset[str], place: str) -> Expr:

@@ -17,14 +17,16 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from prism.expr import OPS, Expr, at_index, canonical, indices_of, is_infinite, number, substitute, symbol, walk
-from prism.tape import MAX_FOLD_BITS, MAX_IMMEDIATE, Builder, Tape, TapeTooLarge, finished
+from prism.tape import CHOICE, MAX_FOLD_BITS, MAX_IMMEDIATE, Builder, Tape, TapeTooLarge, finished
 
 MAX_TERMS = 200  # of a finite sum with known bounds
+MAX_FIRST = 4  # from which such a sum may begin
 MAX_RANGE = 24  # terms of a sum whose upper bound is a symbol; whole numbers are drawn below
 INFINITE_TERMS = 60  # of a sum to infinity; what is left out must be small by then
 MAX_MATRIX = 4  # rows of a determinant: it has n! terms
 MAX_COMPLEX_POWER = 16  # by multiplication; above, and for other exponents, in polar form
 _EXCLUDED = 1e250  # an error that makes a point worthless
+_NOWHERE = 1e290  # one that says that no case applies
 _CERTAIN_FIGURES = 2  # decimals of at most two figures are exact (semantics N.1)
 _MAX_UNCERTAINTY = 0.005
 
@@ -63,6 +65,10 @@ class Notation:
 PLAIN = Notation()
 _ONE = number(1)
 _DELTA = r"\delta"
+_OF_WHOLE_NUMBERS = ("pow", "factorial", "binomial", "sum", "product")
+_COUNTING = frozenset(
+    ("a", "b", "i", "j", "k", "l", "m", "n", "p", "q", "r", "s", "N", "M", "K", "L", "J", r"\ell", r"\nu")
+)
 
 Pair = tuple[int, int | None]  # real part, imaginary part or None where the number is real
 
@@ -96,12 +102,14 @@ class _Scope:
         notation: of the pair.
         bound: instruction of each bound variable.
         under_integral: exponentials may run out of range.
+        written_in: variables of integrals whose integrand holds them: what else stands in it is constant.
     """
 
     builder: Builder
     notation: Notation
     bound: Mapping[str, Pair] = field(default_factory=dict)
     under_integral: bool = False
+    written_in: frozenset[str] = frozenset()
 
 
 def build_tape(residual: Expr, notation: Notation = PLAIN) -> Tape:
@@ -122,8 +130,20 @@ def build_tape(residual: Expr, notation: Notation = PLAIN) -> Tape:
     if len(roots) > 1:  # parts that are nothing but 0
         roots = [root for root in roots if builder.exact.get(root) != 0] or roots[:1]
     _settle_angles(builder, residual)
-    inverse = any(node.op in _INVERSE for node in walk(residual))
-    return finished(builder, roots, has_inverse=inverse)
+    if "integer" in builder.kinds.values() and not any(f"{op}[" in canonical(residual) for op in _OF_WHOLE_NUMBERS):
+        builder.kinds = {name: kind for name, kind in builder.kinds.items() if kind != "integer"}  # `x!/x!`
+    return finished(builder, roots, has_inverse=_states_an_angle(residual))
+
+
+def _states_an_angle(residual: Expr) -> bool:
+    """Whether an inverse function stands in it that is left when it is simplified, not inside a sine or cosine."""
+    stack, found = [residual], set()
+    while stack:
+        node = stack.pop()
+        if node.op in _INVERSE:
+            found.add(node.op)
+        stack.extend(node.args if node.op not in _TRIG else ())
+    return bool(found) and any(f"{op}[" in canonical(residual) for op in found)
 
 
 def shape_of(node: Expr, notation: Notation) -> tuple[int, int] | None:
@@ -523,15 +543,17 @@ def _power(node: Expr, scope: _Scope) -> _Value:
     if known is not None and known < 0:
         if scope.notation.is_complex:
             return _polar((base[0], builder.number(0)), exponent, scope)
+        letters = {inner.name.partition("_")[0] for inner in walk(node.args[1]) if inner.op == "sym"}
+        if not letters <= _COUNTING:
+            raise NoValue("pow")  # `(-1)^{ft}`
         _mark_whole(node.args[1], scope)  # (-1)^n is real for whole n only (semantics Z.4)
     return builder.combine("pow", base[0], exponent[0]), None
 
 
 def _mark_whole(node: Expr, scope: _Scope) -> None:
     """Its symbols are whole numbers and drawn as such (semantics Z.4)."""
-    for inner in walk(node):
-        if inner.op == "sym" and inner.name not in scope.bound:
-            scope.builder.kinds[inner.name] = "integer"
+    names = {inner.name for inner in walk(node) if inner.op == "sym" and inner.name not in scope.bound}
+    scope.builder.kinds.update(dict.fromkeys(sorted(names), "integer"))
 
 
 def _repeated(base: Pair, exponent: int, scope: _Scope) -> Pair:
@@ -675,14 +697,14 @@ def _reals(args: list[_Value], count: int | None = None) -> list[int]:
 
 
 def _extreme(sign: str) -> Callable[[list[_Value], _Scope], _Value]:
-    """max(a, b) = (a + b + |a - b|) / 2."""
+    """The larger of a and b is b, and a - b more where that is positive."""
 
     def extreme(args: list[_Value], scope: _Scope) -> _Value:
-        combine, half = scope.builder.combine, scope.builder.number(Fraction(1, 2))
+        combine = scope.builder.combine
         total, *rest = _reals(args)
         for other in rest:
-            apart = combine("abs", combine("sub", total, other))
-            total = combine("mul", half, combine(sign, combine("add", total, other), apart))
+            gap = combine("sub", total, other) if sign == "add" else combine("sub", other, total)
+            total = combine(sign, other, combine("mul", _either(gap, scope), gap))
         return total, None
 
     return extreme
@@ -691,11 +713,32 @@ def _extreme(sign: str) -> Callable[[list[_Value], _Scope], _Value]:
 def _sign(args: list[_Value], scope: _Scope) -> _Value:
     (a,) = _reals(args, 1)
     combine = scope.builder.combine
-    return combine("sub", combine("mul", scope.builder.number(2), combine("step", a)), scope.builder.number(1)), None
+    _mark_signed(a, scope)
+    return combine("sub", combine("mul", scope.builder.number(2), _either(a, scope)), scope.builder.number(1)), None
 
 
 def _heaviside(args: list[_Value], scope: _Scope) -> _Value:
-    return scope.builder.combine("step", _reals(args, 1)[0]), None
+    (a,) = _reals(args, 1)
+    _mark_signed(a, scope)
+    return _either(a, scope), None
+
+
+def _either(a: int, scope: _Scope) -> int:
+    """1 where a value is not negative, else 0: a choice, of which both sides have to be seen."""
+    known = scope.builder.exact.get(a)
+    if known is not None:
+        return scope.builder.number(int(known >= 0))
+    return scope.builder.emit("step", a, CHOICE)
+
+
+def _mark_signed(a: int, scope: _Scope) -> None:
+    """What is asked for its sign has either: a lone variable, or its opposite."""
+    code = scope.builder.code
+    while code[a][0] == OPS["neg"].opcode:
+        a = code[a][1]
+    if code[a][0] == OPS["sym"].opcode:
+        name = next(name for name, slot in scope.builder.slots.items() if slot == code[a][1])
+        scope.builder.kinds.setdefault(name, "real")
 
 
 def _gamma(args: list[_Value], scope: _Scope) -> _Value:
@@ -791,8 +834,7 @@ def _cases(node: Expr, scope: _Scope) -> Pair:
         left = combine("mul", left, combine("sub", one, holds))
     if builder.exact.get(left) == 0:
         return total, None
-    builder.is_estimate = True
-    return builder.emit("widen", total, combine("mul", left, builder.constant(_EXCLUDED, 0.0))), None
+    return builder.emit("widen", total, combine("mul", left, builder.constant(_NOWHERE, 0.0))), None
 
 
 def _holds(condition: Expr, scope: _Scope) -> int:
@@ -807,8 +849,11 @@ def _holds(condition: Expr, scope: _Scope) -> int:
     for sign, a, b in zip(signs, condition.args, condition.args[1:], strict=False):
         if sign not in ("<", "<=", ">", ">="):
             raise NoValue("cases")
-        low, high = (a, b) if sign in ("<", "<=") else (b, a)
-        total = combine("mul", total, combine("step", combine("sub", _real(high, scope), _real(low, scope))))
+        low, high = (_real(end, scope) for end in ((a, b) if sign in ("<", "<=") else (b, a)))
+        for end, other in ((low, high), (high, low)):
+            if (builder.exact.get(other, 1)) <= 0:
+                _mark_signed(end, scope)
+        total = combine("mul", total, _either(combine("sub", high, low), scope))
     return total
 
 
@@ -895,6 +940,8 @@ def _ranged(op: str, term: Expr, index: str, first: int, high: Expr, scope: _Sco
     builder, combine = scope.builder, scope.builder.combine
     _mark_whole(high, scope)
     top = _real(high, scope)
+    if first > MAX_FIRST:
+        raise NoValue(op)  # no whole number that is drawn comes so far
     half, one = builder.number(Fraction(1, 2)), builder.number(1)
     total = builder.number(0 if op == "sum" else 1)
     for k in range(first, first + MAX_RANGE):
@@ -928,10 +975,13 @@ def _infinite(term: Expr, index: str, first: int, scope: _Scope) -> Pair:
     )
     terms = [_real(term, within) for within in scopes]
     total = _total(builder, terms)
-    last, before = (combine("abs", value) for value in (terms[-1], terms[-2]))
-    if builder.exact.get(before) == 0:
+    last, before, third = (combine("abs", value) for value in (terms[-1], terms[-2], terms[-3]))
+    if 0 in (builder.exact.get(before), builder.exact.get(third)):
         raise NoValue("sum")
-    ratio = combine("div", last, before)
+    ratios = combine("div", last, before), combine("div", before, third)  # a term that is 0 says nothing of the rest
+    apart = combine("abs", combine("sub", *ratios))
+    ratio = combine("div", combine("add", combine("add", *ratios), apart), builder.number(2))  # the larger one
+    last = combine("add", last, before)
     grows = combine("step", combine("sub", ratio, builder.number(Fraction(9, 10))))
     tail = combine("mul", combine("mul", builder.number(10), last), ratio)
     builder.is_estimate = True
@@ -990,8 +1040,10 @@ def _integral(node: Expr, scope: _Scope) -> Pair:
     name = _index(node, scope)
     integrand, _, low, high = node.args
     ops = {inner.op for inner in walk(integrand)}
-    if not _mentions(integrand, name) and "sym" in ops and "integral" not in ops:
+    if not _mentions(integrand, name) and "sym" in ops and "integral" not in ops and name not in scope.written_in:
         raise NoValue("integral")  # the force in `\int F dx` may depend on x without saying so
+    if _mentions(integrand, name):
+        scope = replace(scope, written_in=scope.written_in | {name})
     factors = integrand.args if integrand.op == "mul" else (integrand,)
     inside = [factor for factor in factors if _mentions(factor, name)]
     outside = [factor for factor in factors if not _mentions(factor, name)]
@@ -1004,7 +1056,7 @@ def _integral(node: Expr, scope: _Scope) -> Pair:
         for factor in outside:
             value = _on_pairs("mul", value, _scalar(factor, scope), scope)
         return value
-    if sifting := [factor for factor in inside if factor.op == "apply" and factor.name == _DELTA]:
+    if sifting := [factor for factor in inside if factor.name == _DELTA and len(factor.args) == 1]:
         return _sifted(sifting[0], [factor for factor in inside if factor is not sifting[0]], node, scope)
     if integrand.op in ("add", "sub", "neg"):
         parts = [_scalar(Expr("integral", (arg, *node.args[1:])), scope) for arg in integrand.args]
@@ -1037,7 +1089,7 @@ def _sifted(delta: Expr, rest: list[Expr], node: Expr, scope: _Scope) -> Pair:
     start, end = (re for re, im in (at(zero, delta.args[0]), at(one, delta.args[0])))
     slope = combine("sub", end, start)
     place = combine("neg", combine("div", start, slope))
-    value = at(place, Expr("mul", (_ONE, *rest)))
+    value = at(place, Expr("mul", (_ONE, *rest)) if rest else _ONE)
     counts = combine("div", one, combine("abs", slope))
     for limit, sign in ((low, 1), (high, -1)):
         if is_infinite(limit):
@@ -1112,7 +1164,10 @@ def _quadrature(integrand: Expr, name: str, low: Expr, high: Expr, scope: _Scope
     total, half, size = (_total(builder, parts) for parts in (fine, coarse, sizes))
     apart = combine("sub", total, combine("mul", builder.number(2), half))
     cut = combine("mul", builder.number(10), combine("add", sizes[0], sizes[-1]))  # what lies beyond the last nodes
-    error = combine("mul", builder.number(1000), combine("div", combine("mul", apart, apart), size))
+    if kind != "finite" and any(inner.op in _TRIG and _mentions(inner, name) for inner in walk(integrand)):
+        error = combine("mul", builder.number(10), combine("abs", apart))  # the rule resolves no far oscillations
+    else:
+        error = combine("mul", builder.number(1000), combine("div", combine("mul", apart, apart), size))
     error = combine("add", error, cut)
     builder.is_estimate = True
     value = builder.emit("widen", total, error)
@@ -1131,6 +1186,8 @@ def _absolute(node: Expr, scope: _Scope) -> _Value:
     value = _lower(node.args[0], scope)
     if not isinstance(value, _Table) and any(inner.name.startswith(r"\vec") for inner in walk(node)):
         raise NoValue("abs")
+    if any(inner.op == "bracket" and inner.name != "mean" for inner in walk(node)):
+        raise NoValue("abs")  # an amplitude is complex
     return _apply("abs", value, scope)
 
 

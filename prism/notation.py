@@ -60,10 +60,12 @@ def with_calls(a: Formula, b: Formula) -> tuple[Formula, Formula]:
     r"""Both formulas with the calls that one of them writes: `\int F(s) ds` beside `\int F(x) dx`, where F(x) is F."""
     if "integral" not in traits_of(a).ops and "integral" not in traits_of(b).ops:
         return a, b
+    depends = a.depends | b.depends
     called = _called(a) | _called(b)
+    if _variables(a) and _variables(b) and _variables(a) != _variables(b):
+        called |= {name for name, _ in depends}
     if not called:
         return a, b
-    depends = a.depends | b.depends
     return _with_calls(a, called, depends), _with_calls(b, called, depends)
 
 
@@ -72,6 +74,13 @@ def _called(f: Formula) -> frozenset[str]:
     """Letters that are applied to something, and mean no function in particular."""
     calls = (node for member in f.members for node in walk(member) if node.op == "apply" and len(node.args) == 1)
     return frozenset(node.name for node in calls if not is_known_function(node.name) and not _SPECIAL.match(node.name))
+
+
+@lru_cache(maxsize=FORMULAS_KEPT)
+def _variables(f: Formula) -> frozenset[str]:
+    """Variables of integrals."""
+    nodes = (node for member in f.members for node in walk(member))
+    return frozenset(node.args[1].name for node in nodes if node.op == "integral" and len(node.args) > 1)
 
 
 def _with_calls(f: Formula, called: frozenset[str], depends: frozenset[tuple[str, str]]) -> Formula:

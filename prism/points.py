@@ -261,7 +261,7 @@ def _with_roots_that_count(points: Points, how: Mapping[str, Sampling], module: 
 
     What is sampled is not zero, so `R v = R^3 k` has no root R = 0 of interest; but `a = 0` has no other (Z.1). A
     root of 0 is left out where this or another symbol has a root that is not 0. What a formula says its subject is,
-    it is: `f = max(0, x)` is 0 for some x.
+    it is: `f = max(0, x)` is 0 for some x; and so is the one unknown of `x^2 = x`.
     """
     nonzero = {name for name, root in points.solved if root}
     kept = []
@@ -269,7 +269,7 @@ def _with_roots_that_count(points: Points, how: Mapping[str, Sampling], module: 
         domain = how.get(name, ORDINARY).domain
         if domain and not domain[0] <= root <= domain[1]:
             continue
-        if root or name in points.subjects or not nonzero:
+        if root or name in points.subjects or not nonzero or len(points.tape.names) == 1:
             kept.append(i)
     return points if len(kept) == points.n_point else _subset(points, kept, module)
 

@@ -22,9 +22,9 @@ MAX_GENERATORS = 16
 MAX_DEGREE = 24  # of an exponent
 MAX_TERMS = 400  # of a polynomial: one that grows beyond is left to sampling
 MAX_BITS = 512  # of a coefficient
-_CLOSE = 1e-4  # relative: coefficients that differ by less are told apart by no point
 _KEPT = 1024
 
+_TRANSCENDENTAL = frozenset(("sin", "cos", "tan", "exp", "ln", "log10", "sinh", "cosh", "tanh", "asin", "acos", "atan"))
 _ARITHMETIC = frozenset(("num", "sym", "add", "sub", "mul", "div", "neg", "pow"))
 
 
@@ -32,7 +32,7 @@ class Proof(enum.Enum):
     """What exact arithmetic says of two formulas."""
 
     SAME = "the same factors"
-    CLOSE = "the same polynomials but for coefficients that differ slightly"
+    CLOSE = "polynomials that are not the same, however close their zeros are"
     OPEN = "nothing"
 
 
@@ -79,8 +79,18 @@ def prove(a: Expr, b: Expr, notation: Notation, positive: frozenset[str]) -> Pro
     keys = [{str(factor) for factor in factors} for factors in sets]
     if keys[0] == keys[1]:
         return Proof.SAME if keys[0] else Proof.OPEN
-    rational = all(node.op == "sym" for node in ring.nodes)
-    return Proof.CLOSE if rational and _are_close(*sets) else Proof.OPEN
+    return Proof.CLOSE if _are_independent(ring) and _differ_by_one(*keys) else Proof.OPEN
+
+
+def _are_independent(ring: _Ring) -> bool:
+    """Whether no polynomial holds between what the residuals are made of: symbols, pi, one function of symbols."""
+    others = [node for node in ring.nodes if node.op != "sym" and (node.op, node.name) != ("const", "pi")]
+    return not others or (len(others) == 1 and others[0].op in _TRANSCENDENTAL and others[0].args[0].op == "sym")
+
+
+def _differ_by_one(ones: set[str], twos: set[str]) -> bool:
+    """Whether all factors but one agree. That one is irreducible on both sides: its zeros only seem to be the same."""
+    return len(ones - twos) == 1 and len(twos - ones) == 1
 
 
 def factors_of(residual: Expr, notation: Notation) -> tuple[Expr, ...]:
@@ -222,33 +232,6 @@ def _is_positive(node: Expr, positive: frozenset[str]) -> bool:
                    and (inner.op != "sym" or inner.name in positive) and (inner.op != "num" or (inner.value or 0) >= 0)
                    for inner in walk(node))  # fmt: skip
     return False
-
-
-def _are_close(ones: list[Any], twos: list[Any]) -> bool:
-    """Whether the factors correspond but for coefficients that differ slightly."""
-    if len(ones) != len(twos):
-        return False
-    left = list(twos)
-    for one in ones:
-        twin = next((two for two in left if _is_close(one, two)), None)
-        if twin is None:
-            return False
-        left.remove(twin)
-    return True
-
-
-def _is_close(one: Any, two: Any) -> bool:
-    if one.monoms() != two.monoms():
-        return False
-    pairs = zip(one.coeffs(), two.coeffs(), strict=True)
-    return all(abs(x - y) <= abs(x) * _fraction(_CLOSE) for x, y in pairs)
-
-
-def _fraction(value: float) -> Any:
-    import flint
-
-    exact = Fraction(value)
-    return flint.fmpq(exact.numerator, exact.denominator)
 
 
 def _as_expr(poly: Any, ring: _Ring) -> Expr:

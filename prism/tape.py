@@ -21,6 +21,7 @@ from prism.expr import OPS
 MAX_OPS = 6000  # a formula longer than this is not physics; it is an attack on the budget
 MAX_VARIABLES = 62  # dependency masks are signed 64-bit words
 MAX_IMMEDIATE = 64  # exponents above this are evaluated as real powers
+CHOICE = 1  # immediate of a step that is written: a case, a sign, the larger of two
 MAX_FOLD_BITS = 2048  # exact constants longer than this are left to floating point
 
 Ints = npt.NDArray[np.int64]
@@ -49,6 +50,7 @@ class Tape:
         has_inverse: an inverse trigonometric function occurs.
         is_estimate: a quadrature or an infinite sum occurs: it may have a pole that the formula has not.
         is_measured: a decimal occurs that is known to its last digit only.
+        chooses: a case, a sign, the larger of two or a whole part occurs.
     """
 
     code: Ints
@@ -61,6 +63,7 @@ class Tape:
     has_inverse: bool
     is_estimate: bool
     is_measured: bool
+    chooses: bool
 
     @property
     def n_op(self) -> int:
@@ -185,12 +188,13 @@ def finished(builder: Builder, roots: Sequence[int], *, has_inverse: bool) -> Ta
         has_inverse=has_inverse,
         is_estimate=builder.is_estimate,
         is_measured=any(unsure for _, _, unsure in builder.consts),
+        chooses=any(opcode == _FLOOR or (opcode == _STEP and b == CHOICE) for opcode, _, b in code),
     )
 
 
 _BINARY = frozenset(OPS[name].opcode for name in ("add", "sub", "mul", "div", "pow", "atan2", "widen"))
 _LEAVES = frozenset(OPS[name].opcode for name in ("num", "sym"))
-_SYM = OPS["sym"].opcode
+_SYM, _FLOOR, _STEP = (OPS[name].opcode for name in ("sym", "floor", "step"))
 _Word = tuple[int, int, int]
 
 

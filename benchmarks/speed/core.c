@@ -62,7 +62,7 @@ static i64 transcendental(i64 op, double p, double dp, double q, double dq, i64 
     case EXP:
         if (n == SATURATING && fabs(p) > SATURATION) {
             value[k] = p > 0.0 ? exp(SATURATION) : 0.0;
-            bound[k] = exp(-SATURATION);
+            bound[k] = p > 0.0 ? exp(SATURATION) / 256.0 : exp(-SATURATION);
             return 0;
         }
         if (fabs(p) > EXP_LIMIT || dp > 1.0) return RANGE;
@@ -125,7 +125,7 @@ static i64 transcendental(i64 op, double p, double dp, double q, double dq, i64 
     case COSH:
         if (n == SATURATING && fabs(p) > SATURATION) {
             p = p > 0.0 ? SATURATION : -SATURATION;
-            dp = 0.0;
+            dp = 1.0 / 512.0;
         }
         if (fabs(p) > EXP_LIMIT || dp > 1.0) return RANGE;
         v = op == SINH ? sinh(p) : cosh(p);
@@ -251,6 +251,7 @@ static i64 evaluate(const i64 *code, const double *consts, const i64 *dep, i64 n
         case WIDEN:
             v = value[a];
             e = bound[a] + fabs(value[b]) + bound[b];
+            if (e > NO_CASE) return NOWHERE;
             break;
         default: {
             int two = op == POW || op == ATAN2;
@@ -443,8 +444,8 @@ static void cross(const i64 *code, const double *consts, const i64 *dep, i64 n_o
         for (i64 v = 0; v < n_var; v++) x[v] = draws[v * n_draw + d];
         if (solved >= 0) x[solved] = root[3 * i];
         i64 flag = evaluate(code, consts, dep, n_op, x, 0, value, bound);
-        if (flag == POLE && spot[3 * i + 2] & TELLING && rules & POLES_COUNT &&
-            is_isolated_pole(code, consts, dep, n_op, n_var, x, value, bound)) {
+        int pole = flag == POLE && spot[3 * i + 2] & TELLING && rules & POLES_COUNT;
+        if (flag == NOWHERE || (pole && is_isolated_pole(code, consts, dep, n_op, n_var, x, value, bound))) {
             out[MISMATCH] = i;
             out[POLED] = 1;
             return;

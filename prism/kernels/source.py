@@ -40,9 +40,11 @@ FLOOR, FACTORIAL, STEP, ATAN2, WIDEN = (
 POLE = 1  # a denominator or a logarithm's argument that is zero within its rounding error
 DOMAIN = 2  # outside the real domain: sqrt(-1), ln(-1), asin(2)
 RANGE = 4  # overflow or underflow: the value says nothing
+NOWHERE = 8  # no case of a definition applies
 
 ULP = 2.0**-53  # unit roundoff of float64
 LARGE = 1e300  # beyond this a value is out of range
+NO_CASE = 1e280  # an error beyond this says that no case applies
 POLE_MARGIN = 16.0  # a denominator within this many error bounds of zero is a pole: brackets converge onto poles
 EXP_LIMIT = 690.0  # exp of more overflows, of less underflows
 # Immediate of an exponential under an integral: far out it is 0 or a large number, and no range error.
@@ -133,7 +135,9 @@ def transcendental(op, p, dp, q, dq, n, k, value, bound):
     if op == EXP:
         if n == SATURATING and abs(p) > SATURATION:
             value[k] = math.exp(SATURATION) if p > 0.0 else 0.0
-            bound[k] = math.exp(-SATURATION)
+            bound[k] = (
+                math.exp(SATURATION) / 256.0 if p > 0.0 else math.exp(-SATURATION)
+            )  # large: good as a divisor only
             return 0
         if abs(p) > EXP_LIMIT or dp > 1.0:
             return RANGE
@@ -187,7 +191,7 @@ def transcendental(op, p, dp, q, dq, n, k, value, bound):
     elif op == SINH or op == COSH:
         if n == SATURATING and abs(p) > SATURATION:
             p = SATURATION if p > 0.0 else -SATURATION
-            dp = 0.0
+            dp = 1.0 / 512.0
         if abs(p) > EXP_LIMIT or dp > 1.0:
             return RANGE
         v = math.sinh(p) if op == SINH else math.cosh(p)
@@ -317,6 +321,8 @@ def evaluate(code, consts, dep, n_op, x, hold, value, bound):
         elif op == WIDEN:  # an estimate a whose error is at most |b|
             v = value[a]
             e = bound[a] + abs(value[b]) + bound[b]
+            if e > NO_CASE:
+                return NOWHERE
         else:
             two = op == POW or op == ATAN2
             flag = transcendental(op, value[a], bound[a], value[b] if two else 0.0, bound[b] if two else 0.0, b, k,
@@ -1119,11 +1125,11 @@ def cross(code, consts, dep, n_op, n_var, draws, n_draw, slot_of, spot, root, n_
         if solved >= 0:
             x[solved] = root[3 * i]
         flag = evaluate(code, consts, dep, n_op, x, 0, value, bound)
-        if flag == POLE and spot[3 * i + 2] & TELLING and rules & POLES_COUNT:
-            if is_isolated_pole(code, consts, dep, n_op, n_var, x, value, bound):
-                out[MISMATCH] = i
-                out[POLED] = 1
-                return
+        pole = flag == POLE and spot[3 * i + 2] & TELLING and rules & POLES_COUNT
+        if flag == NOWHERE or (pole and is_isolated_pole(code, consts, dep, n_op, n_var, x, value, bound)):
+            out[MISMATCH] = i
+            out[POLED] = 1
+            return
         outside = spot[3 * i + 2] & PRINCIPAL == 0
         if flag != 0 or (rules & IN_RANGE and (outside or in_principal_range(code, n_op, value) == 0)):
             out[SKIPPED] += 1
@@ -1369,7 +1375,8 @@ def system_cross(code, consts, dep, n_op, n_var, roots, n_root, draws, n_draw, s
                 if spot[3 * i + 1] & (1 << w):
                     solved |= 1 << v
         flag = evaluate(code, consts, dep, n_op, x, 0, value, bound)
-        if flag == POLE and rules & POLES_COUNT and is_isolated_pole(code, consts, dep, n_op, n_var, x, value, bound):
+        pole = flag == POLE and rules & POLES_COUNT
+        if flag == NOWHERE or (pole and is_isolated_pole(code, consts, dep, n_op, n_var, x, value, bound)):
             out[MISMATCH] = i
             out[POLED] = 1
             return

@@ -47,16 +47,24 @@ class Known:
 
 
 def known_formulas(folder: Path) -> Iterator[Known]:
-    """Equations with at least two symbols and no construct that the engine leaves unevaluated, each once."""
+    """Equations with at least two symbols and no construct that the engine, or the oracle, leaves unevaluated."""
     seen = set()
     for source, parsed, context in _all(folder):
-        evaluated = all(OPS[node.op].opcode is not None for member in parsed.members for node in walk(member))
+        ops = {node.op for member in parsed.members for node in walk(member)}
+        evaluated = all(OPS[op].opcode is not None for op in ops) and ops.isdisjoint(("floor", "factorial"))
+        evaluated = evaluated and not any(map(_asks_for_whole_numbers, parsed.members))
         names = symbols(*parsed.members)
         if parsed.kind == "equation" and evaluated and len(names) > 1 and str(parsed) not in seen:
             seen.add(str(parsed))
             notation = notation_of(parsed, parsed, context)
             components = notation.is_complex or notation.vectors or notation.matrices
             yield Known(source, parsed, context, not components and not any(OPERATOR.search(name) for name in names))
+
+
+def _asks_for_whole_numbers(member: Expr) -> bool:
+    """Whether there is a power of a negative number, as `(-1)^n`."""
+    bases = (node.args[0] for node in walk(member) if node.op == "pow")
+    return any(base.op == "neg" and base.args[0].op == "num" for base in bases)
 
 
 def _all(folder: Path) -> Iterator[tuple[str, Formula, Context]]:

@@ -76,6 +76,7 @@ RANK = {"equivalent": 0, "undecided": 1, "different": 2}
 """Statuses from the best: of several claims the best counts, of several that are needed the worst."""
 
 _VALUE = r"\value"  # stands for the value of a bare expression; no LaTeX spells a symbol like this
+_UNEVALUATED = frozenset(("nabla", "opaque", "partial", "integral", "apply", "bracket", "commutator"))  # beside vectors
 _Points = Points | SystemPoints
 _NOTHING_KNOWN = Context()
 
@@ -203,6 +204,9 @@ def compare_zero_sets(
     except TapeTooLarge as error:
         return Verdict("undecided", "too_large", detail=str(error))
     if pair is None:
+        left = sorted(_UNEVALUATED & {node.op for f in (a, b) for member in f.members for node in walk(member)})
+        if left:
+            return Verdict("undecided", "unsupported", detail=left[0])
         return Verdict("different", "kind", detail="a number and a vector, or tables of different shape")
     only = pair.tapes[0].atoms.keys() ^ pair.tapes[1].atoms.keys()
     if only:
@@ -212,12 +216,18 @@ def compare_zero_sets(
 
 
 def read_pair(a: Formula, b: Formula, context: Context, notation: Notation) -> Pair | None:
-    """Both formulas on tapes, with vectors as tables of components, or else as numbers; None if they are unlike.
+    r"""Both formulas on tapes, with vectors as tables of components, or else as numbers; None if they are unlike.
+
+    As numbers only where the reference itself makes no sense with vectors: a claim that divides by a vector, or has
+    an exponential of one, says nothing (`\frac{\vec F}{\vec a} = m`).
 
     Errors:
         TapeTooLarge: see `tape`.
     """
-    for reading in (PLAIN,) if notation is PLAIN else dict.fromkeys((notation, without_vectors(notation))):
+    readings = dict.fromkeys((notation, PLAIN if notation is PLAIN else without_vectors(notation)))
+    for reading in readings:
+        if reading is not notation and _is_read(a, notation):
+            return None
         try:
             full = _with_shapes(a, b, reading)
             tapes = tape_of(facts_of(a).residual, full), tape_of(facts_of(b).residual, full)
@@ -225,6 +235,15 @@ def read_pair(a: Formula, b: Formula, context: Context, notation: Notation) -> P
             continue
         return Pair(a, b, context, full, tapes, samplings_of(tapes, context))
     return None
+
+
+def _is_read(f: Formula, notation: Notation) -> bool:
+    """Whether a formula alone has numbers where numbers belong and vectors where vectors do."""
+    try:
+        tape_of(facts_of(f).residual, _with_shapes(f, f, notation))
+    except Mismatch:
+        return False
+    return True
 
 
 def _with_shapes(a: Formula, b: Formula, notation: Notation) -> Notation:

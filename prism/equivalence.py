@@ -20,8 +20,8 @@ from prism.balls import refined, residual_ball
 from prism.context import Context
 from prism.expr import Expr, Formula, canonical_zero, number, symbol, symbols, walk
 from prism.kernels import kernels, source
-from prism.lowering import PLAIN, Mismatch, Notation, shape_of
-from prism.notation import holds_matrix, notation_of, without_vectors
+from prism.lowering import PLAIN, Mismatch, Notation, places_of, shape_of
+from prism.notation import holds_matrix, looser_readings, notation_of, without_vectors
 from prism.points import (
     ORDINARY,
     Crossing,
@@ -77,6 +77,8 @@ RANK = {"equivalent": 0, "undecided": 1, "different": 2}
 
 _VALUE = r"\value"  # stands for the value of a bare expression; no LaTeX spells a symbol like this
 _UNEVALUATED = frozenset(("nabla", "opaque", "partial", "integral", "apply", "bracket", "commutator"))  # beside vectors
+_LENGTHS = frozenset(("abs", "dot", "pow", "sqrt"))
+_APART = 1e-6  # a component below is 0: what is drawn is at least 0.1
 _Points = Points | SystemPoints
 _NOTHING_KNOWN = Context()
 
@@ -212,7 +214,41 @@ def compare_zero_sets(
     if only:
         construct = min(pair.tapes[name in pair.tapes[1].atoms].atoms[name] for name in only)
         return Verdict("undecided", "unsupported", detail=construct)
-    return _cross_evaluate(pair, approximate=approximate)
+    verdict = _cross_evaluate(pair, approximate=approximate)
+    if verdict.status == "equivalent" and _is_at_zero_only(pair):
+        verdict = replace(verdict, status="undecided", reason="too_few_points", proof=None)
+    elif verdict.reason != "identity":
+        return verdict
+    cost = verdict.cost
+    for reading in looser_readings(notation):
+        if (pair := read_pair(a, b, context, reading)) is not None:
+            again = _cross_evaluate(pair, approximate=approximate)
+            cost += again.cost
+            if again.status == "equivalent" and not _is_at_zero_only(pair):
+                return replace(again, cost=cost)
+    return replace(verdict, cost=cost)
+
+
+def _is_at_zero_only(pair: Pair) -> bool:
+    r"""Whether a vector of which a length is taken was 0 at all points of a formula: there all directions agree.
+
+    `\vec F = F\hat x` is not `\vec F = F\hat y`, though Newton's method finds hardly more of either than `\vec F = 0`.
+    """
+    notation = pair.notation
+    vectors = notation.vectors - {name for name, _ in (*notation.basis, *notation.directions)}
+    if not vectors:
+        return False
+    nodes = [node for f in (pair.a, pair.b) for member in f.members for node in walk(member)]
+    tied = symbols(*pair.a.members, *pair.b.members) & {name for name, _ in (*notation.lengths, *notation.directions)}
+    if not tied and not any(node.op in _LENGTHS for node in nodes):
+        return False
+    for points in _points(_trial(pair), pair.samplings):
+        found = [points.point(i) for i in range(points.n_point)]
+        for places in (places_of(vector, notation) for vector in vectors):
+            apart = sum(any(abs(point.get(place, 1.0)) > _APART for place in places) for point in found)
+            if apart < min(MIN_POINTS, len(found)):
+                return True
+    return False
 
 
 def read_pair(a: Formula, b: Formula, context: Context, notation: Notation) -> Pair | None:

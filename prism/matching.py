@@ -195,11 +195,17 @@ def _is_bound(part: Formula) -> bool:
 
 
 def _limits_another(bound: Formula, written: Formula) -> bool:
-    """Whether a bound speaks of what an equation beside it depends on: not only of the subject that it gives."""
+    """Whether a bound limits a symbol that an equation beside it depends on, or speaks of such symbols only.
+
+    What the equation gives is none of them: `T > T_0` beside `T = ...` is a result of its own.
+    """
+    limited = {member.name for member in bound.members if member.op == "sym"}
     for part in written.parts:
-        subject = part.members[0] if part.members else None
-        given = {subject.name} if subject is not None and subject.op == "sym" else set()
-        if part.kind == "equation" and symbols(*bound.members) & (symbols(*part.members) - given):
+        if part.kind != "equation":
+            continue
+        subject = part.members[0]
+        known = symbols(*part.members) - ({subject.name} if subject.op == "sym" else set())
+        if limited & known or symbols(*bound.members) <= known:
             return True
     return False
 

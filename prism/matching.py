@@ -134,7 +134,7 @@ class _Statement:
         formula: what is stated.
         conditions: that the text names for it.
         whole: symbols that the text runs through whole numbers (`n = 1, 2, ...`), and which.
-        settled: symbols that the text gives values beside it (`n = 7`, `n = 1, 3, 5`).
+        settled: symbols of which the text says more beside it (`n = 7`, `n = 1, 3, 5`).
     """
 
     formula: Formula
@@ -163,13 +163,14 @@ def _statements(
         return _statements(written.parts[0], conditions + named, settled | _settled(named), needed=needed)
     if written.parts and written.kind != "alternatives":
         bounds = tuple(part for part in written.parts if _is_condition(part, written))
-        settled |= _settled(written.parts)
-        return tuple(
-            statement
-            for part in written.parts
-            if not (needed and part in bounds and (not _is_bound(part) or _limits_another(part, written)))
-            for statement in _statements(part, conditions + (() if part in bounds else bounds), settled, needed=needed)
-        )
+        found: list[_Statement] = []
+        for part in written.parts:
+            if needed and part in bounds and (not _is_bound(part) or _limits_another(part, written)):
+                continue
+            beside = settled | _settled(tuple(other for other in written.parts if other is not part))
+            named = conditions + (() if part in bounds else bounds)
+            found += _statements(part, named, beside, needed=needed)
+        return tuple(found)
     formulas = stated_formulas(written)
     if needed and written.kind == "chain":
         formulas = formulas[: len(written.relations)]
@@ -180,13 +181,14 @@ def _statements(
 
 
 def _settled(parts: tuple[Formula, ...]) -> frozenset[str]:
-    """Symbols that a part sets equal to numbers (`n = 7`, `n = 1, 3, 5`) that are no range of whole numbers."""
+    r"""Symbols of which a part says more than a range of whole numbers: `n = 7`, `n = 1, 3`, `n = 2k`, `n \neq 2`."""
     return frozenset(
-        part.members[0].name
+        member.name
         for part in parts
-        if len(part.members) == 2 and part.members[0].op == "sym" and part.relations[0] in (*EQUALITIES, "in")
-        and not symbols(part.members[1]) and not _range(part)
-    )  # fmt: skip
+        if len(part.members) == 2 and part.relations[0] in (*EQUALITIES, "in", "!=") and not _range(part)
+        for member in part.members
+        if member.op == "sym"
+    )
 
 
 def _is_bound(part: Formula) -> bool:

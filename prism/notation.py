@@ -29,6 +29,7 @@ _AXES = {
     r"\hat{\imath}": 0, r"\hat{\jmath}": 1,
     **{rf"\{mark}{{e}}_{axis}": k for mark in ("hat", "vec") for k, axis in enumerate("xyz")},
 }  # fmt: skip
+_CURVED = frozenset((r"\hat{r}", r"\hat{\theta}", r"\hat{\phi}", r"\hat{\varphi}"))  # along curved coordinates
 FORMULAS_KEPT = 4096  # formulas remembered in a process
 
 
@@ -88,8 +89,8 @@ def looser_readings(notation: Notation) -> tuple[Notation, ...]:
 
 
 def _is_along_axes(names: frozenset[str], members: tuple[Expr, ...]) -> bool:
-    """Whether hats are the axes although no arrow is written: several of them, and nothing else with a hat."""
-    hats = {name for name in names if name.startswith(_HAT)}
+    """Whether hats are the axes although no arrow is written: several of them, and no other hat but curved ones."""
+    hats = {name for name in names if name.startswith(_HAT)} - _CURVED
     return len(hats) > 1 and hats <= _AXES.keys() and not _has_operators(members)
 
 

@@ -38,16 +38,28 @@ def united(f: Formula) -> Formula:
     if len(pairs) == 1 or len(pairs) > MAX_BRANCHES:
         return f
     factors = tuple(Expr("sub", pair) for pair in pairs)
-    return replace(f, kind="equation", members=(Expr("mul", factors), number(0)), relations=("=",))
+    depends = frozenset(
+        (_signed(name, sign), _signed(by, sign)) for name, by in f.depends for sign in ((1, -1) if signed else (0,))
+    )
+    members_of_union = Expr("mul", factors), number(0)
+    return replace(f, kind="equation", members=members_of_union, relations=("=",), depends=depends)
+
+
+def _signed(name: str, sign: int) -> str:
+    r"""The symbol in one branch: a sign in its name is that of the branch, `E_\pm` is `E_+` and `E_-`; 0 keeps it."""
+    if not sign or ("\\pm" not in name and "\\mp" not in name):
+        return name
+    return name.replace(r"\pm", "+" if sign > 0 else "-").replace(r"\mp", "-" if sign > 0 else "+")
 
 
 def _with_sign(node: Expr, sign: int) -> Expr:
-    """The expression with one choice of all its signs."""
+    """The expression with one choice of all its signs, those in the names of symbols too."""
+    name = _signed(node.name, sign) if node.op in ("sym", "apply") else node.name
     if not node.args:
-        return node
+        return node if name == node.name else Expr(node.op, (), name, node.value)
     args = tuple(_with_sign(arg, sign) for arg in node.args)
     if node.op != "pm":
-        return node if args == node.args else Expr(node.op, args, node.name, node.value)
+        return node if (args, name) == (node.args, node.name) else Expr(node.op, args, name, node.value)
     own = sign if node.name == "±" else -sign
     if len(args) == 1:
         return args[0] if own > 0 else Expr("neg", args)

@@ -20,8 +20,8 @@ from prism.balls import refined, residual_ball
 from prism.context import Context
 from prism.expr import Expr, Formula, canonical_zero, number, symbol, symbols, walk
 from prism.kernels import kernels, source
-from prism.lowering import PLAIN, Mismatch, Notation, shape_of
-from prism.notation import holds_matrix, notation_of, without_vectors
+from prism.lowering import PLAIN, Mismatch, Notation, places_of, shape_of
+from prism.notation import holds_matrix, looser_readings, notation_of, without_vectors
 from prism.points import (
     ORDINARY,
     Crossing,
@@ -76,6 +76,9 @@ RANK = {"equivalent": 0, "undecided": 1, "different": 2}
 """Statuses from the best: of several claims the best counts, of several that are needed the worst."""
 
 _VALUE = r"\value"  # stands for the value of a bare expression; no LaTeX spells a symbol like this
+_UNEVALUATED = frozenset(("nabla", "opaque", "partial", "integral", "apply", "bracket", "commutator"))  # beside vectors
+_LENGTHS = frozenset(("abs", "dot", "pow", "sqrt"))
+_APART = 1e-6  # a component below is 0: what is drawn is at least 0.1
 _Points = Points | SystemPoints
 _NOTHING_KNOWN = Context()
 
@@ -203,21 +206,64 @@ def compare_zero_sets(
     except TapeTooLarge as error:
         return Verdict("undecided", "too_large", detail=str(error))
     if pair is None:
+        left = sorted(_UNEVALUATED & {node.op for f in (a, b) for member in f.members for node in walk(member)})
+        if left:
+            return Verdict("undecided", "unsupported", detail=left[0])
         return Verdict("different", "kind", detail="a number and a vector, or tables of different shape")
     only = pair.tapes[0].atoms.keys() ^ pair.tapes[1].atoms.keys()
     if only:
         construct = min(pair.tapes[name in pair.tapes[1].atoms].atoms[name] for name in only)
         return Verdict("undecided", "unsupported", detail=construct)
-    return _cross_evaluate(pair, approximate=approximate)
+    verdict = _cross_evaluate(pair, approximate=approximate)
+    if verdict.status == "equivalent" and _is_at_zero_only(pair):
+        verdict = replace(verdict, status="undecided", reason="too_few_points", proof=None)
+    elif verdict.reason != "identity":
+        return verdict
+    cost = verdict.cost
+    for reading in looser_readings(notation):
+        if (pair := read_pair(a, b, context, reading)) is not None:
+            again = _cross_evaluate(pair, approximate=approximate)
+            cost += again.cost
+            if again.status == "equivalent" and not _is_at_zero_only(pair):
+                return replace(again, cost=cost)
+    return replace(verdict, cost=cost)
+
+
+def _is_at_zero_only(pair: Pair) -> bool:
+    r"""Whether a vector of which a length is taken was 0 at all points of a formula: there all directions agree.
+
+    `\vec F = F\hat x` is not `\vec F = F\hat y`, though Newton's method finds hardly more of either than `\vec F = 0`.
+    """
+    notation = pair.notation
+    vectors = notation.vectors - {name for name, _ in (*notation.basis, *notation.directions)}
+    if not vectors:
+        return False
+    nodes = [node for f in (pair.a, pair.b) for member in f.members for node in walk(member)]
+    tied = symbols(*pair.a.members, *pair.b.members) & {name for name, _ in (*notation.lengths, *notation.directions)}
+    if not tied and not any(node.op in _LENGTHS for node in nodes):
+        return False
+    for points in _points(_trial(pair), pair.samplings):
+        found = [points.point(i) for i in range(points.n_point)]
+        for places in (places_of(vector, notation) for vector in vectors):
+            apart = sum(any(abs(point.get(place, 1.0)) > _APART for place in places) for point in found)
+            if apart < min(MIN_POINTS, len(found)):
+                return True
+    return False
 
 
 def read_pair(a: Formula, b: Formula, context: Context, notation: Notation) -> Pair | None:
-    """Both formulas on tapes, with vectors as tables of components, or else as numbers; None if they are unlike.
+    r"""Both formulas on tapes, with vectors as tables of components, or else as numbers; None if they are unlike.
+
+    As numbers only where the reference itself makes no sense with vectors: a claim that divides by a vector, or has
+    an exponential of one, says nothing (`\frac{\vec F}{\vec a} = m`).
 
     Errors:
         TapeTooLarge: see `tape`.
     """
-    for reading in (PLAIN,) if notation is PLAIN else dict.fromkeys((notation, without_vectors(notation))):
+    readings = dict.fromkeys((notation, PLAIN if notation is PLAIN else without_vectors(notation)))
+    for reading in readings:
+        if reading is not notation and _is_read(a, notation):
+            return None
         try:
             full = _with_shapes(a, b, reading)
             tapes = tape_of(facts_of(a).residual, full), tape_of(facts_of(b).residual, full)
@@ -225,6 +271,15 @@ def read_pair(a: Formula, b: Formula, context: Context, notation: Notation) -> P
             continue
         return Pair(a, b, context, full, tapes, samplings_of(tapes, context))
     return None
+
+
+def _is_read(f: Formula, notation: Notation) -> bool:
+    """Whether a formula alone has numbers where numbers belong and vectors where vectors do."""
+    try:
+        tape_of(facts_of(f).residual, _with_shapes(f, f, notation))
+    except Mismatch:
+        return False
+    return True
 
 
 def _with_shapes(a: Formula, b: Formula, notation: Notation) -> Notation:

@@ -46,9 +46,13 @@ class Notation:
         unit: the letter of the imaginary unit.
         vectors: symbols with `dimension` components.
         lengths: plain names, and the vector that each is the length of.
+        basis: vectors of length one along the axes, and the number of the axis.
+        directions: vectors of length one, and the vector that each has the direction of.
+        components: vectors, and what the text calls their components (`A_x`, `A_y`, `A_z`); others have no name.
         matrices: symbols of a table of entries, and its rows and columns.
         depends: symbols that are functions, with their variable.
         functions: letters that are applied to expressions; each stands for a test function.
+        has_columns: values in round brackets are components.
     """
 
     is_complex: bool = False
@@ -57,9 +61,13 @@ class Notation:
     vectors: frozenset[str] = frozenset()
     dimension: int = 3
     lengths: tuple[tuple[str, str], ...] = ()
+    basis: tuple[tuple[str, int], ...] = ()
+    directions: tuple[tuple[str, str], ...] = ()
+    components: tuple[tuple[str, tuple[str, ...]], ...] = ()
     matrices: tuple[tuple[str, tuple[int, int]], ...] = ()
     depends: frozenset[tuple[str, str]] = frozenset()
     functions: frozenset[str] = frozenset()
+    has_columns: bool = False
 
 
 PLAIN = Notation()
@@ -245,9 +253,7 @@ def _symbol(node: Expr, scope: _Scope) -> _Value:
     if name in scope.bound:
         return scope.bound[name]
     if name in notation.vectors:
-        return _Table(notation.dimension, 1, tuple(
-            _component(scope, name, f"{name}_{k + 1}") for k in range(notation.dimension)
-        ))  # fmt: skip
+        return _vector(name, scope)
     for matrix, (rows, columns) in notation.matrices:
         if name == matrix:
             return _Table(rows, columns, tuple(
@@ -263,6 +269,31 @@ def _symbol(node: Expr, scope: _Scope) -> _Value:
     if name in notation.complexes:
         return _component(scope, name, name)
     return builder.variable(name), None
+
+
+def _vector(name: str, scope: _Scope) -> _Value:
+    r"""A vector as a column: an axis as its numbers, `\hat a` as `\vec a/|\vec a|`, any other by its components."""
+    builder, notation = scope.builder, scope.notation
+    for axis, place in notation.basis:
+        if name == axis:
+            if place >= notation.dimension:
+                raise Mismatch("an axis beyond the components that are written out")
+            return _Table(notation.dimension, 1, tuple(
+                _pair(builder.number(int(k == place))) for k in range(notation.dimension)
+            ))  # fmt: skip
+    for direction, vector in notation.directions:
+        if name == direction:
+            whole = _vector(vector, scope)
+            return _join("div", whole, _norm(whole, scope), scope)
+    return _Table(notation.dimension, 1, tuple(
+        _component(scope, name, place) for place in places_of(name, notation)
+    ))  # fmt: skip
+
+
+def places_of(vector: str, notation: Notation) -> tuple[str, ...]:
+    r"""Names of the components of a vector: as the text calls them, else those that no text writes."""
+    own = (f"{vector}_{k + 1}" for k in range(notation.dimension))
+    return dict(notation.components).get(vector, tuple(own))[: notation.dimension]
 
 
 def conjugated(name: str) -> str:
@@ -590,7 +621,7 @@ def _matrix(node: Expr, scope: _Scope) -> _Table:
 
 
 def _tuple(node: Expr, scope: _Scope) -> _Table:
-    if not scope.notation.vectors or len(node.args) != scope.notation.dimension:
+    if not scope.notation.has_columns or len(node.args) != scope.notation.dimension:
         raise NoValue("tuple")
     return _Table(len(node.args), 1, tuple(_scalar(entry, scope) for entry in node.args))
 

@@ -7,9 +7,8 @@ says what was read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import chain, product
 
@@ -18,6 +17,7 @@ from prism.equivalence import RANK, Verdict
 from prism.errors import LatexSyntaxError
 from prism.expr import (
     EQUALITIES,
+    ORDERINGS,
     Expr,
     Formula,
     formula,
@@ -42,10 +42,11 @@ MAX_EQUATIONS = 6  # of two systems that are solved together
 MAX_READ = 4  # symbols of one pair that are read as constants
 MAX_ALTERNATIVES = 6  # joined by `or`; more are a list of guesses
 MACHINE_PRECISION = 1e-10  # relative, of a decimal that a machine has written out
+_REACHES = (3e3, 3e6)  # of the unknowns of two systems, from minus to plus: where else to look for solutions
 MAX_CHAIN = 12  # members; a longer chain is a list of guesses
 PAIRS_KEPT = 16384  # verdicts remembered in a process
 FORMULAS_KEPT = 4096  # formulas whose marks and statements are remembered in a process
-_WHOLE_NUMBERS = (r"\mathbb{N}", r"\mathbb{Z}", r"\mathbb{N}_0", r"\mathbb{N}^{*}")
+_WHOLE_NUMBERS = {r"\mathbb{N}": "N", r"\mathbb{Z}": "Z", r"\mathbb{N}_0": "0", r"\mathbb{N}^{*}": "1"}
 _UNNAMED = symbol("?")  # the variable of a derivative that is written with primes
 _NOTHING_KNOWN = Context()
 _NOTHING_TAKEN: frozenset[str] = frozenset()
@@ -96,17 +97,26 @@ def equivalent(a: Formula | str, b: Formula | str, *, context: Context | None = 
 def _joint(a: Formula, b: Formula, context: Context) -> Verdict | None:
     """Two systems of equations by their common solutions: `x + y = 3, x - y = 1` is `x = 2, y = 1`.
 
-    As many equations as symbols leave nothing to draw: the unknowns have either sign. None for anything else.
+    As many equations as symbols leave nothing to draw: the unknowns have either sign, and Newton's method has to begin
+    near each solution to find it. So it begins in wide ranges too, and they have to agree: `x = 1` is not
+    `x^2 - 1001x + 1000 = 0`. None for anything else.
     """
     if a.kind != "system" or b.kind != "system" or max(len(a.parts), len(b.parts)) > MAX_EQUATIONS:
         return None
     if any(part.kind != "equation" for f in (a, b) for part in f.parts):
         return None
     names = frozenset(name for f in (a, b) for part in f.parts for name in symbols(*part.members))
-    if len(names) == max(len(a.parts), len(b.parts)):
-        context = replace(context, symbols={**{name: Declaration("real") for name in names}, **context.symbols})
     one, two = (_stacked(resolved(f)) for f in (a, b))
-    return compare(one, two, context)
+    if len(names) != max(len(a.parts), len(b.parts)):
+        return compare(one, two, context)
+    verdicts: list[Verdict] = []
+    for domain in (None, *((-reach, reach) for reach in _REACHES)):
+        unknown = Declaration("real", domain)
+        known = replace(context, symbols={**dict.fromkeys(sorted(names), unknown), **context.symbols})
+        verdicts.append(compare(one, two, known))
+        if verdicts[-1].status != "equivalent":
+            break
+    return replace(verdicts[-1], cost=sum(verdict.cost for verdict in verdicts))
 
 
 def _stacked(system: Formula) -> Formula:
@@ -123,46 +133,88 @@ class _Statement:
     Attributes:
         formula: what is stated.
         conditions: that the text names for it.
-        whole: symbols that the text runs through whole numbers (`n = 1, 2, ...`), and the first of them if it is said.
+        whole: symbols that the text runs through whole numbers (`n = 1, 2, ...`), and which.
+        settled: symbols of which the text says more beside it (`n = 7`, `n = 1, 3, 5`).
     """
 
     formula: Formula
     conditions: tuple[Formula, ...] = ()
-    whole: tuple[tuple[str, Fraction | None], ...] = ()
+    whole: tuple[tuple[str, str], ...] = ()
+    settled: frozenset[str] = frozenset()
 
 
 @lru_cache(maxsize=FORMULAS_KEPT)
 def _statements(
-    written: Formula, conditions: tuple[Formula, ...] = (), *, needed: bool = False
+    written: Formula,
+    conditions: tuple[Formula, ...] = (),
+    settled: frozenset[str] = frozenset(),
+    *,
+    needed: bool = False,
 ) -> tuple[_Statement, ...]:
     """What a formula states, each part with its conditions: bounds, sets and ranges that stand beside equations.
 
     Args:
-        needed: of a chain only its links, which a claim has to say one by one; no ranges and sets.
+        conditions, settled: of the whole that the formula is a part of; see `_Statement`.
+        needed: of a chain only its links, which a claim has to say one by one; no ranges and sets, and no bounds on
+            what an equation beside them speaks of.
     """
     if written.kind == "conditional":
         named = tuple(plain for part in written.parts[1:] for plain in plain_parts(part))
-        return _statements(written.parts[0], conditions + named, needed=needed)
+        return _statements(written.parts[0], conditions + named, settled | _settled(named), needed=needed)
     if written.parts and written.kind != "alternatives":
         bounds = tuple(part for part in written.parts if _is_condition(part, written))
-        return tuple(
-            statement
-            for part in written.parts
-            if not (needed and part in bounds and part.kind != "inequality")
-            for statement in _statements(part, conditions + (() if part in bounds else bounds), needed=needed)
-        )
+        found: list[_Statement] = []
+        for part in written.parts:
+            if needed and part in bounds and (not _is_bound(part) or _limits_another(part, written)):
+                continue
+            beside = settled | _settled(tuple(other for other in written.parts if other is not part))
+            named = conditions + (() if part in bounds else bounds)
+            found += _statements(part, named, beside, needed=needed)
+        return tuple(found)
     formulas = stated_formulas(written)
     if needed and written.kind == "chain":
         formulas = formulas[: len(written.relations)]
     ranges = {condition: _range(condition) for condition in conditions}
     whole = tuple(named for named in ranges.values() if named)
     plain = tuple(condition for condition in conditions if not ranges[condition])
-    return tuple(_Statement(stated, plain, whole) for stated in formulas)
+    return tuple(_Statement(stated, plain, whole, settled) for stated in formulas)
+
+
+def _settled(parts: tuple[Formula, ...]) -> frozenset[str]:
+    r"""Symbols of which a part says more than a range of whole numbers: `n = 7`, `n = 1, 3`, `n = 2k`, `n \neq 2`."""
+    return frozenset(
+        member.name
+        for part in parts
+        if len(part.members) == 2 and part.relations[0] in (*EQUALITIES, "in", "!=") and not _range(part)
+        for member in part.members
+        if member.op == "sym"
+    )
+
+
+def _is_bound(part: Formula) -> bool:
+    """Whether a part is an inequality, or a chain of them."""
+    return part.kind == "inequality" or (part.kind == "chain" and ORDERINGS.issuperset(part.relations))
+
+
+def _limits_another(bound: Formula, written: Formula) -> bool:
+    """Whether a bound limits a symbol that an equation beside it depends on, or speaks of such symbols only.
+
+    What the equation gives is none of them: `T > T_0` beside `T = ...` is a result of its own.
+    """
+    limited = {member.name for member in bound.members if member.op == "sym"}
+    for part in written.parts:
+        if part.kind != "equation":
+            continue
+        subject = part.members[0]
+        known = symbols(*part.members) - ({subject.name} if subject.op == "sym" else set())
+        if limited & known or symbols(*bound.members) <= known:
+            return True
+    return False
 
 
 def _is_condition(part: Formula, written: Formula) -> bool:
     """Whether a part only says for which values the others hold: a bound, a set, a range of whole numbers."""
-    if part.kind == "inequality":
+    if part.kind == "inequality" or (_is_bound(part) and any(not _is_bound(other) for other in written.parts)):
         return True
     about = part.kind == "statement" and part.relations == ("in",) and part.members[0].op == "sym"
     if not (about or _range(part)):
@@ -173,19 +225,23 @@ def _is_condition(part: Formula, written: Formula) -> bool:
     )
 
 
-def _range(f: Formula) -> tuple[str, Fraction | None] | None:
-    r"""The symbol that a formula runs through whole numbers (`n = 1, 2, ...`, `n \in \mathbb{N}`), and the first."""
+def _range(f: Formula) -> tuple[str, str] | None:
+    r"""The symbol that a formula runs through whole numbers (`n = 1, 2, ...`, `n \in \mathbb{N}`), and which.
+
+    The first of them, `N` where 0 is left open, `Z` for those of either sign.
+    """
     if len(f.members) != 2 or f.members[0].op != "sym":
         return None
     subject, values = f.members
     if f.relations == ("in",) and values.op == "sym" and values.name in _WHOLE_NUMBERS:
-        return subject.name, None
+        return subject.name, _WHOLE_NUMBERS[values.name]
     if f.relations != ("=",) or values.op != "list" or values.args[-1].op != "dots" or len(values.args) < 3:
         return None
-    first, second = (arg.value for arg in values.args[:2])
-    if first is None or second is None or first.denominator != 1 or second != first + 1:
+    whole = [arg.value for arg in values.args[:-1]]
+    first = whole[0]
+    if first is None or first.denominator != 1 or whole != [first + k for k in range(len(whole))]:
         return None
-    return subject.name, first
+    return subject.name, str(first)
 
 
 def _in_order(reference: Formula, claim: Formula, context: Context) -> Verdict:
@@ -210,15 +266,54 @@ def _united(written: Formula) -> Formula:
 
 
 def _conditions_meet(needed: _Statement, stated: _Statement, context: Context) -> bool:
-    """Whether two statements that both name conditions name the same; one that only one side names is let pass."""
-    firsts = dict(needed.whole)
-    for name, first in stated.whole:
-        if None not in (first, firsts.get(name)) and first != firsts[name]:
-            return False
-    if not needed.conditions or not stated.conditions:
-        return True
-    named = tuple(_Statement(condition) for condition in stated.conditions)
-    return all(_best(_Statement(wanted), named, context).status == "equivalent" for wanted in needed.conditions)
+    """Whether two statements that both name conditions name the same; one that only one side names is let pass.
+
+    Each condition of the one is one of the other, both ways: a list of conditions that contradict each other meets
+    nothing.
+    """
+    spans, others = dict(needed.whole), dict(stated.whole)
+    if not spans.keys().isdisjoint(stated.settled):
+        return False
+    if any(not _same_span(span, spans.get(name, span)) for name, span in others.items()):
+        return False
+    wanted = tuple(condition for condition in needed.conditions if not _is_first(condition, others))
+    named = tuple(condition for condition in stated.conditions if not _is_first(condition, spans))
+    if not wanted or not named:
+        ranged = spans if named else others
+        return not any(symbols(*condition.members) & ranged.keys() for condition in (*wanted, *named))
+    if all(part.kind != "statement" or part.relations == ("in",) for part in (*wanted, *named)):
+        one, two = (_all_of(conditions) for conditions in (wanted, named))
+        if are_regions(one, two) and compare_regions(resolved(one), resolved(two), context).status == "equivalent":
+            return True
+    table = [[_best(_Statement(one), (_Statement(two),), context).status for two in named] for one in wanted]
+    lines = [*table, *zip(*table, strict=True)]
+    return all("equivalent" in line for line in lines)
+
+
+def _all_of(conditions: tuple[Formula, ...]) -> Formula:
+    return conditions[0] if len(conditions) == 1 else Formula("system", (), (), parts=conditions)
+
+
+def _same_span(one: str, other: str) -> bool:
+    """Whether two ranges of whole numbers are one; the natural numbers begin with 0 or with 1."""
+    return one == other or {one, other} in ({"N", "0"}, {"N", "1"})
+
+
+def _is_first(condition: Formula, spans: Mapping[str, str]) -> bool:
+    r"""Whether a bound only says where a range begins: `n \ge 1` and `n > 0` beside `n = 1, 2, \ldots`."""
+    if condition.kind != "inequality":
+        return False
+    subject, limit = condition.members
+    relation = condition.relations[0]
+    if relation in ("<", "<="):
+        subject, limit, relation = limit, subject, {"<": ">", "<=": ">="}[relation]
+    if subject.op != "sym" or limit.value is None or relation not in (">", ">="):
+        return False
+    span = spans.get(subject.name)
+    if span is None or span == "Z" or limit.value.denominator != 1:
+        return False
+    first = str(limit.value + 1 if relation == ">" else limit.value)
+    return _same_span(span, first)
 
 
 def stated_formulas(written: Formula) -> tuple[Formula, ...]:
@@ -433,11 +528,16 @@ def _lengths(f: Formula) -> Formula | None:
 
 
 def _prime_attempts(a: Formula, b: Formula) -> Iterator[_Attempt]:
-    r"""`y' = ky` beside `\frac{dy}{dx} = ky`: primes are derivatives where the other formula differentiates y."""
+    r"""`y' = ky` beside `\frac{dy}{dx} = ky`: primes are derivatives where the other formula differentiates y.
+
+    Where one formula has both, or both have the prime, the prime is a label: in `x' = x + v\frac{dx}{dt}` it is the
+    place in another frame.
+    """
     if not (_marks_of(a).has_prime or _marks_of(b).has_prime):
         return
     variables = {one.name: by for f in (a, b) for one, by in _derivatives(f) if by != _UNNAMED}
-    one, two = _with_primes_read(a, variables), _with_primes_read(b, variables)
+    labels = {name for name in variables if _is_label(name + "'", name, a, b)}
+    one, two = (_with_primes_read(f, variables, labels) for f in (a, b))
     if (one, two) != (a, b):
         yield _Attempt(one, two, ("primes read as derivatives",))
 
@@ -457,10 +557,16 @@ def _derivatives(f: Formula) -> Iterator[tuple[Expr, Expr]]:
                 yield node.args[0], node.args[1]
 
 
-def _with_primes_read(f: Formula, variables: Mapping[str, Expr]) -> Formula:
+def _is_label(primed: str, bare: str, a: Formula, b: Formula) -> bool:
+    """Whether a primed symbol stands in both formulas, or beside a derivative of the bare one."""
+    holding = [f for f in (a, b) if primed in traits_of(f).names]
+    return len(holding) > 1 or any(one.name == bare and by != _UNNAMED for f in holding for one, by in _derivatives(f))
+
+
+def _with_primes_read(f: Formula, variables: Mapping[str, Expr], labels: Set[str]) -> Formula:
     replacement = {}
     for name in traits_of(f).names:
-        if name.endswith("'") and name[:-1] in variables:
+        if name.endswith("'") and name[:-1] in variables.keys() - labels:
             replacement[symbol(name)] = Expr("derivative", (symbol(name[:-1]), variables[name[:-1]]), "1")
     named = {one.name for one, by in _derivatives(f) if by == _UNNAMED} & variables.keys()
     if len({variables[name] for name in named}) == 1:

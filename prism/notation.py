@@ -7,7 +7,7 @@ the formulas do, both together, so that a symbol is one thing on both sides.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
@@ -23,6 +23,13 @@ _USUALLY_COMPLEX = frozenset(("z", "Z", "w", r"\psi", r"\Psi", r"\chi", "S", "Y"
 _SPECIAL = re.compile(r"[A-Za-z]{2,}$|\\(delta|zeta|mathcal)|O$|[PYLTHJj]_")
 _PARTS = frozenset(("Re", "Im", "arg"))
 _MARKS = (VECTOR, _HAT, CONJUGATE, r"\bar{")
+# Vectors of length one along the axes, each with the number of its axis.
+_AXES = {
+    **{rf"\hat{{{letter}}}": k for letters in ("xyz", "ijk") for k, letter in enumerate(letters)},
+    r"\hat{\imath}": 0, r"\hat{\jmath}": 1,
+    **{rf"\{mark}{{e}}_{axis}": k for mark in ("hat", "vec") for k, axis in enumerate("xyz")},
+}  # fmt: skip
+_CURVED = frozenset((r"\hat{r}", r"\hat{\theta}", r"\hat{\phi}", r"\hat{\varphi}"))  # along curved coordinates
 FORMULAS_KEPT = 4096  # formulas remembered in a process
 
 
@@ -38,22 +45,104 @@ def notation_of(a: Formula, b: Formula, context: Context) -> Notation:
     unit = _imaginary_unit(names, members, context)
     is_complex = bool(unit) or _speaks_of_parts(names, members) or _is_declared(names, context, "complex")
     vectors = frozenset(name for name in names if VECTOR in name) | _declared(names, context, "vector")
-    if vectors:
+    if vectors or _is_along_axes(names, members):
         vectors |= {name for name in names if name.startswith(_HAT)}
+    has_columns = bool(vectors) or _multiplies_columns(members)
     functions = _functions(members)
-    if not (is_complex or vectors or depends or functions or holds_matrix(members)):
+    if not (is_complex or has_columns or depends or functions or holds_matrix(members)):
         return PLAIN
+    directions = {} if r"\hbar" in names or _has_operators(members) else _directions(vectors)
+    basis = {} if _has_operators(members) else _basis(vectors - directions.keys() - context.symbols.keys())
     notation = Notation(
         is_complex=is_complex,
         complexes=_complexes(a, b, names, context, unit) if is_complex else frozenset(),
         unit=unit or "i",
         vectors=vectors,
-        dimension=_dimension(members) if vectors else 3,
+        dimension=_dimension(members, basis) if has_columns else 3,
         lengths=tuple(sorted((length, name) for name in vectors for length in (length_of(name),) if length in names)),
+        basis=tuple(sorted(basis.items())),
+        directions=tuple(sorted(directions.items())),
+        components=_components(vectors - directions.keys() - basis.keys(), names - _bound(members)),
         depends=depends,
         functions=functions,
+        has_columns=has_columns,
     )
     return _with_matrices(a, b, notation)
+
+
+def looser_readings(notation: Notation) -> tuple[Notation, ...]:
+    r"""Readings in which symbols that belong to one vector are each their own, for formulas that say how they belong.
+
+    `v_x = \vec v\cdot\hat x`, `\vec r = r\hat r` and `v = |\vec v|` are true by what the letters mean. What agrees with
+    more symbols free to vary agrees all the more.
+    """
+    looser = (
+        replace(notation, components=()),
+        replace(notation, components=(), directions=()),
+        replace(notation, lengths=()),
+        replace(notation, directions=(), lengths=()),
+    )
+    return tuple(reading for reading in dict.fromkeys(looser) if reading != notation)
+
+
+# Vectors. -------------------------------------------------------------------------------------------------------
+
+
+def _is_along_axes(names: frozenset[str], members: tuple[Expr, ...]) -> bool:
+    """Whether hats are the axes although no arrow is written: several of them, and no other hat but curved ones."""
+    hats = {name for name in names if name.startswith(_HAT)} - _CURVED
+    return len(hats) > 1 and hats <= _AXES.keys() and not _has_operators(members)
+
+
+def _has_operators(members: tuple[Expr, ...]) -> bool:
+    """Whether hats are operators: they are multiplied with one another, or stand beside states or commutators."""
+    for node in (node for member in members for node in walk(member)):
+        if node.op in ("commutator", "bracket", "tensor") or (node.op == "opaque" and node.name == "ordered product"):
+            return True
+        hats = [arg for arg in node.args if arg.op == "sym" and arg.name.startswith(_HAT)]
+        if (node.op == "mul" and len(hats) > 1) or (node.op == "pow" and hats):
+            return True
+    return False
+
+
+def _basis(vectors: frozenset[str]) -> dict[str, int]:
+    """The axes among vectors of length one, each with its number."""
+    return {name: _AXES[name] for name in vectors if name in _AXES}
+
+
+def _directions(vectors: frozenset[str]) -> dict[str, str]:
+    r"""`\hat r` beside `\vec r`, each with its vector; `\hat k` beside other axes is an axis, whatever `\vec k` is."""
+    pairs = {name: VECTOR + name.removeprefix(_HAT) for name in vectors if name.startswith(_HAT)}
+    return {
+        name: vector
+        for name, vector in pairs.items()
+        if vector in vectors and not (name in _AXES and any(other in _AXES for other in vectors - {name}))
+    }
+
+
+def _components(vectors: frozenset[str], names: frozenset[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    r"""What the text calls the components of its vectors, where it speaks of them: `F_{1x}` beside `\vec F_1`."""
+    found = []
+    for vector in sorted(vectors):
+        letter, _, index = length_of(vector).partition("_")
+        index = index.removeprefix("{").removesuffix("}")
+        styles = ("{}{}", "{},{}", "{1}{0}", "{1},{0}") if index else ("{1}",)
+        for style in styles:
+            inside = [style.format(index, axis) for axis in "xyz"]
+            places = tuple(f"{letter}_{{{text}}}" if len(text) > 1 else f"{letter}_{text}" for text in inside)
+            if letter and not names.isdisjoint(places):
+                found.append((vector, places))
+                break
+    return tuple(found)
+
+
+def _multiplies_columns(members: tuple[Expr, ...]) -> bool:
+    """Whether values in round brackets are multiplied as vectors, or have a length."""
+    return any(
+        node.op in ("dot", "cross", "abs") and any(arg.op == "tuple" for arg in node.args)
+        for member in members
+        for node in walk(member)
+    )
 
 
 def with_calls(a: Formula, b: Formula) -> tuple[Formula, Formula]:
@@ -192,18 +281,27 @@ def length_of(vector: str) -> str:
 def _functions(members: tuple[Expr, ...]) -> frozenset[str]:
     r"""Letters that are applied to more than a symbol or a number somewhere, or to the variable of an integral."""
     found = set()
-    bound = {node.args[1] for member in members for node in walk(member)
-             if node.op in ("integral", "sum", "product") and len(node.args) > 1}  # fmt: skip
+    bound = _bound(members)
     for member in members:
         for node in walk(member):
-            composite = node.op == "apply" and len(node.args) == 1 and (node.args[0].args or node.args[0] in bound)
+            composite = node.op == "apply" and len(node.args) == 1 and (node.args[0].args or node.args[0].name in bound)
             if composite and not is_known_function(node.name) and not _SPECIAL.match(node.name):
                 found.add(node.name)
     return frozenset(found)
 
 
-def _dimension(members: tuple[Expr, ...]) -> int:
+def _bound(members: tuple[Expr, ...]) -> frozenset[str]:
+    """Variables of the integrals, sums and products."""
+    return frozenset(
+        node.args[1].name for member in members for node in walk(member)
+        if node.op in ("integral", "sum", "product") and len(node.args) > 1 and node.args[1].op == "sym"
+    )  # fmt: skip
+
+
+def _dimension(members: tuple[Expr, ...], basis: Mapping[str, int]) -> int:
     """Components of the vectors: those that are written out, else three."""
+    if 2 in basis.values():
+        return 3
     for member in members:
         for node in walk(member):
             if node.op == "tuple" and len(node.args) in (2, 3):

@@ -66,7 +66,7 @@ def prove(a: Expr, b: Expr, notation: Notation, positive: frozenset[str]) -> Pro
         notation: vectors, matrices and complex numbers are no polynomials.
         positive: symbols that are only drawn positive.
     """
-    if notation.vectors or notation.matrices or notation.is_complex:
+    if notation.has_columns or notation.matrices or notation.is_complex:
         return Proof.OPEN
     try:
         ring = _Ring()
@@ -95,7 +95,7 @@ def _differ_by_one(ones: set[str], twos: set[str]) -> bool:
 
 def factors_of(residual: Expr, notation: Notation) -> tuple[Expr, ...]:
     """The different factors of what is set to zero, multiplied out or not; none where it is not rational."""
-    if notation.vectors or notation.matrices or notation.is_complex:
+    if notation.has_columns or notation.matrices or notation.is_complex:
         return ()
     try:
         ring = _Ring()

@@ -6,16 +6,17 @@ every boundary that occurs in one of them, and wherever the draws fall. Strict a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
 from prism.context import Context
 from prism.equivalence import MIN_POINTS, Verdict, around, facts_of, samplings_of, sign_at
-from prism.expr import ORDERINGS, Expr, Formula, formula, is_infinite
+from prism.expr import ORDERINGS, Expr, Formula, formula, is_infinite, symbols, walk
 from prism.kernels import kernels
 from prism.lowering import Mismatch
-from prism.points import special_of, tape_of, zero_points
+from prism.notation import VECTOR
+from prism.points import Sampling, special_of, tape_of, zero_points
 from prism.tape import TapeTooLarge
 
 MAX_BOUNDARIES = 12  # of both regions; more are a list of guesses
@@ -37,8 +38,11 @@ class _Region:
 
 
 def are_regions(a: Formula, b: Formula) -> bool:
-    """Whether both formulas say where something lies, and one of them not by a single inequality."""
-    return (a.kind, b.kind) != ("inequality", "inequality") and _region(a) is not None and _region(b) is not None
+    """Whether both formulas say where something lies, and one of them not by a single inequality between positives."""
+    one, two = _region(a), _region(b)
+    if one is None or two is None:
+        return False
+    return (a.kind, b.kind) != ("inequality", "inequality") or bool(_either_sign((*_bounds(one), *_bounds(two))))
 
 
 def compare_regions(a: Formula, b: Formula, context: Context) -> Verdict:
@@ -57,6 +61,7 @@ def compare_regions(a: Formula, b: Formula, context: Context) -> Verdict:
     if any(tape.atoms or len(tape.roots) > 1 for tape in tapes):
         return Verdict("undecided", "unsupported", detail="a region of what is not evaluated")
     samplings = samplings_of(tuple(tapes), context)
+    samplings |= dict.fromkeys((_either_sign(bounds) & samplings.keys()) - context.symbols.keys(), Sampling("real"))
     module = kernels()
     boundaries = {}
     for bound, tape in zip(bounds, tapes, strict=True):
@@ -77,6 +82,35 @@ def compare_regions(a: Formula, b: Formula, context: Context) -> Verdict:
     if seen != {True, False}:
         return Verdict("undecided", "too_few_points", cost=cost)
     return Verdict("equivalent", "same_zero_set", "tested", cost=cost)
+
+
+def _either_sign(bounds: Iterable[Formula]) -> frozenset[str]:
+    """Symbols that have either sign: what is compared with a negative bound, and what an absolute value is taken of.
+
+    Of an expression (`-1 < a x < 1`) those that are no bounds themselves (`|x| < 1/a`).
+    """
+    alone: set[str] = set()
+    among: set[str] = set()
+    limits: set[str] = set()
+    for bound in bounds:
+        for member, other in (bound.members, bound.members[::-1]):
+            taken = [node.args[0] for node in walk(member) if node.op == "abs"]
+            if _is_negative(other):
+                taken.append(member)
+            for node in taken:
+                (alone if node.op == "sym" else among).update(symbols(node))
+            if taken:
+                limits |= symbols(other)
+    return frozenset(name for name in alone | (among - limits) if VECTOR not in name)
+
+
+def _is_negative(node: Expr) -> bool:
+    """Whether an expression is negative by its form, its symbols being positive."""
+    if node.op == "neg":
+        return not _is_negative(node.args[0])
+    if node.op in ("mul", "div"):
+        return sum(_is_negative(arg) for arg in node.args) % 2 == 1
+    return node.op == "num" and node.value is not None and node.value < 0
 
 
 def _region(f: Formula) -> _Region | None:

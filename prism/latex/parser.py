@@ -255,18 +255,20 @@ def _joined(factors: list[Expr]) -> Expr:
 
 
 def _vectors_meet(left: list[Expr], right: list[Expr]) -> bool:
-    """Whether both sides are vectors; hats make one."""
+    """Whether both sides are vectors; hats make one, and so do values in round brackets."""
     kinds = [max((_vector_rank(factor) for factor in side), default=0) for side in (left, right)]
     return min(kinds) > 0
 
 
 def _vector_rank(node: Expr) -> int:
-    r"""2 for an expression whose value is a vector, 1 if only hats say so, 0 otherwise."""
+    r"""2 for an expression whose value is a vector, 1 if only hats or a tuple say so, 0 otherwise."""
     if node.op == "sym":
         bare = node.name.removeprefix(r"\Delta ").removeprefix(r"\delta ")
         return 2 if bare.startswith(r"\vec{") else 1 if bare.startswith(r"\hat{") else 0
-    if node.op in ("cross",):
+    if node.op == "cross":
         return 2
+    if node.op == "tuple":
+        return 1
     if node.op == "nabla":
         return 2 if node.name in ("grad", "curl") else _vector_rank(node.args[0]) if node.name == "laplace" else 0
     if node.op == "opaque" and node.name == "nabla":

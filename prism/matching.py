@@ -34,7 +34,7 @@ from prism.fields import written_out
 from prism.kinds import compare
 from prism.lowering import uncertainty
 from prism.notation import VECTOR, holds_matrix, length_of
-from prism.operators import operators_of
+from prism.operators import names_kept
 from prism.quantities import constant_table, with_italic_units, with_units_resolved
 from prism.regions import are_regions, compare_regions
 
@@ -486,7 +486,7 @@ def _constant_attempts(a: Formula, b: Formula, context: Context) -> Iterator[_At
     mine, yours = _marks_of(a).names, _marks_of(b).names
     choices = [
         (name, _identities(name))
-        for name in sorted((mine ^ yours) - operators_of(a, b))
+        for name in sorted((mine ^ yours) - names_kept(a, b))
         if _identities(name) and may_be_constant(context, name)
     ]
     attempts = 0

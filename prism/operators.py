@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 
 from prism.expr import Expr, Formula, canonical, number, spell, symbol, symbols, traits_of, walk
 
@@ -39,6 +40,10 @@ _QUANTUM = re.compile(r"^\\hbar$|^\\[pP]si|^\\hat\{[Hp]\}|\^\{\\dagger\}")
 # Numbers that commute with everything: of quantum mechanics, and those that also no place depends on.
 _NUMBERS = re.compile(r"^(i|\\hbar|\\pi|k_B|\\epsilon_0|\\mu_0|m(_.*)?)$")
 _NUMBERS_OF_STATES = re.compile(r"^(e|c|t|\\omega(_.*)?|\\mu_B|E_(\d|[i-n]|\{[i-n\d,]+\}))$")
+_HAMILTONIAN = re.compile(r"^(\\mathcal\{H\}|H)(_.*)?$")
+_WAVE_FUNCTION = re.compile(r"^\\[pP]si(_|'|$)")
+_SPIN = re.compile(r"^\\hat\{(\\sigma|S|s)\}")  # matrices of numbers: a function of place commutes with them
+_STATE_OF_SPIN = re.compile(r"^\\(alpha|beta)(_|$)")
 _STATE = re.compile(r"^\\(psi|Psi|phi|Phi|varphi|chi)\b")
 _MATRIX = re.compile(
     r"^(?:\\(?:mathbf|boldsymbol|mathcal|mathrm)\{)?[A-Z]|^\\(rho|sigma|varrho|Lambda|Sigma|Omega|Pi)\b"
@@ -87,6 +92,14 @@ def operators_of(a: Formula, b: Formula) -> frozenset[str]:
     return operators
 
 
+def names_kept(a: Formula, b: Formula) -> frozenset[str]:
+    """Operators and what they act on: symbols of a pair that no constant of nature may be put in for."""
+    if _marks_of(a) is None and _marks_of(b) is None:
+        return _NONE
+    nodes = [node for f in with_ordered_products(a, b) for member in f.members for node in walk(member)]
+    return operators_of(a, b).union(*(symbols(node) for node in nodes if _is_word(node)))
+
+
 @dataclass(frozen=True, slots=True)
 class _Marks:
     """What one formula shows: names of operators, and whether an operator or a state stands in it that is no symbol."""
@@ -105,7 +118,7 @@ def _marks_of(f: Formula) -> _Marks | None:
         if node.op == "commutator" or (node.op == "opaque" and node.name == r"\dagger"):
             operators |= {name for name in symbols(*node.args) if not _is_number_name(name)}
         elif node.op == "mul":
-            operators |= _between_inverses(node)
+            operators |= _between_inverses(node) | _before_states(node)
         elif node.op in ("add", "sub"):
             operators |= _in_another_order(node)
     certain = any(_is_operator(node, _NONE) for node in nodes)
@@ -165,6 +178,16 @@ def _between_inverses(node: Expr) -> set[str]:
             if _are_inverse(one, factors[last]):
                 found |= symbols(*factors[first : last + 1])
     return {name for name in found if not _is_number_name(name)}
+
+
+def _before_states(node: Expr) -> set[str]:
+    r"""The Hamiltonian of `H\psi = E\psi`, which is nobody's product."""
+    factors = list(_as_written(node))
+    return {
+        one.name
+        for one, two in pairwise(factors)
+        if one.op == two.op == "sym" and _HAMILTONIAN.match(one.name) and _WAVE_FUNCTION.match(two.name)
+    }
 
 
 def _are_inverse(one: Expr, two: Expr) -> bool:
@@ -241,7 +264,11 @@ def _ordered(member: Expr, reading: _Reading) -> Expr:
 
 
 def _holds_word(node: Expr) -> bool:
-    return any(inner.op == "opaque" and inner.name.startswith(_WORD) for inner in walk(node))
+    return any(map(_is_word, walk(node)))
+
+
+def _is_word(node: Expr) -> bool:
+    return node.op == "opaque" and node.name.startswith(_WORD)
 
 
 def _sorted_functions(word: tuple[Expr, ...], reading: _Reading) -> tuple[Expr, ...]:
@@ -384,6 +411,9 @@ def _acts_on(word: tuple[Expr, ...], name: str, reading: _Reading) -> bool:
         if _STATE.match(name) and _is_operator(letter, reading.operators):
             return True
         hats = [inner for inner in names if inner.startswith(_HAT) and inner in reading.operators]
+        if any(map(_SPIN.match, hats)) and _STATE_OF_SPIN.match(name):
+            return True
+        hats = [hat for hat in hats if not _SPIN.match(hat)]
         acting = any(reading.hats_act or not _HATS_OF_NUMBERS.match(hat) for hat in hats)
         if acting and not _NUMBERS_OF_STATES.match(name):
             return True

@@ -326,7 +326,7 @@ def _is_value(base: str, content: list[Token]) -> bool:
     if any(part.type in ("COMMA", "REL", "GIVEN", "SETOP") for part in content):
         return True
     variables = {part.text for part in content if part.type == "SYM" and part.text in _WAVE_VARIABLES}
-    if base == "g":  # g(h - y) is a product, g(x - vt) a wave
+    if base == "g" and any(part.type in ("PLUS", "MINUS") for part in content):  # g(h - y), but a wave g(x - vt)
         return "t" in variables and len(variables) > 1
     return base in _WAVES and bool(variables)
 

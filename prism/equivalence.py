@@ -505,7 +505,7 @@ def _positive(pair: Pair) -> frozenset[str]:
 
 def _try_without_double_roots(trial: _Trial, pair: Pair, verdict: Verdict) -> Verdict:
     """`(x + 1)^2 = 0` written out has no root where the sign changes: each factor is asked once."""
-    if len(trial.tapes[0].roots) > 1:
+    if any(len(tape.roots) > 1 for tape in trial.tapes):
         return verdict
     tapes = []
     for f in (pair.a, pair.b):

@@ -470,9 +470,9 @@ def _powers(node: Expr, bound: Renamed) -> tuple[Fraction, dict[str, Fraction]]:
             factor, inner = _powers(arg, bound)
             if exponent < 0 and not factor:
                 return _ONE, {f"({_atom(node, bound)})": _ONE}
-            if (coefficient * factor).numerator.bit_length() > _MAX_FOLD_BITS:
-                return _ONE, {_atom(node, bound): _ONE}
             coefficient *= factor**exponent
+            if max(coefficient.numerator.bit_length(), coefficient.denominator.bit_length()) > _MAX_FOLD_BITS:
+                return _ONE, {_atom(node, bound): _ONE}
             for base, power in inner.items():
                 powers[base] = powers.get(base, Fraction(0)) + exponent * power
         return coefficient, {base: power for base, power in powers.items() if power}
@@ -505,7 +505,8 @@ def _power(node: Expr, bound: Renamed) -> tuple[Fraction, dict[str, Fraction]]:
         exponent = 1 / coefficient if node.op == "root" else coefficient
     factor, powers = _powers(base, bound)
     whole = exponent.denominator == 1
-    small = abs(exponent) <= _MAX_FOLD_EXPONENT and factor.numerator.bit_length() * abs(exponent) <= _MAX_FOLD_BITS
+    length = max(factor.numerator.bit_length(), factor.denominator.bit_length())
+    small = abs(exponent) <= _MAX_FOLD_EXPONENT and length * abs(exponent) <= _MAX_FOLD_BITS
     if whole and small and (factor or exponent > 0):
         return factor ** int(exponent), {name: power * exponent for name, power in powers.items()}
     if factor == 1 and len(powers) == 1:

@@ -13,8 +13,10 @@ from prism.context import Context
 from prism.derivatives import worked_out
 from prism.equivalence import RANK, Verdict, compare_sides, compare_zero_sets, is_identity
 from prism.expr import Expr, Formula, canonical, formula, substitute, symbol, symbols, walk
+from prism.lowering import Mismatch
 from prism.notation import with_calls
 from prism.operators import with_ordered_products
+from prism.tape import TapeTooLarge
 
 MAX_ENTRIES = 24  # of a set or tuple; each entry of the one is compared with each of the other
 
@@ -31,8 +33,21 @@ def compare(a: Formula, b: Formula, context: Context = _NOTHING_KNOWN, *, approx
     Args:
         a, b: the reference and the claim, units already resolved.
         context, approximate: see `equivalence.compare_zero_sets`.
+
+    What grows beyond the limits, or has no value where it is asked for one, leaves a pair undecided: here is the one
+    place that says so, whichever comparison it was.
     """
-    a, b = (united(with_ordered_products(f)) for f in worked_out(*with_calls(a, b)))
+    try:
+        return _compared(a, b, context, approximate=approximate)
+    except TapeTooLarge as error:
+        return Verdict("undecided", "too_large", detail=str(error))
+    except Mismatch as error:
+        return Verdict("undecided", "unsupported", detail=str(error))
+
+
+def _compared(a: Formula, b: Formula, context: Context, *, approximate: bool) -> Verdict:
+    """The comparison that the kinds of two formulas need."""
+    a, b = (united(f) for f in with_ordered_products(*worked_out(*with_calls(a, b))))
     if a.kind == "expression" and b.kind == "equation":
         return _any_member(a, b, context)
     if a.relations == ("propto",) and (b.relations == a.relations or b.kind == "equation"):

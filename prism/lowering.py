@@ -33,6 +33,7 @@ _MAX_UNCERTAINTY = 0.005
 _INVERSE = frozenset(("asin", "acos", "atan"))
 _TRIG = frozenset(("sin", "cos", "tan"))
 _KINKED = frozenset(("abs", "floor", "ceiling", "cases", "modulo"))
+_TRANSPOSES = ("T", r"\dagger", "*")
 CONJUGATE = "^{*}"
 
 
@@ -373,7 +374,8 @@ def _join(op: str, a: _Value, b: _Value, scope: _Scope) -> _Value:
             pairs = zip(a.entries, b.entries, strict=True)
             return replace(a, entries=tuple(_on_pairs(op, x, y, scope) for x, y in pairs))
         if op == "mul":
-            return _product_of_tables(a, b, scope)
+            product = _product_of_tables(a, b, scope)
+            return product.entries[0] if a.columns > 1 and len(product.entries) == 1 else product  # a row upon a column
         raise Mismatch(op)
     if isinstance(a, _Table) and not isinstance(b, _Table):
         if op in ("mul", "div"):
@@ -546,6 +548,8 @@ def _norm(a: _Value, scope: _Scope) -> Pair:
 def _power(node: Expr, scope: _Scope) -> _Value:
     """x^n with an immediate integer, a root, or a real power: in this order of preference."""
     builder = scope.builder
+    if node.args[0].op == "tuple" and node.args[1] == symbol("T"):
+        return _transposed(Expr("opaque", node.args[:1], name="T"), scope)
     base, exponent = _lower(node.args[0], scope), _scalar(node.args[1], scope)
     value = builder.exact.get(exponent[0]) if exponent[1] is None else None
     if isinstance(base, _Table):
@@ -624,6 +628,23 @@ def _tuple(node: Expr, scope: _Scope) -> _Table:
     if not scope.notation.has_columns or len(node.args) != scope.notation.dimension:
         raise NoValue("tuple")
     return _Table(len(node.args), 1, tuple(_scalar(entry, scope) for entry in node.args))
+
+
+def _transposed(node: Expr, scope: _Scope) -> _Value:
+    r"""`A^T`, `A^\dagger` and `A^*` of a table that is written out; `(x, y, z)^T` is the column that a vector is."""
+    if node.name not in _TRANSPOSES or (node.args[0].op == "tuple" and node.name != "T"):
+        raise NoValue("opaque")
+    table = _lower(node.args[0], scope)
+    if not isinstance(table, _Table):
+        raise NoValue("opaque")
+    if node.args[0].op == "tuple":
+        return table
+    if node.name != "T":
+        table = replace(table, entries=tuple(_conjugate_of(entry, scope) for entry in table.entries))
+    if node.name == "*":
+        return table
+    entries = tuple(table.entries[r * table.columns + c] for c in range(table.columns) for r in range(table.rows))
+    return _Table(table.columns, table.rows, entries)
 
 
 def _dot(node: Expr, scope: _Scope) -> _Value:
@@ -1227,4 +1248,5 @@ _LOWERED: dict[str, Callable[[Expr, _Scope], _Value]] = {
     "root": _power, "matrix": _matrix, "tuple": _tuple, "dot": _dot, "cross": _cross, "apply": _called,
     "factorial": _factorial, "binomial": _binomial, "ceiling": _ceiling, "modulo": _modulo, "parallel": _parallel,
     "cases": _cases, "sum": _sum, "product": _sum, "integral": _integral, "abs": _absolute,
+    "opaque": _transposed,
 }  # fmt: skip

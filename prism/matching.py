@@ -33,7 +33,8 @@ from prism.expr import (
 from prism.fields import written_out
 from prism.kinds import compare
 from prism.lowering import uncertainty
-from prism.notation import VECTOR, length_of
+from prism.notation import VECTOR, holds_matrix, length_of
+from prism.operators import names_kept
 from prism.quantities import constant_table, with_italic_units, with_units_resolved
 from prism.regions import are_regions, compare_regions
 
@@ -97,17 +98,16 @@ def equivalent(a: Formula | str, b: Formula | str, *, context: Context | None = 
 def _joint(a: Formula, b: Formula, context: Context) -> Verdict | None:
     """Two systems of equations by their common solutions: `x + y = 3, x - y = 1` is `x = 2, y = 1`.
 
-    As many equations as symbols leave nothing to draw: the unknowns have either sign, and Newton's method has to begin
-    near each solution to find it. So it begins in wide ranges too, and they have to agree: `x = 1` is not
-    `x^2 - 1001x + 1000 = 0`. None for anything else.
+    A system is also what the rows of an equation between matrices say. As many equations as symbols leave nothing to
+    draw: the unknowns have either sign, and Newton's method has to begin near each solution to find it. So it begins
+    in wide ranges too, and they have to agree: `x = 1` is not `x^2 - 1001x + 1000 = 0`. None for anything else.
     """
-    if a.kind != "system" or b.kind != "system" or max(len(a.parts), len(b.parts)) > MAX_EQUATIONS:
+    parts = [_equations(f) for f in (a, b)]
+    if not all(parts) or max(map(len, parts)) == 1 or max(map(len, parts)) > MAX_EQUATIONS:
         return None
-    if any(part.kind != "equation" for f in (a, b) for part in f.parts):
-        return None
-    names = frozenset(name for f in (a, b) for part in f.parts for name in symbols(*part.members))
-    one, two = (_stacked(resolved(f)) for f in (a, b))
-    if len(names) != max(len(a.parts), len(b.parts)):
+    names = frozenset(name for each in parts for part in each for name in symbols(*part.members))
+    one, two = (_stacked(resolved(f)) if f.parts else resolved(f) for f in (a, b))
+    if len(names) != max(map(len, parts)):
         return compare(one, two, context)
     verdicts: list[Verdict] = []
     for domain in (None, *((-reach, reach) for reach in _REACHES)):
@@ -117,6 +117,12 @@ def _joint(a: Formula, b: Formula, context: Context) -> Verdict | None:
         if verdicts[-1].status != "equivalent":
             break
     return replace(verdicts[-1], cost=sum(verdict.cost for verdict in verdicts))
+
+
+def _equations(f: Formula) -> tuple[Formula, ...]:
+    """The equations of a system; an equation between matrices is one; none of anything else."""
+    parts = f.parts if f.kind == "system" else (f,) if f.kind == "equation" and holds_matrix(f.members) else ()
+    return parts if all(part.kind == "equation" for part in parts) else ()
 
 
 def _stacked(system: Formula) -> Formula:
@@ -504,9 +510,15 @@ def _with_italic_units(f: Formula, vocabulary: frozenset[str]) -> Formula:
 
 
 def _length_attempts(a: Formula, b: Formula) -> Iterator[_Attempt]:
-    r"""`\vec F = m\vec a` beside `F = ma`: where each side is one vector times positive numbers, its length."""
+    r"""`\vec F = m\vec a` beside `F = ma`: where each side is one vector times positive numbers, its length.
+
+    Only where the other formula speaks of these lengths: `A = \lambda` is not `A\vec v = \lambda\vec v`.
+    """
     vectors = [_marks_of(f).has_vector for f in (a, b)]
     if vectors[0] == vectors[1]:
+        return
+    names, others = (_marks_of(f).names for f in ((a, b) if vectors[0] else (b, a)))
+    if not {length_of(name) for name in names if VECTOR in name} <= others:
         return
     one, two = (_lengths(f) if has_vector else f for f, has_vector in zip((a, b), vectors, strict=True))
     if one is not None and two is not None:
@@ -579,7 +591,7 @@ def _constant_attempts(a: Formula, b: Formula, context: Context) -> Iterator[_At
     mine, yours = _marks_of(a).names, _marks_of(b).names
     choices = [
         (name, _identities(name))
-        for name in sorted(mine ^ yours)
+        for name in sorted((mine ^ yours) - names_kept(a, b))
         if _identities(name) and may_be_constant(context, name)
     ]
     attempts = 0

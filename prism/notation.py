@@ -308,6 +308,9 @@ def _dimension(members: tuple[Expr, ...], basis: Mapping[str, int]) -> int:
                 return len(node.args)
             if node.op == "matrix" and all(row.op != "row" or len(row.args) == 1 for row in node.args):
                 return len(node.args)
+            if node.op == "opaque" and node.name == "T" and len(node.args[0].args) == 1:
+                (row,) = node.args[0].args
+                return len(row.args) if row.op == "row" else 3
     return 3
 
 

@@ -22,6 +22,7 @@ MAX_GENERATORS = 16
 MAX_DEGREE = 24  # of an exponent
 MAX_TERMS = 400  # of a polynomial: one that grows beyond is left to sampling
 MAX_BITS = 512  # of a coefficient
+_MAX_BITS_OF_POWER = 8 * MAX_BITS
 _KEPT = 1024
 
 _TRANSCENDENTAL = frozenset(("sin", "cos", "tan", "exp", "ln", "log10", "sinh", "cosh", "tanh", "asin", "acos", "atan"))
@@ -102,9 +103,9 @@ def factors_of(residual: Expr, notation: Notation) -> tuple[Expr, ...]:
         _collect(residual, ring)
         poly = _numerator(residual, ring)
         _, factors = poly.factor()
+        return tuple(_as_expr(factor, ring) for factor, _ in factors)
     except (_TooLarge, ZeroDivisionError):
         return ()
-    return tuple(_as_expr(factor, ring) for factor, _ in factors)
 
 
 def _is_rational(node: Expr) -> bool:
@@ -156,8 +157,9 @@ def _quotient(node: Expr, ring: _Ring, context: Any) -> tuple[Any, Any]:
         above, below = _quotient(node.args[0], ring, context)
         if exponent < 0:
             above, below = _inverted(above, below)
-        if len(above) ** abs(exponent) > MAX_TERMS**2 or len(below) ** abs(exponent) > MAX_TERMS**2:
-            raise _TooLarge
+        for poly in (above, below):
+            if len(poly) ** abs(exponent) > MAX_TERMS**2 or _bits(poly) * abs(exponent) > _MAX_BITS_OF_POWER:
+                raise _TooLarge  # 9^9^9^9 is an attack on memory
         return _within(above ** abs(exponent)), _within(below ** abs(exponent))
     above, below = _quotient(node.args[0], ring, context)
     if node.op == "neg":
@@ -172,6 +174,11 @@ def _quotient(node: Expr, ring: _Ring, context: Any) -> tuple[Any, Any]:
             left, right = _times(above, down), _times(up, below)
             above, below = _reduced(left + right if node.op == "add" else left - right, _times(below, down))
     return above, below
+
+
+def _bits(poly: Any) -> int:
+    """Length of the longest coefficient."""
+    return max((max(int(c.p).bit_length(), int(c.q).bit_length()) for c in poly.coeffs()), default=0)
 
 
 def _times(a: Any, b: Any) -> Any:
@@ -236,6 +243,8 @@ def _is_positive(node: Expr, positive: frozenset[str]) -> bool:
 
 def _as_expr(poly: Any, ring: _Ring) -> Expr:
     """The polynomial as an expression."""
+    if _bits(poly) > MAX_BITS:
+        raise _TooLarge
     terms = []
     for powers, coefficient in zip(poly.monoms(), poly.coeffs(), strict=True):
         factors = [number(Fraction(int(coefficient.p), int(coefficient.q)))]

@@ -94,7 +94,9 @@ def heads(items: list[Token]) -> Heads:
                 bare.add(item.text)
                 continue
             content = bracket.args[0]
-            if _are_variables(content, item.text):
+            if _holds(content, item.text):
+                bare.add(item.text)
+            elif _are_variables(content, item.text):
                 names = tuple(part.text for part in content)
                 if lists.setdefault(item.text, names) != names:
                     found.defined.add(item.text)  # f(x) + f(y): each is a value of its own
@@ -125,6 +127,8 @@ def _is_definition(items: list[Token]) -> bool:
     if len(items) < 3 or items[0].type != "SYM" or items[1].type != "PAREN" or items[2].type != "REL":
         return False
     content = items[1].args[0]
+    if _holds(content, items[0].text):
+        return False
     plain = len(content) == 1 and content[0].type in ("SYM", "NUM") and content[0].sup is None
     step = len(content) == 3 and content[1].type in ("PLUS", "MINUS") and content[2].type == "NUM"  # g(n+1) = ...
     return items[1].text == "(" and (plain or step) and items[2].text in ("=", ":=", r"\equiv")
@@ -183,6 +187,8 @@ def _called(head: Token, bracket: Token, known: Heads) -> Token | None:
     if head.type == "DERIVATIVE":
         return _derivative_called(head, bracket, known)
     name = head.text
+    if _holds(content, name):
+        return None
     if name == r"\delta" and head.sup is not None and head.sup[0].text in ("2", "3", "4"):
         head = Token("SYM", rf"\delta^{{({head.sup[0].text})}}", head.pos, head.gap)  # of two, three, four dimensions
         return _applied(head, bracket)
@@ -319,7 +325,21 @@ def _is_value(base: str, content: list[Token]) -> bool:
         return True
     if any(part.type in ("COMMA", "REL", "GIVEN", "SETOP") for part in content):
         return True
-    return base in _WAVES and any(part.type == "SYM" and part.text in _WAVE_VARIABLES for part in content)
+    variables = {part.text for part in content if part.type == "SYM" and part.text in _WAVE_VARIABLES}
+    if base == "g" and any(part.type in ("PLUS", "MINUS") for part in content):  # g(h - y), but a wave g(x - vt)
+        return "t" in variables and len(variables) > 1
+    return base in _WAVES and bool(variables)
+
+
+def _holds(content: list[Token], name: str) -> bool:
+    """Whether a symbol stands in its own bracket, as in `x(x - 1)`: a factor, where `f(f(x))` is a call of a call."""
+    following = [*content[1:], None]
+    for part, behind in zip(content, following, strict=True):
+        if part.type == "SYM" and part.text == name and (behind is None or behind.type != "PAREN"):
+            return True
+        if any(_holds(arg, name) for arg in part.args):
+            return True
+    return False
 
 
 def _applied(head: Token, bracket: Token) -> Token:

@@ -422,7 +422,8 @@ def _is_function(token: Token, word: str, cursor: Cursor, *, numeric: bool) -> b
         return False
     if word in ("Re", "Im", "Pr"):  # also numbers of a flow
         return False
-    return after.text in ("(", "[", r"\{") or (operator and _starts_operand(_behind_scripts(cursor)))
+    operand = _behind_scripts(cursor)
+    return after.text in ("(", "[", r"\{") or (operator and (operand.type == "BEGIN" or _starts_operand(operand)))
 
 
 def _behind_scripts(cursor: Cursor) -> Token:

@@ -114,6 +114,52 @@ def extraction() -> list[str]:
     return lines
 
 
+def pairs() -> list[str]:
+    data = result("pairs")
+    lines = [
+        f"Labelled pairs of formulas ({provenance(data)});",
+        "each judge in its best configuration and a process of its own:",
+        "",
+        "| pairs | judge | right | missed | falsely accepted |",
+        "|---|---|---|---|---|",
+    ]
+    for name, size in data["result"]["sets"].items():
+        for judge, found in data["result"]["judges"].items():
+            row = found["sets"][name]["all"]
+            right = row["right"]
+            share = f"{right['part']} ({right['share']:.1%}, {right['low']:.1%} to {right['high']:.1%})"
+            wrong = f"{row['missed equal']['part']} | {row['false accepts']['part']}"
+            lines.append(f"| {name}, {size['pairs']} | {judge} | {share} | {wrong} |")
+    return lines
+
+
+def equivalence_speed() -> list[str]:
+    data = result("equivalence_speed")
+    found = data["result"]
+    kernels, strings, matrix, c, start = (found[part] for part in ("kernels", "strings", "matrix", "c", "start"))
+    rows = {
+        "kernels of a pair, tapes built, median": f"{kernels['us']['median']:.0f} µs",
+        "Algorithm 1 on built sympy expressions, times as long": f"{kernels['ratio']['of_medians']:,.0f}",
+        "`prism.equivalent` on two strings, caches empty, median": f"{strings['us_cold']['median'] / 1e3:.2f} ms",
+        "Math-Verify's parse and verify, times as long": f"{strings['ratio']['cold']['of_medians']:,.0f}",
+        "the same with PRISM's caches filled as it goes": f"{strings['ratio']['stream']['of_medians']:,.0f}",
+        "20 nodes against 30 formulas as `grade` compares them": f"{matrix['ms_as_grade_compares']['best']:.0f} ms",
+        "the same by kernels, parse and tapes included": f"{matrix['ms_by_kernels']['sum_of_bests']:.0f} ms",
+        "all pairs of a matrix in numba over C": f"{c['crossings']['numba_over_c']['of_bests']:.1f}",
+        "evaluation and gradient in numba over C": f"{c['evaluations_and_gradients']['numba_over_c']['of_bests']:.1f}",
+        "first compile of all kernels": f"{start['first_compile_s']['clock']:.1f} s",
+        "loading compiled kernels": f"{start['load_s']['kernels']['clock']['median']:.2f} s",
+        "memory of a worker": f"{start['peak_mb']['worker']:.0f} MB",
+    }
+    lines = [
+        f"Equivalence of physics equations, processor's time on one core ({provenance(data)}):",
+        "",
+        "| | |",
+        "|---|---|",
+    ]
+    return lines + [f"| {name} | {value} |" for name, value in rows.items()]
+
+
 def speed() -> list[str]:
     data = result("start_up")
     lines = [f"Cold starts on {data['cores']} cores, median of separate processes ({provenance(data)}):", ""]
@@ -129,7 +175,23 @@ def main() -> int:
     text = README.read_text("utf-8")
     before, rest = text.split(START)
     after = rest.split(END)[1]
-    body = "\n".join([*accuracy(), "", *graded(), "", *reading(), "", *extraction(), "", *speed()])
+    body = "\n".join(
+        [
+            *accuracy(),
+            "",
+            *pairs(),
+            "",
+            *graded(),
+            "",
+            *reading(),
+            "",
+            *extraction(),
+            "",
+            *equivalence_speed(),
+            "",
+            *speed(),
+        ]
+    )
     current = f"{before}{START}\n\n{body}\n\n{END}{after}"
     if options.check:
         return int(current != text)

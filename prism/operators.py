@@ -209,7 +209,7 @@ def _are_inverse(one: Expr, two: Expr) -> bool:
 
 
 def _in_another_order(node: Expr) -> set[str]:
-    r"""Letters of `H\rho - \rho H`: as numbers, the two products would cancel. Of a sum, capital letters."""
+    r"""Letters of `H\rho - \rho H`: as numbers, the two products would cancel; and of `AB + BA` alone."""
     terms = [(sign, list(_factors(arg))) for sign, arg in _signed(node)]
     found: set[str] = set()
     for at, (sign, one) in enumerate(terms):
@@ -218,7 +218,8 @@ def _in_another_order(node: Expr) -> set[str]:
                 continue
             moved = [x for x, y in zip(one, two, strict=True) if x != y]
             large = all(inner.op == "sym" and _MATRIX.match(inner.name) for inner in moved)
-            if sign != other or large:
+            alone = len(terms) == 2 and (sign != other or (large and len(one) == 2))
+            if alone or (sign != other and large):
                 found |= symbols(*moved)
     return {name for name in found if not _is_number_name(name)}
 

@@ -20,6 +20,7 @@ import prism
 from prism.context import Context, Declaration
 from prism.expr import OPS, Expr, Formula, formula, number, symbol, symbols, walk
 from prism.notation import notation_of
+from prism.operators import with_ordered_products
 
 ROOT = Path(__file__).resolve().parents[2]
 WRITTEN = Path(__file__).resolve().parent / "physics_formulas.toml"
@@ -53,6 +54,7 @@ def known_formulas(folder: Path) -> Iterator[Known]:
         ops = {node.op for member in parsed.members for node in walk(member)}
         evaluated = all(OPS[op].opcode is not None for op in ops) and ops.isdisjoint(("floor", "factorial"))
         evaluated = evaluated and not any(map(_asks_for_whole_numbers, parsed.members))
+        evaluated = evaluated and with_ordered_products(parsed, parsed) == (parsed, parsed)  # no matrices
         names = symbols(*parsed.members)
         if parsed.kind == "equation" and evaluated and len(names) > 1 and str(parsed) not in seen:
             seen.add(str(parsed))

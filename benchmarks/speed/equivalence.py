@@ -7,8 +7,8 @@ a near-miss of every third of them, and `physics_pairs_dev.jsonl` where it is.
   again. Beside it Algorithm 1 of the paper on sympy (`tests/reference.py`), on expressions already built, in a process
   that is killed after 30 s; such a pair counts as 30 s.
 - `strings`: `prism.equivalent` on two strings: `cold` with every cache of formulas emptied before each pair, `stream`
-  with caches emptied once, `warm` with all of them full, where the verdict itself is remembered. Beside it math-verify's parse and verify
-  (`rivals/verdicts.py`).
+  with caches emptied once, `warm` with all of them full: the verdict itself is remembered. Beside it math-verify's
+  parse and verify (`rivals/verdicts.py`).
 - `c`: the same tapes and points, all formulas against all, through numba and through `core.c` (gcc -O2).
 - `matrix`: 20 reference nodes against 30 formulas of a solution: as `grade` compares them, and by kernels alone.
 - `start`: first compile and warm load of the kernels, each in a process of its own, with peak memory.

@@ -12,6 +12,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
+JUDGES = ("prism", "math-verify", "latex2sympy2_extended + simplify", "sympy's parser + simplify")
 START, END = "<!-- figures: written by benchmarks/readme_figures.py -->", "<!-- end of figures -->"
 
 
@@ -124,7 +125,8 @@ def pairs() -> list[str]:
         "|---|---|---|---|---|",
     ]
     for name, size in data["result"]["sets"].items():
-        for judge, found in data["result"]["judges"].items():
+        for judge in JUDGES if name != "suites, core, units" else ():  # units are the next milestone's
+            found = data["result"]["judges"][judge]
             row = found["sets"][name]["all"]
             right = row["right"]
             share = f"{right['part']} ({right['share']:.1%}, {right['low']:.1%} to {right['high']:.1%})"

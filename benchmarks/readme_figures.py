@@ -135,33 +135,6 @@ def pairs() -> list[str]:
     return lines
 
 
-def equivalence_speed() -> list[str]:
-    data = result("equivalence_speed")
-    found = data["result"]
-    kernels, strings, matrix, c, start = (found[part] for part in ("kernels", "strings", "matrix", "c", "start"))
-    rows = {
-        "kernels of a pair, tapes built, median": f"{kernels['us']['median']:.0f} µs",
-        "Algorithm 1 on built sympy expressions, times as long": f"{kernels['ratio']['of_medians']:,.0f}",
-        "`prism.equivalent` on two strings, caches empty, median": f"{strings['us_cold']['median'] / 1e3:.2f} ms",
-        "Math-Verify's parse and verify, times as long": f"{strings['ratio']['cold']['of_medians']:,.0f}",
-        "the same with PRISM's caches filled as it goes": f"{strings['ratio']['stream']['of_medians']:,.0f}",
-        "20 nodes against 30 formulas as `grade` compares them": f"{matrix['ms_as_grade_compares']['best']:.0f} ms",
-        "the same by kernels, parse and tapes included": f"{matrix['ms_by_kernels']['sum_of_bests']:.0f} ms",
-        "all pairs of a matrix in numba over C": f"{c['crossings']['numba_over_c']['of_bests']:.1f}",
-        "evaluation and gradient in numba over C": f"{c['evaluations_and_gradients']['numba_over_c']['of_bests']:.1f}",
-        "first compile of all kernels": f"{start['first_compile_s']['clock']:.1f} s",
-        "loading compiled kernels": f"{start['load_s']['kernels']['clock']['median']:.2f} s",
-        "memory of a worker": f"{start['peak_mb']['worker']:.0f} MB",
-    }
-    lines = [
-        f"Equivalence of physics equations, processor's time on one core ({provenance(data)}):",
-        "",
-        "| | |",
-        "|---|---|",
-    ]
-    return lines + [f"| {name} | {value} |" for name, value in rows.items()]
-
-
 def speed() -> list[str]:
     data = result("start_up")
     lines = [f"Cold starts on {data['cores']} cores, median of separate processes ({provenance(data)}):", ""]

@@ -150,23 +150,8 @@ def main() -> int:
     text = README.read_text("utf-8")
     before, rest = text.split(START)
     after = rest.split(END)[1]
-    body = "\n".join(
-        [
-            *accuracy(),
-            "",
-            *pairs(),
-            "",
-            *graded(),
-            "",
-            *reading(),
-            "",
-            *extraction(),
-            "",
-            *equivalence_speed(),
-            "",
-            *speed(),
-        ]
-    )
+    parts = (accuracy, pairs, graded, reading, extraction, speed)
+    body = "\n\n".join("\n".join(part()) for part in parts)
     current = f"{before}{START}\n\n{body}\n\n{END}{after}"
     if options.check:
         return int(current != text)

@@ -418,18 +418,18 @@ def _unseen_choice(one: _Points, two: _Points, module: ModuleType) -> str:
     for here in (one, two):
         if not here.tape.chooses:
             continue
-        code, x = here.tape.code, workspace(module, here.tape)[0]
+        code, names = here.tape.code, here.tape.names
         choices = [k for k in range(here.tape.n_op) if code[3 * k] == source.FLOOR
                    or (code[3 * k] == source.STEP and code[3 * k + 2] == CHOICE)]  # fmt: skip
         seen: dict[int, set[float]] = {k: set() for k in choices}
         places = [points.point(i) for points in (one, two) for i in range(points.n_point)]
-        drawn = [{name: float(here.draws[v * here.n_draw + d]) for v, name in enumerate(here.tape.names)}
+        drawn = [{name: float(here.draws[v * here.n_draw + d]) for v, name in enumerate(names)}
                  for d in range(here.n_draw)]  # fmt: skip
         for place, counts in [*((place, 0) for place in places), *((place, source.NOWHERE) for place in drawn)]:
-            if not place.keys() >= set(here.tape.names):
+            if not place.keys() >= set(names):
                 continue
             x, value, bound, _, _ = workspace(module, here.tape)
-            for v, name in enumerate(here.tape.names):
+            for v, name in enumerate(names):
                 x[v] = place[name]
             flag = module.evaluate(here.code, here.consts, here.dep, here.tape.n_op, x, 0, value, bound)
             if flag == counts:  # where no case applies there is nothing to be seen

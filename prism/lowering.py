@@ -12,7 +12,7 @@ CAS for integrals (unbounded time).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -932,13 +932,7 @@ def _sum(node: Expr, scope: _Scope) -> _Value:
     term, *rest = node.args
     indices = indices_of(node.args[1])
     if term.op in ("add", "sub", "neg"):
-        parts = [_lower(Expr("sum", (arg, *rest)), scope) for arg in term.args]
-        if term.op == "neg":
-            return _apply("neg", parts[0], scope)
-        total = parts[0]
-        for part in parts[1:]:
-            total = _join(term.op, total, part, scope)
-        return total
+        return _termwise(term.op, [_lower(Expr("sum", (arg, *rest)), scope) for arg in term.args], scope)
     if term.op == "div" and not _runs_over(term.args[1], indices):
         return _join("div", _lower(Expr("sum", (term.args[0], *rest)), scope), _lower(term.args[1], scope), scope)
     inside = [factor for factor in term.args if _runs_over(factor, indices)] if term.op == "mul" else []
@@ -949,6 +943,16 @@ def _sum(node: Expr, scope: _Scope) -> _Value:
         if factor not in inside:
             value = _join("mul", value, _lower(factor, scope), scope)
     return value
+
+
+def _termwise(op: str, parts: Sequence[_Value], scope: _Scope) -> _Value:
+    """The sum, difference or opposite of what has been worked out term by term."""
+    if op == "neg":
+        return _apply("neg", parts[0], scope)
+    total = parts[0]
+    for part in parts[1:]:
+        total = _join(op, total, part, scope)
+    return total
 
 
 def _runs_over(node: Expr, indices: tuple[str, ...]) -> bool:
@@ -1112,11 +1116,8 @@ def _integral(node: Expr, scope: _Scope) -> Pair:
         return _sifted(sifting[0], [factor for factor in inside if factor is not sifting[0]], node, scope)
     if integrand.op in ("add", "sub", "neg"):
         parts = [_scalar(Expr("integral", (arg, *node.args[1:])), scope) for arg in integrand.args]
-        if integrand.op == "neg":
-            return _of_pair("neg", parts[0], scope)
-        total = parts[0]
-        for part in parts[1:]:
-            total = _on_pairs(integrand.op, total, part, scope)
+        total = _termwise(integrand.op, parts, scope)
+        assert not isinstance(total, _Table)
         return total
     is_finite = not is_infinite(low) and high.op != "infinity"
     degree = _degree(integrand, name)

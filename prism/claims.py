@@ -1,18 +1,51 @@
-"""What a solution asserts: which of its formulas are claims, and what a committed one claims (semantics Z.8, C).
+"""What a solution asserts: which of its formulas are claims, and what each says with the solution's own words read.
 
 A formula in a box, or led by a relation or an arrow, is committed: the solution stands by it as a result. Only then
-may an expression without a relation stand for the right side of an equation.
+may an expression without a relation stand for the right side of an equation, and a bare number for a final answer
+(semantics Z.8). What a solution defines is put in where the formula alone matches nothing, and its own names for the
+problem's symbols are learnt from whole formulas, once for all of it (semantics O).
 """
 
 from __future__ import annotations
 
-from prism.context import Context
-from prism.equivalence import Verdict
-from prism.expr import Expr, Formula, formula, walk
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from prism.context import Context, values_of
+from prism.equivalence import RANK, Verdict
+from prism.expr import Expr, Formula, formula, spell, symbols, walk
 from prism.latex import LocatedFormula
-from prism.matching import equivalent
+from prism.matching import match
+from prism.quantities import PI
+from prism.stated import Asked, numeric_of, stated_number
+from prism.statements import statements_of
+from prism.vocabulary import (
+    Expanded,
+    Vocabulary,
+    expansions_of,
+    fresh_atoms,
+    renamings,
+    vocabulary_of,
+    with_names,
+)
 
 MIN_OPERATIONS = 3  # of a bare expression that may stand for the right side of an equation: less is a guess
+_AGREES = 0.05  # relative: a name stands for a given only if no other value is stated of it
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One formula that a solution asserts.
+
+    Attributes:
+        formula: as it was parsed.
+        is_committed: the solution presents it as a result.
+        expansions: with the solution's own symbols eliminated, if it has any that are defined.
+    """
+
+    formula: Formula
+    is_committed: bool = False
+    expansions: tuple[Expanded, ...] = ()
 
 
 def is_committed(located: LocatedFormula) -> bool:
@@ -28,16 +61,103 @@ def is_mention(written: Formula) -> bool:
     return not any(part.args for part in (root.args if root.op == "list" else (root,)))
 
 
-def match_claim(reference: Formula, claim: Formula, context: Context, *, committed: bool) -> Verdict:
+def is_bare_number(located: LocatedFormula, written: Formula) -> bool:
+    """Whether a box holds a number and nothing else: an answer whose question has to be found."""
+    return located.kind == "boxed" and written.kind == "expression" and stated_number(written.members[0]) is not None
+
+
+def claims_of(written: Sequence[tuple[Formula, bool]], known: frozenset[str]) -> tuple[tuple[Claim, ...], Vocabulary]:
+    """The claims of a solution, given in the order of the text with whether each is committed, and its vocabulary.
+
+    Args:
+        written: formulas and whether they are committed.
+        known: symbols of the problem and its reference; all others are the solution's own.
+    """
+    formulas = [each for each, _ in written]
+    vocabulary = vocabulary_of(formulas, known)
+    claims = []
+    for place, (each, committed) in enumerate(written):
+        expansions = expansions_of(each, vocabulary, place) if vocabulary.definitions else ()
+        claims.append(Claim(each, committed, expansions))
+    return tuple(claims), vocabulary
+
+
+def match_claim(reference: Formula, claim: Claim, context: Context, asked: Asked) -> Verdict:
     """Decide whether a student's formula says what a node says.
 
     A committed bare expression of at least three operations stands for the right side of the reference.
     """
+    plain = match(reference, _with_subject(reference, claim.formula, claim.is_committed), context, asked)
+    nearest, cost = plain, plain.cost
+    for expanded in claim.expansions if plain.status != "equivalent" else ():
+        verdict = match(reference, expanded.formula, context, asked)
+        cost += verdict.cost
+        if verdict.status == "equivalent":
+            readings = (*expanded.readings, *verdict.readings)
+            return replace(verdict, readings=readings, stage=max(verdict.stage, 3), cost=cost)
+        nearest = verdict if RANK[verdict.status] < RANK[nearest.status] else nearest
+    return nearest if nearest.cost == cost else replace(nearest, cost=cost)
+
+
+def _with_subject(reference: Formula, claim: Formula, committed: bool) -> Formula:
     bare = claim.kind == "expression" and reference.kind == "equation"
     if bare and committed and _operations(claim.members[0]) >= MIN_OPERATIONS:
-        claim = formula((reference.members[0], claim.members[0]), ("=",), claim.latex, claim.depends)
-    return equivalent(reference, claim, context=context)
+        return formula((reference.members[0], claim.members[0]), ("=",), claim.latex, claim.depends)
+    return claim
 
 
 def _operations(expression: Expr) -> int:
     return sum(max(len(node.args) - 1, 1) for node in walk(expression) if node.args)
+
+
+# Names. ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Renamed:
+    """A claim that says what a node says under names of its own: the verdict, and the vocabulary with them learnt."""
+
+    verdict: Verdict
+    vocabulary: Vocabulary
+
+
+def match_renamed(
+    reference: Formula, claim: Claim, vocabulary: Vocabulary, context: Context, asked: Asked, *, learn: bool
+) -> Renamed | None:
+    """Decide it with the solution's own names taken for the problem's; None if that does not help.
+
+    Args:
+        learn: new names may be taken. Never for a number: a number fits whatever its name is taken for.
+    """
+    numeric = numeric_of(reference)
+    for form in (claim.formula, *(expanded.formula for expanded in claim.expansions)):
+        for statement in statements_of(form):
+            stated = statement.formula
+            if stated.parts or not fresh_atoms(stated, vocabulary.known):
+                continue
+            for names in renamings(reference, stated, vocabulary):
+                new = {atom: name for atom, name in names.items() if atom not in vocabulary.names}
+                if new and (not learn or numeric is not None or not _may_learn(new, stated, vocabulary, context)):
+                    continue
+                verdict = match(reference, with_names(stated, names), context, asked)
+                if verdict.status == "equivalent" and not statement.conditions:
+                    readings = [f"{spell(atom)} is {name} (another name)" for atom, name in names.items()]
+                    verdict = replace(verdict, readings=(*readings, *verdict.readings), stage=max(verdict.stage, 5))
+                    return Renamed(verdict, replace(vocabulary, names={**vocabulary.names, **new}))
+    return None
+
+
+def _may_learn(new: dict[Expr, str], stated: Formula, vocabulary: Vocabulary, context: Context) -> bool:
+    """Whether names may be learnt from a formula: it has a symbol of the problem, and no value speaks against."""
+    if symbols(*stated.members).isdisjoint(vocabulary.known):
+        return False
+    values = values_of(context)
+    for atom, name in new.items():
+        given = values.get(name)
+        for number in vocabulary.numbers.get(atom, ()) if given else ():
+            assert given is not None
+            unit = number.unit
+            value = number.value if unit is None else number.value * unit.factor * PI**unit.pi + unit.offset
+            if abs(value - given.quantity.value) > _AGREES * abs(given.quantity.value):
+                return False
+    return True

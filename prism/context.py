@@ -13,11 +13,12 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from prism.errors import DataFileError, LatexSyntaxError, PrismError
 from prism.expr import Expr, Formula, canonical, symbols
 from prism.latex import parse as parse_latex
-from prism.quantities import read_quantity
+from prism.quantities import Quantity, quantity_expr, read_quantity
 
 SYMBOL_KINDS = {
     "positive": "a positive real number; what every undeclared symbol is",
@@ -128,6 +129,27 @@ def kind_of(context: Context, name: str) -> str:
     """Kind of a symbol; `positive` if the problem says nothing."""
     declaration = context.symbols.get(name)
     return declaration.kind if declaration else _DEFAULT_KIND
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What a symbol is given to be.
+
+    Attributes:
+        text: as the author wrote it.
+        quantity: in coherent SI.
+        expr: the same as number times base units.
+    """
+
+    text: str
+    quantity: Quantity
+    expr: Expr
+
+
+@lru_cache(maxsize=256)
+def values_of(context: Context) -> Mapping[str, Value]:
+    """The values of a problem by name. The dictionary is never changed."""
+    return {name: Value(text, read_quantity(text), quantity_expr(text)) for name, text in context.givens.items()}
 
 
 def may_be_constant(context: Context, name: str) -> bool:

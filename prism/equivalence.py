@@ -53,6 +53,9 @@ REASONS = {
     "same_zero_set": "each holds exactly where the other does",
     "same_value": "the expressions have the same value everywhere",
     "same_number": "the stated number is the reference's, within its tolerance",
+    "other_number": "the stated number is not the one asked for",
+    "unstated": "the reference is a number, and no number is stated of it",
+    "dimension": "its units do not fit",
     "opaque_atoms": "as `same_zero_set`, with constructs that are not evaluated taken as unknowns",
     "witness": "a point that satisfies one does not satisfy the other",
     "live_variables": "they depend on different variables",
@@ -132,6 +135,7 @@ class Verdict:
         witness: where they differ.
         cost: kernel operations.
         detail: for a person: the construct, the fault of the LaTeX.
+        stage: how much was put in, as an index of `attempts.STAGES`; 0 is as they stand.
     """
 
     status: str
@@ -143,6 +147,7 @@ class Verdict:
     witness: Witness | None = None
     cost: int = 0
     detail: str = ""
+    stage: int = 0
 
     def __post_init__(self) -> None:
         if self.reason not in REASONS:
@@ -154,7 +159,7 @@ class Verdict:
             "status": self.status, "reason": self.reason, "proof": self.proof, "domain": self.domain,
             "readings": list(self.readings), "approximate": self.approximate,
             "witness": self.witness and self.witness.to_dict(),
-            "cost": self.cost, "detail": self.detail,
+            "cost": self.cost, "detail": self.detail, "stage": self.stage,
         }  # fmt: skip
 
 

@@ -8,28 +8,50 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import prism
-from prism.claims import is_committed, is_mention, match_claim
+from prism.asking import asked_of
+from prism.attempts import subject_of
+from prism.claims import Claim, claims_of, is_bare_number, is_committed, is_mention, match_claim, match_renamed
 from prism.context import parse
 from prism.dag import POLICIES, ancestor_closure, is_final_correct, score
-from prism.equivalence import REASONS, Verdict
+from prism.equivalence import RANK, REASONS, Verdict
 from prism.errors import LatexSyntaxError
-from prism.expr import OPS, Formula, symbols, walk
+from prism.expr import OPS, Expr, Formula, formula, plain_parts, symbols, walk
 from prism.latex import LeftOut, LocatedFormula, Solution, extract, solution_text
 from prism.problem import Problem, load_problem
 from prism.resources import resource
+from prism.stated import Asked
+from prism.vocabulary import Vocabulary, fresh_atoms
 
 BASE_FORMULAS, FORMULAS_PER_NODE = 20, 10  # distinct formulas that count; a list of guesses is longer (semantics C.7)
+STRICT_STAGE = 3  # definitions; names, literals and values count as readings that a strict grader would not make
 SCHEMA = 1  # of the score row
 
 _POLICY = "closure"
 _DIGITS = 6  # of a score, rounded once from the exact fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A node that a formula matches, and what that took.
+
+    Attributes:
+        node: its index.
+        stage: how much was put in, as an index of `attempts.STAGES`.
+        reason: key of `equivalence.REASONS`.
+        readings: what was used of constants, units, values, definitions and names, in order.
+    """
+
+    node: int
+    stage: int
+    reason: str
+    readings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +67,7 @@ class GradedFormula:
         reason: why, as a key of `equivalence.REASONS`; empty for a mention.
         nodes: indices of the nodes it matched, ascending.
         detail: for a person: what was read of constants, the witness, the fault of the LaTeX.
+        matches: of each of these nodes, what it took.
     """
 
     latex: str
@@ -54,6 +77,7 @@ class GradedFormula:
     reason: str
     nodes: tuple[int, ...] = ()
     detail: str = ""
+    matches: tuple[Match, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +100,7 @@ class Grade:
         matched, credited, missing: node indices, ascending.
         final_correct: every final answer matched itself.
         policies: the score under `strict`, `prefix` and `final`.
+        score_strict: the score, had only matches up to STRICT_STAGE counted: no name and no value was put in.
         formulas: in the order of the text.
         unread, undecided: formulas that could not be read or decided; facts about the solution.
         left_out: what was not even looked at, because the solution is longer than a limit: characters before the end
@@ -97,6 +122,7 @@ class Grade:
     undecided: int
     incidents: tuple[Incident, ...]
     left_out: LeftOut = field(default_factory=LeftOut)
+    score_strict: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; the keys are those of the attributes."""
@@ -104,9 +130,12 @@ class Grade:
             "problem_id": self.problem_id, "sample_id": self.sample_id, "status": self.status, "score": self.score,
             "matched": list(self.matched), "credited": list(self.credited), "missing": list(self.missing),
             "final_correct": self.final_correct, "policies": dict(self.policies),
+            "score_strict": self.score_strict,
             "formulas": [
                 {"latex": f.latex, "span": list(f.span), "kind": f.kind, "status": f.status, "reason": f.reason,
-                 "nodes": list(f.nodes), "detail": f.detail}
+                 "nodes": list(f.nodes), "detail": f.detail,
+                 "matches": [{"node": m.node, "stage": m.stage, "reason": m.reason, "readings": list(m.readings)}
+                             for m in f.matches]}
                 for f in self.formulas
             ],
             "unread": self.unread, "undecided": self.undecided,
@@ -116,11 +145,35 @@ class Grade:
 
 
 @dataclass(frozen=True, slots=True)
+class Reference:
+    """One node as claims are held against it.
+
+    Attributes:
+        index: of the node.
+        formulas: its own and those that the author accepts in its place.
+        asked: how its number is asked for.
+    """
+
+    index: int
+    formulas: tuple[Formula, ...]
+    asked: Asked
+
+
+@dataclass(frozen=True, slots=True)
 class PreparedProblem:
-    """A problem ready to grade: for each node its formula and those that the author accepts in its place."""
+    """A problem ready to grade.
+
+    Attributes:
+        references: its nodes, in order.
+        known: symbols of the problem and its reference; all others are a solution's own.
+        finals: equations among the final answers, by index, with what they are solved for: a bare number in a box
+            may answer them.
+    """
 
     problem: Problem
-    references: tuple[tuple[int, tuple[Formula, ...]], ...]
+    references: tuple[Reference, ...]
+    known: frozenset[str]
+    finals: tuple[tuple[int, Expr], ...]
 
 
 def prepare(problem: Problem | Path | str | Mapping[str, object]) -> PreparedProblem:
@@ -130,7 +183,14 @@ def prepare(problem: Problem | Path | str | Mapping[str, object]) -> PreparedPro
         DataFileError: a problem file with faults.
     """
     loaded = problem if isinstance(problem, Problem) else load_problem(problem)
-    return PreparedProblem(loaded, tuple((node.index, (node.formula, *node.accept)) for node in loaded.nodes))
+    asked = asked_of(loaded)
+    references = tuple(Reference(node.index, (node.formula, *node.accept), asked[node.index]) for node in loaded.nodes)
+    own = (member for each in references for f in each.formulas for part in plain_parts(f) for member in part.members)
+    finals = [(node.index, subject_of(node.formula)) for node in loaded.nodes if node.is_final]
+    return PreparedProblem(
+        loaded, references, loaded.context.declared | symbols(*own),
+        tuple((index, subject) for index, subject in finals if subject is not None),
+    )  # fmt: skip
 
 
 def grade(
@@ -163,8 +223,12 @@ def grade(
     first = {(item.latex, is_committed(item)): item for item in reversed(found)}
     latest = list({(item.latex, is_committed(item)): None for item in reversed(found)})
     cap = BASE_FORMULAS + FORMULAS_PER_NODE * len(prepared.problem.nodes)
-    known = {key: _grade_formula(prepared, first[key], incidents) for key in latest[:cap]}
-    known |= {key: _not_counted(first[key], cap) for key in latest[cap:]}
+    counted = sorted((first[key] for key in latest[:cap]), key=lambda item: item.span)
+    known = {key: _not_counted(first[key], cap) for key in latest[cap:]}
+    known |= {
+        (item.latex, is_committed(item)): result
+        for item, result in zip(counted, _grade_formulas(prepared, counted, incidents), strict=True)
+    }
     formulas = [_placed(known[item.latex, is_committed(item)], item) for item in found]
     matched = {index for item in formulas for index in item.nodes}
     credited = ancestor_closure(dag, matched)
@@ -185,7 +249,12 @@ def grade(
         undecided=sum(item.status == "undecided" for item in formulas),
         incidents=tuple(incidents),
         left_out=extraction.left_out,
+        score_strict=_rounded(score(dag, ancestor_closure(dag, _strictly_matched(formulas)))),
     )
+
+
+def _strictly_matched(formulas: list[GradedFormula]) -> set[int]:
+    return {match.node for item in formulas for match in item.matches if match.stage <= STRICT_STAGE}
 
 
 def _rounded(share: Fraction) -> float:
@@ -199,36 +268,134 @@ def _not_counted(located: LocatedFormula, cap: int) -> GradedFormula:
 
 def _placed(item: GradedFormula, located: LocatedFormula) -> GradedFormula:
     """The same result at another place of the text."""
-    return GradedFormula(item.latex, located.span, located.kind, item.status, item.reason, item.nodes, item.detail)
+    return replace(item, span=located.span, kind=located.kind)
 
 
-def _grade_formula(prepared: PreparedProblem, located: LocatedFormula, incidents: list[Incident]) -> GradedFormula:
-    """Parse one formula and compare it with every node; the one place where a formula's failure is caught."""
-    try:
-        claim = parse(located.latex, context=prepared.problem.context)
-    except LatexSyntaxError as error:
-        return GradedFormula(located.latex, located.span, located.kind, "unread", "parse_error", (), str(error))
-    if is_mention(claim):
-        return GradedFormula(located.latex, located.span, located.kind, "mention", "")
+def _grade_formulas(
+    prepared: PreparedProblem, located: list[LocatedFormula], incidents: list[Incident]
+) -> list[GradedFormula]:
+    """What became of each formula: parsed, read with the solution's own words, compared with every node."""
     context = prepared.problem.context
-    outcomes: list[_Outcome] = []
-    for index, references in prepared.references:
-        for reference in references:
+    results: list[GradedFormula | None] = []
+    claimed: list[tuple[int, Formula, bool]] = []
+    for place, item in enumerate(located):
+        try:
+            written = parse(item.latex, context=context)
+        except LatexSyntaxError as error:
+            results.append(GradedFormula(item.latex, item.span, item.kind, "unread", "parse_error", (), str(error)))
+            continue
+        results.append(None)
+        claimed.append((place, written, is_committed(item)))
+    answers = _with_questions(prepared, [(located[place], written) for place, written, _ in claimed])
+    asserted = []
+    for (place, _, committed), written in zip(claimed, answers, strict=True):
+        if is_mention(written):
+            item = located[place]
+            results[place] = GradedFormula(item.latex, item.span, item.kind, "mention", "")
+        else:
+            asserted.append((place, written, committed))
+    claims, vocabulary = claims_of([(written, committed) for _, written, committed in asserted], prepared.known)
+    outcomes = [_outcomes(prepared, claim, incidents) for claim in claims]
+    _with_names_read(prepared, claims, vocabulary, outcomes, incidents)
+    for (place, _, _), claim, mine in zip(asserted, claims, outcomes, strict=True):
+        results[place] = _graded(located[place], claim.formula, mine)
+    return [result for result in results if result is not None]
+
+
+def _with_questions(prepared: PreparedProblem, written: list[tuple[LocatedFormula, Formula]]) -> list[Formula]:
+    """Formulas, each bare number in a box as the answer to its question: the k-th box to the k-th final answer.
+
+    Only where there are as many boxes as answers; of more boxes than one answer has, the last one counts
+    (semantics C.2).
+    """
+    boxes = [k for k, (located, _) in enumerate(written) if located.kind == "boxed"]
+    finals = prepared.finals
+    if len(finals) == 1:
+        boxes = boxes[-1:]
+    found = [each for _, each in written]
+    if len(boxes) == len(finals):
+        for k, (_, subject) in zip(boxes, finals, strict=True):
+            located, each = written[k]
+            if is_bare_number(located, each):
+                found[k] = formula((subject, each.members[0]), ("=",), each.latex)
+    return found
+
+
+def _outcomes(prepared: PreparedProblem, claim: Claim, incidents: list[Incident]) -> dict[int, _Outcome]:
+    """One claim against every node; the one place where a formula's failure is caught."""
+    outcomes: dict[int, _Outcome] = {}
+    for reference in prepared.references:
+        for each in reference.formulas:
             try:
-                verdict = match_claim(reference, claim, context, committed=is_committed(located))
-            except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError, AssertionError) as error:
-                where = f"node {index}, {located.latex}"
-                incidents.append(Incident("internal", where, f"{type(error).__name__}: {error}"))
+                verdict = match_claim(each, claim, prepared.problem.context, reference.asked)
+            except _FAILURES as error:
+                incidents.append(_incident(reference, claim, error))
                 continue
-            outcomes.append(_Outcome(index, verdict, _distance(reference, claim)))
+            _keep(outcomes, _Outcome(reference.index, verdict, _distance(each, claim.formula)))
             if verdict.status == "equivalent":
                 break
+    return outcomes
+
+
+def _keep(outcomes: dict[int, _Outcome], new: _Outcome) -> None:
+    """The best outcome of a node that accepts several formulas."""
+    old = outcomes.get(new.index)
+    if old is None or RANK[new.verdict.status] < RANK[old.verdict.status]:
+        outcomes[new.index] = new
+
+
+_FAILURES = (ArithmeticError, LookupError, RecursionError, TypeError, ValueError, AssertionError)
+
+
+def _incident(reference: Reference, claim: Claim, error: Exception) -> Incident:
+    where = f"node {reference.index}, {claim.formula.latex}"
+    return Incident("internal", where, f"{type(error).__name__}: {error}")
+
+
+def _with_names_read(
+    prepared: PreparedProblem,
+    claims: tuple[Claim, ...],
+    vocabulary: Vocabulary,
+    outcomes: list[dict[int, _Outcome]],
+    incidents: list[Incident],
+) -> None:
+    """Claims that match under names of the solution's own: learnt from formulas first, then read in all of them."""
+    for learn in (True, False):
+        if not learn and not vocabulary.names:
+            return
+        for claim, mine in zip(claims, outcomes, strict=True):
+            if not fresh_atoms(claim.formula, vocabulary.known):
+                continue
+            for reference in prepared.references:
+                if mine.get(reference.index) and mine[reference.index].verdict.status == "equivalent":
+                    continue
+                for each in reference.formulas:
+                    try:
+                        found = match_renamed(
+                            each, claim, vocabulary, prepared.problem.context, reference.asked, learn=learn
+                        )
+                    except _FAILURES as error:
+                        incidents.append(_incident(reference, claim, error))
+                        continue
+                    if found is not None:
+                        vocabulary = found.vocabulary
+                        _keep(mine, _Outcome(reference.index, found.verdict, 0))
+                        break
+
+
+def _graded(located: LocatedFormula, claim: Formula, outcomes: dict[int, _Outcome]) -> GradedFormula:
+    """What to say of a formula after it has met every node."""
     if not outcomes:
         return GradedFormula(located.latex, located.span, located.kind, "undecided", "unsupported")
-    nodes = sorted({outcome.index for outcome in outcomes if outcome.verdict.status == "equivalent"})
-    told = _telling(claim, outcomes)
+    matches = tuple(
+        Match(index, outcome.verdict.stage, outcome.verdict.reason, outcome.verdict.readings)
+        for index, outcome in sorted(outcomes.items())
+        if outcome.verdict.status == "equivalent"
+    )
+    told = _telling(claim, list(outcomes.values()))
     status, reason = told.verdict.status, told.verdict.reason
-    return GradedFormula(located.latex, located.span, located.kind, status, reason, tuple(nodes), _explained(told))
+    nodes = tuple(match.node for match in matches)
+    return GradedFormula(located.latex, located.span, located.kind, status, reason, nodes, _explained(told), matches)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,8 @@ import numpy as np
 
 from prism.expr import Expr
 from prism.kernels import floats, ints, source, spend
-from prism.lowering import PLAIN, Notation, build_tape
-from prism.tape import Floats, Tape
+from prism.lowering import PLAIN, Mismatch, Notation, build_tape
+from prism.tape import Floats, Tape, TapeTooLarge
 
 DRAWS_PER_POINT = 4  # draws at most, as a multiple of the points wanted (semantics Z.2)
 MAX_OPERATIONS = 3_000_000  # for the points of one formula: a second interpreted; real formulas need a hundredth
@@ -168,6 +168,24 @@ def tape_of(residual: Expr, notation: Notation = PLAIN) -> Tape:
         TapeTooLarge, Mismatch: see `lowering.build_tape`.
     """
     return build_tape(residual, notation)
+
+
+def value_at(node: Expr, values: Mapping[str, float]) -> float | None:
+    """Value of an expression, interpreted; None where it has none, or is no single real number.
+
+    Args:
+        values: of each of its symbols.
+    """
+    try:
+        tape = tape_of(node)
+    except (Mismatch, TapeTooLarge):
+        return None
+    if len(tape.roots) != 1 or tape.atoms or not set(tape.names) <= values.keys():
+        return None
+    _, value, bound, _, _ = workspace(source, tape)
+    code, consts, dep = ints(source, tape.code), floats(source, tape.consts), ints(source, tape.dep)
+    flag = source.evaluate(code, consts, dep, tape.n_op, [values[name] for name in tape.names], 0, value, bound)
+    return None if flag or not math.isfinite(value[-1]) else float(value[-1])
 
 
 def special_of(tape: Tape, samplings: Mapping[str, Sampling]) -> tuple[tuple[str, Sampling], ...]:

@@ -568,12 +568,46 @@ def quantity(source: str | Expr) -> Quantity | None:
         return None
 
 
+def is_unit(node: Expr) -> bool:
+    """Whether a factor is made of units alone: `m`, `s^{-1}`, `J/(mol K)`, `1/s`."""
+    if node.op == "pow":
+        return is_unit(node.args[0])
+    if node.op == "div" and node.args[0].value == 1:
+        return is_unit(node.args[1])
+    return node.op == "unit" or (node.op in ("mul", "div") and all(is_unit(arg) for arg in node.args))
+
+
+def unit_of(node: Expr) -> Unit | None:
+    """A product of units as one unit; None if one of them is unknown, or a number stands among them."""
+    found = _product(node)
+    if found is None or found.has_number:
+        return None
+    return Unit("", found.factor, found.dimension, found.offset, found.pi)
+
+
 def read_quantity(text: str) -> Quantity:
     """As `quantity`, for an author's text: what cannot be read raises, and says why.
 
     Errors:
         PrismError: no number, an unknown unit, or two readings.
     """
+    value, found = _number_and_unit(text)
+    return Quantity(value * found.factor * PI**found.pi + found.offset, found.dimension)
+
+
+def quantity_expr(text: str) -> Expr:
+    r"""As `read_quantity`, as number times base-unit symbols; pi stays pi, so that 45° is `\pi/4`.
+
+    >>> str(quantity_expr("45 deg")), str(quantity_expr("2.5 km"))
+    ('45*\\pi/180', '2500*\\unit{m}')
+    """
+    value, found = _number_and_unit(text)
+    if found.offset:
+        value, found = value * found.factor + found.offset, replace(found, factor=Fraction(1))
+    return _spelled_out(value * found.factor, found.pi, found.dimension)
+
+
+def _number_and_unit(text: str) -> tuple[Fraction, Unit]:
     if len(text) > MAX_TEXT:
         raise PrismError(f"{len(text)} characters are too many for a number with its unit; {MAX_TEXT} are read")
     clean = _cleaned(text)
@@ -585,12 +619,11 @@ def read_quantity(text: str) -> Quantity:
         raise PrismError(f"{text!r} goes on with {rest[:10]!r} after its number; write it as in '9.8e3 m/s^2'")
     value = _number_value(head)
     if not rest.strip():
-        return Quantity(value, _NONE)
+        return value, Unit("", Fraction(1), _NONE)
     try:
-        found = _unit_or_fault(rest.removeprefix("*"))
+        return value, _unit_or_fault(rest.removeprefix("*"))
     except _NoReadingError as fault:
         raise PrismError(f"{text!r}: {fault}") from fault
-    return Quantity(value * found.factor * PI**found.pi + found.offset, found.dimension)
 
 
 def _number_value(match: re.Match[str]) -> Fraction:
@@ -632,7 +665,7 @@ def _product(node: Expr) -> _Product | None:
     """A node as a product of numbers and units; None if it is none. Recursion: the parser's depth limit."""
     if node.op == "num" and node.value is not None:
         return _bounded(_Product(node.value))
-    if node.op == "const" and node.name == r"\pi":
+    if node.op == "const" and node.name in ("pi", r"\pi"):
         return _Product(Fraction(1), pi=1)
     if node.op == "unit":
         found = unit(node.name) or _read_units(node.name)

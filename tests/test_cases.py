@@ -17,8 +17,19 @@ ROUNDED = Fraction(1, 10**6)  # a score is rounded once, to six digits
 
 # What a row may leave out: with these reasons the status needs no further word.
 PLAIN_REASONS = {
-    "equivalent": ("same_form", "same_zero_set", "same_value"),
-    "different": ("witness", "live_variables", "identity", "exact", "ratio", "other_factor", "kind"),
+    "equivalent": ("same_form", "same_zero_set", "same_value", "same_number"),
+    "different": (
+        "witness",
+        "live_variables",
+        "identity",
+        "exact",
+        "ratio",
+        "other_factor",
+        "kind",
+        "other_number",
+        "unstated",
+        "dimension",
+    ),
     "undecided": (),
 }
 

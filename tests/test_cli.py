@@ -44,7 +44,8 @@ def test_check_takes_a_context() -> None:
 
 def test_check_json_has_the_contract_s_keys() -> None:
     data = json.loads(run.invoke(app, ["check", "F = ma", "F = 2ma", "--json"]).stdout)
-    assert set(data) == {"status", "reason", "proof", "domain", "readings", "approximate", "witness", "cost", "detail"}
+    assert set(data) == {"status", "reason", "proof", "domain", "readings", "approximate", "witness", "cost", "detail",
+                         "stage"}  # fmt: skip
     assert data["witness"]["satisfies"] == "a"
 
 

@@ -64,12 +64,13 @@ from benchmarks.speed.clocks import (  # noqa: E402
 )
 from benchmarks.speed.pool import Loops, Pool, c_compiler, loops_of_c, loops_of_numba, pool_of  # noqa: E402
 from benchmarks.speed.sampling import Profile, sampled  # noqa: E402
-from prism.claims import match_claim  # noqa: E402
+from prism.claims import Claim, match_claim  # noqa: E402
 from prism.context import Context, parse  # noqa: E402
 from prism.equivalence import MIN_POINTS  # noqa: E402
 from prism.expr import OPS, Expr, Formula, walk  # noqa: E402
 from prism.kernels import source, warm  # noqa: E402
 from prism.lowering import build_tape  # noqa: E402
+from prism.stated import Asked  # noqa: E402
 from prism.tape import Tape  # noqa: E402
 
 CASES = ROOT / "tests" / "cases" / "equivalence"
@@ -373,7 +374,7 @@ def nodes_and_claims() -> tuple[list[str], list[str]]:
 def compare_all(references: Sequence[Formula], claims: Sequence[Formula]) -> int:
     """As `grade` compares them; how many match."""
     context = Context()
-    verdicts = [match_claim(node, claim, context, committed=False) for claim in claims for node in references]
+    verdicts = [match_claim(node, Claim(claim), context, Asked()) for claim in claims for node in references]
     return sum(verdict.status == "equivalent" for verdict in verdicts)
 
 

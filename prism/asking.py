@@ -1,0 +1,127 @@
+"""How each node of a problem asks for its number: figures, place in the problem, and what it should be exactly.
+
+A reference number is rounded, and so were those it was computed from. Where the nodes before it and the givens settle
+what it is, that value is what a solution is held against (semantics N.2); where the two disagree, the author's is.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from prism.dag import ancestor_closure
+from prism.dimensions import Inconsistent, dimension_of
+from prism.expr import EQUALITIES, Expr, Formula, symbols
+from prism.points import value_at
+from prism.problem import Problem
+from prism.quantities import PI, Dimension, with_units_resolved
+from prism.stated import Asked, Known, Numeric, StatedNumber, measure, numeric_of, tolerance, value_of
+
+MAX_STEPS = 60  # of the secant method; it either converges in ten or not at all
+_CLOSE = 1e-12  # relative step at which it has converged
+_APART = 1e-4  # relative distance of its first two places
+
+
+def asked_of(problem: Problem) -> dict[int, Asked]:
+    """How each node is asked for, by index. Numbers are worked out in the order of the nodes, unrounded."""
+    figures = {part.letter: part.significant_figures for part in problem.subquestions}
+    known: dict[str, tuple[float, Dimension]] = {}
+    numeric: set[int] = set()
+    found: dict[int, Asked] = {}
+    for node in problem.nodes:
+        number = numeric_of(node.formula)
+        if number is None or number.number.is_exact:
+            _learn(node.formula, problem, known)
+            found[node.index] = Asked(is_final=node.is_final, is_node=True)
+            continue
+        before = ancestor_closure(problem.dag, {node.index}) - {node.index}
+        asked = Asked(
+            figures=figures.get(node.subquestion) if node.is_final else None,
+            is_final=node.is_final,
+            n_before=len(before & numeric),
+            is_node=True,
+        )
+        numeric.add(node.index)
+        exact = _exact_value(number, problem, before, known)
+        if exact is not None and _agrees(exact, number.number, asked):
+            asked = Asked(asked.figures, asked.is_final, asked.n_before, exact, is_node=True)
+        if number.subject.op == "sym":
+            known[number.subject.name] = _in_si(exact if asked.recomputed is not None else None, number.number)
+        found[node.index] = asked
+    return found
+
+
+def _learn(f: Formula, problem: Problem, known: dict[str, tuple[float, Dimension]]) -> None:
+    """The value of what a node is solved for, where all it depends on is known."""
+    if f.kind != "equation":
+        return
+    for subject, other in (f.members, f.members[::-1]):
+        if subject.op == "sym" and subject.name not in symbols(other) and subject.name not in known:
+            measured = measure(other, problem.context, known)
+            if measured is not None:
+                known[subject.name] = float(measured[0]), measured[1]
+                return
+
+
+def _in_si(exact: Fraction | None, number: StatedNumber) -> tuple[float, Dimension]:
+    value = number.value if exact is None else exact
+    unit = number.unit
+    in_si = value if unit is None else value * unit.factor * PI**unit.pi + unit.offset
+    return float(in_si), number.dimension
+
+
+def _agrees(exact: Fraction, number: StatedNumber, asked: Asked) -> bool:
+    """Whether a recomputed number is the author's, rounded or not."""
+    allowed = tolerance(asked.figures or number.figures, asked) * abs(number.value)
+    return abs(exact - number.value) <= max(allowed, number.ulp / 2)
+
+
+def _exact_value(number: Numeric, problem: Problem, before: frozenset[int], known: Known) -> Fraction | None:
+    """The number in its own unit, from what is known or by solving a node before it; None if neither settles it."""
+    if number.subject.op != "sym":
+        return None
+    name, unit = number.subject.name, number.number.unit
+    start, dimension = _in_si(None, number.number)
+    value: float | None = None
+    if name in known and known[name][1] == dimension:
+        value = known[name][0]
+    else:
+        for earlier in reversed(problem.nodes):
+            if earlier.index in before and name in symbols(*earlier.formula.members):
+                value = _solved(earlier.formula, name, start, dimension, problem, known)
+                if value is not None:
+                    break
+    if value is None:
+        return None
+    if unit is None:
+        return Fraction(value)
+    return (Fraction(value) - unit.offset) / (unit.factor * PI**unit.pi)
+
+
+def _solved(f: Formula, name: str, start: float, dimension: Dimension, problem: Problem, known: Known) -> float | None:
+    """The root of a node in one symbol next to a value, by the secant method; None if other symbols are open."""
+    if len(f.members) != 2 or f.relations[0] not in EQUALITIES or not start:
+        return None
+    residual = Expr("sub", tuple(with_units_resolved(member) for member in f.members))
+    values = {name: start}
+    dimensions = {name: dimension}
+    for other in symbols(residual) - {name}:
+        found = value_of(other, problem.context, known)
+        if found is None:
+            return None
+        values[other], dimensions[other] = found
+    try:
+        dimension_of(residual, dimensions)
+    except Inconsistent:
+        return None
+    x, y = start, start * (1 + _APART)
+    at_x = value_at(residual, values)
+    for _ in range(MAX_STEPS):
+        at_y = value_at(residual, {**values, name: y})
+        if at_x is None or at_y is None:
+            return None
+        if at_y == 0 or abs(y - x) <= _CLOSE * abs(y):
+            return y
+        if at_y == at_x:
+            return None
+        x, y, at_x = y, y - at_y * (y - x) / (at_y - at_x), at_y
+    return None

@@ -1,0 +1,555 @@
+"""The order of attempts with what the problem knows (semantics O): each puts more of it into the two formulas.
+
+Formulas are compared as they stand first. Then notation that needs a guess is read, constants of nature, the problem's
+definitions, literals that are a given or a constant, and last the values of givens that stand on one side only. An
+attempt is made only where it makes the symbols of the two meet, and every one says what it used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache, lru_cache
+from itertools import chain, islice, product
+
+from prism.context import Context, may_be_constant, values_of
+from prism.dimensions import inconsistency
+from prism.expr import Expr, Formula, number, spell, substitute, symbol, symbols, traits_of, walk
+from prism.fields import written_out
+from prism.lowering import conjugated, uncertainty
+from prism.notation import VECTOR, length_of
+from prism.operators import names_kept
+from prism.quantities import Dimension, constant_table, is_unit, quantity, with_italic_units, with_units_resolved
+
+MAX_ATTEMPTS = 12  # for one pair; a formula of nothing but constants has hundreds of readings
+MAX_READ = 4  # symbols of one pair that are read as constants
+MAX_DEFINED = 4  # rounds in which definitions are put into one another
+MACHINE_PRECISION = 1e-10  # relative, of a decimal that a machine has written out
+FORMULAS_KEPT = 4096  # formulas whose marks are remembered in a process
+STAGES = (
+    "as they stand", "notation", "constants", "definitions", "literals lifted", "renaming", "givens put in", "decimals",
+)  # fmt: skip
+"""Stages of semantics O, by number."""
+
+MIN_DIGITS = 3  # of a whole number without unit that may be a value
+
+_UNIT = r"\unit{"  # how the names of base units begin
+_UNNAMED = symbol("?")  # the variable of a derivative that is written with primes
+_NOTHING_TAKEN: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """Two formulas with something put in, what that was, and the highest stage it belongs to (index of `STAGES`)."""
+
+    reference: Formula
+    claim: Formula
+    readings: tuple[str, ...] = ()
+    stage: int = 0
+
+
+def attempts(reference: Formula, claim: Formula, context: Context) -> Iterator[Attempt]:
+    """Every attempt after the plain comparison, in order, at most MAX_ATTEMPTS with what the problem knows."""
+    a, b = resolved_pair(reference, claim)
+    yield from chain(
+        _italic_unit_attempts(reference, claim, context),
+        _length_attempts(a, b),
+        _prime_attempts(a, b),
+        _call_attempts(a, b, context),
+        _real_attempts(a, b),
+        _field_attempts(a, b),
+    )
+    yield from islice(_informed(Attempt(reference, claim), context), MAX_ATTEMPTS)
+
+
+def _informed(plain: Attempt, context: Context) -> Iterator[Attempt]:
+    """Stages 2 to 6: constants, definitions, literals, givens; what was put in stays in."""
+    resolved_plain = _resolved(plain)
+    yield from _with_constants_read(resolved_plain, context)
+    if not (context.definitions or context.givens):
+        return
+    defined = _with_definitions(resolved_plain, context)
+    if defined is not resolved_plain:
+        if _meet(defined):
+            yield defined
+        yield from _with_constants_read(defined, context)
+    last = defined
+    lifted = _with_literals_lifted(plain, context)
+    if lifted is not plain:
+        last = _with_definitions(_resolved(lifted), context)
+        if _is_even(last):
+            yield last
+        yield from _with_constants_read(last, context)
+    # in two ways: a literal that happens to be a given's value may be meant as a number all the same
+    for start in dict.fromkeys((last, defined)):
+        yield from _with_givens(start, plain.claim, context)
+
+
+def _resolved(attempt: Attempt) -> Attempt:
+    a, b = resolved_pair(attempt.reference, attempt.claim)
+    return replace(attempt, reference=a, claim=b)
+
+
+def _meet(attempt: Attempt) -> bool:
+    """Whether the symbols of one formula include the other's; those that only one has may be dead."""
+    one, two = _marks_of(attempt.reference).names, _marks_of(attempt.claim).names
+    return one <= two or two <= one
+
+
+def _is_even(attempt: Attempt) -> bool:
+    """Whether both formulas have the same symbols, units apart."""
+    one, two = _marks_of(attempt.reference).names, _marks_of(attempt.claim).names
+    return not any(not name.startswith(_UNIT) for name in one ^ two)
+
+
+def _with_definitions(attempt: Attempt, context: Context) -> Attempt:
+    """Symbols on one side only that the problem defines, put as what they are defined to be."""
+    defined = definitions_of(context)
+    for _ in range(MAX_DEFINED):
+        one, two = _marks_of(attempt.reference).names, _marks_of(attempt.claim).names
+        used = {name: defined[name] for name in sorted((one ^ two) & defined.keys())}
+        if not used:
+            break
+        replacement = {symbol(name): expr for name, expr in used.items()}
+        attempt = Attempt(
+            _substituted(attempt.reference, replacement),
+            _substituted(attempt.claim, replacement),
+            (*attempt.readings, *(f"{name} = {spell(expr)} (the problem's definition)" for name, expr in used.items())),
+            3,
+        )
+    return attempt
+
+
+@lru_cache(maxsize=256)
+def definitions_of(context: Context) -> Mapping[str, Expr]:
+    """What the problem defines symbols to be, by name; definitions that lead back to themselves are left out."""
+    found: dict[str, Expr] = {}
+    for written in context.definitions:
+        members = with_units_resolved(written.members[0]), with_units_resolved(written.members[1])
+        for subject, other in (members, members[::-1]):
+            if subject.op == "sym" and subject.name not in symbols(other) and subject.name not in found:
+                found[subject.name] = other
+                break
+    circular = {name for name in found if name in _reached(name, found)}
+    return {name: expr for name, expr in found.items() if name not in circular}
+
+
+def _reached(name: str, defined: Mapping[str, Expr]) -> frozenset[str]:
+    """Symbols that a definition leads to."""
+    seen: set[str] = set()
+    waiting = [name]
+    while waiting:
+        for other in symbols(defined[waiting.pop()]) - seen:
+            seen.add(other)
+            waiting += [other] if other in defined else []
+    return frozenset(seen)
+
+
+# Literals and givens. -------------------------------------------------------------------------------------------
+
+_Amount = tuple[Fraction, Dimension]
+
+
+def _with_literals_lifted(attempt: Attempt, context: Context) -> Attempt:
+    """Literals of one side that are a given of the other, put as its symbol: lift, do not plug (semantics O)."""
+    one, two = _names_meant(attempt.reference, context), _names_meant(attempt.claim, context)
+    a, from_a = _lifted(attempt.reference, _symbols_of_values(two - one, context))
+    b, from_b = _lifted(attempt.claim, _symbols_of_values(one - two, context))
+    return Attempt(a, b, (*attempt.readings, *from_a, *from_b), 4) if from_a or from_b else attempt
+
+
+def _names_meant(f: Formula, context: Context) -> frozenset[str]:
+    """Symbols of a formula, and those that its symbols are defined by."""
+    names, defined = traits_of(f).names, definitions_of(context)
+    return names.union(*(_reached(name, defined) for name in names & defined.keys()))
+
+
+def _symbols_of_values(wanted: Set[str], context: Context) -> Mapping[_Amount, str]:
+    """Wanted symbols by their value: only where no other given has the same."""
+    values = values_of(context)
+    if wanted.isdisjoint(values):
+        return {}
+    amounts = [(value.quantity.value, value.quantity.dimension) for value in values.values()]
+    own = {
+        name: (values[name].quantity.value, values[name].quantity.dimension) for name in sorted(wanted & values.keys())
+    }
+    return {amount: name for name, amount in own.items() if amounts.count(amount) == 1 and amount[0]}
+
+
+def _lifted(f: Formula, names: Mapping[_Amount, str]) -> tuple[Formula, tuple[str, ...]]:
+    """A formula with its literals lifted, and what was read."""
+    if not names or "num" not in traits_of(f).ops:
+        return f, ()
+    used: dict[str, None] = {}
+    members = tuple(_lift(member, names, used) for member in f.members)
+    return (replace(f, members=members), tuple(used)) if used else (f, ())
+
+
+def _lift(node: Expr, names: Mapping[_Amount, str], used: dict[str, None]) -> Expr:
+    """One node with its literals lifted; a number takes along the units that follow it in its product."""
+    if node.op == "num":
+        return _symbol_for((node,), names, used) or node
+    if node.op == "pow":
+        return Expr("pow", (_lift(node.args[0], names, used), node.args[1]))
+    if node.op != "mul":
+        args = tuple(_lift(arg, names, used) for arg in node.args)
+        return node if args == node.args else Expr(node.op, args, node.name, node.value)
+    runs: list[list[Expr]] = []
+    for arg in node.args:
+        if runs and runs[-1][0].op == "num" and is_unit(arg):
+            runs[-1].append(arg)
+        else:
+            runs.append([arg])
+    parts: list[Expr] = []
+    for run in runs:
+        found = _symbol_for(tuple(run), names, used) if run[0].op == "num" else None
+        parts += [found] if found else run if len(run) > 1 else [_lift(run[0], names, used)]
+    return parts[0] if len(parts) == 1 else Expr("mul", tuple(parts))
+
+
+def _symbol_for(run: tuple[Expr, ...], names: Mapping[_Amount, str], used: dict[str, None]) -> Expr | None:
+    """The symbol that a literal with its units stands for; one without unit only if it is in coherent SI."""
+    whole = run[0] if len(run) == 1 else Expr("mul", run)
+    amount = quantity(whole)
+    if amount is None:
+        return None
+    if len(run) > 1 or not _is_telling(run[0]):
+        name = names.get((amount.value, amount.dimension)) if len(run) > 1 else None
+    else:
+        alike = [name for (value, _), name in names.items() if value == amount.value]
+        name = alike[0] if len(alike) == 1 else None
+    if name is None:
+        return None
+    used[f"{spell(whole)} is {name}"] = None
+    return symbol(name)
+
+
+def _is_telling(literal: Expr) -> bool:
+    """Whether a plain number has figures enough to be a value; a 2 may be any 2."""
+    digits, _, power = literal.name.partition("e")
+    return bool(power) or ("." in digits and "/" not in digits) or len(digits) >= MIN_DIGITS
+
+
+def _with_givens(attempt: Attempt, written: Formula, context: Context) -> Iterator[Attempt]:
+    """Givens put in on the side where alone their symbols stand, so that only what is not given is left.
+
+    What is left are two symbols at least, or the one that both formulas are solved for: with all else put in, every
+    true formula of the problem holds for the same number.
+
+    Args:
+        written: the claim as it is written: where it has no units at all, the values are put in without theirs.
+    """
+    values = values_of(context)
+    one, two = _marks_of(attempt.reference).names, _marks_of(attempt.claim).names
+    put = {name: values[name] for name in sorted((one ^ two) & values.keys())}
+    if not put:
+        return
+    replacement = {symbol(name): value.expr for name, value in put.items()}
+    a, b = _substituted(attempt.reference, replacement), _substituted(attempt.claim, replacement)
+    readings = (*attempt.readings, *(f"{name} = {value.text} (given)" for name, value in put.items()))
+    full = Attempt(a, b, readings, 6)
+    left = {name for name in _marks_of(a).names & _marks_of(b).names if not name.startswith(_UNIT)}
+    if not _is_even(full) or (len(left) < 2 and (subject_of(a) is None or subject_of(a) != subject_of(b))):
+        return
+    yield full
+    ops = traits_of(written).ops
+    if "unit" not in ops and "num" in ops and all(abs(value.quantity.value) != 1 for value in put.values()):
+        bare = {symbol(name): number(1) for name in _marks_of(a).names | _marks_of(b).names if name.startswith(_UNIT)}
+        if bare:
+            said = (*readings, "numbers without units read in SI units")
+            yield Attempt(_substituted(a, bare), _substituted(b, bare), said, 6)
+
+
+def subject_of(f: Formula) -> Expr | None:
+    """The symbol that a formula is solved for: alone on one side, and not on the other."""
+    if len(f.members) != 2:
+        return None
+    for one, other in (f.members, f.members[::-1]):
+        if one.op == "sym" and one.name not in symbols(other):
+            return one
+    return None
+
+
+# Constants. -----------------------------------------------------------------------------------------------------
+
+
+def _with_constants_read(attempt: Attempt, context: Context) -> Iterator[Attempt]:
+    """Readings of symbols that stand on one side only, where they make one side's symbols include the other's."""
+    a, b = attempt.reference, attempt.claim
+    mine, yours = _marks_of(a).names, _marks_of(b).names
+    choices = [
+        (name, _identities(name))
+        for name in sorted((mine ^ yours) - names_kept(a, b))
+        if _identities(name) and may_be_constant(context, name)
+    ]
+    for combination in product(*((None, *options) for _, options in choices[:MAX_READ])):
+        chosen = {name: each for (name, _), each in zip(choices, combination, strict=False) if each}
+        one, two = _names_with(mine, chosen), _names_with(yours, chosen)
+        if not chosen or not (one <= two or two <= one):
+            continue
+        replacement = {symbol(name): identity.expr for name, identity in chosen.items()}
+        said = (f"{name} = {spell(identity.expr)} ({identity.constant})" for name, identity in chosen.items())
+        stage = max(attempt.stage, 2)
+        yield Attempt(_substituted(a, replacement), _substituted(b, replacement), (*attempt.readings, *said), stage)
+
+
+@dataclass(frozen=True, slots=True)
+class _Identity:
+    """What a letter may stand for: an expression in other constants, its symbols, and the constant's name."""
+
+    expr: Expr
+    names: frozenset[str]
+    constant: str
+
+
+@cache
+def _identities(name: str) -> tuple[_Identity, ...]:
+    """Every identity of the constants that a letter may stand for, in the order of the table."""
+    readings = constant_table().readings(name)
+    return tuple(
+        _Identity(reading.expr, symbols(reading.expr), reading.constant) for reading in readings if reading.expr
+    )
+
+
+def _names_with(names: frozenset[str], chosen: Mapping[str, _Identity]) -> frozenset[str]:
+    """Symbols of a formula after some of them have been read as constants."""
+    return (names - chosen.keys()).union(*(chosen[name].names for name in chosen if name in names))
+
+
+def _substituted(f: Formula, replacement: dict[Expr, Expr]) -> Formula:
+    return replace(f, members=tuple(substitute(member, replacement) for member in f.members))
+
+
+# Marks and notation. --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Marks:
+    """What the attempts ask of one formula.
+
+    Attributes:
+        names: its symbols.
+        is_in_hertz, is_in_radians: a unit of that kind is written.
+        may_be_quantity: letters behind a number could be units, if nothing else speaks of them.
+        has_vector: an arrow is written.
+        has_prime: a prime is written, or a derivative by a variable that is not named.
+        uncertainty: of its least certain decimal, relative.
+    """
+
+    names: frozenset[str]
+    is_in_hertz: bool
+    is_in_radians: bool
+    may_be_quantity: bool
+    has_vector: bool
+    has_prime: bool
+    uncertainty: float
+
+
+@lru_cache(maxsize=FORMULAS_KEPT)
+def _marks_of(f: Formula) -> _Marks:
+    nodes = [node for member in f.members for node in walk(member)]
+    names, units = traits_of(f).names, {node.name for node in nodes if node.op == "unit"}
+    return _Marks(
+        names=names,
+        is_in_hertz=any(name.endswith("Hz") for name in units),
+        is_in_radians="rad" in units,
+        may_be_quantity=any(with_italic_units(member, _NOTHING_TAKEN) is not None for member in f.members),
+        has_vector=any(VECTOR in name for name in names),
+        has_prime=_UNNAMED.name in names or any(name.endswith("'") for name in names),
+        uncertainty=max((uncertainty(node) for node in nodes if node.op == "num"), default=0.0),
+    )
+
+
+@lru_cache(maxsize=FORMULAS_KEPT)
+def inconsistency_of(f: Formula, context: Context) -> str:
+    """What is dimensionally wrong in a formula, by the units of what is given; empty if nothing certainly is."""
+    known = {name: value.quantity.dimension for name, value in values_of(context).items()}
+    if not known and "unit" not in traits_of(f).ops:
+        return ""
+    return inconsistency(resolved(f), known)
+
+
+def may_be_approximate(a: Formula, b: Formula) -> bool:
+    """Whether measured decimals may make the two equal (semantics N.1).
+
+    Not where a number is all that is stated: 0.333 is not 1/3. There a decimal counts as another spelling of an exact
+    number only with the figures of a machine.
+    """
+    one, two = _marks_of(a), _marks_of(b)
+    unsure = max(one.uncertainty, two.uncertainty)
+    bare = min(len(one.names), len(two.names)) <= len(a.members) - 1
+    return 0 < unsure <= MACHINE_PRECISION if bare else unsure > 0
+
+
+def _mixes_hertz_and_radian(a: Formula, b: Formula) -> bool:
+    """Whether one formula is in hertz, the other in radians: both are 1/s in the table, but 50 Hz is not 50 rad/s."""
+    one, two = _marks_of(a), _marks_of(b)
+    return one.is_in_hertz != two.is_in_hertz and (two if one.is_in_hertz else one).is_in_radians
+
+
+def resolved_pair(a: Formula, b: Formula) -> tuple[Formula, Formula]:
+    """Both with units resolved; beside hertz the radian is a unit of its own, and has to stand on both sides."""
+    if _mixes_hertz_and_radian(a, b):
+        kept = {Expr("unit", name="rad"): symbol(r"\unit{rad}")}
+        a, b = _substituted(a, kept), _substituted(b, kept)
+    return resolved(a), resolved(b)
+
+
+def _italic_unit_attempts(a: Formula, b: Formula, context: Context) -> Iterator[Attempt]:
+    """Italic letters behind a number read as units (`f = 50 Hz`), where they are no symbols of problem or formulas."""
+    if not (_marks_of(a).may_be_quantity or _marks_of(b).may_be_quantity):
+        return
+    vocabulary = context.declared | symbols(
+        *(member for f in (a, b) for member in f.members if with_italic_units(member, context.declared) is None)
+    )
+    one, two = _with_italic_units(a, vocabulary), _with_italic_units(b, vocabulary)
+    reading = ("letters behind a number read as units",)
+    for first, second in dict.fromkeys(((one, two), (one, b), (a, two))):
+        if (first, second) != (a, b):
+            yield Attempt(*resolved_pair(first, second), reading, 1)
+
+
+def _with_italic_units(f: Formula, vocabulary: frozenset[str]) -> Formula:
+    return replace(f, members=tuple(with_italic_units(member, vocabulary) or member for member in f.members))
+
+
+def _length_attempts(a: Formula, b: Formula) -> Iterator[Attempt]:
+    r"""`\vec F = m\vec a` beside `F = ma`: where each side is one vector times positive numbers, its length.
+
+    Only where the other formula speaks of these lengths: `A = \lambda` is not `A\vec v = \lambda\vec v`.
+    """
+    vectors = [_marks_of(f).has_vector for f in (a, b)]
+    if vectors[0] == vectors[1]:
+        return
+    names, others = (_marks_of(f).names for f in ((a, b) if vectors[0] else (b, a)))
+    if not {length_of(name) for name in names if VECTOR in name} <= others:
+        return
+    one, two = (_lengths(f) if has_vector else f for f, has_vector in zip((a, b), vectors, strict=True))
+    if one is not None and two is not None:
+        yield Attempt(one, two, ("vectors read by their length",), 1)
+
+
+def _lengths(f: Formula) -> Formula | None:
+    """The formula between lengths, or None where a side is not one vector times positive numbers."""
+    if f.kind != "equation":
+        return None
+    members = []
+    for member in f.members:
+        names = [node.name for node in walk(member) if node.op == "sym" and VECTOR in node.name]
+        plain = all(node.op in ("sym", "num", "const", "mul", "div", "pow", "sqrt", "unit") for node in walk(member))
+        if len(names) != 1 or not plain or any(node.op == "num" and (node.value or 0) < 0 for node in walk(member)):
+            return None
+        members.append(substitute(member, {symbol(names[0]): symbol(length_of(names[0]))}))
+    return replace(f, members=tuple(members))
+
+
+def _prime_attempts(a: Formula, b: Formula) -> Iterator[Attempt]:
+    r"""`y' = ky` beside `\frac{dy}{dx} = ky`: primes are derivatives where the other formula differentiates y.
+
+    Where one formula has both, or both have the prime, the prime is a label: in `x' = x + v\frac{dx}{dt}` it is the
+    place in another frame.
+    """
+    if not (_marks_of(a).has_prime or _marks_of(b).has_prime):
+        return
+    variables = {one.name: by for f in (a, b) for one, by in _derivatives(f) if by != _UNNAMED}
+    labels = {name for name in variables if _is_label(name + "'", name, a, b)}
+    one, two = (_with_primes_read(f, variables, labels) for f in (a, b))
+    if (one, two) != (a, b):
+        yield Attempt(one, two, ("primes read as derivatives",), 1)
+
+
+def _call_attempts(a: Formula, b: Formula, context: Context) -> Iterator[Attempt]:
+    r"""`E(\alpha)` beside an E that is written in \alpha: E; `f(n - 1)` beside an f of the problem: a product.
+
+    Only where the other formula has the letter and calls it nowhere; `x(T)` beside `x = vt` stays a value at T.
+    """
+    if "apply" not in traits_of(a).ops | traits_of(b).ops:
+        return
+    one, two = _with_calls_read(a, b, context), _with_calls_read(b, a, context)
+    if (one, two) != (a, b):
+        yield Attempt(one, two, ("brackets behind a letter read as the other formula has it",), 1)
+
+
+def _with_calls_read(f: Formula, other: Formula, context: Context) -> Formula:
+    called = {node.name for member in other.members for node in walk(member) if node.op == "apply"}
+    plain = traits_of(other).names - called
+    replacement: dict[Expr, Expr] = {}
+    for member in f.members:
+        for node in walk(member):
+            if node.op != "apply" or len(node.args) != 1 or node.name not in plain:
+                continue
+            (argument,) = node.args
+            if argument.op == "sym" and argument.name in plain:
+                replacement[node] = symbol(node.name)
+            elif argument.op in ("add", "sub") and node.name in context.declared:
+                replacement[node] = Expr("mul", (symbol(node.name), argument))
+    return _substituted(f, replacement) if replacement else f
+
+
+def _real_attempts(a: Formula, b: Formula) -> Iterator[Attempt]:
+    r"""`\int |\psi|^2 dx` beside a reference with `\psi^2`: the reference says that \psi is real."""
+    names = _marks_of(a).names
+    if not {"abs", "mul"} & traits_of(b).ops:
+        return
+    conjugates = {name: conjugated(name) for name in _marks_of(b).names if conjugated(name) in names - {name}}
+    moduli = [
+        node for member in b.members for node in walk(member)
+        if node.op == "pow" and node.args[1].value == 2 and node.args[0].op == "abs"
+        and node.args[0].args[0].op == "sym" and node.args[0].args[0].name in names
+    ]  # fmt: skip
+    real = {*conjugates.values(), *(node.args[0].args[0].name for node in moduli)}
+    if not real or any(conjugated(name) in real for name in names if conjugated(name) != name):
+        return
+    if any(node.op == "abs" and symbols(node) & real for member in a.members for node in walk(member)):
+        return
+    replacement = {symbol(name): symbol(base) for name, base in conjugates.items()}
+    replacement |= {node: Expr("pow", (node.args[0].args[0], node.args[1])) for node in moduli}
+    yield Attempt(a, _substituted(b, replacement), (f"{', '.join(sorted(real))} real, as in the reference",), 1)
+
+
+def _field_attempts(a: Formula, b: Formula) -> Iterator[Attempt]:
+    r"""`\nabla\times(f\vec A)` beside its terms: both in Cartesian components."""
+    in_components = written_out(a, b)
+    if in_components is not None:
+        yield Attempt(*in_components, ("nabla written out in Cartesian components",), 1)
+
+
+def _derivatives(f: Formula) -> Iterator[tuple[Expr, Expr]]:
+    """Symbols that are differentiated, each with the variable."""
+    for member in f.members:
+        for node in walk(member):
+            if node.op == "derivative" and len(node.args) == 2 and node.args[0].op == "sym":
+                yield node.args[0], node.args[1]
+
+
+def _is_label(primed: str, bare: str, a: Formula, b: Formula) -> bool:
+    """Whether a primed symbol stands in both formulas, or beside a derivative of the bare one."""
+    holding = [f for f in (a, b) if primed in traits_of(f).names]
+    return len(holding) > 1 or any(one.name == bare and by != _UNNAMED for f in holding for one, by in _derivatives(f))
+
+
+def _with_primes_read(f: Formula, variables: Mapping[str, Expr], labels: Set[str]) -> Formula:
+    replacement = {}
+    for name in traits_of(f).names:
+        if name.endswith("'") and name[:-1] in variables.keys() - labels:
+            replacement[symbol(name)] = Expr("derivative", (symbol(name[:-1]), variables[name[:-1]]), "1")
+    named = {one.name for one, by in _derivatives(f) if by == _UNNAMED} & variables.keys()
+    if len({variables[name] for name in named}) == 1:
+        replacement[_UNNAMED] = variables[named.pop()]
+    return _substituted(f, replacement) if replacement else f
+
+
+@lru_cache(maxsize=FORMULAS_KEPT)
+def resolved(f: Formula) -> Formula:
+    """The formula with its units as factors of the seven base units; 20 °C is 20 K where a difference is stated."""
+    if f.parts:
+        return replace(f, parts=tuple(resolved(part) for part in f.parts))
+    if "unit" not in traits_of(f).ops:
+        return f
+    difference = any(_is_difference(member) for member in f.members)
+    return replace(f, members=tuple(with_units_resolved(member, difference=difference) for member in f.members))
+
+
+def _is_difference(member: Expr) -> bool:
+    return member.op == "sub" or (member.op == "sym" and member.name.startswith((r"\Delta ", r"\delta ")))

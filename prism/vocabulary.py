@@ -1,0 +1,300 @@
+r"""The words of a solution: symbols that it defines itself, and its own names for the problem's symbols (semantics O).
+
+A student who writes `u = v_0\cos\theta` and then `x = ut` has said `x = v_0 t\cos\theta`. Only fresh symbols are
+eliminated, those in neither the problem nor its reference, and on the student's side only: the problem's own words
+keep their meaning. A student who writes `C_{v,m}` throughout where the problem says C has said C; such a name is taken
+for the problem's only where a whole formula becomes the reference's, never for the sake of a number.
+
+Refused: eliminating what the reference derives (a final number would match everything upstream), and names that
+differ in their letter (`x` for `s`): what a letter means is the reader's guess, and an RL policy would make it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import permutations
+
+from prism.expr import EQUALITIES, Expr, Formula, plain_parts, spell, substitute, symbols, walk
+from prism.stated import StatedNumber, numeric_of
+from prism.statements import statements_of
+
+MAX_ROUNDS = 6  # definitions that are put into one another
+MAX_NODES = 2000  # of a formula with definitions put in
+MAX_RENAMED = 3  # names of one formula that are taken for others
+
+_ATOMS = ("sym", "derivative", "apply", "bracket", "partial")
+_VARIANTS: Mapping[str, frozenset[str]] = {
+    letter: frozenset(others.split())
+    for letter, others in {
+        "P": "Prob Pr prob", "n": "moles mol", "m": "mass Mass", "K": "KE K_E E_k E_{k} E_{kin} E_{kinetic} T_{kin}",
+        "U": "PE P_E E_p E_{p} E_{pot} E_{potential}", "R": "range Range", "T": "Temp temp", "V": "Vol vol Volume",
+        "v": "speed velocity", "F": "force Force thrust", "t": "time", "E": "energy Energy", "l": r"\ell",
+        r"\ell": "l", "W": "work Work", "L": "length", "I": "current",
+    }.items()
+}  # fmt: skip
+"""Words and abbreviations that stand for a letter in textbooks."""
+
+_HEAD = re.compile(r"\\[A-Za-z]+\{\\?[A-Za-z]+\}|\\[A-Za-z]+|[A-Za-z]+|.")
+_FONTS = re.compile(r"\\(?:mathcal|mathscr|mathfrak|mathit|mathsf)\{([A-Za-z])\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    r"""What a solution says one of its own symbols is.
+
+    Attributes:
+        subject: the symbol, or a derivative or call of fresh symbols (`\dot m`).
+        expr: what it is.
+        place: ordinal of the formula that says so.
+    """
+
+    subject: Expr
+    expr: Expr
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What a solution's own symbols mean.
+
+    Attributes:
+        definitions: in the order of the text.
+        known: symbols of the problem and of its reference; all others are fresh.
+        names: the solution's names that have been taken for the problem's.
+        numbers: what the solution states its own symbols to be, in numbers.
+    """
+
+    definitions: tuple[Definition, ...] = ()
+    known: frozenset[str] = frozenset()
+    names: Mapping[Expr, str] = field(default_factory=dict, hash=False)
+    numbers: Mapping[Expr, tuple[StatedNumber, ...]] = field(default_factory=dict, hash=False)
+
+
+def vocabulary_of(formulas: Iterable[Formula], known: frozenset[str]) -> Vocabulary:
+    """The definitions that the formulas of a solution state, in order."""
+    found: list[Definition] = []
+    numbers: dict[Expr, tuple[StatedNumber, ...]] = {}
+    for place, f in enumerate(formulas):
+        if not fresh_atoms(f, known):
+            continue
+        found += _definitions_in(f, place, known)
+        for statement in statements_of(f):
+            numeric = numeric_of(statement.formula)
+            if numeric is not None and is_fresh(numeric.subject, known):
+                numbers[numeric.subject] = (*numbers.get(numeric.subject, ()), numeric.number)
+    return Vocabulary(tuple(found), known, numbers=numbers)
+
+
+def _definitions_in(f: Formula, place: int, known: frozenset[str]) -> Iterator[Definition]:
+    """Definitions that one formula states: one a fresh symbol, a name of the problem before all else."""
+    best: dict[Expr, Expr] = {}
+    for part in plain_parts(f):
+        for left, right, relation in zip(part.members, part.members[1:], part.relations, strict=False):
+            if relation not in EQUALITIES:
+                continue
+            for subject, other in ((left, right), (right, left)):
+                if not is_fresh(subject, known) or any(node == subject for node in walk(other)):
+                    continue
+                if subject not in best or _worth(other, known) > _worth(best[subject], known):
+                    best[subject] = other
+    for subject, expr in best.items():
+        yield Definition(subject, expr, place)
+
+
+def _worth(expr: Expr, known: frozenset[str]) -> int:
+    """A name of the problem says most, a number least."""
+    if expr.op == "sym" and expr.name in known:
+        return 3
+    names = symbols(expr)
+    return 2 if names and names <= known else 1 if names else 0
+
+
+def is_fresh(node: Expr, known: frozenset[str]) -> bool:
+    """Whether a node is one quantity that the problem does not know."""
+    if node.op not in _ATOMS:
+        return False
+    if _is_event(node):
+        return node.name not in known
+    return bool(symbols(node)) and (symbols(node) | {node.name}).isdisjoint(known)
+
+
+def _is_event(node: Expr) -> bool:
+    r"""Whether this is a word applied to a condition, such as `\operatorname{Prob}(0 \le x \le a)`: one quantity."""
+    return node.op == "apply" and len(node.args) == 1 and node.args[0].op == "relation"
+
+
+def _is_mean(node: Expr) -> bool:
+    r"""Whether this is `\langle T\rangle`, which may be what a problem calls T."""
+    return node.op == "bracket" and len(node.args) == 1 and node.args[0].op == "sym"
+
+
+def fresh_atoms(f: Formula, known: frozenset[str]) -> tuple[Expr, ...]:
+    """Quantities of a formula that the problem does not know, in order; what lies within one of them is not counted.
+
+    A mean value of what the problem knows is one of them: the problem may call it by the letter alone.
+    """
+    found: dict[Expr, None] = {}
+    stack = [member for part in plain_parts(f) for member in part.members][::-1]
+    while stack:
+        node = stack.pop()
+        if is_fresh(node, known) or _is_mean(node):
+            found[node] = None
+        else:
+            stack.extend(reversed(node.args))
+    return tuple(found)
+
+
+# Definitions. ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Expanded:
+    """A formula with definitions put in, and which."""
+
+    formula: Formula
+    readings: tuple[str, ...]
+
+
+def expansions_of(f: Formula, vocabulary: Vocabulary, place: int) -> tuple[Expanded, ...]:
+    r"""A formula with the solution's own symbols eliminated; nothing if it has none that are defined.
+
+    Each symbol has one definition: the nearest before its use, else the first after it. Where a symbol has several,
+    the first of all is tried too: `\delta = 2t` says what \delta is, `\delta = m\lambda` what follows. What a
+    formula itself defines stays, or it would say nothing.
+    """
+    found = (_with_definitions(f, vocabulary, place, first=first) for first in (False, True))
+    return tuple(dict.fromkeys(one for one in found if one is not None))
+
+
+def _with_definitions(f: Formula, vocabulary: Vocabulary, place: int, *, first: bool) -> Expanded | None:
+    if f.parts:
+        parts = [_with_definitions(part, vocabulary, place, first=first) for part in f.parts]
+        if not any(parts):
+            return None
+        formulas = tuple(own if new is None else new.formula for own, new in zip(f.parts, parts, strict=True))
+        said = tuple(dict.fromkeys(text for new in parts if new for text in new.readings))
+        return Expanded(replace(f, parts=formulas), said)
+    in_force = _in_force(vocabulary, place, first=first)
+    readings: dict[str, None] = {}
+    members = f.members
+    used: set[Expr] = set()
+    for _ in range(MAX_ROUNDS):
+        there = {node for member in members for node in walk(member)}
+        put = {subject: expr for subject, expr in in_force.items() if subject in there and subject not in used}
+        if not put:
+            break
+        used |= put.keys()
+        new = tuple(substitute(member, {**put}) for member in members)
+        if sum(1 for member in new for _ in walk(member)) > MAX_NODES:
+            break
+        members = new
+        readings |= dict.fromkeys(
+            f"{spell(subject)} = {spell(expr)} (defined in the solution)" for subject, expr in put.items()
+        )
+    if not readings:
+        return None
+    return Expanded(replace(f, members=members), tuple(readings))
+
+
+def _in_force(vocabulary: Vocabulary, place: int, *, first: bool) -> dict[Expr, Expr]:
+    r"""The definition of each symbol that holds at a place of the text; of several the first, if that is asked for.
+
+    What a symbol is called in the problem it is everywhere: `\mathcal{E} \equiv E` is a definition before all others.
+    """
+    found: dict[Expr, Definition] = {}
+    for one in vocabulary.definitions:
+        before = found.get(one.subject)
+        if one.place == place or (before is not None and _is_known_name(before, vocabulary)):
+            continue
+        is_nearer = one.place < place and not first
+        if before is None or is_nearer or _is_known_name(one, vocabulary):
+            found[one.subject] = one
+    return {subject: one.expr for subject, one in found.items()}
+
+
+def _is_known_name(one: Definition, vocabulary: Vocabulary) -> bool:
+    return one.expr.op == "sym" and one.expr.name in vocabulary.known
+
+
+# Names. ---------------------------------------------------------------------------------------------------------
+
+
+def head_of(name: str) -> str:
+    r"""The letter of a symbol without its index, prime and font; accents stay, as they tell symbols apart.
+
+    >>> head_of("C_{v,m}"), head_of("P'_e"), head_of(r"\tilde{\nu}_0"), head_of(r"\mathcal{E}")
+    ('C', 'P', '\\tilde{\\nu}', 'E')
+    """
+    found = _HEAD.match(_FONTS.sub(r"\1", name))
+    return found[0] if found else name
+
+
+def _index_of(name: str) -> str:
+    return re.sub(r"\\[a-z]+|[{}\s,']", "", name.partition("_")[2])
+
+
+def may_name(fresh: Expr, name: str) -> bool:
+    """Whether a solution's own symbol may be its name for a symbol of the problem: the same letter, or a variant."""
+    own = fresh.args[0].name if _is_mean(fresh) else fresh.name if fresh.op in ("sym", "apply") else ""
+    if not own or "'" in own or "'" in name:
+        return False
+    letter, variants = head_of(own), _VARIANTS.get(head_of(name), frozenset())
+    return letter == head_of(name) or own in variants or letter in variants
+
+
+def _fits(fresh: Expr, name: str) -> bool:
+    """Whether the index fits too, one being the beginning of the other: `P_{external}` for `P_e`."""
+    mine, yours = _index_of(fresh.name), _index_of(name)
+    return mine.startswith(yours) or yours.startswith(mine) if mine and yours else mine == yours
+
+
+def renamings(reference: Formula, claim: Formula, vocabulary: Vocabulary) -> Iterator[dict[Expr, str]]:
+    """Ways to take the fresh symbols of a claim for symbols that only the reference has, one for each.
+
+    Names whose index fits come first. What the solution itself defines is no other name for something else, unless the
+    claim is where it does so.
+    """
+    atoms = fresh_atoms(claim, vocabulary.known)
+    taken = {atom: vocabulary.names[atom] for atom in atoms if atom in vocabulary.names}
+    open_atoms = [atom for atom in atoms if atom not in taken]
+    mine = symbols(*claim.members) - {node.name for atom in atoms for node in walk(atom)} | set(taken.values())
+    wanted = sorted(symbols(*(member for part in plain_parts(reference) for member in part.members)) - mine)
+    if not open_atoms:
+        if taken:
+            yield taken
+        return
+    if len(open_atoms) > MAX_RENAMED or not len(open_atoms) <= len(wanted) <= MAX_RENAMED:
+        return
+    if any(_is_defined(atom, vocabulary) and atom not in claim.members for atom in open_atoms):
+        return
+    ways = []
+    for chosen in permutations(wanted, len(open_atoms)):
+        pairs = dict(zip(open_atoms, chosen, strict=True))
+        if all(may_name(atom, name) and _is_free(atom, name, vocabulary) for atom, name in pairs.items()):
+            ways.append(pairs)
+    ways.sort(key=lambda pairs: sum(not _fits(atom, name) for atom, name in pairs.items()))
+    for pairs in ways:
+        yield {**taken, **pairs}
+
+
+def _is_defined(atom: Expr, vocabulary: Vocabulary) -> bool:
+    """Whether the solution says what it is in terms of the problem's symbols."""
+    return any(one.subject == atom and _worth(one.expr, vocabulary.known) == 2 for one in vocabulary.definitions)
+
+
+def _is_free(atom: Expr, name: str, vocabulary: Vocabulary) -> bool:
+    """Whether no other of the solution's symbols has been taken for this one, but for those that it is set equal to."""
+    others = {other for other, taken in vocabulary.names.items() if taken == name}
+    equal = {one.expr for one in vocabulary.definitions if one.subject == atom}
+    equal |= {one.subject for one in vocabulary.definitions if one.expr == atom}
+    return others <= equal | {atom}
+
+
+def with_names(f: Formula, names: Mapping[Expr, str]) -> Formula:
+    """A formula with the solution's names put as the problem's."""
+    replacement = {atom: Expr("sym", name=name) for atom, name in names.items()}
+    if f.parts:
+        return replace(f, parts=tuple(with_names(part, names) for part in f.parts))
+    return replace(f, members=tuple(substitute(member, replacement) for member in f.members))

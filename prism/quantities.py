@@ -30,6 +30,7 @@ MAX_TEXT = 200  # a quantity is short; what is longer is prose, and is not worth
 MAX_TEN_POWER = 400  # beyond floating point, and a fraction of a billion digits is an attack on memory
 MAX_UNIT_POWER = 24  # the same, for m^99999
 MAX_BITS = 4096  # the same, for numbers that arrive as expressions
+MAX_FIGURES = 60  # more are exact for every constant, and a power of ten of a student's choosing is an attack on memory
 MAX_CACHED = 4096  # names come from students, so the memory of those seen must end
 
 BASE_UNITS = ("m", "kg", "s", "A", "K", "mol", "cd")
@@ -96,6 +97,7 @@ class Reading:
         uncertainty: standard uncertainty [coherent SI]; 0 is exact.
         figures: digits of the value that are known.
         textbook: values [coherent SI] that problems use although they are no rounding of `value` (g = 10 m/s^2).
+        earlier: values [coherent SI] of former adjustments; a rounding of one of them is the constant too.
         latex: the identity as the table has it.
         year: of the adjustment.
         source: where the value stands.
@@ -111,6 +113,7 @@ class Reading:
     latex: str = ""
     year: int = 0
     source: str = ""
+    earlier: tuple[Fraction, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -727,6 +730,68 @@ def _raised(base: _Product, exponent: Fraction) -> _Product | None:
     return _Product(factor, dimension, offset, int(base.pi * exponent), base.has_number)
 
 
+# Literals that are constants --------------------------------------------------------------------------------------
+
+
+def constants_of(
+    value: Fraction,
+    dimension: Dimension | None,
+    figures: int,
+    *,
+    among: frozenset[str],
+    scale: Fraction = Fraction(1),
+) -> tuple[str, ...]:
+    """Symbols whose constant a literal is: 3.00e8 m/s is c, 6.63e-34 J s is h, 9.8 m/s^2 is g.
+
+    A literal is a constant if it is the constant's value, now or in a former adjustment, rounded as the literal is
+    written; or if it is one of the values that textbooks use instead. One figure says too little: `3e8` is c only
+    because the table has it.
+
+    Args:
+        value: [coherent SI]; only positive numbers are constants.
+        dimension: exponents of the base units; None where no unit is written, and then only the value is compared.
+        figures: significant figures that are written.
+        among: symbols in the parser's spelling; the caller knows which of them the problem leaves free.
+        scale: the written unit in coherent SI. 13.6 eV has its half unit in the last place in eV, not in J.
+
+    Returns:
+        The symbols in alphabetical order; several where one value is several constants (1.67e-27 kg is m_p and m_n).
+
+    >>> free = frozenset(["h", "g", "c", "k"])
+    >>> constants_of(Fraction("6.63e-34"), read_quantity("1 J s").dimension, 3, among=free)
+    ('h',)
+    >>> constants_of(Fraction("8.99e9"), None, 3, among=free), constants_of(Fraction("6.26e-34"), None, 3, among=free)
+    (('k',), ())
+    """
+    if value <= 0 or scale <= 0:
+        return ()
+    written = value / scale
+    half = Fraction(10) ** (_leading_power(written) - max(1, min(figures, MAX_FIGURES)) + 1) * scale / 2
+    readings = {name: constant_table().readings(name) for name in sorted(among)}
+    return tuple(
+        name
+        for name, known in readings.items()
+        if any(_is_written_as(value, dimension, half if figures > 1 else Fraction(0), reading) for reading in known)
+    )
+
+
+def _is_written_as(value: Fraction, dimension: Dimension | None, half: Fraction, reading: Reading) -> bool:
+    if reading.value is None or dimension not in (None, reading.value.dimension):
+        return False
+    near = any(abs(known - value) <= half for known in (reading.value.value, *reading.earlier))
+    return near or value in reading.textbook
+
+
+def _leading_power(value: Fraction) -> int:
+    """Power of ten of the first figure of a positive number."""
+    power = (value.numerator.bit_length() - value.denominator.bit_length()) * 301 // 1000
+    while value >= Fraction(10) ** (power + 1):
+        power += 1
+    while value < Fraction(10) ** power:
+        power -= 1
+    return power
+
+
 # The two tables -------------------------------------------------------------------------------------------------
 
 
@@ -744,7 +809,7 @@ def constant_table() -> ConstantTable:
 
 _UNIT_KEYS = frozenset(["name", "spellings", "words", "factor", "dimension", "pi", "offset", "prefixes", "source"])
 _CONSTANT_KEYS = frozenset(
-    ["name", "symbols", "value", "unit", "uncertainty", "year", "source", "textbook", "identities"]
+    ["name", "symbols", "loose", "value", "unit", "uncertainty", "year", "source", "earlier", "textbook", "identities"]
 )
 
 
@@ -796,10 +861,13 @@ def read_constant_table(text: str, *, file: str) -> ConstantTable:
     for where, row in _rows(text, "constant", _CONSTANT_KEYS, file, faults):
         readings = _readings_of_row(row, where, faults)
         used += [(where, symbols(reading.expr)) for reading in readings if reading.expr is not None]
-        for spelling in _texts(row, "symbols", where, faults):
+        # two symbols with the same identity are one to the engine, and k_0 is not k
+        values = [replace(reading, expr=None, latex="") for reading in readings[:1]]
+        meant = [(spelling, readings) for spelling in _texts(row, "symbols", where, faults)]
+        for spelling, each in meant + [(spelling, values) for spelling in _texts(row, "loose", where, faults)]:
             name = _symbol_name(spelling, where, faults)
             for known in dict.fromkeys((name, spelling)):
-                named = [replace(reading, symbol=name) for reading in readings]
+                named = [replace(reading, symbol=name) for reading in each]
                 if any(old.constant == new.constant for old in by_symbol.get(known, []) for new in named):
                     continue  # two spellings that the parser folds into one
                 by_symbol.setdefault(known, []).extend(named)
@@ -862,9 +930,7 @@ def _readings_of_row(row: dict[str, Any], where: str, faults: list[str]) -> list
     identities = _texts(row, "identities", where, faults)
     if value is None and not identities:
         faults.append(f"{where}: needs a value or identities")
-    textbook = [
-        _exact({"textbook": text}, "textbook", where, faults) for text in _texts(row, "textbook", where, faults)
-    ]
+    textbook, earlier = (_further_values(row, key, where, faults) for key in ("textbook", "earlier"))
     plain = Reading(
         symbol="",
         constant=str(row.get("name", "")),
@@ -873,6 +939,7 @@ def _readings_of_row(row: dict[str, Any], where: str, faults: list[str]) -> list
         uncertainty=_exact(row, "uncertainty", where, faults) * scale if value else Fraction(0),
         figures=len(re.sub(r"e.*|\D", "", str(row.get("value", ""))).lstrip("0")),
         textbook=tuple(number * scale for number in textbook),
+        earlier=tuple(number * scale for number in earlier),
         year=row["year"] if isinstance(row.get("year"), int) else 0,
         source=str(row.get("source", "")),
     )
@@ -881,6 +948,12 @@ def _readings_of_row(row: dict[str, Any], where: str, faults: list[str]) -> list
     if not identities:
         return [plain]
     return [replace(plain, expr=_identity(latex, where, faults), latex=latex) for latex in identities]
+
+
+def _further_values(row: dict[str, Any], key: str, where: str, faults: list[str]) -> list[Fraction]:
+    """Numbers of a list; `4e-7 pi` is how the permeability is usually written."""
+    parts = [text.partition(" pi") for text in _texts(row, key, where, faults)]
+    return [_exact({key: digits + rest}, key, where, faults) * (PI if pi else 1) for digits, pi, rest in parts]
 
 
 def _identity(latex: str, where: str, faults: list[str]) -> Expr | None:
@@ -907,7 +980,10 @@ def _symbol_name(latex: str, where: str, faults: list[str]) -> str:
         faults.append(f"{where}, symbols: {latex!r} does not parse: {str(fault).splitlines()[0]}")
         return latex
     node = read.members[0] if read.kind == "expression" else None
-    return node.name if node is not None and node.op == "sym" else latex
+    if node is None or node.op != "sym":
+        faults.append(f"{where}, symbols: {latex!r} is no single symbol; words stand in \\mathrm{{...}}")
+        return latex
+    return node.name
 
 
 def _claim(taken: dict[str, Unit], spelling: str, found: Unit, where: str, faults: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""Units and constants: the tables against pint and against themselves. Rows of text stand in `cases/quantities/`."""
+"""Units: the table against pint and against itself. Rows of text stand in `cases/quantities/`."""
 
 from __future__ import annotations
 
@@ -22,9 +22,7 @@ from prism.quantities import (
     BASE_UNITS,
     PREFIXES,
     Quantity,
-    constant_table,
     quantity,
-    read_constant_table,
     read_quantity,
     read_unit_table,
     unit,
@@ -35,7 +33,6 @@ from prism.quantities import (
 from prism.resources import resource
 
 UNITS = resource("constants/units.toml").read_text(encoding="utf-8")
-CONSTANTS = resource("constants/constants.toml").read_text(encoding="utf-8")
 
 
 def dimension(text: str) -> tuple[Fraction, ...]:
@@ -282,123 +279,6 @@ def test_an_ambiguous_prefix_is_a_fault() -> None:
     ]"""
     with pytest.raises(DataFileError, match="'ky' is 'y' and 'y'"):
         read_unit_table(rows, file="units.toml")
-
-
-# --- constants ----------------------------------------------------------------------------------------------
-
-
-def worth(node: Expr) -> tuple[float, tuple[Fraction, ...]]:
-    """Value and dimension of an identity, from the values of the table: a twin that shares no code with it."""
-    if node.op == "num":
-        assert node.value is not None
-        return float(node.value), dimension("")
-    if node.op == "const":
-        return math.pi, dimension("")
-    if node.op == "sym":
-        # an identity names each constant by a symbol that has no other reading: k_B, never k
-        readings = constant_table().readings(node.name)
-        assert len({reading.constant for reading in readings}) == 1, node.name
-        known = readings[0].value
-        assert known is not None
-        return float(known.value), known.dimension
-    parts = [worth(arg) for arg in node.args]
-    if node.op == "sqrt":
-        return math.sqrt(parts[0][0]), tuple(power / 2 for power in parts[0][1])
-    if node.op == "pow":
-        return parts[0][0] ** parts[1][0], tuple(power * Fraction(parts[1][0]) for power in parts[0][1])
-    assert node.op in ("mul", "div"), node.op
-    sign = 1 if node.op == "mul" else -1
-    total, powers = parts[0]
-    for value, more in parts[1:]:
-        total, powers = total * value**sign, tuple(a + sign * b for a, b in zip(powers, more, strict=True))
-    return total, powers
-
-
-def test_every_identity_agrees_with_its_value() -> None:
-    seen = {}
-    for readings in constant_table().by_symbol.values():
-        for reading in readings:
-            if reading.expr is None or reading.value is None:
-                continue
-            value, powers = worth(reading.expr)
-            assert math.isclose(value, reading.value.value, rel_tol=2e-9), reading.constant
-            assert powers == reading.value.dimension, reading.constant
-            seen[reading.constant] = reading
-    assert len(seen) >= 18
-
-
-def test_one_symbol_may_have_several_readings() -> None:
-    table = constant_table()
-    assert [reading.constant for reading in table.readings("k")] == ["Boltzmann constant", "Coulomb constant"]
-    assert table.readings("k_B")[0].constant == "Boltzmann constant"
-    assert str(table.readings("k_e")[0].expr).count("pi") == 1
-    assert table.readings("x") == ()
-    assert table.readings(r"\varepsilon_0")[0].constant == "vacuum electric permittivity"
-
-
-def test_values_are_codata_2022() -> None:
-    g, big_g = constant_table().readings("g")[0], constant_table().readings("G")[0]
-    assert g.value == Quantity(Fraction("9.80665"), dimension("m s^-2"))
-    assert g.textbook == (Fraction("9.8"), Fraction("9.81"), Fraction(10))
-    assert big_g.value == Quantity(Fraction("6.6743e-11"), dimension("m^3 kg^-1 s^-2"))
-    assert (big_g.uncertainty, big_g.figures, big_g.year) == (Fraction("1.5e-15"), 6, 2022)
-    assert constant_table().readings("h")[0].uncertainty == 0
-
-
-def test_constants_against_scipy() -> None:
-    scipy = pytest.importorskip("scipy.constants", reason="scipy is the oracle for CODATA")
-    names = {"vacuum magnetic permeability": "vacuum mag. permeability", "magnetic flux quantum": "mag. flux quantum"}
-    names |= {"Compton wavelength of the electron": "Compton wavelength"}
-    if scipy.physical_constants["electron mass"][0] != 9.1093837139e-31:
-        pytest.skip("this scipy holds another adjustment than CODATA 2022")
-    checked = 0
-    for readings in constant_table().by_symbol.values():
-        reading = readings[0]
-        known = scipy.physical_constants.get(names.get(reading.constant, reading.constant))
-        if known is None or reading.value is None:
-            continue
-        assert math.isclose(reading.value.value, known[0], rel_tol=1e-14), reading.constant
-        assert math.isclose(reading.uncertainty, known[2], rel_tol=1e-9), reading.constant
-        checked += 1
-    assert checked > 30
-
-
-def test_faults_of_a_constants_table_are_all_listed() -> None:
-    rows = r"""
-    [[constant]]
-    name = "one"
-    symbols = ['A_1']
-    value = 3.0
-    uncertainty = "0"
-    year = 2022
-    source = "s"
-    [[constant]]
-    name = "two"
-    symbols = ['A_2']
-    identities = ['\frac{A_1', 'A_1 = 3', 'A_9']
-    source = "s"
-    [[constant]]
-    name = "three"
-    symbols = ['A_3']
-    value = "3"
-    uncertainty = "0"
-    unit = "furlong"
-    source = "s"
-    [[constant]]
-    name = "four"
-    symbols = ['A_4']
-    source = "s"
-    """
-    with pytest.raises(DataFileError) as caught:
-        read_constant_table(rows, file="constants.toml")
-    faults = caught.value.faults
-    wanted = [
-        "(one), value", "does not parse", "is no expression", "no constant has the symbol A_9", "(three), unit",
-        "(three), year", "(four): needs a value",
-    ]  # fmt: skip
-    assert len(faults) == len(wanted), faults
-    for part in wanted:
-        assert any(part in fault for fault in faults), (part, faults)
 
 
 def test_nothing_heavy_is_loaded() -> None:

@@ -65,6 +65,15 @@ class EquivalenceRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True)
         return named or PLAIN_REASONS[self.expect]
 
 
+class StatementRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    text: str
+    givens: list[str] = []
+    conditions: list[str] = []
+    definitions: list[str] = []
+    functions: list[str] = []
+    ambiguous: list[str] = []
+
+
 class GradingRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
     problem: str | dict[str, Any]
     solution: str
@@ -187,6 +196,22 @@ def test_near_miss(row: EquivalenceRow, b: str) -> None:
     assert verdict.status == "different", verdict
     assert verdict.reason in PLAIN_REASONS["different"], verdict
     assert verdict.witness or verdict.reason != "witness", verdict
+
+
+@pytest.mark.parametrize("row", params("statements", StatementRow))
+def test_statement(row: StatementRow) -> None:
+    from prism.quantities import read_quantity
+    from prism.statement import read_statement
+
+    found = read_statement(row.text)
+    assert [f"{value.name} = {value.text}" for value in found.givens] == row.givens
+    assert [f"{value.name} = {value.text}" for value in found.conditions] == row.conditions
+    assert [str(one.formula) for one in found.definitions] == row.definitions
+    assert [one.name for one in found.definitions if one.is_function] == row.functions
+    assert list(found.ambiguous) == row.ambiguous
+    for value in (*found.givens, *found.conditions):
+        assert read_quantity(value.text).value or value not in found.givens
+        assert 0 <= value.span[0] < value.span[1] <= len(row.text)
 
 
 @pytest.mark.parametrize("row", params("grading", GradingRow))

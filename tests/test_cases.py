@@ -74,6 +74,15 @@ class StatementRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ambiguous: list[str] = []
 
 
+class AnswerRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    instructions: str
+    options: list[str] | None = None
+    reference: str = ""
+    solution: str = ""
+    expect: Literal["equivalent", "different", "undecided"] | None = None
+    near_misses: list[str] = []
+
+
 class GradingRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
     problem: str | dict[str, Any]
     solution: str
@@ -102,6 +111,8 @@ def load(path: Path, kind: type[R]) -> list[R]:
             raise ValueError(f"{path.name}: row {row.id} needs `canonical` or `error`, and not both")
         if isinstance(row, QuantityRow) and len({row.value is None, row.unit is None, row.error is not None}) > 1:
             raise ValueError(f"{path.name}: row {row.id} needs `value` and `unit`, or `error`")
+        if isinstance(row, AnswerRow) and (row.options is None) != (row.expect is not None and bool(row.reference)):
+            raise ValueError(f"{path.name}: row {row.id} needs `options`, or `reference`, `solution` and `expect`")
     return rows
 
 
@@ -212,6 +223,20 @@ def test_statement(row: StatementRow) -> None:
     for value in (*found.givens, *found.conditions):
         assert read_quantity(value.text).value or value not in found.givens
         assert 0 <= value.span[0] < value.span[1] <= len(row.text)
+
+
+@pytest.mark.parametrize("row", params("answers", AnswerRow))
+def test_answer(row: AnswerRow) -> None:
+    from prism.answers import options_of, stated_answers, text_answer
+
+    if row.options is not None:
+        assert list(options_of(row.instructions)) == row.options
+        return
+    verdict = text_answer(row.reference, row.instructions, stated_answers(row.solution))
+    assert verdict.status == row.expect, verdict
+    for other in row.near_misses:
+        verdict = text_answer(row.reference, row.instructions, stated_answers(other))
+        assert verdict.status != "equivalent", (other, verdict)
 
 
 @pytest.mark.parametrize("row", params("grading", GradingRow))

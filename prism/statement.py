@@ -88,7 +88,8 @@ def read_statement(text: str) -> Statement:
     found = extract(text)
     text = found.text
     masked = _masked(text, found)
-    boxes = [item.span for item in found if item.kind == "boxed"]
+    # a box is an answer, and what follows "Solution:" an example that the text has solved
+    solved = [item.span for item in found if item.kind == "boxed"] + [part.span() for part in _SOLVED.finditer(text)]
     read = [_read(text, item) for item in found]
     taken = _symbols_in_use(read)
     givens: list[Stated] = []
@@ -96,8 +97,8 @@ def read_statement(text: str) -> Statement:
     definitions: list[StatedDefinition] = []
     doubtful: list[str] = []
     for at, one in enumerate(read):
-        if one.formula is None or any(start < one.outer and one.start < end for start, end in boxes):
-            continue  # a box is an answer: the text shows a solved example
+        if one.formula is None or any(start < one.outer and one.start < end for start, end in solved):
+            continue
         following = read[at + 1] if at + 1 < len(read) else None
         for part in plain_parts(one.formula) if one.formula.kind in ("system", *_PLAIN_KINDS) else ():
             said = _Said(text, masked, one, following, part)
@@ -145,6 +146,9 @@ def _with_two_definitions(definitions: list[StatedDefinition]) -> list[str]:
 
 # Formulas of the text -----------------------------------------------------------------------------------------
 
+_SOLVED = re.compile(
+    r"^[ \t*#]*(?:solution|answer)[ \t*]*:[\s\S]*?(?=^[ \t*#]*(?:sub)?(?:problem|part|question)\b|\Z)", re.I | re.M
+)
 _PLAIN_KINDS = ("equation", "chain", "expression")
 _CLOSING = re.compile(r"(?:\s|\\[,;:! ]|~)*(?:\$\$?|\\\)|\\\])")
 _DELIMITER = re.compile(r"\$\$?|\\[()\[\]]")
@@ -492,7 +496,7 @@ _STATED_AGAIN = re.compile(r"\b(?:where|with|given that|using|take|taking|let|us
 _CASE = re.compile(
     r"\b(?:when(?:ever)?|if|unless|once|until|till|after|before|while|whilst|provided|assuming|such that|so that"
     r"|(?:at|for|in|by|to) which|in the (?:case|limit)|e\.g|for (?:example|instance)|such as|say|imagine|hypothetical"
-    r"|as soon as|found to|instead|claims?|not|never|no longer)\b",
+    r"|as soon as|found to|by (?:setting|letting|choosing)|instead|claims?|not|never|no longer)\b",
     re.I,
 )
 _PLACE_WHERE = re.compile(
@@ -537,6 +541,7 @@ _CHANGES_TO = re.compile(
     r"|increase[sd]?|decrease[sd]?|lowered|heated|cooled|changed?|changes|slowed|slows|grown?|grows)\b[^§]*\bto)\b[^§]*$",
     re.I,
 )
+_WITHIN = re.compile(r"\b(?:at|after|until|in|during|within|over)\b", re.I)
 _TIME_OF = re.compile(r"\b(?:times?|instants?|moments?|intervals?)\s*(?:of)?\s*$", re.I)
 _STATE_BEFORE = re.compile(r"\b(?:eigenstates?|states?|levels?)(?:\s+(?:with|of|having))?\s*$", re.I)
 _STATE_AFTER = re.compile(
@@ -576,7 +581,9 @@ def _clause_before(sentence: str) -> str:
     parts = sentence.split(",")
     while len(parts) > 1 and not re.sub(r"§|\b(?:and|or|respectively)\b", "", parts[-1]).strip():
         parts.pop()
-    clause = parts[-1]
+    clause = parts.pop()
+    while parts and re.match(r"\s*(?:and|or)\b", clause):
+        clause = f"{parts.pop()},{clause}"
     where = list(_WHERE.finditer(clause))
     if where and not _PLACE_WHERE.search(clause):
         clause = clause[where[-1].end() :]
@@ -601,42 +608,69 @@ def _is_asked_for(said: _Said) -> bool:
     return bool(asked) and not _STATED_AGAIN.search(sentence, asked[-1])
 
 
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The words before a formula, from the whole sentence to those right before it.
+
+    Attributes:
+        sentence: up to the formula, formulas in it as `§`.
+        clause: what is left of it after its last comma.
+        near: without the formulas that stand in a row with this one.
+        direct: since the last formula.
+        is_fixed: they name a property that does not change with the case, such as a mass.
+    """
+
+    sentence: str
+    clause: str
+    near: str
+    direct: str
+    is_fixed: bool
+
+
+def _words(said: _Said, name: str) -> _Words:
+    sentence = _sentence_before(said)
+    clause = _clause_before(sentence)
+    near = _words_before(clause)
+    is_fixed = _FIXED_OF.search(near) is not None and name not in _COORDINATES
+    return _Words(sentence, clause, near, clause[clause.rfind("§") + 1 :], is_fixed)
+
+
 def _is_condition(said: _Said, name: str, value: Stated | None) -> bool:
     """Whether a formula holds only at an instant, at a place or in a case; so also where the words leave doubt."""
     number = None if value is None else quantity(value.text)
     if number is not None and not number.value:
         return True
-    sentence = _sentence_before(said)
-    clause = _clause_before(sentence)
-    restarted = _WHERE.search(sentence) is not None
-    near = _words_before(clause)
-    direct = clause[clause.rfind("§") + 1 :]
-    is_fixed = _FIXED_OF.search(near) is not None and name not in _COORDINATES
-    if value is not None and _is_index(name, number, near):
+    words = _words(said, name)
+    if _is_index(name, number, words.near) or _is_in_case(words) or _is_at_place(words, name):
         return True
-    if _CASE.search(clause) and not is_fixed:
-        return True
-    if _BEGINS_CASE.match(sentence) and len(clause) < len(sentence) and not (is_fixed or restarted):
-        return True
-    if _STATE_BEFORE.search(near):
-        return True
-    if _PLACE_WHERE.search(clause) or (_FOR.search(near) and not is_fixed) or _CHANGES_TO.search(near):
-        return True
-    if _AT.search(near):
-        if _AT_ONCE.search(near):
-            return True
-        head = name.partition("_")[0]
-        if head in _COORDINATES and not (head in _ANGLES and _LAUNCHED.search(clause)):
-            return True
-        if name in _SWEPT and not _DRIVEN.search(clause):
-            return True
-    if name in _COORDINATES and (_BOUNDS.search(direct) or _BOUNDS.search(near)):
-        return True
-    if _TIME_OF.search(near) and (name == "t" or re.search(r"\b(?:at|after|until|in|during|within|over)\b", near)):
-        return True
-    if re.fullmatch(r".*\bto\s*", direct) and "_" not in name and "'" not in name:
-        return True
+    if re.fullmatch(r".*\bto\s*", words.direct) and "_" not in name and "'" not in name:
+        return True  # `rises to T = 400 K`; a state named by a subscript is given
     return _is_limited_after(said, value)
+
+
+def _is_in_case(words: _Words) -> bool:
+    """Whether the words begin a case: `when`, `for`, `the state`, `reaches`."""
+    if _STATE_BEFORE.search(words.near) or _PLACE_WHERE.search(words.clause) or _CHANGES_TO.search(words.near):
+        return True
+    if words.is_fixed:
+        return False
+    is_main_clause = len(words.clause) < len(words.sentence) and not _WHERE.search(words.sentence)
+    begins = _BEGINS_CASE.match(words.sentence) is not None and is_main_clause
+    return begins or _CASE.search(words.clause) is not None or _FOR.search(words.near) is not None
+
+
+def _is_at_place(words: _Words, name: str) -> bool:
+    """Whether the words name an instant or a place, or a value that a measurement runs through."""
+    if name in _COORDINATES and (_BOUNDS.search(words.direct) or _BOUNDS.search(words.near)):
+        return True
+    if _TIME_OF.search(words.near) and (name == "t" or _WITHIN.search(words.near)):
+        return True
+    if not _AT.search(words.near):
+        return False
+    head = name.partition("_")[0]
+    is_launch = head in _ANGLES and _LAUNCHED.search(words.clause) is not None
+    is_swept = name in _SWEPT and not _DRIVEN.search(words.clause)
+    return _AT_ONCE.search(words.near) is not None or is_swept or (head in _COORDINATES and not is_launch)
 
 
 def _is_index(name: str, number: Quantity | None, near: str) -> bool:
@@ -712,11 +746,15 @@ def _may_be_value(left: Expr, right: Expr) -> bool:
     """Whether one side may be a number with its unit in italics (`R = 20cm`), or has a unit torn off (`1 kg - m`)."""
     for side in (left, right):
         ops = {node.op for node in walk(side)}
+        is_measured = any("." in node.name or node.value == _TEN for node in walk(side) if node.op == "num")
+        if is_measured and _LONE_UNITS.issuperset(symbols(side)):
+            return True  # `n = 10^{24}/m^3`
         if with_italic_units(side, frozenset()) is not None or ("unit" in ops and not ops.isdisjoint(("add", "sub"))):
             return True
     return False
 
 
+_TEN = Fraction(10)
 _NO_SYMBOLS = frozenset(("constant", "const", "const."))
 
 

@@ -76,6 +76,24 @@ class EquivalenceRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True)
         return named or PLAIN_REASONS[self.expect]
 
 
+class StatementRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    text: str
+    givens: list[str] = []
+    conditions: list[str] = []
+    definitions: list[str] = []
+    functions: list[str] = []
+    ambiguous: list[str] = []
+
+
+class AnswerRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    instructions: str
+    options: list[str] | None = None
+    reference: str = ""
+    solution: str = ""
+    expect: Literal["equivalent", "different", "undecided"] | None = None
+    near_misses: list[str] = []
+
+
 class GradingRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
     problem: str | dict[str, Any]
     solution: str
@@ -104,6 +122,8 @@ def load(path: Path, kind: type[R]) -> list[R]:
             raise ValueError(f"{path.name}: row {row.id} needs `canonical` or `error`, and not both")
         if isinstance(row, QuantityRow) and len({row.value is None, row.unit is None, row.error is not None}) > 1:
             raise ValueError(f"{path.name}: row {row.id} needs `value` and `unit`, or `error`")
+        if isinstance(row, AnswerRow) and (row.options is None) != (row.expect is not None and bool(row.reference)):
+            raise ValueError(f"{path.name}: row {row.id} needs `options`, or `reference`, `solution` and `expect`")
     return rows
 
 
@@ -198,6 +218,36 @@ def test_near_miss(row: EquivalenceRow, b: str) -> None:
     assert verdict.status == "different", verdict
     assert verdict.reason in PLAIN_REASONS["different"], verdict
     assert verdict.witness or verdict.reason != "witness", verdict
+
+
+@pytest.mark.parametrize("row", params("statements", StatementRow))
+def test_statement(row: StatementRow) -> None:
+    from prism.quantities import read_quantity
+    from prism.statement import read_statement
+
+    found = read_statement(row.text)
+    assert [f"{value.name} = {value.text}" for value in found.givens] == row.givens
+    assert [f"{value.name} = {value.text}" for value in found.conditions] == row.conditions
+    assert [str(one.formula) for one in found.definitions] == row.definitions
+    assert [one.name for one in found.definitions if one.is_function] == row.functions
+    assert list(found.ambiguous) == row.ambiguous
+    for value in (*found.givens, *found.conditions):
+        assert read_quantity(value.text).value or value not in found.givens
+        assert 0 <= value.span[0] < value.span[1] <= len(row.text)
+
+
+@pytest.mark.parametrize("row", params("answers", AnswerRow))
+def test_answer(row: AnswerRow) -> None:
+    from prism.answers import options_of, stated_answers, text_answer
+
+    if row.options is not None:
+        assert list(options_of(row.instructions)) == row.options
+        return
+    verdict = text_answer(row.reference, row.instructions, stated_answers(row.solution))
+    assert verdict.status == row.expect, verdict
+    for other in row.near_misses:
+        verdict = text_answer(row.reference, row.instructions, stated_answers(other))
+        assert verdict.status != "equivalent", (other, verdict)
 
 
 @pytest.mark.parametrize("row", params("grading", GradingRow))

@@ -9,16 +9,10 @@ from __future__ import annotations
 from fractions import Fraction
 
 from prism.dag import ancestor_closure
-from prism.dimensions import Inconsistent, dimension_of
-from prism.expr import EQUALITIES, Expr, Formula, symbols
-from prism.points import value_at
+from prism.expr import Formula, symbols
 from prism.problem import Problem
-from prism.quantities import PI, Dimension, with_units_resolved
-from prism.stated import Asked, Known, Numeric, StatedNumber, measure, numeric_of, tolerance, value_of
-
-MAX_STEPS = 60  # of the secant method; it either converges in ten or not at all
-_CLOSE = 1e-12  # relative step at which it has converged
-_APART = 1e-4  # relative distance of its first two places
+from prism.quantities import PI, Dimension
+from prism.stated import Asked, Known, Numeric, StatedNumber, measure, numeric_of, solved_near, tolerance
 
 
 def asked_of(problem: Problem) -> dict[int, Asked]:
@@ -87,7 +81,7 @@ def _exact_value(number: Numeric, problem: Problem, before: frozenset[int], know
     else:
         for earlier in reversed(problem.nodes):
             if earlier.index in before and name in symbols(*earlier.formula.members):
-                value = _solved(earlier.formula, name, start, dimension, problem, known)
+                value = solved_near(earlier.formula, name, start, dimension, problem.context, known)
                 if value is not None:
                     break
     if value is None:
@@ -95,33 +89,3 @@ def _exact_value(number: Numeric, problem: Problem, before: frozenset[int], know
     if unit is None:
         return Fraction(value)
     return (Fraction(value) - unit.offset) / (unit.factor * PI**unit.pi)
-
-
-def _solved(f: Formula, name: str, start: float, dimension: Dimension, problem: Problem, known: Known) -> float | None:
-    """The root of a node in one symbol next to a value, by the secant method; None if other symbols are open."""
-    if len(f.members) != 2 or f.relations[0] not in EQUALITIES or not start:
-        return None
-    residual = Expr("sub", tuple(with_units_resolved(member) for member in f.members))
-    values = {name: start}
-    dimensions = {name: dimension}
-    for other in symbols(residual) - {name}:
-        found = value_of(other, problem.context, known)
-        if found is None:
-            return None
-        values[other], dimensions[other] = found
-    try:
-        dimension_of(residual, dimensions)
-    except Inconsistent:
-        return None
-    x, y = start, start * (1 + _APART)
-    at_x = value_at(residual, values)
-    for _ in range(MAX_STEPS):
-        at_y = value_at(residual, {**values, name: y})
-        if at_x is None or at_y is None:
-            return None
-        if at_y == 0 or abs(y - x) <= _CLOSE * abs(y):
-            return y
-        if at_y == at_x:
-            return None
-        x, y, at_x = y, y - at_y * (y - x) / (at_y - at_x), at_y
-    return None

@@ -13,14 +13,23 @@ from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import chain, islice, product
 
-from prism.context import Context, may_be_constant, values_of
+from prism.context import Context, kind_of, may_be_constant, values_of
 from prism.dimensions import inconsistency
 from prism.expr import Expr, Formula, number, spell, substitute, symbol, symbols, traits_of, walk
 from prism.fields import written_out
 from prism.lowering import conjugated, uncertainty
 from prism.notation import VECTOR, length_of
 from prism.operators import names_kept
-from prism.quantities import Dimension, constant_table, is_unit, quantity, with_italic_units, with_units_resolved
+from prism.quantities import (
+    Dimension,
+    constant_table,
+    constants_of,
+    is_unit,
+    quantity,
+    with_italic_units,
+    with_units_resolved,
+)
+from prism.stated import stated_number
 
 MAX_ATTEMPTS = 12  # for one pair; a formula of nothing but constants has hundreds of readings
 MAX_READ = 4  # symbols of one pair that are read as constants
@@ -67,7 +76,9 @@ def _informed(plain: Attempt, context: Context) -> Iterator[Attempt]:
     """Stages 2 to 6: constants, definitions, literals, givens; what was put in stays in."""
     resolved_plain = _resolved(plain)
     yield from _with_constants_read(resolved_plain, context)
-    if not (context.definitions or context.givens):
+    names = _marks_of(resolved_plain.reference).names
+    may_lift = any(has_value(name) and may_be_constant(context, name) for name in names)
+    if not (context.definitions or context.givens or may_lift):
         return
     defined = _with_definitions(resolved_plain, context)
     if defined is not resolved_plain:
@@ -108,7 +119,11 @@ def _with_definitions(attempt: Attempt, context: Context) -> Attempt:
     defined = definitions_of(context)
     for _ in range(MAX_DEFINED):
         one, two = _marks_of(attempt.reference).names, _marks_of(attempt.claim).names
-        used = {name: defined[name] for name in sorted((one ^ two) & defined.keys())}
+        used = {
+            name: expr
+            for name, expr in defined.items()
+            if name in one ^ two or (name in one & two and not symbols(expr).isdisjoint(one ^ two))
+        }
         if not used:
             break
         replacement = {symbol(name): expr for name, expr in used.items()}
@@ -154,8 +169,8 @@ _Amount = tuple[Fraction, Dimension]
 def _with_literals_lifted(attempt: Attempt, context: Context) -> Attempt:
     """Literals of one side that are a given of the other, put as its symbol: lift, do not plug (semantics O)."""
     one, two = _names_meant(attempt.reference, context), _names_meant(attempt.claim, context)
-    a, from_a = _lifted(attempt.reference, _symbols_of_values(two - one, context))
-    b, from_b = _lifted(attempt.claim, _symbols_of_values(one - two, context))
+    a, from_a = _lifted(attempt.reference, _wanted(two - one, context))
+    b, from_b = _lifted(attempt.claim, _wanted(one - two, context))
     return Attempt(a, b, (*attempt.readings, *from_a, *from_b), 4) if from_a or from_b else attempt
 
 
@@ -165,28 +180,42 @@ def _names_meant(f: Formula, context: Context) -> frozenset[str]:
     return names.union(*(_reached(name, defined) for name in names & defined.keys()))
 
 
-def _symbols_of_values(wanted: Set[str], context: Context) -> Mapping[_Amount, str]:
-    """Wanted symbols by their value: only where no other given has the same."""
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What literals may stand for: givens by their value, where no other given has the same, and constants."""
+
+    amounts: Mapping[_Amount, str]
+    constants: frozenset[str]
+
+
+def _wanted(names: Set[str], context: Context) -> _Wanted:
     values = values_of(context)
-    if wanted.isdisjoint(values):
-        return {}
     amounts = [(value.quantity.value, value.quantity.dimension) for value in values.values()]
     own = {
-        name: (values[name].quantity.value, values[name].quantity.dimension) for name in sorted(wanted & values.keys())
+        name: (values[name].quantity.value, values[name].quantity.dimension) for name in sorted(names & values.keys())
     }
-    return {amount: name for name, amount in own.items() if amounts.count(amount) == 1 and amount[0]}
+    return _Wanted(
+        {amount: name for name, amount in own.items() if amounts.count(amount) == 1 and amount[0]},
+        frozenset(name for name in names - values.keys() if may_be_constant(context, name) and has_value(name)),
+    )
 
 
-def _lifted(f: Formula, names: Mapping[_Amount, str]) -> tuple[Formula, tuple[str, ...]]:
+@cache
+def has_value(name: str) -> bool:
+    """Whether a letter is the usual one of a constant with a value."""
+    return any(reading.value is not None for reading in constant_table().readings(name))
+
+
+def _lifted(f: Formula, names: _Wanted) -> tuple[Formula, tuple[str, ...]]:
     """A formula with its literals lifted, and what was read."""
-    if not names or "num" not in traits_of(f).ops:
+    if not (names.amounts or names.constants) or "num" not in traits_of(f).ops:
         return f, ()
     used: dict[str, None] = {}
     members = tuple(_lift(member, names, used) for member in f.members)
     return (replace(f, members=members), tuple(used)) if used else (f, ())
 
 
-def _lift(node: Expr, names: Mapping[_Amount, str], used: dict[str, None]) -> Expr:
+def _lift(node: Expr, names: _Wanted, used: dict[str, None]) -> Expr:
     """One node with its literals lifted; a number takes along the units that follow it in its product."""
     if node.op == "num":
         return _symbol_for((node,), names, used) or node
@@ -208,21 +237,26 @@ def _lift(node: Expr, names: Mapping[_Amount, str], used: dict[str, None]) -> Ex
     return parts[0] if len(parts) == 1 else Expr("mul", tuple(parts))
 
 
-def _symbol_for(run: tuple[Expr, ...], names: Mapping[_Amount, str], used: dict[str, None]) -> Expr | None:
+def _symbol_for(run: tuple[Expr, ...], names: _Wanted, used: dict[str, None]) -> Expr | None:
     """The symbol that a literal with its units stands for; one without unit only if it is in coherent SI."""
     whole = run[0] if len(run) == 1 else Expr("mul", run)
     amount = quantity(whole)
-    if amount is None:
+    if amount is None or (len(run) == 1 and not _is_telling(run[0])):
         return None
-    if len(run) > 1 or not _is_telling(run[0]):
-        name = names.get((amount.value, amount.dimension)) if len(run) > 1 else None
+    if len(run) > 1:
+        found = [names.amounts.get((amount.value, amount.dimension))]
     else:
-        alike = [name for (value, _), name in names.items() if value == amount.value]
-        name = alike[0] if len(alike) == 1 else None
-    if name is None:
+        found = [name for (value, _), name in names.amounts.items() if value == amount.value]
+    if found in ([], [None]) and names.constants and (stated := stated_number(whole)) is not None:
+        unit = stated.unit
+        found = list(constants_of(
+            amount.value, amount.dimension if unit else None, stated.figures, among=names.constants,
+            scale=unit.factor if unit and not unit.pi else Fraction(1),
+        ))  # fmt: skip
+    if len(found) != 1 or found[0] is None:
         return None
-    used[f"{spell(whole)} is {name}"] = None
-    return symbol(name)
+    used[f"{spell(whole)} is {found[0]}"] = None
+    return symbol(found[0])
 
 
 def _is_telling(literal: Expr) -> bool:
@@ -278,11 +312,12 @@ def _with_constants_read(attempt: Attempt, context: Context) -> Iterator[Attempt
     """Readings of symbols that stand on one side only, where they make one side's symbols include the other's."""
     a, b = attempt.reference, attempt.claim
     mine, yours = _marks_of(a).names, _marks_of(b).names
-    choices = [
-        (name, _identities(name))
-        for name in sorted((mine ^ yours) - names_kept(a, b))
-        if _identities(name) and may_be_constant(context, name)
-    ]
+    choices = []
+    for name in sorted((mine ^ yours) - names_kept(a, b)):
+        if (known := _identities(name)) and may_be_constant(context, name):
+            # what a letter is in other letters is no help where the problem means something else by those
+            free = tuple(one for one in known if all(_is_open(other, context) for other in one.names))
+            choices += [(name, free)] if free else []
     for combination in product(*((None, *options) for _, options in choices[:MAX_READ])):
         chosen = {name: each for (name, _), each in zip(choices, combination, strict=False) if each}
         one, two = _names_with(mine, chosen), _names_with(yours, chosen)
@@ -292,6 +327,11 @@ def _with_constants_read(attempt: Attempt, context: Context) -> Iterator[Attempt
         said = (f"{name} = {spell(identity.expr)} ({identity.constant})" for name, identity in chosen.items())
         stage = max(attempt.stage, 2)
         yield Attempt(_substituted(a, replacement), _substituted(b, replacement), (*attempt.readings, *said), stage)
+
+
+def _is_open(name: str, context: Context) -> bool:
+    r"""Whether a symbol that an identity brings in means its constant: `\epsilon_0` always, a c that is no heat."""
+    return may_be_constant(context, name) or name == r"\hbar" or ("_" in name and kind_of(context, name) == "positive")
 
 
 @dataclass(frozen=True, slots=True)

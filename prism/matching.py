@@ -238,11 +238,9 @@ def _by_number(wanted: Numeric, said: Numeric, asked: Asked) -> Verdict:
 
 def _by_worked_out_number(reference: Formula, claim: Formula, context: Context, otherwise: Verdict) -> Verdict:
     """A formula whose inputs are all given is stated by its number too (semantics N.4)."""
-    wanted = worked_out_number(reference, context)
-    if wanted is None:
-        return otherwise
     said = _number_of(claim, context) or closed_number_of(claim)
-    if said is None or said.subject != wanted.subject:
+    wanted = worked_out_number(reference, said, context) if said is not None else None
+    if said is None or wanted is None:
         return otherwise
     found = _by_number(wanted, said, Asked(figures=3))
     if found.status != "equivalent":

@@ -63,7 +63,7 @@ CODES = {
     "angle": source.ANGLE, "integer": source.INTEGER, "real": source.SIGNED, "negative": source.NEGATIVE,
     "positive": source.DECLARED_POSITIVE,
 }  # fmt: skip
-_POSITIVE_KINDS = ("", "positive", "angle", "integer")
+_POSITIVE_KINDS = ("", "positive", "angle", "integer", "constant")
 ORDINARY = Sampling()
 
 _OTHER_STREAM = (1 << 64) - 1  # flips every bit of a key: the signs of a symbol that has either

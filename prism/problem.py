@@ -25,6 +25,7 @@ from prism.context import Context, parse, syntax_fault
 from prism.dag import Node, ReferenceDag, ancestor_closure, implied_edges, is_final_correct, reference_dag, score
 from prism.errors import DagError, DataFileError, LatexSyntaxError
 from prism.expr import Formula, number, plain_parts, symbols
+from prism.given import Given, given_of
 from prism.latex import extract
 
 Table = Mapping[str, object]
@@ -136,6 +137,7 @@ class Problem:
         nodes: reference formulas, in index order.
         dag: their edges and points.
         context: what the problem gives; declares every symbol that statement and subquestions mention.
+        given: the same, with where it comes from and what of the text is not used.
         students: worked solutions with labels.
         difficulty: C1 and C2, 1..3 each, or None.
         sha256: of the bytes of the file or string; of canonical JSON for a dictionary.
@@ -152,6 +154,7 @@ class Problem:
     nodes: tuple[ProblemNode, ...]
     dag: ReferenceDag
     context: Context
+    given: Given
     students: tuple[Student, ...]
     difficulty: tuple[int, int] | None
     sha256: str
@@ -337,8 +340,10 @@ def _read_problem(data: Table, digest: str, found: _Findings) -> Problem | None:
     # Required, though it may be empty: a symbol that the statement does not declare may be read as a constant.
     statement = _read_text(data, "context", "", found, required=True)
     subquestions = _read_subquestions(data, found)
-    context = _read_context(data, statement, subquestions, found)
-    nodes, dag = _read_nodes(data, subquestions, context, found)
+    declared = _read_context(data, statement, subquestions, found)
+    nodes, dag = _read_nodes(data, subquestions, declared, found)
+    text = "\n\n".join((statement, *(part.text for part in subquestions)))
+    given = given_of(declared, text, [node.formula for node in nodes])
     students = _read_students(data, frozenset(node.index for node in nodes), dag, found)
     difficulty = _read_difficulty(data, found)
     if dag is None:
@@ -357,7 +362,8 @@ def _read_problem(data: Table, digest: str, found: _Findings) -> Problem | None:
         subquestions=subquestions,
         nodes=nodes,
         dag=dag,
-        context=context,
+        context=given.context,
+        given=given,
         students=students,
         difficulty=difficulty,
         sha256=digest,

@@ -28,6 +28,9 @@ MAX_TOLERANCE = Fraction(5, 100)  # of any intermediate number
 MIN_INTEGER_FIGURES = 3  # of an integer: `450` and `5` are no rounder than `450.`
 EXACT_BELOW = 100  # integers without unit below are counts
 MAX_CLOSED = 3  # operations of a closed form that is a number: `5/3`, `2\sqrt5`, `3\pi/4`
+MAX_STEPS = 60  # of the secant method; it either converges in ten or not at all
+_CLOSE = 1e-12  # relative step at which it has converged
+_APART = 1e-4  # relative distance of its first two places
 NUMBERS_KEPT = 4096  # formulas whose numbers are remembered in a process
 
 _FREE = Unit("", Fraction(1), (Fraction(0),) * len(BASE_UNITS))
@@ -310,21 +313,35 @@ def _in_words(claim: StatedNumber, wanted: StatedNumber) -> str:
 
 
 @lru_cache(maxsize=NUMBERS_KEPT)
-def worked_out_number(f: Formula, context: Context) -> Numeric | None:
-    """The number that a formula `s = expression` gives where all it depends on is given; else None (semantics N.4).
+def worked_out_number(f: Formula, said: Numeric, context: Context) -> Numeric | None:
+    """The number that a formula gives for a quantity where all else in it is given; None if it is not (semantics N.4).
 
-    The number is in coherent SI units, and asks for three figures.
+    Args:
+        f: a formula; solved for the quantity or not.
+        said: the quantity, and the number near which a formula that is not solved for it is solved.
+        context: what is given.
+
+    Returns:
+        The number in coherent SI units, to three figures.
     """
-    if f.kind != "equation" or numeric_of(f) is not None:
+    subject = said.subject
+    if f.kind != "equation" or subject.op != "sym" or numeric_of(f) is not None:
         return None
-    for subject, other in (f.members, f.members[::-1]):
-        if subject.op != "sym" or subject.name in symbols(other) or not symbols(other):
-            continue
-        measured = measure(other, context)
-        if measured is not None:
-            value, dimension = measured
-            return Numeric(subject, StatedNumber(value, Unit("", Fraction(1), dimension), 3, abs(value) / 200))
-    return None
+    if subject.name not in symbols(*f.members):
+        return None
+    measured = None
+    for left, right in (f.members, f.members[::-1]):
+        if left == subject and symbols(right) and subject.name not in symbols(right):
+            measured = measure(right, context)
+    if measured is None and subject not in f.members:
+        unit = said.number.unit or _FREE
+        start = float(said.number.value * unit.factor * PI**unit.pi + unit.offset)
+        root = solved_near(f, subject.name, start, unit.dimension, context, {})
+        measured = None if root is None else (Fraction(root), unit.dimension)
+    if measured is None:
+        return None
+    value, dimension = measured
+    return Numeric(subject, StatedNumber(value, Unit("", Fraction(1), dimension), 3, abs(value) / 200))
 
 
 @lru_cache(maxsize=NUMBERS_KEPT)
@@ -385,6 +402,38 @@ def value_of(name: str, context: Context, known: Known) -> tuple[float, Dimensio
         if len(values) == 1:
             (only,) = values
             return float(only.value), only.dimension
+    return None
+
+
+def solved_near(
+    f: Formula, name: str, start: float, dimension: Dimension, context: Context, known: Known
+) -> float | None:
+    """The root of a formula in one symbol next to a value, by the secant method; None if other symbols are open."""
+    if len(f.members) != 2 or f.relations[0] not in EQUALITIES or not start:
+        return None
+    residual = Expr("sub", tuple(with_units_resolved(member) for member in f.members))
+    values = {name: start}
+    dimensions = {name: dimension}
+    for other in symbols(residual) - {name}:
+        found = value_of(other, context, known)
+        if found is None:
+            return None
+        values[other], dimensions[other] = found
+    try:
+        dimension_of(residual, dimensions)
+    except Inconsistent:
+        return None
+    x, y = start, start * (1 + _APART)
+    at_x = value_at(residual, values)
+    for _ in range(MAX_STEPS):
+        at_y = value_at(residual, {**values, name: y})
+        if at_x is None or at_y is None:
+            return None
+        if at_y == 0 or abs(y - x) <= _CLOSE * abs(y):
+            return y
+        if at_y == at_x:
+            return None
+        x, y, at_x = y, y - at_y * (y - x) / (at_y - at_x), at_y
     return None
 
 

@@ -222,10 +222,10 @@ def test_near_miss(row: EquivalenceRow, b: str) -> None:
 
 @pytest.mark.parametrize("row", params("statements", StatementRow))
 def test_statement(row: StatementRow) -> None:
+    from prism.problem_text import read_problem_text
     from prism.quantities import read_quantity
-    from prism.statement import read_statement
 
-    found = read_statement(row.text)
+    found = read_problem_text(row.text)
     assert [f"{value.name} = {value.text}" for value in found.givens] == row.givens
     assert [f"{value.name} = {value.text}" for value in found.conditions] == row.conditions
     assert [str(one.formula) for one in found.definitions] == row.definitions

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pytest
 
+from prism.problem_text import ProblemText, read_problem_text
 from prism.quantities import read_quantity
-from prism.statement import Statement, read_statement
 
 
 def test_spans_hold_the_formula_and_its_unit() -> None:
     text = r"A mass of $m=2$ kg at $T=25^\circ$C, and $L_c = V/A$."
-    found = read_statement(text)
+    found = read_problem_text(text)
     assert [text[slice(*value.span)] for value in found.givens] == ["m=2$ kg", r"T=25^\circ$C"]
     assert [text[slice(*one.span)] for one in found.definitions] == ["L_c = V/A"]
 
 
 def test_nothing_is_stated_by_an_empty_text() -> None:
-    assert read_statement("") == Statement()
+    assert read_problem_text("") == ProblemText()
 
 
 @pytest.mark.parametrize(
@@ -40,13 +40,13 @@ def test_nothing_is_stated_by_an_empty_text() -> None:
     ],
 )
 def test_no_text_raises(text: str) -> None:
-    found = read_statement(text)
+    found = read_problem_text(text)
     for value in (*found.givens, *found.conditions):
         read_quantity(value.text)
 
 
 def test_a_symbol_is_given_once_and_never_zero() -> None:
-    found = read_statement(r"Here $m = 2$ kg, $m = 2$ kg, $v = 0$, $q = 1$ C and $q = 2$ C.")
+    found = read_problem_text(r"Here $m = 2$ kg, $m = 2$ kg, $v = 0$, $q = 1$ C and $q = 2$ C.")
     assert [value.name for value in found.givens] == ["m"]
     assert found.ambiguous == ("q",)
     assert [value.name for value in found.conditions] == ["v"]

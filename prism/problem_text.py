@@ -62,7 +62,7 @@ class StatedDefinition:
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class ProblemText:
     """What a problem's text gives, each tuple in the order of the text.
 
     Attributes:
@@ -78,10 +78,10 @@ class Statement:
     ambiguous: tuple[str, ...] = ()
 
 
-def read_statement(text: str) -> Statement:
+def read_problem_text(text: str) -> ProblemText:
     r"""The values and definitions of a problem's text. Never raises: a formula that does not parse states nothing.
 
-    >>> found = read_statement(r"A block of mass $m = 2.00$ kg moves at $v = 3\,\mathrm{m/s}$; $x = 1$ m at $t = 0$.")
+    >>> found = read_problem_text(r"A mass $m = 2.00$ kg moves at $v = 3\,\mathrm{m/s}$; $x = 1$ m at $t = 0$.")
     >>> [(given.name, given.text) for given in found.givens], [(value.name, value.text) for value in found.conditions]
     ([('m', '2.00 kg'), ('v', '3 m s^-1')], [('x', '1 m'), ('t', '0')])
     """
@@ -119,7 +119,7 @@ def read_statement(text: str) -> Statement:
     for one_definition in definitions:
         if one_definition.name not in several:
             defined.setdefault(one_definition.name, one_definition)
-    return Statement(
+    return ProblemText(
         tuple(kept.values()),
         tuple(defined.values()),
         tuple(conditions),

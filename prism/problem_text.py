@@ -153,7 +153,7 @@ _PLAIN_KINDS = ("equation", "chain", "expression")
 _CLOSING = re.compile(r"(?:\s|\\[,;:! ]|~)*(?:\$\$?|\\\)|\\\])")
 _DELIMITER = re.compile(r"\$\$?|\\[()\[\]]")
 _EDGE = "\x00"  # a delimiter in the masked text: no word, and no empty line where displays begin
-_LAYOUT = re.compile(r"\\\\|\\[ ,;:!]|\\q?quad(?![A-Za-z])|&")
+_LAYOUT = re.compile(r"\\\\|\\[ ,;:!]|\\q?quad(?![A-Za-z])|\\(?:text|mathrm|mbox)\s*\{|&")
 _NUMBER_AFTER = re.compile(r"\s*=\s*(?=[-−+]?\d)")
 _PLAIN_NUMBER = re.compile(
     r"[-−+]?\d{1,20}(?:,\d{3})*(?:\.\d{1,20})?(?:[eE][-+]?\d{1,3})?(?:\s*[x×]\s*10\s*\^\s*\{?[-−+]?\d{1,3}\}?)?"
@@ -518,7 +518,7 @@ _DRIVEN = re.compile(
     r"\b(?:operat|run|rotat|driven|oscillat|vibrat|spin|suppl|sourc|generat|work|emit|turn|revolv)\w*", re.I
 )
 _BEGINS_CASE = re.compile(
-    r"\s*(?:\([a-z0-9]{1,3}\)\s*)?(?:(?:and|but|now|so|thus|then|suppose)\s+)?"
+    r"\s*(?:\([a-z0-9]{1,3}\)\s*)?(?:[A-Za-z]+,\s+)?(?:(?:and|but|now|so|thus|then|suppose)\s+)?"
     r"(?:(?:when(?:ever)?|if|for|after|before|once|while|until|in the (?:case|limit)|during)\b"
     r"|at\s+(?:the\s+)?(?:times?|instants?|moments?|points?|positions?|§))[^,]*,",
     re.I,

@@ -51,6 +51,10 @@ UNIT_EXPRESSION = re.compile(rf"(?:1(?=/))?{_UNIT}{_POWER}(?:[/·⋅.]{_UNIT}{_P
 _UNIT_AFTER = re.compile(
     rf"(?:[ ~]|\\,|\\ |(?=%|°|[A-Za-zμµ]{{2}}|[a-z]/)){UNIT_EXPRESSION.pattern}(?![A-Za-z0-9_^/(-]|[.'][A-Za-z0-9])"
 )
+_MORE_UNIT = re.compile(rf"(?:[ ~]|\\,){UNIT_EXPRESSION.pattern}(?![A-Za-z0-9_^/(-]|[.'][A-Za-z0-9])")
+_POWER_AFTER = re.compile(r"\$\^(?:\{\s*([-−]?\d)\s*\}|([-−]?\d))\$")  # `N/m$^2$`
+_MORE_WORDS = 3  # units that may follow the first one; `W m^-2 K^-4 s` has three
+_NOT_MORE = frozenset((*LONG_UNITS, "us", "bar", "h"))  # behind a unit these are words: `2 m bar`
 _LETTER_OR_UNIT = frozenset("ACFHLSTu")  # alone these are units only before a stop: `$n = 2$ A charge ...`
 _WORD = re.compile(r"[^\s~]+")
 _RAISED = re.compile("⁻?[¹²³]")
@@ -94,10 +98,31 @@ def unit_after(text: str, start: int) -> tuple[str, int]:
     if not after:
         return "", start
     word = after.group().removeprefix("\\,").strip(" ~\\")
-    follows = text[after.end() : after.end() + 1]
-    if word in _LETTER_OR_UNIT and follows and follows not in ".,;:)\n":
+    if _is_article(text, word, after.end()):
         return "", start
-    return unit_latex(word), after.end()
+    word, end = _with_power(text, word, after.end())
+    for _ in range(_MORE_WORDS):  # `N m` is no N
+        more = _MORE_UNIT.match(text, end)
+        name = more.group().removeprefix("\\,").strip(" ~\\") if more else ""
+        if more is None or name in _NOT_MORE or word in LONG_UNITS or _is_article(text, name, more.end()):
+            break
+        name, end = _with_power(text, name, more.end())
+        word = f"{word} {name}"
+    return unit_latex(word), end
+
+
+def _is_article(text: str, word: str, end: int) -> bool:
+    """Whether a letter that may be a unit begins the next sentence, or names something."""
+    follows = text[end : end + 1]
+    return word in _LETTER_OR_UNIT and follows != "" and follows not in ".,;:)\n"
+
+
+def _with_power(text: str, word: str, end: int) -> tuple[str, int]:
+    """A unit with the power that stands behind it in a formula of its own."""
+    power = _POWER_AFTER.match(text, end)
+    if power is None:
+        return word, end
+    return f"{word}^{{{(power[1] or power[2]).replace('−', '-')}}}", power.end()
 
 
 def unit_latex(word: str) -> str:

@@ -141,7 +141,7 @@ def match_renamed(
                     continue
                 verdict = match(reference, with_names(stated, names), context, asked)
                 if verdict.status == "equivalent" and not statement.conditions:
-                    readings = [f"{spell(atom)} is {name} (another name)" for atom, name in names.items()]
+                    readings = [f"name: {spell(atom)} is {name}" for atom, name in names.items()]
                     verdict = replace(verdict, readings=(*readings, *verdict.readings), stage=max(verdict.stage, 5))
                     return Renamed(verdict, replace(vocabulary, names={**vocabulary.names, **new}))
     return None

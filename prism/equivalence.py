@@ -130,7 +130,8 @@ class Verdict:
         reason: a key of `REASONS`.
         proof: `proved` or `tested` for `equivalent`, else None.
         domain: of the sampled variables: `positive`, or `real` if a symbol is declared signed.
-        readings: what was used of constants, units, values and definitions, in order.
+        readings: what was used, in order, each with its kind: `notation: ...`, `constant: ...`, `definition: ...
+            (problem)` or `(solution)`, `literal: ...`, `name: ...`, `given: ...`, `unit: ...`.
         approximate: decided within the precision of written decimals.
         witness: where they differ.
         cost: kernel operations.

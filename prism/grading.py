@@ -45,7 +45,7 @@ class Match:
         node: its index.
         stage: how much was put in, as an index of `attempts.STAGES`.
         reason: key of `equivalence.REASONS`.
-        readings: what was used of constants, units, values, definitions and names, in order.
+        readings: what was used, in order, as in a `Verdict`.
     """
 
     node: int

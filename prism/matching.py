@@ -245,7 +245,7 @@ def _by_worked_out_number(reference: Formula, claim: Formula, context: Context, 
     found = _by_number(wanted, said, Asked(figures=3))
     if found.status != "equivalent":
         return otherwise if otherwise.status == "undecided" else replace(found, cost=otherwise.cost)
-    return replace(found, readings=(*found.readings, "all that it depends on is given"), stage=6, cost=otherwise.cost)
+    return replace(found, readings=(*found.readings, "given: all that it depends on"), stage=6, cost=otherwise.cost)
 
 
 def _attempted(reference: Formula, claim: Formula, context: Context) -> Verdict:

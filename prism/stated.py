@@ -246,7 +246,7 @@ def compare_numbers(reference: Numeric, claim: StatedNumber, asked: Asked) -> Co
             if plain.status == "equivalent" or not asked.is_node:
                 return plain
         claim = replace(claim, unit=wanted.unit)
-        readings = ("the number has no unit; read in the unit asked for",)
+        readings = ("unit: the number has none; it is read in the one asked for",)
     if claim.dimension != wanted.dimension:
         return Compared("different", "dimension", _in_words(claim, wanted))
     if wanted.rates != claim.rates and wanted.rates and claim.rates:

@@ -30,6 +30,7 @@ from prism.vocabulary import (
 )
 
 MIN_OPERATIONS = 3  # of a bare expression that may stand for the right side of an equation: less is a guess
+DEFINED = 3  # the stage of definitions (index of `attempts.STAGES`)
 _AGREES = 0.05  # relative: a name stands for a given only if no other value is stated of it
 
 
@@ -88,15 +89,18 @@ def match_claim(reference: Formula, claim: Claim, context: Context, asked: Asked
     A committed bare expression of at least three operations stands for the right side of the reference.
     """
     plain = match(reference, _with_subject(reference, claim.formula, claim.is_committed), context, asked)
-    nearest, cost = plain, plain.cost
-    for expanded in claim.expansions if plain.status != "equivalent" else ():
+    best, cost = plain, plain.cost
+    for expanded in claim.expansions:
+        if best.status == "equivalent" and best.stage <= DEFINED:
+            break
         verdict = match(reference, expanded.formula, context, asked)
         cost += verdict.cost
         if verdict.status == "equivalent":
             readings = (*expanded.readings, *verdict.readings)
-            return replace(verdict, readings=readings, stage=max(verdict.stage, 3), cost=cost)
-        nearest = verdict if RANK[verdict.status] < RANK[nearest.status] else nearest
-    return nearest if nearest.cost == cost else replace(nearest, cost=cost)
+            verdict = replace(verdict, readings=readings, stage=max(verdict.stage, DEFINED))
+        if (RANK[verdict.status], verdict.stage) < (RANK[best.status], best.stage):
+            best = verdict
+    return best if best.cost == cost else replace(best, cost=cost)
 
 
 def _with_subject(reference: Formula, claim: Formula, committed: bool) -> Formula:

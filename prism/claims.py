@@ -67,18 +67,21 @@ def is_bare_number(located: LocatedFormula, written: Formula) -> bool:
     return located.kind == "boxed" and written.kind == "expression" and stated_number(written.members[0]) is not None
 
 
-def claims_of(written: Sequence[tuple[Formula, bool]], known: frozenset[str]) -> tuple[tuple[Claim, ...], Vocabulary]:
+def claims_of(
+    written: Sequence[tuple[Formula, bool]], known: frozenset[str], *, expand: bool = True
+) -> tuple[tuple[Claim, ...], Vocabulary]:
     """The claims of a solution, given in the order of the text with whether each is committed, and its vocabulary.
 
     Args:
         written: formulas and whether they are committed.
         known: symbols of the problem and its reference; all others are the solution's own.
+        expand: eliminate what the solution defines.
     """
     formulas = [each for each, _ in written]
     vocabulary = vocabulary_of(formulas, known)
     claims = []
     for place, (each, committed) in enumerate(written):
-        expansions = expansions_of(each, vocabulary, place) if vocabulary.definitions else ()
+        expansions = expansions_of(each, vocabulary, place) if expand and vocabulary.definitions else ()
         claims.append(Claim(each, committed, expansions))
     return tuple(claims), vocabulary
 

@@ -320,8 +320,11 @@ def _known(problem: Problem) -> dict[str, Any]:
     return {
         "id": problem.id,
         "nodes": [
-            {"index": node.index, "formula": _one_line(node.latex), "points": str(node.points),
-             "is_final": node.is_final, "dependency": list(problem.dag.nodes[node.index - 1].prerequisites), "subquestion": node.subquestion}
+            {
+                "index": node.index, "formula": _one_line(node.latex), "points": str(node.points),
+                "is_final": node.is_final, "dependency": list(problem.dag.nodes[node.index - 1].prerequisites),
+                "subquestion": node.subquestion,
+            }
             for node in problem.nodes
         ],
         "givens": [

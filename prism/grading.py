@@ -169,12 +169,14 @@ class PreparedProblem:
         known: symbols of the problem and its reference; all others are a solution's own.
         finals: equations among the final answers, by index, with what they are solved for: a bare number in a box
             may answer them.
+        uses_definitions: whether symbols that a solution defines are eliminated.
     """
 
     problem: Problem
     references: tuple[Reference, ...]
     known: frozenset[str]
     finals: tuple[tuple[int, Expr], ...]
+    uses_definitions: bool = True
 
 
 def prepare(problem: Problem | Path | str | Mapping[str, object]) -> PreparedProblem:
@@ -204,6 +206,7 @@ def grade(
     *,
     sample_id: str | None = None,
     thinking: bool = False,
+    definitions: bool = True,
 ) -> Grade:
     r"""Grade a worked solution against a problem's reference DAG.
 
@@ -213,6 +216,8 @@ def grade(
             graded; or a list of steps.
         sample_id: kept in the result.
         thinking: also count formulas before the end of a thinking block.
+        definitions: put in what the problem and the solution define; without, a formula has to say it in the
+            reference's own symbols.
 
     Errors:
         DataFileError: a problem file with faults.
@@ -221,6 +226,8 @@ def grade(
     Source: PRISM-Physics (arXiv 2510.03185), Algorithm 2.
     """
     prepared = problem if isinstance(problem, PreparedProblem) else prepare(problem)
+    if not definitions:
+        prepared = _without_definitions(prepared)
     dag = prepared.problem.dag
     incidents: list[Incident] = []
     extraction = extract(solution)
@@ -277,6 +284,11 @@ def _placed(item: GradedFormula, located: LocatedFormula) -> GradedFormula:
     return replace(item, span=located.span, kind=located.kind)
 
 
+def _without_definitions(prepared: PreparedProblem) -> PreparedProblem:
+    known = replace(prepared.problem, context=replace(prepared.problem.context, definitions=()))
+    return replace(prepared, problem=known, uses_definitions=False)
+
+
 def _in_words(problem: Problem, text: str) -> list[GradedFormula]:
     """Answers in words, where a node asks for one: decided by the options of its instructions."""
     nodes = [node for node in problem.nodes if node.is_text]
@@ -326,7 +338,9 @@ def _grade_formulas(
             results[place] = GradedFormula(item.latex, item.span, item.kind, "mention", "")
         else:
             asserted.append((place, written, committed))
-    claims, vocabulary = claims_of([(written, committed) for _, written, committed in asserted], prepared.known)
+    claims, vocabulary = claims_of(
+        [(written, committed) for _, written, committed in asserted], prepared.known, expand=prepared.uses_definitions
+    )
     outcomes = [_outcomes(prepared, claim, incidents) for claim in claims]
     _with_names_read(prepared, claims, vocabulary, outcomes, incidents)
     for (place, _, _), claim, mine in zip(asserted, claims, outcomes, strict=True):

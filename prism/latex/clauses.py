@@ -310,6 +310,8 @@ def _prose_joint(items: list[Token], index: int) -> Token:
     if operand and len(words) == 1 and words[0] in ("at", "as", "in", "by", "on"):
         return item  # `\text{in}`: an inch, an index
     behind = items[index + 1].type if index + 1 < len(items) else "ROW"
+    if words == ["in"] and index and is_numeric(items[index - 1]) and behind in ("ROW", "COMMA", "REL", "IMPLIES"):
+        return item  # nothing follows that a condition could name
     if behind in ("REL", "TIMES", "SLASH", "PM") or before in _CONTINUING:
         return item  # the name of a quantity
     if words[0] in _CONDITIONS and (len(words) > 1 or item.gap or before in ("COMMA", "ROW")):

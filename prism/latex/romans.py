@@ -12,7 +12,7 @@ from prism.latex.names import spell
 from prism.latex.tokens import GAP_SPACE, OPERATORS, Fault, Token, unit_token
 from prism.latex.tree import read
 from prism.latex.unit_text import UnitText, glued, is_numeric, read_unit, unit_items
-from prism.latex.words import UNITS
+from prism.latex.words import UNITS, is_written_out
 
 # Words that show that a roman text is a sentence and no unit or symbol.
 PROSE = frozenset(
@@ -25,8 +25,11 @@ DENIALS = frozenset("not never no cannot wrong incorrect incorrectly false isn't
 _CLEAR_UNITS = frozenset(
     "eV keV MeV GeV TeV meV Hz kHz MHz GHz kPa MPa GPa kJ MJ kW MW kg cm mm km nm mol rad dB".split()
 )
+_WRITTEN_OUT = frozenset(("square", "cubic", "squared", "cubed", "million", "billion", "trillion"))
+_OHM_PREFIXES = frozenset(("m", "k", "M", "G"))  # `\mathrm{k}\Omega`
 _LONGEST_NAME = 8  # words; a longer text is a sentence
-_SHORT_UNITS = ("in", "a", "as", "at")  # words of a sentence, and alone inch, year, attosecond, technical atmosphere
+# Words of a sentence, and alone inch, year, attosecond, technical atmosphere, ampere second.
+_SHORT_UNITS = ("in", "a", "as", "at", "As")
 _LONGEST_UNIT = 4  # letters of a unit in a text of several words; longer words are prose
 _WORDS_SHOWN = 4  # of a text in an error message
 
@@ -60,8 +63,8 @@ def shown(item: Token) -> str:
 
 
 def _is_prose(word: str) -> bool:
-    """Whether a word belongs to a sentence; a capital A is the ampere."""
-    return word != "A" and word.lower() in PROSE
+    """Whether a word belongs to a sentence; a capital A is the ampere, `IT` a kind of calorie."""
+    return not word.isupper() and word.lower() in PROSE
 
 
 # Units ------------------------------------------------------------------------------------------------------
@@ -78,6 +81,9 @@ def with_units(items: list[Token]) -> list[Token]:
             out.extend(item.args[0])
             index += 1
         elif item.type == "ROMAN":
+            if item.raw and item.raw[-1].type == "SLASH" and len(item.raw) > 1 and index + 1 < count:
+                items = [*items[: index + 1], item.raw[-1], *items[index + 1 :]]  # `\mathrm{GeV/}c^2`
+                item.raw, count = item.raw[:-1], count + 1
             place = item.text == "unit" or _stands_behind_number(out, item) or _trails(items, index, out)
             if place:
                 index = _unit_run(items, index, out)
@@ -89,13 +95,25 @@ def with_units(items: list[Token]) -> list[Token]:
                 index += 1
         elif item.type == "SYM" and item.text in (r"\mu", r"\Omega") and _greek_unit(items, index, out):
             if item.text == r"\Omega":
-                ohm = unit_token("ohm", item.pos)
+                prefix = out.pop().text if out[-1].type == "UNIT" and out[-1].text in _OHM_PREFIXES else ""
+                ohm = unit_token(prefix + "ohm", item.pos)
                 ohm.sup = item.sup
                 out.append(ohm)
             else:
                 piece = items[index + 1]
                 raw = (Token("letter", r"\mu", item.pos), *piece.raw)
                 items[index + 1] = Token("ROMAN", piece.text, item.pos, sup=piece.sup, raw=raw)
+            index += 1
+        elif _is_unit_in_brackets(item) and out and is_numeric(out[-1]):
+            out.append(Token("PAREN", "(", item.pos, item.gap, args=[_as_units(item.args[0])], sup=item.sup))
+            index += 1
+        elif item.type == "FRAC" and _is_per_unit(item, out):
+            parts = [item.args[0], _as_units(item.args[1])]
+            out.append(Token("FRAC", item.text, item.pos, item.gap, args=parts, sup=item.sup))
+            index += 1
+        elif item.type == "FRAC" and _has_units_below(item):
+            parts = [with_units(item.args[0]), _as_units(item.args[1])]
+            out.append(Token("FRAC", item.text, item.pos, item.gap, args=parts, sup=item.sup))
             index += 1
         elif item.type == "FRAC" and out and is_numeric(out[-1]) and _all_roman(item):
             out.append(Token("FRAC", "", item.pos, item.gap, args=[_as_units(item.args[0]), _as_units(item.args[1])]))
@@ -111,7 +129,11 @@ def _greek_unit(items: list[Token], index: int, out: list[Token]) -> bool:
     if not out or not is_numeric(out[-1]):
         return False
     item = items[index]
+    if item.text == r"\Omega" and out[-1].type == "UNIT" and out[-1].text in _OHM_PREFIXES and out[-1].sup is None:
+        return True
     after = items[index + 1] if index + 1 < len(items) else None
+    if after is not None and after.type == "TIMES" and after.text != r"\times" and item.text == r"\Omega":
+        after = items[index + 2] if index + 2 < len(items) and item.gap >= GAP_SPACE else after
     if after is not None and after.type == "ROMAN":
         return item.text == r"\Omega" or item.sup is None
     ends = after is None or after.type in ("REL", "COMMA", "PLUS", "MINUS")
@@ -144,6 +166,35 @@ def _trails(items: list[Token], index: int, out: list[Token]) -> bool:
     if item.text == "math":
         return len(words) == 1 and words[0] in _CLEAR_UNITS and not item.raw[0].text.startswith("\\")
     return bool(item.gap) and bool(words) and words != ["g"] and all(word in UNITS for word in words)
+
+
+def _is_unit_in_brackets(item: Token) -> bool:
+    r"""`5\,[\mathrm{m}]`, `5\,(\mathrm{m/s})`: only units stand in the brackets."""
+    return item.type == "PAREN" and item.text in ("(", "[") and _all_roman_units(item.args[0])
+
+
+def _is_per_unit(item: Token, out: list[Token]) -> bool:
+    r"""`5\,\frac{1}{\mathrm{s}}`: behind a number, one over a unit."""
+    above, below = item.args
+    is_one = len(above) == 1 and above[0].type == "NUM" and above[0].text == "1" and above[0].sup is None
+    return is_one and bool(out) and is_numeric(out[-1]) and _all_roman_units(below)
+
+
+def _has_units_below(item: Token) -> bool:
+    r"""Whether units stand alone below a number with its unit: `\frac{9.8\,\mathrm{m}}{\mathrm{s}^2}`."""
+    above, below = item.args
+    quantity = any(part.type == "ROMAN" for part in above) and bool(above) and is_numeric(above[0])
+    plain = all(is_numeric(part) or part.type in ("ROMAN", "TIMES") for part in above)
+    return quantity and plain and _all_roman_units(below)
+
+
+def _all_roman_units(items: list[Token]) -> bool:
+    roman = [item for item in items if item.type != "TIMES"]
+    return bool(roman) and all(item.type == "ROMAN" and _are_units(words_of(item)) for item in roman)
+
+
+def _are_units(words: list[str]) -> bool:
+    return bool(words) and all(word in UNITS for word in words)
 
 
 def _all_roman(item: Token) -> bool:
@@ -222,6 +273,12 @@ def _raised(factors: list[Token], power: list[Token]) -> None:
 def _add_piece(item: Token, whole: UnitText, side: list[Token]) -> bool:
     """Add one roman text to the unit that is being read; False if it is none."""
     words = words_of(item)
+    plain = "per" in words and not _WRITTEN_OUT.intersection(words)  # no more than a slash
+    only_words = all(token.type in ("letter", "MINUS", "mark", "{", "}") for token in item.raw)
+    if only_words and not plain and is_written_out(words):
+        side.append(unit_token(" ".join(words), item.pos))
+        side[-1].sup = item.sup
+        return True
     short = len(words) == 1 and words[0] in _SHORT_UNITS
     if any(_is_prose(word) and word != "per" for word in words) and not short and item.text != "unit":
         return False

@@ -57,6 +57,7 @@ from prism.latex.tokens import (
     unit_token,
 )
 
+_ARC = ("deg", "arcmin", "arcsec")
 _NUMBERED = frozenset((r"\SI", r"\qty", r"\num", r"\ang"))  # of siunitx: a number comes first
 _SIUNITX = _NUMBERED | {r"\si", r"\unit"}
 _DIFFERENTIALS = frozenset((r"\dd", r"\diff", r"\differential"))
@@ -343,6 +344,9 @@ def _siunitx(cursor: Cursor, token: Token, items: list[Token]) -> None:
         number = [part for part in inner if not (part.type == "letter" and part.text == "x")]
         if len(number) < len(inner):  # siunitx writes 3 x 10^4
             number = [Token("TIMES", r"\times", part.pos) if part.text == "x" else part for part in inner]
+        if name == r"\ang" and any(part.text == ";" for part in number):
+            items.append(_angle_in_parts(cursor, token, number))
+            return
         body = cursor.apart(number, token.pos, depth=cursor.depth)
         if not body:
             raise Fault(token.pos, f"{name} without a number")
@@ -357,12 +361,31 @@ def _siunitx(cursor: Cursor, token: Token, items: list[Token]) -> None:
             items[-1].sup = read_power(cursor)
 
 
+def _angle_in_parts(cursor: Cursor, token: Token, inner: list[Token]) -> Token:
+    r"""`\ang{30;15;36}`: degrees, minutes and seconds of arc."""
+    numbers: list[list[Token]] = [[]]
+    for part in inner:
+        if part.text == ";":
+            numbers.append([])
+        else:
+            numbers[-1].append(part)
+    if len(numbers) > len(_ARC) or any([part.type for part in digits] not in ([], ["number"]) for digits in numbers):
+        raise Fault(token.pos, "an angle in parts that are no plain numbers", "degrees;minutes;seconds")
+    body: list[Token] = []
+    for name, digits in zip(_ARC, numbers, strict=False):
+        if digits:
+            body += [Token("PLUS", "+", digits[0].pos)] * bool(body)
+            body += [*cursor.apart(digits, token.pos, depth=cursor.depth), unit_token(name, digits[0].pos)]
+    return Token("PAREN", "(", token.pos, token.gap, args=[body])
+
+
 # Roman text -------------------------------------------------------------------------------------------------
 
 
 def _roman(cursor: Cursor, token: Token, items: list[Token]) -> None:
-    """The roman text that is the argument of a command."""
+    r"""The roman text that is the argument of a command; the dollars of `\text{m/s$^2$}` say nothing."""
     inner, cursor.index = argument_at(cursor.tokens, cursor.index)
+    inner = [part for part in inner if part.text != "$"]
     _place_roman(cursor, token, inner, items)
 
 

@@ -16,6 +16,7 @@ import pytest
 import prism
 from prism.expr import Expr, number
 from prism.latex import write
+from prism.latex.words import LONG_UNITS, UNITS, WITH_SUBSCRIPT
 from prism.quantities import BASE_UNITS, Quantity, quantity, read_quantity, unit, unit_expr, unit_table
 
 pint = pytest.importorskip("pint", reason="pint is the oracle for units")
@@ -221,6 +222,12 @@ def as_latex(name: str) -> str | None:
     if " " in name:
         return rf"\,\text{{{name}}}"
     return rf"\,\mathrm{{{name.replace('Ω', chr(92) + 'Omega ').replace('µ', chr(92) + 'mu ')}}}"
+
+
+def test_every_unit_of_the_reader_stands_in_the_table() -> None:
+    r"""`words` and `unit_text` know names of units without the table, which they stand above."""
+    listed_names = {*UNITS, *LONG_UNITS, *LONG_UNITS.values(), *WITH_SUBSCRIPT} - {"dB"}
+    assert sorted(name for name in listed_names if worth(name) is None) == []
 
 
 def test_base_units_spell_the_same_unit() -> None:

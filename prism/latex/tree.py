@@ -56,6 +56,7 @@ from prism.latex.tokens import (
     is_factor,
     unit_token,
 )
+from prism.latex.words import WITH_SUBSCRIPT
 
 _ARC = ("deg", "arcmin", "arcsec")
 _NUMBERED = frozenset((r"\SI", r"\qty", r"\num", r"\ang"))  # of siunitx: a number comes first
@@ -491,6 +492,10 @@ def _roman_word(cursor: Cursor, token: Token, inner: list[Token], word: str, *, 
     after = cursor.tokens[cursor.index]
     if after.type == "_":
         name = named(cursor, Token("SYM", spell(inner), token.pos, token.gap))
+        if numeric and name.type == "SYM" and name.text.replace("{", "").replace("}", "") in WITH_SUBSCRIPT:
+            unit = unit_token(name.text.replace("{", "").replace("}", ""), token.pos)
+            unit.sup = name.sup
+            return unit
         return _indexed_call(cursor, name) if token.text == r"\operatorname" and len(word) > 1 else name
     if after.type == "PRIME" and word:
         return named(cursor, Token("SYM", word, token.pos, token.gap))

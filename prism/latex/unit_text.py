@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from prism.latex.names import FRACTIONS, ROMAN
 from prism.latex.tokens import Token, unit_token
-from prism.latex.words import UNITS
+from prism.latex.words import UNITS, WITH_SUBSCRIPT
 
 _UNIT_MACROS = {
     "metre": "m", "meter": "m", "second": "s", "gram": "g", "kilogram": "kg", "ampere": "A", "kelvin": "K",
@@ -28,22 +28,13 @@ _UNIT_MACROS = {
     "rpm": "rpm", "revolution": "rev", "molar": "M", "year": "yr", "week": "wk", "hartree": "Ha", "bohr": "bohr",
     "amu": "u", "poise": "P", "stokes": "St", "curie": "Ci", "debye": "D", "arcminutes": "arcmin",
 }  # fmt: skip
-# Abbreviations of siunitx that stand for themselves (siunitx 3, table 5): `\kWh`, `\MeV`.
-_SHORT_MACROS = frozenset(
-    "fg pg ng ug mg g kg pm nm um mm cm dm m km as fs ps ns us ms s fmol pmol nmol umol mmol mol kmol pA nA uA mA A kA "
-    "uL mL L hL ul ml l hl mHz Hz kHz MHz GHz THz mN N kN MN Pa kPa MPa GPa mohm kohm Mohm pV nV uV mV V kV W nW uW mW "
-    "kW MW GW J uJ mJ kJ meV keV MeV GeV TeV kWh F fF pF nF uF mF H fH pH nH uH mH C nC mC uC T mT uT K dB".split()
-) - {"dB", "pH"}
+_NO_MACROS = frozenset(("min", "deg", "dB", "rad"))  # mathematics, or no product
 _PREFIX_MACROS = {
     "pico": "p", "nano": "n", "micro": "u", "milli": "m", "centi": "c", "deci": "d", "kilo": "k", "mega": "M",
     "giga": "G", "tera": "T", "femto": "f", "atto": "a", "hecto": "h", "deca": "da", "deka": "da", "peta": "P",
     "exa": "E", "zepto": "z", "yocto": "y", "zetta": "Z", "yotta": "Y",
 }  # fmt: skip
 _POWER_MACROS = {"squared": "2", "cubed": "3", "square": "2", "cubic": "3"}
-# Letters with a subscript that are one unit: pounds as a force and as a mass, the calories, the hartree.
-_WITH_SUBSCRIPT = frozenset(
-    ("lb_f", "lb_m", "E_h", "cal_th", "cal_it", "cal_IT", "cal_15", "Btu_th", "Btu_it", "Btu_IT")
-)
 _ENDINGS = {r"\Omega": "ohm", r"\ell": "l"}  # signs behind letters: `k\Omega`, `m\ell`
 _BEFORE_ENDINGS = frozenset(("k", "M", "m", "G", "T", "n", "u", "c", "ab", "stat"))
 _COLUMNS = frozenset(("m", "mm", "cm", "in", "ft"))  # of mercury or water, as pressures
@@ -206,7 +197,8 @@ def _sign(token: Token, macro: str, tokens: Sequence[Token], index: int) -> tupl
     if macro == "mathring":
         under = _letters_within(tokens, index)
         return ("angstrom", under[1]) if under is not None and under[0] == "A" else ("", index)
-    return _UNIT_MACROS.get(macro, macro if macro in _SHORT_MACROS else ""), index
+    # the abbreviations of siunitx stand for themselves: \kWh, \MeV (siunitx 3, table 5)
+    return _UNIT_MACROS.get(macro, macro if macro in UNITS and macro not in _NO_MACROS else ""), index
 
 
 def _is_degree(tokens: Sequence[Token], index: int) -> bool:
@@ -244,7 +236,7 @@ def _joined(name: str, tokens: Sequence[Token], index: int) -> tuple[str, int]:
         below = _letters_within(tokens, index + 1)
         if index + 1 < len(tokens) and tokens[index + 1].type == "number":
             below = tokens[index + 1].text, index + 2
-        if below is not None and f"{name}_{below[0]}" in _WITH_SUBSCRIPT:
+        if below is not None and f"{name}_{below[0]}" in WITH_SUBSCRIPT:
             return f"{name}_{below[0]}", below[1]
     return name, index
 

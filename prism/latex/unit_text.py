@@ -89,7 +89,7 @@ def read_unit(tokens: Sequence[Token]) -> UnitText | None:
     index: int | None = 0
     while index is not None and index < len(tokens):
         index = _step(unit, tokens, index)
-    if index is None or (unit.slashes > 1 and unit.later_dot):
+    if index is None or (unit.slashes > 1 and unit.later_dot) or (unit.under and not unit.below):
         return None
     return unit if unit.above or unit.below else None
 
@@ -126,7 +126,7 @@ def _step(unit: UnitText, tokens: Sequence[Token], index: int) -> int | None:
         exponent, after = _exponent(tokens, after)
         if exponent is None or not unit.side:
             return None
-        if unit.side[-1].type == "SYM":
+        if unit.side[-1].type != "UNIT":
             unit.side[-1].sup = exponent
             return after
         unit.side[-1:] = [unit_token(name, token.pos) for name in glued(unit.side[-1].text, exponent)]
@@ -162,6 +162,8 @@ def glued(name: str, exponent: Sequence[Token]) -> tuple[str, ...]:
 
     `ms^{-1}` is metres a second, for nobody counts per millisecond.
     """
+    if name.endswith("ms") and name[:-2] in UNITS and exponent[0].type == "MINUS":
+        return (name[:-2], "m", "s")  # `kgms^{-1}`, as in ms^{-1}
     if (
         (name in UNITS or name in _OTHER_UNITS)
         and name not in _RUN_TOGETHER

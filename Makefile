@@ -26,7 +26,7 @@ endif
 help:
 	@echo 'make demo      grade the shipped problems and print the tables'
 	@echo 'make test      the test suite, compiled kernels'
-	@echo 'make check     style, types, import contract, doctests, both test runs: what CI runs'
+	@echo 'make check     style, types, import contract, doctests, both test runs, short benchmarks: what CI runs'
 	@echo 'make bench     environments of the readers that benchmarks compare with'
 	@echo 'make evidence  benchmarks (slow), written to benchmarks/results/'
 	@echo 'make clean     remove what the other targets made'
@@ -97,9 +97,9 @@ style: .venv/.dev
 doctest: .venv/.dev
 	@PRISM_KERNELS=interpreted $(BIN)/python -m pytest --numprocesses=0 --doctest-modules prism
 
-# The same kernels as plain Python, where coverage can see their branches. Coverage makes a kernel five times slower, so
-# of the equivalence rows one in ROWS runs here, chosen by its id (`make interpreted ROWS=1`: all). What touches no
-# kernel, near-misses, and what is marked `slow` or `compiled` run in `test` only.
+# The same kernels as plain Python, where coverage can see their branches. Coverage takes four times as long, so of the
+# equivalence rows one in ROWS runs here, chosen by its id (`make interpreted ROWS=1`: all). What touches no kernel,
+# near-misses, and what is marked `slow` or `compiled` run in `test` only.
 ROWS := 5
 NO_KERNELS := writer parse automaton house extract latex_tokens quantities reference
 LEFT_OUT := parse extract quantity near_miss

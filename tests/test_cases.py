@@ -65,6 +65,13 @@ class EquivalenceRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True)
         return named or PLAIN_REASONS[self.expect]
 
 
+class LinkRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    chain: str
+    expect: Literal["confirmed", "refuted", "undecided"]
+    reason: str
+    context: dict[str, Any] = {}
+
+
 class GradingRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
     problem: str | dict[str, Any]
     solution: str
@@ -119,7 +126,7 @@ def near_misses() -> list[Any]:
     ]
 
 
-def context_of(row: EquivalenceRow) -> Any:
+def context_of(row: EquivalenceRow | LinkRow) -> Any:
     import prism
 
     return prism.Context.from_dict(row.context) if row.context else None
@@ -187,6 +194,16 @@ def test_near_miss(row: EquivalenceRow, b: str) -> None:
     assert verdict.status == "different", verdict
     assert verdict.reason in PLAIN_REASONS["different"], verdict
     assert verdict.witness or verdict.reason != "witness", verdict
+
+
+@pytest.mark.parametrize("row", params("links", LinkRow))
+def test_link(row: LinkRow) -> None:
+    import prism
+    from prism.links import link
+
+    left, right = prism.parse(row.chain).members
+    found = link(left, right, context_of(row) or prism.Context())
+    assert (found.status, found.reason) == (row.expect, row.reason), found
 
 
 @pytest.mark.parametrize("row", params("grading", GradingRow))

@@ -1,0 +1,74 @@
+"""Links of chains beyond the rows of `tests/cases/links/`: what holds for every pair of members."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from prism.context import Context, parse
+from prism.expr import Expr
+from prism.links import REASONS, Link, link
+
+ROOT = Path(__file__).resolve().parent.parent
+MEMBERS = (
+    "x", "2 x", "-x", "x^2", "3", "0", "3.0", r"3\unit{m}", r"3\unit{furlongs}", r"20\unit{degC}", r"10^{400}",
+    r"\infty", r"1, 2", r"\{1, 2\}", r"1 \pm 0.1", r"\vec a", r"2\vec a", r"\begin{pmatrix} 1 & 2 \end{pmatrix}",
+    "f(0)", r"\frac10",
+    r"\int f dx", r"\sum_{i=1}^{N} x_i", r"e^{i x}", r"\langle a | b \rangle", "x!", "9^{9^{9}}", r"\frac{dx}{dt}",
+    r"\sqrt{-1}", r"\nabla \phi", r"1 + 2 + \cdots", r"\log x", r"\sin 30", "12 N",
+)  # fmt: skip
+KNOWN = Context.from_dict({"symbols": {"x": "real"}, "givens": {"x": "2 m", "f": "3"}})
+
+
+def member(latex: str) -> Expr:
+    return parse(latex).members[0]
+
+
+@pytest.mark.parametrize("left", MEMBERS)
+def test_nothing_raises_and_a_member_is_never_refuted_by_itself(left: str) -> None:
+    for right in MEMBERS:
+        for context in (Context(), KNOWN):
+            found = link(member(left), member(right), context)
+            assert found.status in ("confirmed", "refuted", "undecided")
+            assert found.reason in REASONS
+            if left == right:
+                assert found == Link("confirmed", "same_form")
+
+
+def test_the_two_sides_of_a_link_are_alike() -> None:
+    for left, right in product(MEMBERS, MEMBERS):
+        one, other = (link(member(a), member(b), Context()) for a, b in ((left, right), (right, left)))
+        assert one.status == other.status, (left, right)
+
+
+def test_a_reason_outside_the_list_is_refused() -> None:
+    with pytest.raises(ValueError, match="hunch"):
+        Link("refuted", "hunch")
+
+
+def test_a_factor_is_found_whatever_it_multiplies() -> None:
+    for latex in ("m v^2", r"\frac{q}{4\pi\epsilon_0 r}", r"A e^{-kx}\sin\theta", r"\vec F", r"\sqrt{2gh}", "a + b"):
+        for factor in ("2", r"\frac12", r"\pi", "-1", "1.1"):
+            written = parse(rf"{factor} \left({latex}\right)").members[0]
+            assert link(written, member(latex), Context()).status == "refuted", (factor, latex)
+
+
+def test_the_kernels_do_not_change_a_link() -> None:
+    code = (
+        "from tests.test_links import MEMBERS, member\nfrom prism.links import link\n"
+        "from prism.context import Context\n"
+        "print([link(member(a), member(b), Context()) for a in MEMBERS[:12] for b in MEMBERS[:12]])"
+    )
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", code], cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True,
+            text=True, check=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]  # fmt: skip
+    assert said[0] == said[1] != ""

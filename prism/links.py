@@ -20,13 +20,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from types import ModuleType
+from typing import Any
 
 from prism.context import Context
 from prism.derivatives import worked_out
-from prism.equivalence import samplings_of
+from prism.equivalence import is_identity, samplings_of
 from prism.errors import PrismError
 from prism.expr import Expr, canonical, formula, number, substitute, symbol, symbols, walk
-from prism.kernels import floats, ints, kernels
+from prism.kernels import floats, ints, kernels, source
 from prism.lowering import Mismatch, Notation
 from prism.matching import equivalent
 from prism.notation import notation_of, with_calls
@@ -70,8 +71,10 @@ _MANY = frozenset(("list", "tuple", "set", "interval", "pm", "blank", "dots", "r
 _CYCLES = frozenset(
     ("Hz", "kHz", "MHz", "GHz", "THz", "rpm", "rev", "revolution", "revolutions", "turn", "turns", "cycles")
 )
-_UNITS = {rf"\unit{{{name}}}": name for name in BASE_UNITS}
+_METRE, _SECOND = r"\unit{m}", r"\unit{s}"
+_Dimension = tuple[tuple[str, float], ...]
 _UNIT = r"\unit{"
+_HIDDEN = 1e-4  # relative, of a term beside another
 _LIGHT = 299792458.0  # [m/s]
 _RANK = {"confirmed": 0, "undecided": 1, "refuted": 2}
 _CGS = {r"\unit{m}": 100.0, r"\unit{kg}": 1000.0}
@@ -137,6 +140,8 @@ def _weighed(left: Expr, right: Expr, context: Context) -> Link:
     verdict = equivalent(formula((left,), ()), formula((right,), ()), context=context)
     if verdict.status == "equivalent":
         return Link("confirmed", "same_value", "; ".join(verdict.readings))
+    if is_identity(formula((with_units_resolved(left), with_units_resolved(right)), ("=",)), context):
+        return Link("confirmed", "same_value")  # with a symbol or a differential that one side has and that cancels
     return _weigh_ratio(left, right, context, module)
 
 
@@ -150,7 +155,7 @@ class _Number:
     Attributes:
         coherent: in coherent SI; two values where degrees may be a temperature or a difference.
         plain: what is written, with the units left out; in units without prefix; in coherent cgs.
-        dimension: powers of the base units; None where terms of different dimension are added.
+        dimension: units and their powers, by name; None where terms of different dimension are added.
         units: names of the units that are written.
         is_angle: an inverse trigonometric function gives it.
         is_lone: nothing is worked out: one number, and perhaps a unit.
@@ -159,7 +164,7 @@ class _Number:
 
     coherent: tuple[float, ...]
     plain: tuple[float, ...]
-    dimension: tuple[float, ...] | None
+    dimension: _Dimension | None
     units: frozenset[str]
     is_angle: bool
     is_lone: bool
@@ -213,6 +218,8 @@ def _weigh_pair(a: float, b: float, numbers: tuple[_Number, _Number], members: _
         return Link("undecided", "turns", said)
     if not _are_of_one_unit(*numbers) or _is_conversion(*numbers):
         return Link("undecided", "units", said)
+    if _lacks_a_prefix(a, b, *numbers):
+        return Link("undecided", "units", said)
     return Link("refuted", "apart", said)
 
 
@@ -232,6 +239,17 @@ def _are_of_one_unit(one: _Number, other: _Number) -> bool:
 def _is_conversion(one: _Number, other: _Number) -> bool:
     """Whether a lone quantity stands beside a lone number whose unit was not read: `1.5e22 cm = 16 thousand years`."""
     return one.is_lone and other.is_lone and bool(one.units) != bool(other.units)
+
+
+def _lacks_a_prefix(a: float, b: float, one: _Number, other: _Number) -> bool:
+    """Whether units that are missing may have had a prefix: km/s put in without it, the result in J/kg."""
+    with_unit = one if one.units else other
+    if bool(one.units) == bool(other.units) or not with_unit.dimension:
+        return False
+    if a not in one.coherent or b not in other.coherent or a / b <= 0:
+        return False
+    power = round(math.log10(a / b) / 3)
+    return power != 0 and _apart(a, b * math.pow(1000, power)) <= NUMBERS_AGREE
 
 
 def _is_order_of_magnitude(member: Expr) -> bool:
@@ -275,9 +293,13 @@ def _of_light(one: _Number, other: _Number) -> float | None:
     """The power of the speed of light between masses, momenta and energies: 1 u is 931.5 MeV."""
     if one.dimension is None or other.dimension is None:
         return None
-    apart = [b - a for a, b in zip(one.dimension, other.dimension, strict=True)]
-    power = apart[0]
-    if abs(power) not in (1.0, 2.0) or apart != [power, 0.0, -power, *apart[3:]] or any(apart[3:]):
+    ones, others = dict(one.dimension), dict(other.dimension)
+    apart = {name: others.get(name, 0.0) - ones.get(name, 0.0) for name in ones | others}
+    power = apart.get(_METRE, 0.0)
+    if abs(power) not in (1.0, 2.0) or {name: by for name, by in apart.items() if by} != {
+        _METRE: power,
+        _SECOND: -power,
+    }:
         return None
     return math.pow(_LIGHT, power)
 
@@ -324,27 +346,23 @@ def _value(member: Expr, sizes: Mapping[str, float], module: ModuleType) -> floa
     if len(tape.roots) != 1:
         return None
     found = _evaluated(tape, {name: sizes.get(name, 1.0) for name in tape.names}, module)
-    return None if found is None else found[0][0]
+    return None if found is None else float(found[0][tape.roots[0]])
 
 
-def _evaluated(tape: Tape, at: Mapping[str, float], module: ModuleType) -> list[tuple[float, float]] | None:
-    """Value and rounding bound of each root at a point, or None where one is undefined."""
+def _evaluated(tape: Tape, at: Mapping[str, float], module: ModuleType) -> tuple[Any, Any] | None:
+    """Values and rounding bounds of all instructions at a point, or None where one is undefined."""
     x, value, bound, _, _ = workspace(module, tape)
     for v, name in enumerate(tape.names):
         x[v] = at[name]
     code, consts, dep = ints(module, tape.code), floats(module, tape.consts), ints(module, tape.dep)
-    if module.evaluate(code, consts, dep, tape.n_op, x, 0, value, bound):
-        return None
-    return [(float(value[root]), float(bound[root])) for root in tape.roots]
+    return None if module.evaluate(code, consts, dep, tape.n_op, x, 0, value, bound) else (value, bound)
 
 
-def _dimension(resolved: Expr, value: float, module: ModuleType) -> tuple[float, ...] | None:
-    """Powers of the base units, found by making each twice and four times as large."""
+def _dimension(resolved: Expr, value: float, module: ModuleType) -> _Dimension | None:
+    """Powers of the units, found by making each twice and four times as large; None where terms differ in them."""
     powers = []
-    written = symbols(resolved)
-    for name in _UNITS:
-        if name not in written or value == 0:
-            powers.append(0.0)
+    for name in sorted(symbols(resolved)):
+        if not name.startswith(_UNIT) or value == 0:
             continue
         twice, again = (_value(resolved, {name: size}, module) for size in (2.0, 4.0))
         if twice is None or again is None or twice / value <= 0 or again / twice <= 0:
@@ -352,7 +370,8 @@ def _dimension(resolved: Expr, value: float, module: ModuleType) -> tuple[float,
         power = math.log2(twice / value)
         if abs(power - math.log2(again / twice)) > _VANISHED:
             return None
-        powers.append(round(power, 6) + 0.0)
+        if round(power, 6):
+            powers.append((name, round(power, 6)))
     return tuple(powers)
 
 
@@ -407,11 +426,13 @@ def _variants(member: Expr) -> tuple[Expr, ...]:
 
 
 def _rewritten(node: Expr, rule: Callable[[Expr], Expr]) -> Expr:
-    """Every node under a rule. Recursion is bounded by the parser's depth limit."""
-    if not node.args:
-        return node
-    args = tuple(_rewritten(arg, rule) for arg in node.args)
-    return rule(node if args == node.args else Expr(node.op, args, node.name, node.value))
+    """Every node under a rule, parents first: a bracket keeps what was written in it.
+
+    Recursion is bounded by the parser's depth limit.
+    """
+    read = rule(node)
+    args = tuple(_rewritten(arg, rule) for arg in read.args)
+    return read if args == read.args else Expr(read.op, args, read.name, read.value)
 
 
 def _in_degrees(node: Expr) -> Expr:
@@ -425,11 +446,19 @@ def _to_base_ten(node: Expr) -> Expr:
     return Expr("log10", node.args) if node.op == "ln" else node
 
 
-def _below_slash(node: Expr) -> Expr:
-    r"""`L/(b - a)\pi`: what stands behind a slash may be meant below it."""
+def _all_below_slash(node: Expr) -> Expr:
+    return _below_slash(node, len(node.args))
+
+
+def _next_below_slash(node: Expr) -> Expr:
+    return _below_slash(node, 1)
+
+
+def _below_slash(node: Expr, most: int) -> Expr:
+    r"""`L/(b - a)\pi`: what stands behind a slash may be meant below it; units are not."""
     first = next((k for k, arg in enumerate(node.args) if arg.op == "div"), len(node.args))
     behind = node.args[first + 1 :]
-    moved = tuple(arg for arg in behind if not any(part.op == "unit" for part in walk(arg)))
+    moved = tuple(arg for arg in behind[:most] if not any(part.op == "unit" for part in walk(arg)))
     if node.op != "mul" or not moved:
         return node
     over, under = node.args[first].args
@@ -440,7 +469,8 @@ def _below_slash(node: Expr) -> Expr:
 
 def _with_slashes(left: Expr, right: Expr) -> list[_Members]:
     """Both members with what stands behind a slash below it, in one or both of them."""
-    ones, others = ([member, _rewritten(member, _below_slash)] for member in (left, right))
+    rules = (_next_below_slash, _all_below_slash)
+    ones, others = ([member, *(_rewritten(member, rule) for rule in rules)] for member in (left, right))
     return [pair for pair in product(dict.fromkeys(ones), dict.fromkeys(others)) if pair != (left, right)]
 
 
@@ -505,7 +535,7 @@ def _weigh_ratio(left: Expr, right: Expr, context: Context, module: ModuleType) 
             again = _ratio_of(with_units_resolved(one), with_units_resolved(other), context, module)
         except Mismatch:  # a vector below a slash: not what was meant
             continue
-        if again.reason == "rounding":
+        if again.status == "confirmed" or again.reason == "rounding":
             return Link("undecided", "reading", found.witness)
     return found
 
@@ -516,18 +546,20 @@ def _ratio_of(left: Expr, right: Expr, context: Context, module: ModuleType) -> 
     one, other = worked_out(*with_calls(formula((left,), ()), formula((right,), ())))
     notation = notation_of(one, other, context)
     tapes = [tape_of(each.members[0], notation) for each in (one, other)]
+    if set(tapes[0].names) - tapes[0].atoms.keys() != set(tapes[1].names) - tapes[1].atoms.keys():
+        return Link("undecided", "other_variables")
     if tapes[0].atoms.keys() != tapes[1].atoms.keys():
         apart = tapes[0].atoms.keys() ^ tapes[1].atoms.keys()
         named = {name: construct for tape in tapes for name, construct in tape.atoms.items()}
         return Link("undecided", "unsupported", ", ".join(sorted({named[name] for name in apart})))
-    if set(tapes[0].names) != set(tapes[1].names):
-        return Link("undecided", "other_variables")
     ratios = _ratios(one.members[0], other.members[0], notation, context, module)
     if len(ratios) < MIN_POINTS:
         return Link("undecided", "too_few_points")
     low, high = min(ratios), max(ratios)
     if any(map(math.isnan, ratios)) or high - low > SAME_RATIO * max(abs(low), abs(high)):
         return Link("undecided", "varying_ratio")
+    if max(abs(low - 1), abs(high - 1)) <= _VANISHED:
+        return Link("confirmed", "same_value")
     said = f"the left is {low:.6g} times the right"
     spreads = [_spread_of_ratio(each.members[0], notation, context, module) for each in (one, other)]
     if abs(low - 1) <= ROUNDED + sum(spreads):
@@ -552,9 +584,10 @@ def _ratios(left: Expr, right: Expr, notation: Notation, context: Context, modul
     ratios = []
     for d in range(_DRAWS):
         at = {name: values[d] for name, values in table.items()}
-        ones, less = (_evaluated(tape, {**at, _TIMES: t}, module) for t in (0.0, 1.0))
-        if ones is None or less is None:
+        found = [_evaluated(tape, {**at, _TIMES: t}, module) for t in (0.0, 1.0)]
+        if any(each is None or (not tape.is_estimate and _hides_a_term(tape, each[0])) for each in found):
             continue
+        ones, less = ([(float(each[0][k]), float(each[1][k])) for k in tape.roots] for each in found if each)
         others = [(a - b, e + f) for (a, e), (b, f) in zip(ones, less, strict=True)]
         sizes = [max(abs(value) for value, _ in side) for side in (ones, others)]
         noise = max(bound for side in (ones, others) for _, bound in side)
@@ -564,6 +597,17 @@ def _ratios(left: Expr, right: Expr, notation: Notation, context: Context, modul
         off = max(abs(a - ratio * b) for (a, _), (b, _) in zip(ones, others, strict=True))
         ratios.append(ratio if off <= SAME_RATIO * sizes[0] else math.nan)
     return ratios
+
+
+def _hides_a_term(tape: Tape, value: Any) -> bool:
+    """Whether a term of a sum is too small to be seen beside the other: `1.5 GeV^2 - x^2` at any x drawn is -x^2."""
+    for k in range(tape.n_op):
+        opcode, a, b = (int(word) for word in tape.code[3 * k : 3 * k + 3])
+        if opcode in (source.ADD, source.SUB):
+            low, high = sorted((abs(value[a]), abs(value[b])))
+            if 0 < low < _HIDDEN * high:
+                return True
+    return False
 
 
 def _spread_of_ratio(member: Expr, notation: Notation, context: Context, module: ModuleType) -> float:

@@ -209,7 +209,7 @@ def read_rows(folder: Path, file: str) -> list[dict[str, Any]]:
 
 def self_table(found: SelfGrades) -> dict[str, Any]:
     """The figures of the first question."""
-    reasons = Counter(f"{item.status}: {item.reason}" for item in found.unmatched)
+    reasons = Counter(f"{item.status}: {item.reason}, {item.kind}" for item in found.unmatched)
     return {
         **dict(sorted(found.counts.items())),
         "left_out": dict(sorted(found.left_out.items())),

@@ -18,6 +18,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import product
 from types import ModuleType
 from typing import Any
@@ -27,22 +28,31 @@ from prism.derivatives import worked_out
 from prism.equivalence import is_identity, samplings_of
 from prism.errors import PrismError
 from prism.expr import Expr, canonical, formula, number, substitute, symbol, symbols, walk
-from prism.kernels import floats, ints, kernels, source
-from prism.lowering import Mismatch, Notation
+from prism.kernels import floats, ints, kernels, source, spend
+from prism.lowering import Mismatch, Notation, build_tape
 from prism.matching import equivalent
 from prism.notation import notation_of, with_calls
 from prism.points import draws, tape_of, workspace
-from prism.quantities import BASE_UNITS, read_quantity, unit_table, with_italic_units, with_units_resolved
+from prism.quantities import (
+    BASE_UNITS,
+    MAX_TEN_POWER,
+    read_quantity,
+    unit_table,
+    with_italic_units,
+    with_units_resolved,
+)
 from prism.tape import Tape, TapeTooLarge
 
 NUMBERS_AGREE = 0.05  # relative, of two numbers in a chain; every step of a calculation is rounded (semantics C.1)
 ROUNDED = 0.01  # of a constant ratio: coefficients are rounded too, and 3.14 stands for pi
 SAME_RATIO = 1e-6  # relative: how far a constant ratio may vary from point to point
 MIN_POINTS = 10  # at which a ratio has to be the same
-MAX_LITERALS = 40  # that are moved one by one; a member with more is not weighed
-_DRAWS = 32
+MAX_LITERALS = 20  # decimals that are moved one by one; further ones count as exact
+MAX_OPS = 4000  # of two members whose ratio is asked for: each is evaluated some hundred times
+_DRAWS = 32  # at which a ratio is asked for
+_FEW_DRAWS = 4  # at which it is asked how far a decimal moves it
 _INFORMATIVE = 1e8  # a value is told from its rounding bound by this factor
-_MOST_ROUNDED = 0.1  # relative, of a decimal inside a calculation: 0.5 kg is a value, not a rounded 0.54 kg
+_KEPT = 64  # members whose spread is remembered while the readings of their units are gone through
 _VANISHED = 1e-9  # relative to its terms: a sum that is 0
 
 REASONS = {
@@ -74,7 +84,10 @@ _CYCLES = frozenset(
 _METRE, _SECOND = r"\unit{m}", r"\unit{s}"
 _Dimension = tuple[tuple[str, float], ...]
 _UNIT = r"\unit{"
+_MOST_BY_ROUNDING = 0.3  # of a ratio; beyond, the decimals need not be moved
 _HIDDEN = 1e-4  # relative, of a term beside another
+_HALF_DECADE = 0.5  # an order of magnitude is rounded to a whole power of ten
+_MOST_PREFIXED = 6  # powers of a thousand: from atto to exa
 _LIGHT = 299792458.0  # [m/s]
 _RANK = {"confirmed": 0, "undecided": 1, "refuted": 2}
 _CGS = {r"\unit{m}": 100.0, r"\unit{kg}": 1000.0}
@@ -159,7 +172,6 @@ class _Number:
         units: names of the units that are written.
         is_angle: an inverse trigonometric function gives it.
         is_lone: nothing is worked out: one number, and perhaps a unit.
-        spread: relative; what the rounding of its decimals leaves open.
     """
 
     coherent: tuple[float, ...]
@@ -168,7 +180,6 @@ class _Number:
     units: frozenset[str]
     is_angle: bool
     is_lone: bool
-    spread: float
 
 
 _Members = tuple[Expr, Expr]
@@ -180,7 +191,7 @@ def _weigh_numbers(left: Expr, right: Expr, module: ModuleType) -> Link | None:
         return None
     weighed: list[Link] = []
     for one_member, other_member in product(_variants(left), _variants(right)):
-        one, other = (_number(each, module, beside) for each, beside in ((one_member, right), (other_member, left)))
+        one, other = _number(one_member, module), _number(other_member, module)
         if one is None or other is None:
             return None
         weighed += [_weigh_pair(*pair, (one, other), (one_member, other_member), module) for pair in _pairs(one, other)]
@@ -191,7 +202,7 @@ def _weigh_numbers(left: Expr, right: Expr, module: ModuleType) -> Link | None:
 
 
 def _agree(left: Expr, right: Expr, module: ModuleType) -> bool:
-    one, other = _number(left, module, right), _number(right, module, left)
+    one, other = _number(left, module), _number(right, module)
     if one is None or other is None:
         return False
     found = (_weigh_pair(*pair, (one, other), (left, right), module) for pair in _pairs(one, other))
@@ -210,9 +221,11 @@ def _weigh_pair(a: float, b: float, numbers: tuple[_Number, _Number], members: _
             return Link("confirmed", "same_number", said)
         if abs(value) <= NUMBERS_AGREE * terms or member.op not in ("add", "sub"):
             return Link("undecided", "rounding", said)
-    if abs(a - b) < numbers[0].spread * abs(a) + numbers[1].spread * abs(b):
+        return Link("refuted", "apart", said)
+    one, other = members
+    if abs(a - b) < _spread(one, other, module) * abs(a) + _spread(other, one, module) * abs(b):
         return Link("undecided", "rounding", said)
-    if any(_is_order_of_magnitude(member) for member in members) and 0.1 < (a / b) ** 2 < 10:
+    if any(_is_order_of_magnitude(member) for member in members) and abs(_decades(a, b)) < _HALF_DECADE:
         return Link("undecided", "rounding", said)
     if all(_is_written_as_angle(member) for member in members) and _is_whole((a - b) / (2 * math.pi)):
         return Link("undecided", "turns", said)
@@ -246,10 +259,16 @@ def _lacks_a_prefix(a: float, b: float, one: _Number, other: _Number) -> bool:
     with_unit = one if one.units else other
     if bool(one.units) == bool(other.units) or not with_unit.dimension:
         return False
-    if a not in one.coherent or b not in other.coherent or a / b <= 0:
+    if a not in one.coherent or b not in other.coherent:
         return False
-    power = round(math.log10(a / b) / 3)
-    return power != 0 and _apart(a, b * math.pow(1000, power)) <= NUMBERS_AGREE
+    decades = _decades(a, b)
+    power = round(decades / 3) if math.isfinite(decades) else 0
+    return 0 < abs(power) <= _MOST_PREFIXED and _apart(a, b * math.pow(1000, power)) <= NUMBERS_AGREE
+
+
+def _decades(a: float, b: float) -> float:
+    """How many powers of ten lie between two numbers that are not 0; infinitely many if their signs differ."""
+    return math.log10(abs(a)) - math.log10(abs(b)) if (a > 0) == (b > 0) else math.inf
 
 
 def _is_order_of_magnitude(member: Expr) -> bool:
@@ -311,7 +330,7 @@ def _is_numeric(member: Expr) -> bool:
     return all(name.startswith(_UNIT) for name in tape_of(with_units_resolved(member)).names)
 
 
-def _number(member: Expr, module: ModuleType, beside: Expr) -> _Number | None:
+def _number(member: Expr, module: ModuleType) -> _Number | None:
     """A member under each reading; None where it has no value."""
     resolved = with_units_resolved(member)
     value = _value(resolved, {}, module)
@@ -330,7 +349,6 @@ def _number(member: Expr, module: ModuleType, beside: Expr) -> _Number | None:
         units=units,
         is_angle=any(node.op in _INVERSE for node in walk(member)),
         is_lone=_lone_literal(member) is not None,
-        spread=_spread(member, value, module, beside),
     )
 
 
@@ -342,7 +360,7 @@ def _prefix_of(name: str) -> Fraction:
 
 def _value(member: Expr, sizes: Mapping[str, float], module: ModuleType) -> float | None:
     """Value of a member whose only symbols are units, each of this size or 1; None where it has none."""
-    tape = tape_of(member)
+    tape = build_tape(member)
     if len(tape.roots) != 1:
         return None
     found = _evaluated(tape, {name: sizes.get(name, 1.0) for name in tape.names}, module)
@@ -355,6 +373,7 @@ def _evaluated(tape: Tape, at: Mapping[str, float], module: ModuleType) -> tuple
     for v, name in enumerate(tape.names):
         x[v] = at[name]
     code, consts, dep = ints(module, tape.code), floats(module, tape.consts), ints(module, tape.dep)
+    spend(tape.n_op)
     return None if module.evaluate(code, consts, dep, tape.n_op, x, 0, value, bound) else (value, bound)
 
 
@@ -367,36 +386,46 @@ def _dimension(resolved: Expr, value: float, module: ModuleType) -> _Dimension |
         twice, again = (_value(resolved, {name: size}, module) for size in (2.0, 4.0))
         if twice is None or again is None or twice / value <= 0 or again / twice <= 0:
             return None
-        power = math.log2(twice / value)
-        if abs(power - math.log2(again / twice)) > _VANISHED:
+        power, once_more = math.log2(twice / value), math.log2(again / twice)
+        if not abs(power - once_more) <= _VANISHED:
             return None
         if round(power, 6):
             powers.append((name, round(power, 6)))
     return tuple(powers)
 
 
-def _spread(member: Expr, value: float, module: ModuleType, beside: Expr) -> float:
+@lru_cache(maxsize=_KEPT)
+def _spread(member: Expr, beside: Expr, module: ModuleType) -> float:
     """How far a member moves, relative to itself, with each decimal half a unit in its last place off."""
+    value = _value(with_units_resolved(member), {}, module)
+    if not value:
+        return 0.0
     whole = any(_half_unit(node) for node in walk(beside))  # 2.6 may be given as 3, but 5/2 is not 3
     lone = _lone_literal(member)
     moved = 0.0
-    if not value:
-        return 0.0
     literals = dict.fromkeys(node for node in walk(member) if node.op == "num" and (_half_unit(node) or node is lone))
     for literal in list(literals)[:MAX_LITERALS]:
-        assert literal.value is not None
         half = _half_unit(literal) or (Fraction(1, 2) if whole else Fraction(0))
         if literal is not lone:
-            half = min(half, abs(literal.value) * Fraction(_MOST_ROUNDED))
-        near = _value(with_units_resolved(substitute(member, {literal: number(literal.value + half)})), {}, module)
+            half = _at_most_a_tenth(half, literal)
+        near = _value(with_units_resolved(_moved(member, literal, half)), {}, module)
         moved += abs(near - value) if near is not None else abs(value)
     return moved / abs(value)
+
+
+def _at_most_a_tenth(half: Fraction, literal: Expr) -> Fraction:
+    """0.5 inside a calculation is a value, not a rounded 0.54."""
+    return min(half, abs(literal.value or Fraction(0)) / 10)
+
+
+def _moved(member: Expr, literal: Expr, by: Fraction) -> Expr:
+    return substitute(member, {literal: number((literal.value or Fraction(0)) + by)})
 
 
 def _half_unit(node: Expr) -> Fraction:
     """Half a unit in the last place of a decimal; 0 of a whole number."""
     digits, _, power = node.name.partition("e")
-    if node.op != "num" or ("." not in digits and not power):
+    if node.op != "num" or ("." not in digits and not power) or abs(int(power or 0)) > MAX_TEN_POWER:
         return Fraction(0)
     return Fraction(10) ** (int(power or 0) - len(digits.partition(".")[2])) / 2
 
@@ -552,17 +581,21 @@ def _ratio_of(left: Expr, right: Expr, context: Context, module: ModuleType) -> 
         apart = tapes[0].atoms.keys() ^ tapes[1].atoms.keys()
         named = {name: construct for tape in tapes for name, construct in tape.atoms.items()}
         return Link("undecided", "unsupported", ", ".join(sorted({named[name] for name in apart})))
+    if tapes[0].n_op + tapes[1].n_op > MAX_OPS:
+        return Link("undecided", "too_large")
     ratios = _ratios(one.members[0], other.members[0], notation, context, module)
     if len(ratios) < MIN_POINTS:
         return Link("undecided", "too_few_points")
     low, high = min(ratios), max(ratios)
-    if any(map(math.isnan, ratios)) or high - low > SAME_RATIO * max(abs(low), abs(high)):
+    if not all(map(math.isfinite, ratios)) or high - low > SAME_RATIO * max(abs(low), abs(high)):
         return Link("undecided", "varying_ratio")
     if max(abs(low - 1), abs(high - 1)) <= _VANISHED:
         return Link("confirmed", "same_value")
     said = f"the left is {low:.6g} times the right"
-    spreads = [_spread_of_ratio(each.members[0], notation, context, module) for each in (one, other)]
-    if abs(low - 1) <= ROUNDED + sum(spreads):
+    open_to = ROUNDED
+    if abs(low - 1) <= _MOST_BY_ROUNDING:
+        open_to += sum(_spread_of_ratio(each.members[0], notation, context, module) for each in (one, other))
+    if abs(low - 1) <= open_to:
         return Link("undecided", "rounding", said)
     return Link("refuted", "ratio", said)
 
@@ -572,20 +605,23 @@ def _vanishes(member: Expr) -> bool:
     return any(node.op in ("add", "sub") and symbols(node) and canonical(node) == "0" for node in walk(member))
 
 
-def _ratios(left: Expr, right: Expr, notation: Notation, context: Context, module: ModuleType) -> list[float]:
+def _ratios(
+    left: Expr, right: Expr, notation: Notation, context: Context, module: ModuleType, *, n_draw: int = _DRAWS
+) -> list[float]:
     """Left over right at the draws where both have a value that is told from its rounding.
 
     NaN where one is no multiple of the other. Both come from one tape, left minus t times right at t = 0 and t = 1: so
     the components of vectors and the two parts of complex numbers stand in the same order.
     """
-    tape = tape_of(Expr("sub", (left, Expr("mul", (symbol(_TIMES), right)))), notation)
+    tape = build_tape(Expr("sub", (left, Expr("mul", (symbol(_TIMES), right)))), notation)
     samplings = samplings_of((tape,), context)
     table = {name: draws(name, sampling, context.digest, _DRAWS) for name, sampling in samplings.items()}
+    sums = _sums_of(tape)
     ratios = []
-    for d in range(_DRAWS):
+    for d in range(n_draw):
         at = {name: values[d] for name, values in table.items()}
         found = [_evaluated(tape, {**at, _TIMES: t}, module) for t in (0.0, 1.0)]
-        if any(each is None or (not tape.is_estimate and _hides_a_term(tape, each[0])) for each in found):
+        if any(each is None or _hides_a_term(sums, each[0]) for each in found):
             continue
         ones, less = ([(float(each[0][k]), float(each[1][k])) for k in tape.roots] for each in found if each)
         others = [(a - b, e + f) for (a, e), (b, f) in zip(ones, less, strict=True)]
@@ -593,20 +629,27 @@ def _ratios(left: Expr, right: Expr, notation: Notation, context: Context, modul
         noise = max(bound for side in (ones, others) for _, bound in side)
         if min(sizes) <= _INFORMATIVE * noise:
             continue
-        ratio = sum(a * b for (a, _), (b, _) in zip(ones, others, strict=True)) / sum(b * b for b, _ in others)
-        off = max(abs(a - ratio * b) for (a, _), (b, _) in zip(ones, others, strict=True))
-        ratios.append(ratio if off <= SAME_RATIO * sizes[0] else math.nan)
+        pairs = [(a / sizes[0], b / sizes[1]) for (a, _), (b, _) in zip(ones, others, strict=True)]
+        ratio = sum(a * b for a, b in pairs) / sum(b * b for _, b in pairs)
+        off = max(abs(a - ratio * b) for a, b in pairs)
+        ratios.append(ratio * (sizes[0] / sizes[1]) if off <= SAME_RATIO else math.nan)
     return ratios
 
 
-def _hides_a_term(tape: Tape, value: Any) -> bool:
+def _sums_of(tape: Tape) -> list[tuple[int, int]]:
+    """Operands of every sum and difference that is written; a quadrature's are not."""
+    if tape.is_estimate:
+        return []
+    words = ((int(word) for word in tape.code[3 * k : 3 * k + 3]) for k in range(tape.n_op))
+    return [(a, b) for opcode, a, b in words if opcode in (source.ADD, source.SUB)]
+
+
+def _hides_a_term(sums: list[tuple[int, int]], value: Any) -> bool:
     """Whether a term of a sum is too small to be seen beside the other: `1.5 GeV^2 - x^2` at any x drawn is -x^2."""
-    for k in range(tape.n_op):
-        opcode, a, b = (int(word) for word in tape.code[3 * k : 3 * k + 3])
-        if opcode in (source.ADD, source.SUB):
-            low, high = sorted((abs(value[a]), abs(value[b])))
-            if 0 < low < _HIDDEN * high:
-                return True
+    for a, b in sums:
+        low, high = sorted((abs(value[a]), abs(value[b])))
+        if 0 < low < _HIDDEN * high:
+            return True
     return False
 
 
@@ -615,9 +658,7 @@ def _spread_of_ratio(member: Expr, notation: Notation, context: Context, module:
     moved = 0.0
     literals = dict.fromkeys(node for node in walk(member) if _half_unit(node))
     for literal in list(literals)[:MAX_LITERALS]:
-        assert literal.value is not None
-        half = min(_half_unit(literal), abs(literal.value) * Fraction(_MOST_ROUNDED))
-        near = substitute(member, {literal: number(literal.value + half)})
-        ratios = _ratios(near, member, notation, context, module)
+        near = _moved(member, literal, _at_most_a_tenth(_half_unit(literal), literal))
+        ratios = _ratios(near, member, notation, context, module, n_draw=_FEW_DRAWS)
         moved += max((abs(ratio - 1) for ratio in ratios if not math.isnan(ratio)), default=0.0)
     return moved

@@ -128,7 +128,29 @@ def parse(latex: str, *, context: Context | None = None) -> Formula:
     ('L*o = h*L/k', 'Lo = h*L/k')
     """
     written = parse_latex(latex, context.words if context else frozenset())
-    return _with_dots_as_names(written, context.dotted) if context and context.dotted else written
+    if context is None:
+        return written
+    written = _with_words_as_factors(written, context.words) if context.words else written
+    return _with_dots_as_names(written, context.dotted) if context.dotted else written
+
+
+def _with_words_as_factors(written: Formula, words: frozenset[str]) -> Formula:
+    r"""A declared `\mathrm{Re}` is a symbol, so that `Re (f/0.3)^4` is a product and no real part."""
+    if written.parts:
+        return replace(written, parts=tuple(_with_words_as_factors(part, words) for part in written.parts))
+    if not any(node.op == "apply" and node.name in words for member in written.members for node in walk(member)):
+        return written
+    return replace(written, members=tuple(_word_as_factor(member, words) for member in written.members))
+
+
+def _word_as_factor(node: Expr, words: frozenset[str]) -> Expr:
+    """One node, and what is below it: the parser's depth limit bounds the recursion."""
+    args = tuple(_word_as_factor(arg, words) for arg in node.args)
+    called, power = (node.args[0], args[1:]) if node.op == "pow" else (node, ())
+    if called.op == "apply" and called.name in words and len(called.args) == 1:
+        inner = _word_as_factor(called.args[0], words)
+        return Expr("mul", (symbol(called.name), Expr("pow", (inner, *power)) if power else inner))
+    return Expr(node.op, args, node.name, node.value) if args != node.args else node
 
 
 def _with_dots_as_names(written: Formula, dotted: frozenset[str]) -> Formula:

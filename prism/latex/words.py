@@ -41,6 +41,8 @@ UNITS = word_set(
     " µC μC µF μF µA μA µV μV µW μW µJ μJ µT μT µN μN µH μH µg μg"
     " MN mN kJ MJ mJ kW MW mW GW kV mV mA kHz MHz GHz THz kPa MPa GPa hPa keV MeV GeV TeV meV nC pC nF pF mH mT mmol"
     " kmol kcal cal erg dyn ft mi lb psi Torr hp Nm Js Ns rpm atm bar kWh Wh Ω kΩ MΩ Å °C °F dB u amu mL rev deg"
+    " Bq kBq MBq GBq TBq Ci mCi yr kyr Myr Gyr Sv mSv Gy mGy mbar krad mrad arcsec arcmin mas kpc Mpc AU ly dpt TW PW"
+    " EeV kA nA GV kat mmHg lm lx"
     " % \\%"
 )
 # Letters with a subscript that are one unit: pounds as a force and as a mass, the calories, the hartree.
@@ -48,7 +50,7 @@ WITH_SUBSCRIPT = word_set("lb_f lb_m E_h cal_th cal_it cal_IT cal_15 Btu_th Btu_
 _LONG_NAMES = word_set(
     "meter:m metre:m second:s newton:N joule:J watt:W kelvin:K pascal:Pa volt:V ampere:A coulomb:C tesla:T ohm:Ω"
     " kilogram:kg gram:g hour:h minute:min radian:rad kilometer:km kilometre:km centimeter:cm millimeter:mm"
-    " nanometer:nm degree:deg day:day"
+    " nanometer:nm degree:deg day:day year:yr"
 )
 LONG_UNITS = {name.partition(":")[0] + ending: name.partition(":")[2] for name in _LONG_NAMES for ending in ("", "s")}
 _UNIT = "(?:" + "|".join(map(re.escape, sorted((*UNITS, *LONG_UNITS), key=lambda name: (-len(name), name)))) + ")"
@@ -60,6 +62,7 @@ _UNIT_AFTER = re.compile(
 )
 _MORE_UNIT = re.compile(rf"(?:[ ~]|\\,){UNIT_EXPRESSION.pattern}(?![A-Za-z0-9_^/(-]|[.'][A-Za-z0-9])")
 _POWER_AFTER = re.compile(r"\$\^(?:\{\s*([-−]?\d)\s*\}|([-−]?\d))\$")  # `N/m$^2$`
+_SCALE_AFTER = re.compile(r"[ ~]?([CF])(?![A-Za-z0-9_^'])")
 _MORE_WORDS = 3  # units that may follow the first one; `W m^-2 K^-4 s` has three
 _NOT_MORE = frozenset((*LONG_UNITS, "us", "bar", "h"))  # behind a unit these are words: `2 m bar`
 _PREFIX = re.compile("^(?:atto|femto|pico|nano|micro|milli|centi|deci|deca|deka|hecto|kilo|mega|giga|tera|peta|exa)")
@@ -153,6 +156,12 @@ def unit_after(text: str, start: int) -> tuple[str, int]:
         name, end = _with_power(text, name, more.end())
         word = f"{word} {name}"
     return unit_latex(word), end
+
+
+def scale_after(text: str, start: int) -> tuple[str, int]:
+    r"""The scale behind degrees in a formula of their own, as in `$43.3\ ^\circ$C`; where it ends."""
+    after = _SCALE_AFTER.match(text, start)
+    return (rf"\mathrm{{{after[1]}}}", after.end()) if after else ("", start)
 
 
 def _is_article(text: str, word: str, end: int) -> bool:

@@ -20,7 +20,7 @@ import json
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -71,35 +71,49 @@ def statement_context(row: dict[str, Any]) -> Context:
     return load_problem({"id": row["id"], "context": row["problem"], "grading_standard": [node]}).context
 
 
-def grade_itself(row: dict[str, Any], found: SelfGrades) -> None:
-    """One row: its DAG, the grade of its own text, and why a node is not matched."""
+def own_nodes(
+    row: dict[str, Any], counts: Counter[str], left_out: Counter[str]
+) -> dict[str, tuple[LocatedFormula, Formula]]:
+    """Display and boxed formulas of a solution that can be nodes, by their LaTeX; the others are counted by reason."""
     context = statement_context(row)
     nodes: dict[str, tuple[LocatedFormula, Formula]] = {}
     for item in extract(row["solution"]):
         if item.kind not in ("display", "boxed") or item.latex in nodes:
             continue
-        found.counts["formulas"] += 1
+        counts["formulas"] += 1
         try:
             written = parse(item.latex, context=context)
         except LatexSyntaxError as error:
-            found.left_out["not read" if error.kind not in NO_MATHEMATICS else f"no mathematics: {error.kind}"] += 1
+            left_out["not read" if error.kind not in NO_MATHEMATICS else f"no mathematics: {error.kind}"] += 1
             continue
         if written.kind in ("system", "implication"):  # a node states one formula
-            found.left_out["several formulas"] += 1
+            left_out["several formulas"] += 1
             continue
         if is_mention(written):
-            found.left_out["a lone symbol or number"] += 1
+            left_out["a lone symbol or number"] += 1
             continue
         nodes[item.latex] = item, written
+    return nodes
+
+
+def problem_data(row: dict[str, Any], nodes: Iterable[str]) -> dict[str, Any]:
+    """A problem file's keys for a row with these nodes, each after the one before it; the last one is final."""
+    formulas = list(nodes)
+    standard = [
+        {"index": k, "formula": latex, "dependency": [k - 1] if k > 1 else [], "is_final_answer": k == len(formulas)}
+        for k, latex in enumerate(formulas, start=1)
+    ]
+    return {"id": row["id"], "context": row["problem"], "grading_standard": standard}
+
+
+def grade_itself(row: dict[str, Any], found: SelfGrades) -> None:
+    """One row: its DAG, the grade of its own text, and why a node is not matched."""
+    nodes = own_nodes(row, found.counts, found.left_out)
     if not nodes:
         found.counts["rows without a node"] += 1
         return
-    standard = [
-        {"index": k, "formula": latex, "dependency": [k - 1] if k > 1 else [], "is_final_answer": k == len(nodes)}
-        for k, latex in enumerate(nodes, start=1)
-    ]
     try:
-        problem = load_problem({"id": row["id"], "context": row["problem"], "grading_standard": standard})
+        problem = load_problem(problem_data(row, nodes))
     except DataFileError as error:
         found.incidents.append(f"{row['id']}: {error}")
         return

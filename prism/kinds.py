@@ -65,16 +65,16 @@ def _compared(a: Formula, b: Formula, context: Context, *, approximate: bool) ->
     verdict = compare_zero_sets(a, b, context, approximate=approximate)
     if a.kind == "inequality" and verdict.status == "equivalent":
         verdict = compare_sides(a, b, context, verdict)
-    if a.kind == "inequality" and verdict.status == "undecided" and _is_copy(a, b):
+    is_open = a.kind == "inequality" and verdict.status == "undecided"
+    if (is_open or (a.kind == "equation" and verdict.reason == "identity")) and _is_copy(a, b):
         return Verdict("equivalent", "same_form", "proved", cost=verdict.cost)
     return verdict
 
 
 def _is_copy(a: Formula, b: Formula) -> bool:
-    """Whether two formulas have the same members, and the same relation between them."""
-    return a.relations == b.relations and [canonical(member) for member in a.members] == [
-        canonical(member) for member in b.members
-    ]
+    """Whether two formulas have the same members, which are not the same as each other, and the same relation."""
+    mine, yours = ([canonical(member) for member in f.members] for f in (a, b))
+    return a.relations == b.relations and mine == yours and len(set(mine)) > 1
 
 
 def _any_member(a: Formula, b: Formula, context: Context) -> Verdict:

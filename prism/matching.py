@@ -13,15 +13,17 @@ from functools import lru_cache
 
 from prism.attempts import Attempt, attempts, inconsistency_of, may_be_approximate, resolved, resolved_pair
 from prism.context import Context, Declaration, parse
-from prism.equivalence import RANK, Verdict
+from prism.equivalence import RANK, Verdict, is_identity
 from prism.errors import LatexSyntaxError
 from prism.expr import Expr, Formula, formula, number, symbols
 from prism.kinds import compare
+from prism.lowering import Mismatch
 from prism.notation import holds_matrix
 from prism.quantities import with_italic_units
 from prism.regions import are_regions, compare_regions
 from prism.stated import Asked, Numeric, closed_number_of, compare_numbers, numeric_of, worked_out_number
 from prism.statements import Statement, statements_of
+from prism.tape import TapeTooLarge
 
 MAX_EQUATIONS = 6  # of two systems that are solved together
 _REACHES = (3e3, 3e6)  # of the unknowns of two systems, from minus to plus: where else to look for solutions
@@ -72,7 +74,7 @@ def match(reference: Formula, claim: Formula, context: Context, asked: Asked = _
     if reference.kind == "implication":
         return _in_order(reference, claim, context)
     stated = statements_of(claim)
-    verdicts = [_best(needed, stated, context, asked) for needed in _needed(reference)]
+    verdicts = [_best(needed, stated, context, asked) for needed in _needed(reference, context)]
     worst = max(verdicts, key=lambda verdict: RANK[verdict.status])
     if worst.status != "equivalent" and (joint := _joint(reference, claim, context)) is not None:
         return replace(joint, cost=joint.cost + sum(verdict.cost for verdict in verdicts))
@@ -80,11 +82,24 @@ def match(reference: Formula, claim: Formula, context: Context, asked: Asked = _
 
 
 @lru_cache(maxsize=FORMULAS_KEPT)
-def _needed(reference: Formula) -> tuple[Statement, ...]:
-    r"""What a claim has to say of a reference: of a chain its links, but for arithmetic as in `x = 2 \times 3 = 6`."""
+def _needed(reference: Formula, context: Context) -> tuple[Statement, ...]:
+    r"""What a claim has to say of a reference: of a chain its links, but for steps of algebra and arithmetic.
+
+    Of `x = 2 \times 3 = 6` and `y = (a + b)^2 = a^2 + 2ab + b^2` the second link says nothing of its own.
+    """
     needed = statements_of(reference, needed=True)
-    telling = tuple(each for each in needed if symbols(*each.formula.members) or each.formula.parts)
-    return telling or needed
+    if len(needed) == 1:
+        return needed
+    return tuple(each for each in needed if not _says_nothing(each.formula, context)) or needed
+
+
+def _says_nothing(f: Formula, context: Context) -> bool:
+    if f.parts or f.kind != "equation":
+        return False
+    try:
+        return is_identity(resolved(f), context)
+    except (TapeTooLarge, Mismatch):
+        return False
 
 
 def _joint(a: Formula, b: Formula, context: Context) -> Verdict | None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
-from prism.context import Context, may_be_constant, values_of
+from prism.context import Context, kind_of, may_be_constant, values_of
 from prism.dimensions import Inconsistent, dimension_of, dimension_text
 from prism.expr import EQUALITIES, Expr, Formula, symbols, walk
 from prism.points import value_at
@@ -114,8 +114,8 @@ def numeric_of(f: Formula) -> Numeric | None:
 
 def is_subject(node: Expr) -> bool:
     """Whether a number can be stated of it: a symbol, a derivative, a value at a place."""
-    return node.op == "sym" or (
-        node.op in ("apply", "derivative", "at", "bracket") and any(arg.op == "sym" for arg in walk(node))
+    return node.op in ("sym", "apply") or (
+        node.op in ("derivative", "at", "bracket") and any(arg.op == "sym" for arg in walk(node))
     )
 
 
@@ -316,6 +316,9 @@ def _in_words(claim: StatedNumber, wanted: StatedNumber) -> str:
 def worked_out_number(f: Formula, said: Numeric, context: Context) -> Numeric | None:
     """The number that a formula gives for a quantity where all else in it is given; None if it is not (semantics N.4).
 
+    A quantity that is given itself has its number from there, whatever the formula says. Of several roots a positive
+    quantity has the positive one (semantics Z.3).
+
     Args:
         f: a formula; solved for the quantity or not.
         said: the quantity, and the number near which a formula that is not solved for it is solved.
@@ -327,7 +330,7 @@ def worked_out_number(f: Formula, said: Numeric, context: Context) -> Numeric | 
     subject = said.subject
     if f.kind != "equation" or subject.op != "sym" or numeric_of(f) is not None:
         return None
-    if subject.name not in symbols(*f.members):
+    if subject.name not in symbols(*f.members) or subject.name in values_of(context):
         return None
     measured = None
     for left, right in (f.members, f.members[::-1]):
@@ -337,6 +340,9 @@ def worked_out_number(f: Formula, said: Numeric, context: Context) -> Numeric | 
         unit = said.number.unit or _FREE
         start = float(said.number.value * unit.factor * PI**unit.pi + unit.offset)
         root = solved_near(f, subject.name, start, unit.dimension, context, {})
+        if root is not None and root < 0 and kind_of(context, subject.name) == "positive":
+            mirrored = solved_near(f, subject.name, -start, unit.dimension, context, {})
+            root = root if mirrored is None or mirrored < 0 else None
         measured = None if root is None else (Fraction(root), unit.dimension)
     if measured is None:
         return None

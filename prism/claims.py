@@ -8,16 +8,18 @@ problem's symbols are learnt from whole formulas, once for all of it (semantics 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
-from prism.context import Context, values_of
+from prism.context import Context, Value, values_of
 from prism.equivalence import RANK, Verdict
 from prism.expr import Expr, Formula, formula, spell, symbols, walk
 from prism.latex import LocatedFormula
 from prism.matching import match
 from prism.quantities import PI
-from prism.stated import Asked, numeric_of, stated_number
+from prism.stated import Asked, StatedNumber, numeric_of, stated_number
 from prism.statements import statements_of
 from prism.vocabulary import (
     Expanded,
@@ -30,7 +32,8 @@ from prism.vocabulary import (
 )
 
 MIN_OPERATIONS = 3  # of a bare expression that may stand for the right side of an equation: less is a guess
-_AGREES = 0.05  # relative: a name stands for a given only if no other value is stated of it
+_DIGITS = re.compile(r"[+-]?\d+(?:\.\d+)?(?!\d|[.eE]|\s*(?:\\times|\\cdot|[×*]))")  # a number without power of ten
+_AGREES = Fraction(5, 100)  # relative: a name stands for a given only if no other value is stated of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,12 +155,23 @@ def _may_learn(new: dict[Expr, str], stated: Formula, vocabulary: Vocabulary, co
     if symbols(*stated.members).isdisjoint(vocabulary.known):
         return False
     values = values_of(context)
-    for atom, name in new.items():
-        given = values.get(name)
-        for number in vocabulary.numbers.get(atom, ()) if given else ():
-            assert given is not None
-            unit = number.unit
-            value = number.value if unit is None else number.value * unit.factor * PI**unit.pi + unit.offset
-            if abs(value - given.quantity.value) > _AGREES * abs(given.quantity.value):
-                return False
-    return True
+    return all(
+        _agrees(number, values[name])
+        for atom, name in new.items()
+        if name in values
+        for number in vocabulary.numbers.get(atom, ())
+    )
+
+
+def _agrees(number: StatedNumber, given: Value) -> bool:
+    """Whether a number is about the given one, in the number's own unit; without unit in that of the given or in SI."""
+    unit = number.unit
+    if unit is not None:
+        worth = [(given.quantity.value - unit.offset) / (unit.factor * PI**unit.pi)]
+        return number.dimension == given.quantity.dimension and _is_about(number.value, worth)
+    digits = _DIGITS.match(given.text)
+    return _is_about(number.value, [given.quantity.value, *([Fraction(digits[0])] if digits else [])])
+
+
+def _is_about(value: Fraction, worth: list[Fraction]) -> bool:
+    return any(abs(value - each) <= _AGREES * abs(each) for each in worth)

@@ -50,6 +50,7 @@ class StatedNumber:
         figures: significant figures shown; an integer has three at least.
         ulp: worth of the last place shown, in its own unit; 0 if it is exact.
         rates: which of hertz, radians and turns its unit is written in: they are all 1/s in the table.
+        shown: figures as they stand: 20 shows two, and may be 19.8 with one figure fewer.
     """
 
     value: Fraction
@@ -57,6 +58,7 @@ class StatedNumber:
     figures: int
     ulp: Fraction
     rates: frozenset[str] = frozenset()
+    shown: int = 0
 
     @property
     def is_exact(self) -> bool:
@@ -141,7 +143,8 @@ def stated_number(node: Expr) -> StatedNumber | None:
     literal = numeral.args[0] if negative else numeral
     if literal.op == "num" and literal.value is not None and "/" not in literal.name:
         figures, ulp = _figures(literal, has_unit=unit is not None)
-        return StatedNumber(-literal.value if negative else literal.value, unit, figures, ulp, rates)
+        shown = len(literal.name.partition("e")[0].replace(".", "").lstrip("-0"))
+        return StatedNumber(-literal.value if negative else literal.value, unit, figures, ulp, rates, shown)
     value = _closed_value(numeral)
     return None if value is None else StatedNumber(value, unit, 0, Fraction(0), rates)
 
@@ -271,7 +274,8 @@ def compare_numbers(reference: Numeric, claim: StatedNumber, asked: Asked) -> Co
     gap = abs(stated - worth)
     if gap <= max(tolerance(figures, asked) * abs(worth), wanted.ulp / 2):
         return Compared("equivalent", "same_number", readings=readings)
-    if claim.figures == figures - 1 and figures > 1 and gap <= _last_place(worth, figures - 1) / 2:
+    place = _last_place(claim.value, claim.shown) * _scale(claim, wanted) * factor
+    if claim.shown == figures - 1 and figures > 1 and gap <= place / 2:
         return Compared("equivalent", "same_number", readings=readings)
     return Compared("different", "other_number", _beside(stated, worth), readings)
 
@@ -297,8 +301,13 @@ def _last_place(value: Fraction, figures: int) -> Fraction:
 def _in_unit_of(claim: StatedNumber, wanted: StatedNumber, *, is_difference: bool) -> Fraction:
     mine, yours = claim.unit or _FREE, wanted.unit or _FREE
     shift = Fraction(0) if is_difference else mine.offset - yours.offset
-    pi = mine.pi - yours.pi
-    return (claim.value * mine.factor * PI**pi + shift / (PI**yours.pi)) / yours.factor
+    return claim.value * _scale(claim, wanted) + shift / (PI**yours.pi * yours.factor)
+
+
+def _scale(claim: StatedNumber, wanted: StatedNumber) -> Fraction:
+    """Worth of the claim's unit in the reference's."""
+    mine, yours = claim.unit or _FREE, wanted.unit or _FREE
+    return mine.factor * PI ** (mine.pi - yours.pi) / yours.factor
 
 
 def _beside(stated: Fraction, worth: Fraction) -> str:

@@ -67,6 +67,7 @@ def attempts(reference: Formula, claim: Formula, context: Context) -> Iterator[A
         _length_attempts(a, b),
         _prime_attempts(a, b),
         _call_attempts(a, b, context),
+        _total_attempts(a, b),
         _real_attempts(a, b),
         _field_attempts(a, b),
     )
@@ -132,7 +133,7 @@ def _with_definitions(attempt: Attempt, context: Context) -> Attempt:
         attempt = Attempt(
             _substituted(attempt.reference, replacement),
             _substituted(attempt.claim, replacement),
-            (*attempt.readings, *(f"{name} = {spell(expr)} (the problem's definition)" for name, expr in used.items())),
+            (*attempt.readings, *(f"definition: {name} = {spell(expr)} (problem)" for name, expr in used.items())),
             3,
         )
     return attempt
@@ -283,7 +284,7 @@ def _symbol_for(run: tuple[Expr, ...], names: _Wanted, used: dict[str, None]) ->
         ))  # fmt: skip
     if len(found) != 1 or found[0] is None:
         return None
-    used[f"{spell(whole)} is {found[0]}"] = None
+    used[f"literal: {spell(whole)} is {found[0]}"] = None
     return symbol(found[0])
 
 
@@ -311,7 +312,7 @@ def _with_givens(attempt: Attempt, written: Formula, context: Context) -> Iterat
         return
     replacement = {symbol(name): value.expr for name, value in put.items()}
     a, b = _substituted(attempt.reference, replacement), _substituted(attempt.claim, replacement)
-    readings = (*attempt.readings, *(f"{name} = {value.text} (given)" for name, value in put.items()))
+    readings = (*attempt.readings, *(f"given: {name} = {value.text}" for name, value in put.items()))
     full = Attempt(a, b, readings, 6)
     left = {name for name in _marks_of(a).names & _marks_of(b).names if not name.startswith(_UNIT)}
     subject = subject_of(a)
@@ -322,7 +323,7 @@ def _with_givens(attempt: Attempt, written: Formula, context: Context) -> Iterat
     if "unit" not in ops and "num" in ops and all(abs(value.quantity.value) != 1 for value in put.values()):
         bare = {symbol(name): number(1) for name in _marks_of(a).names | _marks_of(b).names if name.startswith(_UNIT)}
         if bare:
-            said = (*readings, "numbers without units read in SI units")
+            said = (*readings, "unit: numbers without units are read in SI units")
             yield Attempt(_substituted(a, bare), _substituted(b, bare), said, 6)
 
 
@@ -355,7 +356,7 @@ def _with_constants_read(attempt: Attempt, context: Context) -> Iterator[Attempt
         if not chosen or not (one <= two or two <= one):
             continue
         replacement = {symbol(name): identity.expr for name, identity in chosen.items()}
-        said = (f"{name} = {spell(identity.expr)} ({identity.constant})" for name, identity in chosen.items())
+        said = (f"constant: {name} = {spell(identity.expr)} ({identity.constant})" for name, identity in chosen.items())
         stage = max(attempt.stage, 2)
         yield Attempt(_substituted(a, replacement), _substituted(b, replacement), (*attempt.readings, *said), stage)
 
@@ -475,7 +476,7 @@ def _italic_unit_attempts(a: Formula, b: Formula, context: Context) -> Iterator[
         *(member for f in (a, b) for member in f.members if with_italic_units(member, context.declared) is None)
     )
     one, two = _with_italic_units(a, vocabulary), _with_italic_units(b, vocabulary)
-    reading = ("letters behind a number read as units",)
+    reading = ("notation: letters behind a number are units",)
     for first, second in dict.fromkeys(((one, two), (one, b), (a, two))):
         if (first, second) != (a, b):
             yield Attempt(*resolved_pair(first, second), reading, 1)
@@ -498,7 +499,7 @@ def _length_attempts(a: Formula, b: Formula) -> Iterator[Attempt]:
         return
     one, two = (_lengths(f) if has_vector else f for f, has_vector in zip((a, b), vectors, strict=True))
     if one is not None and two is not None:
-        yield Attempt(one, two, ("vectors read by their length",), 1)
+        yield Attempt(one, two, ("notation: vectors by their length",), 1)
 
 
 def _lengths(f: Formula) -> Formula | None:
@@ -527,7 +528,7 @@ def _prime_attempts(a: Formula, b: Formula) -> Iterator[Attempt]:
     labels = {name for name in variables if _is_label(name + "'", name, a, b)}
     one, two = (_with_primes_read(f, variables, labels) for f in (a, b))
     if (one, two) != (a, b):
-        yield Attempt(one, two, ("primes read as derivatives",), 1)
+        yield Attempt(one, two, ("notation: primes are derivatives",), 1)
 
 
 def _call_attempts(a: Formula, b: Formula, context: Context) -> Iterator[Attempt]:
@@ -539,7 +540,7 @@ def _call_attempts(a: Formula, b: Formula, context: Context) -> Iterator[Attempt
         return
     one, two = _with_calls_read(a, b, context), _with_calls_read(b, a, context)
     if (one, two) != (a, b):
-        yield Attempt(one, two, ("brackets behind a letter read as the other formula has it",), 1)
+        yield Attempt(one, two, ("notation: brackets behind a letter as in the other formula",), 1)
 
 
 def _with_calls_read(f: Formula, other: Formula, context: Context) -> Formula:
@@ -556,6 +557,22 @@ def _with_calls_read(f: Formula, other: Formula, context: Context) -> Formula:
             elif argument.op in ("add", "sub") and node.name in context.declared:
                 replacement[node] = Expr("mul", (symbol(node.name), argument))
     return _substituted(f, replacement) if replacement else f
+
+
+def _total_attempts(a: Formula, b: Formula) -> Iterator[Attempt]:
+    r"""`\partial U/\partial T` beside a reference with `dU/dT` and no partial derivative."""
+    if "partial" not in traits_of(b).ops or "derivative" not in traits_of(a).ops or "partial" in traits_of(a).ops:
+        return
+    totals = {node for member in a.members for node in walk(member) if node.op == "derivative"}
+    replacement: dict[Expr, Expr] = {}
+    for node in (node for member in b.members for node in walk(member) if node.op == "partial"):
+        total = Expr("derivative", node.args, node.name)
+        if total in totals:
+            replacement[node] = total
+    if replacement:
+        yield Attempt(
+            a, _substituted(b, replacement), ("notation: a partial derivative is the reference's total one",), 1
+        )
 
 
 def _real_attempts(a: Formula, b: Formula) -> Iterator[Attempt]:
@@ -576,14 +593,16 @@ def _real_attempts(a: Formula, b: Formula) -> Iterator[Attempt]:
         return
     replacement = {symbol(name): symbol(base) for name, base in conjugates.items()}
     replacement |= {node: Expr("pow", (node.args[0].args[0], node.args[1])) for node in moduli}
-    yield Attempt(a, _substituted(b, replacement), (f"{', '.join(sorted(real))} real, as in the reference",), 1)
+    yield Attempt(
+        a, _substituted(b, replacement), (f"notation: {', '.join(sorted(real))} is real, as in the reference",), 1
+    )
 
 
 def _field_attempts(a: Formula, b: Formula) -> Iterator[Attempt]:
     r"""`\nabla\times(f\vec A)` beside its terms: both in Cartesian components."""
     in_components = written_out(a, b)
     if in_components is not None:
-        yield Attempt(*in_components, ("nabla written out in Cartesian components",), 1)
+        yield Attempt(*in_components, ("notation: nabla in Cartesian components",), 1)
 
 
 def _derivatives(f: Formula) -> Iterator[tuple[Expr, Expr]]:

@@ -53,6 +53,9 @@ REASONS = {
     "same_zero_set": "each holds exactly where the other does",
     "same_value": "the expressions have the same value everywhere",
     "same_number": "the stated number is the reference's, within its tolerance",
+    "same_option": "the answer in words is the option that the reference states",
+    "other_option": "the answer in words is another option",
+    "no_option": "no answer in words settles on one of the options",
     "other_number": "the stated number is not the one asked for",
     "unstated": "the reference is a number, and no number is stated of it",
     "dimension": "its units do not fit",
@@ -130,7 +133,8 @@ class Verdict:
         reason: a key of `REASONS`.
         proof: `proved` or `tested` for `equivalent`, else None.
         domain: of the sampled variables: `positive`, or `real` if a symbol is declared signed.
-        readings: what was used of constants, units, values and definitions, in order.
+        readings: what was used, in order, each with its kind: `notation: ...`, `constant: ...`, `definition: ...
+            (problem)` or `(solution)`, `literal: ...`, `name: ...`, `given: ...`, `unit: ...`.
         approximate: decided within the precision of written decimals.
         witness: where they differ.
         cost: kernel operations.

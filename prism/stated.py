@@ -80,7 +80,8 @@ class Asked:
         is_final: a final answer, which may not be given with fewer figures than asked for, less one.
         n_before: numeric nodes that it follows from.
         recomputed: its value in its own unit, worked out from the nodes before it, if that agrees with it.
-        is_node: a node of a problem; an exact reference then takes a decimal of three figures too.
+        is_node: a node of a problem: a number without unit is in the unit asked for, and an exact reference takes a
+            decimal of three figures too.
     """
 
     figures: int | None = None
@@ -243,13 +244,15 @@ def compare_numbers(reference: Numeric, claim: StatedNumber, asked: Asked) -> Co
     wanted = reference.number
     readings: tuple[str, ...] = ()
     factor = Fraction(1)
-    if claim.unit is None and wanted.unit is not None and (any(wanted.unit.dimension) or wanted.unit.pi):
-        if not any(wanted.unit.dimension):  # a plain number is an angle in radians, unless degrees are asked for
+    if asked.is_node and claim.unit is None and wanted.unit is not None and (any(wanted.dimension) or wanted.unit.pi):
+        if not any(wanted.dimension):  # a plain number is an angle in radians, unless degrees are asked for
             plain = compare_numbers(reference, replace(claim, unit=_FREE), asked)
-            if plain.status == "equivalent" or not asked.is_node:
+            if plain.status == "equivalent":
                 return plain
         claim = replace(claim, unit=wanted.unit)
-        readings = ("the number has no unit; read in the unit asked for",)
+        readings = ("unit: the number has none; it is read in the one asked for",)
+    if not (wanted.value or claim.value or claim.unit or (wanted.unit and wanted.unit.offset)):
+        return Compared("equivalent", "same_number")  # no force is no force, in newtons or not
     if claim.dimension != wanted.dimension:
         return Compared("different", "dimension", _in_words(claim, wanted))
     if wanted.rates != claim.rates and wanted.rates and claim.rates:

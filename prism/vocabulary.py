@@ -205,7 +205,7 @@ def _with_definitions(f: Formula, vocabulary: Vocabulary, place: int, *, first: 
             break
         members = new
         readings |= dict.fromkeys(
-            f"{spell(subject)} = {spell(expr)} (defined in the solution)" for subject, expr in put.items()
+            f"definition: {spell(subject)} = {spell(expr)} (solution)" for subject, expr in put.items()
         )
     if not readings:
         return None

@@ -2,8 +2,8 @@
 
 Per student kind: nodes labelled right, missed (expected, not matched), false (matched, not expected), and exact sets
 of matched nodes. Indices marked debatable count either way. Two labels: with definitions that the student or the
-problem states, and without them. The folder holds problem files with `students`; by default the development cases
-that stand beside the checkout.
+problem states, and without them, where none is put in. The folder holds problem files with
+`students`; by default the development cases that stand beside the checkout.
 
     python benchmarks/accuracy/graded_cases.py [--folder FOLDER] [--verbose] [--json]
 """
@@ -29,12 +29,12 @@ LABELS = ("with definitions", "without definitions")
 
 @dataclass(frozen=True, slots=True)
 class Graded:
-    """One solution: nodes of its problem, what was matched, what each label expects."""
+    """One solution: nodes of its problem, what was matched under each label, what each label expects."""
 
     problem: str
     student: str
     nodes: frozenset[int]
-    matched: frozenset[int]
+    matched: Mapping[str, frozenset[int]]
     expected: Mapping[str, frozenset[int]]
     debatable: frozenset[int]
     incidents: int
@@ -50,11 +50,12 @@ def solutions(folder: Path) -> Iterator[Graded]:
         for student in problem.students:
             label = labels[student.name]
             result = prism.grade(prepared, student.solution, sample_id=student.name)
+            plain = prism.grade(prepared, student.solution, sample_id=student.name, definitions=False)
             yield Graded(
                 problem=problem.id,
                 student=student.name,
                 nodes=frozenset(problem.dag.indices),
-                matched=frozenset(result.matched),
+                matched={LABELS[0]: frozenset(result.matched), LABELS[1]: frozenset(plain.matched)},
                 expected={
                     LABELS[0]: frozenset(label["matched"]),
                     LABELS[1]: frozenset(label.get("without_definitions", label)["matched"]),
@@ -69,8 +70,8 @@ def count(graded: list[Graded], label: str) -> dict[str, dict[str, int]]:
     """Counts by student kind: nodes, right, missed, false, solutions, exact."""
     table: dict[str, Counter[str]] = {}
     for item in graded:
-        missed = item.expected[label] - item.matched - item.debatable
-        false = item.matched - item.expected[label] - item.debatable
+        missed = item.expected[label] - item.matched[label] - item.debatable
+        false = item.matched[label] - item.expected[label] - item.debatable
         row = table.setdefault(item.student, Counter())
         row["nodes"] += len(item.nodes)
         row["missed"] += len(missed)
@@ -92,10 +93,12 @@ def report(graded: list[Graded], *, verbose: bool) -> None:
     print(f"\nincidents {sum(item.incidents for item in graded)}, unread {sum(len(item.unread) for item in graded)}")
     if verbose:
         for item in graded:
-            missed = sorted(item.expected[LABELS[0]] - item.matched - item.debatable)
-            false = sorted(item.matched - item.expected[LABELS[0]] - item.debatable)
-            if missed or false or item.unread:
-                print(f"{item.problem}/{item.student}: missed {missed}, false {false}")
+            for label in LABELS:
+                missed = sorted(item.expected[label] - item.matched[label] - item.debatable)
+                false = sorted(item.matched[label] - item.expected[label] - item.debatable)
+                if missed or false:
+                    print(f"{item.problem}/{item.student}, {label}: missed {missed}, false {false}")
+            if item.unread:
                 for latex in item.unread:
                     print(f"    unread: {latex}")
 

@@ -19,6 +19,7 @@ ROMAN = TEXT_MODE | {r"\mathrm", r"\operatorname", r"\mathsf", r"\mathtt", r"\ma
 _VECTORS = (r"\vec", r"\mathbf", r"\boldsymbol", r"\bm", r"\overrightarrow", r"\pmb", r"\textbf", r"\mathbfit", r"\vb",
             r"\va", r"\vc", r"\vectorbold", r"\boldmath", r"\bold", r"\overleftarrow", r"\Vec", r"\mathbold", r"\bs",
             r"\vv")  # fmt: skip
+BOLD = frozenset(_VECTORS) - {r"\vec", r"\overrightarrow"}
 ACCENTS = {**dict.fromkeys(_VECTORS, r"\vec"), r"\bar": r"\bar", r"\overline": r"\bar", r"\Bar": r"\bar",
            r"\hat": r"\hat", r"\widehat": r"\hat", r"\vu": r"\hat", r"\uvec": r"\hat", r"\Hat": r"\hat",
            r"\tilde": r"\tilde", r"\widetilde": r"\tilde", r"\Tilde": r"\tilde", r"\mathcal": r"\mathcal",
@@ -30,7 +31,7 @@ PREFIXES = (r"\Delta", r"\delta")  # with the symbol behind it, the name of a ch
 DOTS = {r"\dot": "1", r"\ddot": "2", r"\dddot": "3"}
 SWITCHES = {r"\rm": r"\mathrm", r"\bf": r"\mathbf", r"\it": r"\mathit", r"\cal": r"\mathcal", r"\sf": r"\mathsf",
              r"\bfseries": r"\mathbf", r"\em": r"\mathit"}  # fmt: skip
-FRACTIONS = frozenset((r"\frac", r"\dfrac", r"\tfrac", r"\cfrac"))
+FRACTIONS = frozenset((r"\frac", r"\dfrac", r"\tfrac", r"\cfrac", r"\nicefrac", r"\sfrac"))
 UNWRAPPED = frozenset((r"\boxed", r"\fbox", r"\mathclose", r"\mathopen", r"\framebox"))
 ONLY_IN_NAMES = frozenset((r"\perp", r"\parallel", r"\odot", r"\oplus", r"\ominus", r"\star", r"\dagger", r"\dag",
                              r"\uparrow", r"\downarrow", r"\leftarrow", r"\circ", r"\bullet", r"\degree", r"\bot",

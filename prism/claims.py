@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from prism.context import Context, Value, values_of
 from prism.equivalence import RANK, Verdict
-from prism.expr import Expr, Formula, formula, spell, symbols, walk
+from prism.expr import Expr, Formula, formula, spell, substitute, symbols, walk
 from prism.latex import LocatedFormula
 from prism.matching import match
 from prism.quantities import PI
@@ -118,6 +118,17 @@ def _with_subject(reference: Formula, claim: Formula, committed: bool) -> Formul
 
 def _operations(expression: Expr) -> int:
     return sum(max(len(node.args) - 1, 1) for node in walk(expression) if node.args)
+
+
+def with_sign_flipped(f: Formula, names: Sequence[str]) -> Formula:
+    """A formula by the other sign convention for some symbols; `b = -30 cm` becomes `b = 30 cm`."""
+    if f.parts:
+        return replace(f, parts=tuple(with_sign_flipped(part, names) for part in f.parts))
+    flipped = {Expr("sym", name=name): Expr("neg", (Expr("sym", name=name),)) for name in names}
+    members = tuple(substitute(member, {**flipped}) for member in f.members)
+    if f.kind == "equation" and any(member in flipped.values() for member in members):
+        members = tuple(member.args[0] if member.op == "neg" else Expr("neg", (member,)) for member in members)
+    return replace(f, members=members)
 
 
 # Names. ---------------------------------------------------------------------------------------------------------

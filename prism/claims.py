@@ -32,7 +32,7 @@ from prism.vocabulary import (
 )
 
 MIN_OPERATIONS = 3  # of a bare expression that may stand for the right side of an equation: less is a guess
-DEFINED = 3  # the stage of definitions (index of `attempts.STAGES`)
+DEFINED, RENAMED = 3, 5  # the stages of definitions and of renaming (index of `attempts.STAGES`)
 _DIGITS = re.compile(r"[+-]?\d+(?:\.\d+)?(?!\d|[.eE]|\s*(?:\\times|\\cdot|[×*]))")  # a number without power of ten
 _AGREES = Fraction(5, 100)  # relative: a name stands for a given only if no other value is stated of it
 
@@ -147,6 +147,8 @@ def match_renamed(
 ) -> Renamed | None:
     """Decide it with the solution's own names taken for the problem's; None if that does not help.
 
+    Never where values are put in too, or decimals are near enough: with both, too much fits (semantics O).
+
     Args:
         learn: new names may be taken. Never for a number: a number fits whatever its name is taken for.
     """
@@ -161,9 +163,10 @@ def match_renamed(
                 if new and (not learn or numeric is not None or not _may_learn(new, stated, vocabulary, context)):
                     continue
                 verdict = match(reference, with_names(stated, names), context, asked)
-                if verdict.status == "equivalent" and not statement.conditions:
+                if verdict.status == "equivalent" and verdict.stage <= RENAMED and not statement.conditions:
                     readings = [f"name: {spell(atom)} is {name}" for atom, name in names.items()]
-                    verdict = replace(verdict, readings=(*readings, *verdict.readings), stage=max(verdict.stage, 5))
+                    said = (*readings, *verdict.readings)
+                    verdict = replace(verdict, readings=said, stage=RENAMED)
                     return Renamed(verdict, replace(vocabulary, names={**vocabulary.names, **new}))
     return None
 

@@ -41,6 +41,7 @@ STAGES = (
 )  # fmt: skip
 """Stages of semantics O, by number."""
 
+_POSITIVE = frozenset(("positive", "angle", "constant"))  # kinds of symbol that have one root only
 MIN_DIGITS = 3  # of a whole number without unit that may be a value
 
 _UNIT = r"\unit{"  # how the names of base units begin
@@ -86,15 +87,16 @@ def _informed(plain: Attempt, context: Context) -> Iterator[Attempt]:
         if _meet(defined):
             yield defined
         yield from _with_constants_read(defined, context)
-    last = defined
+    last = certain = defined
     lifted = _with_literals_lifted(plain, context)
     if lifted is not plain:
         last = _with_definitions(_resolved(lifted), context)
         if _is_even(last):
             yield last
         yield from _with_constants_read(last, context)
+        certain = _with_definitions(_resolved(_with_literals_lifted(plain, context, only_angles=True)), context)
     # in two ways: a literal that happens to be a given's value may be meant as a number all the same
-    for start in dict.fromkeys((last, defined)):
+    for start in dict.fromkeys((last, certain)):
         yield from _with_givens(start, plain.claim, context)
 
 
@@ -143,12 +145,26 @@ def definitions_of(context: Context) -> Mapping[str, Expr]:
     found: dict[str, Expr] = {}
     for written in context.definitions:
         members = with_units_resolved(written.members[0]), with_units_resolved(written.members[1])
-        for subject, other in (members, members[::-1]):
+        for one, two in (members, members[::-1]):
+            subject, other = without_power(one, two, context)
             if subject.op == "sym" and subject.name not in symbols(other) and subject.name not in found:
                 found[subject.name] = other
                 break
     circular = {name for name in found if name in _reached(name, found)}
     return {name: expr for name, expr in found.items() if name not in circular}
+
+
+def without_power(subject: Expr, other: Expr, context: Context) -> tuple[Expr, Expr]:
+    r"""The sides of `\omega_0^2 = k/m` as those of \omega_0 = \sqrt{k/m}; any other two as they are.
+
+    Only for a positive symbol, which has one root.
+    """
+    if subject.op != "pow" or subject.args[0].op != "sym" or kind_of(context, subject.args[0].name) not in _POSITIVE:
+        return subject, other
+    power = subject.args[1].value
+    if power is None or power.denominator != 1 or power < 1:
+        return subject, other
+    return subject.args[0], Expr("pow", (other, number(1 / power)))
 
 
 def _reached(name: str, defined: Mapping[str, Expr]) -> frozenset[str]:
@@ -167,11 +183,16 @@ def _reached(name: str, defined: Mapping[str, Expr]) -> frozenset[str]:
 _Amount = tuple[Fraction, Dimension]
 
 
-def _with_literals_lifted(attempt: Attempt, context: Context) -> Attempt:
-    """Literals of one side that are a given of the other, put as its symbol: lift, do not plug (semantics O)."""
+def _with_literals_lifted(attempt: Attempt, context: Context, *, only_angles: bool = False) -> Attempt:
+    """Literals of one side that are a given of the other, put as its symbol: lift, do not plug (semantics O).
+
+    Args:
+        only_angles: nothing but angles with their unit. They are the given in any case: the sine and the cosine of
+            45 degrees are one number, and two formulas.
+    """
     one, two = _names_meant(attempt.reference, context), _names_meant(attempt.claim, context)
-    a, from_a = _lifted(attempt.reference, _wanted(two - one, context))
-    b, from_b = _lifted(attempt.claim, _wanted(one - two, context))
+    a, from_a = _lifted(attempt.reference, _wanted(two - one, context, only_angles=only_angles))
+    b, from_b = _lifted(attempt.claim, _wanted(one - two, context, only_angles=only_angles))
     return Attempt(a, b, (*attempt.readings, *from_a, *from_b), 4) if from_a or from_b else attempt
 
 
@@ -183,13 +204,17 @@ def _names_meant(f: Formula, context: Context) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """What literals may stand for: givens by their value, where no other given has the same, and constants."""
+    """What literals may stand for: givens by their value, where no other given has the same, and constants.
+
+    With `only_angles` an angle with its unit may be one of them, and nothing else.
+    """
 
     amounts: Mapping[_Amount, str]
     constants: frozenset[str]
+    only_angles: bool
 
 
-def _wanted(names: Set[str], context: Context) -> _Wanted:
+def _wanted(names: Set[str], context: Context, *, only_angles: bool) -> _Wanted:
     values = values_of(context)
     amounts = [(value.quantity.value, value.quantity.dimension) for value in values.values()]
     own = {
@@ -198,6 +223,7 @@ def _wanted(names: Set[str], context: Context) -> _Wanted:
     return _Wanted(
         {amount: name for name, amount in own.items() if amounts.count(amount) == 1 and amount[0]},
         frozenset(name for name in names - values.keys() if may_be_constant(context, name) and has_value(name)),
+        only_angles,
     )
 
 
@@ -244,6 +270,8 @@ def _symbol_for(run: tuple[Expr, ...], names: _Wanted, used: dict[str, None]) ->
     amount = quantity(whole)
     if amount is None or (len(run) == 1 and not _is_telling(run[0])):
         return None
+    if names.only_angles and (len(run) == 1 or any(amount.dimension)):
+        return None
     if len(run) > 1:
         found = [names.amounts.get((amount.value, amount.dimension))]
     else:
@@ -267,10 +295,12 @@ def _is_telling(literal: Expr) -> bool:
 
 
 def _with_givens(attempt: Attempt, written: Formula, context: Context) -> Iterator[Attempt]:
-    """Givens put in on the side where alone their symbols stand, so that only what is not given is left.
+    """Givens put in on the one side where their symbols stand, so that only what is not given is left.
 
-    What is left are two symbols at least, or the one that both formulas are solved for: with all else put in, every
-    true formula of the problem holds for the same number.
+    Where each side has givens of its own, the two are two formulas that may give one number: `E = mgh` is not
+    `E = mv^2/2` for the values of a fall. What is left are two symbols at least, or the one that both formulas are
+    solved for: with all else put in, every true formula of the problem holds for the same number. If that one is
+    given too, a claim may be a copy of the given and nothing more.
 
     Args:
         written: the claim as it is written: where it has no units at all, the values are put in without theirs.
@@ -278,14 +308,15 @@ def _with_givens(attempt: Attempt, written: Formula, context: Context) -> Iterat
     values = values_of(context)
     one, two = _marks_of(attempt.reference).names, _marks_of(attempt.claim).names
     put = {name: values[name] for name in sorted((one ^ two) & values.keys())}
-    if not put:
+    if not put or not (put.keys() <= one or put.keys() <= two):
         return
     replacement = {symbol(name): value.expr for name, value in put.items()}
     a, b = _substituted(attempt.reference, replacement), _substituted(attempt.claim, replacement)
     readings = (*attempt.readings, *(f"given: {name} = {value.text}" for name, value in put.items()))
     full = Attempt(a, b, readings, 6)
     left = {name for name in _marks_of(a).names & _marks_of(b).names if not name.startswith(_UNIT)}
-    if not _is_even(full) or (len(left) < 2 and (subject_of(a) is None or subject_of(a) != subject_of(b))):
+    subject = subject_of(a)
+    if not _is_even(full) or (len(left) < 2 and (subject is None or subject != subject_of(b) or left <= values.keys())):
         return
     yield full
     ops = traits_of(written).ops

@@ -8,16 +8,18 @@ problem's symbols are learnt from whole formulas, once for all of it (semantics 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
-from prism.context import Context, values_of
+from prism.context import Context, Value, values_of
 from prism.equivalence import RANK, Verdict
-from prism.expr import Expr, Formula, formula, spell, symbols, walk
+from prism.expr import Expr, Formula, formula, spell, substitute, symbols, walk
 from prism.latex import LocatedFormula
 from prism.matching import match
 from prism.quantities import PI
-from prism.stated import Asked, numeric_of, stated_number
+from prism.stated import Asked, StatedNumber, numeric_of, stated_number
 from prism.statements import statements_of
 from prism.vocabulary import (
     Expanded,
@@ -30,8 +32,9 @@ from prism.vocabulary import (
 )
 
 MIN_OPERATIONS = 3  # of a bare expression that may stand for the right side of an equation: less is a guess
-DEFINED = 3  # the stage of definitions (index of `attempts.STAGES`)
-_AGREES = 0.05  # relative: a name stands for a given only if no other value is stated of it
+DEFINED, RENAMED = 3, 5  # the stages of definitions and of renaming (index of `attempts.STAGES`)
+_DIGITS = re.compile(r"[+-]?\d+(?:\.\d+)?(?!\d|[.eE]|\s*(?:\\times|\\cdot|[×*]))")  # a number without power of ten
+_AGREES = Fraction(5, 100)  # relative: a name stands for a given only if no other value is stated of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +120,17 @@ def _operations(expression: Expr) -> int:
     return sum(max(len(node.args) - 1, 1) for node in walk(expression) if node.args)
 
 
+def with_sign_flipped(f: Formula, names: Sequence[str]) -> Formula:
+    """A formula by the other sign convention for some symbols; `b = -30 cm` becomes `b = 30 cm`."""
+    if f.parts:
+        return replace(f, parts=tuple(with_sign_flipped(part, names) for part in f.parts))
+    flipped = {Expr("sym", name=name): Expr("neg", (Expr("sym", name=name),)) for name in names}
+    members = tuple(substitute(member, {**flipped}) for member in f.members)
+    if f.kind == "equation" and any(member in flipped.values() for member in members):
+        members = tuple(member.args[0] if member.op == "neg" else Expr("neg", (member,)) for member in members)
+    return replace(f, members=members)
+
+
 # Names. ---------------------------------------------------------------------------------------------------------
 
 
@@ -133,6 +147,8 @@ def match_renamed(
 ) -> Renamed | None:
     """Decide it with the solution's own names taken for the problem's; None if that does not help.
 
+    Never where values are put in too, or decimals are near enough: with both, too much fits (semantics O).
+
     Args:
         learn: new names may be taken. Never for a number: a number fits whatever its name is taken for.
     """
@@ -147,9 +163,10 @@ def match_renamed(
                 if new and (not learn or numeric is not None or not _may_learn(new, stated, vocabulary, context)):
                     continue
                 verdict = match(reference, with_names(stated, names), context, asked)
-                if verdict.status == "equivalent" and not statement.conditions:
+                if verdict.status == "equivalent" and verdict.stage <= RENAMED and not statement.conditions:
                     readings = [f"name: {spell(atom)} is {name}" for atom, name in names.items()]
-                    verdict = replace(verdict, readings=(*readings, *verdict.readings), stage=max(verdict.stage, 5))
+                    said = (*readings, *verdict.readings)
+                    verdict = replace(verdict, readings=said, stage=RENAMED)
                     return Renamed(verdict, replace(vocabulary, names={**vocabulary.names, **new}))
     return None
 
@@ -159,12 +176,23 @@ def _may_learn(new: dict[Expr, str], stated: Formula, vocabulary: Vocabulary, co
     if symbols(*stated.members).isdisjoint(vocabulary.known):
         return False
     values = values_of(context)
-    for atom, name in new.items():
-        given = values.get(name)
-        for number in vocabulary.numbers.get(atom, ()) if given else ():
-            assert given is not None
-            unit = number.unit
-            value = number.value if unit is None else number.value * unit.factor * PI**unit.pi + unit.offset
-            if abs(value - given.quantity.value) > _AGREES * abs(given.quantity.value):
-                return False
-    return True
+    return all(
+        _agrees(number, values[name])
+        for atom, name in new.items()
+        if name in values
+        for number in vocabulary.numbers.get(atom, ())
+    )
+
+
+def _agrees(number: StatedNumber, given: Value) -> bool:
+    """Whether a number is about the given one, in the number's own unit; without unit in that of the given or in SI."""
+    unit = number.unit
+    if unit is not None:
+        worth = [(given.quantity.value - unit.offset) / (unit.factor * PI**unit.pi)]
+        return number.dimension == given.quantity.dimension and _is_about(number.value, worth)
+    digits = _DIGITS.match(given.text)
+    return _is_about(number.value, [given.quantity.value, *([Fraction(digits[0])] if digits else [])])
+
+
+def _is_about(value: Fraction, worth: list[Fraction]) -> bool:
+    return any(abs(value - each) <= _AGREES * abs(each) for each in worth)

@@ -7,10 +7,11 @@ and reported, and an exception below is an incident of the grader, never a stude
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,16 @@ import prism
 from prism.answers import stated_answers, text_answer
 from prism.asking import asked_of
 from prism.attempts import subject_of
-from prism.claims import Claim, claims_of, is_bare_number, is_committed, is_mention, match_claim, match_renamed
+from prism.claims import (
+    Claim,
+    claims_of,
+    is_bare_number,
+    is_committed,
+    is_mention,
+    match_claim,
+    match_renamed,
+    with_sign_flipped,
+)
 from prism.context import parse
 from prism.dag import POLICIES, ancestor_closure, is_final_correct, score
 from prism.equivalence import RANK, REASONS, Verdict
@@ -31,6 +41,7 @@ from prism.stated import Asked
 from prism.vocabulary import Vocabulary, fresh_atoms
 
 BASE_FORMULAS, FORMULAS_PER_NODE = 20, 10  # distinct formulas that count; a list of guesses is longer (semantics C.7)
+MAX_FREE = 3  # symbols whose sign is free; every choice of them is one more grading of the solution
 STRICT_STAGE = 3  # definitions; names, literals and values count as readings that a strict grader would not make
 SCHEMA = 1  # of the score row
 
@@ -338,14 +349,55 @@ def _grade_formulas(
             results[place] = GradedFormula(item.latex, item.span, item.kind, "mention", "")
         else:
             asserted.append((place, written, committed))
-    claims, vocabulary = claims_of(
-        [(written, committed) for _, written, committed in asserted], prepared.known, expand=prepared.uses_definitions
-    )
-    outcomes = [_outcomes(prepared, claim, incidents) for claim in claims]
-    _with_names_read(prepared, claims, vocabulary, outcomes, incidents)
-    for (place, _, _), claim, mine in zip(asserted, claims, outcomes, strict=True):
+    best = _weighed(prepared, asserted, incidents)
+    for names in _conventions(prepared):
+        flipped = [(place, with_sign_flipped(written, names), committed) for place, written, committed in asserted]
+        other = _weighed(prepared, flipped, incidents)
+        if _matched(other) > _matched(best):  # nothing is right by the reference's sign alone
+            best = _Weighed(other.claims, [_said_flipped(mine, names) for mine in other.outcomes])
+    for (place, _, _), claim, mine in zip(asserted, best.claims, best.outcomes, strict=True):
         results[place] = _graded(located[place], claim.formula, mine)
     return [result for result in results if result is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Weighed:
+    """The claims of a solution, and what became of each against every node, by index."""
+
+    claims: tuple[Claim, ...]
+    outcomes: list[dict[int, _Outcome]]
+
+
+def _weighed(
+    prepared: PreparedProblem, asserted: list[tuple[int, Formula, bool]], incidents: list[Incident]
+) -> _Weighed:
+    """Claims with the solution's own words read, each compared with every node."""
+    written = [(formula, committed) for _, formula, committed in asserted]
+    claims, vocabulary = claims_of(written, prepared.known, expand=prepared.uses_definitions)
+    outcomes = [_outcomes(prepared, claim, incidents) for claim in claims]
+    _with_names_read(prepared, claims, vocabulary, outcomes, incidents)
+    return _Weighed(claims, outcomes)
+
+
+def _conventions(prepared: PreparedProblem) -> Iterator[tuple[str, ...]]:
+    """Which of the symbols whose sign is free a solution may count the other way, in all of its formulas."""
+    symbols_said = prepared.problem.context.symbols
+    free = sorted(name for name, said in symbols_said.items() if said.is_sign_free)[:MAX_FREE]
+    for size in range(1, len(free) + 1):
+        yield from combinations(free, size)
+
+
+def _matched(weighed: _Weighed) -> set[int]:
+    outcomes = (outcome for mine in weighed.outcomes for outcome in mine.values())
+    return {outcome.index for outcome in outcomes if outcome.verdict.status == "equivalent"}
+
+
+def _said_flipped(outcomes: dict[int, _Outcome], names: tuple[str, ...]) -> dict[int, _Outcome]:
+    said = tuple(f"notation: {name} has the other sign in the whole solution" for name in names)
+    return {
+        index: replace(outcome, verdict=replace(outcome.verdict, readings=(*said, *outcome.verdict.readings)))
+        for index, outcome in outcomes.items()
+    }
 
 
 def _with_questions(prepared: PreparedProblem, written: list[tuple[LocatedFormula, Formula]]) -> list[Formula]:

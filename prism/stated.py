@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
-from prism.context import Context, may_be_constant, values_of
+from prism.context import Context, kind_of, may_be_constant, values_of
 from prism.dimensions import Inconsistent, dimension_of, dimension_text
 from prism.expr import EQUALITIES, Expr, Formula, symbols, walk
 from prism.points import value_at
@@ -50,6 +50,7 @@ class StatedNumber:
         figures: significant figures shown; an integer has three at least.
         ulp: worth of the last place shown, in its own unit; 0 if it is exact.
         rates: which of hertz, radians and turns its unit is written in: they are all 1/s in the table.
+        shown: figures as they stand: 20 shows two, and may be 19.8 with one figure fewer.
     """
 
     value: Fraction
@@ -57,6 +58,7 @@ class StatedNumber:
     figures: int
     ulp: Fraction
     rates: frozenset[str] = frozenset()
+    shown: int = 0
 
     @property
     def is_exact(self) -> bool:
@@ -115,8 +117,8 @@ def numeric_of(f: Formula) -> Numeric | None:
 
 def is_subject(node: Expr) -> bool:
     """Whether a number can be stated of it: a symbol, a derivative, a value at a place."""
-    return node.op == "sym" or (
-        node.op in ("apply", "derivative", "at", "bracket") and any(arg.op == "sym" for arg in walk(node))
+    return node.op in ("sym", "apply") or (
+        node.op in ("derivative", "at", "bracket") and any(arg.op == "sym" for arg in walk(node))
     )
 
 
@@ -142,7 +144,8 @@ def stated_number(node: Expr) -> StatedNumber | None:
     literal = numeral.args[0] if negative else numeral
     if literal.op == "num" and literal.value is not None and "/" not in literal.name:
         figures, ulp = _figures(literal, has_unit=unit is not None)
-        return StatedNumber(-literal.value if negative else literal.value, unit, figures, ulp, rates)
+        shown = len(literal.name.partition("e")[0].replace(".", "").lstrip("-0"))
+        return StatedNumber(-literal.value if negative else literal.value, unit, figures, ulp, rates, shown)
     value = _closed_value(numeral)
     return None if value is None else StatedNumber(value, unit, 0, Fraction(0), rates)
 
@@ -248,6 +251,8 @@ def compare_numbers(reference: Numeric, claim: StatedNumber, asked: Asked) -> Co
                 return plain
         claim = replace(claim, unit=wanted.unit)
         readings = ("unit: the number has none; it is read in the one asked for",)
+    if not (wanted.value or claim.value or claim.unit or (wanted.unit and wanted.unit.offset)):
+        return Compared("equivalent", "same_number")  # no force is no force, in newtons or not
     if claim.dimension != wanted.dimension:
         return Compared("different", "dimension", _in_words(claim, wanted))
     if wanted.rates != claim.rates and wanted.rates and claim.rates:
@@ -272,7 +277,8 @@ def compare_numbers(reference: Numeric, claim: StatedNumber, asked: Asked) -> Co
     gap = abs(stated - worth)
     if gap <= max(tolerance(figures, asked) * abs(worth), wanted.ulp / 2):
         return Compared("equivalent", "same_number", readings=readings)
-    if claim.figures == figures - 1 and figures > 1 and gap <= _last_place(worth, figures - 1) / 2:
+    place = _last_place(claim.value, claim.shown) * _scale(claim, wanted) * factor
+    if claim.shown == figures - 1 and figures > 1 and gap <= place / 2:
         return Compared("equivalent", "same_number", readings=readings)
     return Compared("different", "other_number", _beside(stated, worth), readings)
 
@@ -298,8 +304,13 @@ def _last_place(value: Fraction, figures: int) -> Fraction:
 def _in_unit_of(claim: StatedNumber, wanted: StatedNumber, *, is_difference: bool) -> Fraction:
     mine, yours = claim.unit or _FREE, wanted.unit or _FREE
     shift = Fraction(0) if is_difference else mine.offset - yours.offset
-    pi = mine.pi - yours.pi
-    return (claim.value * mine.factor * PI**pi + shift / (PI**yours.pi)) / yours.factor
+    return claim.value * _scale(claim, wanted) + shift / (PI**yours.pi * yours.factor)
+
+
+def _scale(claim: StatedNumber, wanted: StatedNumber) -> Fraction:
+    """Worth of the claim's unit in the reference's."""
+    mine, yours = claim.unit or _FREE, wanted.unit or _FREE
+    return mine.factor * PI ** (mine.pi - yours.pi) / yours.factor
 
 
 def _beside(stated: Fraction, worth: Fraction) -> str:
@@ -317,6 +328,9 @@ def _in_words(claim: StatedNumber, wanted: StatedNumber) -> str:
 def worked_out_number(f: Formula, said: Numeric, context: Context) -> Numeric | None:
     """The number that a formula gives for a quantity where all else in it is given; None if it is not (semantics N.4).
 
+    A quantity that is given itself has its number from there, whatever the formula says. Of several roots a positive
+    quantity has the positive one (semantics Z.3).
+
     Args:
         f: a formula; solved for the quantity or not.
         said: the quantity, and the number near which a formula that is not solved for it is solved.
@@ -328,7 +342,7 @@ def worked_out_number(f: Formula, said: Numeric, context: Context) -> Numeric | 
     subject = said.subject
     if f.kind != "equation" or subject.op != "sym" or numeric_of(f) is not None:
         return None
-    if subject.name not in symbols(*f.members):
+    if subject.name not in symbols(*f.members) or subject.name in values_of(context):
         return None
     measured = None
     for left, right in (f.members, f.members[::-1]):
@@ -338,6 +352,9 @@ def worked_out_number(f: Formula, said: Numeric, context: Context) -> Numeric | 
         unit = said.number.unit or _FREE
         start = float(said.number.value * unit.factor * PI**unit.pi + unit.offset)
         root = solved_near(f, subject.name, start, unit.dimension, context, {})
+        if root is not None and root < 0 and kind_of(context, subject.name) == "positive":
+            mirrored = solved_near(f, subject.name, -start, unit.dimension, context, {})
+            root = root if mirrored is None or mirrored < 0 else None
         measured = None if root is None else (Fraction(root), unit.dimension)
     if measured is None:
         return None

@@ -16,6 +16,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import permutations
 
+from prism.attempts import without_power
+from prism.context import Context
 from prism.expr import EQUALITIES, Expr, Formula, plain_parts, spell, substitute, symbols, walk
 from prism.stated import StatedNumber, numeric_of
 from prism.statements import statements_of
@@ -24,6 +26,7 @@ MAX_ROUNDS = 6  # definitions that are put into one another
 MAX_NODES = 2000  # of a formula with definitions put in
 MAX_RENAMED = 3  # names of one formula that are taken for others
 
+_NOTHING_KNOWN = Context()
 _ATOMS = ("sym", "derivative", "apply", "bracket", "partial")
 _VARIANTS: Mapping[str, frozenset[str]] = {
     letter: frozenset(others.split())
@@ -62,12 +65,15 @@ class Vocabulary:
     Attributes:
         definitions: in the order of the text.
         known: symbols of the problem and of its reference; all others are fresh.
+        beside: symbols of the problem that stand with one of the solution's own in a formula, other than as what it
+            equals; it is no other name for them.
         names: the solution's names that have been taken for the problem's.
         numbers: what the solution states its own symbols to be, in numbers.
     """
 
     definitions: tuple[Definition, ...] = ()
     known: frozenset[str] = frozenset()
+    beside: Mapping[Expr, frozenset[str]] = field(default_factory=dict, hash=False)
     names: Mapping[Expr, str] = field(default_factory=dict, hash=False)
     numbers: Mapping[Expr, tuple[StatedNumber, ...]] = field(default_factory=dict, hash=False)
 
@@ -76,15 +82,21 @@ def vocabulary_of(formulas: Iterable[Formula], known: frozenset[str]) -> Vocabul
     """The definitions that the formulas of a solution state, in order."""
     found: list[Definition] = []
     numbers: dict[Expr, tuple[StatedNumber, ...]] = {}
+    beside: dict[Expr, frozenset[str]] = {}
     for place, f in enumerate(formulas):
         if not fresh_atoms(f, known):
             continue
         found += _definitions_in(f, place, known)
+        for part in plain_parts(f):
+            there = symbols(*part.members) & known
+            for atom in fresh_atoms(part, known):
+                equal = {member.name for member in part.members} if atom in part.members else set()
+                beside[atom] = beside.get(atom, frozenset()) | there - symbols(atom) - equal
         for statement in statements_of(f):
             numeric = numeric_of(statement.formula)
             if numeric is not None and is_fresh(numeric.subject, known):
                 numbers[numeric.subject] = (*numbers.get(numeric.subject, ()), numeric.number)
-    return Vocabulary(tuple(found), known, numbers=numbers)
+    return Vocabulary(tuple(found), known, beside, numbers=numbers)
 
 
 def _definitions_in(f: Formula, place: int, known: frozenset[str]) -> Iterator[Definition]:
@@ -94,7 +106,8 @@ def _definitions_in(f: Formula, place: int, known: frozenset[str]) -> Iterator[D
         for left, right, relation in zip(part.members, part.members[1:], part.relations, strict=False):
             if relation not in EQUALITIES:
                 continue
-            for subject, other in ((left, right), (right, left)):
+            for one, two in ((left, right), (right, left)):
+                subject, other = without_power(one, two, _NOTHING_KNOWN)
                 if not is_fresh(subject, known) or any(node == subject for node in walk(other)):
                     continue
                 if subject not in best or _worth(other, known) > _worth(best[subject], known):
@@ -161,8 +174,9 @@ def expansions_of(f: Formula, vocabulary: Vocabulary, place: int) -> tuple[Expan
     r"""A formula with the solution's own symbols eliminated; nothing if it has none that are defined.
 
     Each symbol has one definition: the nearest before its use, else the first after it. Where a symbol has several,
-    the first of all is tried too: `\delta = 2t` says what \delta is, `\delta = m\lambda` what follows. What a
-    formula itself defines stays, or it would say nothing.
+    the first of all is tried too: `\delta = 2t` says what \delta is, `\delta = m\lambda` what follows. Not where it
+    is in the same symbols: `u = v\sin\theta` after `u = v\cos\theta` takes it back. What a formula itself defines
+    stays, or it would say nothing.
     """
     found = (_with_definitions(f, vocabulary, place, first=first) for first in (False, True))
     return tuple(dict.fromkeys(one for one in found if one is not None))
@@ -208,7 +222,7 @@ def _in_force(vocabulary: Vocabulary, place: int, *, first: bool) -> dict[Expr, 
         before = found.get(one.subject)
         if one.place == place or (before is not None and _is_known_name(before, vocabulary)):
             continue
-        is_nearer = one.place < place and not first
+        is_nearer = one.place < place and not (first and before and symbols(before.expr) != symbols(one.expr))
         if before is None or is_nearer or _is_known_name(one, vocabulary):
             found[one.subject] = one
     return {subject: one.expr for subject, one in found.items()}
@@ -253,8 +267,8 @@ def _fits(fresh: Expr, name: str) -> bool:
 def renamings(reference: Formula, claim: Formula, vocabulary: Vocabulary) -> Iterator[dict[Expr, str]]:
     """Ways to take the fresh symbols of a claim for symbols that only the reference has, one for each.
 
-    Names whose index fits come first. What the solution itself defines is no other name for something else, unless the
-    claim is where it does so.
+    Where indices tell which is which, only the ways that fit them best. What the solution itself defines is no other
+    name for something else, unless the claim is where it does so.
     """
     atoms = fresh_atoms(claim, vocabulary.known)
     taken = {atom: vocabulary.names[atom] for atom in atoms if atom in vocabulary.names}
@@ -274,9 +288,10 @@ def renamings(reference: Formula, claim: Formula, vocabulary: Vocabulary) -> Ite
         pairs = dict(zip(open_atoms, chosen, strict=True))
         if all(may_name(atom, name) and _is_free(atom, name, vocabulary) for atom, name in pairs.items()):
             ways.append(pairs)
-    ways.sort(key=lambda pairs: sum(not _fits(atom, name) for atom, name in pairs.items()))
-    for pairs in ways:
-        yield {**taken, **pairs}
+    misfits = [sum(not _fits(atom, name) for atom, name in pairs.items()) for pairs in ways]
+    for pairs, n_misfit in zip(ways, misfits, strict=True):
+        if n_misfit == min(misfits):
+            yield {**taken, **pairs}
 
 
 def _is_defined(atom: Expr, vocabulary: Vocabulary) -> bool:
@@ -285,7 +300,12 @@ def _is_defined(atom: Expr, vocabulary: Vocabulary) -> bool:
 
 
 def _is_free(atom: Expr, name: str, vocabulary: Vocabulary) -> bool:
-    """Whether no other of the solution's symbols has been taken for this one, but for those that it is set equal to."""
+    """Whether no other of the solution's symbols has been taken for this one, but for those that it is set equal to.
+
+    Nor may the problem's own name stand beside it: who writes `C_p = C + R` means two quantities.
+    """
+    if name in vocabulary.beside.get(atom, ()):
+        return False
     others = {other for other, taken in vocabulary.names.items() if taken == name}
     equal = {one.expr for one in vocabulary.definitions if one.subject == atom}
     equal |= {one.subject for one in vocabulary.definitions if one.expr == atom}

@@ -64,19 +64,23 @@ class Vocabulary:
         known: symbols of the problem and of its reference; all others are fresh.
         names: the solution's names that have been taken for the problem's.
         numbers: what the solution states its own symbols to be, in numbers.
+        used: the problem's symbols that the solution itself writes, other than to name or state them.
     """
 
     definitions: tuple[Definition, ...] = ()
     known: frozenset[str] = frozenset()
     names: Mapping[Expr, str] = field(default_factory=dict, hash=False)
     numbers: Mapping[Expr, tuple[StatedNumber, ...]] = field(default_factory=dict, hash=False)
+    used: frozenset[str] = frozenset()
 
 
 def vocabulary_of(formulas: Iterable[Formula], known: frozenset[str]) -> Vocabulary:
     """The definitions that the formulas of a solution state, in order."""
     found: list[Definition] = []
     numbers: dict[Expr, tuple[StatedNumber, ...]] = {}
+    used: set[str] = set()
     for place, f in enumerate(formulas):
+        used |= _used_in(f, known)
         if not fresh_atoms(f, known):
             continue
         found += _definitions_in(f, place, known)
@@ -84,7 +88,29 @@ def vocabulary_of(formulas: Iterable[Formula], known: frozenset[str]) -> Vocabul
             numeric = numeric_of(statement.formula)
             if numeric is not None and is_fresh(numeric.subject, known):
                 numbers[numeric.subject] = (*numbers.get(numeric.subject, ()), numeric.number)
-    return Vocabulary(tuple(found), known, numbers=numbers)
+    return Vocabulary(tuple(found), known, numbers=numbers, used=frozenset(used))
+
+
+def _used_in(f: Formula, known: frozenset[str]) -> frozenset[str]:
+    """The problem's symbols that a formula uses; one that only names or states a quantity uses none.
+
+    `R_a = R_1` and `R_1 = 5` use none, nor does what stands within a quantity of the solution's own.
+    """
+    parts = [part for part in plain_parts(f) if not is_naming(part) and numeric_of(part) is None]
+    found: set[str] = set()
+    stack = [member for part in parts for member in part.members]
+    while stack:
+        node = stack.pop()
+        if node.op == "sym":
+            found.add(node.name)
+        elif not (is_fresh(node, known) or _is_mean(node)):
+            stack.extend(node.args)
+    return frozenset(found & known)
+
+
+def is_naming(f: Formula) -> bool:
+    """Whether a formula sets one quantity equal to another and says no more."""
+    return f.kind == "equation" and all(member.op == "sym" or _is_mean(member) for member in f.members)
 
 
 def _definitions_in(f: Formula, place: int, known: frozenset[str]) -> Iterator[Definition]:
@@ -161,8 +187,9 @@ def expansions_of(f: Formula, vocabulary: Vocabulary, place: int) -> tuple[Expan
     r"""A formula with the solution's own symbols eliminated; nothing if it has none that are defined.
 
     Each symbol has one definition: the nearest before its use, else the first after it. Where a symbol has several,
-    the first of all is tried too: `\delta = 2t` says what \delta is, `\delta = m\lambda` what follows. What a
-    formula itself defines stays, or it would say nothing.
+    the first of all is tried too: `\delta = 2t` says what \delta is, `\delta = m\lambda` what follows. Not where the
+    two are of the same symbols: then the later one takes the first back. What a formula itself defines stays, or it
+    would say nothing.
     """
     found = (_with_definitions(f, vocabulary, place, first=first) for first in (False, True))
     return tuple(dict.fromkeys(one for one in found if one is not None))
@@ -208,10 +235,15 @@ def _in_force(vocabulary: Vocabulary, place: int, *, first: bool) -> dict[Expr, 
         before = found.get(one.subject)
         if one.place == place or (before is not None and _is_known_name(before, vocabulary)):
             continue
-        is_nearer = one.place < place and not first
+        is_nearer = one.place < place and not (first and not _takes_back(one, before))
         if before is None or is_nearer or _is_known_name(one, vocabulary):
             found[one.subject] = one
     return {subject: one.expr for subject, one in found.items()}
+
+
+def _takes_back(one: Definition, before: Definition | None) -> bool:
+    """Whether a definition says something else of the same symbols as one before it."""
+    return before is not None and symbols(one.expr) == symbols(before.expr)
 
 
 def _is_known_name(one: Definition, vocabulary: Vocabulary) -> bool:
@@ -285,11 +317,18 @@ def _is_defined(atom: Expr, vocabulary: Vocabulary) -> bool:
 
 
 def _is_free(atom: Expr, name: str, vocabulary: Vocabulary) -> bool:
-    """Whether no other of the solution's symbols has been taken for this one, but for those that it is set equal to."""
+    """Whether nothing else in the solution has this name, and this symbol no other, but for what they are set equal to.
+
+    Who writes both `R_1` and `R_a` means two things by them; who says `V = V_0` does not mean V_T by V.
+    """
     others = {other for other, taken in vocabulary.names.items() if taken == name}
+    others |= {one.subject for one in vocabulary.definitions if one.expr == Expr("sym", name=name)}
     equal = {one.expr for one in vocabulary.definitions if one.subject == atom}
     equal |= {one.subject for one in vocabulary.definitions if one.expr == atom}
-    return others <= equal | {atom}
+    called = {expr.name for expr in equal if expr.op == "sym" and expr.name in vocabulary.known}
+    if called:
+        return name in called
+    return name not in vocabulary.used and others <= equal | {atom}
 
 
 def with_names(f: Formula, names: Mapping[Expr, str]) -> Formula:

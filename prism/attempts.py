@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import chain, islice, product
 
-from prism.context import Context, kind_of, may_be_constant, values_of
+from prism.context import Context, Value, kind_of, may_be_constant, values_of
 from prism.dimensions import inconsistency
 from prism.expr import Expr, Formula, number, spell, substitute, symbol, symbols, traits_of, walk
 from prism.fields import written_out
@@ -92,8 +92,9 @@ def _informed(plain: Attempt, context: Context) -> Iterator[Attempt]:
         if _is_even(last):
             yield last
         yield from _with_constants_read(last, context)
-    # in two ways: a literal that happens to be a given's value may be meant as a number all the same
-    for start in dict.fromkeys((last, defined)):
+    # in two ways: a plain number that happens to be a given's value may be meant as a number all the same
+    starts = (last,) if _n_unit(lifted) < _n_unit(plain) else dict.fromkeys((last, defined))
+    for start in starts:
         yield from _with_givens(start, plain.claim, context)
 
 
@@ -178,6 +179,11 @@ def _names_meant(f: Formula, context: Context) -> frozenset[str]:
     """Symbols of a formula, and those that its symbols are defined by."""
     names, defined = traits_of(f).names, definitions_of(context)
     return names.union(*(_reached(name, defined) for name in names & defined.keys()))
+
+
+def _n_unit(attempt: Attempt) -> int:
+    members = (*attempt.reference.members, *attempt.claim.members)
+    return sum(node.op == "unit" for member in members for node in walk(member))
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,15 +275,17 @@ def _with_givens(attempt: Attempt, written: Formula, context: Context) -> Iterat
     """Givens put in on the side where alone their symbols stand, so that only what is not given is left.
 
     What is left are two symbols at least, or the one that both formulas are solved for: with all else put in, every
-    true formula of the problem holds for the same number.
+    true formula of the problem holds for the same number. Not where the two name different givens of one value: with
+    two resistors of 10 ohm the current is not right in the wrong one.
 
     Args:
-        written: the claim as it is written: where it has no units at all, the values are put in without theirs.
+        written: the claim as it is written: where it has numbers without units, and no symbol of the claim is put in,
+            the values are put in without theirs. In `K = m v^2 d` with d = 0.5 m nothing is left out but physics.
     """
     values = values_of(context)
     one, two = _marks_of(attempt.reference).names, _marks_of(attempt.claim).names
     put = {name: values[name] for name in sorted((one ^ two) & values.keys())}
-    if not put:
+    if not put or not _amounts(one - two, values).isdisjoint(_amounts(two - one, values)):
         return
     replacement = {symbol(name): value.expr for name, value in put.items()}
     a, b = _substituted(attempt.reference, replacement), _substituted(attempt.claim, replacement)
@@ -287,12 +295,33 @@ def _with_givens(attempt: Attempt, written: Formula, context: Context) -> Iterat
     if not _is_even(full) or (len(left) < 2 and (subject_of(a) is None or subject_of(a) != subject_of(b))):
         return
     yield full
-    ops = traits_of(written).ops
-    if "unit" not in ops and "num" in ops and all(abs(value.quantity.value) != 1 for value in put.values()):
+    if (
+        two.isdisjoint(put)
+        and _is_in_numbers(written)
+        and all(abs(value.quantity.value) != 1 for value in put.values())
+    ):
         bare = {symbol(name): number(1) for name in _marks_of(a).names | _marks_of(b).names if name.startswith(_UNIT)}
         if bare:
             said = (*readings, "unit: numbers without units are read in SI units")
             yield Attempt(_substituted(a, bare), _substituted(b, bare), said, 6)
+
+
+def _amounts(names: Set[str], values: Mapping[str, Value]) -> frozenset[_Amount]:
+    known = (values[name].quantity for name in names & values.keys())
+    return frozenset((each.value, each.dimension) for each in known)
+
+
+def _is_in_numbers(written: Formula) -> bool:
+    """Whether a formula has no units, but numbers that may stand for values: no exponents, and not 1."""
+    if "unit" in traits_of(written).ops:
+        return False
+    stack = list(written.members)
+    while stack:
+        node = stack.pop()
+        if node.op == "num" and node.value not in (0, 1, None):
+            return True
+        stack.extend(node.args[:1] if node.op == "pow" else node.args)
+    return False
 
 
 def subject_of(f: Formula) -> Expr | None:
@@ -532,7 +561,8 @@ def _real_attempts(a: Formula, b: Formula) -> Iterator[Attempt]:
     names = _marks_of(a).names
     if not {"abs", "mul"} & traits_of(b).ops:
         return
-    conjugates = {name: conjugated(name) for name in _marks_of(b).names if conjugated(name) in names - {name}}
+    both = names & _marks_of(b).names  # alone, `\bar v` may be a mean and `T^*` a critical value
+    conjugates = {name: conjugated(name) for name in _marks_of(b).names if conjugated(name) in both - {name}}
     moduli = [
         node for member in b.members for node in walk(member)
         if node.op == "pow" and node.args[1].value == 2 and node.args[0].op == "abs"

@@ -9,20 +9,24 @@ UV := $(shell command -v uv 2>/dev/null)
 export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache
 export PRISM_CACHE_DIR := $(CURDIR)/.prism_cache
 
+# Packages are compiled to bytecode where they are imported, and kept so: all of numba and sympy would take pip 20 s.
+unexport PYTHONDONTWRITEBYTECODE
 ifdef UV
 INSTALL := $(UV) pip install --quiet --python $(BIN)/python
 else
-INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check
+INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile
 endif
 
 .DEFAULT_GOAL := help
-.NOTPARALLEL: # the order of `check` is part of what it says
-.PHONY: help demo test check style doctest interpreted bench evidence evidence-slice clean
+ifeq ($(MAKELEVEL),0)
+.NOTPARALLEL: # only `check` knows what may run side by side
+endif
+.PHONY: help demo warm test check style doctest interpreted bench evidence evidence-slice clean
 
 help:
 	@echo 'make demo      grade the shipped problems and print the tables'
 	@echo 'make test      the test suite, compiled kernels'
-	@echo 'make check     style, types, import contract, doctests, both test runs: what CI runs'
+	@echo 'make check     style, types, import contract, doctests, both test runs, short benchmarks: what CI runs'
 	@echo 'make bench     environments of the readers that benchmarks compare with'
 	@echo 'make evidence  benchmarks (slow), written to benchmarks/results/'
 	@echo 'make clean     remove what the other targets made'
@@ -75,9 +79,13 @@ endif
 demo: .venv/.run
 	@$(BIN)/python -m prism demo
 
-# Kernels are compiled once, before any test is timed or started beside another.
-test: .venv/.dev
+warm: .venv/.dev
 	@$(BIN)/python -m prism warm
+
+# Kernels are compiled once, before any test is timed or started beside another. All tests run, with compiled kernels;
+# one of them also decides every row and near-miss of tests/cases/equivalence a second time, interpreted, and wants the
+# same verdicts.
+test: warm
 	@PRISM_KERNELS=compiled $(BIN)/python -m pytest
 
 style: .venv/.dev
@@ -87,18 +95,27 @@ style: .venv/.dev
 	@$(BIN)/lint-imports --no-logo
 
 doctest: .venv/.dev
-	@PRISM_KERNELS=interpreted $(BIN)/python -m pytest --doctest-modules prism
+	@PRISM_KERNELS=interpreted $(BIN)/python -m pytest --numprocesses=0 --doctest-modules prism
 
-# The same kernels as plain Python, where coverage can see their branches. Test files that touch no kernel, and
-# near-misses, which are many, run once, in `test`.
+# The same kernels as plain Python, where coverage can see their branches. Coverage takes four times as long, so of the
+# equivalence rows one in ROWS runs here, chosen by its id (`make interpreted ROWS=1`: all). What touches no kernel,
+# near-misses, and what is marked `slow` or `compiled` run in `test` only.
+ROWS := 5
 NO_KERNELS := writer parse automaton house extract latex_tokens quantities reference
+LEFT_OUT := parse extract quantity near_miss
 
 interpreted: .venv/.dev
-	@PRISM_KERNELS=interpreted $(BIN)/python -m pytest -m 'not slow and not compiled' \
-		$(NO_KERNELS:%=--ignore=tests/test_%.py) --deselect tests/test_cases.py::test_near_miss --cov --cov-report=term
+	@PRISM_KERNELS=interpreted $(BIN)/python -m pytest -m 'not slow and not compiled' --one-row-in=$(ROWS) \
+		$(NO_KERNELS:%=--ignore=tests/test_%.py) $(LEFT_OUT:%=--deselect=tests/test_cases.py::test_%) \
+		--cov --cov-report=term
 
-# README's test command comes last: its summary is the last thing a reader of the log sees.
-check: style doctest interpreted evidence-slice test
+# mypy needs one processor and so does numba. README's test command comes last: its summary is the last thing a reader
+# of the log sees.
+check: .venv/.dev
+	@$(MAKE) --no-print-directory -j2 warm style doctest
+	@$(MAKE) --no-print-directory interpreted
+	@$(MAKE) --no-print-directory evidence-slice
+	@$(MAKE) --no-print-directory test
 
 bench: $(RIVALS:=/.made)
 

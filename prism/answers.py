@@ -78,6 +78,14 @@ def text_answer(reference: str, instructions: str, stated: Sequence[str]) -> Tex
     return TextVerdict("undecided", detail="states none of the options")
 
 
+_TEXT_ONLY = re.compile(r"[\s$]*(?:\\(?:text[a-z]*|mathrm|mbox)\s*\{[^{}]*\}[\s.$]*|[^\\=<>^_{}$]*)")
+
+
+def is_text(latex: str) -> bool:
+    r"""Whether a reference is words and no formula: `\text{The equilibrium is stable}`, `stable`."""
+    return bool(_TEXT_ONLY.fullmatch(latex)) and bool(_WORD.search(latex))
+
+
 # Where a solution states an answer ------------------------------------------------------------------------------
 
 _BOX = re.compile(r"\\(?:boxed|fbox|framebox)(?![A-Za-z])\s*(?=\{)|\\[\s\S]|[{}]")

@@ -31,6 +31,7 @@ from prism.vocabulary import (
 )
 
 MIN_OPERATIONS = 3  # of a bare expression that may stand for the right side of an equation: less is a guess
+DEFINED = 3  # the stage of definitions (index of `attempts.STAGES`)
 _AGREES = 0.05  # relative: a name stands for a given only if no other value is stated of it
 
 
@@ -67,18 +68,21 @@ def is_bare_number(located: LocatedFormula, written: Formula) -> bool:
     return located.kind == "boxed" and written.kind == "expression" and stated_number(written.members[0]) is not None
 
 
-def claims_of(written: Sequence[tuple[Formula, bool]], known: frozenset[str]) -> tuple[tuple[Claim, ...], Vocabulary]:
+def claims_of(
+    written: Sequence[tuple[Formula, bool]], known: frozenset[str], *, expand: bool = True
+) -> tuple[tuple[Claim, ...], Vocabulary]:
     """The claims of a solution, given in the order of the text with whether each is committed, and its vocabulary.
 
     Args:
         written: formulas and whether they are committed.
         known: symbols of the problem and its reference; all others are the solution's own.
+        expand: eliminate what the solution defines.
     """
     formulas = [each for each, _ in written]
     vocabulary = vocabulary_of(formulas, known)
     claims = []
     for place, (each, committed) in enumerate(written):
-        expansions = expansions_of(each, vocabulary, place) if vocabulary.definitions else ()
+        expansions = expansions_of(each, vocabulary, place) if expand and vocabulary.definitions else ()
         claims.append(Claim(each, committed, expansions))
     return tuple(claims), vocabulary
 
@@ -89,15 +93,18 @@ def match_claim(reference: Formula, claim: Claim, context: Context, asked: Asked
     A committed bare expression of at least three operations stands for the right side of the reference.
     """
     plain = match(reference, _with_subject(reference, claim.formula, claim.is_committed), context, asked)
-    nearest, cost = plain, plain.cost
-    for expanded in claim.expansions if plain.status != "equivalent" else ():
+    best, cost = plain, plain.cost
+    for expanded in claim.expansions:
+        if best.status == "equivalent" and best.stage <= DEFINED:
+            break
         verdict = match(reference, expanded.formula, context, asked)
         cost += verdict.cost
         if verdict.status == "equivalent":
             readings = (*expanded.readings, *verdict.readings)
-            return replace(verdict, readings=readings, stage=max(verdict.stage, 3), cost=cost)
-        nearest = verdict if RANK[verdict.status] < RANK[nearest.status] else nearest
-    return nearest if nearest.cost == cost else replace(nearest, cost=cost)
+            verdict = replace(verdict, readings=readings, stage=max(verdict.stage, DEFINED))
+        if (RANK[verdict.status], verdict.stage) < (RANK[best.status], best.stage):
+            best = verdict
+    return best if best.cost == cost else replace(best, cost=cost)
 
 
 def _with_subject(reference: Formula, claim: Formula, committed: bool) -> Formula:

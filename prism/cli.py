@@ -101,6 +101,35 @@ def grade(
 
 
 @app.command()
+def explain(
+    problem: Annotated[str, typer.Argument(help="Problem file (JSON or TOML), or the id of a shipped problem.")],
+    solution: Annotated[str, typer.Argument(help="Solution: text, or .json with messages or steps; - is stdin.")],
+) -> None:
+    """Say why each formula of a solution matches a node or none: what was put in, in order, and where it differs."""
+    from prism.explaining import explain as explained
+
+    loaded = _load(problem)
+    try:
+        result = prism.grade(loaded, _solution(solution))
+    except prism.PrismError as error:
+        _fail(f"{solution}: {error}")
+    print(explained(loaded, result))
+
+
+@app.command()
+def show(
+    problem: Annotated[str, typer.Argument(help="Problem file (JSON or TOML), or the id of a shipped problem.")],
+    as_json: AsJson = False,
+) -> None:
+    """Show a problem as the grader knows it: nodes, values, definitions, constants, what of its text is not used."""
+    loaded = _load(problem)
+    if as_json:
+        _print_json(_known(loaded))
+    else:
+        _console().print(*_problem_report(loaded), sep="\n")
+
+
+@app.command()
 def lint(
     problems: Annotated[list[str], typer.Argument(help="Problem files.")],
     as_json: AsJson = False,
@@ -280,6 +309,59 @@ def _grade_report(problem: Problem, result: Grade) -> list[RenderableType]:
     is_over = left.characters or left.formulas
     over = f"; left out as too long: {left.characters} characters, {left.formulas} formulas" if is_over else ""
     parts.append(f"{result.unread} formulas unread, {result.undecided} undecided{over}")
+    return parts
+
+
+def _known(problem: Problem) -> dict[str, Any]:
+    """What is known of a problem, as plain values; `source` says whether the file or the text gives it."""
+    given = problem.given
+    in_text = {stated.name: stated.text for stated in given.statement.givens}
+    own = {str(defined.formula) for defined in given.statement.definitions}
+    return {
+        "id": problem.id,
+        "nodes": [
+            {
+                "index": node.index, "formula": _one_line(node.latex), "points": str(node.points),
+                "is_final": node.is_final, "dependency": list(problem.dag.nodes[node.index - 1].prerequisites),
+                "subquestion": node.subquestion,
+            }
+            for node in problem.nodes
+        ],
+        "givens": [
+            {"name": name, "value": value, "source": "text" if in_text.get(name) == value else "file"}
+            for name, value in problem.context.givens.items()
+        ],
+        "definitions": [
+            {"formula": str(defined), "source": "text" if str(defined) in own else "file"}
+            for defined in problem.context.definitions
+        ],
+        "constants": [{"name": name, "constant": constant} for name, constant in given.constants],
+        "symbols": {name: said.kind for name, said in sorted(problem.context.symbols.items())},
+        "conditions": [{"name": stated.name, "value": stated.text} for stated in given.statement.conditions],
+        "left_out": [{"name": left.name, "why": left.why} for left in given.left_out],
+    }  # fmt: skip
+
+
+def _problem_report(problem: Problem) -> list[RenderableType]:
+    known = _known(problem)
+    nodes = _table(problem.title or problem.id, ("node", "points", "follows from", "formula", ""))
+    for node in known["nodes"]:
+        final = "final answer" if node["is_final"] else ""
+        nodes.add_row(str(node["index"]), node["points"], _indices(node["dependency"]), node["formula"], final)
+    parts: list[RenderableType] = [nodes]
+    lists = (
+        ("Values that may be put in", known["givens"], ("name", "value", "source")),
+        ("Definitions used on both sides", known["definitions"], ("formula", "source")),
+        ("Constants of nature, by the text or by their value", known["constants"], ("name", "constant")),
+        ("Values at an instant, at a place or in a case: never put in", known["conditions"], ("name", "value")),
+        ("In the text, and not used", known["left_out"], ("name", "why")),
+    )
+    for title, rows, columns in lists:
+        if rows:
+            table = _table("", columns)
+            for row in rows:
+                table.add_row(*(row[column] for column in columns))
+            parts += [title, table]
     return parts
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import prism
+from prism.answers import stated_answers, text_answer
 from prism.asking import asked_of
 from prism.attempts import subject_of
 from prism.claims import Claim, claims_of, is_bare_number, is_committed, is_mention, match_claim, match_renamed
@@ -61,7 +62,7 @@ class GradedFormula:
     Attributes:
         latex: what was parsed.
         span: offsets in the solution.
-        kind: display, inline, boxed, plain or thinking.
+        kind: display, inline, boxed, plain or thinking; text for an answer in words.
         status: `equivalent` to at least one node, `different`, `undecided`, `unread`, or `mention` (a lone symbol
             or number, which asserts nothing).
         reason: why, as a key of `equivalence.REASONS`; empty for a mention.
@@ -168,12 +169,14 @@ class PreparedProblem:
         known: symbols of the problem and its reference; all others are a solution's own.
         finals: equations among the final answers, by index, with what they are solved for: a bare number in a box
             may answer them.
+        uses_definitions: whether symbols that a solution defines are eliminated.
     """
 
     problem: Problem
     references: tuple[Reference, ...]
     known: frozenset[str]
     finals: tuple[tuple[int, Expr], ...]
+    uses_definitions: bool = True
 
 
 def prepare(problem: Problem | Path | str | Mapping[str, object]) -> PreparedProblem:
@@ -184,9 +187,13 @@ def prepare(problem: Problem | Path | str | Mapping[str, object]) -> PreparedPro
     """
     loaded = problem if isinstance(problem, Problem) else load_problem(problem)
     asked = asked_of(loaded)
-    references = tuple(Reference(node.index, (node.formula, *node.accept), asked[node.index]) for node in loaded.nodes)
+    references = tuple(
+        Reference(node.index, (node.formula, *node.accept), asked[node.index])
+        for node in loaded.nodes
+        if not node.is_text
+    )
     own = (member for each in references for f in each.formulas for part in plain_parts(f) for member in part.members)
-    finals = [(node.index, subject_of(node.formula)) for node in loaded.nodes if node.is_final]
+    finals = [(node.index, subject_of(node.formula)) for node in loaded.nodes if node.is_final and not node.is_text]
     return PreparedProblem(
         loaded, references, loaded.context.declared | symbols(*own),
         tuple((index, subject) for index, subject in finals if subject is not None),
@@ -199,6 +206,7 @@ def grade(
     *,
     sample_id: str | None = None,
     thinking: bool = False,
+    definitions: bool = True,
 ) -> Grade:
     r"""Grade a worked solution against a problem's reference DAG.
 
@@ -208,6 +216,8 @@ def grade(
             graded; or a list of steps.
         sample_id: kept in the result.
         thinking: also count formulas before the end of a thinking block.
+        definitions: put in what the problem and the solution define; without, a formula has to say it in the
+            reference's own symbols.
 
     Errors:
         DataFileError: a problem file with faults.
@@ -216,6 +226,8 @@ def grade(
     Source: PRISM-Physics (arXiv 2510.03185), Algorithm 2.
     """
     prepared = problem if isinstance(problem, PreparedProblem) else prepare(problem)
+    if not definitions:
+        prepared = _without_definitions(prepared)
     dag = prepared.problem.dag
     incidents: list[Incident] = []
     extraction = extract(solution)
@@ -230,6 +242,7 @@ def grade(
         for item, result in zip(counted, _grade_formulas(prepared, counted, incidents), strict=True)
     }
     formulas = [_placed(known[item.latex, is_committed(item)], item) for item in found]
+    formulas += _in_words(prepared.problem, extraction.text)
     matched = {index for item in formulas for index in item.nodes}
     credited = ancestor_closure(dag, matched)
     return Grade(
@@ -271,6 +284,37 @@ def _placed(item: GradedFormula, located: LocatedFormula) -> GradedFormula:
     return replace(item, span=located.span, kind=located.kind)
 
 
+def _without_definitions(prepared: PreparedProblem) -> PreparedProblem:
+    known = replace(prepared.problem, context=replace(prepared.problem.context, definitions=()))
+    return replace(prepared, problem=known, uses_definitions=False)
+
+
+def _in_words(problem: Problem, text: str) -> list[GradedFormula]:
+    """Answers in words, where a node asks for one: decided by the options of its instructions."""
+    nodes = [node for node in problem.nodes if node.is_text]
+    if not nodes:
+        return []
+    places = stated_answers(text)
+    parts = {part.letter: part for part in problem.subquestions}
+    worded = [part for part in problem.subquestions if part.final_answer_form == "text-based"]
+    found = []
+    for node in nodes:
+        part = parts.get(node.subquestion) or worded[0]
+        said = text_answer(node.latex, part.final_answer_instructions, places)
+        reason = {"equivalent": "same_option", "different": "other_option"}.get(said.status, "no_option")
+        is_match = said.status == "equivalent"
+        matches = (Match(node.index, 0, reason),) if is_match else ()
+        place = places[0] if places else ""
+        start = max(text.find(place), 0)
+        found.append(
+            GradedFormula(
+                place, (start, start + len(place)), "text", said.status, reason,
+                (node.index,) if is_match else (), said.detail, matches,
+            )
+        )  # fmt: skip
+    return found
+
+
 def _grade_formulas(
     prepared: PreparedProblem, located: list[LocatedFormula], incidents: list[Incident]
 ) -> list[GradedFormula]:
@@ -294,7 +338,9 @@ def _grade_formulas(
             results[place] = GradedFormula(item.latex, item.span, item.kind, "mention", "")
         else:
             asserted.append((place, written, committed))
-    claims, vocabulary = claims_of([(written, committed) for _, written, committed in asserted], prepared.known)
+    claims, vocabulary = claims_of(
+        [(written, committed) for _, written, committed in asserted], prepared.known, expand=prepared.uses_definitions
+    )
     outcomes = [_outcomes(prepared, claim, incidents) for claim in claims]
     _with_names_read(prepared, claims, vocabulary, outcomes, incidents)
     for (place, _, _), claim, mine in zip(asserted, claims, outcomes, strict=True):

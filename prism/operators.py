@@ -171,13 +171,19 @@ def _is_number_name(name: str) -> bool:
 
 def _between_inverses(node: Expr) -> set[str]:
     r"""Letters of `PDP^{-1}`, `R^TMR`, `e^{-iHt}Ae^{iHt}`: as numbers, the outer ones would say nothing."""
-    factors = [factor for factor in _as_written(node) if factor.op != "num"]
+    factors = [factor for factor in _as_written(node) if factor.op != "num" and not _is_of_units(factor)]
     found: set[str] = set()
     for first, one in enumerate(factors):
         for last in range(first + 2, len(factors)):  # something between them
             if _are_inverse(one, factors[last]):
                 found |= symbols(*factors[first : last + 1])
     return {name for name in found if not _is_number_name(name)}
+
+
+def _is_of_units(node: Expr) -> bool:
+    """Whether a factor is a base unit or a power of one: metres cancel, and stand around nothing."""
+    names = symbols(node)
+    return bool(names) and all(name.startswith(r"\unit{") for name in names)
 
 
 def _before_states(node: Expr) -> set[str]:

@@ -21,6 +21,7 @@ from difflib import get_close_matches
 from fractions import Fraction
 from pathlib import Path
 
+from prism.answers import is_text
 from prism.context import Context, parse, syntax_fault
 from prism.dag import Node, ReferenceDag, ancestor_closure, implied_edges, is_final_correct, reference_dag, score
 from prism.errors import DagError, DataFileError, LatexSyntaxError
@@ -78,6 +79,7 @@ class ProblemNode:
         subquestion: letter of its part, or empty.
         points: exact.
         is_final: a final answer.
+        is_text: an answer in words, which only the options of its instructions decide; its formula has no members.
     """
 
     index: int
@@ -87,6 +89,7 @@ class ProblemNode:
     subquestion: str = ""
     points: Fraction = Fraction(1)
     is_final: bool = False
+    is_text: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -509,19 +512,23 @@ def _read_node(
     if letter and letter not in letters:
         told = f"subquestions are {', '.join(letters)}" if letters else "there are no subquestions"
         found.faults.append(f"{where}, subquestion: {letter} is unknown; {told}")
+    forms = {part.letter: part.final_answer_form for part in subquestions}
+    asks_for_words = "text-based" in ([forms.get(letter)] if letter else forms.values())
     known = isinstance(entry.get("formula"), str)
-    formula = _read_formula(latex, context, f"{where}, formula", found) if known else None
+    in_words = known and asks_for_words and is_text(latex)
+    formula = _read_formula(latex, context, f"{where}, formula", found) if known and not in_words else None
     others = [
         _read_formula(item, context, f"{where}, accept, entry {place}", found) for place, item in enumerate(accepted, 1)
     ]
     return ProblemNode(
         index=index,
         latex=latex,
-        formula=formula or _UNREAD,
+        formula=Formula("text", (), (), latex) if in_words else formula or _UNREAD,
         accept=tuple(other for other in others if other),
         subquestion=letter,
         points=_read_points(entry.get("points"), where, found),
         is_final=_read_flag(entry, "is_final_answer", where, found),
+        is_text=in_words,
     )
 
 

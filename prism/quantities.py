@@ -23,7 +23,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from prism.errors import DataFileError, LatexSyntaxError, PrismError
-from prism.expr import Expr, number, symbol, symbols, walk
+from prism.expr import Expr, number, substitute, symbol, symbols, walk
 from prism.resources import resource
 
 MAX_TEXT = 200  # a quantity is short; what is longer is prose, and is not worth reading
@@ -36,11 +36,12 @@ MAX_CACHED = 4096  # names come from students, so the memory of those seen must 
 BASE_UNITS = ("m", "kg", "s", "A", "K", "mol", "cd")
 PREFIXES: Mapping[str, int] = {
     "y": -24, "z": -21, "a": -18, "f": -15, "p": -12, "n": -9, "µ": -6, "m": -3, "c": -2, "d": -1,
-    "h": 2, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18, "Z": 21, "Y": 24,
+    "da": 1, "h": 2, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18, "Z": 21, "Y": 24,
 }  # fmt: skip
 PREFIX_WORDS: Mapping[str, int] = {
-    "femto": -15, "pico": -12, "nano": -9, "micro": -6, "milli": -3, "centi": -2, "deci": -1, "atto": -18,
-    "hecto": 2, "kilo": 3, "mega": 6, "giga": 9, "tera": 12, "peta": 15, "exa": 18,
+    "yocto": -24, "zepto": -21, "atto": -18, "femto": -15, "pico": -12, "nano": -9, "micro": -6, "milli": -3,
+    "centi": -2, "deci": -1, "deka": 1, "deca": 1, "hecto": 2, "kilo": 3, "mega": 6, "giga": 9, "tera": 12,
+    "peta": 15, "exa": 18, "zetta": 21, "yotta": 24,
 }  # fmt: skip
 THOUSANDS = tuple(prefix for prefix, power in PREFIXES.items() if power % 3 == 0)
 # 50 digits; only a value in degrees, parsecs or oersteds meets it, and only where a number is asked for
@@ -162,7 +163,7 @@ def unit_expr(name: str) -> Expr | None:
     A unit with an offset gives a difference of temperatures; `with_units_resolved` knows where that is meant.
 
     >>> str(unit_expr("km/h")), str(unit_expr("deg")), str(unit_expr("furlong"))
-    ('(5/18)*\\unit{m}*\\unit{s}^(-1)', '\\pi/180', 'None')
+    ('(5/18)*\\unit{m}*\\unit{s}^(-1)', 'pi/180', 'None')
     """
     found = unit(name) or _read_units(name)
     return None if found is None else _spelled_out(found.factor, found.pi, found.dimension)
@@ -289,7 +290,7 @@ def _kept(node: Expr) -> Expr:
 def _spelled_out(factor: Fraction, pi: int, dimension: Dimension) -> Expr:
     factors = [] if factor == 1 or pi else [number(factor)]
     if pi:
-        power = Expr("const", name=r"\pi")
+        power = Expr("const", name="pi")
         above = [number(factor.numerator)] * (factor.numerator != 1) + [power] * (pi > 0)
         below = [number(factor.denominator)] * (factor.denominator != 1) + [power] * (pi < 0)
         if abs(pi) != 1:
@@ -330,10 +331,11 @@ def _find_unit(name: str) -> Unit | None:
 
 
 def _find_word(table: UnitTable, spelling: str) -> Unit | None:
-    """`metres`, `Joule`, `kilograms`; a word in mixed case (`mEter`) is none."""
+    """`metres`, `Joule`, `kilograms`, `light-years`; a word in mixed case (`mEter`) is none."""
     word = spelling.lower()
-    if spelling not in (word, word.capitalize()):
+    if spelling not in (word, word.capitalize()) and not _APART.search(spelling):
         return None
+    word = _APART.sub(" ", word)
     if word in table.words:
         return table.words[word]
     for prefix, power in PREFIX_WORDS.items():
@@ -341,6 +343,21 @@ def _find_word(table: UnitTable, spelling: str) -> Unit | None:
         if rest != word and rest in table.prefixable:
             return _scaled(table.words[rest], power)
     return None
+
+
+_APART = re.compile("[ _-]+")  # between the words of one name: light year, light-year, and light_year in code
+
+
+_HYPHEN = re.compile("(?<=[A-Za-zΩ])-(?=[A-Za-zΩµ])")  # of a product: N-m, kW-h
+
+
+@cache
+def _names_of_words() -> re.Pattern[str]:
+    """Names of several words, the longest first, with the prefix that may stand before them (`kilotons of TNT`)."""
+    names = sorted((word for word in unit_table().words if " " in word), key=len, reverse=True)
+    prefixes = "|".join(PREFIX_WORDS)
+    spelled = "|".join(name.replace(" ", "[ _-]+") for name in names)
+    return re.compile(rf"(?<![A-Za-z])(?:{prefixes})?(?:{spelled})(?![A-Za-z])", re.IGNORECASE)
 
 
 def _scaled(base: Unit, power: int) -> Unit:
@@ -387,10 +404,16 @@ def _markup() -> _Rules:
 def _wording() -> _Rules:
     """Rules for plain words."""
     return (
+        (re.compile(r"(?<=[A-Za-z]{3})(?<!delta)_(?=[A-Za-z]{3})|(?<=per)_|(?<=[A-Za-z]{2})_(?=per\b)"), " "),
         (re.compile(r"\b(?:deg|degrees?) +(C|F|[Cc]elsius|[Ff]ahrenheit)\b"), lambda m: "°" + m[1][0].upper()),
-        (re.compile(r"\b(mm|in) +Hg\b"), r"\1Hg"),
-        (re.compile(r" +squared\b"), "^2"),
-        (re.compile(r" +cubed\b"), "^3"),
+        (re.compile(r"\b(mm|cm|m|in|ft)[ _]+(Hg|H2O)\b"), r"\1\2"),
+        (re.compile(r"\b([A-Za-z]+)[ _]+Hg\b"), r"\1 of mercury"),
+        (re.compile(r"\b([A-Za-z]+)[ _]+H2O\b"), r"\1 of water"),
+        (re.compile(r"\b(?:sq\.?|square)[ _]+(?=[A-Za-z])"), "square "),
+        (re.compile(r"\b(?:cu\.?|cubic)[ _]+(?=[A-Za-z])"), "cubic "),
+        (re.compile(r"[ _]+squared\b"), "^2"),
+        (re.compile(r"[ _]+cubed\b"), "^3"),
+        (re.compile(r"\bparts? per (?:m|b|tr)illions?\b"), lambda m: m[0].replace(" ", "_")),
         (re.compile(r"\bper\b"), "/"),
         (re.compile(r"\*\*"), "^"),
     )
@@ -407,7 +430,7 @@ def _cleaned(text: str) -> str:
 
 
 _TOKEN = re.compile(
-    r"\s*(?:(?P<name>\\?[A-Za-zµΩÅåöℓ℧℃℉°%‰′″'\"]+)(?P<glued>[+-]?\d+(?![\d.]))?|(?P<one>1)(?=\s*/)"
+    r"\s*(?:(?P<name>\\?[A-Za-zµΔΩÅåöℓ℧℃℉°%‰′″'\"]+(?:2O(?![A-Za-z])|(?:_[A-Za-z]+|_15(?!\d))+)?)(?P<glued>[+-]?\d+(?![\d.]))?|(?P<one>1)(?=\s*/)"
     r"|\^\s*(?P<power>[+-]?\d+|\{\s*[+-]?\d+(?:/\d+)?\s*\}|\(\s*[+-]?\d+(?:/\d+)?\s*\))|(?P<mark>[*/(){}]))"
 )
 
@@ -429,6 +452,9 @@ def _unit_or_fault(text: str) -> Unit:
     if len(text) > MAX_TEXT:
         raise _NoReadingError(f"{len(text)} characters are too many for a unit")
     clean, tokens, at = _cleaned(text), [], 0
+    if " " in clean or "_" in clean or "-" in clean:
+        clean = _names_of_words().sub(lambda words: _APART.sub("_", words[0]), clean)
+        clean = _HYPHEN.sub("*", clean)
     while at < len(clean):
         token = _TOKEN.match(clean, at)
         if token is None:
@@ -500,13 +526,13 @@ class _UnitReader:
         """One name, and the exponent that stands right after it (`s-1`, `m2`)."""
         name = token["name"]
         if self.with_light and name == "c":
-            found: Unit | None = Unit("speed of light", Fraction(299792458), _dimension("m s^-1"))
+            found: Unit | None = unit("speed of light")
         else:
             found = unit(name)
         if found is None:
             raise _NoReadingError(f"{name!r} is no unit that the table knows")
         if token["glued"]:
-            if not name.isalpha():  # 5°30 is an angle in two parts
+            if not name.isalpha() or not int(token["glued"]):  # 5°30 is an angle in two parts, g0 a symbol
                 raise _NoReadingError(f"{token[0].strip()!r} is no unit")
             found = _to_power(found, Fraction(token["glued"]))
         return found
@@ -561,7 +587,7 @@ def quantity(source: str | Expr) -> Quantity | None:
     (Fraction(10, 1), Fraction(7263, 20), None)
     """
     if isinstance(source, Expr):
-        product = _product(source)
+        product = _product(_with_light(source))
         if product is None or not product.has_number:
             return None
         return Quantity(_value(product), product.dimension)
@@ -586,6 +612,16 @@ def unit_of(node: Expr) -> Unit | None:
     if found is None or found.has_number:
         return None
     return Unit("", found.factor, found.dimension, found.offset, found.pi)
+
+
+_LIGHT = {symbol("c"): Expr("unit", name="speed of light")}
+
+
+def _with_light(expr: Expr) -> Expr:
+    """`c` beside electronvolts is the speed of light: 938 MeV/c^2 is a mass."""
+    if any(node.op == "unit" and node.name.endswith("eV") for node in walk(expr)):
+        return substitute(expr, _LIGHT)
+    return expr
 
 
 def read_quantity(text: str) -> Quantity:
@@ -668,7 +704,7 @@ def _product(node: Expr) -> _Product | None:
     """A node as a product of numbers and units; None if it is none. Recursion: the parser's depth limit."""
     if node.op == "num" and node.value is not None:
         return _bounded(_Product(node.value))
-    if node.op == "const" and node.name in ("pi", r"\pi"):
+    if node.op == "const" and node.name == "pi":
         return _Product(Fraction(1), pi=1)
     if node.op == "unit":
         found = unit(node.name) or _read_units(node.name)

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -41,10 +42,15 @@ def names(tree: ast.AST) -> Iterator[str]:
             yield node.attr
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """A module, read once for all rules."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 @pytest.fixture(params=MODULES, ids=name_of)
 def module(request: pytest.FixtureRequest) -> tuple[str, ast.Module]:
-    path: Path = request.param
-    return name_of(path), ast.parse(path.read_text(encoding="utf-8"))
+    return name_of(request.param), tree_of(request.param)
 
 
 def test_only_kernels_know_numba(module: tuple[str, ast.Module]) -> None:

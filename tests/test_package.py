@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 def run(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
     """A command that sees neither the checkout nor the settings of this test run."""
-    hidden = ("PYTHONPATH", "PRISM_KERNELS", "NUMBA_CACHE_DIR", "COVERAGE_PROCESS_START")
+    hidden = ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PRISM_KERNELS", "NUMBA_CACHE_DIR", "COVERAGE_PROCESS_START")
     env = {name: value for name, value in os.environ.items() if name not in hidden}
     done = subprocess.run(
         [str(word) for word in command], cwd=cwd, env=env, capture_output=True, text=True, timeout=300, check=False
@@ -48,11 +48,14 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @pytest.fixture(scope="module")
 def installed(built: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A new environment with the wheel and its declared dependencies, installed as a user would."""
+    """A new environment with the wheel and its declared dependencies, installed as a user would.
+
+    Only what the commands import is compiled to bytecode: pip would compile all of numba first.
+    """
     home = tmp_path_factory.mktemp("env")
     run(sys.executable, "-m", "venv", home / "venv", cwd=home)
     python = home / "venv" / "bin" / "python"
-    run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", built[1], cwd=home)
+    run(python, "-m", "pip", "install", "-qq", "--disable-pip-version-check", "--no-compile", built[1], cwd=home)
     return python
 
 

@@ -89,7 +89,7 @@ def test_no_text_breaks_the_readers(text: str) -> None:
 @given(st.fractions(max_denominator=10**6), st.sampled_from(sorted(PREFIXES)))
 def test_prefixes_scale(value: Fraction, prefix: str) -> None:
     scaled = unit(f"{prefix}m")
-    if scaled is not None:  # the table leaves out those that mean something else
+    if scaled is not None and prefix != "T":  # Tm is a tesla metre; the table leaves out what means something else
         found = quantity(times(number(value), leaf(f"{prefix}m")))
         assert found == Quantity(value * Fraction(10) ** PREFIXES[prefix], dimension("m"))
 
@@ -108,7 +108,8 @@ def test_prefixes_scale(value: Fraction, prefix: str) -> None:
         ("Å", "angstrom"), (r"\AA", "angstrom"), (r"^\circ", "degree"), (r"{}^{\circ}C", "degree Celsius"),
         (r"\mu m", "micrometer"), ("μm", "micrometer"), ("um", "micrometer"), (r"\%", "percent"),
         (r"\meter", "meter"), ("kWh", "kilowatt hour"), ("lbs", "pound"), ("mA", "milliampere"),
-        ("THz", "terahertz"),
+        ("THz", "terahertz"), ("Tm", "tesla meter"), ("light-years", "light year"),
+        ("kilotons of TNT", "kiloton of TNT"), ("daN", "decanewton"), ("lb_f", "pound-force"),
     ],
 )  # fmt: skip
 def test_names(name: str, expected: str) -> None:
@@ -120,7 +121,7 @@ def test_names(name: str, expected: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "Km", "KG", "dV", "ds", "kT", "pV", "PV", "pH", "pK", "cg", "mu", "Tm", "dl", "hbar", "a", "kt", r"\min", "max",
+        "Km", "KG", "dV", "ds", "kT", "pV", "PV", "pH", "pK", "cg", "mu", "dl", "hbar", "a", "kt", r"\min", "max",
         "c", "e", "x", "", "m K", "m s", "k g",
     ],
 )  # fmt: skip
@@ -144,14 +145,14 @@ def test_an_exact_name_beats_a_prefix_only_where_listed() -> None:
         ("km", r"1000*\unit{m}"),
         ("Hz", r"\unit{s}^-1"),
         ("rad", "1"),
-        ("deg", r"\pi/180"),
+        ("deg", "pi/180"),
         ("rpm", r"1/60*\unit{s}^-1"),
         ("km/h", r"5/18*\unit{m}*\unit{s}^-1"),
         ("degC", r"\unit{K}"),
         ("m K", r"\unit{m}*\unit{K}"),
         ("m s", r"\unit{m}*\unit{s}"),
         ("ms", r"1/1000*\unit{s}"),
-        ("Oe", r"250/\pi*\unit{m}^-1*\unit{A}"),
+        ("Oe", r"250/pi*\unit{m}^-1*\unit{A}"),
     ],
 )
 def test_unit_expr(name: str, expected: str) -> None:

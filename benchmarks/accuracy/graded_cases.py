@@ -2,7 +2,7 @@
 
 Per student kind: nodes labelled right, missed (expected, not matched), false (matched, not expected), and exact sets
 of matched nodes. Indices marked debatable count either way. Two labels: with definitions that the student or the
-problem states, and without them, where matches that used one are left out. The folder holds problem files with
+problem states, and without them, where none is put in. The folder holds problem files with
 `students`; by default the development cases that stand beside the checkout.
 
     python benchmarks/accuracy/graded_cases.py [--folder FOLDER] [--verbose] [--json]
@@ -50,11 +50,12 @@ def solutions(folder: Path) -> Iterator[Graded]:
         for student in problem.students:
             label = labels[student.name]
             result = prism.grade(prepared, student.solution, sample_id=student.name)
+            plain = prism.grade(prepared, student.solution, sample_id=student.name, definitions=False)
             yield Graded(
                 problem=problem.id,
                 student=student.name,
                 nodes=frozenset(problem.dag.indices),
-                matched={LABELS[0]: frozenset(result.matched), LABELS[1]: without_definitions(result)},
+                matched={LABELS[0]: frozenset(result.matched), LABELS[1]: frozenset(plain.matched)},
                 expected={
                     LABELS[0]: frozenset(label["matched"]),
                     LABELS[1]: frozenset(label.get("without_definitions", label)["matched"]),
@@ -63,14 +64,6 @@ def solutions(folder: Path) -> Iterator[Graded]:
                 incidents=len(result.incidents),
                 unread=tuple(item.latex for item in result.formulas if item.status == "unread"),
             )
-
-
-def without_definitions(result: prism.Grade) -> frozenset[int]:
-    """Nodes that a formula matches without any definition, of the problem or of the solution."""
-    matches = (match for item in result.formulas for match in item.matches)
-    return frozenset(
-        match.node for match in matches if not any(said.startswith("definition:") for said in match.readings)
-    )
 
 
 def count(graded: list[Graded], label: str) -> dict[str, dict[str, int]]:

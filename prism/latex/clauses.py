@@ -242,7 +242,7 @@ def _without_tail(items: list[Token]) -> list[Token]:
         remark = bool(words) and (joining or bracketed or _is_sentence(words))
         before = items[end - 2]
         unit_like = is_numeric(before) or before.type == "ROMAN"
-        unit_like = unit_like and not bracketed and (len(words) == 1 or not joining)
+        unit_like = unit_like and not bracketed and (len(words) == 1 or not joining or _is_rate_in_inches(last))
         denies = any(word.lower() in DENIALS for word in words)
         apart = last.gap or before.type == "COMMA" or bracketed
         complete = before.type not in OPERATORS or before.type == "COMMA"
@@ -257,6 +257,11 @@ def _without_tail(items: list[Token]) -> list[Token]:
                 raise Fault(last.pos, "a number in brackets behind a formula: its number, or a factor?",
                             "a wide space before it", "a product sign", kind="ambiguous")  # fmt: skip
     return items[:end]
+
+
+def _is_rate_in_inches(item: Token) -> bool:
+    r"""Whether a text that begins with `in` is one of inches: `\text{in/s}`."""
+    return [token.text for token in item.raw[:3]] == ["i", "n", "/"]
 
 
 def _is_sentence(words: list[str]) -> bool:
@@ -310,6 +315,10 @@ def _prose_joint(items: list[Token], index: int) -> Token:
     if operand and len(words) == 1 and words[0] in ("at", "as", "in", "by", "on"):
         return item  # `\text{in}`: an inch, an index
     behind = items[index + 1].type if index + 1 < len(items) else "ROW"
+    if index and is_numeric(items[index - 1]) and _is_rate_in_inches(item):
+        return item
+    if words == ["in"] and index and is_numeric(items[index - 1]) and behind in ("ROW", "COMMA", "REL", "IMPLIES"):
+        return item  # nothing follows that a condition could name
     if behind in ("REL", "TIMES", "SLASH", "PM") or before in _CONTINUING:
         return item  # the name of a quantity
     if words[0] in _CONDITIONS and (len(words) > 1 or item.gap or before in ("COMMA", "ROW")):
@@ -394,7 +403,10 @@ def _system(items: list[Token], end: int) -> Clause:
         if piece.boundary in ("row", "wide") and segments[-1]:
             segments.append([])
         segments[-1].append(piece)
-    return _of("system", [part for segment in segments if segment for part in _segment(segment)])
+    parts = [part for segment in segments if segment for part in _segment(segment)]
+    if not parts:
+        raise Fault(items[0].pos if items else end, "words without a formula", "mathematics", kind="prose")
+    return _of("system", parts)
 
 
 def _pieces(items: list[Token], end: int) -> list[_Piece]:

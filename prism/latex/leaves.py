@@ -236,16 +236,23 @@ def read_number(cursor: Cursor, items: list[Token]) -> Token:
     if tokens[cursor.index].type not in SCRIPT_STARTS:
         return number
     number = numeric_scripts(cursor, number)
-    if (
-        number.type == "QUANTITY"
-        and items
-        and items[-1].type == "QUANTITY"
-        and number.args[0][1].text.startswith("arc")
-    ):
+    if number.type == "QUANTITY" and items and _is_angle(items[-1]) and number.args[0][1].text.startswith("arc"):
         before = items.pop()  # 5 degrees and 30 minutes
+        if before.type == "PAREN":
+            before.args = [[*before.args[0], Token("PLUS", "+", number.pos), number]]  # and 20 seconds
+            return before
         plus = Token("PLUS", "+", number.pos)
         return Token("PAREN", "(", before.pos, before.gap, args=[[before, plus, number]])
     return number
+
+
+def _is_angle(item: Token) -> bool:
+    """Whether an item is a number of degrees, or of degrees and minutes, that minutes or seconds may follow."""
+    if item.type == "PAREN" and item.text == "(":
+        return len(item.args[0]) > 1 and item.sup is None and all(
+            part.type in ("QUANTITY", "PLUS") for part in item.args[0]
+        )  # fmt: skip
+    return item.type == "QUANTITY"
 
 
 def _ten_power(cursor: Cursor, index: int) -> int | None:
@@ -314,14 +321,18 @@ def read_degree(cursor: Cursor, inner: list[Token], pos: int) -> Token:
         index = cursor.index
         if tokens[index].type == "command" and tokens[index].text in ROMAN:
             piece, after = argument_at(tokens, index + 1)
-            if len(piece) == 1 and piece[0].text in ("C", "F"):
+            if len(piece) == 1 and piece[0].text in ("C", "F", "K"):
                 letters, cursor.index = list(piece), after
         elif tokens[index].text in ("C", "F") and tokens[index + 1].type not in SCRIPT_STARTS:
             letters, cursor.index = [tokens[index]], index + 1
     name = "".join(token.text for token in letters)
-    if name not in ("", "C", "F"):
+    if name not in ("", "C", "F", "K"):
         raise Fault(pos, f"the degree unit {name}", "C", "F")
-    return unit_token("deg" + name, pos)
+    unit = unit_token("deg" + name, pos)
+    if cursor.tokens[cursor.index].type == "^" and name:
+        cursor.index += 1
+        unit.sup = read_power(cursor)  # `^\circ\mathrm{C}^{-1}`
+    return unit
 
 
 # Symbols ----------------------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ PREFIXES = (r"\Delta", r"\delta")  # with the symbol behind it, the name of a ch
 DOTS = {r"\dot": "1", r"\ddot": "2", r"\dddot": "3"}
 SWITCHES = {r"\rm": r"\mathrm", r"\bf": r"\mathbf", r"\it": r"\mathit", r"\cal": r"\mathcal", r"\sf": r"\mathsf",
              r"\bfseries": r"\mathbf", r"\em": r"\mathit"}  # fmt: skip
-FRACTIONS = frozenset((r"\frac", r"\dfrac", r"\tfrac", r"\cfrac"))
+FRACTIONS = frozenset((r"\frac", r"\dfrac", r"\tfrac", r"\cfrac", r"\nicefrac", r"\sfrac"))
 UNWRAPPED = frozenset((r"\boxed", r"\fbox", r"\mathclose", r"\mathopen", r"\framebox"))
 ONLY_IN_NAMES = frozenset((r"\perp", r"\parallel", r"\odot", r"\oplus", r"\ominus", r"\star", r"\dagger", r"\dag",
                              r"\uparrow", r"\downarrow", r"\leftarrow", r"\circ", r"\bullet", r"\degree", r"\bot",

@@ -234,8 +234,8 @@ _FRACTION_SIGNS = {"½": "12", "¼": "14", "¾": "34", "⅓": "13", "⅔": "23",
 
 # Commands under another name.
 _SAME_COMMAND = {r"\operatorname*": r"\operatorname", r"\textdegree": r"\degree", r"\varnothing": r"\emptyset",
-                 r"\degreeCelsius": r"\celsius"}  # fmt: skip
-_SAME_SIGN = {r"\backslash": r"\setminus", r"\smallsetminus": r"\setminus",
+                 r"\degreeCelsius": r"\celsius", "℃": r"\celsius"}  # fmt: skip
+_SAME_SIGN = {r"\upmu": r"\mu", r"\textmu": r"\mu", r"\backslash": r"\setminus", r"\smallsetminus": r"\setminus",
               **dict.fromkeys((r"\permil", r"\perthousand", r"\textperthousand"), "‰")}  # fmt: skip
 
 # Words of plain text that no author writes as products: Greek letters (`mu`, `nu` and `xi` are also products), and

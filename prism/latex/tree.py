@@ -56,7 +56,9 @@ from prism.latex.tokens import (
     is_factor,
     unit_token,
 )
+from prism.latex.words import UNITS, WITH_SUBSCRIPT
 
+_ARC = ("deg", "arcmin", "arcsec")
 _NUMBERED = frozenset((r"\SI", r"\qty", r"\num", r"\ang"))  # of siunitx: a number comes first
 _SIUNITX = _NUMBERED | {r"\si", r"\unit"}
 _DIFFERENTIALS = frozenset((r"\dd", r"\diff", r"\differential"))
@@ -338,11 +340,17 @@ def _root(cursor: Cursor, token: Token) -> Token:
 def _siunitx(cursor: Cursor, token: Token, items: list[Token]) -> None:
     r"""`\SI{2.5e3}{m/s}`, `\qty`, `\num`, `\ang`, `\unit`, `\si`."""
     name = token.text
+    option = _option(cursor)
+    if name == r"\unit" and option:
+        items.extend(cursor.apart(option, token.pos, depth=cursor.depth))  # `\unit[5]{m}` of the package units
     if name in _NUMBERED:
         inner, cursor.index = argument_at(cursor.tokens, cursor.index)
         number = [part for part in inner if not (part.type == "letter" and part.text == "x")]
         if len(number) < len(inner):  # siunitx writes 3 x 10^4
             number = [Token("TIMES", r"\times", part.pos) if part.text == "x" else part for part in inner]
+        if name == r"\ang" and any(part.text == ";" for part in number):
+            items.append(_angle_in_parts(cursor, token, number))
+            return
         body = cursor.apart(number, token.pos, depth=cursor.depth)
         if not body:
             raise Fault(token.pos, f"{name} without a number")
@@ -357,13 +365,66 @@ def _siunitx(cursor: Cursor, token: Token, items: list[Token]) -> None:
             items[-1].sup = read_power(cursor)
 
 
+def _option(cursor: Cursor) -> list[Token]:
+    """The number in the square brackets that stand here; any other option says nothing, and is passed over."""
+    start = cursor.index
+    if cursor.tokens[start].text != "[":
+        return []
+    end = start + 1
+    while cursor.tokens[end].text != "]":
+        if cursor.tokens[end].type == "END":
+            return []
+        end += 1
+    cursor.index = end + 1
+    option = list(cursor.tokens[start + 1 : end])
+    return option if option and option[0].type == "number" else []
+
+
+def _angle_in_parts(cursor: Cursor, token: Token, inner: list[Token]) -> Token:
+    r"""`\ang{30;15;36}`: degrees, minutes and seconds of arc."""
+    numbers: list[list[Token]] = [[]]
+    for part in inner:
+        if part.text == ";":
+            numbers.append([])
+        else:
+            numbers[-1].append(part)
+    if len(numbers) > len(_ARC) or any([part.type for part in digits] not in ([], ["number"]) for digits in numbers):
+        raise Fault(token.pos, "an angle in parts that are no plain numbers", "degrees;minutes;seconds")
+    body: list[Token] = []
+    for name, digits in zip(_ARC, numbers, strict=False):
+        if digits:
+            body += [Token("PLUS", "+", digits[0].pos)] * bool(body)
+            body += [*cursor.apart(digits, token.pos, depth=cursor.depth), unit_token(name, digits[0].pos)]
+    if not body:
+        raise Fault(token.pos, "an angle without a number")
+    return Token("PAREN", "(", token.pos, token.gap, args=[body])
+
+
 # Roman text -------------------------------------------------------------------------------------------------
 
 
 def _roman(cursor: Cursor, token: Token, items: list[Token]) -> None:
-    """The roman text that is the argument of a command."""
+    r"""The roman text that is the argument of a command; the dollars of `\text{m/s$^2$}` say nothing."""
     inner, cursor.index = argument_at(cursor.tokens, cursor.index)
+    inner = [part for part in inner if part.text != "$"]
+    if _is_quantity_in_text(inner):
+        items.extend(cursor.apart(inner[:1], token.pos, depth=cursor.depth))
+        items[-1].gap = token.gap
+        inner = inner[1:]
     _place_roman(cursor, token, inner, items)
+
+
+def _is_quantity_in_text(inner: list[Token]) -> bool:
+    r"""`\text{5 m/s}`: a number, and apart from it nothing but units."""
+    if len(inner) < 2 or inner[0].type != "number" or not inner[1].gap:
+        return False
+    words = [""]
+    for part in inner[1:]:
+        if part.type == "letter" and not part.gap:
+            words[-1] += part.text
+        else:
+            words.append(part.text if part.type == "letter" else "")
+    return any(words) and all(word in UNITS for word in words if word)
 
 
 def _place_roman(cursor: Cursor, token: Token, inner: list[Token], items: list[Token]) -> None:
@@ -398,7 +459,14 @@ def _place_roman(cursor: Cursor, token: Token, inner: list[Token], items: list[T
     ):
         items[-1].text += f"e{_exponent(cursor)}"  # 3\mathrm{e}8
         cursor.index += 1 if after.type == "number" else 2
-    elif pure and len(word) == 2 and word[0] == "d" and not numeric and after.type not in ("_", "PRIME"):
+    elif (
+        pure
+        and len(word) == 2
+        and word[0] == "d"
+        and not numeric
+        and after.type not in ("_", "PRIME")
+        and not (word == "dm" and after.type == "^")  # a decimetre: no differential has a power
+    ):
         items.append(Token("D", "d", token.pos, token.gap))
         items.append(named(cursor, Token("SYM", word[1], inner[1].pos)))
     elif all(part.type in ("mark", "COMMA", "COLON") for part in inner):
@@ -468,6 +536,10 @@ def _roman_word(cursor: Cursor, token: Token, inner: list[Token], word: str, *, 
     after = cursor.tokens[cursor.index]
     if after.type == "_":
         name = named(cursor, Token("SYM", spell(inner), token.pos, token.gap))
+        if numeric and name.type == "SYM" and name.text.replace("{", "").replace("}", "") in WITH_SUBSCRIPT:
+            unit = unit_token(name.text.replace("{", "").replace("}", ""), token.pos)
+            unit.sup = name.sup
+            return unit
         return _indexed_call(cursor, name) if token.text == r"\operatorname" and len(word) > 1 else name
     if after.type == "PRIME" and word:
         return named(cursor, Token("SYM", word, token.pos, token.gap))

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from prism.latex.names import ROMAN
+from prism.latex.names import FRACTIONS, ROMAN
 from prism.latex.tokens import Token, unit_token
-from prism.latex.words import UNITS
+from prism.latex.words import UNITS, WITH_SUBSCRIPT
 
 _UNIT_MACROS = {
     "metre": "m", "meter": "m", "second": "s", "gram": "g", "kilogram": "kg", "ampere": "A", "kelvin": "K",
@@ -22,17 +22,27 @@ _UNIT_MACROS = {
     "gray": "Gy", "katal": "kat", "minute": "min", "hour": "h", "day": "day", "degree": "deg", "arcminute": "arcmin",
     "arcsecond": "arcsec", "litre": "L", "liter": "L", "tonne": "t", "electronvolt": "eV", "eV": "eV", "bar": "bar",
     "radian": "rad", "steradian": "sr", "angstrom": "angstrom", "AA": "angstrom", "percent": "%", "atm": "atm",
-    "kg": "kg", "Omega": "ohm", "dalton": "u", "barn": "b", "mmHg": "mmHg",
+    "Omega": "ohm", "ell": "l", "dalton": "u", "barn": "b", "mmHg": "mmHg", "astronomicalunit": "au", "hectare": "ha",
+    "kilogramme": "kg", "gramme": "g", "parsec": "pc", "lightyear": "ly", "erg": "erg",
+    "dyne": "dyn", "gauss": "G", "oersted": "Oe", "inch": "in", "foot": "ft", "torr": "Torr", "calorie": "cal",
+    "rpm": "rpm", "revolution": "rev", "molar": "M", "year": "yr", "week": "wk", "hartree": "Ha", "bohr": "bohr",
+    "amu": "u", "poise": "P", "stokes": "St", "curie": "Ci", "debye": "D", "arcminutes": "arcmin",
 }  # fmt: skip
+_NO_MACROS = frozenset(("min", "deg", "dB", "rad"))  # mathematics, or no product
 _PREFIX_MACROS = {
     "pico": "p", "nano": "n", "micro": "u", "milli": "m", "centi": "c", "deci": "d", "kilo": "k", "mega": "M",
-    "giga": "G", "tera": "T", "femto": "f", "atto": "a", "hecto": "h", "deca": "da", "peta": "P", "exa": "E",
+    "giga": "G", "tera": "T", "femto": "f", "atto": "a", "hecto": "h", "deca": "da", "deka": "da", "peta": "P",
+    "exa": "E", "zepto": "z", "yocto": "y", "zetta": "Z", "yotta": "Y",
 }  # fmt: skip
 _POWER_MACROS = {"squared": "2", "cubed": "3", "square": "2", "cubic": "3"}
+_ENDINGS = {r"\Omega": "ohm", r"\ell": "l"}  # signs behind letters: `k\Omega`, `m\ell`
+_BEFORE_ENDINGS = frozenset(("k", "M", "m", "G", "T", "n", "u", "c", "ab", "stat"))
+_COLUMNS = frozenset(("m", "mm", "cm", "in", "ft"))  # of mercury or water, as pressures
 _RUN_TOGETHER = frozenset(("Nm", "Js", "Ns", "Wh", "kWh"))
 _OTHER_UNITS = frozenset(
     ("Gy", "Sv", "Bq", "sr", "lm", "lx", "ohm", "degC", "degF", "day", "yr", "ly", "pc", "au", "AU")
 )
+_BRACED = 3  # tokens of one sign in braces
 _ARITHMETIC = frozenset(("PLUS", "MINUS", "TIMES", "SLASH", "ROMAN", "PM"))
 
 
@@ -79,7 +89,7 @@ def read_unit(tokens: Sequence[Token]) -> UnitText | None:
     index: int | None = 0
     while index is not None and index < len(tokens):
         index = _step(unit, tokens, index)
-    if index is None or (unit.slashes > 1 and unit.later_dot):
+    if index is None or (unit.slashes > 1 and unit.later_dot) or (unit.under and not unit.below):
         return None
     return unit if unit.above or unit.below else None
 
@@ -89,20 +99,36 @@ def _step(unit: UnitText, tokens: Sequence[Token], index: int) -> int | None:
     token = tokens[index]
     text, kind = token.text, token.type
     after = index + 1
-    if kind in ("{", "}") or text in ROMAN or text == r"\rm":
+    if kind in ("{", "}") or text in ROMAN or text in (r"\rm", "$", r"\of"):
         return after
     if kind == "letter" and text[0] != "\\":
         name, after = _letters(tokens, index)
+        if name == "c" and any(part.text.endswith("eV") for part in unit.above):
+            unit.side.append(Token("SYM", "c", token.pos))  # the speed of light, in MeV/c^2
+            return after
         if name != "per":
+            name, after = _joined(name, tokens, after)
             return _add(unit, name, tokens, token, after)
         kind = "SLASH"
     macro = text[1:] if text[:1] == "\\" else ""
     if macro in _PREFIX_MACROS or macro in _POWER_MACROS or macro == "per":
         return after if _macro(unit, macro, token) else None
+    if macro == "clight" or (macro == "c" and any(part.text.endswith("eV") for part in unit.above)):
+        unit.side.append(Token("SYM", "c", token.pos))
+        unit.per = unit.per and after < len(tokens) and tokens[after].text[1:] in _POWER_MACROS
+        return after
+    if macro in ("tothe", "raiseto"):
+        return _stated_power(unit, macro, tokens, after)
     if kind == "^" and not (after < len(tokens) and tokens[after].text == r"\circ"):
+        if _is_degree(tokens, after):
+            name, after = _sign(token, "", tokens, after)
+            return _add(unit, name, tokens, token, after)
         exponent, after = _exponent(tokens, after)
         if exponent is None or not unit.side:
             return None
+        if unit.side[-1].type != "UNIT":
+            unit.side[-1].sup = exponent
+            return after
         unit.side[-1:] = [unit_token(name, token.pos) for name in glued(unit.side[-1].text, exponent)]
         unit.side[-1].sup = exponent
         return after
@@ -121,7 +147,7 @@ def _step(unit: UnitText, tokens: Sequence[Token], index: int) -> int | None:
         return after
     if kind == "number" and text == "1" and after < len(tokens) and tokens[after].type == "SLASH":
         return after
-    if text == r"\frac":
+    if text in FRACTIONS:
         fraction, after = _unit_fraction(tokens, after)
         if fraction is None:
             return None
@@ -136,6 +162,8 @@ def glued(name: str, exponent: Sequence[Token]) -> tuple[str, ...]:
 
     `ms^{-1}` is metres a second, for nobody counts per millisecond.
     """
+    if name.endswith("ms") and name[:-2] in UNITS and exponent[0].type == "MINUS":
+        return (name[:-2], "m", "s")  # `kgms^{-1}`, as in ms^{-1}
     if (
         (name in UNITS or name in _OTHER_UNITS)
         and name not in _RUN_TOGETHER
@@ -155,14 +183,78 @@ def _sign(token: Token, macro: str, tokens: Sequence[Token], index: int) -> tupl
     text = token.text
     if text == r"\mu":
         rest, index = _letters(tokens, index)
+        if not rest and index < len(tokens) and tokens[index].text in _ENDINGS:
+            rest, index = _ENDINGS[tokens[index].text], index + 1
         return "u" + rest, index
     if text in (r"\degree", r"\circ", "^"):
-        index += text == "^"
-        rest, after = _letters(tokens, index)
-        return ("deg" + rest, after) if rest in ("C", "F") else ("deg", index)
+        if text == "^":
+            index += 3 if tokens[index].type == "{" else 1
+        start = index
+        while start < len(tokens) and (tokens[start].text in ROMAN or tokens[start].type in ("{", "}")):
+            start += 1
+        rest, after = _letters(tokens, start)
+        return ("deg" + rest, after) if rest in ("C", "F", "K") else ("deg", index)
     if token.type == "PERCENT":
         return "‰" if text == "‰" else "%", index
-    return _UNIT_MACROS.get(macro, ""), index
+    if macro == "mathring":
+        under = _letters_within(tokens, index)
+        return ("angstrom", under[1]) if under is not None and under[0] == "A" else ("", index)
+    # the abbreviations of siunitx stand for themselves: \kWh, \MeV (siunitx 3, table 5)
+    return _UNIT_MACROS.get(macro, macro if macro in UNITS and macro not in _NO_MACROS else ""), index
+
+
+def _is_degree(tokens: Sequence[Token], index: int) -> bool:
+    r"""Whether the superscript here is a degree sign in braces, `^{\circ}`."""
+    signs = [token.text for token in tokens[index : index + 3]]
+    return len(signs) == _BRACED and signs[0] == "{" and signs[1] in (r"\circ", r"\degree") and signs[2] == "}"
+
+
+def _letters_within(tokens: Sequence[Token], index: int) -> tuple[str, int] | None:
+    """Letters in braces or bare, and the index behind them."""
+    braced = index < len(tokens) and tokens[index].type == "{"
+    name, after = _letters(tokens, index + braced)
+    if braced and not (after < len(tokens) and tokens[after].type == "}"):
+        return None
+    return name, after + braced
+
+
+def _joined(name: str, tokens: Sequence[Token], index: int) -> tuple[str, int]:
+    r"""A name that goes on behind its letters: `mm Hg`, `cm H_2O`, `lb_f`; else the name as it is."""
+    stem = name.removesuffix("Hg").removesuffix("H") if name[:-1] else name
+    if name in _COLUMNS:
+        rest, after = _letters(tokens, index)
+        if rest == "Hg":
+            return name + rest, after
+        if rest == "H":
+            name, stem, index = name + rest, name, after
+    if name.endswith("H") and stem in _COLUMNS:
+        at = index + (index < len(tokens) and tokens[index].type == "_")
+        braced = at < len(tokens) and tokens[at].type == "{"
+        digit = at + braced
+        oxygen = digit + 1 + braced
+        if oxygen < len(tokens) and tokens[digit].text == "2" and tokens[oxygen].text == "O":
+            return name + "2O", oxygen + 1
+    if index < len(tokens) and tokens[index].type == "_":
+        below = _letters_within(tokens, index + 1)
+        if index + 1 < len(tokens) and tokens[index + 1].type == "number":
+            below = tokens[index + 1].text, index + 2
+        if below is not None and f"{name}_{below[0]}" in WITH_SUBSCRIPT:
+            return f"{name}_{below[0]}", below[1]
+    return name, index
+
+
+def _stated_power(unit: UnitText, macro: str, tokens: Sequence[Token], index: int) -> int | None:
+    r"""`\metre\tothe{3}` and `\raiseto{3}\metre` of siunitx."""
+    exponent, after = _exponent(tokens, index)
+    if exponent is None:
+        return None
+    if macro == "raiseto":
+        unit.power = "".join(token.text for token in exponent)
+        return after if unit.power.isdigit() else None
+    if not unit.side:
+        return None
+    unit.side[-1].sup = exponent
+    return after
 
 
 def _add(unit: UnitText, name: str, tokens: Sequence[Token], token: Token, index: int) -> int:
@@ -206,8 +298,8 @@ def _letters(tokens: Sequence[Token], index: int) -> tuple[str, int]:
             break
         name += tokens[index].text
         index += 1
-    if name and index < len(tokens) and tokens[index].text == r"\Omega" and name in ("k", "M", "m", "G"):
-        return name + "ohm", index + 1
+    if name and index < len(tokens) and tokens[index].text in _ENDINGS and name in _BEFORE_ENDINGS:
+        return name + _ENDINGS[tokens[index].text], index + 1
     return name, index
 
 

@@ -8,6 +8,11 @@ here as LaTeX; whether a unit exists and what it is worth is decided far below, 
 from __future__ import annotations
 
 import re
+import tomllib
+from collections.abc import Sequence
+from functools import cache
+
+from prism.resources import resource
 
 
 def word_set(names: str) -> frozenset[str]:
@@ -38,6 +43,8 @@ UNITS = word_set(
     " kmol kcal cal erg dyn ft mi lb psi Torr hp Nm Js Ns rpm atm bar kWh Wh Ω kΩ MΩ Å °C °F dB u amu mL rev deg"
     " % \\%"
 )
+# Letters with a subscript that are one unit: pounds as a force and as a mass, the calories, the hartree.
+WITH_SUBSCRIPT = word_set("lb_f lb_m E_h cal_th cal_it cal_IT cal_15 Btu_th Btu_it Btu_IT")
 _LONG_NAMES = word_set(
     "meter:m metre:m second:s newton:N joule:J watt:W kelvin:K pascal:Pa volt:V ampere:A coulomb:C tesla:T ohm:Ω"
     " kilogram:kg gram:g hour:h minute:min radian:rad kilometer:km kilometre:km centimeter:cm millimeter:mm"
@@ -55,10 +62,45 @@ _MORE_UNIT = re.compile(rf"(?:[ ~]|\\,){UNIT_EXPRESSION.pattern}(?![A-Za-z0-9_^/
 _POWER_AFTER = re.compile(r"\$\^(?:\{\s*([-−]?\d)\s*\}|([-−]?\d))\$")  # `N/m$^2$`
 _MORE_WORDS = 3  # units that may follow the first one; `W m^-2 K^-4 s` has three
 _NOT_MORE = frozenset((*LONG_UNITS, "us", "bar", "h"))  # behind a unit these are words: `2 m bar`
+_PREFIX = re.compile("^(?:atto|femto|pico|nano|micro|milli|centi|deci|deca|deka|hecto|kilo|mega|giga|tera|peta|exa)")
+_SEVERAL, _MOST_WORDS = 2, 8  # of a unit that is written out
 _LETTER_OR_UNIT = frozenset("ACFHLSTu")  # alone these are units only before a stop: `$n = 2$ A charge ...`
 _WORD = re.compile(r"[^\s~]+")
 _RAISED = re.compile("⁻?[¹²³]")
 _RAISED_DIGITS = str.maketrans("¹²³⁻", "123-")
+
+
+# Words beside the names of units in a unit that is written out.
+_BETWEEN_UNITS = word_set("per square cubic squared cubed of a")
+
+
+@cache
+def _words_of_units() -> frozenset[str]:
+    """Every word of a name in the table of units, in singular and plural; the letters of symbols are not among them."""
+    table = tomllib.loads(resource("constants/units.toml").read_text(encoding="utf-8"))["unit"]
+    words = {word.lower() for row in table for name in row.get("words", ()) for word in name.split()}
+    return frozenset(word + ending for word in words for ending in ("", "s")) - {"ss"}
+
+
+def is_written_out(words: Sequence[str]) -> bool:
+    r"""Whether several words are a unit that is written out, as in `5\text{ light years}`.
+
+    >>> is_written_out("meters per second squared".split()), is_written_out("per second".split())
+    (True, True)
+    >>> is_written_out("of the second".split()), is_written_out(["a", "second"])
+    (False, False)
+    """
+    if len(words) < _SEVERAL or words[0] in ("of", "a", "squared", "cubed") or len(words) > _MOST_WORDS:
+        return False
+    lower = [word.lower() for word in words]
+    known = _words_of_units()
+    if not all(word in _BETWEEN_UNITS or word in known or _without_prefix(word) in known for word in lower):
+        return False
+    return lower[-1] not in ("per", "of", "a", "square", "cubic")
+
+
+def _without_prefix(word: str) -> str:
+    return _PREFIX.sub("", word)
 
 
 def text_kind(content: str, before: str = "", after: str = "") -> str:
@@ -67,6 +109,8 @@ def text_kind(content: str, before: str = "", after: str = "") -> str:
     if not content.strip(" ~.,;:()\\"):
         return "prose"
     if all(UNIT_EXPRESSION.fullmatch(word.rstrip(".,;")) for word in words):
+        return "other"
+    if is_written_out([word for part in words for word in part.rstrip(".,;").split("-")]):
         return "other"
     lower = [word.strip("(),;").lower() for word in words]
     if ":" in content or is_label(content) or words[0][0] == "(" or CONNECTIVES.intersection((lower[0], lower[-1])):

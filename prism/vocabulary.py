@@ -37,6 +37,7 @@ _VARIANTS: Mapping[str, frozenset[str]] = {
 """Words and abbreviations that stand for a letter in textbooks."""
 
 _HEAD = re.compile(r"\\[A-Za-z]+\{\\?[A-Za-z]+\}|\\[A-Za-z]+|[A-Za-z]+|.")
+_DIFFERENCE = re.compile(r"\\[Dd]elta (?=.)")
 _FONTS = re.compile(r"\\(?:mathcal|mathscr|mathfrak|mathit|mathsf)\{([A-Za-z])\}")
 
 
@@ -256,11 +257,16 @@ def _is_known_name(one: Definition, vocabulary: Vocabulary) -> bool:
 def head_of(name: str) -> str:
     r"""The letter of a symbol without its index, prime and font; accents stay, as they tell symbols apart.
 
-    >>> head_of("C_{v,m}"), head_of("P'_e"), head_of(r"\tilde{\nu}_0"), head_of(r"\mathcal{E}")
-    ('C', 'P', '\\tilde{\\nu}', 'E')
+    A difference has the letter of what differs: `\Delta H` is no other name for `\Delta U`.
+
+    >>> head_of("C_{v,m}"), head_of("P'_e"), head_of(r"\tilde{\nu}_0"), head_of(r"\mathcal{E}"), head_of(r"\Delta T_a")
+    ('C', 'P', '\\tilde{\\nu}', 'E', '\\Delta T')
     """
-    found = _HEAD.match(_FONTS.sub(r"\1", name))
-    return found[0] if found else name
+    name = _FONTS.sub(r"\1", name)
+    lead = _DIFFERENCE.match(name)
+    rest = name[lead.end() :] if lead else name
+    found = _HEAD.match(rest)
+    return (lead[0] if lead else "") + (found[0] if found else rest)
 
 
 def _index_of(name: str) -> str:

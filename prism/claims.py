@@ -16,7 +16,6 @@ from prism.equivalence import RANK, Verdict
 from prism.expr import Expr, Formula, formula, spell, symbols, walk
 from prism.latex import LocatedFormula
 from prism.matching import match
-from prism.quantities import PI
 from prism.stated import Asked, numeric_of, stated_number
 from prism.statements import statements_of
 from prism.vocabulary import (
@@ -167,8 +166,6 @@ def _may_learn(new: dict[Expr, str], stated: Formula, vocabulary: Vocabulary, co
         given = values.get(name)
         for number in vocabulary.numbers.get(atom, ()) if given else ():
             assert given is not None
-            unit = number.unit
-            value = number.value if unit is None else number.value * unit.factor * PI**unit.pi + unit.offset
-            if abs(value - given.quantity.value) > _AGREES * abs(given.quantity.value):
+            if abs(number.in_si - given.quantity.value) > _AGREES * abs(given.quantity.value):
                 return False
     return True

@@ -68,6 +68,12 @@ class StatedNumber:
         """Exponents of the base units; none for a number without unit."""
         return (self.unit or _FREE).dimension
 
+    @property
+    def in_si(self) -> Fraction:
+        """The number in coherent SI units; one without unit as it stands."""
+        unit = self.unit
+        return self.value if unit is None else self.value * unit.factor * PI**unit.pi + unit.offset
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -79,6 +85,8 @@ class Asked:
         n_before: numeric nodes that it follows from.
         recomputed: its value in its own unit, worked out from the nodes before it, if that agrees with it.
         is_node: a node of a problem; an exact reference then takes a decimal of three figures too.
+        beside: what other nodes state the quantities of this one to be, and how they are asked for. A number that
+            they refuse does not stand for the formula either: 50 rad/s is no frequency of 50 Hz.
     """
 
     figures: int | None = None
@@ -86,6 +94,7 @@ class Asked:
     n_before: int = 0
     recomputed: Fraction | None = None
     is_node: bool = False
+    beside: tuple[tuple[Numeric, Asked], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,10 +343,9 @@ def worked_out_number(f: Formula, said: Numeric, context: Context) -> Numeric | 
         if left == subject and symbols(right) and subject.name not in symbols(right):
             measured = measure(right, context)
     if measured is None and subject not in f.members:
-        unit = said.number.unit or _FREE
-        start = float(said.number.value * unit.factor * PI**unit.pi + unit.offset)
-        root = solved_near(f, subject.name, start, unit.dimension, context, {})
-        measured = None if root is None else (Fraction(root), unit.dimension)
+        dimension = said.number.dimension
+        root = solved_near(f, subject.name, float(said.number.in_si), dimension, context, {})
+        measured = None if root is None else (Fraction(root), dimension)
     if measured is None:
         return None
     value, dimension = measured
@@ -453,8 +461,7 @@ def with_units_to_the_right(members: tuple[Expr, ...], relations: tuple[str, ...
                 break
             right = stated_number(members[j])
             if right is not None and right.unit is not None:
-                in_si = right.value * right.unit.factor * PI**right.unit.pi + right.unit.offset
-                if not _within(own.value, in_si) or _within(own.value, right.value):
+                if not _within(own.value, right.in_si) or _within(own.value, right.value):
                     split = _number_and_unit(members[j])
                     assert split is not None
                     assert split[1] is not None

@@ -21,7 +21,7 @@ from prism.stated import StatedNumber, numeric_of
 from prism.statements import statements_of
 
 MAX_ROUNDS = 6  # definitions that are put into one another
-MAX_NODES = 2000  # of a formula with definitions put in
+MAX_NODES = 300  # of a formula with definitions put in; real ones have under 100, and each meets every node
 MAX_RENAMED = 3  # names of one formula that are taken for others
 
 _ATOMS = ("sym", "derivative", "apply", "bracket", "partial")

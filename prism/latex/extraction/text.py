@@ -23,7 +23,7 @@ from prism.latex.extraction.messages import Solution, solution_text
 from prism.latex.extraction.pieces import EMPTY, TRIMMED, Piece, cut_row, is_grouped, joined_rows, kind_beside, settled
 from prism.latex.extraction.undelimited import bare_displays, plain_formulas
 from prism.latex.extraction.unread import denied, is_in_code, mask, thoughts, without_comments, without_end_of_code
-from prism.latex.words import is_label, text_kind, unit_after
+from prism.latex.words import is_label, scale_after, text_kind, unit_after
 
 MAX_TEXT = 200_000  # characters read of one solution, a quarter from its beginning and the rest from its end
 MAX_FORMULAS = 2_000  # formulas kept of one solution, the last ones; a text of nothing but `$a$` would give 60,000
@@ -40,8 +40,9 @@ _BELOW = re.compile(  # between a formula without delimiters and a row below it 
 _ADJACENT = re.compile(rf"[\s(]{{0,{MAX_GAP}}}")  # between `$m$` and `($= 5$ kg)`; no words: the second continues
 _POWER_OF_TEN = r"10\s*\^\s*(?:\{\s*[-+−]?\s*\d+\s*\}|\d)"
 _NUMBER = re.compile(  # the bounds on digits are beyond any number of physics, and keep a match short
-    rf"[-+−]?\s*(?:\d[\d.,]{{0,30}}(?:\{{,\}}\d{{3}}){{0,6}}"
+    rf"[-+−]?\s*(?:\d[\d.,]{{0,30}}(?:(?:\{{,\}}|\\,)\d{{3}}){{0,6}}"
     rf"(?:\s*(?:\\times|\\cdot|×|·)\s*{_POWER_OF_TEN})?|{_POWER_OF_TEN})"
+    r"\s*((?:\\[,;: ]\s*)?(?:\^\s*(?:\{\s*\\circ\s*\}|\\circ)|\\degree))?"
 )
 _COMPUTER_NUMBER = re.compile(r"([-+]?\d{1,30}(?:\.\d{0,30})?)[eE]([-+]?\d{1,4})")
 _REWRITTEN = {"amp": " ", "wide": " ", "column": " ", "drop": " ", "prose": ", "}
@@ -266,8 +267,8 @@ def _read_block(text: str, block: Block, left: _Left | None) -> _Found:
         found, left = _read(scan(text, *span), block.kind, left, 0)
         if block.kind == "plain":  # a piece without a relation is what is left of a sentence
             found = [item for item in found if _RELATED.search(item.latex)]
-    if found and left and block.kind in ("inline", "boxed") and _NUMBER.fullmatch(left.last):
-        unit, end = unit_after(text, block.outer_end)
+    if found and left and block.kind in ("inline", "boxed") and (number := _NUMBER.fullmatch(left.last)):
+        unit, end = (scale_after if number[1] else unit_after)(text, block.outer_end)
         last = max(item.span[1] for item in found)
         if unit:
             found = [

@@ -279,6 +279,8 @@ def may_name(fresh: Expr, name: str) -> bool:
     if not own or "'" in own or "'" in name:
         return False
     letter, variants = head_of(own), _VARIANTS.get(head_of(name), frozenset())
+    if _is_mean(fresh) and head_of(name) == rf"\bar{{{letter}}}":
+        return True
     return letter == head_of(name) or own in variants or letter in variants
 
 

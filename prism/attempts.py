@@ -531,7 +531,8 @@ def _prime_attempts(a: Formula, b: Formula) -> Iterator[Attempt]:
 def _call_attempts(a: Formula, b: Formula, context: Context) -> Iterator[Attempt]:
     r"""`E(\alpha)` beside an E that is written in \alpha: E; `f(n - 1)` beside an f of the problem: a product.
 
-    Only where the other formula has the letter and calls it nowhere; `x(T)` beside `x = vt` stays a value at T.
+    Only where the other formula has the letter and calls it nowhere; `x(T)` beside `x = vt` stays a value at T, and
+    `f(c)` beside an f of v the value at c.
     """
     if "apply" not in traits_of(a).ops | traits_of(b).ops:
         return
@@ -543,13 +544,14 @@ def _call_attempts(a: Formula, b: Formula, context: Context) -> Iterator[Attempt
 def _with_calls_read(f: Formula, other: Formula, context: Context) -> Formula:
     called = {node.name for member in other.members for node in walk(member) if node.op == "apply"}
     plain = traits_of(other).names - called
+    variables = {name: {of for each, of in other.depends if each == name} for name, _ in other.depends}
     replacement: dict[Expr, Expr] = {}
     for member in f.members:
         for node in walk(member):
             if node.op != "apply" or len(node.args) != 1 or node.name not in plain:
                 continue
             (argument,) = node.args
-            if argument.op == "sym" and argument.name in plain:
+            if argument.op == "sym" and argument.name in variables.get(node.name, plain):
                 replacement[node] = symbol(node.name)
             elif argument.op in ("add", "sub") and node.name in context.declared:
                 replacement[node] = Expr("mul", (symbol(node.name), argument))

@@ -54,6 +54,8 @@ SCRIPTS = (
     Script("differential", "accuracy/differential.py"),
     Script("extraction", "accuracy/extraction.py"),
     Script("fuzz", "accuracy/fuzz.py", slice_arguments=("--slice",)),
+    Script("worked", "accuracy/worked.py"),
+    Script("context_speed", "speed/context.py"),
     Script("start_up", "speed/start_up.py"),
     Script("parse_speed", "speed/parse.py", slice_arguments=("--slice",)),
     Script("equivalence_speed", "speed/equivalence.py"),

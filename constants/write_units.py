@@ -78,7 +78,7 @@ SECTIONS: dict[str, tuple[Row, ...]] = {
         Row("candela", "cd", "candela", "", "m k"),
     ),
     "SI derived units": (
-        Row("radian", "rad rads", "radian", "", "n µ m"),
+        Row("radian", "rad rads", "radian", "", "n µ m k M"),
         Row("steradian", "sr", "steradian", "", "µ m"),
         Row("hertz", "Hz", "hertz", "", "thousands"),
         Row("newton", "N", "newton", "", "f p n µ m da k M G T"),

@@ -27,6 +27,7 @@ MAX_OPTIONS = 12
 _MAX_PLACE = 8 * MAX_WORDS  # characters of such a place
 _MAX_OPTION = 6  # words of an option
 _MAX_INSTRUCTIONS = 2_000  # characters of instructions that are read
+_MAX_SENTENCES = 60  # of a solution that may state the answer, from its end
 _MAX_SOLUTION = 200_000  # characters of a solution that are read, from its end
 
 
@@ -94,6 +95,11 @@ _MARKER = re.compile(
     r"(?:[:：]|is(?:[ \t]+that)?(?![A-Za-z])[ \t]*:?)[ \t*_]*(?:\n[ \t]*)*([^\n]+)",
     re.IGNORECASE,
 )
+_TAKES_BACK = re.compile(
+    r"\b(?:not|no|nor|never|wrong|kidding|joking|incorrect|actually|instead|rather|sorry|correction|wait|contrary|scratch"
+    r"|false|opposite|disregard|ignore|mistake|error|n't)\b|n't",
+    re.IGNORECASE,
+)
 _SENTENCE_END = re.compile(r"(?<=[.!?])[)\]*_\"'”’]*\s|\n")
 
 
@@ -101,10 +107,11 @@ def stated_answers(solution_text: str) -> tuple[str, ...]:
     r"""The places where a solution may state an answer in words, the most committed first.
 
     The boxes come as one place, so that a solution with several different ones has stated nothing; so do lines behind
-    "Answer:". The last sentence comes last. Nothing is taken from what is hidden, struck out, code or thinking.
+    "Answer:". The sentences come last, from the end of the text back to one that may take back what stands before it.
+    Nothing is taken from what is hidden, struck out, code or thinking.
 
-    >>> stated_answers(r"The force restores it. **Answer:** stable. So $\boxed{\text{stable}}$")
-    ('\\text{stable}', 'stable. So $\\boxed{\\text{stable}}$', 'So $\\boxed{\\text{stable}}$')
+    >>> stated_answers(r"It comes back. So $\boxed{\text{stable}}$")
+    ('\\text{stable}', 'So $\\boxed{\\text{stable}}$', 'It comes back.')
     """
     text = solution_text[-_MAX_SOLUTION:]
     for start, end in reversed(thoughts(text)):
@@ -113,7 +120,12 @@ def stated_answers(solution_text: str) -> tuple[str, ...]:
     boxes = "\n".join(dict.fromkeys(content.strip() for content in _boxes(text)))
     lines = "\n".join(dict.fromkeys(found[1].strip() for found in _MARKER.finditer(text)))
     sentences = [part.strip() for part in _SENTENCE_END.split(text) if part and _WORD.search(part)]
-    return tuple(place for place in (boxes, lines, *sentences[-1:]) if place)
+    last: list[str] = []
+    for sentence in sentences[: -_MAX_SENTENCES - 1 : -1]:
+        last.append(sentence)
+        if _TAKES_BACK.search(sentence):
+            break
+    return tuple(place for place in (boxes, lines, *last) if place)
 
 
 def _boxes(text: str) -> list[str]:

@@ -66,6 +66,7 @@ def attempts(reference: Formula, claim: Formula, context: Context) -> Iterator[A
         _length_attempts(a, b),
         _prime_attempts(a, b),
         _call_attempts(a, b, context),
+        _total_attempts(a, b),
         _real_attempts(a, b),
         _field_attempts(a, b),
     )
@@ -556,6 +557,22 @@ def _with_calls_read(f: Formula, other: Formula, context: Context) -> Formula:
             elif argument.op in ("add", "sub") and node.name in context.declared:
                 replacement[node] = Expr("mul", (symbol(node.name), argument))
     return _substituted(f, replacement) if replacement else f
+
+
+def _total_attempts(a: Formula, b: Formula) -> Iterator[Attempt]:
+    r"""`\partial U/\partial T` beside a reference with `dU/dT` and no partial derivative."""
+    if "partial" not in traits_of(b).ops or "derivative" not in traits_of(a).ops or "partial" in traits_of(a).ops:
+        return
+    totals = {node for member in a.members for node in walk(member) if node.op == "derivative"}
+    replacement: dict[Expr, Expr] = {}
+    for node in (node for member in b.members for node in walk(member) if node.op == "partial"):
+        total = Expr("derivative", node.args, node.name)
+        if total in totals:
+            replacement[node] = total
+    if replacement:
+        yield Attempt(
+            a, _substituted(b, replacement), ("notation: a partial derivative is the reference's total one",), 1
+        )
 
 
 def _real_attempts(a: Formula, b: Formula) -> Iterator[Attempt]:

@@ -12,11 +12,11 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from prism.errors import DataFileError, LatexSyntaxError, PrismError
-from prism.expr import Expr, Formula, canonical, symbols
+from prism.expr import Expr, Formula, canonical, substitute, symbol, symbols, walk
 from prism.latex import parse as parse_latex
 from prism.quantities import Quantity, quantity_expr, read_quantity
 
@@ -84,6 +84,11 @@ class Context:
         return frozenset(name for name in self.declared if len(name) > 1 and name.isalpha())
 
     @property
+    def dotted(self) -> frozenset[str]:
+        r"""Declared flows such as `\dot{m}`, which are read as one symbol."""
+        return frozenset(name for name in (*self.symbols, *self.givens) if name.startswith(r"\dot{"))
+
+    @property
     def kinds(self) -> dict[str, str]:
         """Kind of each declared symbol, by name; every other symbol is positive."""
         return {name: said.kind for name, said in self.symbols.items()}
@@ -122,7 +127,51 @@ def parse(latex: str, *, context: Context | None = None) -> Formula:
     >>> str(parse("Lo = h L/k")), str(parse("Lo = h L/k", context=Context(declared=frozenset(("Lo",)))))
     ('L*o = h*L/k', 'Lo = h*L/k')
     """
-    return parse_latex(latex, context.words if context else frozenset())
+    written = parse_latex(latex, context.words if context else frozenset())
+    if context is None:
+        return written
+    written = _with_words_as_factors(written, context.words) if context.words else written
+    return _with_dots_as_names(written, context.dotted) if context.dotted else written
+
+
+def _with_words_as_factors(written: Formula, words: frozenset[str]) -> Formula:
+    r"""A declared `\mathrm{Re}` is a symbol, so that `Re (f/0.3)^4` is a product and no real part."""
+    if written.parts:
+        return replace(written, parts=tuple(_with_words_as_factors(part, words) for part in written.parts))
+    if not any(node.op == "apply" and node.name in words for member in written.members for node in walk(member)):
+        return written
+    return replace(written, members=tuple(_word_as_factor(member, words) for member in written.members))
+
+
+def _word_as_factor(node: Expr, words: frozenset[str]) -> Expr:
+    """One node, and what is below it: the parser's depth limit bounds the recursion."""
+    args = tuple(_word_as_factor(arg, words) for arg in node.args)
+    called, power = (node.args[0], args[1:]) if node.op == "pow" else (node, ())
+    if called.op == "apply" and called.name in words and len(called.args) == 1:
+        inner = _word_as_factor(called.args[0], words)
+        return Expr("mul", (symbol(called.name), Expr("pow", (inner, *power)) if power else inner))
+    return Expr(node.op, args, node.name, node.value) if args != node.args else node
+
+
+def _with_dots_as_names(written: Formula, dotted: frozenset[str]) -> Formula:
+    r"""A flow `\dot m` that the problem declares is a quantity of its own, and no derivative of a mass."""
+    if written.parts:
+        return replace(written, parts=tuple(_with_dots_as_names(part, dotted) for part in written.parts))
+    found = {
+        node: symbol(name)
+        for member in written.members
+        for node in walk(member)
+        if node.op == "derivative" and (name := _dotted_name(node)) in dotted
+    }
+    return (
+        replace(written, members=tuple(substitute(member, found) for member in written.members)) if found else written
+    )
+
+
+def _dotted_name(node: Expr) -> str:
+    """The name of a first derivative by time as a quantity of its own; empty for anything else."""
+    is_rate = node.op == "derivative" and node.name == "1" and node.args[1:] == (symbol("t"),)
+    return rf"\dot{{{node.args[0].name}}}" if is_rate and node.args[0].op == "sym" else ""
 
 
 def kind_of(context: Context, name: str) -> str:
@@ -205,7 +254,9 @@ def _symbol_name(latex: str) -> str | None:
     """Name of the one symbol that this LaTeX is, or None."""
     parsed = parse_latex(latex)
     root: Expr | None = parsed.members[0] if parsed.kind == "expression" else None
-    return root.name if root is not None and root.op == "sym" else None
+    if root is None:
+        return None
+    return root.name if root.op == "sym" else _dotted_name(root) or None
 
 
 def _read_symbols(table: object, faults: list[str]) -> dict[str, Declaration]:

@@ -29,6 +29,7 @@ _LITTLE_WORDS = frozenset(
 )
 _WORD = re.compile(r"[A-Za-z]+")
 _DIGITS = re.compile(r"-?[\d.]+")
+_IN_LIGHT = re.compile(r"eV\s*(?:/\s*c|c\^)")  # masses in MeV/c^2 say what c is
 _CLAUSE_END = re.compile(r"[.;,:()]|\band\b")
 
 
@@ -47,7 +48,8 @@ class Given:
     Attributes:
         context: of file and text together.
         statement: what the text gives, used or not.
-        constants: symbols that are constants of nature by the words of the text or by their value, with the name.
+        constants: symbols that are constants of nature by the words of the text, by their value or as a unit, with the
+            name.
         left_out: what is not used.
     """
 
@@ -84,6 +86,8 @@ def given_of(context: Context, text: str, references: Sequence[Formula]) -> Give
             definitions.append(defined.formula)
     named = {name: constant for name, constant in _constants_named(text) if name not in givens}
     named |= {name: constant for name, text in givens.items() if (constant := _constant_of_value(name, text))}
+    if "c" not in givens and any(_IN_LIGHT.search(text) for text in givens.values()):
+        named["c"] = "speed of light in vacuum"
     constants = tuple((name, constant) for name, constant in named.items() if name not in context.symbols)
     kinds = {name: Declaration("constant") for name, _ in constants}
     full = replace(context, givens=givens, definitions=tuple(definitions), symbols={**kinds, **context.symbols})

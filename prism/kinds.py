@@ -64,8 +64,17 @@ def _compared(a: Formula, b: Formula, context: Context, *, approximate: bool) ->
         return _compare_collections(a, b, context)
     verdict = compare_zero_sets(a, b, context, approximate=approximate)
     if a.kind == "inequality" and verdict.status == "equivalent":
-        return compare_sides(a, b, context, verdict)
+        verdict = compare_sides(a, b, context, verdict)
+    if a.kind == "inequality" and verdict.status == "undecided" and _is_copy(a, b):
+        return Verdict("equivalent", "same_form", "proved", cost=verdict.cost)
     return verdict
+
+
+def _is_copy(a: Formula, b: Formula) -> bool:
+    """Whether two formulas have the same members, and the same relation between them."""
+    return a.relations == b.relations and [canonical(member) for member in a.members] == [
+        canonical(member) for member in b.members
+    ]
 
 
 def _any_member(a: Formula, b: Formula, context: Context) -> Verdict:

@@ -35,6 +35,7 @@ from prism.statements import Statement, statements_of
 
 MAX_EQUATIONS = 6  # of two systems that are solved together
 _REACHES = (3e3, 3e6)  # of the unknowns of two systems, from minus to plus: where else to look for solutions
+FORMULAS_KEPT = 4096  # references whose links are remembered in a process
 _APART = Fraction(5, 100)  # relative, of two members of a chain that contradict each other (semantics C.1)
 PAIRS_KEPT = 16384  # verdicts remembered in a process
 _NOTHING_KNOWN = Context()
@@ -82,11 +83,19 @@ def match(reference: Formula, claim: Formula, context: Context, asked: Asked = _
     if reference.kind == "implication":
         return _in_order(reference, claim, context)
     stated = statements_of(claim)
-    verdicts = [_best(needed, stated, context, asked) for needed in statements_of(reference, needed=True)]
+    verdicts = [_best(needed, stated, context, asked) for needed in _needed(reference)]
     worst = max(verdicts, key=lambda verdict: RANK[verdict.status])
     if worst.status != "equivalent" and (joint := _joint(reference, claim, context)) is not None:
         return replace(joint, cost=joint.cost + sum(verdict.cost for verdict in verdicts))
     return worst
+
+
+@lru_cache(maxsize=FORMULAS_KEPT)
+def _needed(reference: Formula) -> tuple[Statement, ...]:
+    r"""What a claim has to say of a reference: of a chain its links, but for arithmetic as in `x = 2 \times 3 = 6`."""
+    needed = statements_of(reference, needed=True)
+    telling = tuple(each for each in needed if symbols(*each.formula.members) or each.formula.parts)
+    return telling or needed
 
 
 def _joint(a: Formula, b: Formula, context: Context) -> Verdict | None:

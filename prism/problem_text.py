@@ -18,7 +18,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from prism.errors import LatexSyntaxError
-from prism.expr import EQUALITIES, ORDERINGS, Expr, Formula, canonical, formula, plain_parts, substitute, symbols, walk
+from prism.expr import EQUALITIES, ORDERINGS, Expr, Formula, canonical, formula, plain_parts, symbols, walk
 from prism.latex import LocatedFormula, extract
 from prism.latex import parse as parse_latex
 from prism.quantities import Quantity, quantity, with_italic_units
@@ -323,11 +323,10 @@ def _quantity_text(member: Expr) -> str | None:
 
     A whole or broken multiple of pi is written in degrees, which are exactly pi/180, if it is an angle or turns.
     """
-    member = substitute(member, {_PI: Expr("const", name=r"\pi")})
     meant = quantity(member)
-    in_light_units = meant is None and _is_in_light_units(member)
-    if meant is None and not in_light_units:
+    if meant is None:
         return None
+    in_light_units = _is_in_light_units(member)
     sign, factors = "", list(_factors(member, 1))
     numbers: list[tuple[Expr, int]] = []
     units: list[str] = []
@@ -339,7 +338,7 @@ def _quantity_text(member: Expr) -> str | None:
             numbers.append((node, power))
         elif node.op == "unit" or (in_light_units and node.op == "sym"):
             units.append(node.name if power == 1 else f"{node.name}^{power}")
-        elif node.op == "const" and node.name == r"\pi" and power == 1:
+        elif node.op == "const" and node.name == "pi" and power == 1:
             n_pi += 1
         else:
             return None
@@ -365,10 +364,9 @@ def _quantity_text(member: Expr) -> str | None:
     else:
         return None
     text = " ".join((sign + digits, *units))
-    return text if (quantity(text) == meant or (in_light_units and quantity(text) is not None)) else None
+    return text if quantity(text) == meant else None
 
 
-_PI = Expr("const", name="pi")  # the parser's; a quantity is written with its command
 _MAX_PI = 1
 _TURNING = frozenset(("s", "rad", "Hz", "min", "rev"))  # units that degrees stand beside
 _MAX_WHOLE_POWER = 40  # of a number, in a value: 10^{23} is written so

@@ -84,7 +84,8 @@ class Asked:
         is_final: a final answer, which may not be given with fewer figures than asked for, less one.
         n_before: numeric nodes that it follows from.
         recomputed: its value in its own unit, worked out from the nodes before it, if that agrees with it.
-        is_node: a node of a problem; an exact reference then takes a decimal of three figures too.
+        is_node: a node of a problem: a number without unit is in the unit asked for, and an exact reference takes a
+            decimal of three figures too.
         beside: what other nodes state the quantities of this one to be, and how they are asked for. A number that
             they refuse does not stand for the formula either: 50 rad/s is no frequency of 50 Hz.
     """
@@ -249,10 +250,10 @@ def compare_numbers(reference: Numeric, claim: StatedNumber, asked: Asked) -> Co
     wanted = reference.number
     readings: tuple[str, ...] = ()
     factor = Fraction(1)
-    if claim.unit is None and wanted.unit is not None and (any(wanted.unit.dimension) or wanted.unit.pi):
-        if not any(wanted.unit.dimension):  # a plain number is an angle in radians, unless degrees are asked for
+    if asked.is_node and claim.unit is None and wanted.unit is not None and (any(wanted.dimension) or wanted.unit.pi):
+        if not any(wanted.dimension):  # a plain number is an angle in radians, unless degrees are asked for
             plain = compare_numbers(reference, replace(claim, unit=_FREE), asked)
-            if plain.status == "equivalent" or not asked.is_node:
+            if plain.status == "equivalent":
                 return plain
         claim = replace(claim, unit=wanted.unit)
         readings = ("unit: the number has none; it is read in the one asked for",)

@@ -94,6 +94,13 @@ class AnswerRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
     near_misses: list[str] = []
 
 
+class LinkRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    chain: str
+    expect: Literal["confirmed", "refuted", "undecided"]
+    reason: str
+    context: dict[str, Any] = {}
+
+
 class GradingRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
     problem: str | dict[str, Any]
     solution: str
@@ -150,7 +157,7 @@ def near_misses() -> list[Any]:
     ]
 
 
-def context_of(row: EquivalenceRow) -> Any:
+def context_of(row: EquivalenceRow | LinkRow) -> Any:
     import prism
 
     return prism.Context.from_dict(row.context) if row.context else None
@@ -248,6 +255,16 @@ def test_answer(row: AnswerRow) -> None:
     for other in row.near_misses:
         verdict = text_answer(row.reference, row.instructions, stated_answers(other))
         assert verdict.status != "equivalent", (other, verdict)
+
+
+@pytest.mark.parametrize("row", params("links", LinkRow))
+def test_link(row: LinkRow) -> None:
+    import prism
+    from prism.links import link
+
+    left, right = prism.parse(row.chain).members
+    found = link(left, right, context_of(row) or prism.Context())
+    assert (found.status, found.reason) == (row.expect, row.reason), found
 
 
 @pytest.mark.parametrize("row", params("grading", GradingRow))

@@ -31,7 +31,7 @@ def test_check_says_it_in_words_and_in_its_exit_code(a: str, b: str, code: int, 
 def test_check_prints_a_witness_and_a_reading() -> None:
     assert "satisfies the reference" in run.invoke(app, ["check", "F = ma", "F = 2ma"]).stdout
     coulomb = run.invoke(app, ["check", r"F = \frac{Qq}{4\pi\epsilon_0 r^2}", "F = kQq/r^2"])
-    assert (coulomb.exit_code, "with k = " in coulomb.stdout) == (0, True)
+    assert (coulomb.exit_code, "with constant: k = " in coulomb.stdout) == (0, True)
 
 
 def test_check_takes_a_context() -> None:

@@ -19,6 +19,7 @@ ROMAN = TEXT_MODE | {r"\mathrm", r"\operatorname", r"\mathsf", r"\mathtt", r"\ma
 _VECTORS = (r"\vec", r"\mathbf", r"\boldsymbol", r"\bm", r"\overrightarrow", r"\pmb", r"\textbf", r"\mathbfit", r"\vb",
             r"\va", r"\vc", r"\vectorbold", r"\boldmath", r"\bold", r"\overleftarrow", r"\Vec", r"\mathbold", r"\bs",
             r"\vv")  # fmt: skip
+BOLD = frozenset(_VECTORS) - {r"\vec", r"\overrightarrow"}
 ACCENTS = {**dict.fromkeys(_VECTORS, r"\vec"), r"\bar": r"\bar", r"\overline": r"\bar", r"\Bar": r"\bar",
            r"\hat": r"\hat", r"\widehat": r"\hat", r"\vu": r"\hat", r"\uvec": r"\hat", r"\Hat": r"\hat",
            r"\tilde": r"\tilde", r"\widetilde": r"\tilde", r"\Tilde": r"\tilde", r"\mathcal": r"\mathcal",

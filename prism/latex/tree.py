@@ -32,6 +32,7 @@ from prism.latex.leaves import (
 )
 from prism.latex.names import (
     ACCENTS,
+    BOLD,
     DOTS,
     FRACTIONS,
     ROMAN,
@@ -264,7 +265,7 @@ def _command(cursor: Cursor, token: Token, items: list[Token]) -> None:
         items.append(scripted(cursor, Token("FRAC", text, token.pos, token.gap, args=args)))
     elif text == r"\sqrt":
         items.append(_root(cursor, token))
-    elif text in ROMAN:
+    elif text in ROMAN or (text in BOLD and _is_quantity_in_text(argument_at(cursor.tokens, cursor.index)[0])):
         _roman(cursor, token, items)
     elif text in REPEATING and repeats(cursor, items):
         pass

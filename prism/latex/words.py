@@ -41,6 +41,8 @@ UNITS = word_set(
     " µC μC µF μF µA μA µV μV µW μW µJ μJ µT μT µN μN µH μH µg μg"
     " MN mN kJ MJ mJ kW MW mW GW kV mV mA kHz MHz GHz THz kPa MPa GPa hPa keV MeV GeV TeV meV nC pC nF pF mH mT mmol"
     " kmol kcal cal erg dyn ft mi lb psi Torr hp Nm Js Ns rpm atm bar kWh Wh Ω kΩ MΩ Å °C °F dB u amu mL rev deg"
+    " Bq kBq MBq GBq TBq Ci mCi yr kyr Myr Gyr Sv mSv Gy mGy mbar krad mrad arcsec arcmin mas kpc Mpc AU ly dpt TW PW"
+    " EeV kA nA GV kat mmHg lm lx"
     " % \\%"
 )
 # Letters with a subscript that are one unit: pounds as a force and as a mass, the calories, the hartree.
@@ -48,8 +50,8 @@ WITH_SUBSCRIPT = word_set("lb_f lb_m E_h cal_th cal_it cal_IT cal_15 Btu_th Btu_
 _LONG_NAMES = word_set(
     "meter:m metre:m second:s newton:N joule:J watt:W kelvin:K pascal:Pa volt:V ampere:A coulomb:C tesla:T ohm:Ω"
     " kilogram:kg gram:g hour:h minute:min radian:rad kilometer:km kilometre:km centimeter:cm millimeter:mm"
-    " nanometer:nm degree:deg day:day mile:mi foot:ft feet:ft inch:inch inche:inch yard:yd mole:mol litre:L liter:L"
-    " hertz:Hz kilohertz:kHz megahertz:MHz kilojoule:kJ megajoule:MJ kilowatt:kW megawatt:MW kilonewton:kN"
+    " nanometer:nm degree:deg day:day year:yr mile:mi foot:ft feet:ft inch:inch inche:inch yard:yd mole:mol litre:L"
+    " liter:L hertz:Hz kilohertz:kHz megahertz:MHz kilojoule:kJ megajoule:MJ kilowatt:kW megawatt:MW kilonewton:kN"
     " kilopascal:kPa megapascal:MPa gigapascal:GPa kilovolt:kV millivolt:mV milliampere:mA calorie:cal"
     " kilocalorie:kcal electronvolt:eV parsec:pc lightyear:ly knot:knot becquerel:Bq"
 )
@@ -63,10 +65,10 @@ _UNIT_AFTER = re.compile(
 )
 _MORE_UNIT = re.compile(rf"(?:[ ~]|\\,){UNIT_EXPRESSION.pattern}(?![A-Za-z0-9_^/(-]|[.'][A-Za-z0-9])")
 _POWER_AFTER = re.compile(r"\$\^(?:\{\s*([-−]?\d)\s*\}|([-−]?\d))\$")  # `N/m$^2$`
-_DEGREES_AFTER = re.compile(  # `56.4$ $^\circ$C`, and behind a formula that ends in the degree `C`
+_DEGREES_AFTER = re.compile(  # `56.4$ $^\circ$C`
     r"[ ~]?\$\s*\^\s*(?:\{\s*\\circ\s*\}|\\circ)\s*\$[ ~]?([CF])(?![A-Za-z0-9'])"
 )
-_SCALE_AFTER = re.compile(r"([CF])(?![A-Za-z0-9'_^])|[ ~]([CF])(?=[.,;:)\n]|$)")
+_SCALE_AFTER = re.compile(r"[ ~]?([CF])(?![A-Za-z0-9_^'])")
 _MORE_WORDS = 3  # units that may follow the first one; `W m^-2 K^-4 s` has three
 _NOT_MORE = frozenset((*LONG_UNITS, "us", "bar", "h"))  # behind a unit these are words: `2 m bar`
 _PREFIX = re.compile("^(?:atto|femto|pico|nano|micro|milli|centi|deci|deca|deka|hecto|kilo|mega|giga|tera|peta|exa)")
@@ -165,9 +167,9 @@ def unit_after(text: str, start: int) -> tuple[str, int]:
 
 
 def scale_after(text: str, start: int) -> tuple[str, int]:
-    r"""The scale behind a formula that ends in a degree, as in `$T = 56^\circ$C`, as LaTeX, and where it ends."""
-    scale = _SCALE_AFTER.match(text, start)
-    return (rf"\mathrm{{{scale[1] or scale[2]}}}", scale.end()) if scale else ("", start)
+    r"""The scale behind degrees in a formula of their own, as in `$43.3\ ^\circ$C`; where it ends."""
+    after = _SCALE_AFTER.match(text, start)
+    return (rf"\mathrm{{{after[1]}}}", after.end()) if after else ("", start)
 
 
 def _is_article(text: str, word: str, end: int) -> bool:

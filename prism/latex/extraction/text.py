@@ -42,8 +42,8 @@ _POWER_OF_TEN = r"10\s*\^\s*(?:\{\s*[-+−]?\s*\d+\s*\}|\d)"
 _NUMBER = re.compile(  # the bounds on digits are beyond any number of physics, and keep a match short
     rf"[-+−]?\s*(?:\d[\d.,]{{0,30}}(?:(?:\{{,\}}|\\,)\d{{3}}){{0,6}}"
     rf"(?:\s*(?:\\times|\\cdot|×|·)\s*{_POWER_OF_TEN})?|{_POWER_OF_TEN})"
-    r"\s*((?:\\[,;: ]\s*)?(?:\^\s*(?:\{\s*\\circ\s*\}|\\circ)|\\degree))?"
 )
+_DEGREES = re.compile(r"\s*(?:\\[ ,;:]\s*)?(?:\^\s*\{?\s*\\circ\s*\}?|\\degree)\s*$")
 _COMPUTER_NUMBER = re.compile(r"([-+]?\d{1,30}(?:\.\d{0,30})?)[eE]([-+]?\d{1,4})")
 _REWRITTEN = {"amp": " ", "wide": " ", "column": " ", "drop": " ", "prose": ", "}
 _EDGES = (r"\,", r"\;", r"\:", r"\!", r"\>")
@@ -267,8 +267,9 @@ def _read_block(text: str, block: Block, left: _Left | None) -> _Found:
         found, left = _read(scan(text, *span), block.kind, left, 0)
         if block.kind == "plain":  # a piece without a relation is what is left of a sentence
             found = [item for item in found if _RELATED.search(item.latex)]
-    if found and left and block.kind in ("inline", "boxed") and (number := _NUMBER.fullmatch(left.last)):
-        unit, end = (scale_after if number[1] else unit_after)(text, block.outer_end)
+    number = _DEGREES.sub("", left.last) if left else ""
+    if found and left and block.kind in ("inline", "boxed") and _NUMBER.fullmatch(number):
+        unit, end = unit_after(text, block.outer_end) if number == left.last else scale_after(text, block.outer_end)
         last = max(item.span[1] for item in found)
         if unit:
             found = [

@@ -263,7 +263,7 @@ def _decided(reference: Formula, claim: Formula, context: Context, asked: Asked)
         return Verdict(refused.status, refused.reason, detail=refused.detail)
     verdict = _attempted(reference, claim, context)
     if verdict.status != "equivalent" and context.givens:
-        return _by_worked_out_number(reference, claim, context, verdict)
+        return _by_worked_out_number(reference, claim, context, asked, verdict)
     return verdict
 
 
@@ -290,13 +290,15 @@ def _by_number(wanted: Numeric, said: Numeric, asked: Asked) -> Verdict:
     return Verdict(found.status, found.reason, proof, readings=found.readings, detail=found.detail)
 
 
-def _by_worked_out_number(reference: Formula, claim: Formula, context: Context, otherwise: Verdict) -> Verdict:
-    """A formula whose inputs are all given is stated by its number too (semantics N.4)."""
+def _by_worked_out_number(
+    reference: Formula, claim: Formula, context: Context, asked: Asked, otherwise: Verdict
+) -> Verdict:
+    """A formula whose inputs are all given is stated by its number too (semantics N.4), as a final answer would be."""
     said = _number_of(claim, context) or closed_number_of(claim)
     wanted = worked_out_number(reference, said, context) if said is not None else None
     if said is None or wanted is None:
         return otherwise
-    found = _by_number(wanted, said, Asked(figures=3))
+    found = _by_number(wanted, said, Asked(figures=3, is_final=asked.is_node, is_node=asked.is_node))
     if found.status != "equivalent":
         return otherwise if otherwise.status == "undecided" else replace(found, cost=otherwise.cost)
     return replace(found, readings=(*found.readings, "given: all that it depends on"), stage=6, cost=otherwise.cost)

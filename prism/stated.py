@@ -364,8 +364,7 @@ def closed_number_of(f: Formula) -> Numeric | None:
         measured = measure(other, _NOTHING_KNOWN)
         if measured is not None:
             value, dimension = measured
-            has_unit = any(node.op == "unit" for node in walk(other))
-            unit = Unit("", Fraction(1), dimension) if has_unit else None
+            unit = Unit("", Fraction(1), dimension) if any(dimension) else None  # degrees in a sine are none
             return Numeric(subject, StatedNumber(value, unit, 3, abs(value) / 200))
     return None
 

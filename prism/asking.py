@@ -6,11 +6,13 @@ what it is, that value is what a solution is held against (semantics N.2); where
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 
 from prism.dag import ancestor_closure
-from prism.expr import Formula, symbols
-from prism.problem import Problem
+from prism.expr import Formula, symbols, walk
+from prism.problem import Problem, ProblemNode
 from prism.quantities import PI, Dimension
 from prism.stated import Asked, Known, Numeric, StatedNumber, measure, numeric_of, solved_near, tolerance
 
@@ -41,7 +43,16 @@ def asked_of(problem: Problem) -> dict[int, Asked]:
         if number.subject.op == "sym":
             known[number.subject.name] = _in_si(exact if asked.recomputed is not None else None, number.number)
         found[node.index] = asked
-    return found
+    return {node.index: replace(found[node.index], beside=_beside(node, problem, found)) for node in problem.nodes}
+
+
+def _beside(node: ProblemNode, problem: Problem, asked: Mapping[int, Asked]) -> tuple[tuple[Numeric, Asked], ...]:
+    """What numeric nodes state the quantities of a formula to be."""
+    if numeric_of(node.formula) is not None:
+        return ()
+    subjects = {part for f in (node.formula, *node.accept) for member in f.members for part in walk(member)}
+    stated = ((numeric_of(other.formula), asked[other.index]) for other in problem.nodes)
+    return tuple((number, how) for number, how in stated if number is not None and number.subject in subjects)
 
 
 def _learn(f: Formula, problem: Problem, known: dict[str, tuple[float, Dimension]]) -> None:
@@ -57,10 +68,8 @@ def _learn(f: Formula, problem: Problem, known: dict[str, tuple[float, Dimension
 
 
 def _in_si(exact: Fraction | None, number: StatedNumber) -> tuple[float, Dimension]:
-    value = number.value if exact is None else exact
-    unit = number.unit
-    in_si = value if unit is None else value * unit.factor * PI**unit.pi + unit.offset
-    return float(in_si), number.dimension
+    stated = number if exact is None else replace(number, value=exact)
+    return float(stated.in_si), number.dimension
 
 
 def _agrees(exact: Fraction, number: StatedNumber, asked: Asked) -> bool:

@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import chain, islice, product
 
-from prism.context import Context, kind_of, may_be_constant, values_of
+from prism.context import Context, Value, kind_of, may_be_constant, values_of
 from prism.dimensions import inconsistency
 from prism.expr import Expr, Formula, number, spell, substitute, symbol, symbols, traits_of, walk
 from prism.fields import written_out
@@ -26,6 +26,7 @@ from prism.quantities import (
     constants_of,
     is_unit,
     quantity,
+    unit,
     with_italic_units,
     with_units_resolved,
 )
@@ -87,16 +88,17 @@ def _informed(plain: Attempt, context: Context) -> Iterator[Attempt]:
         if _meet(defined):
             yield defined
         yield from _with_constants_read(defined, context)
-    last = certain = defined
+    last = defined
     lifted = _with_literals_lifted(plain, context)
     if lifted is not plain:
         last = _with_definitions(_resolved(lifted), context)
         if _is_even(last):
             yield last
         yield from _with_constants_read(last, context)
-        certain = _with_definitions(_resolved(_with_literals_lifted(plain, context, only_angles=True)), context)
-    # in two ways: a literal that happens to be a given's value may be meant as a number all the same
-    for start in dict.fromkeys((last, certain)):
+    # in two ways: a number that happens to be a given's value may be meant as a number all the same; an angle is the
+    # given in any case, for the sine and the cosine of 45 degrees are one number, and two formulas
+    starts = (last,) if _n_angle(lifted) < _n_angle(plain) else dict.fromkeys((last, defined))
+    for start in starts:
         yield from _with_givens(start, plain.claim, context)
 
 
@@ -183,16 +185,11 @@ def _reached(name: str, defined: Mapping[str, Expr]) -> frozenset[str]:
 _Amount = tuple[Fraction, Dimension]
 
 
-def _with_literals_lifted(attempt: Attempt, context: Context, *, only_angles: bool = False) -> Attempt:
-    """Literals of one side that are a given of the other, put as its symbol: lift, do not plug (semantics O).
-
-    Args:
-        only_angles: nothing but angles with their unit. They are the given in any case: the sine and the cosine of
-            45 degrees are one number, and two formulas.
-    """
+def _with_literals_lifted(attempt: Attempt, context: Context) -> Attempt:
+    """Literals of one side that are a given of the other, put as its symbol: lift, do not plug (semantics O)."""
     one, two = _names_meant(attempt.reference, context), _names_meant(attempt.claim, context)
-    a, from_a = _lifted(attempt.reference, _wanted(two - one, context, only_angles=only_angles))
-    b, from_b = _lifted(attempt.claim, _wanted(one - two, context, only_angles=only_angles))
+    a, from_a = _lifted(attempt.reference, _wanted(two - one, context))
+    b, from_b = _lifted(attempt.claim, _wanted(one - two, context))
     return Attempt(a, b, (*attempt.readings, *from_a, *from_b), 4) if from_a or from_b else attempt
 
 
@@ -202,19 +199,23 @@ def _names_meant(f: Formula, context: Context) -> frozenset[str]:
     return names.union(*(_reached(name, defined) for name in names & defined.keys()))
 
 
+def _n_angle(attempt: Attempt) -> int:
+    """Units that are plain numbers, as degrees are."""
+    nodes = (node for member in (*attempt.reference.members, *attempt.claim.members) for node in walk(member))
+    return sum(
+        node.op == "unit" and (known := unit(node.name)) is not None and not any(known.dimension) for node in nodes
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """What literals may stand for: givens by their value, where no other given has the same, and constants.
-
-    With `only_angles` an angle with its unit may be one of them, and nothing else.
-    """
+    """What literals may stand for: givens by their value, where no other given has the same, and constants."""
 
     amounts: Mapping[_Amount, str]
     constants: frozenset[str]
-    only_angles: bool
 
 
-def _wanted(names: Set[str], context: Context, *, only_angles: bool) -> _Wanted:
+def _wanted(names: Set[str], context: Context) -> _Wanted:
     values = values_of(context)
     amounts = [(value.quantity.value, value.quantity.dimension) for value in values.values()]
     own = {
@@ -223,7 +224,6 @@ def _wanted(names: Set[str], context: Context, *, only_angles: bool) -> _Wanted:
     return _Wanted(
         {amount: name for name, amount in own.items() if amounts.count(amount) == 1 and amount[0]},
         frozenset(name for name in names - values.keys() if may_be_constant(context, name) and has_value(name)),
-        only_angles,
     )
 
 
@@ -270,8 +270,6 @@ def _symbol_for(run: tuple[Expr, ...], names: _Wanted, used: dict[str, None]) ->
     amount = quantity(whole)
     if amount is None or (len(run) == 1 and not _is_telling(run[0])):
         return None
-    if names.only_angles and (len(run) == 1 or any(amount.dimension)):
-        return None
     if len(run) > 1:
         found = [names.amounts.get((amount.value, amount.dimension))]
     else:
@@ -303,7 +301,8 @@ def _with_givens(attempt: Attempt, written: Formula, context: Context) -> Iterat
     given too, a claim may be a copy of the given and nothing more.
 
     Args:
-        written: the claim as it is written: where it has no units at all, the values are put in without theirs.
+        written: the claim as it is written: where it has numbers without units, and no symbol of the claim is put in,
+            the values are put in without theirs. In `K = m v^2 d` with d = 0.5 m nothing is left out but physics.
     """
     values = values_of(context)
     one, two = _marks_of(attempt.reference).names, _marks_of(attempt.claim).names
@@ -319,12 +318,33 @@ def _with_givens(attempt: Attempt, written: Formula, context: Context) -> Iterat
     if not _is_even(full) or (len(left) < 2 and (subject is None or subject != subject_of(b) or left <= values.keys())):
         return
     yield full
-    ops = traits_of(written).ops
-    if "unit" not in ops and "num" in ops and all(abs(value.quantity.value) != 1 for value in put.values()):
+    if (
+        two.isdisjoint(put)
+        and _is_in_numbers(written)
+        and all(abs(value.quantity.value) != 1 for value in put.values())
+    ):
         bare = {symbol(name): number(1) for name in _marks_of(a).names | _marks_of(b).names if name.startswith(_UNIT)}
         if bare:
             said = (*readings, "unit: numbers without units are read in SI units")
             yield Attempt(_substituted(a, bare), _substituted(b, bare), said, 6)
+
+
+def _amounts(names: Set[str], values: Mapping[str, Value]) -> frozenset[_Amount]:
+    known = (values[name].quantity for name in names & values.keys())
+    return frozenset((each.value, each.dimension) for each in known)
+
+
+def _is_in_numbers(written: Formula) -> bool:
+    """Whether a formula has no units, but numbers that may stand for values: no exponents, and not 1."""
+    if "unit" in traits_of(written).ops:
+        return False
+    stack = list(written.members)
+    while stack:
+        node = stack.pop()
+        if node.op == "num" and node.value not in (0, 1, None):
+            return True
+        stack.extend(node.args[:1] if node.op == "pow" else node.args)
+    return False
 
 
 def subject_of(f: Formula) -> Expr | None:
@@ -534,7 +554,8 @@ def _prime_attempts(a: Formula, b: Formula) -> Iterator[Attempt]:
 def _call_attempts(a: Formula, b: Formula, context: Context) -> Iterator[Attempt]:
     r"""`E(\alpha)` beside an E that is written in \alpha: E; `f(n - 1)` beside an f of the problem: a product.
 
-    Only where the other formula has the letter and calls it nowhere; `x(T)` beside `x = vt` stays a value at T.
+    Only where the other formula has the letter and calls it nowhere; `x(T)` beside `x = vt` stays a value at T, and
+    `f(c)` beside an f of v the value at c.
     """
     if "apply" not in traits_of(a).ops | traits_of(b).ops:
         return
@@ -546,13 +567,14 @@ def _call_attempts(a: Formula, b: Formula, context: Context) -> Iterator[Attempt
 def _with_calls_read(f: Formula, other: Formula, context: Context) -> Formula:
     called = {node.name for member in other.members for node in walk(member) if node.op == "apply"}
     plain = traits_of(other).names - called
+    variables = {name: {of for each, of in other.depends if each == name} for name, _ in other.depends}
     replacement: dict[Expr, Expr] = {}
     for member in f.members:
         for node in walk(member):
             if node.op != "apply" or len(node.args) != 1 or node.name not in plain:
                 continue
             (argument,) = node.args
-            if argument.op == "sym" and argument.name in plain:
+            if argument.op == "sym" and argument.name in variables.get(node.name, plain):
                 replacement[node] = symbol(node.name)
             elif argument.op in ("add", "sub") and node.name in context.declared:
                 replacement[node] = Expr("mul", (symbol(node.name), argument))
@@ -580,7 +602,8 @@ def _real_attempts(a: Formula, b: Formula) -> Iterator[Attempt]:
     names = _marks_of(a).names
     if not {"abs", "mul"} & traits_of(b).ops:
         return
-    conjugates = {name: conjugated(name) for name in _marks_of(b).names if conjugated(name) in names - {name}}
+    both = names & _marks_of(b).names  # alone, `\bar v` may be a mean and `T^*` a critical value
+    conjugates = {name: conjugated(name) for name in _marks_of(b).names if conjugated(name) in both - {name}}
     moduli = [
         node for member in b.members for node in walk(member)
         if node.op == "pow" and node.args[1].value == 2 and node.args[0].op == "abs"

@@ -26,6 +26,7 @@ from prism.vocabulary import (
     Vocabulary,
     expansions_of,
     fresh_atoms,
+    is_naming,
     renamings,
     vocabulary_of,
     with_names,
@@ -172,8 +173,11 @@ def match_renamed(
 
 
 def _may_learn(new: dict[Expr, str], stated: Formula, vocabulary: Vocabulary, context: Context) -> bool:
-    """Whether names may be learnt from a formula: it has a symbol of the problem, and no value speaks against."""
-    if symbols(*stated.members).isdisjoint(vocabulary.known):
+    """Whether names may be learnt from a formula: it has a symbol of the problem, and no value speaks against.
+
+    Not from `R = R_T`: that gives a name, and would be whatever statement a node of two symbols makes.
+    """
+    if symbols(*stated.members).isdisjoint(vocabulary.known) or is_naming(stated):
         return False
     values = values_of(context)
     return all(

@@ -66,7 +66,8 @@ def _compared(a: Formula, b: Formula, context: Context, *, approximate: bool) ->
     if a.kind == "inequality" and verdict.status == "equivalent":
         verdict = compare_sides(a, b, context, verdict)
     is_open = a.kind == "inequality" and verdict.status == "undecided"
-    if (is_open or (a.kind == "equation" and verdict.reason == "identity")) and _is_copy(a, b):
+    is_arithmetic = a.kind == "equation" and verdict.reason == "identity" and not symbols(*a.members)
+    if (is_open or is_arithmetic) and _is_copy(a, b):
         return Verdict("equivalent", "same_form", "proved", cost=verdict.cost)
     return verdict
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 from functools import lru_cache
 
 from prism.attempts import Attempt, attempts, inconsistency_of, may_be_approximate, resolved, resolved_pair
@@ -21,13 +22,23 @@ from prism.lowering import Mismatch
 from prism.notation import holds_matrix
 from prism.quantities import with_italic_units
 from prism.regions import are_regions, compare_regions
-from prism.stated import Asked, Numeric, closed_number_of, compare_numbers, numeric_of, worked_out_number
+from prism.stated import (
+    Asked,
+    Compared,
+    Numeric,
+    closed_number_of,
+    compare_numbers,
+    measure,
+    numeric_of,
+    worked_out_number,
+)
 from prism.statements import Statement, statements_of
 from prism.tape import TapeTooLarge
 
 MAX_EQUATIONS = 6  # of two systems that are solved together
 _REACHES = (3e3, 3e6)  # of the unknowns of two systems, from minus to plus: where else to look for solutions
 FORMULAS_KEPT = 4096  # references whose links are remembered in a process
+_APART = Fraction(5, 100)  # relative, of two members of a chain that contradict each other (semantics C.1)
 PAIRS_KEPT = 16384  # verdicts remembered in a process
 _NOTHING_KNOWN = Context()
 _AS_IT_STANDS = Asked()
@@ -213,12 +224,36 @@ def _best(needed: Statement, stated: tuple[Statement, ...], context: Context, as
         cost += verdict.cost
         if verdict.status == "equivalent" and not _conditions_meet(needed, statement, context):
             verdict = Verdict("undecided", "unsupported", detail="the conditions under which they hold")
+        elif verdict.status == "equivalent" and _is_taken_back(needed.formula, statement.formula, stated, context):
+            verdict = Verdict("different", "other_number", detail="the formula beside it gives another number")
         if best is None or RANK[verdict.status] < RANK[best.status]:
             best = verdict
         if best.status == "equivalent":
             break
     assert best is not None
     return best if best.cost == cost else replace(best, cost=cost)
+
+
+def _is_taken_back(reference: Formula, claim: Formula, stated: tuple[Statement, ...], context: Context) -> bool:
+    """Whether a number that stands for a formula comes from another formula, which gives something else.
+
+    `K = m v^2 = 9 J`, where half of it is 9 J, says that K is m v^2.
+    """
+    said = _number_of(claim, context) or closed_number_of(claim)
+    if said is None or numeric_of(reference) is not None:
+        return False
+    for other in stated:
+        if other.formula.kind != "equation":
+            continue
+        for subject, expr in (other.formula.members, other.formula.members[::-1]):
+            found = measure(expr, context) if subject == said.subject and _is_of_givens(expr, context) else None
+            if found is not None and abs(found[0] - said.number.in_si) > _APART * abs(found[0]):
+                return True
+    return False
+
+
+def _is_of_givens(expr: Expr, context: Context) -> bool:
+    return bool(names := symbols(expr)) and names <= context.givens.keys()
 
 
 def _with_whole_numbers(context: Context, names: frozenset[str]) -> Context:
@@ -239,9 +274,11 @@ def _decided(reference: Formula, claim: Formula, context: Context, asked: Asked)
             return _by_number(wanted, said, asked)
     elif wanted is not None and asked.is_node and not wanted.number.is_exact and claim.kind == "equation":
         return Verdict("different", "unstated")
+    if wanted is None and said is not None and (refused := _refused_beside(said, asked)) is not None:
+        return Verdict(refused.status, refused.reason, detail=refused.detail)
     verdict = _attempted(reference, claim, context)
     if verdict.status != "equivalent" and context.givens:
-        return _by_worked_out_number(reference, claim, context, verdict)
+        return _by_worked_out_number(reference, claim, context, asked, verdict)
     return verdict
 
 
@@ -254,19 +291,29 @@ def _number_of(claim: Formula, context: Context) -> Numeric | None:
     return None if members == claim.members else numeric_of(replace(claim, members=members))
 
 
+def _refused_beside(said: Numeric, asked: Asked) -> Compared | None:
+    """Why no other node that states a number of this quantity takes it; None if one does, or there is none."""
+    found = [
+        compare_numbers(number, said.number, how) for number, how in asked.beside if number.subject == said.subject
+    ]
+    return None if not found or any(each.status == "equivalent" for each in found) else found[0]
+
+
 def _by_number(wanted: Numeric, said: Numeric, asked: Asked) -> Verdict:
     found = compare_numbers(wanted, said.number, asked)
     proof = "tested" if found.status == "equivalent" else None
     return Verdict(found.status, found.reason, proof, readings=found.readings, detail=found.detail)
 
 
-def _by_worked_out_number(reference: Formula, claim: Formula, context: Context, otherwise: Verdict) -> Verdict:
-    """A formula whose inputs are all given is stated by its number too (semantics N.4)."""
+def _by_worked_out_number(
+    reference: Formula, claim: Formula, context: Context, asked: Asked, otherwise: Verdict
+) -> Verdict:
+    """A formula whose inputs are all given is stated by its number too (semantics N.4), as a final answer would be."""
     said = _number_of(claim, context) or closed_number_of(claim)
     wanted = worked_out_number(reference, said, context) if said is not None else None
     if said is None or wanted is None:
         return otherwise
-    found = _by_number(wanted, said, Asked(figures=3))
+    found = _by_number(wanted, said, Asked(figures=3, is_final=asked.is_node, is_node=asked.is_node))
     if found.status != "equivalent":
         return otherwise if otherwise.status == "undecided" else replace(found, cost=otherwise.cost)
     return replace(found, readings=(*found.readings, "given: all that it depends on"), stage=6, cost=otherwise.cost)

@@ -70,6 +70,12 @@ class StatedNumber:
         """Exponents of the base units; none for a number without unit."""
         return (self.unit or _FREE).dimension
 
+    @property
+    def in_si(self) -> Fraction:
+        """The number in coherent SI units; one without unit as it stands."""
+        unit = self.unit
+        return self.value if unit is None else self.value * unit.factor * PI**unit.pi + unit.offset
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -82,6 +88,8 @@ class Asked:
         recomputed: its value in its own unit, worked out from the nodes before it, if that agrees with it.
         is_node: a node of a problem: a number without unit is in the unit asked for, and an exact reference takes a
             decimal of three figures too.
+        beside: what other nodes state the quantities of this one to be, and how they are asked for. A number that
+            they refuse does not stand for the formula either: 50 rad/s is no frequency of 50 Hz.
     """
 
     figures: int | None = None
@@ -89,6 +97,7 @@ class Asked:
     n_before: int = 0
     recomputed: Fraction | None = None
     is_node: bool = False
+    beside: tuple[tuple[Numeric, Asked], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,13 +358,12 @@ def worked_out_number(f: Formula, said: Numeric, context: Context) -> Numeric | 
         if left == subject and symbols(right) and subject.name not in symbols(right):
             measured = measure(right, context)
     if measured is None and subject not in f.members:
-        unit = said.number.unit or _FREE
-        start = float(said.number.value * unit.factor * PI**unit.pi + unit.offset)
-        root = solved_near(f, subject.name, start, unit.dimension, context, {})
+        dimension, start = said.number.dimension, float(said.number.in_si)
+        root = solved_near(f, subject.name, start, dimension, context, {})
         if root is not None and root < 0 and kind_of(context, subject.name) == "positive":
-            mirrored = solved_near(f, subject.name, -start, unit.dimension, context, {})
+            mirrored = solved_near(f, subject.name, -start, dimension, context, {})
             root = root if mirrored is None or mirrored < 0 else None
-        measured = None if root is None else (Fraction(root), unit.dimension)
+        measured = None if root is None else (Fraction(root), dimension)
     if measured is None:
         return None
     value, dimension = measured
@@ -373,8 +381,7 @@ def closed_number_of(f: Formula) -> Numeric | None:
         measured = measure(other, _NOTHING_KNOWN)
         if measured is not None:
             value, dimension = measured
-            has_unit = any(node.op == "unit" for node in walk(other))
-            unit = Unit("", Fraction(1), dimension) if has_unit else None
+            unit = Unit("", Fraction(1), dimension) if any(dimension) else None  # degrees in a sine are none
             return Numeric(subject, StatedNumber(value, unit, 3, abs(value) / 200))
     return None
 
@@ -471,8 +478,7 @@ def with_units_to_the_right(members: tuple[Expr, ...], relations: tuple[str, ...
                 break
             right = stated_number(members[j])
             if right is not None and right.unit is not None:
-                in_si = right.value * right.unit.factor * PI**right.unit.pi + right.unit.offset
-                if not _within(own.value, in_si) or _within(own.value, right.value):
+                if not _within(own.value, right.in_si) or _within(own.value, right.value):
                     split = _number_and_unit(members[j])
                     assert split is not None
                     assert split[1] is not None

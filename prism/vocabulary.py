@@ -18,15 +18,16 @@ from itertools import permutations
 
 from prism.attempts import without_power
 from prism.context import Context
-from prism.expr import EQUALITIES, Expr, Formula, plain_parts, spell, substitute, symbols, walk
+from prism.expr import EQUALITIES, Expr, Formula, plain_parts, spell, substitute, symbols, traits_of, walk
 from prism.stated import StatedNumber, numeric_of
 from prism.statements import statements_of
 
 MAX_ROUNDS = 6  # definitions that are put into one another
-MAX_NODES = 2000  # of a formula with definitions put in
+MAX_NODES = 300  # of a formula with definitions put in; real ones have under 100, and each meets every node
 MAX_RENAMED = 3  # names of one formula that are taken for others
 
 _NOTHING_KNOWN = Context()
+_GENERAL = frozenset(("differential", "integral", "contour"))
 _ATOMS = ("sym", "derivative", "apply", "bracket", "partial")
 _VARIANTS: Mapping[str, frozenset[str]] = {
     letter: frozenset(others.split())
@@ -40,6 +41,7 @@ _VARIANTS: Mapping[str, frozenset[str]] = {
 """Words and abbreviations that stand for a letter in textbooks."""
 
 _HEAD = re.compile(r"\\[A-Za-z]+\{\\?[A-Za-z]+\}|\\[A-Za-z]+|[A-Za-z]+|.")
+_DIFFERENCE = re.compile(r"\\[Dd]elta (?=.)")
 _FONTS = re.compile(r"\\(?:mathcal|mathscr|mathfrak|mathit|mathsf)\{([A-Za-z])\}")
 
 
@@ -65,38 +67,57 @@ class Vocabulary:
     Attributes:
         definitions: in the order of the text.
         known: symbols of the problem and of its reference; all others are fresh.
-        beside: symbols of the problem that stand with one of the solution's own in a formula, other than as what it
-            equals; it is no other name for them.
         names: the solution's names that have been taken for the problem's.
         numbers: what the solution states its own symbols to be, in numbers.
+        used: the problem's symbols that the solution itself writes, other than to name or state them.
     """
 
     definitions: tuple[Definition, ...] = ()
     known: frozenset[str] = frozenset()
-    beside: Mapping[Expr, frozenset[str]] = field(default_factory=dict, hash=False)
     names: Mapping[Expr, str] = field(default_factory=dict, hash=False)
     numbers: Mapping[Expr, tuple[StatedNumber, ...]] = field(default_factory=dict, hash=False)
+    used: frozenset[str] = frozenset()
 
 
 def vocabulary_of(formulas: Iterable[Formula], known: frozenset[str]) -> Vocabulary:
     """The definitions that the formulas of a solution state, in order."""
     found: list[Definition] = []
     numbers: dict[Expr, tuple[StatedNumber, ...]] = {}
-    beside: dict[Expr, frozenset[str]] = {}
+    used: set[str] = set()
     for place, f in enumerate(formulas):
+        used |= _used_in(f, known)
         if not fresh_atoms(f, known):
             continue
         found += _definitions_in(f, place, known)
-        for part in plain_parts(f):
-            there = symbols(*part.members) & known
-            for atom in fresh_atoms(part, known):
-                equal = {member.name for member in part.members} if atom in part.members else set()
-                beside[atom] = beside.get(atom, frozenset()) | there - symbols(atom) - equal
         for statement in statements_of(f):
             numeric = numeric_of(statement.formula)
             if numeric is not None and is_fresh(numeric.subject, known):
                 numbers[numeric.subject] = (*numbers.get(numeric.subject, ()), numeric.number)
-    return Vocabulary(tuple(found), known, beside, numbers=numbers)
+    return Vocabulary(tuple(found), known, numbers=numbers, used=frozenset(used))
+
+
+def _used_in(f: Formula, known: frozenset[str]) -> frozenset[str]:
+    r"""The problem's symbols that a formula uses; one that only names or states a quantity uses none.
+
+    `R_a = R_1` and `R_1 = 5` use none, nor does what stands within a quantity of the solution's own, nor a law in
+    differentials: the T of `dS = \delta Q/T` is any temperature.
+    """
+    parts = [part for part in plain_parts(f) if not is_naming(part) and numeric_of(part) is None]
+    parts = [part for part in parts if traits_of(part).ops.isdisjoint(_GENERAL)]
+    found: set[str] = set()
+    stack = [member for part in parts for member in part.members]
+    while stack:
+        node = stack.pop()
+        if node.op == "sym":
+            found.add(node.name)
+        elif not (is_fresh(node, known) or _is_mean(node)):
+            stack.extend(node.args)
+    return frozenset(found & known)
+
+
+def is_naming(f: Formula) -> bool:
+    """Whether a formula sets one quantity equal to another and says no more."""
+    return f.kind == "equation" and all(member.op == "sym" or _is_mean(member) for member in f.members)
 
 
 def _definitions_in(f: Formula, place: int, known: frozenset[str]) -> Iterator[Definition]:
@@ -174,9 +195,9 @@ def expansions_of(f: Formula, vocabulary: Vocabulary, place: int) -> tuple[Expan
     r"""A formula with the solution's own symbols eliminated; nothing if it has none that are defined.
 
     Each symbol has one definition: the nearest before its use, else the first after it. Where a symbol has several,
-    the first of all is tried too: `\delta = 2t` says what \delta is, `\delta = m\lambda` what follows. Not where it
-    is in the same symbols: `u = v\sin\theta` after `u = v\cos\theta` takes it back. What a formula itself defines
-    stays, or it would say nothing.
+    the first of all is tried too: `\delta = 2t` says what \delta is, `\delta = m\lambda` what follows. Not where the
+    two are of the same symbols: then the later one takes the first back. What a formula itself defines stays, or it
+    would say nothing.
     """
     found = (_with_definitions(f, vocabulary, place, first=first) for first in (False, True))
     return tuple(dict.fromkeys(one for one in found if one is not None))
@@ -222,10 +243,15 @@ def _in_force(vocabulary: Vocabulary, place: int, *, first: bool) -> dict[Expr, 
         before = found.get(one.subject)
         if one.place == place or (before is not None and _is_known_name(before, vocabulary)):
             continue
-        is_nearer = one.place < place and not (first and before and symbols(before.expr) != symbols(one.expr))
+        is_nearer = one.place < place and not (first and not _takes_back(one, before))
         if before is None or is_nearer or _is_known_name(one, vocabulary):
             found[one.subject] = one
     return {subject: one.expr for subject, one in found.items()}
+
+
+def _takes_back(one: Definition, before: Definition | None) -> bool:
+    """Whether a definition says something else of the same symbols as one before it."""
+    return before is not None and symbols(one.expr) == symbols(before.expr)
 
 
 def _is_known_name(one: Definition, vocabulary: Vocabulary) -> bool:
@@ -238,11 +264,16 @@ def _is_known_name(one: Definition, vocabulary: Vocabulary) -> bool:
 def head_of(name: str) -> str:
     r"""The letter of a symbol without its index, prime and font; accents stay, as they tell symbols apart.
 
-    >>> head_of("C_{v,m}"), head_of("P'_e"), head_of(r"\tilde{\nu}_0"), head_of(r"\mathcal{E}")
-    ('C', 'P', '\\tilde{\\nu}', 'E')
+    A difference has the letter of what differs: `\Delta H` is no other name for `\Delta U`.
+
+    >>> head_of("C_{v,m}"), head_of("P'_e"), head_of(r"\tilde{\nu}_0"), head_of(r"\mathcal{E}"), head_of(r"\Delta T_a")
+    ('C', 'P', '\\tilde{\\nu}', 'E', '\\Delta T')
     """
-    found = _HEAD.match(_FONTS.sub(r"\1", name))
-    return found[0] if found else name
+    name = _FONTS.sub(r"\1", name)
+    lead = _DIFFERENCE.match(name)
+    rest = name[lead.end() :] if lead else name
+    found = _HEAD.match(rest)
+    return (lead[0] if lead else "") + (found[0] if found else rest)
 
 
 def _index_of(name: str) -> str:
@@ -255,6 +286,8 @@ def may_name(fresh: Expr, name: str) -> bool:
     if not own or "'" in own or "'" in name:
         return False
     letter, variants = head_of(own), _VARIANTS.get(head_of(name), frozenset())
+    if _is_mean(fresh) and head_of(name) == rf"\bar{{{letter}}}":
+        return True
     return letter == head_of(name) or own in variants or letter in variants
 
 
@@ -300,16 +333,18 @@ def _is_defined(atom: Expr, vocabulary: Vocabulary) -> bool:
 
 
 def _is_free(atom: Expr, name: str, vocabulary: Vocabulary) -> bool:
-    """Whether no other of the solution's symbols has been taken for this one, but for those that it is set equal to.
+    """Whether nothing else in the solution has this name, and this symbol no other, but for what they are set equal to.
 
-    Nor may the problem's own name stand beside it: who writes `C_p = C + R` means two quantities.
+    Who writes both `R_1` and `R_a` means two things by them; who says `V = V_0` does not mean V_T by V.
     """
-    if name in vocabulary.beside.get(atom, ()):
-        return False
     others = {other for other, taken in vocabulary.names.items() if taken == name}
+    others |= {one.subject for one in vocabulary.definitions if one.expr == Expr("sym", name=name)}
     equal = {one.expr for one in vocabulary.definitions if one.subject == atom}
     equal |= {one.subject for one in vocabulary.definitions if one.expr == atom}
-    return others <= equal | {atom}
+    called = {expr.name for expr in equal if expr.op == "sym" and expr.name in vocabulary.known}
+    if called:
+        return name in called
+    return name not in vocabulary.used and others <= equal | {atom}
 
 
 def with_names(f: Formula, names: Mapping[Expr, str]) -> Formula:

@@ -542,6 +542,8 @@ def _built_integral(item: Token, body: list[Token], measures: list[Token]) -> To
         raise Fault(item.pos, "an integral with an upper limit alone", "a lower limit")
     kind = "CONTOUR" if item.text.startswith(r"\o") else "INTEGRAL_"
     for position, measure in enumerate(measures):
+        if measure.sup is not None and any(part.type == "NUM" for part in measure.sup):
+            raise Fault(measure.pos, "a power behind the measure of an integral", "brackets around what is raised")
         label = " ".join(part for part in (name, f"d^{measure.text}" if measure.text else "") if part)
         if fold > 1 and len(measures) == 1:
             label = f"{fold} {label}".strip()

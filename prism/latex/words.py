@@ -50,9 +50,16 @@ WITH_SUBSCRIPT = word_set("lb_f lb_m E_h cal_th cal_it cal_IT cal_15 Btu_th Btu_
 _LONG_NAMES = word_set(
     "meter:m metre:m second:s newton:N joule:J watt:W kelvin:K pascal:Pa volt:V ampere:A coulomb:C tesla:T ohm:Ω"
     " kilogram:kg gram:g hour:h minute:min radian:rad kilometer:km kilometre:km centimeter:cm millimeter:mm"
-    " nanometer:nm degree:deg day:day year:yr"
+    " nanometer:nm degree:deg day:day year:yr mile:mi foot:ft feet:ft inch:inch yard:yd mole:mol litre:L"
+    " liter:L hertz:Hz kilohertz:kHz megahertz:MHz kilojoule:kJ megajoule:MJ kilowatt:kW megawatt:MW kilonewton:kN"
+    " kilopascal:kPa megapascal:MPa gigapascal:GPa kilovolt:kV millivolt:mV milliampere:mA calorie:cal"
+    " kilocalorie:kcal electronvolt:eV parsec:pc lightyear:ly knot:knot becquerel:Bq"
 )
-LONG_UNITS = {name.partition(":")[0] + ending: name.partition(":")[2] for name in _LONG_NAMES for ending in ("", "s")}
+LONG_UNITS = {
+    name + ending: short
+    for name, _, short in (pair.partition(":") for pair in _LONG_NAMES)
+    for ending in ("", *(["es"] if name.endswith("ch") else [] if name.endswith(("z", "feet")) else ["s"]))
+}
 _UNIT = "(?:" + "|".join(map(re.escape, sorted((*UNITS, *LONG_UNITS), key=lambda name: (-len(name), name)))) + ")"
 _POWER = r"(?:\^?\{?[-−]?\d\}?|[²³]|⁻[¹²³])?"
 # A unit of more than five factors is no unit.
@@ -62,6 +69,9 @@ _UNIT_AFTER = re.compile(
 )
 _MORE_UNIT = re.compile(rf"(?:[ ~]|\\,){UNIT_EXPRESSION.pattern}(?![A-Za-z0-9_^/(-]|[.'][A-Za-z0-9])")
 _POWER_AFTER = re.compile(r"\$\^(?:\{\s*([-−]?\d)\s*\}|([-−]?\d))\$")  # `N/m$^2$`
+_DEGREES_AFTER = re.compile(  # `56.4$ $^\circ$C`
+    r"[ ~]?\$\s*\^\s*(?:\{\s*\\circ\s*\}|\\circ)\s*\$[ ~]?([CF])(?![A-Za-z0-9'])"
+)
 _SCALE_AFTER = re.compile(r"[ ~]?([CF])(?![A-Za-z0-9_^'])")
 _MORE_WORDS = 3  # units that may follow the first one; `W m^-2 K^-4 s` has three
 _NOT_MORE = frozenset((*LONG_UNITS, "us", "bar", "h"))  # behind a unit these are words: `2 m bar`
@@ -141,6 +151,8 @@ def end_of_units(text: str, start: int, end: int) -> int:
 
 def unit_after(text: str, start: int) -> tuple[str, int]:
     """The unit that stands in prose from `start` on, as LaTeX, and where it ends; nothing if there is none."""
+    if degrees := _DEGREES_AFTER.match(text, start):
+        return rf"^{{\circ}}\mathrm{{{degrees[1]}}}", degrees.end()
     after = _UNIT_AFTER.match(text, start)
     if not after:
         return "", start

@@ -61,16 +61,46 @@ def graded() -> list[str]:
     data = result("graded_cases")
     lines = [
         f"Labelled development cases, 12 problems with four students each ({provenance(data)});",
-        "definitions, other names and tolerances on numbers are not yet used:",
+        "graded with what problem and solution define put in, and without, each against its own label:",
         "",
-        "| student | nodes | labels right | missed | falsely matched | exact sets |",
-        "|---|---|---|---|---|---|",
+        "| student | definitions | nodes | labels right | missed | falsely matched | exact sets |",
+        "|---|---|---|---|---|---|---|",
     ]
-    for kind, row in data["result"]["with definitions"].items():
-        share = f"{row['right']} ({row['right'] / row['nodes']:.1%})"
-        exact = f"{row['exact']} of {row['solutions']}"
-        lines.append(f"| {kind} | {row['nodes']} | {share} | {row['missed']} | {row['false']} | {exact} |")
+    for label in ("with definitions", "without definitions"):
+        for kind, row in data["result"][label].items():
+            share = f"{row['right']} ({row['right'] / row['nodes']:.1%})"
+            exact = f"{row['exact']} of {row['solutions']}"
+            used = label.removesuffix(" definitions")
+            lines.append(f"| {kind} | {used} | {row['nodes']} | {share} | {row['missed']} | {row['false']} | {exact} |")
     return lines
+
+
+def itself() -> list[str]:
+    data = result("worked")
+    own = data["result"]["self"]
+    lines = [
+        f"Worked solutions of others against a DAG of their own display formulas ({provenance(data)}):",
+        f"{own['matched']} of {own['nodes']} nodes are matched. Neighbours of their chains:",
+        "",
+        "| chains of | links | confirmed | refuted | undecided |",
+        "|---|---|---|---|---|",
+    ]
+    for name in ("worked.jsonl", "rollouts.jsonl"):
+        row = data["result"][f"links of {name}"]
+        said = row["statuses"]
+        lines.append(
+            f"| {name.removesuffix('.jsonl')} | {row['links']} | {said['confirmed']} | {said['refuted']} | {said['undecided']} |"
+        )
+    return lines
+
+
+def context_costs() -> list[str]:
+    data = result("context_speed")
+    row = data["result"]
+    return [
+        f"What problem and solution define and give adds to the time of a grade, {row['n']} model responses",
+        f"({provenance(data)}): {row['added_share_of_total']:.0%} in all, {row['added_share_median']:.0%} at the median.",
+    ]
 
 
 def reading() -> list[str]:
@@ -150,7 +180,7 @@ def main() -> int:
     text = README.read_text("utf-8")
     before, rest = text.split(START)
     after = rest.split(END)[1]
-    parts = (accuracy, pairs, graded, reading, extraction, speed)
+    parts = (accuracy, pairs, graded, itself, reading, extraction, context_costs, speed)
     body = "\n\n".join("\n".join(part()) for part in parts)
     current = f"{before}{START}\n\n{body}\n\n{END}{after}"
     if options.check:

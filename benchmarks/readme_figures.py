@@ -87,19 +87,18 @@ def itself() -> list[str]:
     ]
     for name in ("worked.jsonl", "rollouts.jsonl"):
         row = data["result"][f"links of {name}"]
-        said = row["statuses"]
-        lines.append(
-            f"| {name.removesuffix('.jsonl')} | {row['links']} | {said['confirmed']} | {said['refuted']} | {said['undecided']} |"
-        )
+        counts = [row["links"], *(row["statuses"][status] for status in ("confirmed", "refuted", "undecided"))]
+        lines.append(f"| {name.removesuffix('.jsonl')} | {' | '.join(map(str, counts))} |")
     return lines
 
 
 def context_costs() -> list[str]:
     data = result("context_speed")
     row = data["result"]
+    total, median = f"{row['added_share_of_total']:.0%}", f"{row['added_share_median']:.0%}"
     return [
         f"What problem and solution define and give adds to the time of a grade, {row['n']} model responses",
-        f"({provenance(data)}): {row['added_share_of_total']:.0%} in all, {row['added_share_median']:.0%} at the median.",
+        f"({provenance(data)}): {total} in all, {median} at the median.",
     ]
 
 

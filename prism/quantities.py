@@ -638,7 +638,7 @@ def quantity_expr(text: str) -> Expr:
     r"""As `read_quantity`, as number times base-unit symbols; pi stays pi, so that 45° is `\pi/4`.
 
     >>> str(quantity_expr("45 deg")), str(quantity_expr("2.5 km"))
-    ('\\pi/4', '2500*\\unit{m}')
+    ('pi/4', '2500*\\unit{m}')
     """
     value, found = _number_and_unit(text)
     if found.offset:

@@ -63,7 +63,7 @@ def test_wheel_carries_the_data(built: tuple[Path, Path]) -> None:
     with zipfile.ZipFile(built[1]) as wheel:
         inside = set(wheel.namelist())
     for folder in DATA:
-        files = [path for path in (ROOT / folder).rglob("*") if path.is_file()]
+        files = [path for path in (ROOT / folder).rglob("*") if path.is_file() and path.parent.name != "__pycache__"]
         assert files, f"{folder}/ is empty"
         assert {f"prism/data/{path.relative_to(ROOT).as_posix()}" for path in files} <= inside
     assert "prism/py.typed" in inside

@@ -516,7 +516,8 @@ def _with_italic_units(left: Expr, right: Expr, context: Context) -> tuple[Expr,
 def _weigh_with_givens(left: Expr, right: Expr, context: Context, module: ModuleType) -> Link | None:
     """A number against symbols that are all given; None for anything else.
 
-    Only with the unit that the givens lead to, or none: then it is this quantity that the number speaks of.
+    Only with the unit that the givens lead to, or none: then it is this quantity that the number speaks of. A number
+    without unit may be in any, and a lone symbol with another value may be the solution's own: they are not refuted.
     """
     if _is_numeric(left) == _is_numeric(right):
         return None
@@ -533,7 +534,14 @@ def _weigh_with_givens(left: Expr, right: Expr, context: Context, module: Module
     if has_units and dimensions[0] != dimensions[1]:
         return Link("undecided", "units")
     found = _weigh_numbers(substitute(left, values), substitute(right, values), module)
-    return None if found is None else Link(found.status, "givens", found.witness)
+    if found is None:
+        return None
+    is_open = symbolic.op == "sym" or (not has_units and dimensions[0] != dimensions[1])
+    return (
+        Link("undecided", "units")
+        if found.status == "refuted" and is_open
+        else Link(found.status, "givens", found.witness)
+    )
 
 
 def _given(text: str) -> Expr:

@@ -94,12 +94,12 @@ class _Table:
 _Value = Pair | _Table
 
 
-class NoValue(Exception):
-    """A construct that has no instructions; its name says which."""
-
-
 class Mismatch(Exception):
     """A number where a vector or a matrix stands, or tables of different shape."""
+
+
+class NoValue(Mismatch):
+    """A construct that has no instructions; its name says which."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,12 +205,15 @@ def _lower(node: Expr, scope: _Scope) -> _Value:
         half = Expr("div", (node.args[0].args[0], number(2)))  # e^u - 1 without cancellation
         return _lower(Expr("mul", (number(2), Expr("exp", (half,)), Expr("sinh", (half,)))), scope)
     args = [_lower(arg, scope) for arg in node.args]
-    if len(args) == 1:
-        return _apply(node.op, args[0], scope)
-    value = args[0]
-    for arg in args[1:]:
-        value = _join(node.op, value, arg, scope)
-    return value
+    try:
+        if len(args) == 1:
+            return _apply(node.op, args[0], scope)
+        value = args[0]
+        for arg in args[1:]:
+            value = _join(node.op, value, arg, scope)
+        return value
+    except NoValue:  # an arctangent of a complex number
+        return _atom(node, scope)
 
 
 def _scalar(node: Expr, scope: _Scope) -> Pair:

@@ -7,7 +7,7 @@ what it is, that value is what a solution is held against (semantics N.2); where
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from prism.dag import ancestor_closure
@@ -17,8 +17,21 @@ from prism.quantities import PI, Dimension
 from prism.stated import Asked, Known, Numeric, StatedNumber, measure, numeric_of, solved_near, tolerance
 
 
-def asked_of(problem: Problem) -> dict[int, Asked]:
-    """How each node is asked for, by index. Numbers are worked out in the order of the nodes, unrounded."""
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What a reference asks for.
+
+    Attributes:
+        nodes: how each node asks for its number, by index.
+        worth: value and dimension of its symbols, as far as givens and nodes settle them.
+    """
+
+    nodes: Mapping[int, Asked]
+    worth: Known
+
+
+def asking_of(problem: Problem) -> Asking:
+    """How the nodes are asked for. Numbers are worked out in the order of the nodes, unrounded."""
     figures = {part.letter: part.significant_figures for part in problem.subquestions}
     known: dict[str, tuple[float, Dimension]] = {}
     numeric: set[int] = set()
@@ -43,7 +56,8 @@ def asked_of(problem: Problem) -> dict[int, Asked]:
         if number.subject.op == "sym":
             known[number.subject.name] = _in_si(exact if asked.recomputed is not None else None, number.number)
         found[node.index] = asked
-    return {node.index: replace(found[node.index], beside=_beside(node, problem, found)) for node in problem.nodes}
+    nodes = {node.index: replace(found[node.index], beside=_beside(node, problem, found)) for node in problem.nodes}
+    return Asking(nodes, known)
 
 
 def _beside(node: ProblemNode, problem: Problem, asked: Mapping[int, Asked]) -> tuple[tuple[Numeric, Asked], ...]:

@@ -19,7 +19,7 @@ from prism.expr import Expr, Formula, formula, spell, substitute, symbols, walk
 from prism.latex import LocatedFormula
 from prism.matching import match
 from prism.quantities import PI
-from prism.stated import Asked, StatedNumber, numeric_of, stated_number
+from prism.stated import Asked, Known, StatedNumber, numeric_of, stated_number
 from prism.statements import statements_of
 from prism.vocabulary import (
     Expanded,
@@ -72,17 +72,18 @@ def is_bare_number(located: LocatedFormula, written: Formula) -> bool:
 
 
 def claims_of(
-    written: Sequence[tuple[Formula, bool]], known: frozenset[str], *, expand: bool = True
+    written: Sequence[tuple[Formula, bool]], known: frozenset[str], worth: Known, *, expand: bool = True
 ) -> tuple[tuple[Claim, ...], Vocabulary]:
     """The claims of a solution, given in the order of the text with whether each is committed, and its vocabulary.
 
     Args:
         written: formulas and whether they are committed.
         known: symbols of the problem and its reference; all others are the solution's own.
+        worth: value and dimension of the reference's symbols, as far as they are settled.
         expand: eliminate what the solution defines.
     """
     formulas = [each for each, _ in written]
-    vocabulary = vocabulary_of(formulas, known)
+    vocabulary = replace(vocabulary_of(formulas, known), worth=worth)
     claims = []
     for place, (each, committed) in enumerate(written):
         expansions = expansions_of(each, vocabulary, place) if expand and vocabulary.definitions else ()
@@ -159,7 +160,7 @@ def match_renamed(
             stated = statement.formula
             if stated.parts or not fresh_atoms(stated, vocabulary.known):
                 continue
-            for names in renamings(reference, stated, vocabulary):
+            for names in renamings(reference, stated, vocabulary, context):
                 new = {atom: name for atom, name in names.items() if atom not in vocabulary.names}
                 if new and (not learn or numeric is not None or not _may_learn(new, stated, vocabulary, context)):
                     continue

@@ -17,7 +17,7 @@ from typing import Any
 
 import prism
 from prism.answers import stated_answers, text_answer
-from prism.asking import asked_of
+from prism.asking import asking_of
 from prism.attempts import subject_of
 from prism.claims import (
     Claim,
@@ -37,7 +37,7 @@ from prism.expr import OPS, Expr, Formula, formula, plain_parts, symbols, walk
 from prism.latex import LeftOut, LocatedFormula, Solution, extract, solution_text
 from prism.problem import Problem, load_problem
 from prism.resources import resource
-from prism.stated import Asked
+from prism.stated import Asked, Known
 from prism.vocabulary import Vocabulary, fresh_atoms
 
 BASE_FORMULAS, FORMULAS_PER_NODE = 20, 10  # distinct formulas that count; a list of guesses is longer (semantics C.7)
@@ -180,6 +180,7 @@ class PreparedProblem:
         known: symbols of the problem and its reference; all others are a solution's own.
         finals: equations among the final answers, by index, with what they are solved for: a bare number in a box
             may answer them.
+        worth: value and dimension of the reference's symbols, as far as they are settled.
         uses_definitions: whether symbols that a solution defines are eliminated.
     """
 
@@ -187,6 +188,7 @@ class PreparedProblem:
     references: tuple[Reference, ...]
     known: frozenset[str]
     finals: tuple[tuple[int, Expr], ...]
+    worth: Known = field(default_factory=dict, hash=False)
     uses_definitions: bool = True
 
 
@@ -197,9 +199,9 @@ def prepare(problem: Problem | Path | str | Mapping[str, object]) -> PreparedPro
         DataFileError: a problem file with faults.
     """
     loaded = problem if isinstance(problem, Problem) else load_problem(problem)
-    asked = asked_of(loaded)
+    asking = asking_of(loaded)
     references = tuple(
-        Reference(node.index, (node.formula, *node.accept), asked[node.index])
+        Reference(node.index, (node.formula, *node.accept), asking.nodes[node.index])
         for node in loaded.nodes
         if not node.is_text
     )
@@ -207,7 +209,7 @@ def prepare(problem: Problem | Path | str | Mapping[str, object]) -> PreparedPro
     finals = [(node.index, subject_of(node.formula)) for node in loaded.nodes if node.is_final and not node.is_text]
     return PreparedProblem(
         loaded, references, loaded.context.declared | symbols(*own),
-        tuple((index, subject) for index, subject in finals if subject is not None),
+        tuple((index, subject) for index, subject in finals if subject is not None), asking.worth,
     )  # fmt: skip
 
 
@@ -373,7 +375,7 @@ def _weighed(
 ) -> _Weighed:
     """Claims with the solution's own words read, each compared with every node."""
     written = [(formula, committed) for _, formula, committed in asserted]
-    claims, vocabulary = claims_of(written, prepared.known, expand=prepared.uses_definitions)
+    claims, vocabulary = claims_of(written, prepared.known, prepared.worth, expand=prepared.uses_definitions)
     outcomes = [_outcomes(prepared, claim, incidents) for claim in claims]
     _with_names_read(prepared, claims, vocabulary, outcomes, incidents)
     return _Weighed(claims, outcomes)

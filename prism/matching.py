@@ -29,6 +29,7 @@ from prism.stated import (
     closed_number_of,
     compare_numbers,
     measure,
+    number_in_constants,
     numeric_of,
     worked_out_number,
 )
@@ -288,7 +289,8 @@ def _number_of(claim: Formula, context: Context) -> Numeric | None:
     if found is not None or claim.kind != "equation":
         return found
     members = tuple(with_italic_units(member, context.declared) or member for member in claim.members)
-    return None if members == claim.members else numeric_of(replace(claim, members=members))
+    found = None if members == claim.members else numeric_of(replace(claim, members=members))
+    return found or number_in_constants(claim, context)
 
 
 def _refused_beside(said: Numeric, asked: Asked) -> Compared | None:

@@ -124,6 +124,37 @@ def numeric_of(f: Formula) -> Numeric | None:
     return None
 
 
+def number_in_constants(f: Formula, context: Context) -> Numeric | None:
+    r"""A number in terms of constants of nature: `M = 9.94 M_\odot`, `v = 0.8 c`; None for anything else.
+
+    One literal, units, and letters of the table that mean their constant here: these are its unit.
+    """
+    if f.kind != "equation":
+        return None
+    for subject, other in (f.members, f.members[::-1]):
+        factors = other.args if other.op == "mul" else ()
+        literals = [factor for factor in factors if factor.op == "num"]
+        letters = [factor.name for factor in factors if factor.op == "sym"]
+        others = [factor for factor in factors if factor.op not in ("num", "sym")]
+        if not is_subject(subject) or len(literals) != 1 or not letters or not all(map(is_unit, others)):
+            continue
+        if not all(_is_unit_of_nature(name, context) for name in letters):
+            continue
+        literal = literals[0]
+        measured = measure(other, context)
+        if measured is None or not literal.value:
+            continue
+        figures, ulp = _figures(literal, has_unit=True)
+        unit = Unit("", measured[0] / literal.value, measured[1])
+        return Numeric(subject, StatedNumber(literal.value, unit, figures, ulp))
+    return None
+
+
+def _is_unit_of_nature(name: str, context: Context) -> bool:
+    has_value = any(reading.value is not None for reading in constant_table().readings(name))
+    return has_value and (may_be_constant(context, name) or name in context.givens)
+
+
 def is_subject(node: Expr) -> bool:
     """Whether a number can be stated of it: a symbol, a derivative, a value at a place."""
     return node.op in ("sym", "apply") or (

@@ -19,11 +19,12 @@ from itertools import permutations
 from prism.attempts import without_power
 from prism.context import Context
 from prism.expr import EQUALITIES, Expr, Formula, plain_parts, spell, substitute, symbols, traits_of, walk
-from prism.stated import StatedNumber, numeric_of
+from prism.stated import Known, StatedNumber, measure, numeric_of
 from prism.statements import statements_of
 
 MAX_ROUNDS = 6  # definitions that are put into one another
 MAX_NODES = 300  # of a formula with definitions put in; real ones have under 100, and each meets every node
+SAME_VALUE = 0.02  # relative: two symbols of one value, with its rounding
 MAX_RENAMED = 3  # names of one formula that are taken for others
 
 _NOTHING_KNOWN = Context()
@@ -70,6 +71,7 @@ class Vocabulary:
         names: the solution's names that have been taken for the problem's.
         numbers: what the solution states its own symbols to be, in numbers.
         used: the problem's symbols that the solution itself writes, other than to name or state them.
+        worth: value and dimension of the reference's symbols, as far as its numbers settle them.
     """
 
     definitions: tuple[Definition, ...] = ()
@@ -77,6 +79,7 @@ class Vocabulary:
     names: Mapping[Expr, str] = field(default_factory=dict, hash=False)
     numbers: Mapping[Expr, tuple[StatedNumber, ...]] = field(default_factory=dict, hash=False)
     used: frozenset[str] = frozenset()
+    worth: Known = field(default_factory=dict, hash=False)
 
 
 def vocabulary_of(formulas: Iterable[Formula], known: frozenset[str]) -> Vocabulary:
@@ -297,11 +300,13 @@ def _fits(fresh: Expr, name: str) -> bool:
     return mine.startswith(yours) or yours.startswith(mine) if mine and yours else mine == yours
 
 
-def renamings(reference: Formula, claim: Formula, vocabulary: Vocabulary) -> Iterator[dict[Expr, str]]:
+def renamings(
+    reference: Formula, claim: Formula, vocabulary: Vocabulary, context: Context
+) -> Iterator[dict[Expr, str]]:
     """Ways to take the fresh symbols of a claim for symbols that only the reference has, one for each.
 
     Where indices tell which is which, only the ways that fit them best. What the solution itself defines is no other
-    name for something else, unless the claim is where it does so.
+    name for something else, unless the claim is where it does so, or the two are one by the numbers of the problem.
     """
     atoms = fresh_atoms(claim, vocabulary.known)
     taken = {atom: vocabulary.names[atom] for atom in atoms if atom in vocabulary.names}
@@ -314,12 +319,15 @@ def renamings(reference: Formula, claim: Formula, vocabulary: Vocabulary) -> Ite
         return
     if len(open_atoms) > MAX_RENAMED or not len(open_atoms) <= len(wanted) <= MAX_RENAMED:
         return
-    if any(_is_defined(atom, vocabulary) and atom not in claim.members for atom in open_atoms):
-        return
     ways = []
     for chosen in permutations(wanted, len(open_atoms)):
         pairs = dict(zip(open_atoms, chosen, strict=True))
-        if all(may_name(atom, name) and _is_free(atom, name, vocabulary) for atom, name in pairs.items()):
+        if all(
+            may_name(atom, name)
+            and _is_free(atom, name, vocabulary)
+            and (atom in claim.members or _may_be_defined_as(atom, name, vocabulary, context))
+            for atom, name in pairs.items()
+        ):
             ways.append(pairs)
     misfits = [sum(not _fits(atom, name) for atom, name in pairs.items()) for pairs in ways]
     for pairs, n_misfit in zip(ways, misfits, strict=True):
@@ -327,9 +335,22 @@ def renamings(reference: Formula, claim: Formula, vocabulary: Vocabulary) -> Ite
             yield {**taken, **pairs}
 
 
-def _is_defined(atom: Expr, vocabulary: Vocabulary) -> bool:
-    """Whether the solution says what it is in terms of the problem's symbols."""
-    return any(one.subject == atom and _worth(one.expr, vocabulary.known) == 2 for one in vocabulary.definitions)
+def _may_be_defined_as(atom: Expr, name: str, vocabulary: Vocabulary, context: Context) -> bool:
+    """Whether what the solution says a symbol of its own is has the value that the reference gives another.
+
+    What the solution does not define in terms of the problem's symbols may be anything.
+    """
+    definitions = [
+        one.expr for one in vocabulary.definitions if one.subject == atom and _worth(one.expr, vocabulary.known) == 2
+    ]
+    if not definitions:
+        return True
+    worth = vocabulary.worth.get(name)
+    found = [measure(expr, context, vocabulary.worth) for expr in definitions]
+    return worth is not None and all(
+        each is not None and each[1] == worth[1] and abs(float(each[0]) - worth[0]) <= SAME_VALUE * abs(worth[0])
+        for each in found
+    )
 
 
 def _is_free(atom: Expr, name: str, vocabulary: Vocabulary) -> bool:

@@ -114,7 +114,7 @@ SECTIONS: dict[str, tuple[Row, ...]] = {
         Row("volt second", "Vs", "volt * second", "", "µ m"),
         Row("ampere second", "As", "ampere * second", "", "µ m"),
         Row("volt ampere", "VA", "volt * ampere", "", "m k M"),
-        Row("volt ampere reactive", "var", "volt * ampere", "", "k M"),
+        Row("var", "var", "volt * ampere", "", "k M"),
         Row("ampere hour", "Ah", "ampere * hour", "", "m k"),
         Row("watt hour", "Wh", "watt * hour", "", "m k M G T"),
     ),

@@ -381,6 +381,11 @@ def _with_constants_read(attempt: Attempt, context: Context) -> Iterator[Attempt
         yield Attempt(_substituted(a, replacement), _substituted(b, replacement), (*attempt.readings, *said), stage)
 
 
+def may_be_read(name: str, context: Context) -> bool:
+    """Whether a symbol is the letter of a constant, by value or by identity, and may mean it here."""
+    return may_be_constant(context, name) and (has_value(name) or bool(_identities(name)))
+
+
 def _is_open(name: str, context: Context) -> bool:
     r"""Whether a symbol that an identity brings in means its constant: `\epsilon_0` always, a c that is no heat."""
     return may_be_constant(context, name) or name == r"\hbar" or ("_" in name and kind_of(context, name) == "positive")

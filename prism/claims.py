@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from prism.attempts import definitions_of, may_be_read
 from prism.context import Context, Value, values_of
 from prism.equivalence import RANK, Verdict
-from prism.expr import Expr, Formula, formula, spell, substitute, symbols, walk
+from prism.expr import Expr, Formula, formula, plain_parts, spell, substitute, symbols, walk
 from prism.latex import LocatedFormula
 from prism.matching import match
 from prism.quantities import PI
@@ -32,6 +33,7 @@ from prism.vocabulary import (
     with_names,
 )
 
+MAX_APART = 1  # symbols that only one of two formulas has, where definitions are put in
 MIN_OPERATIONS = 3  # of a bare expression that may stand for the right side of an equation: less is a guess
 DEFINED, RENAMED = 3, 5  # the stages of definitions and of renaming (index of `attempts.STAGES`)
 _DIGITS = re.compile(r"[+-]?\d+(?:\.\d+)?(?!\d|[.eE]|\s*(?:\\times|\\cdot|[×*]))")  # a number without power of ten
@@ -101,6 +103,8 @@ def match_claim(reference: Formula, claim: Claim, context: Context, asked: Asked
     for expanded in claim.expansions:
         if best.status == "equivalent" and best.stage <= DEFINED:
             break
+        if not _may_meet(reference, expanded.formula, context):
+            continue
         verdict = match(reference, expanded.formula, context, asked)
         cost += verdict.cost
         if verdict.status == "equivalent":
@@ -109,6 +113,22 @@ def match_claim(reference: Formula, claim: Claim, context: Context, asked: Asked
         if (RANK[verdict.status], verdict.stage) < (RANK[best.status], best.stage):
             best = verdict
     return best if best.cost == cost else replace(best, cost=cost)
+
+
+def _may_meet(reference: Formula, expanded: Formula, context: Context) -> bool:
+    """Whether the symbols of one statement can become those of the reference, but for one that may divide out.
+
+    What is given, defined or a constant can be put in; an attempt is made only where the symbols meet (semantics O).
+    """
+    wanted = symbols(*(member for part in plain_parts(reference) for member in part.members))
+    free = context.givens.keys() | definitions_of(context).keys()
+    free |= {name for expr in definitions_of(context).values() for name in symbols(expr)}
+    for statement in statements_of(expanded):
+        parts = plain_parts(statement.formula)
+        apart = (symbols(*(member for part in parts for member in part.members)) ^ wanted) - free
+        if sum(not may_be_read(name, context) for name in apart) <= MAX_APART:
+            return True
+    return False
 
 
 def _with_subject(reference: Formula, claim: Formula, committed: bool) -> Formula:

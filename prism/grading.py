@@ -341,6 +341,10 @@ def _grade_formulas(
         except LatexSyntaxError as error:
             results.append(GradedFormula(item.latex, item.span, item.kind, "unread", "parse_error", (), str(error)))
             continue
+        except _FAILURES as error:
+            incidents.append(Incident("internal", item.latex, f"{type(error).__name__}: {error}"))
+            results.append(GradedFormula(item.latex, item.span, item.kind, "unread", "parse_error", (), str(error)))
+            continue
         results.append(None)
         claimed.append((place, written, is_committed(item)))
     answers = _with_questions(prepared, [(located[place], written) for place, written, _ in claimed])

@@ -50,6 +50,8 @@ def _compared(a: Formula, b: Formula, context: Context, *, approximate: bool) ->
     a, b = (united(f) for f in with_ordered_products(*worked_out(*with_calls(a, b))))
     if a.kind == "expression" and b.kind == "equation":
         return _any_member(a, b, context)
+    if a.relations == b.relations == ("propto",) and _is_copy(a, b):
+        return Verdict("equivalent", "same_form", "proved")
     if a.relations == ("propto",) and (b.relations == a.relations or b.kind == "equation"):
         return _compare_proportions(a, b, context)
     if a.kind != b.kind:

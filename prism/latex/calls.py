@@ -333,8 +333,8 @@ def _is_value(base: str, content: list[Token]) -> bool:
 
 def _holds(content: list[Token], name: str) -> bool:
     """Whether a symbol stands in its own bracket, as in `x(x - 1)`: a factor, where `f(f(x))` is a call of a call."""
-    following = [*content[1:], None]
-    for part, behind in zip(content, following, strict=True):
+    for place, part in enumerate(content):
+        behind = content[place + 1] if place + 1 < len(content) else None
         if part.type == "SYM" and part.text == name and (behind is None or behind.type != "PAREN"):
             return True
         if any(_holds(arg, name) for arg in part.args):

@@ -15,7 +15,7 @@ from itertools import chain, islice, product
 
 from prism.context import Context, Value, kind_of, may_be_constant, values_of
 from prism.dimensions import inconsistency
-from prism.expr import Expr, Formula, number, spell, substitute, symbol, symbols, traits_of, walk
+from prism.expr import Expr, Formula, number, spell, substitute, substituted, symbol, symbols, traits_of, walk
 from prism.fields import written_out
 from prism.lowering import conjugated, uncertainty
 from prism.notation import VECTOR, length_of
@@ -30,7 +30,7 @@ from prism.quantities import (
     with_italic_units,
     with_units_resolved,
 )
-from prism.stated import stated_number
+from prism.stated import has_value, stated_number
 
 MAX_ATTEMPTS = 12  # for one pair; a formula of nothing but constants has hundreds of readings
 MAX_READ = 4  # symbols of one pair that are read as constants
@@ -133,8 +133,8 @@ def _with_definitions(attempt: Attempt, context: Context) -> Attempt:
             break
         replacement = {symbol(name): expr for name, expr in used.items()}
         attempt = Attempt(
-            _substituted(attempt.reference, replacement),
-            _substituted(attempt.claim, replacement),
+            substituted(attempt.reference, replacement),
+            substituted(attempt.claim, replacement),
             (*attempt.readings, *(f"definition: {name} = {spell(expr)} (problem)" for name, expr in used.items())),
             3,
         )
@@ -227,12 +227,6 @@ def _wanted(names: Set[str], context: Context) -> _Wanted:
     )
 
 
-@cache
-def has_value(name: str) -> bool:
-    """Whether a letter is the usual one of a constant with a value."""
-    return any(reading.value is not None for reading in constant_table().readings(name))
-
-
 def _lifted(f: Formula, names: _Wanted) -> tuple[Formula, tuple[str, ...]]:
     """A formula with its literals lifted, and what was read."""
     if not (names.amounts or names.constants) or "num" not in traits_of(f).ops:
@@ -310,7 +304,7 @@ def _with_givens(attempt: Attempt, written: Formula, context: Context) -> Iterat
     if not put or not (put.keys() <= one or put.keys() <= two):
         return
     replacement = {symbol(name): value.expr for name, value in put.items()}
-    a, b = _substituted(attempt.reference, replacement), _substituted(attempt.claim, replacement)
+    a, b = substituted(attempt.reference, replacement), substituted(attempt.claim, replacement)
     readings = (*attempt.readings, *(f"given: {name} = {value.text}" for name, value in put.items()))
     full = Attempt(a, b, readings, 6)
     left = {name for name in _marks_of(a).names & _marks_of(b).names if not name.startswith(_UNIT)}
@@ -326,7 +320,7 @@ def _with_givens(attempt: Attempt, written: Formula, context: Context) -> Iterat
         bare = {symbol(name): number(1) for name in _marks_of(a).names | _marks_of(b).names if name.startswith(_UNIT)}
         if bare:
             said = (*readings, "unit: numbers without units are read in SI units")
-            yield Attempt(_substituted(a, bare), _substituted(b, bare), said, 6)
+            yield Attempt(substituted(a, bare), substituted(b, bare), said, 6)
 
 
 def _amounts(names: Set[str], values: Mapping[str, Value]) -> frozenset[_Amount]:
@@ -378,7 +372,7 @@ def _with_constants_read(attempt: Attempt, context: Context) -> Iterator[Attempt
         replacement = {symbol(name): identity.expr for name, identity in chosen.items()}
         said = (f"constant: {name} = {spell(identity.expr)} ({identity.constant})" for name, identity in chosen.items())
         stage = max(attempt.stage, 2)
-        yield Attempt(_substituted(a, replacement), _substituted(b, replacement), (*attempt.readings, *said), stage)
+        yield Attempt(substituted(a, replacement), substituted(b, replacement), (*attempt.readings, *said), stage)
 
 
 def may_be_read(name: str, context: Context) -> bool:
@@ -412,10 +406,6 @@ def _identities(name: str) -> tuple[_Identity, ...]:
 def _names_with(names: frozenset[str], chosen: Mapping[str, _Identity]) -> frozenset[str]:
     """Symbols of a formula after some of them have been read as constants."""
     return (names - chosen.keys()).union(*(chosen[name].names for name in chosen if name in names))
-
-
-def _substituted(f: Formula, replacement: dict[Expr, Expr]) -> Formula:
-    return replace(f, members=tuple(substitute(member, replacement) for member in f.members))
 
 
 # Marks and notation. --------------------------------------------------------------------------------------------
@@ -489,7 +479,7 @@ def resolved_pair(a: Formula, b: Formula) -> tuple[Formula, Formula]:
     """Both with units resolved; beside hertz the radian is a unit of its own, and has to stand on both sides."""
     if _mixes_hertz_and_radian(a, b):
         kept = {Expr("unit", name="rad"): symbol(r"\unit{rad}")}
-        a, b = _substituted(a, kept), _substituted(b, kept)
+        a, b = substituted(a, kept), substituted(b, kept)
     return resolved(a), resolved(b)
 
 
@@ -583,7 +573,7 @@ def _with_calls_read(f: Formula, other: Formula, context: Context) -> Formula:
                 replacement[node] = symbol(node.name)
             elif argument.op in ("add", "sub") and node.name in context.declared:
                 replacement[node] = Expr("mul", (symbol(node.name), argument))
-    return _substituted(f, replacement) if replacement else f
+    return substituted(f, replacement) if replacement else f
 
 
 def _total_attempts(a: Formula, b: Formula) -> Iterator[Attempt]:
@@ -598,7 +588,7 @@ def _total_attempts(a: Formula, b: Formula) -> Iterator[Attempt]:
             replacement[node] = total
     if replacement:
         yield Attempt(
-            a, _substituted(b, replacement), ("notation: a partial derivative is the reference's total one",), 1
+            a, substituted(b, replacement), ("notation: a partial derivative is the reference's total one",), 1
         )
 
 
@@ -622,7 +612,7 @@ def _real_attempts(a: Formula, b: Formula) -> Iterator[Attempt]:
     replacement = {symbol(name): symbol(base) for name, base in conjugates.items()}
     replacement |= {node: Expr("pow", (node.args[0].args[0], node.args[1])) for node in moduli}
     yield Attempt(
-        a, _substituted(b, replacement), (f"notation: {', '.join(sorted(real))} is real, as in the reference",), 1
+        a, substituted(b, replacement), (f"notation: {', '.join(sorted(real))} is real, as in the reference",), 1
     )
 
 
@@ -655,7 +645,7 @@ def _with_primes_read(f: Formula, variables: Mapping[str, Expr], labels: Set[str
     named = {one.name for one, by in _derivatives(f) if by == _UNNAMED} & variables.keys()
     if len({variables[name] for name in named}) == 1:
         replacement[_UNNAMED] = variables[named.pop()]
-    return _substituted(f, replacement) if replacement else f
+    return substituted(f, replacement) if replacement else f
 
 
 @lru_cache(maxsize=FORMULAS_KEPT)

@@ -12,11 +12,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 
 from prism.attempts import definitions_of, may_be_read
 from prism.context import Context, Value, values_of
 from prism.equivalence import RANK, Verdict
-from prism.expr import Expr, Formula, formula, plain_parts, spell, substitute, symbols, walk
+from prism.expr import Expr, Formula, formula, spell, substitute, symbols, symbols_of, walk
 from prism.latex import LocatedFormula
 from prism.matching import match
 from prism.quantities import PI
@@ -120,15 +121,19 @@ def _may_meet(reference: Formula, expanded: Formula, context: Context) -> bool:
 
     What is given, defined or a constant can be put in; an attempt is made only where the symbols meet (semantics O).
     """
-    wanted = symbols(*(member for part in plain_parts(reference) for member in part.members))
-    free = context.givens.keys() | definitions_of(context).keys()
-    free |= {name for expr in definitions_of(context).values() for name in symbols(expr)}
+    wanted, free = symbols_of(reference), _put_in(context)
     for statement in statements_of(expanded):
-        parts = plain_parts(statement.formula)
-        apart = (symbols(*(member for part in parts for member in part.members)) ^ wanted) - free
+        apart = (symbols_of(statement.formula) ^ wanted) - free
         if sum(not may_be_read(name, context) for name in apart) <= MAX_APART:
             return True
     return False
+
+
+@lru_cache(maxsize=256)
+def _put_in(context: Context) -> frozenset[str]:
+    """Symbols of the problem that may be put in or arise by it: givens, what is defined, and by what."""
+    defined = definitions_of(context)
+    return frozenset(context.givens).union(defined, *(symbols(expr) for expr in defined.values()))
 
 
 def _with_subject(reference: Formula, claim: Formula, committed: bool) -> Formula:

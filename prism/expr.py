@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -290,6 +290,11 @@ def symbols(*roots: Expr) -> frozenset[str]:
     return frozenset(node.name for root in roots for node in walk(root) if node.op == "sym")
 
 
+def symbols_of(written: Formula) -> frozenset[str]:
+    """Names of all symbols of a formula and its parts."""
+    return symbols(*(member for part in plain_parts(written) for member in part.members))
+
+
 @dataclass(frozen=True, slots=True)
 class Traits:
     """What occurs in a formula: keys of `OPS`, and names of symbols."""
@@ -318,6 +323,13 @@ def substitute(root: Expr, replacement: dict[Expr, Expr]) -> Expr:
         return root
     args = tuple(substitute(arg, replacement) for arg in root.args)
     return root if args == root.args else Expr(root.op, args, root.name, root.value)
+
+
+def substituted(f: Formula, replacement: dict[Expr, Expr]) -> Formula:
+    """As `substitute`, in every member of a formula and of its parts."""
+    if f.parts:
+        return replace(f, parts=tuple(substituted(part, replacement) for part in f.parts))
+    return replace(f, members=tuple(substitute(member, replacement) for member in f.members))
 
 
 _SUBSCRIPT = re.compile(r"(?<=_)(?:\{([^{}]*)\}|(\\[A-Za-z]+|[^\\{}^']))")

@@ -16,7 +16,7 @@ from prism.attempts import resolved
 from prism.context import Context, Declaration
 from prism.equivalence import is_identity
 from prism.errors import LatexSyntaxError
-from prism.expr import Expr, Formula, substitute, symbol, symbols
+from prism.expr import Formula, substituted, symbol, symbols
 from prism.kinds import compare
 from prism.latex import LocatedFormula, extract
 from prism.latex import parse as parse_latex
@@ -99,7 +99,7 @@ def _why_not(definition: Formula, name: str, references: Sequence[Formula], cont
     left, right = definition.members
     expr = right if left == symbol(name) else left
     plain = [resolved(f) for f in references]
-    full = [_put(f, name, expr) for f in plain]
+    full = [substituted(f, {symbol(name): expr}) for f in plain]
     for k, (one, before) in enumerate(zip(full, plain, strict=True)):
         if one == before:
             continue
@@ -112,12 +112,6 @@ def _why_not(definition: Formula, name: str, references: Sequence[Formula], cont
             if same and compare(before, plain[j], context).status != "equivalent":
                 return f"nodes {min(j, k) + 1} and {max(j, k) + 1} would say the same"
     return ""
-
-
-def _put(f: Formula, name: str, expr: Expr) -> Formula:
-    if f.parts:
-        return replace(f, parts=tuple(_put(part, name, expr) for part in f.parts))
-    return replace(f, members=tuple(substitute(member, {symbol(name): expr}) for member in f.members))
 
 
 def _constants_named(text: str) -> list[tuple[str, str]]:

@@ -33,7 +33,7 @@ from prism.context import parse
 from prism.dag import POLICIES, ancestor_closure, is_final_correct, score
 from prism.equivalence import RANK, REASONS, Verdict
 from prism.errors import LatexSyntaxError
-from prism.expr import OPS, Expr, Formula, formula, plain_parts, symbols, walk
+from prism.expr import OPS, Expr, Formula, formula, symbols, symbols_of, walk
 from prism.latex import LeftOut, LocatedFormula, Solution, extract, solution_text
 from prism.problem import Problem, load_problem
 from prism.resources import resource
@@ -205,10 +205,10 @@ def prepare(problem: Problem | Path | str | Mapping[str, object]) -> PreparedPro
         for node in loaded.nodes
         if not node.is_text
     )
-    own = (member for each in references for f in each.formulas for part in plain_parts(f) for member in part.members)
+    own = frozenset[str]().union(*(symbols_of(f) for each in references for f in each.formulas))
     finals = [(node.index, subject_of(node.formula)) for node in loaded.nodes if node.is_final and not node.is_text]
     return PreparedProblem(
-        loaded, references, loaded.context.declared | symbols(*own),
+        loaded, references, loaded.context.declared | own,
         tuple((index, subject) for index, subject in finals if subject is not None), asking.worth,
     )  # fmt: skip
 

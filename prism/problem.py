@@ -25,7 +25,7 @@ from prism.answers import is_text
 from prism.context import Context, parse, syntax_fault
 from prism.dag import Node, ReferenceDag, ancestor_closure, implied_edges, is_final_correct, reference_dag, score
 from prism.errors import DagError, DataFileError, LatexSyntaxError
-from prism.expr import Formula, number, plain_parts, symbols
+from prism.expr import Formula, number, symbols_of
 from prism.given import Given, given_of
 from prism.latex import extract
 
@@ -451,7 +451,7 @@ def _mentioned(latex: str, where: str, found: _Findings) -> frozenset[str]:
         if error.kind != "fragment":
             found.warnings.append(f"{where}: {syntax_fault(error)}; its symbols stay undeclared")
         return frozenset()
-    return symbols(*(member for part in plain_parts(read) for member in part.members))
+    return symbols_of(read)
 
 
 # Nodes --------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from prism.context import Context, kind_of, may_be_constant, values_of
 from prism.dimensions import Inconsistent, dimension_of, dimension_text
@@ -151,8 +151,13 @@ def number_in_constants(f: Formula, context: Context) -> Numeric | None:
 
 
 def _is_unit_of_nature(name: str, context: Context) -> bool:
-    has_value = any(reading.value is not None for reading in constant_table().readings(name))
-    return has_value and (may_be_constant(context, name) or name in context.givens)
+    return has_value(name) and (may_be_constant(context, name) or name in context.givens)
+
+
+@cache
+def has_value(name: str) -> bool:
+    """Whether a letter is the usual one of a constant with a value."""
+    return any(reading.value is not None for reading in constant_table().readings(name))
 
 
 def is_subject(node: Expr) -> bool:

@@ -18,7 +18,19 @@ from itertools import permutations
 
 from prism.attempts import without_power
 from prism.context import Context
-from prism.expr import EQUALITIES, Expr, Formula, plain_parts, spell, substitute, symbols, traits_of, walk
+from prism.expr import (
+    EQUALITIES,
+    Expr,
+    Formula,
+    plain_parts,
+    spell,
+    substitute,
+    substituted,
+    symbols,
+    symbols_of,
+    traits_of,
+    walk,
+)
 from prism.stated import Known, StatedNumber, measure, numeric_of
 from prism.statements import statements_of
 
@@ -312,7 +324,7 @@ def renamings(
     taken = {atom: vocabulary.names[atom] for atom in atoms if atom in vocabulary.names}
     open_atoms = [atom for atom in atoms if atom not in taken]
     mine = symbols(*claim.members) - {node.name for atom in atoms for node in walk(atom)} | set(taken.values())
-    wanted = sorted(symbols(*(member for part in plain_parts(reference) for member in part.members)) - mine)
+    wanted = sorted(symbols_of(reference) - mine)
     if not open_atoms:
         if taken:
             yield taken
@@ -370,7 +382,4 @@ def _is_free(atom: Expr, name: str, vocabulary: Vocabulary) -> bool:
 
 def with_names(f: Formula, names: Mapping[Expr, str]) -> Formula:
     """A formula with the solution's names put as the problem's."""
-    replacement = {atom: Expr("sym", name=name) for atom, name in names.items()}
-    if f.parts:
-        return replace(f, parts=tuple(with_names(part, names) for part in f.parts))
-    return replace(f, members=tuple(substitute(member, replacement) for member in f.members))
+    return substituted(f, {atom: Expr("sym", name=name) for atom, name in names.items()})

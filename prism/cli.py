@@ -372,13 +372,13 @@ def _reason(item: GradedFormula) -> str:
 
 
 def _against_label(student: Student, result: Grade) -> dict[str, list[int]]:
-    """Nodes whose match differs from the label: those marked as beyond this version (gaps), and all others (wrong)."""
+    """Nodes whose match differs from the label: those that it names as known gaps, and all others (wrong)."""
     expected = student.expected
     if expected is None:
         return {"gaps": [], "wrong": []}
-    missed, false = set(expected.matched) - set(result.matched), set(result.matched) - set(expected.matched)
-    known = {*expected.needs_definitions, *expected.renamed, *expected.text_only}
-    return {"gaps": sorted(missed & known), "wrong": sorted((missed - known) | false)}
+    differs = set(expected.matched) ^ set(result.matched)
+    known = set(expected.known_gaps)
+    return {"gaps": sorted(differs & known), "wrong": sorted((differs - known) - set(expected.debatable))}
 
 
 def _demo_table(rows: list[tuple[Problem, Student, Grade]]) -> Table:

@@ -41,7 +41,7 @@ _PROBLEM_KEYS = frozenset((
 _SUBQUESTION_KEYS = frozenset(("letter", "subproblem", "solution", *_ANSWER_KEYS))
 _NODE_KEYS = frozenset(("index", "formula", "dependency", "is_final_answer", "points", "accept", "subquestion"))
 _STUDENT_KEYS = frozenset(("name", "solution", "why", "expected"))
-_EXPECTED_LISTS = ("debatable", "needs_definitions", "renamed", "text_only", "unevaluated")
+_EXPECTED_LISTS = ("debatable", "needs_definitions", "renamed", "text_only", "unevaluated", "known_gaps")
 _EXPECTED_KEYS = frozenset(("matched", "credited", "score", "final_correct", "without_definitions", *_EXPECTED_LISTS))
 _ANSWER_FORMS = ("algebraic", "numerical", "text-based")
 _LABEL_TOLERANCE = 1e-5  # labels write scores with six decimals
@@ -105,6 +105,7 @@ class Expected:
         renamed: matched only if a name of another source is read as the problem's.
         text_only: matched by words, without an equation.
         unevaluated: numeric nodes whose number the student never states.
+        known_gaps: nodes that this version decides otherwise than the label says.
     """
 
     matched: tuple[int, ...]
@@ -116,6 +117,7 @@ class Expected:
     renamed: tuple[int, ...] = ()
     text_only: tuple[int, ...] = ()
     unevaluated: tuple[int, ...] = ()
+    known_gaps: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

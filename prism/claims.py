@@ -21,7 +21,7 @@ from prism.expr import Expr, Formula, formula, spell, substitute, symbols, symbo
 from prism.latex import LocatedFormula
 from prism.matching import match
 from prism.quantities import PI
-from prism.stated import Asked, Known, StatedNumber, numeric_of, stated_number
+from prism.stated import Asked, Known, StatedNumber, numeric_of
 from prism.statements import statements_of
 from prism.vocabulary import (
     Expanded,
@@ -69,11 +69,6 @@ def is_mention(written: Formula) -> bool:
     return not any(part.args for part in (root.args if root.op == "list" else (root,)))
 
 
-def is_bare_number(located: LocatedFormula, written: Formula) -> bool:
-    """Whether a box holds a number and nothing else: an answer whose question has to be found."""
-    return located.kind == "boxed" and written.kind == "expression" and stated_number(written.members[0]) is not None
-
-
 def claims_of(
     written: Sequence[tuple[Formula, bool]], known: frozenset[str], worth: Known, *, expand: bool = True
 ) -> tuple[tuple[Claim, ...], Vocabulary]:
@@ -99,7 +94,7 @@ def match_claim(reference: Formula, claim: Claim, context: Context, asked: Asked
 
     A committed bare expression of at least three operations stands for the right side of the reference.
     """
-    plain = match(reference, _with_subject(reference, claim.formula, claim.is_committed), context, asked)
+    plain = match(reference, as_read(reference, claim.formula, claim), context, asked)
     best, cost = plain, plain.cost
     for expanded in claim.expansions:
         if best.status == "equivalent" and best.stage <= DEFINED:
@@ -119,14 +114,15 @@ def match_claim(reference: Formula, claim: Claim, context: Context, asked: Asked
 def _may_meet(reference: Formula, expanded: Formula, context: Context) -> bool:
     """Whether the symbols of one statement can become those of the reference, but for one that may divide out.
 
-    What is given, defined or a constant can be put in; an attempt is made only where the symbols meet (semantics O).
+    An attempt is made only where the symbols meet (semantics O).
     """
-    wanted, free = symbols_of(reference), _put_in(context)
-    for statement in statements_of(expanded):
-        apart = (symbols_of(statement.formula) ^ wanted) - free
-        if sum(not may_be_read(name, context) for name in apart) <= MAX_APART:
-            return True
-    return False
+    return any(n_apart(reference, statement.formula, context) <= MAX_APART for statement in statements_of(expanded))
+
+
+def n_apart(reference: Formula, stated: Formula, context: Context) -> int:
+    """Number of symbols that only one of two formulas has; what is given, defined or a constant can be put in."""
+    apart = (symbols_of(stated) ^ symbols_of(reference)) - _put_in(context)
+    return sum(not may_be_read(name, context) for name in apart)
 
 
 @lru_cache(maxsize=256)
@@ -136,11 +132,12 @@ def _put_in(context: Context) -> frozenset[str]:
     return frozenset(context.givens).union(defined, *(symbols(expr) for expr in defined.values()))
 
 
-def _with_subject(reference: Formula, claim: Formula, committed: bool) -> Formula:
-    bare = claim.kind == "expression" and reference.kind == "equation"
-    if bare and committed and _operations(claim.members[0]) >= MIN_OPERATIONS:
-        return formula((reference.members[0], claim.members[0]), ("=",), claim.latex, claim.depends)
-    return claim
+def as_read(reference: Formula, stated: Formula, claim: Claim) -> Formula:
+    """What a claim states, with the left side of the reference where it is committed and has none of its own."""
+    bare = stated.kind == "expression" and reference.kind == "equation"
+    if bare and claim.is_committed and _operations(stated.members[0]) >= MIN_OPERATIONS:
+        return formula((reference.members[0], stated.members[0]), ("=",), stated.latex, stated.depends)
+    return stated
 
 
 def _operations(expression: Expr) -> int:

@@ -308,7 +308,9 @@ def _grade_report(problem: Problem, result: Grade) -> list[RenderableType]:
     left = result.left_out
     is_over = left.characters or left.formulas
     over = f"; left out as too long: {left.characters} characters, {left.formulas} formulas" if is_over else ""
-    parts.append(f"{result.unread} formulas unread, {result.undecided} undecided{over}")
+    closure = f"; {result.share_by_closure:.0%} of it by way of prerequisites" if result.score else ""
+    flags = f"; flags: {', '.join(result.flags)}" if result.flags else ""
+    parts.append(f"{result.unread} formulas unread, {result.undecided} undecided{over}{closure}{flags}")
     return parts
 
 

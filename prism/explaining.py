@@ -6,8 +6,9 @@ Nothing is decided here: a grade holds all that was read and found, and this put
 from __future__ import annotations
 
 from prism.attempts import STAGES
+from prism.commitment import REFUSALS
 from prism.equivalence import REASONS
-from prism.grading import STRICT_STAGE, Grade, GradedFormula, Match
+from prism.grading import FLAGS, STRICT_STAGE, Grade, GradedFormula, Match
 from prism.problem import Problem
 
 _BY_KIND = {
@@ -31,9 +32,10 @@ def explain(problem: Problem, grade: Grade) -> str:
         f"Matched: {_listed(matched)}. Credited besides, because a matched node rests on them: {_listed(closed)}. "
         f"Missing: {_listed(grade.missing)}.\n"
         f"Score {grade.score}; {grade.score_strict} if matches beyond stage {STRICT_STAGE} ({STAGES[STRICT_STAGE]}) "
-        "do not count."
+        f"do not count. {grade.share_by_closure:.0%} of what it earns comes by way of prerequisites."
     )
-    return "\n\n".join((*told, last))
+    noted = [f"Flag {flag}: {FLAGS[flag]}." for flag in grade.flags]
+    return "\n\n".join((*told, "\n".join((last, *noted))))
 
 
 def _listed(nodes: list[int] | tuple[int, ...]) -> str:
@@ -45,7 +47,11 @@ def _paragraph(item: GradedFormula, nodes: dict[int, str]) -> str:
     lines = [f"{_one_line(item.latex)}    [{item.kind}, characters {start} to {end}]"]
     for match in item.matches:
         lines += [f"  says node {match.node}: {_one_line(nodes[match.node])}", *_steps(match)]
-    if not item.matches:
+    lines += [
+        f"  says node {node}: {_one_line(nodes[node])}\n    and does not count for it: {REFUSALS[reason]}."
+        for node, reason in item.withheld
+    ]
+    if not (item.matches or item.withheld):
         lines.append(f"  matches no node ({item.status}): {REASONS.get(item.reason, item.reason)}.")
         if item.detail and item.detail != REASONS.get(item.reason):
             lines.append(f"    {_one_line(item.detail)}")

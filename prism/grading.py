@@ -1,4 +1,4 @@
-"""The pipeline, readable top to bottom in `grade`: extract, match, close, score.
+"""The pipeline, readable top to bottom in `grade`: extract, compare, commit, close, score.
 
 A scoring policy is a value from `dag.POLICIES`. Nothing here raises on a solution: what cannot be read is counted
 and reported, and an exception below is an incident of the grader, never a student's zero.
@@ -7,11 +7,10 @@ and reported, and an exception below is an incident of the grader, never a stude
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -19,33 +18,32 @@ import prism
 from prism.answers import stated_answers, text_answer
 from prism.asking import asking_of
 from prism.attempts import subject_of
-from prism.claims import (
-    Claim,
-    claims_of,
-    is_bare_number,
-    is_committed,
-    is_mention,
-    match_claim,
-    match_renamed,
-    with_sign_flipped,
-)
+from prism.chains import is_result, is_unbroken, runs_before
+from prism.claims import is_committed, is_mention
+from prism.commitment import REFUSALS, Said, entering, is_guessable, refusals
 from prism.context import parse
-from prism.dag import POLICIES, ancestor_closure, is_final_correct, score
-from prism.equivalence import RANK, REASONS, Verdict
+from prism.dag import POLICIES, ReferenceDag, ancestor_closure, is_final_correct, score
+from prism.equivalence import REASONS
 from prism.errors import LatexSyntaxError
-from prism.expr import OPS, Expr, Formula, formula, symbols, symbols_of, walk
+from prism.expr import OPS, Expr, Formula, formula, symbols_of, walk
 from prism.latex import LeftOut, LocatedFormula, Solution, extract, solution_text
+from prism.outcomes import Bearing, Outcome, Reference, Setting, Weighed, bearings_of, weighed
 from prism.problem import Problem, load_problem
 from prism.resources import resource
-from prism.stated import Asked, Known
-from prism.vocabulary import Vocabulary, fresh_atoms
 
 BASE_FORMULAS, FORMULAS_PER_NODE = 20, 10  # distinct formulas that count; a list of guesses is longer (semantics C.7)
-MAX_FREE = 3  # symbols whose sign is free; every choice of them is one more grading of the solution
 STRICT_STAGE = 3  # definitions; names, literals and values count as readings that a strict grader would not make
-SCHEMA = 1  # of the score row
+SCHEMA = 2  # of the score row
+
+FLAGS = {
+    "broken_chain": "a chain that says what a node says has a refuted link",
+    "hedged": "the solution says of a node also something else, and does not stand by what is right",
+    "spam": "more distinct formulas than count",
+}
+"""What a grade may note about a solution besides its score, in words. Closed; none of them is an incident."""
 
 _POLICY = "closure"
+_Key = tuple[Formula | str, bool]  # what makes two formulas one claim: what is said, and whether it is committed
 _DIGITS = 6  # of a score, rounded once from the exact fraction
 
 
@@ -74,12 +72,14 @@ class GradedFormula:
         latex: what was parsed.
         span: offsets in the solution.
         kind: display, inline, boxed, plain or thinking; text for an answer in words.
-        status: `equivalent` to at least one node, `different`, `undecided`, `unread`, or `mention` (a lone symbol
-            or number, which asserts nothing).
-        reason: why, as a key of `equivalence.REASONS`; empty for a mention.
+        status: `equivalent` to at least one node, `withheld` (equivalent to one, but no claim that stands),
+            `different`, `undecided`, `unread`, or `mention` (a lone symbol or number, which asserts nothing).
+        reason: why, as a key of `equivalence.REASONS`, or of `commitment.REFUSALS` where it is withheld; empty for a
+            mention.
         nodes: indices of the nodes it matched, ascending.
         detail: for a person: what was read of constants, the witness, the fault of the LaTeX.
         matches: of each of these nodes, what it took.
+        withheld: nodes that it says too, and does not match: index and key of `commitment.REFUSALS`.
     """
 
     latex: str
@@ -90,6 +90,7 @@ class GradedFormula:
     nodes: tuple[int, ...] = ()
     detail: str = ""
     matches: tuple[Match, ...] = ()
+    withheld: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +114,8 @@ class Grade:
         final_correct: every final answer matched itself.
         policies: the score under `strict`, `prefix` and `final`.
         score_strict: the score, had only matches up to STRICT_STAGE counted: no name and no value was put in.
+        share_by_closure: of the points earned, those of nodes that no formula matches; 0 where there are none.
+        flags: keys of FLAGS, sorted.
         formulas: in the order of the text.
         unread, undecided: formulas that could not be read or decided; facts about the solution.
         left_out: what was not even looked at, because the solution is longer than a limit: characters before the end
@@ -135,6 +138,8 @@ class Grade:
     incidents: tuple[Incident, ...]
     left_out: LeftOut = field(default_factory=LeftOut)
     score_strict: float | None = None
+    share_by_closure: float = 0.0
+    flags: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; the keys are those of the attributes."""
@@ -142,12 +147,13 @@ class Grade:
             "problem_id": self.problem_id, "sample_id": self.sample_id, "status": self.status, "score": self.score,
             "matched": list(self.matched), "credited": list(self.credited), "missing": list(self.missing),
             "final_correct": self.final_correct, "policies": dict(self.policies),
-            "score_strict": self.score_strict,
+            "score_strict": self.score_strict, "share_by_closure": self.share_by_closure, "flags": list(self.flags),
             "formulas": [
                 {"latex": f.latex, "span": list(f.span), "kind": f.kind, "status": f.status, "reason": f.reason,
                  "nodes": list(f.nodes), "detail": f.detail,
                  "matches": [{"node": m.node, "stage": m.stage, "reason": m.reason, "readings": list(m.readings)}
-                             for m in f.matches]}
+                             for m in f.matches],
+                 "withheld": [{"node": node, "reason": reason} for node, reason in f.withheld]}
                 for f in self.formulas
             ],
             "unread": self.unread, "undecided": self.undecided,
@@ -157,39 +163,20 @@ class Grade:
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
-    """One node as claims are held against it.
-
-    Attributes:
-        index: of the node.
-        formulas: its own and those that the author accepts in its place.
-        asked: how its number is asked for.
-    """
-
-    index: int
-    formulas: tuple[Formula, ...]
-    asked: Asked
-
-
-@dataclass(frozen=True, slots=True)
 class PreparedProblem:
     """A problem ready to grade.
 
     Attributes:
-        references: its nodes, in order.
-        known: symbols of the problem and its reference; all others are a solution's own.
-        finals: equations among the final answers, by index, with what they are solved for: a bare number in a box
+        setting: its nodes, and what claims are compared with them by.
+        finals: equations among the final answers, by index, with what they are solved for: a box without subject
             may answer them.
-        worth: value and dimension of the reference's symbols, as far as they are settled.
-        uses_definitions: whether symbols that a solution defines are eliminated.
+        guessable: nodes that count only where something that they follow from is achieved.
     """
 
     problem: Problem
-    references: tuple[Reference, ...]
-    known: frozenset[str]
+    setting: Setting
     finals: tuple[tuple[int, Expr], ...]
-    worth: Known = field(default_factory=dict, hash=False)
-    uses_definitions: bool = True
+    guessable: frozenset[int]
 
 
 def prepare(problem: Problem | Path | str | Mapping[str, object]) -> PreparedProblem:
@@ -208,9 +195,11 @@ def prepare(problem: Problem | Path | str | Mapping[str, object]) -> PreparedPro
     own = frozenset[str]().union(*(symbols_of(f) for each in references for f in each.formulas))
     finals = [(node.index, subject_of(node.formula)) for node in loaded.nodes if node.is_final and not node.is_text]
     return PreparedProblem(
-        loaded, references, loaded.context.declared | own,
-        tuple((index, subject) for index, subject in finals if subject is not None), asking.worth,
-    )  # fmt: skip
+        loaded,
+        Setting(references, loaded.context, loaded.context.declared | own, asking.worth),
+        tuple((index, subject) for index, subject in finals if subject is not None),
+        frozenset(node.index for node in loaded.nodes if is_guessable(node)),
+    )
 
 
 def grade(
@@ -236,7 +225,7 @@ def grade(
         DataFileError: a problem file with faults.
         PrismError: a solution that is none of the three. Never anything about what it says.
 
-    Source: PRISM-Physics (arXiv 2510.03185), Algorithm 2.
+    Source: PRISM-Physics (arXiv 2510.03185), Algorithm 2; what a solution claims, and what it only mentions, is ours.
     """
     prepared = problem if isinstance(problem, PreparedProblem) else prepare(problem)
     if not definitions:
@@ -245,19 +234,19 @@ def grade(
     incidents: list[Incident] = []
     extraction = extract(solution)
     found = [item for item in extraction if thinking or item.kind != "thinking"]
-    first = {(item.latex, is_committed(item)): item for item in reversed(found)}
-    latest = list({(item.latex, is_committed(item)): None for item in reversed(found)})
+    sayings = _read(prepared, found, extraction.text, incidents)
     cap = BASE_FORMULAS + FORMULAS_PER_NODE * len(prepared.problem.nodes)
-    counted = sorted((first[key] for key in latest[:cap]), key=lambda item: item.span)
-    known = {key: _not_counted(first[key], cap) for key in latest[cap:]}
-    known |= {
-        (item.latex, is_committed(item)): result
-        for item, result in zip(counted, _grade_formulas(prepared, counted, incidents), strict=True)
-    }
-    formulas = [_placed(known[item.latex, is_committed(item)], item) for item in found]
+    counted = _latest(sayings, cap)
+    compared = weighed(prepared.setting, [(each.formula, each.is_committed) for each in counted])
+    incidents += [Incident("internal", each.where, _named_error(each.error)) for each in compared.failures]
+    places = {each.key: k for k, each in enumerate(counted)}
+    stands = _stands(prepared, sayings, places, compared)
+    formulas = [_graded(each, places, compared, stands.get(each.order, {}), cap) for each in sayings]
     formulas += _in_words(prepared.problem, extraction.text)
+    formulas = _without_guesses(prepared, formulas)
     matched = {index for item in formulas for index in item.nodes}
     credited = ancestor_closure(dag, matched)
+    strictly = entering(dag, _strictly_matched(formulas), prepared.guessable)
     return Grade(
         problem_id=prepared.problem.id,
         sample_id=sample_id,
@@ -275,31 +264,25 @@ def grade(
         undecided=sum(item.status == "undecided" for item in formulas),
         incidents=tuple(incidents),
         left_out=extraction.left_out,
-        score_strict=_rounded(score(dag, ancestor_closure(dag, _strictly_matched(formulas)))),
+        score_strict=_rounded(score(dag, ancestor_closure(dag, strictly))),
+        share_by_closure=_share_by_closure(dag, matched, credited),
+        flags=_flags(formulas, is_spam=len(_distinct(sayings)) > cap),
     )
 
 
-def _strictly_matched(formulas: list[GradedFormula]) -> set[int]:
-    return {match.node for item in formulas for match in item.matches if match.stage <= STRICT_STAGE}
+def _share_by_closure(dag: ReferenceDag, matched: set[int], credited: frozenset[int]) -> float:
+    earned = score(dag, credited)
+    return _rounded(1 - score(dag, matched) / earned) if earned else 0.0
 
 
-def _rounded(share: Fraction) -> float:
-    return round(float(share), _DIGITS)
-
-
-def _not_counted(located: LocatedFormula, cap: int) -> GradedFormula:
-    detail = f"only the latest {cap} distinct formulas of a solution count"
-    return GradedFormula(located.latex, located.span, located.kind, "undecided", "too_large", (), detail)
-
-
-def _placed(item: GradedFormula, located: LocatedFormula) -> GradedFormula:
-    """The same result at another place of the text."""
-    return replace(item, span=located.span, kind=located.kind)
-
-
-def _without_definitions(prepared: PreparedProblem) -> PreparedProblem:
-    known = replace(prepared.problem, context=replace(prepared.problem.context, definitions=()))
-    return replace(prepared, problem=known, uses_definitions=False)
+def _flags(formulas: Sequence[GradedFormula], *, is_spam: bool) -> tuple[str, ...]:
+    reasons = {reason for item in formulas for _, reason in item.withheld}
+    noted = {
+        "broken_chain": "broken_chain" in reasons,
+        "hedged": not reasons.isdisjoint(("contradicted", "one_of_many")),
+        "spam": is_spam,
+    }
+    return tuple(sorted(name for name, holds in noted.items() if holds))
 
 
 def _in_words(problem: Problem, text: str) -> list[GradedFormula]:
@@ -328,201 +311,243 @@ def _in_words(problem: Problem, text: str) -> list[GradedFormula]:
     return found
 
 
-def _grade_formulas(
-    prepared: PreparedProblem, located: list[LocatedFormula], incidents: list[Incident]
-) -> list[GradedFormula]:
-    """What became of each formula: parsed, read with the solution's own words, compared with every node."""
-    context = prepared.problem.context
-    results: list[GradedFormula | None] = []
-    claimed: list[tuple[int, Formula, bool]] = []
-    for place, item in enumerate(located):
-        try:
-            written = parse(item.latex, context=context)
-        except LatexSyntaxError as error:
-            results.append(GradedFormula(item.latex, item.span, item.kind, "unread", "parse_error", (), str(error)))
-            continue
-        except _FAILURES as error:
-            incidents.append(Incident("internal", item.latex, f"{type(error).__name__}: {error}"))
-            results.append(GradedFormula(item.latex, item.span, item.kind, "unread", "parse_error", (), str(error)))
-            continue
-        results.append(None)
-        claimed.append((place, written, is_committed(item)))
-    answers = _with_questions(prepared, [(located[place], written) for place, written, _ in claimed])
-    asserted = []
-    for (place, _, committed), written in zip(claimed, answers, strict=True):
-        if is_mention(written):
-            item = located[place]
-            results[place] = GradedFormula(item.latex, item.span, item.kind, "mention", "")
-        else:
-            asserted.append((place, written, committed))
-    best = _weighed(prepared, asserted, incidents)
-    for names in _conventions(prepared):
-        flipped = [(place, with_sign_flipped(written, names), committed) for place, written, committed in asserted]
-        other = _weighed(prepared, flipped, incidents)
-        if _matched(other) > _matched(best):  # nothing is right by the reference's sign alone
-            best = _Weighed(other.claims, [_said_flipped(mine, names) for mine in other.outcomes])
-    for (place, _, _), claim, mine in zip(asserted, best.claims, best.outcomes, strict=True):
-        results[place] = _graded(located[place], claim.formula, mine)
-    return [result for result in results if result is not None]
+def _strictly_matched(formulas: Sequence[GradedFormula]) -> set[int]:
+    return {match.node for item in formulas for match in item.matches if match.stage <= STRICT_STAGE}
+
+
+def _rounded(share: Fraction) -> float:
+    return round(float(share), _DIGITS)
+
+
+def _named_error(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _without_definitions(prepared: PreparedProblem) -> PreparedProblem:
+    setting = replace(
+        prepared.setting, context=replace(prepared.setting.context, definitions=()), uses_definitions=False
+    )
+    return replace(prepared, setting=setting)
+
+
+# Reading. -------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class _Weighed:
-    """The claims of a solution, and what became of each against every node, by index."""
+class _Saying:
+    """One formula where it stands in the solution.
 
-    claims: tuple[Claim, ...]
-    outcomes: list[dict[int, _Outcome]]
-
-
-def _weighed(
-    prepared: PreparedProblem, asserted: list[tuple[int, Formula, bool]], incidents: list[Incident]
-) -> _Weighed:
-    """Claims with the solution's own words read, each compared with every node."""
-    written = [(formula, committed) for _, formula, committed in asserted]
-    claims, vocabulary = claims_of(written, prepared.known, prepared.worth, expand=prepared.uses_definitions)
-    outcomes = [_outcomes(prepared, claim, incidents) for claim in claims]
-    _with_names_read(prepared, claims, vocabulary, outcomes, incidents)
-    return _Weighed(claims, outcomes)
-
-
-def _conventions(prepared: PreparedProblem) -> Iterator[tuple[str, ...]]:
-    """Which of the symbols whose sign is free a solution may count the other way, in all of its formulas."""
-    symbols_said = prepared.problem.context.symbols
-    free = sorted(name for name, said in symbols_said.items() if said.is_sign_free)[:MAX_FREE]
-    for size in range(1, len(free) + 1):
-        yield from combinations(free, size)
-
-
-def _matched(weighed: _Weighed) -> set[int]:
-    outcomes = (outcome for mine in weighed.outcomes for outcome in mine.values())
-    return {outcome.index for outcome in outcomes if outcome.verdict.status == "equivalent"}
-
-
-def _said_flipped(outcomes: dict[int, _Outcome], names: tuple[str, ...]) -> dict[int, _Outcome]:
-    said = tuple(f"notation: {name} has the other sign in the whole solution" for name in names)
-    return {
-        index: replace(outcome, verdict=replace(outcome.verdict, readings=(*said, *outcome.verdict.readings)))
-        for index, outcome in outcomes.items()
-    }
-
-
-def _with_questions(prepared: PreparedProblem, written: list[tuple[LocatedFormula, Formula]]) -> list[Formula]:
-    """Formulas, each bare number in a box as the answer to its question: the k-th box to the k-th final answer.
-
-    Only where there are as many boxes as answers; of more boxes than one answer has, the last one counts
-    (semantics C.2).
+    Attributes:
+        order: ordinal in the text.
+        located: where, and as what.
+        formula: what it was read as; None if it could not be read.
+        before: members of the chain that it goes on.
+        fault: why it could not be read.
     """
-    boxes = [k for k, (located, _) in enumerate(written) if located.kind == "boxed"]
-    finals = prepared.finals
-    if len(finals) == 1:
-        boxes = boxes[-1:]
-    found = [each for _, each in written]
-    if len(boxes) == len(finals):
-        for k, (_, subject) in zip(boxes, finals, strict=True):
-            located, each = written[k]
-            if is_bare_number(located, each):
-                found[k] = formula((subject, each.members[0]), ("=",), each.latex)
-    return found
+
+    order: int
+    located: LocatedFormula
+    formula: Formula | None = None
+    before: tuple[Expr, ...] = ()
+    fault: str = ""
+
+    @property
+    def is_committed(self) -> bool:
+        return is_committed(self.located)
+
+    @property
+    def asserts(self) -> bool:
+        return self.formula is not None and not is_mention(self.formula)
+
+    @property
+    def key(self) -> _Key:
+        """What makes two of them one claim."""
+        return self.formula or self.located.latex, self.is_committed
 
 
-def _outcomes(prepared: PreparedProblem, claim: Claim, incidents: list[Incident]) -> dict[int, _Outcome]:
-    """One claim against every node; the one place where a formula's failure is caught."""
-    outcomes: dict[int, _Outcome] = {}
-    for reference in prepared.references:
-        for each in reference.formulas:
-            try:
-                verdict = match_claim(each, claim, prepared.problem.context, reference.asked)
-            except _FAILURES as error:
-                incidents.append(_incident(reference, claim, error))
-                continue
-            _keep(outcomes, _Outcome(reference.index, verdict, _distance(each, claim.formula)))
-            if verdict.status == "equivalent":
-                break
-    return outcomes
+def _read(
+    prepared: PreparedProblem, found: Sequence[LocatedFormula], text: str, incidents: list[Incident]
+) -> list[_Saying]:
+    """The formulas of a solution parsed, with the questions of bare boxes and the chains that rows go on."""
+    read: dict[str, Formula | str] = {}
+    for item in found:
+        if item.latex in read:
+            continue
+        try:
+            read[item.latex] = parse(item.latex, context=prepared.problem.context)
+        except LatexSyntaxError as error:
+            read[item.latex] = str(error)
+        except Exception as error:  # noqa: BLE001 - whatever it is, a solution does not raise: the grader has failed
+            incidents.append(Incident("internal", item.latex, _named_error(error)))
+            read[item.latex] = str(error)
+    formulas = [each if isinstance(each, Formula) else None for each in (read[item.latex] for item in found)]
+    runs = runs_before(found, formulas, text)
+    asked = _with_questions(prepared.finals, found, formulas)
+    return [
+        _Saying(order, item, asked[order], runs[order], "" if formulas[order] else str(read[item.latex]))
+        for order, item in enumerate(found)
+    ]
 
 
-def _keep(outcomes: dict[int, _Outcome], new: _Outcome) -> None:
-    """The best outcome of a node that accepts several formulas."""
-    old = outcomes.get(new.index)
-    if old is None or RANK[new.verdict.status] < RANK[old.verdict.status]:
-        outcomes[new.index] = new
+def _with_questions(
+    finals: Sequence[tuple[int, Expr]], found: Sequence[LocatedFormula], formulas: Sequence[Formula | None]
+) -> list[Formula | None]:
+    """Formulas, each box without a subject as the answer to a question that no other box answers, in their order.
+
+    Only where boxes and questions correspond: as many as there are, or some times as many where the answers are said
+    again. Of more boxes than one question has, the last one counts (semantics C.2).
+    """
+    asked = list(formulas)
+    boxes = [k for k, item in enumerate(found) if item.kind == "boxed" and formulas[k] is not None]
+    bare = [k for k in boxes if (f := formulas[k]) is not None and _is_bare(f)]
+    answered = {member for k in boxes if k not in bare and (f := formulas[k]) is not None for member in f.members[:2]}
+    waiting = [subject for _, subject in finals if subject not in answered]
+    if waiting and len(bare) % len(waiting) == 0:
+        for k, place in enumerate(bare):
+            each = formulas[place]
+            assert each is not None
+            subject = waiting[k % len(waiting)]
+            asked[place] = formula((subject, each.members[0]), ("=",), each.latex, each.depends)
+    return asked
 
 
-_FAILURES = (Exception,)  # whatever it is, a solution does not raise: the grader has failed, and says so
+def _is_bare(f: Formula) -> bool:
+    """Whether a formula has no subject: a number or an expression, and not a lone symbol."""
+    return f.kind == "expression" and f.members[0].op != "sym"
 
 
-def _incident(reference: Reference, claim: Claim, error: Exception) -> Incident:
-    where = f"node {reference.index}, {claim.formula.latex}"
-    return Incident("internal", where, f"{type(error).__name__}: {error}")
+@dataclass(frozen=True, slots=True)
+class _Claimed:
+    """A formula that is compared, once for all places where it stands."""
+
+    key: _Key
+    formula: Formula
+    is_committed: bool
 
 
-def _with_names_read(
-    prepared: PreparedProblem,
-    claims: tuple[Claim, ...],
-    vocabulary: Vocabulary,
-    outcomes: list[dict[int, _Outcome]],
-    incidents: list[Incident],
-) -> None:
-    """Claims that match under names of the solution's own: learnt from formulas first, then read in all of them."""
-    for learn in (True, False):
-        if not learn and not vocabulary.names:
-            return
-        for claim, mine in zip(claims, outcomes, strict=True):
-            if not fresh_atoms(claim.formula, vocabulary.known):
-                continue
-            for reference in prepared.references:
-                if mine.get(reference.index) and mine[reference.index].verdict.status == "equivalent":
-                    continue
-                for each in reference.formulas:
-                    try:
-                        found = match_renamed(
-                            each, claim, vocabulary, prepared.problem.context, reference.asked, learn=learn
-                        )
-                    except _FAILURES as error:
-                        incidents.append(_incident(reference, claim, error))
-                        continue
-                    if found is not None:
-                        vocabulary = found.vocabulary
-                        _keep(mine, _Outcome(reference.index, found.verdict, 0))
-                        break
+def _distinct(sayings: Sequence[_Saying]) -> dict[_Key, _Saying]:
+    """The first of each formula that occurs, the latest ones first."""
+    first = {each.key: each for each in reversed(sayings)}
+    return {each.key: first[each.key] for each in reversed(sayings)}
 
 
-def _graded(located: LocatedFormula, claim: Formula, outcomes: dict[int, _Outcome]) -> GradedFormula:
+def _latest(sayings: Sequence[_Saying], cap: int) -> list[_Claimed]:
+    """The formulas that count, each where it occurs first, in the order of the text."""
+    kept = sorted(list(_distinct(sayings).values())[:cap], key=lambda each: each.order)
+    return [_Claimed(each.key, each.formula, each.is_committed) for each in kept if each.formula and each.asserts]
+
+
+# Claims that stand. ---------------------------------------------------------------------------------------------
+
+
+def _stands(
+    prepared: PreparedProblem, sayings: Sequence[_Saying], places: Mapping[_Key, int], compared: Weighed
+) -> dict[int, dict[int, str]]:
+    """Of each formula that says what nodes say, by its ordinal: node to refusal, or to an empty text if it stands."""
+    setting = prepared.setting
+    references = [each for each in setting.references if each.index in compared.matched]
+    bearings = {
+        (k, reference.index): bearings_of(setting, compared, k, reference)
+        for k in range(len(compared.claims))
+        for reference in references
+    }
+    right = {  # statements that say what some node says: never held against another
+        (k, each.statement) for (k, _), found in bearings.items() for each in found if each.is_same
+    }
+    finals = prepared.problem.dag.finals
+    stands: dict[int, dict[int, str]] = {}
+    for reference in references:
+        said = []
+        for saying in sayings:
+            k = places.get(saying.key)
+            for n, one in enumerate(bearings.get((k, reference.index), ()) if k is not None else ()):
+                if one.is_same or (k, one.statement) not in right:
+                    said.append(_said(one, saying, n, reference, setting))
+        found = refusals(said, is_final=reference.index in finals, is_number=reference.is_number)
+        for order, refusal in found.items():
+            stands.setdefault(order, {})[reference.index] = refusal
+    return stands
+
+
+def _said(one: Bearing, saying: _Saying, n: int, reference: Reference, setting: Setting) -> Said:
+    ends = saying.formula is not None and one.statement.formula.members[-1:] == saying.formula.members[-1:]
+    is_excused = reference.is_number and ends and is_result(one.statement)
+    return Said(
+        place=(saying.order, n),
+        is_same=one.is_same,
+        is_apart=not (one.is_same or one.is_otherwise),
+        is_number=one.is_number,
+        is_solved=one.is_solved,
+        is_boxed=saying.located.kind == "boxed",
+        is_rough=one.is_rough,
+        is_broken=not is_excused and not is_unbroken(one.statement, saying.before, setting.context),
+        text=str(one.statement.formula),
+    )
+
+
+def _graded(
+    saying: _Saying, places: Mapping[_Key, int], compared: Weighed, stands: Mapping[int, str], cap: int
+) -> GradedFormula:
     """What to say of a formula after it has met every node."""
+    plain = GradedFormula(saying.located.latex, saying.located.span, saying.located.kind, "mention", "")
+    if saying.formula is None:
+        return replace(plain, status="unread", reason="parse_error", detail=saying.fault)
+    if not saying.asserts:
+        return plain
+    place = places.get(saying.key)
+    if place is None:
+        detail = f"only the latest {cap} distinct formulas of a solution count"
+        return replace(plain, status="undecided", reason="too_large", detail=detail)
+    outcomes = compared.outcomes[place]
     if not outcomes:
-        return GradedFormula(located.latex, located.span, located.kind, "undecided", "unsupported")
+        return replace(plain, status="undecided", reason="unsupported")
     matches = tuple(
         Match(index, outcome.verdict.stage, outcome.verdict.reason, outcome.verdict.readings)
         for index, outcome in sorted(outcomes.items())
-        if outcome.verdict.status == "equivalent"
+        if outcome.verdict.status == "equivalent" and not stands.get(index, "")
     )
-    told = _telling(claim, list(outcomes.values()))
-    status, reason = told.verdict.status, told.verdict.reason
-    nodes = tuple(match.node for match in matches)
-    return GradedFormula(located.latex, located.span, located.kind, status, reason, nodes, _explained(told), matches)
+    told = _telling(saying.formula, list(outcomes.values()))
+    return _with_refusals(
+        replace(
+            plain, status=told.verdict.status, reason=told.verdict.reason, nodes=tuple(each.node for each in matches),
+            detail=_explained(told), matches=matches,
+        ),
+        [(index, refusal) for index, refusal in sorted(stands.items()) if refusal],
+    )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    """One formula against one node; distance is the number of symbols that only one of them has."""
+def _with_refusals(item: GradedFormula, refused: Sequence[tuple[int, str]]) -> GradedFormula:
+    """The same without the nodes that it says and is refused; with none left it is withheld."""
+    if not refused:
+        return item
+    gone = {index for index, _ in refused}
+    kept = replace(
+        item,
+        nodes=tuple(index for index in item.nodes if index not in gone),
+        matches=tuple(each for each in item.matches if each.node not in gone),
+        withheld=(*item.withheld, *refused),
+    )
+    if kept.nodes:
+        return kept
+    detail = "; ".join(f"says node {index}: {REFUSALS[reason]}" for index, reason in kept.withheld)
+    return replace(kept, status="withheld", reason=kept.withheld[0][1], detail=detail)
 
-    index: int
-    verdict: Verdict
-    distance: int
+
+def _without_guesses(prepared: PreparedProblem, formulas: list[GradedFormula]) -> list[GradedFormula]:
+    """Formulas without the nodes that can be guessed and rest on nothing that the solution has achieved."""
+    matched = {index for item in formulas for index in item.nodes}
+    guessed = matched - entering(prepared.problem.dag, matched, prepared.guessable)
+    return [_with_refusals(item, [(k, "guessed") for k in item.nodes if k in guessed]) for item in formulas]
 
 
-def _distance(reference: Formula, claim: Formula) -> int:
-    return len(symbols(*reference.members) ^ symbols(*claim.members))
-
-
-def _telling(claim: Formula, outcomes: list[_Outcome]) -> _Outcome:
+def _telling(claim: Formula, outcomes: list[Outcome]) -> Outcome:
     """The outcome to report: a match; else what is undecided because of this formula; else the nearest difference.
 
     A formula without unevaluated constructs is not undecided merely because some node has one.
     """
     own = any(OPS[node.op].opcode is None and node.op != "unit" for member in claim.members for node in walk(member))
 
-    def rank(outcome: _Outcome) -> tuple[int, int]:
+    def rank(outcome: Outcome) -> tuple[int, int]:
         verdict = outcome.verdict
         if verdict.status == "equivalent":
             return 0, 0
@@ -535,7 +560,7 @@ def _telling(claim: Formula, outcomes: list[_Outcome]) -> _Outcome:
     return min(outcomes, key=rank)
 
 
-def _explained(outcome: _Outcome) -> str:
+def _explained(outcome: Outcome) -> str:
     verdict = outcome.verdict
     parts = [*verdict.readings, verdict.detail]
     if verdict.witness:

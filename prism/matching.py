@@ -240,7 +240,7 @@ def _is_taken_back(reference: Formula, claim: Formula, stated: tuple[Statement, 
 
     `K = m v^2 = 9 J`, where half of it is 9 J, says that K is m v^2.
     """
-    said = _number_of(claim, context) or closed_number_of(claim)
+    said = number_of(claim, context) or closed_number_of(claim)
     if said is None or numeric_of(reference) is not None:
         return False
     for other in stated:
@@ -269,7 +269,7 @@ def _decided(reference: Formula, claim: Formula, context: Context, asked: Asked)
     Remembered: the rollouts of a problem say the same things again and again.
     """
     wanted = numeric_of(reference)
-    said = _number_of(claim, context)
+    said = number_of(claim, context)
     if wanted is not None and said is not None and said.subject == wanted.subject:
         if not wanted.number.is_exact or (asked.is_node and not said.number.is_exact):
             return _by_number(wanted, said, asked)
@@ -283,7 +283,7 @@ def _decided(reference: Formula, claim: Formula, context: Context, asked: Asked)
     return verdict
 
 
-def _number_of(claim: Formula, context: Context) -> Numeric | None:
+def number_of(claim: Formula, context: Context) -> Numeric | None:
     """The number that a claim states; letters behind it may be units (`f = 50 Hz`)."""
     found = numeric_of(claim)
     if found is not None or claim.kind != "equation":
@@ -311,7 +311,7 @@ def _by_worked_out_number(
     reference: Formula, claim: Formula, context: Context, asked: Asked, otherwise: Verdict
 ) -> Verdict:
     """A formula whose inputs are all given is stated by its number too (semantics N.4), as a final answer would be."""
-    said = _number_of(claim, context) or closed_number_of(claim)
+    said = number_of(claim, context) or closed_number_of(claim)
     wanted = worked_out_number(reference, said, context) if said is not None else None
     if said is None or wanted is None:
         return otherwise

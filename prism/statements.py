@@ -27,12 +27,14 @@ class Statement:
         conditions: that the text names for it.
         whole: symbols that the text runs through whole numbers (`n = 1, 2, ...`), and which.
         settled: symbols of which the text says more beside it (`n = 7`, `n = 1, 3, 5`).
+        joins: of a chain the members that join its two, themselves included; it holds if all their links do.
     """
 
     formula: Formula
     conditions: tuple[Formula, ...] = ()
     whole: tuple[tuple[str, str], ...] = ()
     settled: frozenset[str] = frozenset()
+    joins: tuple[Expr, ...] = ()
 
 
 @lru_cache(maxsize=FORMULAS_KEPT)
@@ -49,6 +51,11 @@ def statements_of(
         conditions, settled: of the whole that the formula is a part of; see `Statement`.
         needed: of a chain only its links, which a claim has to say one by one; no ranges and sets, and no bounds on
             what an equation beside them speaks of.
+
+    >>> from prism.expr import symbol
+    >>> a, b, c = symbol("a"), symbol("b"), symbol("c")
+    >>> [str(each.formula) for each in statements_of(formula((a, b, c), ("=", "=")))]
+    ['a = b', 'b = c', 'a = c']
     """
     if written.kind == "conditional":
         named = tuple(plain for part in written.parts[1:] for plain in plain_parts(part))
@@ -63,13 +70,13 @@ def statements_of(
             named = conditions + (() if part in bounds else bounds)
             found += statements_of(part, named, beside, needed=needed)
         return tuple(found)
-    formulas = stated_formulas(written)
+    stated = _stated(written)
     if needed and written.kind == "chain":
-        formulas = formulas[: len(written.relations)]
+        stated = stated[: len(written.relations)]
     ranges = {condition: run_of(condition) for condition in conditions}
     whole = tuple(named for named in ranges.values() if named)
     plain = tuple(condition for condition in conditions if not ranges[condition])
-    return tuple(Statement(stated, plain, whole, settled) for stated in formulas)
+    return tuple(Statement(each, plain, whole, settled, joins) for each, joins in stated)
 
 
 def _settled(parts: tuple[Formula, ...]) -> frozenset[str]:
@@ -146,27 +153,24 @@ def _united(written: Formula) -> Formula:
     return formula((Expr("mul", factors), number(0)), ("=",), written.latex, depends)
 
 
-def stated_formulas(written: Formula) -> tuple[Formula, ...]:
-    """The formulas with two members that a chain states, in order; any other formula states itself.
+def _stated(written: Formula) -> tuple[tuple[Formula, tuple[Expr, ...]], ...]:
+    """The formulas with two members that a chain states, in order, with what joins them; any other states itself.
 
     A chain `a = b = c` states each pair of neighbours, and that its first member equals each of the others, as far
     as equalities join them (semantics C.1). Alternatives state their union, never one of them
     (semantics Z.8).
-
-    >>> from prism.expr import symbol
-    >>> a, b, c = symbol("a"), symbol("b"), symbol("c")
-    >>> [str(claim) for claim in stated_formulas(formula((a, b, c), ("=", "=")))]
-    ['a = b', 'b = c', 'a = c']
     """
     if written.kind != "chain":
-        return (_united(written),)
+        return ((_united(written), ()),)
     relations = written.relations[: MAX_CHAIN - 1]
     members = with_units_to_the_right(written.members[:MAX_CHAIN], relations)
     said = written.latex, written.depends
-    links = [formula((members[k], members[k + 1]), (relation,), *said) for k, relation in enumerate(relations)]
-    ends = []
+    stated = [
+        (formula((members[k], members[k + 1]), (relation,), *said), members[k : k + 2])
+        for k, relation in enumerate(relations)
+    ]
     for k in range(1, len(relations)):
         if not EQUALITIES.issuperset(relations[: k + 1]):
             break
-        ends.append(formula((members[0], members[k + 1]), ("=",), *said))
-    return tuple(links + ends)
+        stated.append((formula((members[0], members[k + 1]), ("=",), *said), members[: k + 2]))
+    return tuple(stated)

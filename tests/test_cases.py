@@ -107,6 +107,7 @@ class GradingRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
     matched: list[int]
     credited: list[int]
     score: str
+    flags: list[str] | None = None
 
 
 R = TypeVar("R", bound=Row)
@@ -278,6 +279,7 @@ def test_grading(row: GradingRow) -> None:
     assert list(grade.credited) == row.credited, grade
     assert grade.score is not None
     assert abs(Fraction(grade.score) - Fraction(row.score)) <= ROUNDED
+    assert row.flags is None or list(grade.flags) == row.flags, grade
 
 
 # --- the loader itself --------------------------------------------------------------------------------------

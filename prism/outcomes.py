@@ -1,0 +1,311 @@
+"""Every claim of a solution against every node of a problem, with the solution's own words read.
+
+What a formula alone does not say it may say with the solution's definitions, or under its own names for the problem's
+symbols; both are settled once for the whole solution. Where the sign of a symbol is a convention, the solution is gone
+through once for each, and the best one counts in all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+
+from prism.attempts import subject_of
+from prism.claims import Claim, as_read, claims_of, match_claim, match_renamed, n_apart, with_sign_flipped
+from prism.context import Context
+from prism.equivalence import RANK, Verdict
+from prism.expr import EQUALITIES, Expr, Formula, symbols, symbols_of
+from prism.matching import match, number_of
+from prism.stated import Asked, Known, closed_number_of, numeric_of
+from prism.statements import Statement, statements_of
+from prism.vocabulary import Vocabulary, fresh_atoms, with_names
+
+MAX_FREE = 3  # symbols whose sign is free; every choice of them is one more grading of the solution
+_SAYS_OTHERWISE = frozenset(("witness", "other_number", "dimension", "other_factor", "ratio", "exact", "opposite_side"))
+"""Reasons of a difference that make two formulas contradict each other: of the same, they say something else."""
+_RENAMED = 5  # the stage of names; nothing beyond it goes together with them
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """One node as claims are held against it.
+
+    Attributes:
+        index: of the node.
+        formulas: its own and those that the author accepts in its place.
+        asked: how its number is asked for.
+    """
+
+    index: int
+    formulas: tuple[Formula, ...]
+    asked: Asked
+
+    @property
+    def subjects(self) -> frozenset[Expr]:
+        """The symbols that its formulas are solved for."""
+        return frozenset(subject for f in self.formulas if (subject := subject_of(f)) is not None)
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it asks for a number."""
+        return any(numeric_of(f) is not None for f in self.formulas)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What claims are compared with.
+
+    Attributes:
+        references: the nodes with a formula, in order.
+        context: of the problem.
+        known: symbols of the problem and its reference; all others are a solution's own.
+        worth: value and dimension of the reference's symbols, as far as they are settled.
+        uses_definitions: whether symbols that a solution defines are eliminated.
+    """
+
+    references: tuple[Reference, ...]
+    context: Context
+    known: frozenset[str]
+    worth: Known = field(default_factory=dict, hash=False)
+    uses_definitions: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One formula against one node; distance is the number of symbols that only one of them has."""
+
+    index: int
+    verdict: Verdict
+    distance: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An exception of the grader at a pair."""
+
+    where: str
+    error: Exception
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """The claims of a solution, and what became of each against every node, by index.
+
+    Attributes:
+        claims: in the order of the text.
+        outcomes: of each claim.
+        vocabulary: the solution's own words, with the names that were learnt.
+        failures: pairs at which the grader failed.
+    """
+
+    claims: tuple[Claim, ...]
+    outcomes: list[dict[int, Outcome]]
+    vocabulary: Vocabulary
+    failures: list[Failure]
+
+    @property
+    def matched(self) -> set[int]:
+        """Nodes that some claim is equivalent to."""
+        outcomes = (outcome for mine in self.outcomes for outcome in mine.values())
+        return {outcome.index for outcome in outcomes if outcome.verdict.status == "equivalent"}
+
+
+def weighed(setting: Setting, asserted: Sequence[tuple[Formula, bool]]) -> Weighed:
+    """Formulas of a solution, each with whether it is committed, compared with every node."""
+    best = _weighed(setting, asserted)
+    for names in _conventions(setting.context):
+        other = _weighed(setting, [(with_sign_flipped(written, names), committed) for written, committed in asserted])
+        if other.matched > best.matched:  # nothing is right by the reference's sign alone
+            best = replace(other, outcomes=[_said_flipped(mine, names) for mine in other.outcomes])
+    return best
+
+
+def _weighed(setting: Setting, asserted: Sequence[tuple[Formula, bool]]) -> Weighed:
+    claims, vocabulary = claims_of(asserted, setting.known, setting.worth, expand=setting.uses_definitions)
+    failures: list[Failure] = []
+    outcomes = [_outcomes(setting, claim, failures) for claim in claims]
+    vocabulary = _with_names_read(setting, claims, vocabulary, outcomes, failures)
+    return Weighed(claims, outcomes, vocabulary, failures)
+
+
+def _conventions(context: Context) -> Iterator[tuple[str, ...]]:
+    """Which of the symbols whose sign is free a solution may count the other way, in all of its formulas."""
+    free = sorted(name for name, said in context.symbols.items() if said.is_sign_free)[:MAX_FREE]
+    for size in range(1, len(free) + 1):
+        yield from combinations(free, size)
+
+
+def _said_flipped(outcomes: dict[int, Outcome], names: tuple[str, ...]) -> dict[int, Outcome]:
+    said = tuple(f"notation: {name} has the other sign in the whole solution" for name in names)
+    return {
+        index: replace(outcome, verdict=replace(outcome.verdict, readings=(*said, *outcome.verdict.readings)))
+        for index, outcome in outcomes.items()
+    }
+
+
+def _outcomes(setting: Setting, claim: Claim, failures: list[Failure]) -> dict[int, Outcome]:
+    """One claim against every node; the one place where a formula's failure is caught."""
+    outcomes: dict[int, Outcome] = {}
+    for reference in setting.references:
+        for each in reference.formulas:
+            try:
+                verdict = match_claim(each, claim, setting.context, reference.asked)
+            except _FAILURES as error:
+                failures.append(_failure(reference, claim, error))
+                continue
+            _keep(outcomes, Outcome(reference.index, verdict, _distance(each, claim.formula)))
+            if verdict.status == "equivalent":
+                break
+    return outcomes
+
+
+def _keep(outcomes: dict[int, Outcome], new: Outcome) -> None:
+    """The best outcome of a node that accepts several formulas."""
+    old = outcomes.get(new.index)
+    if old is None or RANK[new.verdict.status] < RANK[old.verdict.status]:
+        outcomes[new.index] = new
+
+
+_FAILURES = (Exception,)  # whatever it is, a solution does not raise: the grader has failed, and says so
+
+
+def _failure(reference: Reference, claim: Claim, error: Exception) -> Failure:
+    return Failure(f"node {reference.index}, {claim.formula.latex}", error)
+
+
+def _with_names_read(
+    setting: Setting,
+    claims: tuple[Claim, ...],
+    vocabulary: Vocabulary,
+    outcomes: list[dict[int, Outcome]],
+    failures: list[Failure],
+) -> Vocabulary:
+    """Claims that match under names of the solution's own: learnt from formulas first, then read in all of them."""
+    for learn in (True, False):
+        if not learn and not vocabulary.names:
+            break
+        for claim, mine in zip(claims, outcomes, strict=True):
+            if not fresh_atoms(claim.formula, vocabulary.known):
+                continue
+            for reference in setting.references:
+                if mine.get(reference.index) and mine[reference.index].verdict.status == "equivalent":
+                    continue
+                for each in reference.formulas:
+                    try:
+                        found = match_renamed(each, claim, vocabulary, setting.context, reference.asked, learn=learn)
+                    except _FAILURES as error:
+                        failures.append(_failure(reference, claim, error))
+                        continue
+                    if found is not None:
+                        vocabulary = found.vocabulary
+                        _keep(mine, Outcome(reference.index, found.verdict, 0))
+                        break
+    return vocabulary
+
+
+def _distance(reference: Formula, claim: Formula) -> int:
+    return len(symbols(*reference.members) ^ symbols(*claim.members))
+
+
+# Statement by statement. ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Bearing:
+    """One statement of a claim as it bears on one node.
+
+    Attributes:
+        statement: as it is written; the whole formula where only all of it says what the node says.
+        is_same: it says what the node says.
+        is_otherwise: of the same it says something else.
+        is_number: it gives a number.
+        is_solved: it is solved for what the node is solved for.
+        is_rough: its sign says that it holds approximately.
+    """
+
+    statement: Statement
+    is_same: bool
+    is_otherwise: bool
+    is_number: bool
+    is_solved: bool
+    is_rough: bool
+
+
+def bearings_of(setting: Setting, found: Weighed, place: int, reference: Reference) -> tuple[Bearing, ...]:
+    """What each statement of a claim says of a node; those that speak of other things are left out.
+
+    Args:
+        place: of the claim.
+
+    An exception below is one of the comparison before it, and has been reported: such a pair bears on nothing.
+    """
+    claim, verdict = found.claims[place], found.outcomes[place].get(reference.index)
+    if verdict is None:
+        return ()
+    is_match = verdict.verdict.status == "equivalent"
+    written = statements_of(claim.formula)
+    forms = [written]
+    forms += [more for each in claim.expansions if len(more := statements_of(each.formula)) == len(written)]
+    bearings = []
+    for k, statement in enumerate(written):
+        readings = [form[k].formula for form in forms]
+        readings += [_named(each, found.vocabulary) for each in readings if found.vocabulary.names]
+        bearing = _bearing(statement, tuple(dict.fromkeys(readings)), claim, reference, setting, may_match=is_match)
+        if bearing is not None:
+            bearings.append(bearing)
+    if is_match and not any(each.is_same for each in bearings):
+        whole = Statement(claim.formula)
+        bearings.append(Bearing(whole, True, False, False, _is_solved((claim.formula,), reference), False))
+    return tuple(bearings)
+
+
+def _named(f: Formula, vocabulary: Vocabulary) -> Formula:
+    return with_names(f, vocabulary.names)
+
+
+def _bearing(
+    statement: Statement,
+    readings: tuple[Formula, ...],
+    claim: Claim,
+    reference: Reference,
+    setting: Setting,
+    *,
+    may_match: bool,
+) -> Bearing | None:
+    is_bare = statement.formula.kind == "expression"
+    is_solved = _is_solved(readings, reference) or (is_bare and claim.is_committed)
+    wanted = frozenset[str]().union(*(symbols(*f.members) for f in reference.formulas))
+    if not is_solved and not any(wanted & symbols(*f.members) for f in readings):
+        return None
+    is_same = is_otherwise = False
+    for each in reference.formulas:
+        for reading in readings:
+            said = as_read(each, reading, claim)
+            try:
+                verdict = match(each, said, setting.context, reference.asked)
+            except _FAILURES:
+                continue
+            is_same = is_same or (may_match and verdict.status == "equivalent")
+            is_otherwise = is_otherwise or (
+                verdict.status == "different"
+                and verdict.reason in _SAYS_OTHERWISE
+                and (symbols_of(said) == symbols_of(each) or (is_solved and not n_apart(each, said, setting.context)))
+            )
+    is_otherwise = is_otherwise and not is_same
+    if not (is_same or is_otherwise or is_solved):
+        return None
+    return Bearing(
+        statement, is_same, is_otherwise, any(_is_number(f, setting.context) for f in readings), is_solved,
+        not EQUALITIES.isdisjoint(statement.formula.relations) and "=" not in statement.formula.relations,
+    )  # fmt: skip
+
+
+def _is_solved(readings: Sequence[Formula], reference: Reference) -> bool:
+    return any(
+        member in reference.subjects for f in readings if len(f.members) == 2 for member in f.members
+    )  # fmt: skip
+
+
+def _is_number(f: Formula, context: Context) -> bool:
+    return number_of(f, context) is not None or closed_number_of(f) is not None

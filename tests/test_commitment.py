@@ -1,0 +1,106 @@
+"""Which matches stand: the rules on plain values, without a formula."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prism.commitment import LATEST, LATEST_OF_CLASS, LATEST_ON_SUBJECT, REFUSALS, Said, entering, refusals
+from prism.dag import Node, ancestor_closure, reference_dag
+
+
+def said(place: int, what: str, text: str = "", **more: bool) -> Said:
+    """`same`, `other` or `apart`, solved for the quantity unless told otherwise."""
+    return Said(
+        place=(place, 0), is_same=what == "same", is_apart=what == "apart", text=text or f"{what} {place}",
+        **{"is_solved": True, **more},
+    )  # fmt: skip
+
+
+def stands(*told: Said, final: bool, number: bool = False) -> bool:
+    found = refusals(told, is_final=final, is_number=number)
+    assert set(found.values()) <= {*REFUSALS, ""}
+    return "" in found.values()
+
+
+@pytest.mark.parametrize(
+    ("what", "expected"),
+    [
+        (["same"], True), (["same", "other"], False), (["other", "same"], True), (["same", "other", "same"], True),
+        (["same", *["apart"] * (LATEST_ON_SUBJECT - 1)], True), (["same", *["apart"] * LATEST_ON_SUBJECT], False),
+    ],
+)  # fmt: skip
+def test_a_final_answer_is_the_last_of_its_class(what: list[str], expected: bool) -> None:
+    assert stands(*(said(place, each) for place, each in enumerate(what)), final=True) is expected
+
+
+def test_a_box_decides_a_final_answer() -> None:
+    assert stands(said(0, "same", is_boxed=True), said(1, "other"), final=True)
+    assert not stands(said(0, "other", is_boxed=True), said(1, "same"), final=True)
+    assert not stands(said(0, "same", is_boxed=True), said(1, "other", is_boxed=True), final=True)
+
+
+def test_what_is_solved_decides_before_what_is_not() -> None:
+    assert not stands(said(0, "other"), said(1, "same", is_solved=False), final=True)
+    assert stands(said(0, "same"), said(1, "other", is_solved=False), final=True)
+
+
+def test_an_approximation_does_not_take_back_what_is_exact() -> None:
+    assert stands(said(0, "same"), said(1, "other", is_rough=True), final=True)
+    assert not stands(said(0, "same", is_rough=True), said(1, "other", is_rough=True), final=True)
+
+
+def test_numbers_and_formulas_do_not_contradict_each_other() -> None:
+    assert stands(said(0, "same"), said(1, "other", is_number=True), final=True)
+    assert not stands(said(0, "other"), said(1, "same", is_number=True), final=True)
+    assert stands(said(0, "other"), said(1, "same", is_number=True), final=True, number=True)
+
+
+@pytest.mark.parametrize(("n_later", "expected"), [(LATEST - 1, True), (LATEST, False)])
+def test_other_nodes_see_the_latest_of_a_class(n_later: int, expected: bool) -> None:
+    later = [said(1 + k, "other") for k in range(n_later)]
+    assert stands(said(0, "same"), *later, final=False) is expected
+    repeated = [said(1 + k, "other", text="one") for k in range(n_later)]
+    assert stands(said(0, "same"), *repeated, final=False)
+
+
+@pytest.mark.parametrize(("n_later", "expected"), [(LATEST_OF_CLASS - 1, True), (LATEST_OF_CLASS, False)])
+def test_laws_in_the_same_symbols_have_a_wider_window(n_later: int, expected: bool) -> None:
+    later = [said(1 + k, "other", is_solved=False) for k in range(n_later)]
+    assert stands(said(0, "same", is_solved=False), *later, final=False) is expected
+
+
+def test_what_is_broken_neither_stands_nor_contradicts() -> None:
+    assert refusals([said(0, "same", is_broken=True)], is_final=True, is_number=False) == {0: "broken_chain"}
+    assert stands(said(0, "same"), said(1, "other", is_broken=True), final=True)
+
+
+@given(st.lists(st.sampled_from(["same", "other", "apart"]), max_size=20), st.booleans())
+def test_more_that_is_otherwise_never_helps(what: list[str], final: bool) -> None:
+    told = [said(place, each) for place, each in enumerate(what)]
+    more = said(len(what), "other")
+    assert stands(*told, final=final) or not stands(*told, more, final=final)
+
+
+@given(
+    st.integers(2, 8).flatmap(
+        lambda n: st.tuples(
+            st.just(n), st.sets(st.integers(1, n)), st.sets(st.integers(1, n)),
+            st.lists(st.tuples(st.integers(1, n), st.integers(1, n)), max_size=12),
+        )
+    )
+)  # fmt: skip
+def test_a_guess_enters_only_by_what_it_follows_from(
+    case: tuple[int, set[int], set[int], list[tuple[int, int]]],
+) -> None:
+    n, matched, guessable, pairs = case
+    edges = {(a, b) for a, b in pairs if a < b} | {(k, n) for k in range(1, n)}
+    dag = reference_dag(
+        Node(k, prerequisites=tuple(sorted(a for a, b in edges if b == k)), is_final=k == n) for k in range(1, n + 1)
+    )
+    kept = entering(dag, matched, guessable)
+    assert matched - guessable <= kept <= matched
+    for node in dag.nodes:
+        if node.index in kept & guessable and node.prerequisites:
+            assert ancestor_closure(dag, kept - {node.index}).intersection(node.prerequisites)

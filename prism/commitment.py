@@ -62,13 +62,15 @@ class Said:
     text: str = ""
 
 
-def refusals(said: Iterable[Said], *, is_final: bool, is_number: bool) -> dict[int, str]:
+def refusals(said: Iterable[Said], *, is_final: bool, is_number: bool, n_meant: int = 0) -> dict[int, str]:
     """Of each formula that says what a node says, by its place: the key of REFUSALS, or an empty text if it stands.
 
     Args:
         said: what bears on the node, of one part of the solution.
         is_final: the node is a final answer.
         is_number: the node asks for a number.
+        n_meant: other nodes of its class that the solution does not match. As many claims that contradict this one may
+            be meant for those: who fails at the limit of a formula has not taken the formula back.
     """
     told = sorted(said, key=lambda each: each.place)
     found: dict[int, str] = {}
@@ -81,7 +83,7 @@ def refusals(said: Iterable[Said], *, is_final: bool, is_number: bool) -> dict[i
         if numbers and not is_number and _is_of_another_formula(held):
             kept = dict.fromkeys((one.place[0] for one in kind if one.is_same), "contradicted")
         else:
-            kept = _of_final(kind) if is_final else _on_the_way(kind)
+            kept = _of_final(kind, n_meant) if is_final else _on_the_way(kind, n_meant)
         for place, refusal in kept.items():
             if not refusal or found.get(place) != "":
                 found[place] = refusal
@@ -94,25 +96,26 @@ def _is_of_another_formula(held: Sequence[Said]) -> bool:
     return bool(formulas) and not formulas[-1].is_same
 
 
-def _of_final(kind: Sequence[Said]) -> dict[int, str]:
+def _of_final(kind: Sequence[Said], n_meant: int) -> dict[int, str]:
     """The last in a box, else the last that is solved for the quantity, else the last at all, decides."""
-    rivals = [one for one in kind if not one.is_apart]
-    if any(one.is_same and not one.is_rough for one in rivals):
-        rivals = [one for one in rivals if one.is_same or one.is_number or not one.is_rough]
-    boxed = [one for one in rivals if one.is_boxed]
-    rivals = boxed or [one for one in rivals if one.is_solved] or rivals
     same = [one for one in kind if one.is_same]
     if not same:
         return {}
+    rivals = [one for one in kind if not one.is_apart]
+    if not all(one.is_rough for one in same):
+        rivals = [one for one in rivals if one.is_same or one.is_number or not one.is_rough]
+    boxed = [one for one in rivals if one.is_boxed]
+    rivals = boxed or [one for one in rivals if one.is_solved] or rivals
+    last = max((k for k, one in enumerate(rivals) if one.is_same), default=-1)
     refusal = ""
-    if not rivals[-1].is_same:
+    if _n_distinct(rivals[last + 1 :]) > n_meant:
         refusal = "contradicted"
-    elif _n_distinct(one for one in _after(rivals[-1], kind) if one.is_solved) >= LATEST_ON_SUBJECT:
+    elif _n_distinct(one for one in _after(same[-1], kind) if one.is_solved) >= LATEST_ON_SUBJECT + n_meant:
         refusal = "one_of_many"
     return dict.fromkeys((one.place[0] for one in same), refusal)
 
 
-def _on_the_way(kind: Sequence[Said]) -> dict[int, str]:
+def _on_the_way(kind: Sequence[Said], n_meant: int) -> dict[int, str]:
     """Each that is among the latest of its class and on its subject stands."""
     found: dict[int, str] = {}
     for one in kind:
@@ -121,9 +124,9 @@ def _on_the_way(kind: Sequence[Said]) -> dict[int, str]:
         later = _after(one, kind)
         others = [each for each in later if not each.is_apart]
         is_one_of_many = (
-            _n_distinct(each for each in others if each.is_solved) >= LATEST
-            or _n_distinct(others) >= LATEST_OF_CLASS
-            or _n_distinct(each for each in later if each.is_solved) >= LATEST_ON_SUBJECT
+            _n_distinct(each for each in others if each.is_solved) >= LATEST + n_meant
+            or _n_distinct(others) >= LATEST_OF_CLASS + n_meant
+            or _n_distinct(each for each in later if each.is_solved) >= LATEST_ON_SUBJECT + n_meant
         )
         if found.get(one.place[0]) != "":
             found[one.place[0]] = "one_of_many" if is_one_of_many else ""

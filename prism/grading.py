@@ -27,7 +27,7 @@ from prism.equivalence import REASONS
 from prism.errors import LatexSyntaxError
 from prism.expr import OPS, Expr, Formula, formula, symbols_of, walk
 from prism.latex import LeftOut, LocatedFormula, Solution, extract, solution_text
-from prism.outcomes import Bearing, Outcome, Reference, Setting, Weighed, bearings_of, weighed
+from prism.outcomes import Bearing, Outcome, Reference, Setting, Weighed, bearings_of, kin_of, weighed
 from prism.problem import Problem, load_problem
 from prism.resources import resource
 
@@ -171,12 +171,14 @@ class PreparedProblem:
         finals: equations among the final answers, by index, with what they are solved for: a box without subject
             may answer them.
         guessable: nodes that count only where something that they follow from is achieved.
+        kin: of each node those that say something else of the same.
     """
 
     problem: Problem
     setting: Setting
     finals: tuple[tuple[int, Expr], ...]
     guessable: frozenset[int]
+    kin: Mapping[int, frozenset[int]] = field(default_factory=dict, hash=False)
 
 
 def prepare(problem: Problem | Path | str | Mapping[str, object]) -> PreparedProblem:
@@ -194,11 +196,13 @@ def prepare(problem: Problem | Path | str | Mapping[str, object]) -> PreparedPro
     )
     own = frozenset[str]().union(*(symbols_of(f) for each in references for f in each.formulas))
     finals = [(node.index, subject_of(node.formula)) for node in loaded.nodes if node.is_final and not node.is_text]
+    setting = Setting(references, loaded.context, loaded.context.declared | own, asking.worth)
     return PreparedProblem(
         loaded,
-        Setting(references, loaded.context, loaded.context.declared | own, asking.worth),
+        setting,
         tuple((index, subject) for index, subject in finals if subject is not None),
         frozenset(node.index for node in loaded.nodes if is_guessable(node)),
+        kin_of(setting),
     )
 
 
@@ -463,7 +467,8 @@ def _stands(
             for n, one in enumerate(bearings.get((k, reference.index), ()) if k is not None else ()):
                 if one.is_same or (k, one.statement) not in right:
                     said.append(_said(one, saying, n, reference, setting))
-        found = refusals(said, is_final=reference.index in finals, is_number=reference.is_number)
+        n_meant = len(prepared.kin[reference.index] - compared.matched)
+        found = refusals(said, is_final=reference.index in finals, is_number=reference.is_number, n_meant=n_meant)
         for order, refusal in found.items():
             stands.setdefault(order, {})[reference.index] = refusal
     return stands

@@ -204,6 +204,27 @@ def _with_names_read(
     return vocabulary
 
 
+def kin_of(setting: Setting) -> dict[int, frozenset[int]]:
+    """Of each node the others that say something else of the same: another number or formula of its quantity.
+
+    What contradicts a node may be meant for one of them.
+    """
+    return {
+        one.index: frozenset(other.index for other in setting.references if _are_kin(one, other, setting.context))
+        for one in setting.references
+    }
+
+
+def _are_kin(one: Reference, other: Reference, context: Context) -> bool:
+    if one.index == other.index or one.is_number != other.is_number:
+        return False
+    if one.subjects and other.subjects and one.subjects.isdisjoint(other.subjects):
+        return False
+    return any(
+        symbols_of(a) == symbols_of(b) or not n_apart(a, b, context) for a in one.formulas for b in other.formulas
+    )
+
+
 def _distance(reference: Formula, claim: Formula) -> int:
     return len(symbols(*reference.members) ^ symbols(*claim.members))
 

@@ -27,7 +27,7 @@ class Statement:
         conditions: that the text names for it.
         whole: symbols that the text runs through whole numbers (`n = 1, 2, ...`), and which.
         settled: symbols of which the text says more beside it (`n = 7`, `n = 1, 3, 5`).
-        joins: of a chain the members that join its two, themselves included; it holds if all their links do.
+        joins: of a chain of equalities the members that join its two, themselves included.
     """
 
     formula: Formula
@@ -166,7 +166,10 @@ def _stated(written: Formula) -> tuple[tuple[Formula, tuple[Expr, ...]], ...]:
     members = with_units_to_the_right(written.members[:MAX_CHAIN], relations)
     said = written.latex, written.depends
     stated = [
-        (formula((members[k], members[k + 1]), (relation,), *said), members[k : k + 2])
+        (
+            formula((members[k], members[k + 1]), (relation,), *said),
+            members[k : k + 2] if relation in EQUALITIES else (),
+        )
         for k, relation in enumerate(relations)
     ]
     for k in range(1, len(relations)):

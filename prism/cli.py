@@ -319,6 +319,7 @@ def _known(problem: Problem) -> dict[str, Any]:
     own = {str(defined.formula) for defined in given.statement.definitions}
     return {
         "id": problem.id,
+        "difficulty": problem.difficulty.to_dict(),
         "nodes": [
             {
                 "index": node.index, "formula": _one_line(node.latex), "points": str(node.points),
@@ -348,7 +349,7 @@ def _problem_report(problem: Problem) -> list[RenderableType]:
     for node in known["nodes"]:
         final = "final answer" if node["is_final"] else ""
         nodes.add_row(str(node["index"]), node["points"], _indices(node["dependency"]), node["formula"], final)
-    parts: list[RenderableType] = [nodes]
+    parts: list[RenderableType] = [nodes, f"Difficulty: {_hardness(problem)}"]
     lists = (
         ("Values that may be put in", known["givens"], ("name", "value", "source")),
         ("Definitions used on both sides", known["definitions"], ("formula", "source")),
@@ -363,6 +364,14 @@ def _problem_report(problem: Problem) -> list[RenderableType]:
                 table.add_row(*(row[column] for column in columns))
             parts += [title, table]
     return parts
+
+
+def _hardness(problem: Problem) -> str:
+    marks = problem.difficulty
+    structure = f"structure {marks.structure}; entropy of the layers {marks.entropy:.3f}"
+    if marks.level is None:
+        return f"not rated, for the file gives no C1 and C2 ({structure})"
+    return f"{marks.level} ({marks.total} = concepts {marks.concepts} + computation {marks.computation} + {structure})"
 
 
 def _reason(item: GradedFormula) -> str:

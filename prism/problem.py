@@ -46,7 +46,7 @@ _ANSWER_KEYS = ("final_answer_form", "final_answer_instructions", "significant_f
 _PROBLEM_TEXTS = ("title", "domain", "kind", "origin", "source")
 _PROBLEM_KEYS = frozenset((
     "id", "context", "images", "subquestions", "difficulty", "givens", "symbols", "definitions", "students",
-    "metadata", *_PROBLEM_TEXTS, *_NODE_LISTS, *_ANSWER_KEYS,
+    "metadata", "$schema", *_PROBLEM_TEXTS, *_NODE_LISTS, *_ANSWER_KEYS,
 ))  # fmt: skip
 _SUBQUESTION_KEYS = frozenset(("letter", "subproblem", "solution", *_ANSWER_KEYS))
 _NODE_KEYS = frozenset(("index", "formula", "dependency", "is_final_answer", "points", "accept", "subquestion"))

@@ -7,8 +7,10 @@ file, 4 more incidents than `--max-incidents` (`check`: undecided), 5 nothing gr
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterable
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -30,6 +32,9 @@ _BAD_FILE = 3
 _INCIDENTS = 4
 _SHOWN = "scoring_figure"  # the shipped problem whose first solution `demo` shows formula by formula
 _PIPE_WIDTH = 110  # columns of a table that goes to no terminal
+_LEAST_ROOM = 12  # columns for formulas beside a wide drawing in a narrow terminal
+_BREAKS = re.compile(r"(\s+)|(?<![\\({])(?=\\)")  # where a line of LaTeX may end: at blanks, before commands
+_ASCII_BOX = "    \n    \n -- \n" + "    \n" * 5  # a line under the heads; uprights would be taken for rails
 
 app = typer.Typer(
     name="prism", add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None,
@@ -119,14 +124,26 @@ def explain(
 @app.command()
 def show(
     problem: Annotated[str, typer.Argument(help="Problem file (JSON or TOML), or the id of a shipped problem.")],
+    as_mermaid: Annotated[bool, typer.Option("--mermaid", help="Print the DAG as a Mermaid flowchart.")] = False,
+    as_dot: Annotated[bool, typer.Option("--dot", help="Print the DAG in the language of Graphviz.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show a problem as the grader knows it: nodes, values, definitions, constants, what of its text is not used."""
+    """Show a problem as the grader knows it: its DAG, values, definitions, constants, what of its text is not used."""
+    from prism import drawing
+
+    if as_mermaid + as_dot + as_json > 1:
+        raise typer.BadParameter("--mermaid, --dot and --json exclude each other")
     loaded = _load(problem)
     if as_json:
         _print_json(_known(loaded))
+    elif as_mermaid or as_dot:
+        print(drawing.mermaid(loaded) if as_mermaid else drawing.dot(loaded))
     else:
-        _console().print(*_problem_report(loaded), sep="\n")
+        in_unicode = drawing.is_drawable(sys.stdout.encoding)
+        if not in_unicode and isinstance(sys.stdout, TextIOWrapper):
+            sys.stdout.reconfigure(errors="replace")  # the author's own text may hold what this terminal cannot show
+        console = _console()
+        console.print(*_problem_report(loaded, console.width, in_unicode=in_unicode), sep="\n")
 
 
 @app.command()
@@ -321,6 +338,7 @@ def _known(problem: Problem) -> dict[str, Any]:
     own = {str(defined.formula) for defined in given.statement.definitions}
     return {
         "id": problem.id,
+        "difficulty": problem.difficulty.to_dict(),
         "nodes": [
             {
                 "index": node.index, "formula": _one_line(node.latex), "points": str(node.points),
@@ -344,13 +362,15 @@ def _known(problem: Problem) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _problem_report(problem: Problem) -> list[RenderableType]:
+def _problem_report(problem: Problem, width: int, *, in_unicode: bool) -> list[RenderableType]:
     known = _known(problem)
-    nodes = _table(problem.title or problem.id, ("node", "points", "follows from", "formula", ""))
-    for node in known["nodes"]:
-        final = "final answer" if node["is_final"] else ""
-        nodes.add_row(str(node["index"]), node["points"], _indices(node["dependency"]), node["formula"], final)
-    parts: list[RenderableType] = [nodes]
+    mark = "■" if in_unicode else "#"
+    parts: list[RenderableType] = [
+        _node_table(problem, known["nodes"], width, in_unicode=in_unicode),
+        f"A line leads down from each formula to what follows from it; {mark} final answer.",
+        f"Difficulty: {_hardness(problem)}",
+        "",
+    ]
     lists = (
         ("Values that may be put in", known["givens"], ("name", "value", "source")),
         ("Definitions used on both sides", known["definitions"], ("formula", "source")),
@@ -365,6 +385,42 @@ def _problem_report(problem: Problem) -> list[RenderableType]:
                 table.add_row(*(row[column] for column in columns))
             parts += [title, table]
     return parts
+
+
+def _node_table(problem: Problem, nodes: list[dict[str, Any]], width: int, *, in_unicode: bool) -> Table:
+    """The nodes with the rails of the DAG beside them; formulas are broken here, so that the rails can go on."""
+    from textwrap import TextWrapper
+
+    from rich.box import Box
+
+    from prism.drawing import has_equal_points, rails
+
+    drawn = rails(problem.dag, in_unicode=in_unicode)
+    columns: dict[str, list[str]] = {"node": [str(node["index"]) for node in nodes]}
+    if not has_equal_points(problem):
+        columns["points"] = [node["points"] for node in nodes]
+    columns["from"] = [_indices(node["dependency"]) for node in nodes]
+    answers = [f"final {node['subquestion']}".rstrip() if node["is_final"] else "" for node in nodes]
+    taken = sum(max(map(len, (name, *cells))) for name, cells in (*columns.items(), ("", answers)))
+    room = width - taken - len(drawn[0].line) - 3 * (len(columns) + 3)  # three blanks between two columns
+    wrapper = TextWrapper(max(room, _LEAST_ROOM), break_on_hyphens=False)
+    wrapper.wordsep_simple_re = _BREAKS
+    formulas = [wrapper.wrap(node["formula"].strip("$")) or [""] for node in nodes]
+    columns["formula"] = ["\n".join(lines) for lines in formulas]
+    table = _table(problem.title or problem.id, ("", *columns, ""))
+    if not in_unicode:
+        table.box = Box(_ASCII_BOX, ascii=True)
+    for row, lines, answer, *cells in zip(drawn, formulas, answers, *columns.values(), strict=True):
+        table.add_row("\n".join([row.line, *[row.below] * (len(lines) - 1)]), *cells, answer)
+    return table
+
+
+def _hardness(problem: Problem) -> str:
+    marks = problem.difficulty
+    structure = f"structure {marks.structure}; entropy of the layers {marks.entropy:.3f}"
+    if marks.level is None:
+        return f"not rated, for the file gives no C1 and C2 ({structure})"
+    return f"{marks.level} ({marks.total} = concepts {marks.concepts} + computation {marks.computation} + {structure})"
 
 
 def _reason(item: GradedFormula) -> str:

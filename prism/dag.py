@@ -8,7 +8,7 @@ a graph search per grade because a problem is loaded once and graded millions of
 A scoring policy is a value in `POLICIES`: a function from matched nodes to credited nodes. Refused: a class per
 policy (there is no state to hold), and policies that return a number (the table of a grade shows nodes).
 
-Source: PRISM-Physics (arXiv 2510.03185), Algorithm 2 and Theorem 2.
+Source: PRISM-Physics (arXiv 2510.03185), Algorithm 2 and Theorem 2; the entropy of the layers is its C3.
 """
 
 from __future__ import annotations
@@ -23,6 +23,11 @@ from graphlib import CycleError, TopologicalSorter
 from prism.errors import DagError
 
 Edges = dict[int, tuple[int, ...]]  # node -> the prerequisites of it that exist
+
+# The paper cuts the entropy at two thresholds and does not publish them. These split 35 problems of 5 to 24 nodes into
+# 12, 14 and 9: round numbers, and near to equal thirds. exp(entropy) is the product of the widths, a whole number, and
+# no cut is within 0.007 of the logarithm of one, so that no rounding moves a problem.
+ENTROPY_CUTS = (2.0, 4.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +244,23 @@ def layers(dag: ReferenceDag) -> tuple[tuple[int, ...], ...]:
     return tuple(
         tuple(index for index in dag.indices if depth[index] == level) for level in range(max(depth.values()) + 1)
     )
+
+
+def entropy(dag: ReferenceDag) -> float:
+    """How much stands side by side: the sum over all layers of log(width), in nats; 0 for a chain.
+
+    It is the logarithm of the number of ways to take one node from each layer.
+
+    >>> dag = reference_dag([Node(1), Node(2), Node(3, prerequisites=(1, 2), is_final=True)])
+    >>> f"{entropy(dag):.6f}"
+    '0.693147'
+    """
+    return math.fsum(math.log(len(layer)) for layer in layers(dag))  # fsum: the order of the layers does not count
+
+
+def structural_difficulty(dag: ReferenceDag) -> int:
+    """C3 of a problem's difficulty, 1 to 3: the entropy, cut at `ENTROPY_CUTS`."""
+    return 1 + sum(entropy(dag) > cut for cut in ENTROPY_CUTS)
 
 
 # Scoring ------------------------------------------------------------------------------------------------------

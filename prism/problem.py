@@ -23,7 +23,17 @@ from pathlib import Path
 
 from prism.answers import is_text
 from prism.context import Context, parse, syntax_fault
-from prism.dag import Node, ReferenceDag, ancestor_closure, implied_edges, is_final_correct, reference_dag, score
+from prism.dag import (
+    Node,
+    ReferenceDag,
+    ancestor_closure,
+    entropy,
+    implied_edges,
+    is_final_correct,
+    reference_dag,
+    score,
+    structural_difficulty,
+)
 from prism.errors import DagError, DataFileError, LatexSyntaxError
 from prism.expr import Formula, number, symbols_of
 from prism.given import Given, given_of
@@ -36,7 +46,7 @@ _ANSWER_KEYS = ("final_answer_form", "final_answer_instructions", "significant_f
 _PROBLEM_TEXTS = ("title", "domain", "kind", "origin", "source")
 _PROBLEM_KEYS = frozenset((
     "id", "context", "images", "subquestions", "difficulty", "givens", "symbols", "definitions", "students",
-    "metadata", *_PROBLEM_TEXTS, *_NODE_LISTS, *_ANSWER_KEYS,
+    "metadata", "$schema", *_PROBLEM_TEXTS, *_NODE_LISTS, *_ANSWER_KEYS,
 ))  # fmt: skip
 _SUBQUESTION_KEYS = frozenset(("letter", "subproblem", "solution", *_ANSWER_KEYS))
 _NODE_KEYS = frozenset(("index", "formula", "dependency", "is_final_answer", "points", "accept", "subquestion"))
@@ -46,6 +56,9 @@ _EXPECTED_KEYS = frozenset(("matched", "credited", "score", "final_correct", "wi
 _ANSWER_FORMS = ("algebraic", "numerical", "text-based")
 _LABEL_TOLERANCE = 1e-5  # labels write scores with six decimals
 _MAX_FIGURES = 15  # a double holds no more
+# The sum C1 + C2 + C3 runs from 3 to 9; which sums are which level is not published. Here the range is cut into three
+# equal parts, the upper end of each belonging to the next: 3 and 4, 5 and 6, 7 to 9.
+_LEVELS = ((7, "Hard"), (5, "Medium"), (3, "Easy"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +144,45 @@ class Student:
 
 
 @dataclass(frozen=True, slots=True)
+class Difficulty:
+    """How hard the problem is: three marks from 1 to 3, of which the author gives two and the DAG one.
+
+    Attributes:
+        concepts: C1, depth of the concepts; None if the file does not say.
+        computation: C2, burden of the computation; None if the file does not say.
+        structure: C3, from the entropy of the DAG.
+        entropy: of the DAG's layers [nat].
+
+    Source: PRISM-Physics (arXiv 2510.03185), the annotation of its problems.
+    """
+
+    concepts: int | None
+    computation: int | None
+    structure: int
+    entropy: float
+
+    @property
+    def total(self) -> int | None:
+        """C1 + C2 + C3, 3 to 9, or None if the file gives no marks."""
+        if self.concepts is None or self.computation is None:
+            return None
+        return self.concepts + self.computation + self.structure
+
+    @property
+    def level(self) -> str | None:
+        """`Easy` (a total of 3 or 4), `Medium` (5 or 6), `Hard` (7 to 9), or None without a total."""
+        total = self.total
+        return None if total is None else next(level for least, level in _LEVELS if total >= least)
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain values, with the names that the problem file has for them."""
+        return {
+            "C1": self.concepts, "C2": self.computation, "C3": self.structure, "total": self.total,
+            "level": self.level, "entropy": round(self.entropy, 6),
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
 class Problem:
     """A checked problem.
 
@@ -144,7 +196,7 @@ class Problem:
         context: what the problem gives; declares every symbol that statement and subquestions mention.
         given: the same, with where it comes from and what of the text is not used.
         students: worked solutions with labels.
-        difficulty: C1 and C2, 1..3 each, or None.
+        difficulty: its marks; the author's are None where the file gives none.
         sha256: of the bytes of the file or string; of canonical JSON for a dictionary.
         warnings: what looks like a slip and does not prevent grading.
     """
@@ -161,7 +213,7 @@ class Problem:
     context: Context
     given: Given
     students: tuple[Student, ...]
-    difficulty: tuple[int, int] | None
+    difficulty: Difficulty
     sha256: str
     warnings: tuple[str, ...]
 
@@ -350,7 +402,7 @@ def _read_problem(data: Table, digest: str, found: _Findings) -> Problem | None:
     text = "\n\n".join((statement, *(part.text for part in subquestions)))
     given = given_of(declared, text, [node.formula for node in nodes])
     students = _read_students(data, frozenset(node.index for node in nodes), dag, found)
-    difficulty = _read_difficulty(data, found)
+    concepts, computation = _read_marks(data, found)
     if dag is None:
         return None
     found.warnings += [
@@ -370,22 +422,23 @@ def _read_problem(data: Table, digest: str, found: _Findings) -> Problem | None:
         context=given.context,
         given=given,
         students=students,
-        difficulty=difficulty,
+        difficulty=Difficulty(concepts, computation, structural_difficulty(dag), entropy(dag)),
         sha256=digest,
         warnings=tuple(found.warnings),
     )
 
 
-def _read_difficulty(data: Table, found: _Findings) -> tuple[int, int] | None:
+def _read_marks(data: Table, found: _Findings) -> tuple[int, int] | tuple[None, None]:
+    """C1 and C2, both or none."""
     value = data.get("difficulty")
     if value is None:
-        return None
+        return None, None
     if isinstance(value, Mapping) and set(value) == {"C1", "C2"}:
         depth, burden = value["C1"], value["C2"]
         if _is_integer(depth) and _is_integer(burden) and depth in (1, 2, 3) and burden in (1, 2, 3):
             return depth, burden
     found.faults.append(f"difficulty: {_shown(value)} is no table of C1 and C2, each 1, 2 or 3")
-    return None
+    return None, None
 
 
 def _read_subquestions(data: Table, found: _Findings) -> tuple[Subquestion, ...]:

@@ -11,15 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prism.dag import (
+    ENTROPY_CUTS,
     POLICIES,
     Node,
     ReferenceDag,
     ancestor_closure,
+    entropy,
     implied_edges,
     is_final_correct,
     layers,
     reference_dag,
     score,
+    structural_difficulty,
 )
 from prism.errors import DagError
 
@@ -215,6 +218,68 @@ def test_layers_follow_the_longest_path() -> None:
     dag = reference_dag([Node(1), Node(2, prerequisites=(1,)), Node(3, prerequisites=(1, 2), is_final=True)])
     assert layers(dag) == ((1,), (2,), (3,))
     assert implied_edges(dag) == ((1, 3),)
+
+
+# Structure ----------------------------------------------------------------------------------------------------
+
+
+def layered(*widths: int) -> ReferenceDag:
+    """Layers of the given widths; each node rests on the whole layer above it."""
+    nodes: list[Node] = []
+    above: tuple[int, ...] = ()
+    for width in widths:
+        start = len(nodes) + 1
+        nodes += [Node(index, prerequisites=above) for index in range(start, start + width)]
+        above = tuple(range(start, start + width))
+    return reference_dag(Node(n.index, n.points, n.prerequisites, n.index in above) for n in nodes)
+
+
+@pytest.mark.parametrize(("widths", "by_hand", "mark"), [
+    ((1,), 0.0, 1),
+    ((1, 1, 1, 1), 0.0, 1),
+    ((2, 1), 0.693147, 1),  # log 2
+    ((3, 1, 1), 1.098612, 1),  # log 3
+    ((2, 2, 1), 1.386294, 1),  # 2 log 2 = log 4
+    ((3, 2, 1), 1.791759, 1),  # log 3 + log 2
+    ((7, 1), 1.945910, 1),  # log 7, the last below the first cut
+    ((2, 2, 2), 2.079442, 2),  # 3 log 2 = log 8, the first above it
+    ((4, 2, 2), 2.772589, 2),  # log 4 + 2 log 2 = 4 log 2
+    ((6, 3, 3), 3.988984, 2),  # log 6 + 2 log 3 = log 54, the last below the second cut
+    ((11, 5), 4.007333, 3),  # log 55, the first above it
+])  # fmt: skip
+def test_entropy_by_hand(widths: tuple[int, ...], by_hand: float, mark: int) -> None:
+    dag = layered(*widths)
+    assert tuple(map(len, layers(dag))) == widths
+    assert entropy(dag) == pytest.approx(by_hand, abs=5e-7)
+    assert structural_difficulty(dag) == mark
+
+
+@given(dags(), st.data())
+def test_one_more_node_in_a_layer_never_lowers_the_entropy(dag: ReferenceDag, data: st.DataObject) -> None:
+    model = data.draw(st.sampled_from(dag.nodes))
+    last = dag.indices[-1]  # the new node goes before it, so that the last stays a final answer
+    shifted = [Node(n.index + (n.index == last), n.points, n.prerequisites, n.is_final) for n in dag.nodes]
+    twin = Node(last, model.points, model.prerequisites, is_final=True)
+    more = reference_dag([*shifted, twin])
+    (layer,) = [layer for layer in layers(dag) if model.index in layer]
+    assert entropy(more) == pytest.approx(entropy(dag) + math.log((len(layer) + 1) / len(layer)))
+    assert entropy(more) > entropy(dag)
+    assert structural_difficulty(more) >= structural_difficulty(dag)
+
+
+@given(dags())
+def test_the_entropy_counts_the_ways_through_the_layers(dag: ReferenceDag) -> None:
+    ways = math.prod(len(layer) for layer in layers(dag))
+    assert math.exp(entropy(dag)) == pytest.approx(ways)
+    assert (entropy(dag) == 0) == (ways == 1)
+    assert 0 <= entropy(dag) <= len(dag.nodes) * math.log(3) / 3 + 1e-9  # widest product of a given number of nodes
+    assert structural_difficulty(dag) == 1 + (ways >= 8) + (ways >= 55)
+
+
+def test_no_rounding_can_move_a_problem_across_a_cut() -> None:
+    for cut in ENTROPY_CUTS:
+        below = math.floor(math.exp(cut))
+        assert min(cut - math.log(below), math.log(below + 1) - cut) > 0.007
 
 
 @pytest.mark.parametrize("call", [*POLICIES.values(), score])

@@ -54,6 +54,18 @@ def test_show_lists_sources(tmp_path: Path) -> None:
     assert "never put in" in run.invoke(app, ["show", str(path)]).stdout
 
 
+def test_show_says_how_hard_the_problem_is(tmp_path: Path) -> None:
+    by_hand = {"C1": 2, "C2": 2, "C3": 1, "total": 5, "level": "Medium", "entropy": 1.791759}  # layers of 3 and 2
+    assert json.loads(run.invoke(app, ["show", "scoring_figure", "--json"]).stdout)["difficulty"] == by_hand
+    told = "Medium (5 = concepts 2 + computation 2 + structure 1; entropy of the layers 1.792)"
+    assert told in run.invoke(app, ["show", "scoring_figure"]).stdout
+    path = tmp_path / "shot.json"
+    path.write_text(json.dumps(PROBLEM), encoding="utf-8")
+    known = json.loads(run.invoke(app, ["show", str(path), "--json"]).stdout)["difficulty"]
+    assert known == {"C1": None, "C2": None, "C3": 1, "total": None, "level": None, "entropy": 0.0}
+    assert "not rated, for the file gives no C1 and C2 (structure 1;" in run.invoke(app, ["show", str(path)]).stdout
+
+
 def test_explain_on_the_command_line(tmp_path: Path) -> None:
     path, solution = tmp_path / "shot.json", tmp_path / "solution.md"
     path.write_text(json.dumps(PROBLEM), encoding="utf-8")

@@ -15,7 +15,7 @@ import pytest
 from prism.dag import ancestor_closure, implied_edges, is_final_correct, score
 from prism.errors import DataFileError
 from prism.expr import canonical
-from prism.problem import Problem, Student, Subquestion, lint, load_problem
+from prism.problem import Difficulty, Problem, Student, Subquestion, lint, load_problem
 from prism.resources import resource
 
 FAULTY = Path(__file__).parent / "cases" / "problems"
@@ -61,7 +61,8 @@ def faults_of(source: Any) -> tuple[str, ...]:
 def test_the_smallest_problem() -> None:
     problem = load_problem(minimal())
     assert (problem.id, problem.statement) == ("p", "A mass $m$ with the speed $v$.")
-    assert (problem.title, problem.domain, problem.kind, problem.origin, problem.difficulty) == ("", "", "", "", None)
+    assert (problem.title, problem.domain, problem.kind, problem.origin) == ("", "", "", "")
+    assert problem.difficulty == Difficulty(None, None, 1, 0.0)
     assert problem.subquestions == (Subquestion(""),)
     assert [node.index for node in problem.nodes] == list(problem.dag.indices) == [1, 2]
     assert [node.formula.kind for node in problem.nodes] == ["equation", "equation"]
@@ -143,8 +144,26 @@ def test_statement_parts_givens_and_symbols_declare() -> None:
 
 def test_difficulty_and_metadata() -> None:
     problem = load_problem(minimal(difficulty={"C1": 1, "C2": 3}, metadata={"anything": [1, 2]}, images=[], source=""))
-    assert problem.difficulty == (1, 3)
+    assert problem.difficulty == Difficulty(1, 3, 1, 0.0)
     assert problem.warnings == ()
+
+
+@pytest.mark.parametrize(("marks", "total", "level"), [
+    ((1, 1, 1), 3, "Easy"), ((1, 2, 1), 4, "Easy"), ((2, 2, 1), 5, "Medium"), ((1, 2, 3), 6, "Medium"),
+    ((3, 1, 3), 7, "Hard"), ((3, 3, 3), 9, "Hard"), ((None, None, 2), None, None),
+])  # fmt: skip
+def test_levels_of_difficulty(marks: tuple[int | None, int | None, int], total: int | None, level: str | None) -> None:
+    difficulty = Difficulty(*marks, 0.0)
+    assert (difficulty.total, difficulty.level) == (total, level)
+    assert difficulty.to_dict() == dict(zip(("C1", "C2", "C3"), marks, strict=True)) | {
+        "total": total, "level": level, "entropy": 0.0,
+    }  # fmt: skip
+
+
+def test_difficulty_of_the_shipped_problems() -> None:
+    found = {path.stem: load_problem(path).difficulty for path in SHIPPED}
+    by_hand = {"free_fall": (3, "Easy"), "bucket": (5, "Medium"), "scoring_figure": (5, "Medium")}
+    assert {name: (found[name].total, found[name].level) for name in by_hand} == by_hand
 
 
 def test_file_string_and_dictionary_are_the_same_problem(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ LATEST_OF_CLASS = 8  # formulas in the same variables, whatever they are solved 
 LATEST_ON_SUBJECT = 8  # formulas of one quantity, whatever their variables
 MAX_GUESSED = 12  # numerator and denominator of a number that one may guess: `5/3`, `3\pi/2`
 _SMALL = frozenset(("num", "const", "neg", "mul", "div", "sqrt"))
-_ARITHMETIC = frozenset(("add", "sub", "mul", "div", "pow"))
+_WRITTEN_OUT = frozenset(("add", "sub", "mul", "div", "pow", "integral", "contour", "sum", "product", "limit"))
 
 REFUSALS = {
     "broken_chain": "a link of its chain is refuted",
@@ -174,8 +174,8 @@ def _is_small(expr: Expr) -> bool:
 
 
 def _is_one_quantity(expr: Expr) -> bool:
-    """A symbol, or one construct of a symbol: a value at a place, a derivative, a function."""
-    return bool(symbols(expr)) and expr.op not in _ARITHMETIC
+    """A symbol or one construct of it, as a value at a place or a derivative; nothing that has to be written out."""
+    return bool(symbols(expr)) and expr.op not in _WRITTEN_OUT
 
 
 def entering(dag: ReferenceDag, matched: Collection[int], guessable: Collection[int]) -> frozenset[int]:

@@ -57,7 +57,9 @@ def runs_before(
 
 
 def is_unbroken(stated: Statement, before: tuple[Expr, ...], context: Context) -> bool:
-    """Whether no link between the two members of a statement is refuted.
+    r"""Whether no link between the two members of a statement is refuted, and no 0 stands between them.
+
+    What is equal by way of 0 is 0, and says no more of either: `t = 0 = \sqrt{2h/g}`.
 
     Args:
         stated: of a formula of the solution.
@@ -69,6 +71,8 @@ def is_unbroken(stated: Statement, before: tuple[Expr, ...], context: Context) -
         joined = before + joined[1:]
     if len(joined) < 3 and not stated.joins:
         return True
+    if any(member.value == 0 for member in joined[1:-1]):
+        return False
     return all(_link(left, right, context).status != "refuted" for left, right in pairwise(joined))
 
 

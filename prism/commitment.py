@@ -19,8 +19,8 @@ from prism.expr import Expr, symbols, walk
 from prism.problem import ProblemNode
 
 LATEST = 3  # claims of a node's quantity that contradict each other, of which one may be right (semantics C.2)
-LATEST_OF_CLASS = 8  # formulas in the same variables, whatever they are solved for
-LATEST_ON_SUBJECT = 8  # formulas of one quantity, whatever their variables
+LATEST_OF_CLASS = 4  # formulas in the same variables, whatever they are solved for
+LATEST_ON_SUBJECT = 5  # formulas of one quantity, whatever their variables; labelled solutions need four
 MAX_GUESSED = 12  # numerator and denominator of a number that one may guess: `5/3`, `3\pi/2`
 _SMALL = frozenset(("num", "const", "neg", "mul", "div", "sqrt"))
 _WRITTEN_OUT = frozenset(("add", "sub", "mul", "div", "pow", "integral", "contour", "sum", "product", "limit"))

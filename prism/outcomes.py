@@ -299,27 +299,35 @@ def _bearing(
     wanted = frozenset[str]().union(*(symbols(*f.members) for f in reference.formulas))
     if not is_solved and not any(wanted & symbols(*f.members) for f in readings):
         return None
-    is_same = is_otherwise = False
-    for each in reference.formulas:
+    is_same = is_otherwise = is_part = False
+    for each in _with_parts(reference):
         for reading in readings:
             said = as_read(each, reading, claim)
             try:
                 verdict = match(each, said, setting.context, reference.asked)
             except _FAILURES:
                 continue
-            is_same = is_same or (may_match and verdict.status == "equivalent")
+            if verdict.status == "equivalent":
+                is_same = is_same or (may_match and each in reference.formulas)
+                is_part = is_part or each not in reference.formulas
             is_otherwise = is_otherwise or (
                 verdict.status == "different"
                 and verdict.reason in _SAYS_OTHERWISE
                 and (symbols_of(said) == symbols_of(each) or (is_solved and not n_apart(each, said, setting.context)))
             )
-    is_otherwise = is_otherwise and not is_same
+    is_otherwise = is_otherwise and not (is_same or is_part)
     if not (is_same or is_otherwise or is_solved):
         return None
     return Bearing(
         statement, is_same, is_otherwise, any(_is_number(f, setting.context) for f in readings), is_solved,
         not EQUALITIES.isdisjoint(statement.formula.relations) and "=" not in statement.formula.relations,
     )  # fmt: skip
+
+
+def _with_parts(reference: Reference) -> tuple[Formula, ...]:
+    """The formulas of a node, and each of the statements that one needs: who says part of it contradicts nothing."""
+    parts = (each.formula for f in reference.formulas for each in statements_of(f, needed=True))
+    return tuple(dict.fromkeys((*reference.formulas, *parts)))
 
 
 def _is_solved(readings: Sequence[Formula], reference: Reference) -> bool:

@@ -10,9 +10,8 @@ What is right for another node is never held against one: two laws in the same s
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 from prism.dag import ReferenceDag, ancestor_closure
 from prism.expr import Expr, symbols, walk
@@ -83,7 +82,8 @@ def refusals(said: Iterable[Said], *, is_final: bool, is_number: bool, n_meant: 
         if numbers and not is_number and _is_of_another_formula(held):
             kept = dict.fromkeys((one.place[0] for one in kind if one.is_same), "contradicted")
         else:
-            kept = _of_final(kind, n_meant) if is_final else _on_the_way(kind, n_meant)
+            is_answer = is_final or (numbers and not is_number)  # a number for a formula is the solution's last of it
+            kept = _of_final(kind, n_meant) if is_answer else _on_the_way(kind, n_meant)
         for place, refusal in kept.items():
             if not refusal or found.get(place) != "":
                 found[place] = refusal
@@ -199,8 +199,19 @@ def entering(dag: ReferenceDag, matched: Collection[int], guessable: Collection[
 
 # Parts. ---------------------------------------------------------------------------------------------------------
 
+OUT_OF_SCOPE = 9  # a level that is never looked at
 
-def by_part(said: Iterable[tuple[str, Said]]) -> Mapping[str, tuple[Said, ...]]:
-    """Statements by the part of the solution that they stand in."""
-    ordered = sorted(said, key=lambda each: (each[0], each[1].place))
-    return {part: tuple(one for _, one in group) for part, group in groupby(ordered, key=lambda each: each[0])}
+
+def in_scope(said: Iterable[tuple[int, Said]]) -> list[Said]:
+    """Of statements at levels of nearness, numbers and formulas apart, those of the nearest level that has any.
+
+    So what is common to all parts counts for one only on subjects on which the part itself says nothing: neither
+    swapped answers nor a last line of guesses earns both.
+    """
+    told = list(said)
+    found: list[Said] = []
+    for numbers in (True, False):
+        kind = [(level, one) for level, one in told if one.is_number == numbers and level < OUT_OF_SCOPE]
+        nearest = min((level for level, one in kind if not one.is_apart), default=0)
+        found += [one for level, one in kind if level == nearest]
+    return found

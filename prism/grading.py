@@ -7,7 +7,7 @@ and reported, and an exception below is an incident of the grader, never a stude
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
@@ -20,7 +20,7 @@ from prism.asking import asking_of
 from prism.attempts import subject_of
 from prism.chains import is_result, is_unbroken, runs_before
 from prism.claims import is_committed, is_mention
-from prism.commitment import REFUSALS, Said, entering, is_guessable, refusals
+from prism.commitment import OUT_OF_SCOPE, REFUSALS, Said, entering, in_scope, is_guessable, refusals
 from prism.context import parse
 from prism.dag import POLICIES, ReferenceDag, ancestor_closure, is_final_correct, score
 from prism.equivalence import REASONS
@@ -28,6 +28,7 @@ from prism.errors import LatexSyntaxError
 from prism.expr import OPS, Expr, Formula, formula, symbols_of, walk
 from prism.latex import LeftOut, LocatedFormula, Solution, extract, solution_text
 from prism.outcomes import Bearing, Outcome, Reference, Setting, Weighed, bearings_of, kin_of, weighed
+from prism.parts import Part, letters_at, parts_of
 from prism.problem import Problem, load_problem
 from prism.resources import resource
 
@@ -168,15 +169,17 @@ class PreparedProblem:
 
     Attributes:
         setting: its nodes, and what claims are compared with them by.
-        finals: equations among the final answers, by index, with what they are solved for: a box without subject
-            may answer them.
+        finals: equations among the final answers, by the letter of their part, with what they are solved for: a box
+            without subject may answer them.
+        letters: of each final answer its part, if it has one. Another node is no answer: it may be said anywhere.
         guessable: nodes that count only where something that they follow from is achieved.
         kin: of each node those that say something else of the same.
     """
 
     problem: Problem
     setting: Setting
-    finals: tuple[tuple[int, Expr], ...]
+    finals: tuple[tuple[str, Expr], ...]
+    letters: Mapping[int, str]
     guessable: frozenset[int]
     kin: Mapping[int, frozenset[int]] = field(default_factory=dict, hash=False)
 
@@ -195,12 +198,15 @@ def prepare(problem: Problem | Path | str | Mapping[str, object]) -> PreparedPro
         if not node.is_text
     )
     own = frozenset[str]().union(*(symbols_of(f) for each in references for f in each.formulas))
-    finals = [(node.index, subject_of(node.formula)) for node in loaded.nodes if node.is_final and not node.is_text]
+    finals = [
+        (node.subquestion, subject_of(node.formula)) for node in loaded.nodes if node.is_final and not node.is_text
+    ]
     setting = Setting(references, loaded.context, loaded.context.declared | own, asking.worth)
     return PreparedProblem(
         loaded,
         setting,
-        tuple((index, subject) for index, subject in finals if subject is not None),
+        tuple((letter, subject) for letter, subject in finals if subject is not None),
+        {node.index: node.subquestion for node in loaded.nodes if node.is_final and node.subquestion},
         frozenset(node.index for node in loaded.nodes if is_guessable(node)),
         kin_of(setting),
     )
@@ -238,7 +244,8 @@ def grade(
     incidents: list[Incident] = []
     extraction = extract(solution)
     found = [item for item in extraction if thinking or item.kind != "thinking"]
-    sayings = _read(prepared, found, extraction.text, incidents)
+    parts = parts_of(extraction.text, [part.letter for part in prepared.problem.subquestions])
+    sayings = _read(prepared, found, extraction.text, parts, incidents)
     cap = BASE_FORMULAS + FORMULAS_PER_NODE * len(prepared.problem.nodes)
     counted = _latest(sayings, cap)
     compared = weighed(prepared.setting, [(each.formula, each.is_committed) for each in counted])
@@ -246,7 +253,7 @@ def grade(
     places = {each.key: k for k, each in enumerate(counted)}
     stands = _stands(prepared, sayings, places, compared)
     formulas = [_graded(each, places, compared, stands.get(each.order, {}), cap) for each in sayings]
-    formulas += _in_words(prepared.problem, extraction.text)
+    formulas += _in_words(prepared.problem, extraction.text, parts)
     formulas = _without_guesses(prepared, formulas)
     matched = {index for item in formulas for index in item.nodes}
     credited = ancestor_closure(dag, matched)
@@ -289,18 +296,21 @@ def _flags(formulas: Sequence[GradedFormula], *, is_spam: bool) -> tuple[str, ..
     return tuple(sorted(name for name, holds in noted.items() if holds))
 
 
-def _in_words(problem: Problem, text: str) -> list[GradedFormula]:
+def _in_words(problem: Problem, text: str, parts: Sequence[Part]) -> list[GradedFormula]:
     """Answers in words, where a node asks for one: decided by the options of its instructions."""
     nodes = [node for node in problem.nodes if node.is_text]
     if not nodes:
         return []
-    places = stated_answers(text)
-    parts = {part.letter: part for part in problem.subquestions}
+    questions = {part.letter: part for part in problem.subquestions}
     worded = [part for part in problem.subquestions if part.final_answer_form == "text-based"]
     found = []
     for node in nodes:
-        part = parts.get(node.subquestion) or worded[0]
-        said = text_answer(node.latex, part.final_answer_instructions, places)
+        question = questions.get(node.subquestion) or worded[0]
+        for own in _texts_of(node.subquestion, text, parts):
+            places = stated_answers(own)
+            said = text_answer(node.latex, question.final_answer_instructions, places)
+            if said.option or said.status != "undecided":
+                break
         reason = {"equivalent": "same_option", "different": "other_option"}.get(said.status, "no_option")
         is_match = said.status == "equivalent"
         matches = (Match(node.index, 0, reason),) if is_match else ()
@@ -313,6 +323,14 @@ def _in_words(problem: Problem, text: str) -> list[GradedFormula]:
             )
         )  # fmt: skip
     return found
+
+
+def _texts_of(letter: str, text: str, parts: Sequence[Part]) -> Iterator[str]:
+    """Where the answer to a part may stand: in what answers it; where that is silent, in what is common to all."""
+    own = "\n\n".join(text[part.start : part.end] for part in parts if part.letter == letter)
+    yield own if letter and own else text
+    if letter and own:
+        yield "\n\n".join(text[part.start : part.end] for part in parts if not part.letter)
 
 
 def _strictly_matched(formulas: Sequence[GradedFormula]) -> set[int]:
@@ -346,6 +364,7 @@ class _Saying:
         located: where, and as what.
         formula: what it was read as; None if it could not be read.
         before: members of the chain that it goes on.
+        letters: parts of the problem that it stands in the answer to; none where the text is common to all.
         fault: why it could not be read.
     """
 
@@ -353,6 +372,7 @@ class _Saying:
     located: LocatedFormula
     formula: Formula | None = None
     before: tuple[Expr, ...] = ()
+    letters: tuple[str, ...] = ()
     fault: str = ""
 
     @property
@@ -370,7 +390,11 @@ class _Saying:
 
 
 def _read(
-    prepared: PreparedProblem, found: Sequence[LocatedFormula], text: str, incidents: list[Incident]
+    prepared: PreparedProblem,
+    found: Sequence[LocatedFormula],
+    text: str,
+    parts: Sequence[Part],
+    incidents: list[Incident],
 ) -> list[_Saying]:
     """The formulas of a solution parsed, with the questions of bare boxes and the chains that rows go on."""
     read: dict[str, Formula | str] = {}
@@ -386,32 +410,42 @@ def _read(
             read[item.latex] = str(error)
     formulas = [each if isinstance(each, Formula) else None for each in (read[item.latex] for item in found)]
     runs = runs_before(found, formulas, text)
-    asked = _with_questions(prepared.finals, found, formulas)
+    letters = [letters_at(parts, item.span[0]) for item in found]
+    asked = _with_questions(prepared.finals, found, formulas, letters)
     return [
-        _Saying(order, item, asked[order], runs[order], "" if formulas[order] else str(read[item.latex]))
+        _Saying(
+            order, item, asked[order], runs[order], letters[order], "" if formulas[order] else str(read[item.latex])
+        )
         for order, item in enumerate(found)
     ]
 
 
 def _with_questions(
-    finals: Sequence[tuple[int, Expr]], found: Sequence[LocatedFormula], formulas: Sequence[Formula | None]
+    finals: Sequence[tuple[str, Expr]],
+    found: Sequence[LocatedFormula],
+    formulas: Sequence[Formula | None],
+    letters: Sequence[tuple[str, ...]],
 ) -> list[Formula | None]:
     """Formulas, each box without a subject as the answer to a question that no other box answers, in their order.
 
-    Only where boxes and questions correspond: as many as there are, or some times as many where the answers are said
-    again. Of more boxes than one question has, the last one counts (semantics C.2).
+    Only where boxes and questions of a part correspond: as many as there are, or some times as many where the answers
+    are said again. Of more boxes than one question has, the last one counts (semantics C.2).
     """
     asked = list(formulas)
     boxes = [k for k, item in enumerate(found) if item.kind == "boxed" and formulas[k] is not None]
-    bare = [k for k in boxes if (f := formulas[k]) is not None and _is_bare(f)]
-    answered = {member for k in boxes if k not in bare and (f := formulas[k]) is not None for member in f.members[:2]}
-    waiting = [subject for _, subject in finals if subject not in answered]
-    if waiting and len(bare) % len(waiting) == 0:
+    for scope in dict.fromkeys(letters[k] for k in boxes):
+        here = [(k, f) for k in boxes if letters[k] == scope and (f := formulas[k]) is not None]
+        bare = [k for k, f in here if _is_bare(f)]
+        answered = {member for k, f in here if k not in bare for member in f.members[:2]}
+        questions = [subject for letter, subject in finals if letter in scope] or [subject for _, subject in finals]
+        waiting = [subject for subject in questions if subject not in answered]
+        if not waiting or len(bare) % len(waiting):
+            continue
         for k, place in enumerate(bare):
             each = formulas[place]
             assert each is not None
-            subject = waiting[k % len(waiting)]
-            asked[place] = formula((subject, each.members[0]), ("=",), each.latex, each.depends)
+            members = waiting[k % len(waiting)], each.members[0]
+            asked[place] = formula(members, ("=",), each.latex, each.depends)
     return asked
 
 
@@ -461,17 +495,28 @@ def _stands(
     finals = prepared.problem.dag.finals
     stands: dict[int, dict[int, str]] = {}
     for reference in references:
-        said = []
+        said: list[tuple[int, Said]] = []
         for saying in sayings:
             k = places.get(saying.key)
             for n, one in enumerate(bearings.get((k, reference.index), ()) if k is not None else ()):
                 if one.is_same or (k, one.statement) not in right:
-                    said.append(_said(one, saying, n, reference, setting))
+                    level = _level(saying.letters, prepared.letters.get(reference.index, ""))
+                    said.append((level, _said(one, saying, n, reference, setting)))
         n_meant = len(prepared.kin[reference.index] - compared.matched)
-        found = refusals(said, is_final=reference.index in finals, is_number=reference.is_number, n_meant=n_meant)
-        for order, refusal in found.items():
-            stands.setdefault(order, {})[reference.index] = refusal
+        found = refusals(
+            in_scope(said), is_final=reference.index in finals, is_number=reference.is_number, n_meant=n_meant
+        )
+        for one_said in (each for _, each in said if each.is_same):
+            refusal = found.get(one_said.place[0], "other_part")
+            stands.setdefault(one_said.place[0], {})[reference.index] = refusal
     return stands
+
+
+def _level(said_in: Sequence[str], letter: str) -> int:
+    """How near a formula stands to the answer of a part: in it, in what is common to all parts, or in another part."""
+    if not letter or letter in said_in:
+        return 0
+    return OUT_OF_SCOPE if said_in else 1
 
 
 def _said(one: Bearing, saying: _Saying, n: int, reference: Reference, setting: Setting) -> Said:

@@ -17,9 +17,9 @@ from prism.context import Context
 from prism.equivalence import RANK, Verdict
 from prism.expr import EQUALITIES, Expr, Formula, symbols, symbols_of
 from prism.matching import match, number_of
-from prism.stated import Asked, Known, closed_number_of, numeric_of
+from prism.stated import Asked, Known, closed_number_of, compare_numbers, numeric_of
 from prism.statements import Statement, statements_of
-from prism.vocabulary import Vocabulary, fresh_atoms, with_names
+from prism.vocabulary import Vocabulary, fresh_atoms, is_fresh, may_name, with_names
 
 MAX_FREE = 3  # symbols whose sign is free; every choice of them is one more grading of the solution
 _SAYS_OTHERWISE = frozenset(("witness", "other_number", "dimension", "other_factor", "ratio", "exact", "opposite_side"))
@@ -218,11 +218,10 @@ def kin_of(setting: Setting) -> dict[int, frozenset[int]]:
 def _are_kin(one: Reference, other: Reference, context: Context) -> bool:
     if one.index == other.index or one.is_number != other.is_number:
         return False
-    if one.subjects and other.subjects and one.subjects.isdisjoint(other.subjects):
-        return False
-    return any(
-        symbols_of(a) == symbols_of(b) or not n_apart(a, b, context) for a in one.formulas for b in other.formulas
-    )
+    pairs = [(a, b) for a in one.formulas for b in other.formulas]
+    if not (one.subjects or other.subjects):
+        return any(symbols_of(a) == symbols_of(b) for a, b in pairs)
+    return not one.subjects.isdisjoint(other.subjects) and any(not n_apart(a, b, context) for a, b in pairs)
 
 
 def _distance(reference: Formula, claim: Formula) -> int:
@@ -271,7 +270,9 @@ def bearings_of(setting: Setting, found: Weighed, place: int, reference: Referen
     bearings = []
     for k, statement in enumerate(written):
         readings = [form[k].formula for form in forms]
-        readings += [_named(each, found.vocabulary) for each in readings if found.vocabulary.names]
+        if found.vocabulary.names:
+            readings += [with_names(each, found.vocabulary.names) for each in readings]
+            readings += [each for one in readings for each in _under_other_names(one, reference, found.vocabulary)]
         bearing = _bearing(statement, tuple(dict.fromkeys(readings)), claim, reference, setting, may_match=is_match)
         if bearing is not None:
             bearings.append(bearing)
@@ -281,8 +282,18 @@ def bearings_of(setting: Setting, found: Weighed, place: int, reference: Referen
     return tuple(bearings)
 
 
-def _named(f: Formula, vocabulary: Vocabulary) -> Formula:
-    return with_names(f, vocabulary.names)
+def _under_other_names(f: Formula, reference: Reference, vocabulary: Vocabulary) -> Iterator[Formula]:
+    """What a formula would say if its own quantity were what the solution once called by a like name.
+
+    Who writes `v_1 = ...`, `v_2 = ...`, `v_3 = ...` for a problem's v, one of them right, has listed three guesses.
+    """
+    taken = set(vocabulary.names.values())
+    for member in f.members:
+        if not is_fresh(member, vocabulary.known) or member in vocabulary.names:
+            continue
+        for subject in sorted(reference.subjects, key=str):
+            if subject.name in taken and may_name(member, subject.name):
+                yield with_names(f, {member: subject.name})
 
 
 def _bearing(
@@ -310,11 +321,7 @@ def _bearing(
             if verdict.status == "equivalent":
                 is_same = is_same or (may_match and each in reference.formulas)
                 is_part = is_part or each not in reference.formulas
-            is_otherwise = is_otherwise or (
-                verdict.status == "different"
-                and verdict.reason in _SAYS_OTHERWISE
-                and (symbols_of(said) == symbols_of(each) or (is_solved and not n_apart(each, said, setting.context)))
-            )
+            is_otherwise = is_otherwise or _contradicts(each, said, verdict, reference, setting, is_solved=is_solved)
     is_otherwise = is_otherwise and not (is_same or is_part)
     if not (is_same or is_otherwise or is_solved):
         return None
@@ -322,6 +329,22 @@ def _bearing(
         statement, is_same, is_otherwise, any(_is_number(f, setting.context) for f in readings), is_solved,
         not EQUALITIES.isdisjoint(statement.formula.relations) and "=" not in statement.formula.relations,
     )  # fmt: skip
+
+
+def _contradicts(
+    wanted: Formula, said: Formula, verdict: Verdict, reference: Reference, setting: Setting, *, is_solved: bool
+) -> bool:
+    """Whether a formula that is not the reference says something else of the same."""
+    if verdict.reason == "unstated":  # no number yet, but what it comes to is another one
+        asked_for, comes_to = numeric_of(wanted), closed_number_of(said)
+        if asked_for is None or comes_to is None or asked_for.subject != comes_to.subject:
+            return False
+        return compare_numbers(asked_for, comes_to.number, reference.asked).status == "different"
+    return (
+        verdict.status == "different"
+        and verdict.reason in _SAYS_OTHERWISE
+        and (symbols_of(said) == symbols_of(wanted) or (is_solved and not n_apart(wanted, said, setting.context)))
+    )
 
 
 def _with_parts(reference: Reference) -> tuple[Formula, ...]:

@@ -37,6 +37,8 @@ _STOPWORDS_INLINE, _STOPWORDS_DISPLAY = 2, 4  # different ones make prose; a dis
 _IN_TEXT = re.compile(
     r"\\(?:text[a-z]*|mbox|hbox|intertext|mathrm|mathbf|operatorname\*?)\s{0,8}\{[^{}]*\}|\\[A-Za-z]+"
 )
+_WORD = re.compile(r"[A-Za-z]{4}")
+_INDEX = re.compile(r"_\s*\{[^{}]*\}")  # `v_{empty}` is no word of a sentence
 _STOPWORD = re.compile(
     r"(?<![\\A-Za-z_^{])(?:the|is|and|of|to|we|that|for|with|are|this|where|from|by|per|costs?|paid|or|so|has|in|it)"
     r"(?![A-Za-z}])",
@@ -165,7 +167,7 @@ def _is_prose(text: str, start: int, end: int, *, display: bool) -> bool:
         return len(words) >= _STOPWORDS_DISPLAY
     if len(words) >= _STOPWORDS_INLINE:
         return True
-    money = content[0].isdigit() and (bool(words) or re.search(r"[A-Za-z]{4}", bare) is not None)
+    money = content[0].isdigit() and (bool(words) or _WORD.search(_INDEX.sub("", bare)) is not None)
     next_price = text[end + 1 : end + 2].isdigit() and (content[-1] in " -–/,(" or content[0].isdigit())
     return money or next_price
 

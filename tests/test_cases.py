@@ -101,6 +101,13 @@ class LinkRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
     context: dict[str, Any] = {}
 
 
+class PartsRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    text: str
+    parts: list[str]
+    letters: tuple[str, ...] = ("a", "b")
+    near_misses: list[str] = []
+
+
 class GradingRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
     problem: str | dict[str, Any]
     solution: str
@@ -266,6 +273,21 @@ def test_link(row: LinkRow) -> None:
     left, right = prism.parse(row.chain).members
     found = link(left, right, context_of(row) or prism.Context())
     assert (found.status, found.reason) == (row.expect, row.reason), found
+
+
+@pytest.mark.parametrize("row", params("parts", PartsRow))
+def test_parts(row: PartsRow) -> None:
+    from prism.parts import parts_of
+
+    found = parts_of(row.text, row.letters)
+    stretches: dict[tuple[int, int], list[str]] = {}
+    for part in found:
+        stretches.setdefault((part.start, part.end), []).append(part.letter)
+    said = [f"{' '.join(letters)}: {row.text[slice(*span)].strip()}" for span, letters in stretches.items()]
+    assert len(said) == len(row.parts), said
+    assert all(mine.startswith(wanted) for mine, wanted in zip(said, row.parts, strict=True)), said
+    for other in row.near_misses:
+        assert parts_of(other, row.letters) == (), other
 
 
 @pytest.mark.parametrize("row", params("grading", GradingRow))

@@ -237,6 +237,11 @@ def lint(problem: Problem) -> tuple[str, ...]:
     return problem.warnings
 
 
+def formulas_of(node: ProblemNode) -> tuple[Formula, ...]:
+    """The formulas that match a node: its own, and those accepted in its place; none of an answer in words."""
+    return () if node.is_text else (node.formula, *node.accept)
+
+
 @dataclass(slots=True)
 class _Findings:
     """What was found so far; every reader below adds to it and goes on with a harmless value."""

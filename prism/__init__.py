@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from prism.kernels import warm as warm
     from prism.latex import extract as extract
     from prism.latex import write as write
+    from prism.linting import lint as lint
     from prism.matching import equivalent as equivalent
     from prism.problem import Problem as Problem
     from prism.problem import load_problem as load_problem
@@ -37,8 +38,8 @@ __version__ = "0.1.0"
 _ROOMS = {
     "Context": "context", "DagError": "errors", "DataFileError": "errors", "Formula": "expr", "Grade": "grading",
     "LatexSyntaxError": "errors", "PrismError": "errors", "Problem": "problem", "Verdict": "equivalence",
-    "equivalent": "matching", "extract": "latex", "grade": "grading", "load_problem": "problem", "parse": "context",
-    "prepare": "grading", "warm": "kernels", "write": "latex",
+    "equivalent": "matching", "extract": "latex", "grade": "grading", "lint": "linting", "load_problem": "problem",
+    "parse": "context", "prepare": "grading", "warm": "kernels", "write": "latex",
 }  # fmt: skip
 
 __all__ = ["__version__", *sorted(_ROOMS)]

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from prism.context import Context
 from prism.dag import ancestor_closure
 from prism.expr import Formula, symbols, walk
 from prism.problem import Problem, ProblemNode
@@ -39,7 +40,7 @@ def asking_of(problem: Problem) -> Asking:
     for node in problem.nodes:
         number = numeric_of(node.formula)
         if number is None or number.number.is_exact:
-            _learn(node.formula, problem, known)
+            learn(node.formula, problem.context, known)
             found[node.index] = Asked(is_final=node.is_final, is_node=True)
             continue
         before = ancestor_closure(problem.dag, {node.index}) - {node.index}
@@ -51,10 +52,10 @@ def asking_of(problem: Problem) -> Asking:
         )
         numeric.add(node.index)
         exact = _exact_value(number, problem, before, known)
-        if exact is not None and _agrees(exact, number.number, asked):
+        if exact is not None and agrees(exact, number.number, asked):
             asked = Asked(asked.figures, asked.is_final, asked.n_before, exact, is_node=True)
         if number.subject.op == "sym":
-            known[number.subject.name] = _in_si(exact if asked.recomputed is not None else None, number.number)
+            known[number.subject.name] = in_si(exact if asked.recomputed is not None else None, number.number)
         found[node.index] = asked
     nodes = {node.index: replace(found[node.index], beside=_beside(node, problem, found)) for node in problem.nodes}
     return Asking(nodes, known)
@@ -69,24 +70,25 @@ def _beside(node: ProblemNode, problem: Problem, asked: Mapping[int, Asked]) -> 
     return tuple((number, how) for number, how in stated if number is not None and number.subject in subjects)
 
 
-def _learn(f: Formula, problem: Problem, known: dict[str, tuple[float, Dimension]]) -> None:
-    """The value of what a node is solved for, where all it depends on is known."""
+def learn(f: Formula, context: Context, known: dict[str, tuple[float, Dimension]]) -> None:
+    """Add to what is known the value of what a node is solved for, where all it depends on is known."""
     if f.kind != "equation":
         return
     for subject, other in (f.members, f.members[::-1]):
         if subject.op == "sym" and subject.name not in symbols(other) and subject.name not in known:
-            measured = measure(other, problem.context, known)
+            measured = measure(other, context, known)
             if measured is not None:
                 known[subject.name] = float(measured[0]), measured[1]
                 return
 
 
-def _in_si(exact: Fraction | None, number: StatedNumber) -> tuple[float, Dimension]:
+def in_si(exact: Fraction | None, number: StatedNumber) -> tuple[float, Dimension]:
+    """Value and dimension of a number, or of what it should be exactly, in coherent SI units."""
     stated = number if exact is None else replace(number, value=exact)
     return float(stated.in_si), number.dimension
 
 
-def _agrees(exact: Fraction, number: StatedNumber, asked: Asked) -> bool:
+def agrees(exact: Fraction, number: StatedNumber, asked: Asked) -> bool:
     """Whether a recomputed number is the author's, rounded or not."""
     allowed = tolerance(asked.figures or number.figures, asked) * abs(number.value)
     return abs(exact - number.value) <= max(allowed, number.ulp / 2)
@@ -96,8 +98,8 @@ def _exact_value(number: Numeric, problem: Problem, before: frozenset[int], know
     """The number in its own unit, from what is known or by solving a node before it; None if neither settles it."""
     if number.subject.op != "sym":
         return None
-    name, unit = number.subject.name, number.number.unit
-    start, dimension = _in_si(None, number.number)
+    name = number.subject.name
+    start, dimension = in_si(None, number.number)
     value: float | None = None
     if name in known and known[name][1] == dimension:
         value = known[name][0]
@@ -107,8 +109,10 @@ def _exact_value(number: Numeric, problem: Problem, before: frozenset[int], know
                 value = solved_near(earlier.formula, name, start, dimension, problem.context, known)
                 if value is not None:
                     break
-    if value is None:
-        return None
-    if unit is None:
-        return Fraction(value)
-    return (Fraction(value) - unit.offset) / (unit.factor * PI**unit.pi)
+    return None if value is None else in_own_unit(value, number.number)
+
+
+def in_own_unit(value: float, number: StatedNumber) -> Fraction:
+    """A value in coherent SI units in the unit of a number, offset and all."""
+    unit = number.unit
+    return Fraction(value) if unit is None else (Fraction(value) - unit.offset) / (unit.factor * PI**unit.pi)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterable
 from io import TextIOWrapper
 from pathlib import Path
@@ -149,28 +150,23 @@ def show(
 @app.command()
 def lint(
     problems: Annotated[list[str], typer.Argument(help="Problem files.")],
+    notes: Annotated[bool, typer.Option("--notes", help="Also what may be meant so.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """List every fault and every warning of problem files; exit code 3 if there is a fault."""
-    from prism.problem import lint as warnings_of
-
-    found = []
-    for name in problems:
-        try:
-            loaded = prism.load_problem(_problem_path(name))
-        except prism.DataFileError as error:
-            found += [{"file": name, "kind": "fault", "text": fault} for fault in error.faults]
-        else:
-            found += [{"file": name, "kind": "warning", "text": warning} for warning in warnings_of(loaded)]
-    faults = sum(item["kind"] == "fault" for item in found)
+    """List what is wrong with problem files, by node and field; exit code 3 if there is a fault."""
+    found = [(name, finding) for name in problems for finding in prism.lint(_problem_path(name))]
+    count = Counter(finding.kind for _, finding in found)
     if as_json:
-        _print_json({"findings": found, "faults": faults, "warnings": len(found) - faults})
+        listed = [{"file": name, **finding.to_dict()} for name, finding in found]
+        _print_json({"findings": listed, **{f"{kind}s": count[kind] for kind in ("fault", "warning", "note")}})
     else:
-        for item in found:
-            print(f"{item['file']}: {item['kind']}: {item['text']}")
+        for name, finding in found:
+            if notes or finding.kind != "note":
+                print(f"{name}: {finding.kind}: {finding}")
         files = "1 file" if len(problems) == 1 else f"{len(problems)} files"
-        print(f"{files}: {faults} faults, {len(found) - faults} warnings")
-    if faults:
+        more = f", {count['note']} notes" if count["note"] else ""
+        print(f"{files}: {count['fault']} faults, {count['warning']} warnings{more}")
+    if count["fault"]:
         raise typer.Exit(_BAD_FILE)
 
 

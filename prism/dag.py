@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from graphlib import CycleError, TopologicalSorter
 
 from prism.errors import DagError
@@ -284,12 +285,30 @@ def final_credit(dag: ReferenceDag, matched: Iterable[int]) -> frozenset[int]:
     return frozenset(dag.indices) if is_final_correct(dag, matched) else frozenset()
 
 
+def training_credit(dag: ReferenceDag, matched: Iterable[int], given: Iterable[int]) -> frozenset[int]:
+    """The closure of what was matched by the solver's own work, without what the problem says itself.
+
+    A given node is worth nothing, whether copied or credited as a prerequisite, and nothing rests on a copy of it. What
+    a given node itself rests on is credited by a later match as ever (semantics C.5).
+
+    Args:
+        given: indices of nodes that repeat the problem.
+    """
+    repeated = strict_credit(dag, given)
+    return ancestor_closure(dag, strict_credit(dag, matched) - repeated) - repeated
+
+
 POLICIES: dict[str, Policy] = {
     "closure": ancestor_closure,
     "strict": strict_credit,
     "prefix": prefix_credit,
     "final": final_credit,
 }
+
+
+def policies_with(given: Iterable[int]) -> dict[str, Policy]:
+    """All policies of a problem of which it is known which nodes repeat what it says."""
+    return {**POLICIES, "training": partial(training_credit, given=frozenset(given))}
 
 
 def is_final_correct(dag: ReferenceDag, matched: Iterable[int]) -> bool:

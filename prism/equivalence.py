@@ -238,6 +238,21 @@ def compare_zero_sets(
     return replace(verdict, cost=cost)
 
 
+def compare_with_itself(f: Formula, context: Context = _NOTHING_KNOWN) -> Verdict:
+    """Decide it by points alone, which is how a formula of another form meets this one.
+
+    Of one form two formulas are the same without a look at any point. So a copy is equivalent even where no points are
+    found, and nothing else is.
+    """
+    if facts_of(f).is_trivial:
+        return _compare_identities(f, f, context)
+    try:
+        pair = read_pair(f, f, context, notation_of(f, f, context))
+    except TapeTooLarge as error:
+        return Verdict("undecided", "too_large", detail=str(error))
+    return Verdict("undecided", "unsupported") if pair is None else _cross_evaluate(pair, approximate=False)
+
+
 def _is_at_zero_only(pair: Pair) -> bool:
     r"""Whether a vector of which a length is taken was 0 at all points of a formula: there all directions agree.
 

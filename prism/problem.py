@@ -232,9 +232,9 @@ def load_problem(source: Path | str | Mapping[str, object]) -> Problem:
     return problem
 
 
-def lint(problem: Problem) -> tuple[str, ...]:
-    """What looks like a slip in a problem that loads: unknown keys, implied edges, unread formulas."""
-    return problem.warnings
+def formulas_of(node: ProblemNode) -> tuple[Formula, ...]:
+    """The formulas that match a node: its own, and those accepted in its place; none of an answer in words."""
+    return () if node.is_text else (node.formula, *node.accept)
 
 
 @dataclass(slots=True)

@@ -117,6 +117,14 @@ class GradingRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
     flags: list[str] | None = None
 
 
+class LintRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    problem: dict[str, Any]
+    faults: list[tuple[str, str]] = []
+    warnings: list[tuple[str, str]] = []
+    notes: list[tuple[str, str]] | None = None
+    near_misses: list[dict[str, Any]] = []
+
+
 R = TypeVar("R", bound=Row)
 
 
@@ -302,6 +310,47 @@ def test_grading(row: GradingRow) -> None:
     assert grade.score is not None
     assert abs(Fraction(grade.score) - Fraction(row.score)) <= ROUNDED
     assert row.flags is None or list(grade.flags) == row.flags, grade
+
+
+def problem_of(row: LintRow, changes: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The problem of a row, or of a near-miss: `node 2` replaces a formula, any other key stands for its own."""
+    changes = changes or {}
+    problem = {"id": row.id, **row.problem, **{key: changes[key] for key in changes if not key.startswith("node ")}}
+    nodes = [
+        {**node, "formula": changes.get(f"node {node['index']}", node["formula"])}
+        for node in problem["grading_standard"]
+    ]
+    return {**problem, "grading_standard": nodes}
+
+
+def said(problem: dict[str, Any], kind: str) -> list[tuple[str, str]]:
+    """Where and what, of all findings of one kind."""
+    import prism
+
+    found = [finding for finding in prism.lint(problem) if finding.kind == kind]
+    return [(", ".join(filter(None, (finding.entry, finding.field))), finding.code) for finding in found]
+
+
+@pytest.mark.parametrize("row", params("lint", LintRow))
+def test_lint(row: LintRow) -> None:
+    problem = problem_of(row)
+    assert sorted(said(problem, "fault")) == sorted(row.faults)
+    assert sorted(said(problem, "warning")) == sorted(row.warnings)
+    assert row.notes is None or sorted(said(problem, "note")) == sorted(row.notes)
+
+
+@pytest.mark.parametrize(
+    ("row", "changes"),
+    [
+        pytest.param(row, changes, id=f"{name}~{count}")
+        for name, row in cases("lint", LintRow)
+        for count, changes in enumerate(row.near_misses, start=1)
+    ],
+)
+def test_lint_lets_pass(row: LintRow, changes: dict[str, Any]) -> None:
+    import prism
+
+    assert [str(finding) for finding in prism.lint(problem_of(row, changes)) if finding.kind != "note"] == []
 
 
 # --- the loader itself --------------------------------------------------------------------------------------

@@ -101,7 +101,31 @@ def test_lint_lists_six_faults() -> None:
 def test_lint_passes_the_shipped_problems() -> None:
     result = run.invoke(app, ["lint", *(str(path) for path in sorted((ROOT / "dags").glob("*.toml")))])
     assert result.exit_code == 0
-    assert "0 faults, 0 warnings" in result.stdout
+    assert ": 0 faults, " in result.stdout
+
+
+def test_lint_names_entry_field_kind_and_code(tmp_path: Path) -> None:
+    problem = {
+        "id": "p", "context": "A force $F$ on a mass $m$; $x$ is the place.",
+        "grading_standard": [
+            {"index": 1, "formula": "F = m a", "dependency": []},
+            {"index": 2, "formula": "a m = F", "dependency": [1]},
+            {"index": 3, "formula": r"\ddot{x} = 0", "dependency": []},
+            {"index": 4, "formula": "x = a y", "dependency": [2, 3], "is_final_answer": True},
+        ],
+    }  # fmt: skip
+    path = tmp_path / "problem.json"
+    path.write_text(json.dumps(problem), encoding="utf-8")
+    result = run.invoke(app, ["lint", str(path), "--json"])
+    data = json.loads(result.stdout)
+    assert result.exit_code == 3
+    assert (data["faults"], data["warnings"], data["notes"]) == (1, 0, 2)
+    fault = next(finding for finding in data["findings"] if finding["kind"] == "fault")
+    assert set(fault) == {"file", "entry", "field", "kind", "code", "text"}
+    assert (fault["file"], fault["entry"], fault["field"], fault["code"]) == (str(path), "node 2", "formula", "same")
+    plain, full = (run.invoke(app, ["lint", str(path), *more]).stdout for more in ((), ("--notes",)))
+    assert (plain.count(": note: "), full.count(": note: ")) == (0, 2)
+    assert "1 file: 1 faults, 0 warnings, 2 notes" in plain
 
 
 def test_demo_agrees_with_every_label_but_for_known_gaps() -> None:

@@ -20,9 +20,11 @@ from prism.dag import (
     implied_edges,
     is_final_correct,
     layers,
+    policies_with,
     reference_dag,
     score,
     structural_difficulty,
+    training_credit,
 )
 from prism.errors import DagError
 
@@ -180,6 +182,33 @@ def test_policies_and_scores(drawn: tuple[ReferenceDag, frozenset[int]]) -> None
     assert POLICIES["closure"](dag, matched) <= POLICIES["prefix"](dag, matched)  # edges point forward
     assert shares["final"] == int(is_final_correct(dag, matched))
     assert is_final_correct(dag, matched) == all(node.index in matched for node in dag.nodes if node.is_final)
+
+
+@given(dags_with_matches(), st.data())
+def test_a_node_that_the_problem_gives_earns_nothing_and_hands_nothing_on(
+    drawn: tuple[ReferenceDag, frozenset[int]], data: st.DataObject
+) -> None:
+    dag, matched = drawn
+    given = frozenset(data.draw(st.sets(st.sampled_from(dag.indices))))
+    credited = training_credit(dag, matched, given)
+    assert credited == searched_closure(dag, matched - given) - given
+    assert credited == training_credit(dag, matched | given, given)  # a copy of the problem changes nothing
+    assert training_credit(dag, matched, ()) == ancestor_closure(dag, matched)
+    assert policies_with(given)["training"](dag, matched) == credited
+    assert {name: policies_with(given)[name] for name in POLICIES} == POLICIES
+    more = matched | data.draw(st.sets(st.sampled_from(dag.indices)))
+    assert credited <= training_credit(dag, more, given)
+
+
+def test_training_by_hand() -> None:
+    """1 -> 2 -> 3: the problem gives 2. Who copies it has nothing; who finds 3 has earned 1 as well."""
+    dag = chain(1, 1, 1)
+    assert training_credit(dag, {2}, {2}) == frozenset()
+    assert training_credit(dag, {1, 2}, {2}) == {1}
+    assert training_credit(dag, {3}, {2}) == {1, 3}
+    assert score(dag, training_credit(dag, {3}, {2})) == Fraction(2, 3)
+    with pytest.raises(DagError, match="7 is not a node"):
+        training_credit(dag, {1}, {7})
 
 
 def test_scoring_figure_by_hand() -> None:

@@ -12,8 +12,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from prism import kernels
-from prism.context import Context
-from prism.equivalence import REASONS, Verdict
+from prism.context import Context, parse
+from prism.equivalence import REASONS, Verdict, compare_with_itself
 from prism.expr import Expr, Formula, formula, number, symbol, symbols
 from prism.kinds import compare
 from prism.matching import equivalent
@@ -163,3 +163,17 @@ def test_interpreted_and_compiled_give_the_same_verdicts_on_generated_formulas(a
             verdict = compare(a, b)
             outcomes.add((verdict.status, verdict.reason))
     assert len(outcomes) == 1
+
+
+@pytest.mark.parametrize(
+    ("latex", "status", "reason"),
+    [
+        ("E = m c^2", "equivalent", "same_zero_set"),
+        ("x^2 + a^2 = 0", "undecided", "too_few_points"),  # no positive x: a copy is the same by its form only
+        ("x = x", "different", "identity"),
+        (r"\int_0^\pi \sin\theta d\theta = 2", "equivalent", "same_form"),
+    ],
+)
+def test_a_formula_against_itself_is_tested_by_points(latex: str, status: str, reason: str) -> None:
+    verdict = compare_with_itself(parse(latex))
+    assert (verdict.status, verdict.reason) == (status, reason)

@@ -22,7 +22,7 @@ from prism.chains import is_result, is_unbroken, runs_before
 from prism.claims import is_committed, is_mention
 from prism.commitment import OUT_OF_SCOPE, REFUSALS, Said, entering, in_scope, is_guessable, refusals
 from prism.context import parse
-from prism.dag import POLICIES, ReferenceDag, ancestor_closure, is_final_correct, score
+from prism.dag import POLICIES, ReferenceDag, ancestor_closure, is_final_correct, policies_with, score
 from prism.equivalence import REASONS
 from prism.errors import LatexSyntaxError
 from prism.expr import OPS, Expr, Formula, formula, symbols_of, walk
@@ -31,6 +31,8 @@ from prism.outcomes import Bearing, Outcome, Reference, Setting, Weighed, bearin
 from prism.parts import Part, letters_at, parts_of
 from prism.problem import Problem, load_problem
 from prism.resources import resource
+from prism.statements import Statement
+from prism.unearned import given_nodes
 
 BASE_FORMULAS, FORMULAS_PER_NODE = 20, 10  # distinct formulas that count; a list of guesses is longer (semantics C.7)
 STRICT_STAGE = 3  # definitions; names, literals and values count as readings that a strict grader would not make
@@ -113,7 +115,7 @@ class Grade:
         score: share of points of the credited nodes, in [0, 1]; None unless the status is ok or too_large.
         matched, credited, missing: node indices, ascending.
         final_correct: every final answer matched itself.
-        policies: the score under `strict`, `prefix` and `final`.
+        policies: the score under `strict`, `prefix` and `final`; and `training`, if the problem was prepared for it.
         score_strict: the score, had only matches up to STRICT_STAGE counted: no name and no value was put in.
         share_by_closure: of the points earned, those of nodes that no formula matches; 0 where there are none.
         flags: keys of FLAGS, sorted.
@@ -174,6 +176,7 @@ class PreparedProblem:
         letters: of each final answer its part, if it has one. Another node is no answer: it may be said anywhere.
         guessable: nodes that count only where something that they follow from is achieved.
         kin: of each node those that say something else of the same.
+        given: nodes that repeat what the problem says; None where the policy for training is not asked for.
     """
 
     problem: Problem
@@ -182,10 +185,15 @@ class PreparedProblem:
     letters: Mapping[int, str]
     guessable: frozenset[int]
     kin: Mapping[int, frozenset[int]] = field(default_factory=dict, hash=False)
+    given: frozenset[int] | None = None
 
 
-def prepare(problem: Problem | Path | str | Mapping[str, object]) -> PreparedProblem:
+def prepare(problem: Problem | Path | str | Mapping[str, object], *, training: bool = False) -> PreparedProblem:
     """Load what is not loaded and gather the reference formulas; do it once for many solutions.
+
+    Args:
+        training: find the nodes that repeat the problem, so that grades have the policy `training` too, which gives
+            nothing for a copy of what was given. It takes about as long as a grade.
 
     Errors:
         DataFileError: a problem file with faults.
@@ -209,6 +217,7 @@ def prepare(problem: Problem | Path | str | Mapping[str, object]) -> PreparedPro
         {node.index: node.subquestion for node in loaded.nodes if node.is_final and node.subquestion},
         frozenset(node.index for node in loaded.nodes if is_guessable(node)),
         kin_of(setting),
+        frozenset(given.index for given in given_nodes(loaded, asking)) if training else None,
     )
 
 
@@ -257,6 +266,7 @@ def grade(
     formulas = _without_guesses(prepared, formulas)
     matched = {index for item in formulas for index in item.nodes}
     credited = ancestor_closure(dag, matched)
+    policies = POLICIES if prepared.given is None else policies_with(prepared.given)
     strictly = entering(dag, _strictly_matched(formulas), prepared.guessable)
     return Grade(
         problem_id=prepared.problem.id,
@@ -268,7 +278,7 @@ def grade(
         missing=tuple(index for index in dag.indices if index not in credited),
         final_correct=is_final_correct(dag, matched),
         policies={
-            name: _rounded(score(dag, policy(dag, matched))) for name, policy in POLICIES.items() if name != _POLICY
+            name: _rounded(score(dag, policy(dag, matched))) for name, policy in policies.items() if name != _POLICY
         },
         formulas=tuple(formulas),
         unread=sum(item.status == "unread" for item in formulas),
@@ -489,17 +499,22 @@ def _stands(
         for k in range(len(compared.claims))
         for reference in references
     }
-    right = {  # statements that say what some node says: never held against another
-        (k, each.statement) for (k, _), found in bearings.items() for each in found if each.is_same
-    }
+    right: dict[tuple[int, Statement], set[int]] = {}  # what nodes a statement says: it is not held against another
+    for (place, index), told in bearings.items():
+        for each in told:
+            if each.is_same:
+                right.setdefault((place, each.statement), set()).add(index)
     finals = prepared.problem.dag.finals
     stands: dict[int, dict[int, str]] = {}
     for reference in references:
         said: list[tuple[int, Said]] = []
         for saying in sayings:
             k = places.get(saying.key)
-            for n, one in enumerate(bearings.get((k, reference.index), ()) if k is not None else ()):
-                if one.is_same or (k, one.statement) not in right:
+            if k is None:
+                continue
+            for n, one in enumerate(bearings[k, reference.index]):
+                says = right.get((k, one.statement), set())
+                if one.is_same or all(_answers_elsewhere(saying, index, prepared) for index in says):
                     level = _level(saying.letters, prepared.letters.get(reference.index, ""))
                     said.append((level, _said(one, saying, n, reference, setting)))
         n_meant = len(prepared.kin[reference.index] - compared.matched)
@@ -510,6 +525,12 @@ def _stands(
             refusal = found.get(one_said.place[0], "other_part")
             stands.setdefault(one_said.place[0], {})[reference.index] = refusal
     return stands
+
+
+def _answers_elsewhere(saying: _Saying, index: int, prepared: PreparedProblem) -> bool:
+    """Whether a node is the answer to another part than the one that a formula stands in: here it is wrong."""
+    letter = prepared.letters.get(index, "")
+    return bool(letter and saying.letters) and letter not in saying.letters
 
 
 def _level(said_in: Sequence[str], letter: str) -> int:

@@ -161,3 +161,19 @@ def test_only_the_latest_formulas_count() -> None:
     assert graded(f"$v = g t$ {many}").matched == ()
     assert graded(f"{many} $v = g t$").matched == (2,)
     assert graded(f"$v = g t$ {many}").formulas[0].reason == "too_large"
+
+
+def test_training_gives_nothing_for_a_copy_of_the_statement() -> None:
+    problem = {
+        "id": "p",
+        "context": "A train starts from rest with $v = a t$; $x$ is its way.",
+        "grading_standard": [
+            {"index": 1, "formula": "v = a t", "dependency": []},
+            {"index": 2, "formula": "x = \\frac{1}{2} a t^2", "dependency": [1], "is_final_answer": True},
+        ],
+    }
+    trained = prism.prepare(problem, training=True)
+    copied, solved = (prism.grade(trained, text) for text in ("$v = at$", "$x = at^2/2$"))
+    assert (copied.score, copied.policies["training"]) == (0.5, 0.0)
+    assert (solved.score, solved.policies["training"]) == (1.0, 0.5)
+    assert "training" not in prism.grade(problem, "$v = at$").policies

@@ -205,8 +205,11 @@ def _why_unmatched(index: int, items: tuple[GradedFormula, ...]) -> str:
     if any(index in item.nodes for item in items) or "guessed" in refusals:
         return ""  # what was only guessed waits for a node before it, which has a finding of its own
     if refusals:
-        said = REFUSALS[refusals[0]]
-        return f"a copy of the whole reference does not match it ({said}); give each quantity a name of its own"
+        is_chain = refusals[0] == "broken_chain"
+        advice = (
+            "correct the chain, or give its links their own nodes" if is_chain else "give each quantity its own name"
+        )
+        return f"a copy of the whole reference does not match it ({REFUSALS[refusals[0]]}); {advice}"
     if not items:
         return "it is not found as a formula in a text, so no solution matches it; write it as one equation in LaTeX"
     item = items[0]

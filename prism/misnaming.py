@@ -18,6 +18,7 @@ from prism.unearned import said_names
 
 MIN_NAME, MIN_WORD = 3, 4  # letters of a name, and of a word in it, that may be a slip: shorter ones are like others
 _BINDING = ("integral", "contour", "sum", "product", "limit", "derivative", "partial")
+_NO_QUANTITY = re.compile(r"i|\\mathbb\{.*\}|.*_\{[a-z][+-]\d\}")  # the imaginary unit, a set, a neighbour in a chain
 _WORDS = re.compile(r"([A-Za-z]+)")
 
 
@@ -64,7 +65,7 @@ def lonely_names(problem: Problem) -> tuple[LonelyNames, ...]:
     found = []
     for index, names in written.items():
         lonely = [name for name in names if count[name] == 1 and name not in known]
-        lonely = [name for name in lonely if not may_be_read(name, problem.context)]
+        lonely = [name for name in lonely if not (may_be_read(name, problem.context) or _NO_QUANTITY.fullmatch(name))]
         meant = {name: _meant(name, (known | count.keys()) - {name}) for name in lonely}
         slips = tuple((name, near) for name, near in meant.items() if near)
         if lonely:

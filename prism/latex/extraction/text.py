@@ -18,11 +18,12 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from prism.latex.extraction.blocks import MAX_GAP, Block, delimited, merged
+from prism.latex.extraction.denials import denied
 from prism.latex.extraction.items import EQUALITIES, MAX_NESTING, Item, Scan, has_relation, relations, scan, top_level
 from prism.latex.extraction.messages import Solution, solution_text
 from prism.latex.extraction.pieces import EMPTY, TRIMMED, Piece, cut_row, is_grouped, joined_rows, kind_beside, settled
 from prism.latex.extraction.undelimited import bare_displays, plain_formulas
-from prism.latex.extraction.unread import denied, is_in_code, mask, thoughts, without_comments, without_end_of_code
+from prism.latex.extraction.unread import is_in_code, mask, thoughts, without_comments, without_end_of_code
 from prism.latex.words import is_label, scale_after, text_kind, unit_after
 
 MAX_TEXT = 200_000  # characters read of one solution, a quarter from its beginning and the rest from its end

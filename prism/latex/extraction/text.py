@@ -44,6 +44,9 @@ _NUMBER = re.compile(  # the bounds on digits are beyond any number of physics, 
     rf"[-+−]?\s*(?:\d[\d.,]{{0,30}}(?:(?:\{{,\}}|\\,)\d{{3}}){{0,6}}"
     rf"(?:\s*(?:\\times|\\cdot|×|·)\s*{_POWER_OF_TEN})?|{_POWER_OF_TEN})"
 )
+_LONE_SCRIPT = re.compile(  # typography: `m$^3$`, `CO$_2$`
+    r"\s*[_^]\s*(?:\{[^{}]{0,40}\}|[-+−]?\w{1,2}|\\[A-Za-z]{1,20})\s*"
+)
 _DEGREES = re.compile(r"\s*(?:\\[ ,;:]\s*)?(?:\^\s*\{?\s*\\circ\s*\}?|\\degree)\s*$")
 _COMPUTER_NUMBER = re.compile(r"([-+]?\d{1,30}(?:\.\d{0,30})?)[eE]([-+]?\d{1,4})")
 _REWRITTEN = {"amp": " ", "wide": " ", "column": " ", "drop": " ", "prose": ", "}
@@ -226,7 +229,7 @@ def _formulas(
         of_run: list[LocatedFormula] = []
         for ordinal in run:
             block = blocks[ordinal]
-            if ordinal in hushed:
+            if ordinal in hushed or (block.kind == "inline" and _LONE_SCRIPT.fullmatch(text, block.start, block.end)):
                 left = None
                 continue
             formulas, left = _read_block(text, block, left)

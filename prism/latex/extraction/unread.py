@@ -64,7 +64,7 @@ _NOT_READ = re.compile(
 _TAG = re.compile(  # of a page; `<b>` and `<p>` may be averages
     r"</(?!su[bp]>)[A-Za-z][A-Za-z0-9]{0,12}>|<(?:br|hr|div|li|ul|ol|strong|em|td|tr|th|table|answer|solution|step)\s?/?>"
 )
-_QUOTED = re.compile(r"'(?:[\s.,;:)]|$)")  # ``a word'' in TeX quotes is no code
+_QUOTE_ENDS = re.compile(r"'[\s.,;:)(\[]")
 _THOUGHT = re.compile(
     r"[<◁](?P<close>/?)(?:seed:)?(?:think(?:ing)?|thoughts?|reasoning|scratchpad|reflection|inner_monologue)[>▷]"
     r"|<\|(?:begin|(?P<end>end))_of_thought\|>|<\|(?:START|(?P<done>END))_THINKING\|>|\[(?P<shut>/?)THINK\]"
@@ -91,11 +91,16 @@ def mask(text: str) -> tuple[str, list[Block]]:
     spans = [
         m.span("remark" if m["remark"] else 0)
         for m in _NOT_READ.finditer(text)
-        if not (m["code"] and _QUOTED.search(m["code"]))
+        if not (m["code"] and _is_quoted(m["code"]))
     ]
     text = blank(text, spans)
     text = blank(text, sorted(mark.span() for pattern in (_TAG, _THOUGHT, _MARKER) for mark in pattern.finditer(text)))
     return blank(text, hidden_commands(text)), blocks
+
+
+def _is_quoted(code: str) -> bool:
+    """Whether two backticks begin quotations of TeX, ``a word'' and ``another'', and do not enclose code."""
+    return code[-1] in " \t([" and _QUOTE_ENDS.search(code) is not None
 
 
 def _between(text: str, opener: str, closer: str) -> list[tuple[int, int]]:

@@ -69,6 +69,8 @@ def text_answer(reference: str, instructions: str, stated: Sequence[str]) -> Tex
         return TextVerdict("undecided", detail="unsupported: the reference states none of the options")
     for place in stated:
         found = _settled(place, options)
+        if found is None and _KEEPS.search(place) and any(_OF_CHANGE.search(option) for option in options):
+            return TextVerdict("undecided", detail="says that something does not change, in words of its own")
         if found is None:
             continue
         if not found.option:
@@ -100,6 +102,12 @@ _TAKES_BACK = re.compile(
     r"|false|opposite|disregard|ignore|mistake|error|n't)\b|n't",
     re.IGNORECASE,
 )
+_KEEPS = re.compile(r"\b(?:does|do|did|will) not (?:change|vary)\b", re.IGNORECASE)  # takes back only a change
+_OF_CHANGE = re.compile(
+    r"chang|var|same|constant|increas|decreas|grow|shrink|ris|fall|drop|larg|small|high|low|great|less|more|fast|bigg"
+    r"|up|down|short|long|expand|contract|heat|cool|warm|cold|hot",
+    re.IGNORECASE,
+)
 _SENTENCE_END = re.compile(r"(?<=[.!?])[)\]*_\"'”’]*\s|\n")
 
 
@@ -107,7 +115,8 @@ def stated_answers(solution_text: str) -> tuple[str, ...]:
     r"""The places where a solution may state an answer in words, the most committed first.
 
     The boxes come as one place, so that a solution with several different ones has stated nothing; so do lines behind
-    "Answer:". The sentences come last, from the end of the text back to one that may take back what stands before it.
+    "Answer:". The sentences come last, from the end of the text back to one that may take back what stands before it;
+    that something does not change takes nothing back but a change.
     Nothing is taken from what is hidden, struck out, code or thinking.
 
     >>> stated_answers(r"It comes back. So $\boxed{\text{stable}}$")
@@ -123,7 +132,7 @@ def stated_answers(solution_text: str) -> tuple[str, ...]:
     last: list[str] = []
     for sentence in sentences[: -_MAX_SENTENCES - 1 : -1]:
         last.append(sentence)
-        if _TAKES_BACK.search(sentence):
+        if _TAKES_BACK.search(_KEEPS.sub(" ", sentence)):
             break
     return tuple(place for place in (boxes, lines, *last) if place)
 
@@ -182,6 +191,7 @@ _NO_OPTION = word_set(
 )
 _ASKING = word_set("state specify write say give indicate answer decide determine choose select find tell whether if")
 _COPULA_WORDS = word_set("is are was were")
+_ORDINALS = word_set("zeroth first second third fourth fifth sixth seventh eighth ninth tenth")
 _MAX_SHORT = 3  # words of an option, where instructions are nothing but the list
 _NO_SLASH = word_set("and/or either/or his/her he/she s/he if/when input/output")
 
@@ -257,7 +267,8 @@ def _of_slashes(choice: str) -> list[str]:
 def _is_choice(slashed: str) -> bool:
     """Whether words with slashes are options, and no unit."""
     parts = slashed.split("/")
-    return slashed.lower() not in _NO_SLASH and not any(unit(part) is not None for part in parts)
+    is_ordinal = _are_ordinals(tuple(parts))
+    return slashed.lower() not in _NO_SLASH and (is_ordinal or not any(unit(part) is not None for part in parts))
 
 
 def _items(listed: str) -> list[str]:
@@ -303,7 +314,8 @@ def _checked(items: Sequence[str]) -> tuple[str, ...]:
         return options if letters == [chr(ord("A") + place) for place in range(len(letters))] else ()
     for option in options:
         words = option.lower().split()
-        if len(words) > _MAX_OPTION or len(option) < 2 or unit(option) is not None:
+        is_unit = unit(option) is not None and not (words[0] in _ORDINALS and _are_ordinals(options))
+        if len(words) > _MAX_OPTION or len(option) < 2 or is_unit:
             return ()
         if not all(re.fullmatch(r"[^\W\d_]+(?:['’-][^\W\d_]+)*", word) for word in words) or not _content(option):
             return ()
@@ -314,6 +326,11 @@ def _checked(items: Sequence[str]) -> tuple[str, ...]:
         if len(words) > 1 and words[0] in ("in", "to") and words[1] in ("terms", "units", "si"):
             return ()
     return options if len({_content(option) for option in options}) == len(options) else ()
+
+
+def _are_ordinals(options: tuple[str, ...]) -> bool:
+    """`second`, `third`: a number in a row of such, and no unit of time."""
+    return all(option.lower().split()[0] in _ORDINALS for option in options)
 
 
 # Words ------------------------------------------------------------------------------------------------------------

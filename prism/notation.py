@@ -30,6 +30,7 @@ _AXES = {
     **{rf"\{mark}{{e}}_{axis}": k for mark in ("hat", "vec") for k, axis in enumerate("xyz")},
 }  # fmt: skip
 _CURVED = frozenset((r"\hat{r}", r"\hat{\theta}", r"\hat{\phi}", r"\hat{\varphi}"))  # along curved coordinates
+_ANGLES = frozenset((r"\theta", r"\phi", r"\varphi", r"\delta", r"\psi", r"\vartheta"))
 FORMULAS_KEPT = 4096  # formulas remembered in a process
 
 
@@ -205,14 +206,34 @@ def without_vectors(notation: Notation) -> Notation:
 
 
 def _imaginary_unit(names: frozenset[str], members: tuple[Expr, ...], context: Context) -> str:
-    r"""`i`, unless the problem speaks of it or a sum runs over it; `j` beside a frequency, where there is no `i`."""
+    r"""`i`, unless the problem speaks of it or a sum runs over it; where there is no `i`, `j` in electrical writing.
+
+    That is beside a frequency, or where it turns by an angle: `e^{j\pi/2}`, `e^{-j\theta_1}`. In `e^{-j(j+1)\theta/T}`
+    it is a number.
+    """
     bound = {node.args[1].name for member in members for node in walk(member)
              if node.op in ("sum", "product") and len(node.args) > 1}  # fmt: skip
     if "i" in names and "i" not in context.declared and "i" not in bound:
         return "i"
-    if "j" in names and r"\omega" in names and "j" not in context.declared and "j" not in bound:
+    is_electrical = "j" in names and (r"\omega" in names or any(_turns(member, "j") for member in members))
+    if is_electrical and "j" not in context.declared and "j" not in bound:
         return "j"
     return ""
+
+
+def _turns(member: Expr, unit: str) -> bool:
+    """Whether an exponential holds a symbol once, with an angle or pi as a factor and no symbol that is no angle."""
+    for node in walk(member):
+        if node.op != "exp":
+            continue
+        parts = list(walk(node.args[0]))
+        others = {part.name.split("_")[0] for part in parts if part.op == "sym" and part.name != unit}
+        is_once = sum(part.name == unit and part.op == "sym" for part in parts) == 1
+        is_angle = bool(others) or any(part.op == "const" and part.name == "pi" for part in parts)
+        is_product = all(part.op in ("mul", "div", "neg", "num", "const", "sym") for part in parts)
+        if is_once and is_angle and is_product and others <= _ANGLES:
+            return True
+    return False
 
 
 def _speaks_of_parts(names: frozenset[str], members: tuple[Expr, ...]) -> bool:

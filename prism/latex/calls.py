@@ -192,6 +192,9 @@ def _called(head: Token, bracket: Token, known: Heads) -> Token | None:
     if name == r"\delta" and head.sup is not None and head.sup[0].text in ("2", "3", "4"):
         head = Token("SYM", rf"\delta^{{({head.sup[0].text})}}", head.pos, head.gap)  # of two, three, four dimensions
         return _applied(head, bracket)
+    if name == r"\delta" and head.sup is None and any(part.text.startswith(r"\vec{") for part in content):
+        head = Token("SYM", r"\delta^{(3)}", head.pos, head.gap)  # of a vector: of three dimensions, if nobody says
+        return _applied(head, bracket)
     if name in _ALWAYS_CALLED or name in _TRANSFORMS or _is_frequency(content):
         return _applied(head, bracket)
     if _are_variables(content, name):

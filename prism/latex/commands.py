@@ -186,6 +186,8 @@ def _stacked(cursor: Cursor, token: Token, items: list[Token]) -> None:
         items.append(unit_token("angstrom", token.pos))
     elif len(body) != 1 or body[0].type != "REL":
         raise Fault(token.pos, f"{token.text} over something that is no relation")
+    elif "?" in spell(over):
+        raise Fault(token.pos, "a question mark over a relation: it asks, and states nothing")
     else:
         items.append(body[0])
 

@@ -322,8 +322,9 @@ def _operator(state: State, items: list[Token], index: int) -> tuple[Token, int]
     clear = bool(body) and (body[0].type in _BRACKETS or (len(body) == 1 and body[0].type in ("DERIVATIVE", "PARTIAL")))
     if item.type == "NABLA" and name == "grad" and after + 1 < len(items) and len(body) == 1:
         follower = items[after + 1]
-        is_vector = follower.type == "NABLA" or (
-            follower.type == "SYM" and follower.text.startswith((r"\vec{", r"\hat{"))
+        over = follower.args[0] if follower.type == "FRAC" else [follower]
+        is_vector = follower.type == "NABLA" or (  # a vector, or one over a number: `\frac{\mathbf{e}_r}{r^2}`
+            len(over) == 1 and over[0].type == "SYM" and over[0].text.startswith((r"\vec{", r"\hat{"))
         )
         clear = clear or (items[after].type == "TIMES" and is_vector and not body[0].text.startswith(r"\vec{"))
     if item.type == "NABLA" and name == "grad" and len(body) > 1 and all(part.type == "SYM" for part in body):

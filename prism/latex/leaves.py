@@ -42,6 +42,7 @@ MAX_PRIMES = 4  # a fourth derivative bends a beam; more is a slip
 TOP_ENDS = frozenset(("END", "}", "CLOSE", "FINISH"))
 BRACE_ENDS = frozenset(("}", "END", "FINISH"))
 SCRIPT_STARTS = frozenset(("^", "_", "PRIME"))
+_LABEL_STARS = frozenset(("*", r"\ast", r"\star"))
 _LABELLED = frozenset(("PAREN", "ABS", "FRAC", "BRACKET", "LISTED"))  # (a + b)^* is no power
 _PARTICLES = frozenset((r"\pi", r"\mu", r"\tau", "K", "W", r"\Sigma", r"\Lambda", r"\Xi", "D", "B"))
 # Words that stand as subscripts; `v_xt` is v_x times t.
@@ -400,7 +401,8 @@ def named(cursor: Cursor, item: Token) -> Token:
     tokens = cursor.tokens
     primes, sub, label = 0, "", ""
     sup: list[Token] | None = None
-    while (kind := tokens[cursor.index].type) in SCRIPT_STARTS:
+    while (kind := tokens[_behind_nothing(tokens, cursor.index)].type) in SCRIPT_STARTS:
+        cursor.index = _behind_nothing(tokens, cursor.index)
         here = tokens[cursor.index]
         cursor.index += 1
         if kind == "PRIME":
@@ -421,7 +423,10 @@ def named(cursor: Cursor, item: Token) -> Token:
         if rest and (sup is not None or label):
             raise Fault(here.pos, "a second superscript on one symbol", "brackets around the first power")
         primes += count
-        if written:
+        if _is_starred_power(rest):
+            label, cursor.index = spell(rest[:1]), after
+            sup = cursor.apart(rest[1:], here.pos, depth=cursor.depth)
+        elif written:
             label, cursor.index = written, after
         elif count:
             sup = cursor.apart(rest, here.pos, depth=cursor.depth) if rest else sup
@@ -439,6 +444,17 @@ def named(cursor: Cursor, item: Token) -> Token:
     if name == r"\pi":
         item.type, item.expr = "CONST", _PI
     return item
+
+
+def _behind_nothing(tokens: list[Token], index: int) -> int:
+    r"""The index behind an empty pair of braces that only sets a prime apart: `p_1{}'`. In `R^a{}_b` they tell more."""
+    is_empty = tokens[index].type == "{" and tokens[index + 1].type == "}"
+    return index + 2 if is_empty and tokens[index + 2].type == "PRIME" else index
+
+
+def _is_starred_power(rest: list[Token]) -> bool:
+    r"""A label and a power in one superscript: `p^{*2}` is the square of p*."""
+    return len(rest) == 2 and rest[0].text in _LABEL_STARS and rest[1].type == "number"
 
 
 def _refuse_lone_sign(head: str, token: Token, follower: Token) -> None:

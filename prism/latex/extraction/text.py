@@ -18,11 +18,12 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from prism.latex.extraction.blocks import MAX_GAP, Block, delimited, merged
+from prism.latex.extraction.denials import denied
 from prism.latex.extraction.items import EQUALITIES, MAX_NESTING, Item, Scan, has_relation, relations, scan, top_level
 from prism.latex.extraction.messages import Solution, solution_text
 from prism.latex.extraction.pieces import EMPTY, TRIMMED, Piece, cut_row, is_grouped, joined_rows, kind_beside, settled
 from prism.latex.extraction.undelimited import bare_displays, plain_formulas
-from prism.latex.extraction.unread import denied, is_in_code, mask, thoughts, without_comments, without_end_of_code
+from prism.latex.extraction.unread import is_in_code, mask, thoughts, without_comments, without_end_of_code
 from prism.latex.words import is_label, scale_after, text_kind, unit_after
 
 MAX_TEXT = 200_000  # characters read of one solution, a quarter from its beginning and the rest from its end
@@ -42,6 +43,9 @@ _POWER_OF_TEN = r"10\s*\^\s*(?:\{\s*[-+−]?\s*\d+\s*\}|\d)"
 _NUMBER = re.compile(  # the bounds on digits are beyond any number of physics, and keep a match short
     rf"[-+−]?\s*(?:\d[\d.,]{{0,30}}(?:(?:\{{,\}}|\\,)\d{{3}}){{0,6}}"
     rf"(?:\s*(?:\\times|\\cdot|×|·)\s*{_POWER_OF_TEN})?|{_POWER_OF_TEN})"
+)
+_LONE_SCRIPT = re.compile(  # typography: `m$^3$`, `CO$_2$`
+    r"\s*[_^]\s*(?:\{[^{}]{0,40}\}|[-+−]?\w{1,2}|\\[A-Za-z]{1,20})\s*"
 )
 _DEGREES = re.compile(r"\s*(?:\\[ ,;:]\s*)?(?:\^\s*\{?\s*\\circ\s*\}?|\\degree)\s*$")
 _COMPUTER_NUMBER = re.compile(r"([-+]?\d{1,30}(?:\.\d{0,30})?)[eE]([-+]?\d{1,4})")
@@ -225,7 +229,7 @@ def _formulas(
         of_run: list[LocatedFormula] = []
         for ordinal in run:
             block = blocks[ordinal]
-            if ordinal in hushed:
+            if ordinal in hushed or (block.kind == "inline" and _LONE_SCRIPT.fullmatch(text, block.start, block.end)):
                 left = None
                 continue
             formulas, left = _read_block(text, block, left)

@@ -137,13 +137,13 @@ _ROWS = (
 OPS: dict[str, Op] = {row.name: row for row in _ROWS}
 
 RELATIONS = {
-    "=": r"=", "approx": r"\approx", "equiv": r"\equiv", "<": "<", "<=": r"\le", ">": ">", ">=": r"\ge",
+    "=": r"=", "approx": r"\approx", "equiv": r"\equiv", "sim": r"\sim", "<": "<", "<=": r"\le", ">": ">", ">=": r"\ge",
     "<<": r"\ll", ">>": r"\gg", "!=": r"\neq", "propto": r"\propto", "to": r"\to", "<~": r"\lesssim",
     ">~": r"\gtrsim", "in": r"\in", "notin": r"\notin", "subset": r"\subset", "perp": r"\perp",
     "divides": r"\mid", "given": "|",
 }  # fmt: skip
 _FORMULAS_KEPT = 8192  # whose traits are remembered in a process
-EQUALITIES = frozenset(("=", "approx", "equiv"))
+EQUALITIES = frozenset(("=", "approx", "equiv", "sim"))
 ORDERINGS = frozenset(("<", "<=", ">", ">="))
 JOINTS = {"system": "and", "alternatives": "or", "implication": "=>", "conditional": "where"}
 """Kinds of formula that hold several, and the word between their parts."""

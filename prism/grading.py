@@ -505,8 +505,9 @@ def _stands(
             if each.is_same:
                 right.setdefault((place, each.statement), set()).add(index)
     finals = prepared.problem.dag.finals
+    numeric = [each.index for each in references if each.is_number]
     stands: dict[int, dict[int, str]] = {}
-    for reference in references:
+    for reference in sorted(references, key=lambda each: not each.is_number):
         said: list[tuple[int, Said]] = []
         for saying in sayings:
             k = places.get(saying.key)
@@ -523,7 +524,10 @@ def _stands(
         )
         for one_said in (each for _, each in said if each.is_same):
             refusal = found.get(one_said.place[0], "other_part")
-            stands.setdefault(one_said.place[0], {})[reference.index] = refusal
+            mine = stands.setdefault(one_said.place[0], {})
+            if one_said.is_number and not (refusal or reference.is_number):  # no answer, no formula of it either
+                refusal = min((mine[index] for index in numeric if index in mine), default="")
+            mine[reference.index] = refusal
     return stands
 
 

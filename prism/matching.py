@@ -268,6 +268,8 @@ def _decided(reference: Formula, claim: Formula, context: Context, asked: Asked)
 
     Remembered: the rollouts of a problem say the same things again and again.
     """
+    if "sim" in claim.relations and "sim" not in reference.relations:
+        return Verdict("different", "kind", detail="`\\sim` gives an order of magnitude, and states no equality")
     wanted = numeric_of(reference)
     said = number_of(claim, context)
     if wanted is not None and said is not None and said.subject == wanted.subject:

@@ -15,7 +15,7 @@ from prism.attempts import subject_of
 from prism.claims import Claim, as_read, claims_of, match_claim, match_renamed, n_apart, with_sign_flipped
 from prism.context import Context
 from prism.equivalence import RANK, Verdict
-from prism.expr import EQUALITIES, Expr, Formula, symbols, symbols_of
+from prism.expr import EQUALITIES, Expr, Formula, symbol, symbols, symbols_of
 from prism.matching import match, number_of
 from prism.stated import Asked, Known, closed_number_of, compare_numbers, numeric_of
 from prism.statements import Statement, statements_of
@@ -24,7 +24,7 @@ from prism.vocabulary import Vocabulary, fresh_atoms, is_fresh, may_name, with_n
 MAX_FREE = 3  # symbols whose sign is free; every choice of them is one more grading of the solution
 _SAYS_OTHERWISE = frozenset(("witness", "other_number", "dimension", "other_factor", "ratio", "exact", "opposite_side"))
 """Reasons of a difference that make two formulas contradict each other: of the same, they say something else."""
-_RENAMED = 5  # the stage of names; nothing beyond it goes together with them
+_WRITTEN_OUT = frozenset(("add", "sub", "mul", "div", "pow", "neg", "unit"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,10 @@ class Reference:
 
     @property
     def subjects(self) -> frozenset[Expr]:
-        """The symbols that its formulas are solved for."""
-        return frozenset(subject for f in self.formulas if (subject := subject_of(f)) is not None)
+        """What its formulas are solved for: symbols, else a whole side that is one construct, as a derivative."""
+        lone = frozenset(subject for f in self.formulas if (subject := subject_of(f)) is not None)
+        sides = (member for f in self.formulas if f.kind == "equation" for member in f.members)
+        return lone or frozenset(side for side in sides if side.args and side.op not in _WRITTEN_OUT)
 
     @property
     def is_number(self) -> bool:
@@ -210,18 +212,17 @@ def kin_of(setting: Setting) -> dict[int, frozenset[int]]:
     What contradicts a node may be meant for one of them.
     """
     return {
-        one.index: frozenset(other.index for other in setting.references if _are_kin(one, other, setting.context))
+        one.index: frozenset(other.index for other in setting.references if _are_kin(one, other))
         for one in setting.references
     }
 
 
-def _are_kin(one: Reference, other: Reference, context: Context) -> bool:
+def _are_kin(one: Reference, other: Reference) -> bool:
     if one.index == other.index or one.is_number != other.is_number:
         return False
-    pairs = [(a, b) for a in one.formulas for b in other.formulas]
-    if not (one.subjects or other.subjects):
-        return any(symbols_of(a) == symbols_of(b) for a, b in pairs)
-    return not one.subjects.isdisjoint(other.subjects) and any(not n_apart(a, b, context) for a, b in pairs)
+    if (one.subjects or other.subjects) and one.subjects.isdisjoint(other.subjects):
+        return False
+    return any(symbols_of(a) == symbols_of(b) for a in one.formulas for b in other.formulas)
 
 
 def _distance(reference: Formula, claim: Formula) -> int:
@@ -278,7 +279,8 @@ def bearings_of(setting: Setting, found: Weighed, place: int, reference: Referen
             bearings.append(bearing)
     if is_match and not any(each.is_same for each in bearings):
         whole = Statement(claim.formula)
-        bearings.append(Bearing(whole, True, False, False, _is_solved((claim.formula,), reference), False))
+        is_solved = _is_solved((claim.formula,), reference, is_number=False)
+        bearings.append(Bearing(whole, True, False, False, is_solved, False))
     return tuple(bearings)
 
 
@@ -306,7 +308,8 @@ def _bearing(
     may_match: bool,
 ) -> Bearing | None:
     is_bare = statement.formula.kind == "expression"
-    is_solved = _is_solved(readings, reference) or (is_bare and claim.is_committed)
+    is_number = any(_is_number(f, setting.context) for f in readings)
+    is_solved = _is_solved(readings, reference, is_number=is_number) or (is_bare and claim.is_committed)
     wanted = frozenset[str]().union(*(symbols(*f.members) for f in reference.formulas))
     if not is_solved and not any(wanted & symbols(*f.members) for f in readings):
         return None
@@ -326,7 +329,7 @@ def _bearing(
     if not (is_same or is_otherwise or is_solved):
         return None
     return Bearing(
-        statement, is_same, is_otherwise, any(_is_number(f, setting.context) for f in readings), is_solved,
+        statement, is_same, is_otherwise, is_number, is_solved,
         not EQUALITIES.isdisjoint(statement.formula.relations) and "=" not in statement.formula.relations,
     )  # fmt: skip
 
@@ -340,6 +343,8 @@ def _contradicts(
         if asked_for is None or comes_to is None or asked_for.subject != comes_to.subject:
             return False
         return compare_numbers(asked_for, comes_to.number, reference.asked).status == "different"
+    if verdict.reason == "identity" and is_solved and not symbols_of(wanted):
+        return True
     return (
         verdict.status == "different"
         and verdict.reason in _SAYS_OTHERWISE
@@ -353,10 +358,13 @@ def _with_parts(reference: Reference) -> tuple[Formula, ...]:
     return tuple(dict.fromkeys((*reference.formulas, *parts)))
 
 
-def _is_solved(readings: Sequence[Formula], reference: Reference) -> bool:
-    return any(
-        member in reference.subjects for f in readings if len(f.members) == 2 for member in f.members
-    )  # fmt: skip
+def _is_solved(readings: Sequence[Formula], reference: Reference, *, is_number: bool) -> bool:
+    """Whether a statement gives what a node is solved for; a number for a formula may give any of its symbols."""
+    subjects = reference.subjects
+    if is_number and not reference.is_number:
+        names = frozenset[str]().union(*(symbols_of(f) for f in reference.formulas))
+        subjects |= {symbol(name) for name in names}
+    return any(member in subjects for f in readings if len(f.members) == 2 for member in f.members)
 
 
 def _is_number(f: Formula, context: Context) -> bool:

@@ -175,5 +175,6 @@ def _stated(written: Formula) -> tuple[tuple[Formula, tuple[Expr, ...]], ...]:
     for k in range(1, len(relations)):
         if not EQUALITIES.issuperset(relations[: k + 1]):
             break
-        stated.append((formula((members[0], members[k + 1]), ("=",), *said), members[: k + 2]))
+        relation = "sim" if "sim" in relations[: k + 1] else "="
+        stated.append((formula((members[0], members[k + 1]), (relation,), *said), members[: k + 2]))
     return tuple(stated)

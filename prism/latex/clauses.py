@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
-from prism.expr import Expr
+from prism.expr import EQUALITIES, Expr
 from prism.latex.romans import DENIALS, may_be_units, shown, words_of
 from prism.latex.tokens import GAP_QUAD, GAP_SPACE, OPERATORS, RELATION_TEXT, Fault, Token
 from prism.latex.unit_text import is_numeric
@@ -291,7 +291,7 @@ def _has_equality(items: Iterable[Token]) -> bool:
     for item in items:
         if item.type in ("IMPLIES", "ROW", "OR"):
             return False
-        if item.type == "REL" and RELATION_TEXT[item.text] in ("=", "approx", "equiv"):
+        if item.type == "REL" and RELATION_TEXT[item.text] in EQUALITIES:
             return True
     return False
 

@@ -145,12 +145,12 @@ PLAIN_FUNCTIONS = ("arcsinh arccosh arctanh arcsin arccos arctan sinh cosh tanh 
 
 RELATION_TEXT = {
     "=": "=", "==": "=", "<": "<", ">": ">", "<=": "<=", ">=": ">=", "!=": "!=", ":=": "equiv",
-    r"\approx": "approx", r"\simeq": "approx", r"\cong": "approx", r"\sim": "approx", r"\equiv": "equiv",
+    r"\approx": "approx", r"\simeq": "approx", r"\cong": "approx", r"\sim": "sim", r"\equiv": "equiv",
     r"\triangleq": "equiv", r"\doteq": "equiv", r"\coloneqq": "equiv", r"\approxeq": "approx",
     r"\lt": "<", r"\gt": ">", r"\le": "<=", r"\leq": "<=", r"\leqslant": "<=", r"\leqq": "<=",
     r"\ge": ">=", r"\geq": ">=", r"\geqslant": ">=", r"\geqq": ">=", r"\ll": "<<", r"\gg": ">>", r"\ne": "!=",
     r"\neq": "!=", r"\propto": "propto", r"\to": "to", r"\rightarrow": "to", r"\longrightarrow": "to",
-    r"\asymp": "approx", r"\thickapprox": "approx", r"\thicksim": "approx", r"\eqsim": "approx",
+    r"\asymp": "sim", r"\thickapprox": "approx", r"\thicksim": "sim", r"\eqsim": "approx",
     r"\lll": "<<", r"\ggg": ">>", r"\gtrsim": ">~", r"\gtrapprox": ">~", r"\lesssim": "<~", r"\lessapprox": "<~",
     r"\varpropto": "propto", r"\mapsto": "to", r"\leftrightarrow": "to", r"\longleftrightarrow": "to",
     r"\leftarrow": "to", r"\longmapsto": "to", r"\rightleftharpoons": "to", r"\searrow": "to", r"\nearrow": "to",

@@ -20,7 +20,14 @@ COMMANDS = {
     "python alone": ["-c", "pass"],
     "import prism": ["-c", "import prism"],
     "prism check, interpreted kernels": ["-m", "prism", "check", *KEPLER],
-    "prism demo, interpreted kernels": ["-m", "prism", "demo"],
+    "prism demo of three problems, interpreted kernels": [
+        "-m",
+        "prism",
+        "demo",
+        "bucket",
+        "free_fall",
+        "scoring_figure",
+    ],
 }
 
 

@@ -43,6 +43,7 @@ STAGES = (
 """Stages of semantics O, by number."""
 
 _POSITIVE = frozenset(("positive", "angle", "constant"))  # kinds of symbol that have one root only
+_OF_NUMBERS = frozenset(("num", "const", "mul", "div", "pow", "sqrt"))
 MIN_DIGITS = 3  # of a whole number without unit that may be a value
 
 _UNIT = r"\unit{"  # how the names of base units begin
@@ -147,7 +148,8 @@ def definitions_of(context: Context) -> Mapping[str, Expr]:
     found: dict[str, Expr] = {}
     for written in context.definitions:
         members = with_units_resolved(written.members[0]), with_units_resolved(written.members[1])
-        for one, two in (members, members[::-1]):
+        sides = (members, members[::-1])
+        for one, two in (*sides, *(without_factor(*each) for each in sides)):
             subject, other = without_power(one, two, context)
             if subject.op == "sym" and subject.name not in symbols(other) and subject.name not in found:
                 found[subject.name] = other
@@ -164,9 +166,36 @@ def without_power(subject: Expr, other: Expr, context: Context) -> tuple[Expr, E
     if subject.op != "pow" or subject.args[0].op != "sym" or kind_of(context, subject.args[0].name) not in _POSITIVE:
         return subject, other
     power = subject.args[1].value
-    if power is None or power.denominator != 1 or power < 1:
+    if power is None or power.denominator != 1 or not power:
         return subject, other
     return subject.args[0], Expr("pow", (other, number(1 / power)))
+
+
+def without_factor(subject: Expr, other: Expr) -> tuple[Expr, Expr]:
+    r"""The sides of `2\gamma = R/m` as those of \gamma = (R/m)/2, and of `1/\tau = R/m` as \tau = 1/(R/m).
+
+    Numbers only: `\hbar k = p` may as well say what p is.
+    """
+    if subject.op == "neg":
+        return without_factor(subject.args[0], Expr("neg", (other,)))
+    if subject.op == "mul":
+        others = [arg for arg in subject.args if not _is_plain_number(arg)]
+        if len(others) == 1 and len(subject.args) > 1:
+            numbers = tuple(arg for arg in subject.args if arg is not others[0])
+            factor = numbers[0] if len(numbers) == 1 else Expr("mul", numbers)
+            return without_factor(others[0], Expr("div", (other, factor)))
+    if subject.op == "div":
+        above, below = subject.args
+        if _is_plain_number(below) and not _is_plain_number(above):
+            return without_factor(above, Expr("mul", (below, other)))
+        if _is_plain_number(above) and not _is_plain_number(below):
+            return without_factor(below, Expr("div", (above, other)))
+    return subject, other
+
+
+def _is_plain_number(node: Expr) -> bool:
+    """Whether a factor is a number other than 0, without unit."""
+    return all(inner.op in _OF_NUMBERS and inner.value != 0 for inner in walk(node))
 
 
 def _reached(name: str, defined: Mapping[str, Expr]) -> frozenset[str]:

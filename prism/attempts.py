@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import chain, islice, product
 
-from prism.context import Context, Value, kind_of, may_be_constant, values_of
+from prism.context import Context, Value, kind_of, may_be_constant, readings_of, values_of
 from prism.dimensions import inconsistency
 from prism.expr import Expr, Formula, number, spell, substitute, substituted, symbol, symbols, traits_of, walk
 from prism.fields import written_out
@@ -22,7 +22,6 @@ from prism.notation import VECTOR, length_of
 from prism.operators import names_kept
 from prism.quantities import (
     Dimension,
-    constant_table,
     constants_of,
     is_unit,
     quantity,
@@ -389,7 +388,7 @@ def _with_constants_read(attempt: Attempt, context: Context) -> Iterator[Attempt
     mine, yours = _marks_of(a).names, _marks_of(b).names
     choices = []
     for name in sorted((mine ^ yours) - names_kept(a, b)):
-        if (known := _identities(name)) and may_be_constant(context, name):
+        if (known := _identities_of(name, context)) and may_be_constant(context, name):
             # what a letter is in other letters is no help where the problem means something else by those
             free = tuple(one for one in known if all(_is_open(other, context) for other in one.names))
             choices += [(name, free)] if free else []
@@ -406,7 +405,7 @@ def _with_constants_read(attempt: Attempt, context: Context) -> Iterator[Attempt
 
 def may_be_read(name: str, context: Context) -> bool:
     """Whether a symbol is the letter of a constant, by value or by identity, and may mean it here."""
-    return may_be_constant(context, name) and (has_value(name) or bool(_identities(name)))
+    return may_be_constant(context, name) and (has_value(name) or bool(_identities_of(name, context)))
 
 
 def _is_open(name: str, context: Context) -> bool:
@@ -423,10 +422,10 @@ class _Identity:
     constant: str
 
 
-@cache
-def _identities(name: str) -> tuple[_Identity, ...]:
-    """Every identity of the constants that a letter may stand for, in the order of the table."""
-    readings = constant_table().readings(name)
+@lru_cache(maxsize=FORMULAS_KEPT)
+def _identities_of(name: str, context: Context) -> tuple[_Identity, ...]:
+    """Every identity of the constants that a letter may stand for in a problem, in the order of the table."""
+    readings = readings_of(context, name)
     return tuple(
         _Identity(reading.expr, symbols(reading.expr), reading.constant) for reading in readings if reading.expr
     )

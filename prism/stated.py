@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, lru_cache
 
-from prism.context import Context, kind_of, may_be_constant, values_of
+from prism.context import Context, kind_of, may_be_constant, readings_of, values_of
 from prism.dimensions import Inconsistent, dimension_of, dimension_text
 from prism.expr import EQUALITIES, Expr, Formula, symbols, walk
 from prism.points import value_at
@@ -459,7 +459,7 @@ def value_of(name: str, context: Context, known: Known) -> tuple[float, Dimensio
     if given is not None:
         return float(given.quantity.value), given.quantity.dimension
     if may_be_constant(context, name):
-        values = {reading.value for reading in constant_table().readings(name) if reading.value is not None}
+        values = {reading.value for reading in readings_of(context, name) if reading.value is not None}
         if len(values) == 1:
             (only,) = values
             return float(only.value), only.dimension

@@ -141,6 +141,20 @@ def _with_definitions(attempt: Attempt, context: Context) -> Attempt:
     return attempt
 
 
+def with_defined_put_in(f: Formula, subject: Expr, context: Context) -> Formula:
+    """A formula with what the problem defines put in, but for its subject and for what has a value of its own."""
+    defined = {
+        symbol(name): expr
+        for name, expr in definitions_of(context).items()
+        if symbol(name) != subject and name not in context.givens and subject not in walk(expr)
+    }
+    for _ in range(MAX_DEFINED):
+        if traits_of(f).names.isdisjoint(node.name for node in defined):
+            break
+        f = substituted(f, defined)
+    return f
+
+
 @lru_cache(maxsize=256)
 def definitions_of(context: Context) -> Mapping[str, Expr]:
     """What the problem defines symbols to be, by name; definitions that lead back to themselves are left out."""

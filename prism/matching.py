@@ -12,7 +12,15 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
-from prism.attempts import Attempt, attempts, inconsistency_of, may_be_approximate, resolved, resolved_pair
+from prism.attempts import (
+    Attempt,
+    attempts,
+    inconsistency_of,
+    may_be_approximate,
+    resolved,
+    resolved_pair,
+    with_defined_put_in,
+)
 from prism.context import Context, Declaration, parse
 from prism.equivalence import RANK, Verdict, is_identity
 from prism.errors import LatexSyntaxError
@@ -340,7 +348,7 @@ def _by_worked_out_number(
 ) -> Verdict:
     """A formula whose inputs are all given is stated by its number too (semantics N.4), as a final answer would be."""
     said = number_of(claim, context) or closed_number_of(claim)
-    wanted = worked_out_number(reference, said, context) if said is not None else None
+    wanted = worked_out_number(with_defined_put_in(reference, said.subject, context), said, context) if said else None
     if said is None or wanted is None:
         return otherwise
     found = _by_number(wanted, said, Asked(figures=3, is_final=asked.is_node, is_node=asked.is_node))

@@ -392,7 +392,7 @@ def worked_out_number(f: Formula, said: Numeric, context: Context) -> Numeric | 
     measured = None
     for left, right in (f.members, f.members[::-1]):
         if left == subject and symbols(right) and subject.name not in symbols(right):
-            measured = measure(right, context)
+            measured = _measured_without_open(right, context)
     if measured is None and subject not in f.members:
         dimension, start = said.number.dimension, float(said.number.in_si)
         root = solved_near(f, subject.name, start, dimension, context, {})
@@ -444,6 +444,26 @@ def measure(node: Expr, context: Context, known: Known | None = None) -> tuple[F
     if value is None or dimension is None:
         return None
     return Fraction(value), dimension
+
+
+def _measured_without_open(node: Expr, context: Context) -> tuple[Fraction, Dimension] | None:
+    """As `measure`; symbols without a value may stand in it where they cancel: it is the same whatever they are."""
+    names = symbols(with_units_resolved(node))
+    open_names = sorted(name for name in names if value_of(name, context, {}) is None)
+    found = [
+        measure(node, context, {name: _any_amount(k * step) for k, name in enumerate(open_names, start=1)})
+        for step in (1, 5)
+    ]
+    first = found[0]
+    if not open_names or first is None:
+        return first
+    are_same = all(each is not None and each[1] == first[1] and _is_close(each[0], first[0]) for each in found)
+    return first if are_same else None
+
+
+def _any_amount(k: int) -> tuple[float, Dimension]:
+    """A value that no formula is about, of a dimension that no quantity has; another one for every number."""
+    return 0.7 + 0.31 * k, (Fraction(k, 97), *(Fraction(0),) * (len(BASE_UNITS) - 1))
 
 
 def value_of(name: str, context: Context, known: Known) -> tuple[float, Dimension] | None:

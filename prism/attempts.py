@@ -88,6 +88,8 @@ def _informed(plain: Attempt, context: Context) -> Iterator[Attempt]:
         if _meet(defined):
             yield defined
         yield from _with_constants_read(defined, context)
+    elif (operated := _with_operands(resolved_plain, context)) is not None:
+        yield operated
     last = defined
     lifted = _with_literals_lifted(plain, context)
     if lifted is not plain:
@@ -139,6 +141,33 @@ def _with_definitions(attempt: Attempt, context: Context) -> Attempt:
             3,
         )
     return attempt
+
+
+def _with_operands(attempt: Attempt, context: Context) -> Attempt | None:
+    r"""Functions that the problem defines put in where the two differentiate them differently; None if they do not.
+
+    With a trial function \psi given, `\int (\frac{d\psi}{dx})^2 dx` and `-\int \psi \frac{d^2\psi}{dx^2} dx` are of
+    the same symbols, and only the function shows whether they are the same.
+    """
+    defined = definitions_of(context)
+    one, two = (_differentiated(f) for f in (attempt.reference, attempt.claim))
+    names = sorted({node.args[0].name for node in one ^ two} & defined.keys())
+    if not names or not _is_even(attempt):
+        return None
+    replacement = {symbol(name): defined[name] for name in names}
+    readings = (f"definition: {name} = {spell(defined[name])} (problem)" for name in names)
+    return Attempt(
+        substituted(attempt.reference, replacement),
+        substituted(attempt.claim, replacement),
+        (*attempt.readings, *readings),
+        3,
+    )
+
+
+def _differentiated(f: Formula) -> frozenset[Expr]:
+    """Derivatives of single symbols in a formula."""
+    nodes = (node for member in f.members for node in walk(member) if node.op in ("derivative", "partial"))
+    return frozenset(node for node in nodes if node.args[0].op == "sym")
 
 
 def with_defined_put_in(f: Formula, subject: Expr, context: Context) -> Formula:

@@ -42,6 +42,7 @@ STAGES = (
 """Stages of semantics O, by number."""
 
 _POSITIVE = frozenset(("positive", "angle", "constant"))  # kinds of symbol that have one root only
+_ORDERS = ("1", "2")  # of derivatives that are written with dots
 _OF_NUMBERS = frozenset(("num", "const", "mul", "div", "pow", "sqrt"))
 MIN_DIGITS = 3  # of a whole number without unit that may be a value
 
@@ -124,6 +125,18 @@ def _is_even(attempt: Attempt) -> bool:
 def _with_definitions(attempt: Attempt, context: Context) -> Attempt:
     """Symbols on one side only that the problem defines, put as what they are defined to be."""
     defined = definitions_of(context)
+    if dots := _dots_of(context):
+        there = {node for f in (attempt.reference, attempt.claim) for node in _differentiated(f)}
+        if read := {node: dots[node] for node in sorted(there & dots.keys(), key=spell)}:
+            attempt = Attempt(
+                substituted(attempt.reference, read),
+                substituted(attempt.claim, read),
+                (
+                    *attempt.readings,
+                    *(f"definition: {spell(dot)} = {spell(expr)} (problem)" for dot, expr in read.items()),
+                ),
+                3,
+            )
     for _ in range(MAX_DEFINED):
         one, two = _marks_of(attempt.reference).names, _marks_of(attempt.claim).names
         used = {
@@ -198,6 +211,18 @@ def definitions_of(context: Context) -> Mapping[str, Expr]:
                 break
     circular = {name for name in found if name in _reached(name, found)}
     return {name: expr for name, expr in found.items() if name not in circular}
+
+
+@lru_cache(maxsize=256)
+def _dots_of(context: Context) -> Mapping[Expr, Expr]:
+    r"""Total derivatives that the problem says are partial ones: `\dot u = \partial u/\partial t`, and so `\ddot u`."""
+    found: dict[Expr, Expr] = {}
+    for written in context.definitions:
+        for one, two in (written.members, written.members[::-1]):
+            if one.op == "derivative" and two == Expr("partial", one.args, one.name) and one.args[0].op == "sym":
+                for order in _ORDERS:
+                    found[Expr("derivative", one.args, order)] = Expr("partial", one.args, order)
+    return found
 
 
 def without_power(subject: Expr, other: Expr, context: Context) -> tuple[Expr, Expr]:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import chain, islice, product
 
-from prism.context import Context, Value, kind_of, may_be_constant, values_of
+from prism.context import Context, Value, kind_of, may_be_constant, readings_of, values_of
 from prism.dimensions import inconsistency
 from prism.expr import Expr, Formula, number, spell, substitute, substituted, symbol, symbols, traits_of, walk
 from prism.fields import written_out
@@ -22,7 +22,6 @@ from prism.notation import VECTOR, length_of
 from prism.operators import names_kept
 from prism.quantities import (
     Dimension,
-    constant_table,
     constants_of,
     is_unit,
     quantity,
@@ -43,6 +42,8 @@ STAGES = (
 """Stages of semantics O, by number."""
 
 _POSITIVE = frozenset(("positive", "angle", "constant"))  # kinds of symbol that have one root only
+_ORDERS = ("1", "2")  # of derivatives that are written with dots
+_OF_NUMBERS = frozenset(("num", "const", "mul", "div", "pow", "sqrt"))
 MIN_DIGITS = 3  # of a whole number without unit that may be a value
 
 _UNIT = r"\unit{"  # how the names of base units begin
@@ -88,6 +89,8 @@ def _informed(plain: Attempt, context: Context) -> Iterator[Attempt]:
         if _meet(defined):
             yield defined
         yield from _with_constants_read(defined, context)
+    elif (operated := _with_operands(resolved_plain, context)) is not None:
+        yield operated
     last = defined
     lifted = _with_literals_lifted(plain, context)
     if lifted is not plain:
@@ -122,6 +125,18 @@ def _is_even(attempt: Attempt) -> bool:
 def _with_definitions(attempt: Attempt, context: Context) -> Attempt:
     """Symbols on one side only that the problem defines, put as what they are defined to be."""
     defined = definitions_of(context)
+    if dots := _dots_of(context):
+        there = {node for f in (attempt.reference, attempt.claim) for node in _differentiated(f)}
+        if read := {node: dots[node] for node in sorted(there & dots.keys(), key=spell)}:
+            attempt = Attempt(
+                substituted(attempt.reference, read),
+                substituted(attempt.claim, read),
+                (
+                    *attempt.readings,
+                    *(f"definition: {spell(dot)} = {spell(expr)} (problem)" for dot, expr in read.items()),
+                ),
+                3,
+            )
     for _ in range(MAX_DEFINED):
         one, two = _marks_of(attempt.reference).names, _marks_of(attempt.claim).names
         used = {
@@ -141,19 +156,73 @@ def _with_definitions(attempt: Attempt, context: Context) -> Attempt:
     return attempt
 
 
+def _with_operands(attempt: Attempt, context: Context) -> Attempt | None:
+    r"""Functions that the problem defines put in where the two differentiate them differently; None if they do not.
+
+    With a trial function \psi given, `\int (\frac{d\psi}{dx})^2 dx` and `-\int \psi \frac{d^2\psi}{dx^2} dx` are of
+    the same symbols, and only the function shows whether they are the same.
+    """
+    defined = definitions_of(context)
+    one, two = (_differentiated(f) for f in (attempt.reference, attempt.claim))
+    names = sorted({node.args[0].name for node in one ^ two} & defined.keys())
+    if not names or not _is_even(attempt):
+        return None
+    replacement = {symbol(name): defined[name] for name in names}
+    readings = (f"definition: {name} = {spell(defined[name])} (problem)" for name in names)
+    return Attempt(
+        substituted(attempt.reference, replacement),
+        substituted(attempt.claim, replacement),
+        (*attempt.readings, *readings),
+        3,
+    )
+
+
+def _differentiated(f: Formula) -> frozenset[Expr]:
+    """Derivatives of single symbols in a formula."""
+    nodes = (node for member in f.members for node in walk(member) if node.op in ("derivative", "partial"))
+    return frozenset(node for node in nodes if node.args[0].op == "sym")
+
+
+def with_defined_put_in(f: Formula, subject: Expr, context: Context) -> Formula:
+    """A formula with what the problem defines put in, but for its subject and for what has a value of its own."""
+    defined = {
+        symbol(name): expr
+        for name, expr in definitions_of(context).items()
+        if symbol(name) != subject and name not in context.givens and subject not in walk(expr)
+    }
+    for _ in range(MAX_DEFINED):
+        if traits_of(f).names.isdisjoint(node.name for node in defined):
+            break
+        f = substituted(f, defined)
+    return f
+
+
 @lru_cache(maxsize=256)
 def definitions_of(context: Context) -> Mapping[str, Expr]:
     """What the problem defines symbols to be, by name; definitions that lead back to themselves are left out."""
     found: dict[str, Expr] = {}
     for written in context.definitions:
         members = with_units_resolved(written.members[0]), with_units_resolved(written.members[1])
-        for one, two in (members, members[::-1]):
+        sides = (members, members[::-1])
+        for one, two in (*sides, *(without_factor(*each) for each in sides)):
             subject, other = without_power(one, two, context)
             if subject.op == "sym" and subject.name not in symbols(other) and subject.name not in found:
                 found[subject.name] = other
                 break
     circular = {name for name in found if name in _reached(name, found)}
     return {name: expr for name, expr in found.items() if name not in circular}
+
+
+@lru_cache(maxsize=256)
+def _dots_of(context: Context) -> Mapping[Expr, Expr]:
+    r"""Total derivatives that the problem says are partial ones: `\dot u = \partial u/\partial t`, and so `\ddot u`."""
+    found: dict[Expr, Expr] = {}
+    for written in context.definitions:
+        for one, two in (written.members, written.members[::-1]):
+            if one.op == "derivative" and two == Expr("partial", one.args, one.name) and one.args[0].op == "sym":
+                for order in _ORDERS:
+                    found[Expr("derivative", one.args, order)] = Expr("partial", one.args, order)
+    return found
 
 
 def without_power(subject: Expr, other: Expr, context: Context) -> tuple[Expr, Expr]:
@@ -164,9 +233,36 @@ def without_power(subject: Expr, other: Expr, context: Context) -> tuple[Expr, E
     if subject.op != "pow" or subject.args[0].op != "sym" or kind_of(context, subject.args[0].name) not in _POSITIVE:
         return subject, other
     power = subject.args[1].value
-    if power is None or power.denominator != 1 or power < 1:
+    if power is None or power.denominator != 1 or not power:
         return subject, other
     return subject.args[0], Expr("pow", (other, number(1 / power)))
+
+
+def without_factor(subject: Expr, other: Expr) -> tuple[Expr, Expr]:
+    r"""The sides of `2\gamma = R/m` as those of \gamma = (R/m)/2, and of `1/\tau = R/m` as \tau = 1/(R/m).
+
+    Numbers only: `\hbar k = p` may as well say what p is.
+    """
+    if subject.op == "neg":
+        return without_factor(subject.args[0], Expr("neg", (other,)))
+    if subject.op == "mul":
+        others = [arg for arg in subject.args if not _is_plain_number(arg)]
+        if len(others) == 1 and len(subject.args) > 1:
+            numbers = tuple(arg for arg in subject.args if arg is not others[0])
+            factor = numbers[0] if len(numbers) == 1 else Expr("mul", numbers)
+            return without_factor(others[0], Expr("div", (other, factor)))
+    if subject.op == "div":
+        above, below = subject.args
+        if _is_plain_number(below) and not _is_plain_number(above):
+            return without_factor(above, Expr("mul", (below, other)))
+        if _is_plain_number(above) and not _is_plain_number(below):
+            return without_factor(below, Expr("div", (above, other)))
+    return subject, other
+
+
+def _is_plain_number(node: Expr) -> bool:
+    """Whether a factor is a number other than 0, without unit."""
+    return all(inner.op in _OF_NUMBERS and inner.value != 0 for inner in walk(node))
 
 
 def _reached(name: str, defined: Mapping[str, Expr]) -> frozenset[str]:
@@ -360,7 +456,7 @@ def _with_constants_read(attempt: Attempt, context: Context) -> Iterator[Attempt
     mine, yours = _marks_of(a).names, _marks_of(b).names
     choices = []
     for name in sorted((mine ^ yours) - names_kept(a, b)):
-        if (known := _identities(name)) and may_be_constant(context, name):
+        if (known := _identities_of(name, context)) and may_be_constant(context, name):
             # what a letter is in other letters is no help where the problem means something else by those
             free = tuple(one for one in known if all(_is_open(other, context) for other in one.names))
             choices += [(name, free)] if free else []
@@ -377,7 +473,7 @@ def _with_constants_read(attempt: Attempt, context: Context) -> Iterator[Attempt
 
 def may_be_read(name: str, context: Context) -> bool:
     """Whether a symbol is the letter of a constant, by value or by identity, and may mean it here."""
-    return may_be_constant(context, name) and (has_value(name) or bool(_identities(name)))
+    return may_be_constant(context, name) and (has_value(name) or bool(_identities_of(name, context)))
 
 
 def _is_open(name: str, context: Context) -> bool:
@@ -394,10 +490,10 @@ class _Identity:
     constant: str
 
 
-@cache
-def _identities(name: str) -> tuple[_Identity, ...]:
-    """Every identity of the constants that a letter may stand for, in the order of the table."""
-    readings = constant_table().readings(name)
+@lru_cache(maxsize=FORMULAS_KEPT)
+def _identities_of(name: str, context: Context) -> tuple[_Identity, ...]:
+    """Every identity of the constants that a letter may stand for in a problem, in the order of the table."""
+    readings = readings_of(context, name)
     return tuple(
         _Identity(reading.expr, symbols(reading.expr), reading.constant) for reading in readings if reading.expr
     )

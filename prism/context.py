@@ -18,7 +18,7 @@ from functools import lru_cache
 from prism.errors import DataFileError, LatexSyntaxError, PrismError
 from prism.expr import Expr, Formula, canonical, substitute, symbol, symbols, walk
 from prism.latex import parse as parse_latex
-from prism.quantities import Quantity, quantity_expr, read_quantity
+from prism.quantities import Quantity, Reading, constant_table, quantity_expr, read_quantity
 
 SYMBOL_KINDS = {
     "positive": "a positive real number; what every undeclared symbol is",
@@ -45,11 +45,13 @@ class Declaration:
         kind: key of `SYMBOL_KINDS`.
         domain: lowest and highest value to sample, both finite, or None for the usual range of its kind.
         is_sign_free: its sign is a convention; a student may flip it, in all formulas or in none.
+        constant: of a constant of nature which one it is, as the table calls it; empty leaves all that have the letter.
     """
 
     kind: str = _DEFAULT_KIND
     domain: tuple[float, float] | None = None
     is_sign_free: bool = False
+    constant: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,7 @@ class Context:
             DataFileError: all faults at once, each naming the entry.
 
         >>> Context.from_dict({"symbols": {"\\theta": "angle"}}).symbols
-        {'\\theta': Declaration(kind='angle', domain=None, is_sign_free=False)}
+        {'\\theta': Declaration(kind='angle', domain=None, is_sign_free=False, constant='')}
         """
         faults = [
             f"{key}: unknown key; keys are {', '.join(_CONTEXT_KEYS)}" for key in data if key not in _CONTEXT_KEYS
@@ -206,11 +208,25 @@ def may_be_constant(context: Context, name: str) -> bool:
     return name not in context.declared or kind_of(context, name) == "constant"
 
 
+def readings_of(context: Context, name: str) -> tuple[Reading, ...]:
+    """What a letter may stand for as a constant of nature: where the problem says which one, only that."""
+    declaration = context.symbols.get(name)
+    readings = constant_table().readings(name)
+    if declaration is None or not declaration.constant:
+        return readings
+    return tuple(reading for reading in readings if reading.constant == declaration.constant)
+
+
 def _digest(context: Context) -> str:
     """Digest of the content, whatever order and spelling the author chose."""
     content = {
         "symbols": {
-            name: [said.kind, list(said.domain) if said.domain else None, said.is_sign_free]
+            name: [
+                said.kind,
+                list(said.domain) if said.domain else None,
+                said.is_sign_free,
+                *([said.constant] if said.constant else []),
+            ]
             for name, said in context.symbols.items()
         },
         "givens": context.givens,

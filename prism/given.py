@@ -89,8 +89,12 @@ def given_of(context: Context, text: str, references: Sequence[Formula]) -> Give
     if "c" not in givens and any(_IN_LIGHT.search(text) for text in givens.values()):
         named["c"] = "speed of light in vacuum"
     constants = tuple((name, constant) for name, constant in named.items() if name not in context.symbols)
-    kinds = {name: Declaration("constant") for name, _ in constants}
-    full = replace(context, givens=givens, definitions=tuple(definitions), symbols={**kinds, **context.symbols})
+    kinds = {name: Declaration("constant", constant=constant) for name, constant in constants}
+    declared = {
+        name: replace(said, constant=named[name]) if said.kind == "constant" and name in named else said
+        for name, said in context.symbols.items()
+    }
+    full = replace(context, givens=givens, definitions=tuple(definitions), symbols={**kinds, **declared})
     return Given(full, statement, constants, tuple(left_out))
 
 

@@ -13,6 +13,7 @@ from prism.context import Context
 from prism.derivatives import worked_out
 from prism.equivalence import RANK, Verdict, compare_sides, compare_zero_sets, is_identity
 from prism.expr import Expr, Formula, canonical, formula, substitute, symbol, symbols, walk
+from prism.identities import do_correspond, is_worked_out
 from prism.lowering import Mismatch
 from prism.notation import with_calls
 from prism.operators import with_ordered_products
@@ -24,6 +25,7 @@ _NOTHING_KNOWN = Context()
 _COLLECTIONS = {"set": "set", "list": "set", "tuple": "tuple", "interval": "interval", "union": "union"}
 _MIRRORED = {"<<": ">>", ">>": "<<", "<~": ">~", ">~": "<~"}
 _CHOICES = frozenset(("max", "min", "sgn", "sign", r"\Theta"))
+_OF_IDENTITIES = ("identity", "too_few_points", "unsupported")  # reasons with which two of them are left
 _ENTRYWISE = frozenset(("tuple", "interval"))
 
 
@@ -47,7 +49,8 @@ def compare(a: Formula, b: Formula, context: Context = _NOTHING_KNOWN, *, approx
 
 def _compared(a: Formula, b: Formula, context: Context, *, approximate: bool) -> Verdict:
     """The comparison that the kinds of two formulas need."""
-    a, b = (united(f) for f in with_ordered_products(*worked_out(*with_calls(a, b))))
+    as_written = with_calls(a, b)
+    a, b = (united(f) for f in with_ordered_products(*worked_out(*as_written)))
     if a.kind == "expression" and b.kind == "equation":
         return _any_member(a, b, context)
     if a.relations == b.relations == ("propto",) and _is_copy(a, b):
@@ -71,6 +74,20 @@ def _compared(a: Formula, b: Formula, context: Context, *, approximate: bool) ->
     is_arithmetic = a.kind == "equation" and verdict.reason == "identity" and not symbols(*a.members)
     if (is_open or is_arithmetic) and _is_copy(a, b):
         return Verdict("equivalent", "same_form", "proved", cost=verdict.cost)
+    if a.kind == "equation" and is_worked_out(as_written[0]):
+        return _with_operations_seen(a, b, as_written, context, verdict)
+    return verdict
+
+
+def _with_operations_seen(
+    a: Formula, b: Formula, as_written: tuple[Formula, Formula], context: Context, verdict: Verdict
+) -> Verdict:
+    """A reference that says what an integral or a derivative comes to is matched by what says so, up to a factor."""
+    if verdict.status == "equivalent":
+        is_said = is_worked_out(as_written[1]) or not is_identity(a, context)
+        return verdict if is_said else replace(verdict, status="different", reason="identity", proof=None)
+    if verdict.reason in _OF_IDENTITIES and do_correspond(a, b, as_written, context):
+        return Verdict("equivalent", "same_value", "tested", cost=verdict.cost)
     return verdict
 
 

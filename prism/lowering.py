@@ -1094,10 +1094,45 @@ def _nodes(kind: str) -> list[tuple[float, float, float]]:
     return found
 
 
-def _integral(node: Expr, scope: _Scope) -> Pair:
+def _integral(node: Expr, scope: _Scope) -> _Value:
+    """An integral, worked out; what is not worked out is taken without the numbers before it: they stand outside."""
+    try:
+        return _definite(node, scope)
+    except NoValue:
+        factor, rest = _number_before(node.args[0]) if node.args else (_ONE, _ONE)
+        if factor == _ONE:
+            raise
+    return _join("mul", _lower(factor, scope), _lower(Expr(node.op, (rest, *node.args[1:]), node.name), scope), scope)
+
+
+def _number_before(node: Expr) -> tuple[Expr, Expr]:
+    """The numbers that are factors of an expression, as one, and the rest of it."""
+    if node.op == "neg":
+        factor, rest = _number_before(node.args[0])
+        return Expr("neg", (factor,)), rest
+    if node.op == "div":
+        above, rest = _number_before(node.args[0])
+        if node.args[1].op in ("num", "const"):
+            return Expr("div", (above, node.args[1])), rest
+        return above, Expr("div", (rest, node.args[1]))
+    if node.op == "mul":
+        split = [_number_before(arg) if arg.op != "num" else (arg, _ONE) for arg in node.args]
+        numbers, others = (tuple(part for part in parts if part != _ONE) for parts in zip(*split, strict=True))
+        return _product(numbers), _product(others)
+    return (node, _ONE) if node.op == "const" else (_ONE, node)
+
+
+def _product(factors: tuple[Expr, ...]) -> Expr:
+    return _ONE if not factors else factors[0] if len(factors) == 1 else Expr("mul", factors)
+
+
+def _definite(node: Expr, scope: _Scope) -> Pair:
     """A definite integral: what does not depend on its variable outside, powers exactly, the rest by quadrature."""
     name = _index(node, scope)
     integrand, _, low, high = node.args
+    has_others = any(inner.op == "sym" and inner.name != name for inner in walk(integrand))
+    if has_others and (is_infinite(low) or high.op == "infinity") and _is_polynomial(integrand, name):
+        raise NoValue("integral")  # it would diverge: the density in `\int_0^\infty \rho r^2 dr` depends on r
     ops = {inner.op for inner in walk(integrand)}
     if not _mentions(integrand, name) and "sym" in ops and "integral" not in ops and name not in scope.written_in:
         raise NoValue("integral")  # the force in `\int F dx` may depend on x without saying so
@@ -1171,6 +1206,17 @@ def _is_linear(node: Expr, name: str) -> bool:
 
 def _mentions(node: Expr, name: str) -> bool:
     return any(inner.op == "sym" and inner.name == name for inner in walk(node))
+
+
+def _is_polynomial(node: Expr, name: str) -> bool:
+    """Whether an expression is a sum of whole powers of this symbol, none below 0, with factors free of it."""
+    if not _mentions(node, name) or node.op == "sym":
+        return True
+    if node.op in ("add", "sub", "neg", "mul"):
+        return all(_is_polynomial(arg, name) for arg in node.args)
+    if node.op == "div":
+        return not _mentions(node.args[1], name) and _is_polynomial(node.args[0], name)
+    return _is_whole_power(node) and (node.args[1].value or 0) > 0 and _is_polynomial(node.args[0], name)
 
 
 def _degree(node: Expr, name: str) -> int | None:

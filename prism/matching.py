@@ -12,11 +12,19 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
-from prism.attempts import Attempt, attempts, inconsistency_of, may_be_approximate, resolved, resolved_pair
+from prism.attempts import (
+    Attempt,
+    attempts,
+    inconsistency_of,
+    may_be_approximate,
+    resolved,
+    resolved_pair,
+    with_defined_put_in,
+)
 from prism.context import Context, Declaration, parse
 from prism.equivalence import RANK, Verdict, is_identity
 from prism.errors import LatexSyntaxError
-from prism.expr import Expr, Formula, formula, number, symbols
+from prism.expr import Expr, Formula, formula, number, symbols, walk
 from prism.kinds import compare
 from prism.lowering import Mismatch
 from prism.notation import holds_matrix
@@ -31,6 +39,7 @@ from prism.stated import (
     measure,
     number_in_constants,
     numeric_of,
+    stated_number,
     worked_out_number,
 )
 from prism.statements import Statement, statements_of
@@ -41,6 +50,7 @@ _REACHES = (3e3, 3e6)  # of the unknowns of two systems, from minus to plus: whe
 FORMULAS_KEPT = 4096  # references whose links are remembered in a process
 _APART = Fraction(5, 100)  # relative, of two members of a chain that contradict each other (semantics C.1)
 PAIRS_KEPT = 16384  # verdicts remembered in a process
+_TO_BE_WORKED_OUT = frozenset(("sym", "integral", "sum", "product", "limit", "derivative", "partial", "at"))
 _NOTHING_KNOWN = Context()
 _AS_IT_STANDS = Asked()
 
@@ -275,7 +285,7 @@ def _decided(reference: Formula, claim: Formula, context: Context, asked: Asked)
     if wanted is not None and said is not None and said.subject == wanted.subject:
         if not wanted.number.is_exact or (asked.is_node and not said.number.is_exact):
             return _by_number(wanted, said, asked)
-    elif wanted is not None and asked.is_node and not wanted.number.is_exact and claim.kind == "equation":
+    elif wanted is not None and asked.is_node and claim.kind == "equation" and not _is_worked_out(claim, wanted):
         return Verdict("different", "unstated")
     if wanted is None and said is not None and (refused := _refused_beside(said, asked)) is not None:
         return Verdict(refused.status, refused.reason, detail=refused.detail)
@@ -283,6 +293,32 @@ def _decided(reference: Formula, claim: Formula, context: Context, asked: Asked)
     if verdict.status != "equivalent" and context.givens:
         return _by_worked_out_number(reference, claim, context, asked, verdict)
     return verdict
+
+
+def _is_worked_out(claim: Formula, wanted: Numeric) -> bool:
+    r"""Whether a claim without a number of its own says an exact one, and does not leave it to be found by the engine.
+
+    `3n = 6` says that n is 2; `n = 2b/b` and `Z = \int_0^\pi \sin x dx` say only how it would be found. Zero has to be
+    written as 0 (semantics N.3), as in `2Q = 0`. A measured number is never said in this way.
+    """
+    if not wanted.number.is_exact:
+        return False
+    if not wanted.number.value:
+        named = any(node == wanted.subject for member in claim.members for node in walk(member))
+        return not named or any(_is_zero(member) for member in claim.members)
+    others = [member for member in claim.members if member != wanted.subject]
+    if len(others) == len(claim.members):
+        return True
+    nodes = [node for member in others for node in walk(member)]
+    return _TO_BE_WORKED_OUT.isdisjoint(node.op for node in nodes)
+
+
+def _is_zero(member: Expr) -> bool:
+    """Whether a member is written as 0: with a sign or a unit, or as a table of nothing else."""
+    if member.op in ("matrix", "row", "tuple", "list"):
+        return all(_is_zero(arg) for arg in member.args)
+    number = stated_number(member)
+    return number is not None and not number.value
 
 
 def number_of(claim: Formula, context: Context) -> Numeric | None:
@@ -314,7 +350,7 @@ def _by_worked_out_number(
 ) -> Verdict:
     """A formula whose inputs are all given is stated by its number too (semantics N.4), as a final answer would be."""
     said = number_of(claim, context) or closed_number_of(claim)
-    wanted = worked_out_number(reference, said, context) if said is not None else None
+    wanted = worked_out_number(with_defined_put_in(reference, said.subject, context), said, context) if said else None
     if said is None or wanted is None:
         return otherwise
     found = _by_number(wanted, said, Asked(figures=3, is_final=asked.is_node, is_node=asked.is_node))

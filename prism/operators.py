@@ -215,7 +215,13 @@ def _are_inverse(one: Expr, two: Expr) -> bool:
 
 
 def _in_another_order(node: Expr) -> set[str]:
-    r"""Letters of `H\rho - \rho H`: as numbers, the two products would cancel; and of `AB + BA` alone."""
+    r"""Letters of `H\rho - \rho H`: as numbers, the two products would cancel; and of `AB + BA` alone.
+
+    Not where a letter like them is divided by, which no matrix is: `T\frac{R}{V - b} - \frac{RT}{V - b}` is 0.
+    """
+    below = [inner.args[1] for inner in walk(node) if inner.op == "div"]
+    if any(_MATRIX.match(name) for name in symbols(*below)):
+        return set()
     terms = [(sign, list(_factors(arg))) for sign, arg in _signed(node)]
     found: set[str] = set()
     for at, (sign, one) in enumerate(terms):

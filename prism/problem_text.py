@@ -757,7 +757,9 @@ _NO_SYMBOLS = frozenset(("constant", "const", "const."))
 
 
 def _defined(side: Expr, other: Expr) -> str | None:
-    """The symbol that one side is, if the other is an expression without it."""
+    """The symbol that one side is, if the other is an expression without it; or the dot that it says is partial."""
+    if side.op == "derivative" and other == Expr("partial", side.args, side.name) and side.args[0].op == "sym":
+        return rf"\dot{{{side.args[0].name}}}"
     if side.op != "sym" or side.name in symbols(other) or not symbols(other) - _NO_SYMBOLS:
         return None
     if side.name in _NO_SYMBOLS or any(

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, lru_cache
 
-from prism.context import Context, kind_of, may_be_constant, values_of
+from prism.context import Context, kind_of, may_be_constant, readings_of, values_of
 from prism.dimensions import Inconsistent, dimension_of, dimension_text
 from prism.expr import EQUALITIES, Expr, Formula, symbols, walk
 from prism.points import value_at
@@ -392,7 +392,7 @@ def worked_out_number(f: Formula, said: Numeric, context: Context) -> Numeric | 
     measured = None
     for left, right in (f.members, f.members[::-1]):
         if left == subject and symbols(right) and subject.name not in symbols(right):
-            measured = measure(right, context)
+            measured = _measured_without_open(right, context)
     if measured is None and subject not in f.members:
         dimension, start = said.number.dimension, float(said.number.in_si)
         root = solved_near(f, subject.name, start, dimension, context, {})
@@ -446,6 +446,26 @@ def measure(node: Expr, context: Context, known: Known | None = None) -> tuple[F
     return Fraction(value), dimension
 
 
+def _measured_without_open(node: Expr, context: Context) -> tuple[Fraction, Dimension] | None:
+    """As `measure`; symbols without a value may stand in it where they cancel: it is the same whatever they are."""
+    names = symbols(with_units_resolved(node))
+    open_names = sorted(name for name in names if value_of(name, context, {}) is None)
+    found = [
+        measure(node, context, {name: _any_amount(k * step) for k, name in enumerate(open_names, start=1)})
+        for step in (1, 5)
+    ]
+    first = found[0]
+    if not open_names or first is None:
+        return first
+    are_same = all(each is not None and each[1] == first[1] and _is_close(each[0], first[0]) for each in found)
+    return first if are_same else None
+
+
+def _any_amount(k: int) -> tuple[float, Dimension]:
+    """A value that no formula is about, of a dimension that no quantity has; another one for every number."""
+    return 0.7 + 0.31 * k, (Fraction(k, 97), *(Fraction(0),) * (len(BASE_UNITS) - 1))
+
+
 def value_of(name: str, context: Context, known: Known) -> tuple[float, Dimension] | None:
     """Value of a symbol: a base unit is 1; what is given; what was worked out; a constant with one value."""
     if name.startswith(r"\unit{"):
@@ -459,7 +479,7 @@ def value_of(name: str, context: Context, known: Known) -> tuple[float, Dimensio
     if given is not None:
         return float(given.quantity.value), given.quantity.dimension
     if may_be_constant(context, name):
-        values = {reading.value for reading in constant_table().readings(name) if reading.value is not None}
+        values = {reading.value for reading in readings_of(context, name) if reading.value is not None}
         if len(values) == 1:
             (only,) = values
             return float(only.value), only.dimension

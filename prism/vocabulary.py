@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import permutations
 
-from prism.attempts import without_power
+from prism.attempts import without_factor, without_power
 from prism.context import Context
 from prism.expr import (
     EQUALITIES,
@@ -66,11 +66,13 @@ class Definition:
         subject: the symbol, or a derivative or call of fresh symbols (`\dot m`).
         expr: what it is.
         place: ordinal of the formula that says so.
+        is_solved: it says so of the symbol alone, or of a power of it, and not of twice the symbol.
     """
 
     subject: Expr
     expr: Expr
     place: int
+    is_solved: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,19 +139,24 @@ def is_naming(f: Formula) -> bool:
 
 def _definitions_in(f: Formula, place: int, known: frozenset[str]) -> Iterator[Definition]:
     """Definitions that one formula states: one a fresh symbol, a name of the problem before all else."""
-    best: dict[Expr, Expr] = {}
+    best: dict[Expr, Definition] = {}
     for part in plain_parts(f):
         for left, right, relation in zip(part.members, part.members[1:], part.relations, strict=False):
             if relation not in EQUALITIES:
                 continue
             for one, two in ((left, right), (right, left)):
-                subject, other = without_power(one, two, _NOTHING_KNOWN)
+                alone, rest = without_factor(one, two)
+                subject, other = without_power(alone, rest, _NOTHING_KNOWN)
                 if not is_fresh(subject, known) or any(node == subject for node in walk(other)):
                     continue
-                if subject not in best or _worth(other, known) > _worth(best[subject], known):
-                    best[subject] = other
-    for subject, expr in best.items():
-        yield Definition(subject, expr, place)
+                found = Definition(subject, other, place, is_solved=alone == one)
+                if subject not in best or _rank(found, known) > _rank(best[subject], known):
+                    best[subject] = found
+    yield from best.values()
+
+
+def _rank(one: Definition, known: frozenset[str]) -> tuple[int, bool]:
+    return _worth(one.expr, known), one.is_solved
 
 
 def _worth(expr: Expr, known: frozenset[str]) -> int:
@@ -252,6 +259,8 @@ def _in_force(vocabulary: Vocabulary, place: int, *, first: bool) -> dict[Expr, 
     r"""The definition of each symbol that holds at a place of the text; of several the first, if that is asked for.
 
     What a symbol is called in the problem it is everywhere: `\mathcal{E} \equiv E` is a definition before all others.
+    Not where the symbol has been defined before it is used and is set equal to one of the problem only after that: of
+    `s = L - x`, and `s = L` at the end of a bar, the second is a value at one place.
     """
     found: dict[Expr, Definition] = {}
     for one in vocabulary.definitions:
@@ -259,7 +268,8 @@ def _in_force(vocabulary: Vocabulary, place: int, *, first: bool) -> dict[Expr, 
         if one.place == place or (before is not None and _is_known_name(before, vocabulary)):
             continue
         is_nearer = one.place < place and not (first and not _takes_back(one, before))
-        if before is None or is_nearer or _is_known_name(one, vocabulary):
+        is_name = _is_known_name(one, vocabulary) and (one.place < place or not _is_said_before(before, place))
+        if before is None or is_nearer or is_name:
             found[one.subject] = one
     return {subject: one.expr for subject, one in found.items()}
 
@@ -267,6 +277,11 @@ def _in_force(vocabulary: Vocabulary, place: int, *, first: bool) -> dict[Expr, 
 def _takes_back(one: Definition, before: Definition | None) -> bool:
     """Whether a definition says something else of the same symbols as one before it."""
     return before is not None and symbols(one.expr) == symbols(before.expr)
+
+
+def _is_said_before(one: Definition | None, place: int) -> bool:
+    """Whether a definition says before a place what a symbol is in terms of others, and not its number."""
+    return one is not None and one.place < place and bool(symbols(one.expr))
 
 
 def _is_known_name(one: Definition, vocabulary: Vocabulary) -> bool:
@@ -353,7 +368,9 @@ def _may_be_defined_as(atom: Expr, name: str, vocabulary: Vocabulary, context: C
     What the solution does not define in terms of the problem's symbols may be anything.
     """
     definitions = [
-        one.expr for one in vocabulary.definitions if one.subject == atom and _worth(one.expr, vocabulary.known) == 2
+        one.expr
+        for one in vocabulary.definitions
+        if one.subject == atom and one.is_solved and _worth(one.expr, vocabulary.known) == 2
     ]
     if not definitions:
         return True

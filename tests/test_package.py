@@ -77,7 +77,7 @@ def test_wheel_is_pure(built: tuple[Path, Path]) -> None:
 def test_first_commands_of_a_user(installed: Path, tmp_path: Path) -> None:
     """`prism demo` and `prism check`, by both names, in a folder that holds nothing."""
     script = installed.with_name("prism")
-    demo = run(script, "demo", cwd=tmp_path)
+    demo = run(script, "demo", "scoring_figure", "free_fall", cwd=tmp_path)
     assert "scoring_figure" in demo.stdout
     assert "0.900" in demo.stdout  # 90 of 100 points, as in the published figure
     run(script, "check", r"v = \sqrt{2gh}", "v^2 = 2gh", cwd=tmp_path)

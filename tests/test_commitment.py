@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prism.commitment import LATEST, LATEST_OF_CLASS, LATEST_ON_SUBJECT, REFUSALS, Said, entering, refusals
+from prism.commitment import (
+    LATEST,
+    LATEST_OF_CLASS,
+    LATEST_ON_SUBJECT,
+    OUT_OF_SCOPE,
+    REFUSALS,
+    Said,
+    entering,
+    in_scope,
+    refusals,
+)
 from prism.dag import Node, ancestor_closure, reference_dag
 
 
@@ -104,3 +114,19 @@ def test_a_guess_enters_only_by_what_it_follows_from(
     for node in dag.nodes:
         if node.index in kept & guessable and node.prerequisites:
             assert ancestor_closure(dag, kept - {node.index}).intersection(node.prerequisites)
+
+
+def test_what_may_be_meant_for_another_node_takes_nothing_back() -> None:
+    told = [said(0, "same"), said(1, "other"), said(2, "other")]
+    assert [
+        "" in refusals(told, is_final=True, is_number=False, n_meant=n).values() for n in range(3)
+    ] == [False, False, True]  # fmt: skip
+
+
+def test_the_nearest_part_that_speaks_of_it_decides() -> None:
+    own, common, far = said(3, "other"), said(0, "same"), said(5, "same")
+    assert in_scope([(0, own), (1, common), (OUT_OF_SCOPE, far)]) == [own]
+    assert in_scope([(1, common), (OUT_OF_SCOPE, far)]) == [common]
+    aside = said(4, "apart")
+    assert in_scope([(0, aside), (1, common)]) == [common]
+    assert in_scope([(0, said(1, "other", is_number=True)), (1, common)])[1:] == [common]

@@ -30,6 +30,7 @@ REFUSALS = {
     "one_of_many": "the solution says many things of the same quantity",
     "other_part": "it stands in the answer to another part",
     "guessed": "it could be guessed, and nothing that it follows from is there",
+    "failed": "the grader failed on the claims of this solution",
 }
 """Why a formula that says what a node says earns nothing, in words. Closed: a test refuses any other."""
 

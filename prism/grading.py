@@ -18,19 +18,17 @@ import prism
 from prism.answers import stated_answers, text_answer
 from prism.asking import asking_of
 from prism.attempts import subject_of
-from prism.chains import is_result, is_unbroken, runs_before
-from prism.claims import is_committed, is_mention
+from prism.chains import is_result, is_unbroken
 from prism.commitment import OUT_OF_SCOPE, REFUSALS, Said, entering, in_scope, is_guessable, refusals
-from prism.context import parse
 from prism.dag import POLICIES, ReferenceDag, ancestor_closure, is_final_correct, policies_with, score
 from prism.equivalence import REASONS
-from prism.errors import LatexSyntaxError
-from prism.expr import OPS, Expr, Formula, formula, symbols_of, walk
-from prism.latex import LeftOut, LocatedFormula, Solution, extract, solution_text
+from prism.expr import OPS, Formula, symbols_of, walk
+from prism.latex import LeftOut, Solution, extract, solution_text
 from prism.outcomes import Bearing, Outcome, Reference, Setting, Weighed, bearings_of, kin_of, weighed
-from prism.parts import Part, letters_at, parts_of
+from prism.parts import Part, parts_of
 from prism.problem import Problem, load_problem
 from prism.resources import resource
+from prism.sayings import Key, Question, Saying, distinct, latest, sayings_of
 from prism.statements import Statement
 from prism.unearned import given_nodes
 
@@ -46,7 +44,6 @@ FLAGS = {
 """What a grade may note about a solution besides its score, in words. Closed; none of them is an incident."""
 
 _POLICY = "closure"
-_Key = tuple[Formula | str, bool]  # what makes two formulas one claim: what is said, and whether it is committed
 _DIGITS = 6  # of a score, rounded once from the exact fraction
 
 
@@ -171,8 +168,7 @@ class PreparedProblem:
 
     Attributes:
         setting: its nodes, and what claims are compared with them by.
-        finals: equations among the final answers, by the letter of their part, with what they are solved for: a box
-            without subject may answer them.
+        questions: final answers that a box without a subject may give.
         letters: of each final answer its part, if it has one. Another node is no answer: it may be said anywhere.
         guessable: nodes that count only where something that they follow from is achieved.
         kin: of each node those that say something else of the same.
@@ -181,7 +177,7 @@ class PreparedProblem:
 
     problem: Problem
     setting: Setting
-    finals: tuple[tuple[str, Expr], ...]
+    questions: tuple[Question, ...]
     letters: Mapping[int, str]
     guessable: frozenset[int]
     kin: Mapping[int, frozenset[int]] = field(default_factory=dict, hash=False)
@@ -213,7 +209,7 @@ def prepare(problem: Problem | Path | str | Mapping[str, object], *, training: b
     return PreparedProblem(
         loaded,
         setting,
-        tuple((letter, subject) for letter, subject in finals if subject is not None),
+        tuple(Question(letter, subject) for letter, subject in finals if subject is not None),
         {node.index: node.subquestion for node in loaded.nodes if node.is_final and node.subquestion},
         frozenset(node.index for node in loaded.nodes if is_guessable(node)),
         kin_of(setting),
@@ -254,13 +250,19 @@ def grade(
     extraction = extract(solution)
     found = [item for item in extraction if thinking or item.kind != "thinking"]
     parts = parts_of(extraction.text, [part.letter for part in prepared.problem.subquestions])
-    sayings = _read(prepared, found, extraction.text, parts, incidents)
+    sayings, failed = sayings_of(found, extraction.text, parts, prepared.questions, prepared.problem.context)
+    incidents += [Incident("internal", where, _named_error(error)) for where, error in failed]
     cap = BASE_FORMULAS + FORMULAS_PER_NODE * len(prepared.problem.nodes)
-    counted = _latest(sayings, cap)
+    counted = latest(sayings, cap)
     compared = weighed(prepared.setting, [(each.formula, each.is_committed) for each in counted])
     incidents += [Incident("internal", each.where, _named_error(each.error)) for each in compared.failures]
     places = {each.key: k for k, each in enumerate(counted)}
-    stands = _stands(prepared, sayings, places, compared)
+    try:
+        stands = _stands(prepared, sayings, places, compared)
+    except Exception as error:  # noqa: BLE001 - as at a pair: the grader has failed, and nobody is paid for it
+        incidents.append(Incident("internal", "claims", _named_error(error)))
+        failed_on = dict.fromkeys(compared.matched, "failed")
+        stands = {each.order: failed_on for each in sayings}
     formulas = [_graded(each, places, compared, stands.get(each.order, {}), cap) for each in sayings]
     formulas += _in_words(prepared.problem, extraction.text, parts)
     formulas = _without_guesses(prepared, formulas)
@@ -287,7 +289,7 @@ def grade(
         left_out=extraction.left_out,
         score_strict=_rounded(score(dag, ancestor_closure(dag, strictly))),
         share_by_closure=_share_by_closure(dag, matched, credited),
-        flags=_flags(formulas, is_spam=len(_distinct(sayings)) > cap),
+        flags=_flags(formulas, is_spam=len(distinct(sayings)) > cap),
     )
 
 
@@ -362,134 +364,14 @@ def _without_definitions(prepared: PreparedProblem) -> PreparedProblem:
     return replace(prepared, setting=setting)
 
 
-# Reading. -------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Saying:
-    """One formula where it stands in the solution.
-
-    Attributes:
-        order: ordinal in the text.
-        located: where, and as what.
-        formula: what it was read as; None if it could not be read.
-        before: members of the chain that it goes on.
-        letters: parts of the problem that it stands in the answer to; none where the text is common to all.
-        fault: why it could not be read.
-    """
-
-    order: int
-    located: LocatedFormula
-    formula: Formula | None = None
-    before: tuple[Expr, ...] = ()
-    letters: tuple[str, ...] = ()
-    fault: str = ""
-
-    @property
-    def is_committed(self) -> bool:
-        return is_committed(self.located)
-
-    @property
-    def asserts(self) -> bool:
-        return self.formula is not None and not is_mention(self.formula)
-
-    @property
-    def key(self) -> _Key:
-        """What makes two of them one claim."""
-        return self.formula or self.located.latex, self.is_committed
-
-
-def _read(
-    prepared: PreparedProblem,
-    found: Sequence[LocatedFormula],
-    text: str,
-    parts: Sequence[Part],
-    incidents: list[Incident],
-) -> list[_Saying]:
-    """The formulas of a solution parsed, with the questions of bare boxes and the chains that rows go on."""
-    read: dict[str, Formula | str] = {}
-    for item in found:
-        if item.latex in read:
-            continue
-        try:
-            read[item.latex] = parse(item.latex, context=prepared.problem.context)
-        except LatexSyntaxError as error:
-            read[item.latex] = str(error)
-        except Exception as error:  # noqa: BLE001 - whatever it is, a solution does not raise: the grader has failed
-            incidents.append(Incident("internal", item.latex, _named_error(error)))
-            read[item.latex] = str(error)
-    formulas = [each if isinstance(each, Formula) else None for each in (read[item.latex] for item in found)]
-    runs = runs_before(found, formulas, text)
-    letters = [letters_at(parts, item.span[0]) for item in found]
-    asked = _with_questions(prepared.finals, found, formulas, letters)
-    return [
-        _Saying(
-            order, item, asked[order], runs[order], letters[order], "" if formulas[order] else str(read[item.latex])
-        )
-        for order, item in enumerate(found)
-    ]
-
-
-def _with_questions(
-    finals: Sequence[tuple[str, Expr]],
-    found: Sequence[LocatedFormula],
-    formulas: Sequence[Formula | None],
-    letters: Sequence[tuple[str, ...]],
-) -> list[Formula | None]:
-    """Formulas, each box without a subject as the answer to a question that no other box answers, in their order.
-
-    Only where boxes and questions of a part correspond: as many as there are, or some times as many where the answers
-    are said again. Of more boxes than one question has, the last one counts (semantics C.2).
-    """
-    asked = list(formulas)
-    boxes = [k for k, item in enumerate(found) if item.kind == "boxed" and formulas[k] is not None]
-    for scope in dict.fromkeys(letters[k] for k in boxes):
-        here = [(k, f) for k in boxes if letters[k] == scope and (f := formulas[k]) is not None]
-        bare = [k for k, f in here if _is_bare(f)]
-        answered = {member for k, f in here if k not in bare for member in f.members[:2]}
-        questions = [subject for letter, subject in finals if letter in scope] or [subject for _, subject in finals]
-        waiting = [subject for subject in questions if subject not in answered]
-        if not waiting or len(bare) % len(waiting):
-            continue
-        for k, place in enumerate(bare):
-            each = formulas[place]
-            assert each is not None
-            members = waiting[k % len(waiting)], each.members[0]
-            asked[place] = formula(members, ("=",), each.latex, each.depends)
-    return asked
-
-
-def _is_bare(f: Formula) -> bool:
-    """Whether a formula has no subject: a number or an expression, and not a lone symbol."""
-    return f.kind == "expression" and f.members[0].op != "sym"
-
-
-@dataclass(frozen=True, slots=True)
-class _Claimed:
-    """A formula that is compared, once for all places where it stands."""
-
-    key: _Key
-    formula: Formula
-    is_committed: bool
-
-
-def _distinct(sayings: Sequence[_Saying]) -> dict[_Key, _Saying]:
-    """The first of each formula that occurs, the latest ones first."""
-    first = {each.key: each for each in reversed(sayings)}
-    return {each.key: first[each.key] for each in reversed(sayings)}
-
-
-def _latest(sayings: Sequence[_Saying], cap: int) -> list[_Claimed]:
-    """The formulas that count, each where it occurs first, in the order of the text."""
-    kept = sorted(list(_distinct(sayings).values())[:cap], key=lambda each: each.order)
-    return [_Claimed(each.key, each.formula, each.is_committed) for each in kept if each.formula and each.asserts]
-
-
 # Claims that stand. ---------------------------------------------------------------------------------------------
 
 
 def _stands(
-    prepared: PreparedProblem, sayings: Sequence[_Saying], places: Mapping[_Key, int], compared: Weighed
+    prepared: PreparedProblem,
+    sayings: Sequence[Saying],
+    places: Mapping[Key, int],
+    compared: Weighed,
 ) -> dict[int, dict[int, str]]:
     """Of each formula that says what nodes say, by its ordinal: node to refusal, or to an empty text if it stands."""
     setting = prepared.setting
@@ -531,7 +413,7 @@ def _stands(
     return stands
 
 
-def _answers_elsewhere(saying: _Saying, index: int, prepared: PreparedProblem) -> bool:
+def _answers_elsewhere(saying: Saying, index: int, prepared: PreparedProblem) -> bool:
     """Whether a node is the answer to another part than the one that a formula stands in: here it is wrong."""
     letter = prepared.letters.get(index, "")
     return bool(letter and saying.letters) and letter not in saying.letters
@@ -544,7 +426,7 @@ def _level(said_in: Sequence[str], letter: str) -> int:
     return OUT_OF_SCOPE if said_in else 1
 
 
-def _said(one: Bearing, saying: _Saying, n: int, reference: Reference, setting: Setting) -> Said:
+def _said(one: Bearing, saying: Saying, n: int, reference: Reference, setting: Setting) -> Said:
     ends = saying.formula is not None and one.statement.formula.members[-1:] == saying.formula.members[-1:]
     is_excused = reference.is_number and ends and is_result(one.statement)
     return Said(
@@ -561,7 +443,7 @@ def _said(one: Bearing, saying: _Saying, n: int, reference: Reference, setting: 
 
 
 def _graded(
-    saying: _Saying, places: Mapping[_Key, int], compared: Weighed, stands: Mapping[int, str], cap: int
+    saying: Saying, places: Mapping[Key, int], compared: Weighed, stands: Mapping[int, str], cap: int
 ) -> GradedFormula:
     """What to say of a formula after it has met every node."""
     plain = GradedFormula(saying.located.latex, saying.located.span, saying.located.kind, "mention", "")
@@ -576,18 +458,15 @@ def _graded(
     outcomes = compared.outcomes[place]
     if not outcomes:
         return replace(plain, status="undecided", reason="unsupported")
-    matches = tuple(
-        Match(index, outcome.verdict.stage, outcome.verdict.reason, outcome.verdict.readings)
-        for index, outcome in sorted(outcomes.items())
-        if outcome.verdict.status == "equivalent" and not stands.get(index, "")
-    )
+    said = {index: each.verdict for index, each in sorted(outcomes.items()) if each.verdict.status == "equivalent"}
+    matches = tuple(Match(index, each.stage, each.reason, each.readings) for index, each in said.items())
     told = _telling(saying.formula, list(outcomes.values()))
     return _with_refusals(
         replace(
             plain, status=told.verdict.status, reason=told.verdict.reason, nodes=tuple(each.node for each in matches),
             detail=_explained(told), matches=matches,
         ),
-        [(index, refusal) for index, refusal in sorted(stands.items()) if refusal],
+        [(index, refusal) for index in said if (refusal := stands.get(index, ""))],
     )  # fmt: skip
 
 

@@ -177,3 +177,13 @@ def test_training_gives_nothing_for_a_copy_of_the_statement() -> None:
     assert (copied.score, copied.policies["training"]) == (0.5, 0.0)
     assert (solved.score, solved.policies["training"]) == (1.0, 0.5)
     assert "training" not in prism.grade(problem, "$v = at$").policies
+
+
+def test_a_failure_among_the_claims_is_an_incident_and_pays_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_args: object, **_named: object) -> None:
+        raise ZeroDivisionError("made for this test")
+
+    monkeypatch.setattr("prism.grading.refusals", fail)
+    grade = prism.grade("dags/free_fall.toml", "$v = gt$ and $s = gt^2/2$")
+    assert (grade.score, [item.code for item in grade.incidents]) == (0.0, ["internal"])
+    assert {item.status for item in grade.formulas} == {"withheld"}

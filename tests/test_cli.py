@@ -98,10 +98,10 @@ def test_lint_lists_six_faults() -> None:
     assert "6 faults" in result.stdout
 
 
-def test_lint_passes_the_shipped_problems() -> None:
-    result = run.invoke(app, ["lint", *(str(path) for path in sorted((ROOT / "dags").glob("*.toml")))])
+def test_lint_passes_shipped_problems() -> None:
+    result = run.invoke(app, ["lint", str(ROOT / "dags/free_fall.toml"), "bucket"])
     assert result.exit_code == 0
-    assert ": 0 faults, " in result.stdout
+    assert "2 files: 0 faults, 0 warnings" in result.stdout
 
 
 def test_lint_names_entry_field_kind_and_code(tmp_path: Path) -> None:

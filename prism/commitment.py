@@ -48,6 +48,8 @@ class Said:
         is_boxed: it stands in a box.
         is_rough: it holds approximately, by its own sign.
         is_broken: a link of its chain is refuted.
+        is_open: whether it says the same is not decided.
+        is_aside: its sentence says it in passing.
         text: what tells it from others; repeating a claim makes it no more of them.
     """
 
@@ -59,6 +61,8 @@ class Said:
     is_boxed: bool = False
     is_rough: bool = False
     is_broken: bool = False
+    is_open: bool = False
+    is_aside: bool = False
     text: str = ""
 
 
@@ -93,27 +97,40 @@ def refusals(said: Iterable[Said], *, is_final: bool, is_number: bool, n_meant: 
 
 def _is_of_another_formula(held: Sequence[Said]) -> bool:
     """Whether the last formula of the quantity is another one than the node's: `K = m v^2`, and then `K = 9 J`."""
-    formulas = [one for one in held if one.is_solved and not (one.is_number or one.is_apart)]
+    formulas = [one for one in held if one.is_solved and (one.is_same or _is_other(one)) and not one.is_number]
     return bool(formulas) and not formulas[-1].is_same
 
 
+def _is_other(one: Said) -> bool:
+    return not (one.is_same or one.is_apart or one.is_open)
+
+
 def _of_final(kind: Sequence[Said], n_meant: int) -> dict[int, str]:
-    """The last in a box, else the last that is solved for the quantity, else the last at all, decides."""
+    """The last in a box, else the last that is solved for the quantity, else the last at all, decides.
+
+    What is said in passing, or is a formula that holds approximately, decides only where nothing else does.
+    """
     same = [one for one in kind if one.is_same]
     if not same:
         return {}
-    rivals = [one for one in kind if not one.is_apart]
-    if not all(one.is_rough for one in same):
-        rivals = [one for one in rivals if one.is_same or one.is_number or not one.is_rough]
-    boxed = [one for one in rivals if one.is_boxed]
+    rivals = _weighty([one for one in kind if one.is_same or _is_other(one)])
+    boxed = [one for one in kind if one.is_boxed and (one.is_solved or one.is_same)]
     rivals = boxed or [one for one in rivals if one.is_solved] or rivals
     last = max((k for k, one in enumerate(rivals) if one.is_same), default=-1)
+    at = rivals[last].place[0] if last >= 0 else -1
+    later = [one for one in rivals[last + 1 :] if _is_other(one) or one.place[0] > at]
     refusal = ""
-    if _n_distinct(rivals[last + 1 :]) > n_meant:
+    if _n_distinct(later) > n_meant:
         refusal = "contradicted"
-    elif _n_distinct(one for one in _after(same[-1], kind) if one.is_solved) >= LATEST_ON_SUBJECT + n_meant:
+    elif _is_one_of_many(same[-1], kind, LATEST_ON_SUBJECT, n_meant):
         refusal = "one_of_many"
     return dict.fromkeys((one.place[0] for one in same), refusal)
+
+
+def _weighty(rivals: list[Said]) -> list[Said]:
+    """Rivals without what carries less weight than others of them."""
+    rivals = [one for one in rivals if not one.is_aside] or rivals
+    return [one for one in rivals if one.is_number or not one.is_rough] or rivals
 
 
 def _on_the_way(kind: Sequence[Said], n_meant: int) -> dict[int, str]:
@@ -122,16 +139,22 @@ def _on_the_way(kind: Sequence[Said], n_meant: int) -> dict[int, str]:
     for one in kind:
         if not one.is_same:
             continue
-        later = _after(one, kind)
-        others = [each for each in later if not each.is_apart]
+        others = [each for each in _after(one, kind) if _is_other(each) and not each.is_aside]
         is_one_of_many = (
             _n_distinct(each for each in others if each.is_solved) >= LATEST + n_meant
             or _n_distinct(others) >= LATEST_OF_CLASS + n_meant
-            or _n_distinct(each for each in later if each.is_solved) >= LATEST_ON_SUBJECT + n_meant
+            or _is_one_of_many(one, kind, LATEST_ON_SUBJECT, n_meant)
         )
         if found.get(one.place[0]) != "":
             found[one.place[0]] = "one_of_many" if is_one_of_many else ""
     return found
+
+
+def _is_one_of_many(one: Said, kind: Sequence[Said], most: int, n_meant: int) -> bool:
+    """Whether too many formulas of one quantity follow, or too many of which nobody can say what they say."""
+    later = [each for each in _after(one, kind) if not each.is_aside]
+    n_open = _n_distinct(each for each in later if each.is_open)
+    return n_open >= LATEST or _n_distinct(each for each in later if each.is_solved) >= most + n_meant
 
 
 def _after(one: Said, kind: Sequence[Said]) -> list[Said]:

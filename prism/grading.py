@@ -432,7 +432,9 @@ def _said(one: Bearing, saying: Saying, n: int, reference: Reference, setting: S
     return Said(
         place=(saying.order, n),
         is_same=one.is_same,
-        is_apart=not (one.is_same or one.is_otherwise),
+        is_apart=not (one.is_same or one.is_otherwise or one.is_open),
+        is_open=one.is_open,
+        is_aside=saying.located.in_passing,
         is_number=one.is_number,
         is_solved=one.is_solved,
         is_boxed=saying.located.kind == "boxed",

@@ -9,18 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import combinations
 
 from prism.attempts import subject_of
 from prism.claims import Claim, as_read, claims_of, match_claim, match_renamed, n_apart, with_sign_flipped
 from prism.context import Context
 from prism.equivalence import RANK, Verdict
-from prism.expr import EQUALITIES, Expr, Formula, symbol, symbols, symbols_of
+from prism.expr import EQUALITIES, Expr, Formula, number, substitute, symbol, symbols, symbols_of
 from prism.matching import match, number_of
 from prism.stated import Asked, Known, closed_number_of, compare_numbers, numeric_of
 from prism.statements import Statement, statements_of
 from prism.vocabulary import Vocabulary, fresh_atoms, is_fresh, may_name, with_names
 
+MAX_IDLE = 2  # symbols of a formula that divide out of it
 MAX_FREE = 3  # symbols whose sign is free; every choice of them is one more grading of the solution
 _SAYS_OTHERWISE = frozenset(("witness", "other_number", "dimension", "other_factor", "ratio", "exact", "opposite_side"))
 """Reasons of a difference that make two formulas contradict each other: of the same, they say something else."""
@@ -240,6 +242,7 @@ class Bearing:
         statement: as it is written; the whole formula where only all of it says what the node says.
         is_same: it says what the node says.
         is_otherwise: of the same it says something else.
+        is_open: of the same symbols it says what cannot be decided.
         is_number: it gives a number.
         is_solved: it is solved for what the node is solved for.
         is_rough: its sign says that it holds approximately.
@@ -248,6 +251,7 @@ class Bearing:
     statement: Statement
     is_same: bool
     is_otherwise: bool
+    is_open: bool
     is_number: bool
     is_solved: bool
     is_rough: bool
@@ -280,7 +284,7 @@ def bearings_of(setting: Setting, found: Weighed, place: int, reference: Referen
     if is_match and not any(each.is_same for each in bearings):
         whole = Statement(claim.formula)
         is_solved = _is_solved((claim.formula,), reference, is_number=False)
-        bearings.append(Bearing(whole, True, False, False, is_solved, False))
+        bearings.append(Bearing(whole, True, False, False, False, is_solved, False))
     return tuple(bearings)
 
 
@@ -313,10 +317,10 @@ def _bearing(
     wanted = frozenset[str]().union(*(symbols(*f.members) for f in reference.formulas))
     if not is_solved and not any(wanted & symbols(*f.members) for f in readings):
         return None
-    is_same = is_otherwise = is_part = False
+    is_same = is_otherwise = is_part = is_open = False
     for each in _with_parts(reference):
         for reading in readings:
-            said = as_read(each, reading, claim)
+            said = _without_idle_symbols(each, as_read(each, reading, claim), setting.context)
             try:
                 verdict = match(each, said, setting.context, reference.asked)
             except _FAILURES:
@@ -324,12 +328,14 @@ def _bearing(
             if verdict.status == "equivalent":
                 is_same = is_same or (may_match and each in reference.formulas)
                 is_part = is_part or each not in reference.formulas
+            is_open = is_open or (verdict.status == "undecided" and symbols_of(each) <= symbols_of(said))
             is_otherwise = is_otherwise or _contradicts(each, said, verdict, reference, setting, is_solved=is_solved)
     is_otherwise = is_otherwise and not (is_same or is_part)
-    if not (is_same or is_otherwise or is_solved):
+    is_open = is_open and not (is_same or is_otherwise or is_part)
+    if not (is_same or is_otherwise or is_solved or is_open):
         return None
     return Bearing(
-        statement, is_same, is_otherwise, is_number, is_solved,
+        statement, is_same, is_otherwise, is_open, is_number, is_solved,
         not EQUALITIES.isdisjoint(statement.formula.relations) and "=" not in statement.formula.relations,
     )  # fmt: skip
 
@@ -345,11 +351,19 @@ def _contradicts(
         return compare_numbers(asked_for, comes_to.number, reference.asked).status == "different"
     if verdict.reason == "identity" and is_solved and not symbols_of(wanted):
         return True
+    known = setting.context  # a formula by other givens contradicts nothing; a number is what they all come to
+    if not (_is_number(said, known) or reference.is_number):
+        known = _without_givens(known)
     return (
         verdict.status == "different"
         and verdict.reason in _SAYS_OTHERWISE
-        and (symbols_of(said) == symbols_of(wanted) or (is_solved and not n_apart(wanted, said, setting.context)))
+        and (symbols_of(said) == symbols_of(wanted) or (is_solved and not n_apart(wanted, said, known)))
     )
+
+
+@lru_cache(maxsize=256)
+def _without_givens(context: Context) -> Context:
+    return replace(context, givens={})
 
 
 def _with_parts(reference: Reference) -> tuple[Formula, ...]:
@@ -364,7 +378,38 @@ def _is_solved(readings: Sequence[Formula], reference: Reference, *, is_number: 
     if is_number and not reference.is_number:
         names = frozenset[str]().union(*(symbols_of(f) for f in reference.formulas))
         subjects |= {symbol(name) for name in names}
-    return any(member in subjects for f in readings if len(f.members) == 2 for member in f.members)
+    sides = (member for f in readings if len(f.members) == 2 for member in f.members)
+    return any(_quantity(side) in subjects for side in sides)
+
+
+def _quantity(side: Expr) -> Expr:
+    """The one quantity that a side is about: `v` of `-v`, `2v`, `v^2` and `v(h)`."""
+    while side.op in ("neg", "mul", "pow", "sqrt", "apply"):
+        if side.op == "apply":
+            return symbol(side.name)
+        open_args = [arg for arg in side.args if symbols(arg)]
+        if len(open_args) != 1:
+            break
+        side = open_args[0]
+    return side
+
+
+def _without_idle_symbols(reference: Formula, said: Formula, context: Context) -> Formula:
+    r"""A formula with a number for symbols that divide out: `m v^2 = 2 m g h` says no more of v than `v^2 = 2gh`."""
+    idle = symbols_of(said) - symbols_of(reference)
+    if not 0 < len(idle) <= MAX_IDLE or not symbols_of(reference) <= symbols_of(said) or said.kind != "equation":
+        return said
+    two, three = (
+        replace(
+            said,
+            members=tuple(substitute(member, dict.fromkeys(map(symbol, idle), number(n))) for member in said.members),
+        )
+        for n in (2, 3)
+    )
+    try:
+        return two if match(two, three, context).status == "equivalent" else said
+    except _FAILURES:
+        return said
 
 
 def _is_number(f: Formula, context: Context) -> bool:

@@ -9,6 +9,9 @@ A" does not. The lists are short on purpose, and complete; nothing but the sente
 - Contrary to fact: "if the answer were A, ...", "were it true that A", "this would give A, but ...". Suppositions as
   solutions make them ("suppose that A", "if A then B") are claims, and so is "the time would be A": many state their
   results so.
+
+What is said in passing is a claim only where nothing else is said of the same, and takes nothing back: what *would* be,
+what is measured or rejected, the other root, and the condition behind "for", "if" and "when" (`_PASSING`).
 """
 
 from __future__ import annotations
@@ -61,6 +64,17 @@ _TURN = re.compile(
 _BEFORE_TURN = re.compile(r"[;:,–—]|\s(?:but|so|hence|therefore|thus|while|whereas|and)\s", re.IGNORECASE)
 
 
+_PASSING = re.compile(
+    r"(?P<behind>\b(?:would|could have|might have)\b|\bhad (?:we|it|the|there)\b"
+    r"|\b(?:other|second|negative|extraneous|spurious) (?:root|solution)\b"
+    r"|\b(?:measured|experimental|tabulated|literature|accepted) (?:value|result)s?\b)"
+    rf"|(?P<next>\b(?:for|if|when|whenever|unless|provided(?: that)?)[\s*(]{{1,4}}(?={_FORMULA}))"
+    r"|(?P<before>\b(?:rejected|discarded|unphysical|extraneous|not physical(?:ly)?|excluded|to be rejected)\b)",
+    re.IGNORECASE,
+)
+_NO_TURN = re.compile(r"(?!)")
+
+
 # Questions --------------------------------------------------------------------------------------------------------
 
 _ASKED = re.compile(r"\?(?=[\s*_)\"'”»]|$)")
@@ -83,6 +97,21 @@ def denied(text: str, blocks: Sequence[Block]) -> frozenset[int]:
     shown = _shown(text, blocks)
     found: set[int] = set()
     for lo, hi in (*_denials(shown.text), *_questions(shown.text)):
+        found.update(range(bisect_left(shown.starts, lo), bisect_left(shown.starts, hi)))
+    return frozenset(found)
+
+
+def in_passing(text: str, blocks: Sequence[Block]) -> frozenset[int]:
+    """Indices of the blocks, ascending in the text, that their own sentence says in passing."""
+    shown = _shown(text, blocks)
+    found: set[int] = set()
+    for mark in _PASSING.finditer(shown.text):
+        if mark["behind"]:
+            lo, hi = mark.end(), _end(shown.text, mark.end(), _NO_TURN)
+        elif mark["next"]:
+            lo, hi = mark.end(), mark.end() + 1
+        else:
+            lo, hi = _start(shown.text, mark.start()), mark.start()
         found.update(range(bisect_left(shown.starts, lo), bisect_left(shown.starts, hi)))
     return frozenset(found)
 

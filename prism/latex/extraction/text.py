@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from prism.latex.extraction.blocks import MAX_GAP, Block, delimited, merged
-from prism.latex.extraction.denials import denied
+from prism.latex.extraction.denials import denied, in_passing
 from prism.latex.extraction.items import EQUALITIES, MAX_NESTING, Item, Scan, has_relation, relations, scan, top_level
 from prism.latex.extraction.messages import Solution, solution_text
 from prism.latex.extraction.pieces import EMPTY, TRIMMED, Piece, cut_row, is_grouped, joined_rows, kind_beside, settled
@@ -63,6 +63,7 @@ class LocatedFormula:
         kind: `display`, `inline`, `boxed`, `plain` (no delimiters), `thinking` (before the end of a thinking block).
         led: the source begins with a relation or follows an arrow such as `\Rightarrow`.
         block: ordinal of the delimited block, so that rows of one block can be told.
+        in_passing: its sentence does not quite assert it: "would be", a rejected root, a condition.
     """
 
     latex: str
@@ -70,6 +71,7 @@ class LocatedFormula:
     kind: str
     led: bool = False
     block: int = 0
+    in_passing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +220,7 @@ def _formulas(
     text: str, blocks: list[Block], thinking: list[tuple[int, int]], n_most: int
 ) -> tuple[list[LocatedFormula], int]:
     """The formulas of the blocks, the last ones if they are too many, and how many formulas or blocks are left out."""
-    hushed = denied(text, blocks)
+    hushed, passing = denied(text, blocks), in_passing(text, blocks)
     found: list[LocatedFormula] = []
     n_left = 0
     for run in reversed(_runs(text, blocks)):
@@ -235,7 +237,12 @@ def _formulas(
             formulas, left = _read_block(text, block, left)
             span = thinking[bisect_right(thinking, (block.start, len(text))) - 1] if thinking else (0, 0)
             is_thought = span[0] <= block.start < span[1]
-            of_run += [replace(item, kind="thinking" if is_thought else item.kind, block=ordinal) for item in formulas]
+            of_run += [
+                replace(
+                    item, kind="thinking" if is_thought else item.kind, block=ordinal, in_passing=ordinal in passing
+                )
+                for item in formulas
+            ]
         n_over = max(0, len(found) + len(of_run) - n_most)
         n_left += n_over
         found += of_run[n_over:]

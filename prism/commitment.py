@@ -114,7 +114,7 @@ def _of_final(kind: Sequence[Said], n_meant: int) -> dict[int, str]:
     if not same:
         return {}
     rivals = _weighty([one for one in kind if one.is_same or _is_other(one)])
-    boxed = [one for one in kind if one.is_boxed and (one.is_solved or one.is_same)]
+    boxed = [one for one in kind if one.is_boxed and (one.is_solved or one.is_same or _is_other(one))]
     rivals = boxed or [one for one in rivals if one.is_solved] or rivals
     last = max((k for k, one in enumerate(rivals) if one.is_same), default=-1)
     at = rivals[last].place[0] if last >= 0 else -1

@@ -22,7 +22,8 @@ from prism.stated import Asked, Known, closed_number_of, compare_numbers, numeri
 from prism.statements import Statement, statements_of
 from prism.vocabulary import Vocabulary, fresh_atoms, is_fresh, may_name, with_names
 
-MAX_IDLE = 2  # symbols of a formula that divide out of it
+_TRIALS = ((2, 3), (7, 5))  # for symbols that may divide out: no ratio, product, sum or difference in common
+MAX_IDLE = len(_TRIALS[0])
 MAX_FREE = 3  # symbols whose sign is free; every choice of them is one more grading of the solution
 _SAYS_OTHERWISE = frozenset(("witness", "other_number", "dimension", "other_factor", "ratio", "exact", "opposite_side"))
 """Reasons of a difference that make two formulas contradict each other: of the same, they say something else."""
@@ -399,15 +400,14 @@ def _without_idle_symbols(reference: Formula, said: Formula, context: Context) -
     idle = symbols_of(said) - symbols_of(reference)
     if not 0 < len(idle) <= MAX_IDLE or not symbols_of(reference) <= symbols_of(said) or said.kind != "equation":
         return said
-    two, three = (
-        replace(
-            said,
-            members=tuple(substitute(member, dict.fromkeys(map(symbol, idle), number(n))) for member in said.members),
+    one, other = (
+        replace(said, members=tuple(substitute(member, values) for member in said.members))
+        for values in (
+            {symbol(name): number(n) for name, n in zip(sorted(idle), numbers, strict=False)} for numbers in _TRIALS
         )
-        for n in (2, 3)
     )
     try:
-        return two if match(two, three, context).status == "equivalent" else said
+        return one if match(one, other, context).status == "equivalent" else said
     except _FAILURES:
         return said
 

@@ -75,6 +75,26 @@ def graded() -> list[str]:
     return lines
 
 
+def claims() -> list[str]:
+    data = result("attacks")
+    found, labels = data["result"]["attacks"], data["result"]["labels"]
+    return [
+        f"Policies that aim at the score without solving ({provenance(data)}): {found['policies']} of them on",
+        (
+            f"{found['problems']} problems, {found['trials']} trials. Beyond its honest part a policy gains in "
+            f"{found.get('gains', 0)}; in {found.get('gains, permitted', 0)}"
+        ),
+        (
+            f"a rule lets a step on the way through, and {found.get('gains, known gaps', 0)} are faults that are known "
+            f"({found['policies with a known gap']} policies)."
+        ),
+        (
+            f"Of {labels['nodes']} nodes of the {labels['solutions']} shipped solutions {labels['differ']} differ from "
+            f"their label and {labels['known gaps']} are known gaps."
+        ),
+    ]
+
+
 def itself() -> list[str]:
     data = result("worked")
     own = data["result"]["self"]
@@ -179,7 +199,7 @@ def main() -> int:
     text = README.read_text("utf-8")
     before, rest = text.split(START)
     after = rest.split(END)[1]
-    parts = (accuracy, pairs, graded, itself, reading, extraction, context_costs, speed)
+    parts = (accuracy, pairs, graded, claims, itself, reading, extraction, context_costs, speed)
     body = "\n\n".join("\n".join(part()) for part in parts)
     current = f"{before}{START}\n\n{body}\n\n{END}{after}"
     if options.check:

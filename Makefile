@@ -98,10 +98,10 @@ doctest: .venv/.dev
 	@PRISM_KERNELS=interpreted $(BIN)/python -m pytest --numprocesses=0 --doctest-modules prism
 
 # The same kernels as plain Python, where coverage can see their branches. Coverage takes four times as long, so of the
-# equivalence rows one in ROWS runs here, chosen by its id (`make interpreted ROWS=1`: all). What touches no kernel,
+# slow rows one in ROWS runs here, chosen by its id (`make interpreted ROWS=1`: all). What touches no kernel,
 # near-misses, and what is marked `slow` or `compiled` run in `test` only.
-ROWS := 5
-NO_KERNELS := writer parse automaton house extract latex_tokens quantities reference
+ROWS := 8
+NO_KERNELS := writer parse automaton house extract latex_tokens quantities reference parts drawing schema pages
 LEFT_OUT := parse extract quantity near_miss
 
 interpreted: .venv/.dev

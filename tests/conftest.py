@@ -1,7 +1,8 @@
 """Settings that hold for every test: hypothesis draws the same examples on every machine.
 
 `HYPOTHESIS_PROFILE=explore` draws new ones, for a person who hunts a fault by hand. `--one-row-in=5` runs a fifth of
-the equivalence rows, where each takes long: interpreted and with coverage.
+the rows of equivalence, grading and lint, where each takes long: interpreted and with coverage. Of the attacks on
+problems, and of the properties of claims on their students, one in three runs unless `--all-attacks` is given.
 """
 
 from __future__ import annotations
@@ -24,20 +25,28 @@ settings.register_profile("explore", settings.get_profile("ci"), derandomize=Fal
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
+ATTACKS_LEFT = 3  # one attack in so many runs by default; the evidence has them all
+_ROWS = ("test_cases.py::test_equivalence", "test_cases.py::test_grading", "test_cases.py::test_lint")
+_ATTACKS = ("test_attacks.py::test_no_gain", "test_claims_properties.py::")
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--one-row-in", type=int, default=1, metavar="N", help="of the equivalence rows run one in N, chosen by its id"
+        "--one-row-in", type=int, default=1, metavar="N", help="of the slow rows run one in N, chosen by its id"
     )
+    parser.addoption("--all-attacks", action="store_true", help="run every attack on every problem")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Which rows are left out depends on their ids alone: a new row moves no other one."""
-    share = config.getoption("one_row_in")
+    shares = dict.fromkeys(_ROWS, config.getoption("one_row_in"))
+    if not config.getoption("all_attacks"):
+        shares |= dict.fromkeys(_ATTACKS, ATTACKS_LEFT)
     left_out = [
         item
         for item in items
-        if item.nodeid.partition("[")[0].endswith("test_cases.py::test_equivalence")
-        and crc32(item.name.encode()) % share
+        for test, share in shares.items()
+        if test in item.nodeid.partition("[")[0] and crc32(item.name.encode()) % share
     ]
     if left_out:
         config.hook.pytest_deselected(items=left_out)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from zlib import crc32
 
@@ -40,6 +41,7 @@ def drawn(path: Path, student: str, what: str) -> random.Random:
     return random.Random(crc32(f"{path.stem}:{student}:{what}".encode()))
 
 
+@cache
 def graded(path: Path, text: str) -> Grade:
     return grade(prepared(path), text)
 

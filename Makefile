@@ -98,11 +98,12 @@ doctest: .venv/.dev
 	@PRISM_KERNELS=interpreted $(BIN)/python -m pytest --numprocesses=0 --doctest-modules prism
 
 # The same kernels as plain Python, where coverage can see their branches. Coverage takes four times as long, so of the
-# slow rows one in ROWS runs here, chosen by its id (`make interpreted ROWS=1`: all). What touches no kernel,
-# near-misses, and what is marked `slow` or `compiled` run in `test` only.
+# slow rows one in ROWS runs here, chosen by its id (`make interpreted ROWS=1`: all). What touches no kernel
+# or is about whole problems, near-misses, and what is marked `slow` or `compiled` run in `test` only.
 ROWS := 8
-NO_KERNELS := writer parse automaton house extract latex_tokens quantities reference parts drawing schema pages
-LEFT_OUT := parse extract quantity near_miss
+NO_KERNELS := writer parse automaton house extract latex_tokens quantities reference parts drawing schema pages \
+	linting unearned explaining
+LEFT_OUT := parse extract quantity near_miss grading lint
 
 interpreted: .venv/.dev
 	@PRISM_KERNELS=interpreted $(BIN)/python -m pytest -m 'not slow and not compiled' --one-row-in=$(ROWS) \

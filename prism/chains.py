@@ -4,7 +4,7 @@ A chain `v = 2at = at = at^2` states each pair of neighbours and that v is each 
 refuted, so nothing that reaches across it holds, and v is 2at at most. A chain goes on from a row to one below that
 begins with an equals sign, and into the box at its end.
 
-Links are weighed only for chains that say what a node says: it costs points on both members.
+Links are weighed only where a statement bears on a node that is matched: it costs points on both members.
 """
 
 from __future__ import annotations
@@ -22,6 +22,11 @@ from prism.statements import Statement
 
 LINKS_KEPT = 4096  # weighed links that are remembered in a process
 _EQUAL_SIGNS = ("=", r"\approx", r"\simeq", r"\cong", r"\equiv", "≈", "≃", "≡")
+
+
+def goes_on(item: LocatedFormula, text: str) -> bool:
+    """Whether a formula goes on with the row above it: its source begins with an equals sign."""
+    return item.led and text[slice(*item.span)].lstrip("& {").startswith(_EQUAL_SIGNS)
 
 
 def runs_before(
@@ -47,8 +52,7 @@ def runs_before(
             is_its_end = run and each.members[0] == run[0] and each.members[-1] == run[-1]
             before.append(tuple(run[:-1]) if is_its_end else ())
         else:
-            goes_on = item.led and text[slice(*item.span)].lstrip("& {").startswith(_EQUAL_SIGNS)
-            if not (goes_on and run and each.members[0] == run[0]):
+            if not (goes_on(item, text) and run and each.members[0] == run[0]):
                 run = []
             before.append(tuple(run))
             run = [*(run or each.members[:1]), *each.members[1:]]

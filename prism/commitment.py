@@ -122,7 +122,7 @@ def _of_final(kind: Sequence[Said], n_meant: int) -> dict[int, str]:
     refusal = ""
     if _n_distinct(later) > n_meant:
         refusal = "contradicted"
-    elif _is_one_of_many(same[-1], kind, LATEST_ON_SUBJECT, n_meant):
+    elif _is_one_of_many(same[-1], kind, n_meant):
         refusal = "one_of_many"
     return dict.fromkeys((one.place[0] for one in same), refusal)
 
@@ -143,18 +143,18 @@ def _on_the_way(kind: Sequence[Said], n_meant: int) -> dict[int, str]:
         is_one_of_many = (
             _n_distinct(each for each in others if each.is_solved) >= LATEST + n_meant
             or _n_distinct(others) >= LATEST_OF_CLASS + n_meant
-            or _is_one_of_many(one, kind, LATEST_ON_SUBJECT, n_meant)
+            or _is_one_of_many(one, kind, n_meant)
         )
         if found.get(one.place[0]) != "":
             found[one.place[0]] = "one_of_many" if is_one_of_many else ""
     return found
 
 
-def _is_one_of_many(one: Said, kind: Sequence[Said], most: int, n_meant: int) -> bool:
+def _is_one_of_many(one: Said, kind: Sequence[Said], n_meant: int) -> bool:
     """Whether too many formulas of one quantity follow, or too many of which nobody can say what they say."""
     later = [each for each in _after(one, kind) if not each.is_aside]
     n_open = _n_distinct(each for each in later if each.is_open)
-    return n_open >= LATEST or _n_distinct(each for each in later if each.is_solved) >= most + n_meant
+    return n_open >= LATEST or _n_distinct(each for each in later if each.is_solved) >= LATEST_ON_SUBJECT + n_meant
 
 
 def _after(one: Said, kind: Sequence[Said]) -> list[Said]:

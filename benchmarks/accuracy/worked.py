@@ -31,6 +31,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.material import DATA, NO_DATA  # noqa: E402
 from prism import Context, DataFileError, LatexSyntaxError, grade, load_problem, prepare  # noqa: E402
+from prism.chains import goes_on  # noqa: E402
 from prism.claims import Claim, is_committed, is_mention, match_claim  # noqa: E402
 from prism.context import parse  # noqa: E402
 from prism.expr import EQUALITIES, Expr, Formula, plain_parts  # noqa: E402
@@ -133,7 +134,6 @@ def grade_itself(row: dict[str, Any], found: SelfGrades) -> None:
 # Links -----------------------------------------------------------------------------------------------------------
 
 AS_NODE = Asked(is_node=True)
-_EQUAL_SIGNS = ("=", r"\approx", r"\simeq", r"\cong", r"\equiv", "≈", "≃", "≡")
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,16 +158,16 @@ def chains(text: str, context: Context) -> Iterator[list[Expr]]:
             parts = list(plain_parts(parse(item.latex, context=context)))
         except LatexSyntaxError:
             parts = []
-        goes_on = item.led and text[slice(*item.span)].lstrip("& {").startswith(_EQUAL_SIGNS)
+        is_continued = goes_on(item, text)
         for part in parts:
             members = list(part.members)
             relations = list(part.relations)
-            if goes_on and run and members[0] == run[0] and relations:
+            if is_continued and run and members[0] == run[0] and relations:
                 members[0] = run[-1]
             else:
                 yield run
                 run = [members[0]]
-            goes_on = False
+            is_continued = False
             for relation, member in zip(relations, members[1:], strict=True):
                 if relation not in EQUALITIES:
                     yield run

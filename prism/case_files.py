@@ -14,7 +14,6 @@ A file is read whole: an unknown key or a node that the problem does not have is
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -37,9 +36,6 @@ EXPECTED = ("score", "at_least", "matched", "credited", "final_correct")
 
 _KEYS = ("id", "about", "solution", "solution_file", *EXPECTED)
 _TOLERANCE = 1e-5  # of a score that a person writes with six decimals, or fewer
-_NEAREST = re.compile(
-    r"(?:.*; )?nearest is node (\d+): (.*)", re.DOTALL
-)  # as `grading` tells of a formula that differs
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,12 +231,11 @@ def _nearest(grade: Grade, index: int) -> Iterator[str]:
     """The formulas of the solution that come nearest to a node, with where they differ, or why they do not count."""
     for item in grade.formulas:
         refused = [REFUSALS[why] for node, why in item.withheld if node == index]
-        found = _NEAREST.fullmatch(item.detail)
         if refused:
             yield f"    said, and not counted: {_one_line(item.latex)}: {'; '.join(refused)}"
-        elif found and int(found[1]) == index:
+        elif item.nearest == index and item.witness:
             yield f"    nearest: {_one_line(item.latex)}"
-            yield f"      {_one_line(found[2])}"
+            yield f"      {_one_line(item.witness)}"
 
 
 def _listed(nodes: Any) -> str:

@@ -11,7 +11,7 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from io import TextIOWrapper
@@ -24,15 +24,12 @@ import prism
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
-    from rich.table import Table
 
-    from prism.agreement import Estimate, RankTest
     from prism.bulk import Summary
     from prism.equivalence import Verdict
-    from prism.gating import Comparison, Judged, Results
-    from prism.grading import Grade, GradedFormula
+    from prism.gating import Results
+    from prism.grading import Grade
     from prism.latex import Solution
-    from prism.panel import Agreement
     from prism.problem import Problem, Student
 
 _CHECK_CODES = {"equivalent": 0, "different": 1, "undecided": 4}
@@ -44,11 +41,6 @@ _STOPPED = 130  # by Ctrl-C, as shells count
 _SHOWN = "scoring_figure"  # the shipped problem whose first solution `demo` shows formula by formula
 _PIPE_WIDTH = 110  # columns of a table that goes to no terminal
 _SIZES = {"": 1, "B": 1, "kB": 10**3, "KiB": 2**10, "MB": 10**6, "MiB": 2**20, "GB": 10**9, "GiB": 2**30}
-_SHOWN_REASON = 160  # characters of what a rater said
-_LEAST_ROOM = 12  # columns for formulas beside a wide drawing in a narrow terminal
-_SHOWN_ITEMS = 50  # rows of a comparison on a terminal
-_BREAKS = re.compile(r"(\s+)|(?<![\\({])(?=\\)")  # where a line of LaTeX may end: at blanks, before commands
-_ASCII_BOX = "    \n    \n -- \n" + "    \n" * 5  # a line under the heads; uprights would be taken for rails
 
 app = typer.Typer(
     name="prism", add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None,
@@ -101,6 +93,7 @@ def grade(
     as_json: AsJson = False,
 ) -> None:
     """Grade one solution: each reference node with what matched it, each other formula with the reason."""
+    from prism import tables
     from prism.grading import score_row
 
     loaded = _load(problem)
@@ -112,7 +105,7 @@ def grade(
     if as_json:
         _print_json(score_row(loaded, given, result))
     else:
-        _console().print(*_grade_report(loaded, result), sep="\n")
+        _console().print(*tables.grade_tables(loaded, result), sep="\n")
     if len(result.incidents) > max_incidents:
         for incident in result.incidents:
             print(f"prism: incident {incident.code}: {incident.where}: {incident.detail}", file=sys.stderr)
@@ -143,13 +136,13 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show a problem as the grader knows it: its DAG, values, definitions, constants, what of its text is not used."""
-    from prism import drawing
+    from prism import drawing, tables
 
     if as_mermaid + as_dot + as_json > 1:
         raise typer.BadParameter("--mermaid, --dot and --json exclude each other")
     loaded = _load(problem)
     if as_json:
-        _print_json(_known(loaded))
+        _print_json(tables.known_of(loaded))
     elif as_mermaid or as_dot:
         print(drawing.mermaid(loaded) if as_mermaid else drawing.dot(loaded))
     else:
@@ -157,7 +150,7 @@ def show(
         if not in_unicode and isinstance(sys.stdout, TextIOWrapper):
             sys.stdout.reconfigure(errors="replace")  # the author's own text may hold what this terminal cannot show
         console = _console()
-        console.print(*_problem_report(loaded, console.width, in_unicode=in_unicode), sep="\n")
+        console.print(*tables.problem_tables(loaded, console.width, in_unicode=in_unicode), sep="\n")
 
 
 @app.command()
@@ -199,6 +192,7 @@ def demo(
     as_json: AsJson = False,
 ) -> None:
     """Grade the solutions of the shipped problems, and compare with their labels."""
+    from prism import tables
     from prism.problem_set import problem_path
     from prism.resources import resource
 
@@ -214,10 +208,14 @@ def demo(
             result = prism.grade(prepared, student.solution, sample_id=student.name)
             rows.append((loaded, student, result))
             if loaded.id == _SHOWN and not reports:
-                reports = [f"{loaded.title}: the solution of “{student.name}”\n", *_grade_report(loaded, result), ""]
+                reports = [
+                    f"{loaded.title}: the solution of “{student.name}”\n",
+                    *tables.grade_tables(loaded, result),
+                    "",
+                ]
     if not rows:
         _fail("no shipped problems found; reinstall prism-dag")
-    labels = [_against_label(student, result) for _, student, result in rows]
+    labels = [tables.against_label(student, result) for _, student, result in rows]
     if as_json:
         grades = [{**result.to_dict(), **label} for (_, _, result), label in zip(rows, labels, strict=True)]
         _print_json({"grades": grades})
@@ -228,7 +226,7 @@ def demo(
         last = (
             f"{len(rows)} solutions graded; of {nodes} nodes known gaps: {gaps}; that differ from their label: {wrong}"
         )
-        _console().print(*reports, _demo_table(rows), last, sep="\n")
+        _console().print(*reports, tables.demo_table(rows), last, sep="\n")
 
 
 @app.command()
@@ -315,7 +313,7 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Hold new results against old ones, item by item; exit code 1 if a gate fires, 3 if they cannot be compared."""
-    from prism import ci_formats, gating
+    from prism import ci_formats, gating, tables
 
     try:
         gates = gating.gates_of(fail_on or (), min_mean=min_mean, min_item=min_item)
@@ -343,7 +341,7 @@ def compare(
     if as_json:
         _print_json(gating.to_dict(result, said))
     else:
-        _console().print(*_comparison_report(result, said), sep="\n")
+        _console().print(*tables.comparison_tables(result, said), sep="\n")
     if not result.compared:
         raise typer.Exit(_NOTHING_GRADED)
     if any(one.has_fired for one in said):
@@ -412,6 +410,7 @@ def agree(
     as_json: AsJson = False,
 ) -> None:
     """Say how far raters agree: rules with judges, people with people; each coefficient with its interval and n."""
+    from prism import tables
     from prism.panel import agreement_of, panel
 
     try:
@@ -422,7 +421,7 @@ def agree(
     if as_json:
         _print_json(agreed.to_dict())
     else:
-        _console().print(*_agreement_report(agreed), sep="\n")
+        _console().print(*tables.agreement_tables(agreed), sep="\n")
     if not any(pair.n for pair in agreed.pairs):
         print("prism: no two raters have an item in common; say which fields with --map", file=sys.stderr)
         raise typer.Exit(_NOTHING_GRADED)
@@ -680,246 +679,3 @@ def _print_verdict(verdict: Verdict) -> None:
         print(f"  {verdict.witness}")
     if verdict.detail:
         print("\n".join(f"  {line}" for line in verdict.detail.splitlines()))
-
-
-def _table(title: str, columns: Iterable[str]) -> Table:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in columns:
-        table.add_column(column, overflow="fold", justify="right" if column in ("node", "points", "score") else "left")
-    return table
-
-
-def _one_line(latex: str) -> str:
-    return " ".join(latex.split())
-
-
-def _grade_report(problem: Problem, result: Grade) -> list[RenderableType]:
-    """Two tables and a line: the nodes, the formulas that matched none, the score as a sum that can be checked."""
-    nodes = _table("Reference nodes", ("node", "points", "reference formula", "", "by"))
-    for node in problem.nodes:
-        by = next((item.latex for item in result.formulas if node.index in item.nodes), "")
-        credited = "credited" if node.index in result.credited else "missing"
-        state = "matched" if node.index in result.matched else credited
-        by = by or ("follows from a matched node" if state == "credited" else "")
-        nodes.add_row(str(node.index), str(node.points), _one_line(node.latex), state, _one_line(by))
-    parts: list[RenderableType] = [nodes]
-    others = [item for item in result.formulas if not item.nodes and item.status != "mention"]
-    if others:
-        rest = _table("Formulas that match no node", ("formula", "", "reason"))
-        for item in others:
-            rest.add_row(_one_line(item.latex), item.status, _reason(item))
-        parts.append(rest)
-    total = sum(node.points for node in problem.nodes)
-    earned = sum(node.points for node in problem.nodes if node.index in result.credited)
-    policies = ", ".join(f"{name} {value:.3f}" for name, value in sorted(result.policies.items()))
-    final = "right" if result.final_correct else "not right"
-    parts.append(f"{earned}/{total} points, score {result.score}; final answers {final}; other policies: {policies}")
-    left = result.left_out
-    is_over = left.characters or left.formulas
-    over = f"; left out as too long: {left.characters} characters, {left.formulas} formulas" if is_over else ""
-    closure = f"; {result.share_by_closure:.0%} of it by way of prerequisites" if result.score else ""
-    flags = f"; flags: {', '.join(result.flags)}" if result.flags else ""
-    parts.append(f"{result.unread} formulas unread, {result.undecided} undecided{over}{closure}{flags}")
-    return parts
-
-
-def _comparison_report(result: Comparison, said: Iterable[Judged]) -> list[RenderableType]:
-    """Items that are not the same, the worst first; the means; the gates."""
-    from prism.ci_formats import overview
-    from prism.gating import told, told_judged, told_pair, worst_first
-
-    parts: list[RenderableType] = []
-    changed = [pair for pair in worst_first(result.pairs) if pair.has_changed]
-    if changed:
-        items = _table("Items that changed", ("item", "what became of it"))
-        for pair in changed[:_SHOWN_ITEMS]:
-            items.add_row(told(pair.key), told_pair(pair))
-        parts.append(items)
-    more = len(changed) - _SHOWN_ITEMS
-    parts += [f"and {more} more; --json lists all of them"] if more > 0 else []
-    parts += overview(result)
-    parts += [f"{'FIRED' if one.has_fired else 'held '} {one.gate.text}: {told_judged(one)}" for one in said]
-    return parts
-
-
-def _known(problem: Problem) -> dict[str, Any]:
-    """What is known of a problem, as plain values; `source` says whether the file or the text gives it."""
-    given = problem.given
-    in_text = {stated.name: stated.text for stated in given.statement.givens}
-    own = {str(defined.formula) for defined in given.statement.definitions}
-    return {
-        "id": problem.id,
-        "difficulty": problem.difficulty.to_dict(),
-        "nodes": [
-            {
-                "index": node.index, "formula": _one_line(node.latex), "points": str(node.points),
-                "is_final": node.is_final, "dependency": list(problem.dag.nodes[node.index - 1].prerequisites),
-                "subquestion": node.subquestion,
-            }
-            for node in problem.nodes
-        ],
-        "givens": [
-            {"name": name, "value": value, "source": "text" if in_text.get(name) == value else "file"}
-            for name, value in problem.context.givens.items()
-        ],
-        "definitions": [
-            {"formula": str(defined), "source": "text" if str(defined) in own else "file"}
-            for defined in problem.context.definitions
-        ],
-        "constants": [{"name": name, "constant": constant} for name, constant in given.constants],
-        "symbols": {name: said.kind for name, said in sorted(problem.context.symbols.items())},
-        "conditions": [{"name": stated.name, "value": stated.text} for stated in given.statement.conditions],
-        "left_out": [{"name": left.name, "why": left.why} for left in given.left_out],
-    }  # fmt: skip
-
-
-def _problem_report(problem: Problem, width: int, *, in_unicode: bool) -> list[RenderableType]:
-    known = _known(problem)
-    mark = "■" if in_unicode else "#"
-    parts: list[RenderableType] = [
-        _node_table(problem, known["nodes"], width, in_unicode=in_unicode),
-        f"A line leads down from each formula to what follows from it; {mark} final answer.",
-        f"Difficulty: {_hardness(problem)}",
-        "",
-    ]
-    lists = (
-        ("Values that may be put in", known["givens"], ("name", "value", "source")),
-        ("Definitions used on both sides", known["definitions"], ("formula", "source")),
-        ("Constants of nature, by the text or by their value", known["constants"], ("name", "constant")),
-        ("Values at an instant, at a place or in a case: never put in", known["conditions"], ("name", "value")),
-        ("In the text, and not used", known["left_out"], ("name", "why")),
-    )
-    for title, rows, columns in lists:
-        if rows:
-            table = _table("", columns)
-            for row in rows:
-                table.add_row(*(row[column] for column in columns))
-            parts += [title, table]
-    return parts
-
-
-def _node_table(problem: Problem, nodes: list[dict[str, Any]], width: int, *, in_unicode: bool) -> Table:
-    """The nodes with the rails of the DAG beside them; formulas are broken here, so that the rails can go on."""
-    from textwrap import TextWrapper
-
-    from rich.box import Box
-
-    from prism.drawing import has_equal_points, rails
-
-    drawn = rails(problem.dag, in_unicode=in_unicode)
-    columns: dict[str, list[str]] = {"node": [str(node["index"]) for node in nodes]}
-    if not has_equal_points(problem):
-        columns["points"] = [node["points"] for node in nodes]
-    columns["from"] = [_indices(node["dependency"]) for node in nodes]
-    answers = [f"final {node['subquestion']}".rstrip() if node["is_final"] else "" for node in nodes]
-    taken = sum(max(map(len, (name, *cells))) for name, cells in (*columns.items(), ("", answers)))
-    room = width - taken - len(drawn[0].line) - 3 * (len(columns) + 3)  # three blanks between two columns
-    wrapper = TextWrapper(max(room, _LEAST_ROOM), break_on_hyphens=False)
-    wrapper.wordsep_simple_re = _BREAKS
-    formulas = [wrapper.wrap(node["formula"].strip("$")) or [""] for node in nodes]
-    columns["formula"] = ["\n".join(lines) for lines in formulas]
-    table = _table(problem.title or problem.id, ("", *columns, ""))
-    if not in_unicode:
-        table.box = Box(_ASCII_BOX, ascii=True)
-    for row, lines, answer, *cells in zip(drawn, formulas, answers, *columns.values(), strict=True):
-        table.add_row("\n".join([row.line, *[row.below] * (len(lines) - 1)]), *cells, answer)
-    return table
-
-
-def _hardness(problem: Problem) -> str:
-    marks = problem.difficulty
-    structure = f"structure {marks.structure}; entropy of the layers {marks.entropy:.3f}"
-    if marks.level is None:
-        return f"not rated, for the file gives no C1 and C2 ({structure})"
-    return f"{marks.level} ({marks.total} = concepts {marks.concepts} + computation {marks.computation} + {structure})"
-
-
-def _agreement_report(agreed: Agreement) -> list[RenderableType]:
-    """What was compared, then each pair of raters, then all together, then how reliable each is."""
-    from prism.panel import UNALIGNED
-
-    aligned = _table("Judgements", ("rater", "read", "aligned", "dropped", "items unrated"))
-    for each in agreed.alignment:
-        why = ", ".join(f"{n} {name}" for name, n in sorted(each.dropped.items())) or "none"
-        aligned.add_row(each.rater, str(each.n_judgement), str(each.aligned), why, str(each.unrated))
-    parts: list[RenderableType] = [aligned]
-    seen = sorted({name for each in agreed.alignment for name in each.dropped})
-    parts += [f"{name}: {UNALIGNED[name]}" for name in seen]
-    for pair in agreed.pairs:
-        parts += ["", _coefficients(f"{pair.raters[0]} and {pair.raters[1]}", pair.coefficients)]
-        parts.append(f"{pair.n} items of {pair.n_problem} problems; tau_b = 0: {_p_values(pair.test)}")
-        if pair.disagreements:
-            table = _table("Largest disagreements", ("problem, sample", *pair.raters))
-            for item in pair.disagreements:
-                said = (
-                    f"{value:.3g}  {_one_line(why)[:_SHOWN_REASON]}"
-                    for value, why in zip(item.scores, item.reasons, strict=True)
-                )
-                table.add_row(f"{item.problem_id}, {item.sample_id}", *said)
-            parts.append(table)
-    if agreed.together:
-        parts += ["", _coefficients("All raters", agreed.together)]
-    if agreed.reliability:
-        table = _table("Repeated judgements", ("rater", "", "value", "interval", "n"))
-        for rater in agreed.reliability:
-            shares = (("flips", rater.flip_rate), ("flips with order", rater.order_flip_rate))
-            for name, found in (*shares, ("shift with order", rater.order_shift)):
-                table.add_row(rater.rater, name, *_estimate_cells(found))
-        parts += ["", table]
-    return parts
-
-
-def _coefficients(title: str, found: Mapping[str, Estimate]) -> Table:
-    table = _table(title, ("coefficient", "value", "interval", "n"))
-    for name, estimate in found.items():
-        table.add_row(name, *_estimate_cells(estimate))
-    return table
-
-
-def _estimate_cells(found: Estimate) -> tuple[str, str, str]:
-    value = "undefined" if found.value is None else f"{found.value:.3f}"
-    interval = found.reason if found.low is None else f"{found.low:.3f} to {found.high:.3f}"
-    return value, interval, str(found.n)
-
-
-def _p_values(test: RankTest) -> str:
-    if test.asymptotic is None:
-        return f"undefined ({test.reason})"
-    more = "" if test.permutation is None else f", {test.permutation:.3g} by permutation ({test.method})"
-    return f"p = {test.asymptotic:.3g}{more}"
-
-
-def _reason(item: GradedFormula) -> str:
-    from prism.equivalence import REASONS
-
-    return _one_line(item.detail.split("\n")[0]) or REASONS.get(item.reason, item.reason)
-
-
-def _against_label(student: Student, result: Grade) -> dict[str, list[int]]:
-    """Nodes whose match differs from the label: those that it names as known gaps, and all others (wrong)."""
-    expected = student.expected
-    if expected is None:
-        return {"gaps": [], "wrong": []}
-    differs = set(expected.matched) ^ set(result.matched)
-    known = set(expected.known_gaps)
-    return {"gaps": sorted(differs & known), "wrong": sorted((differs - known) - set(expected.debatable))}
-
-
-def _demo_table(rows: list[tuple[Problem, Student, Grade]]) -> Table:
-    table = _table("All shipped solutions", ("problem", "solution", "matched", "credited", "score", "label"))
-    for problem, student, result in rows:
-        label = _against_label(student, result)
-        named = (("known gap", label["gaps"]), ("wrong", label["wrong"]))
-        words = [f"{kind} {_indices(nodes)}" for kind, nodes in named if nodes]
-        table.add_row(
-            problem.id, student.name, _indices(result.matched), _indices(result.credited), f"{result.score:.3f}",
-            ", ".join(words) or "as labelled",
-        )  # fmt: skip
-    return table
-
-
-def _indices(nodes: Iterable[int]) -> str:
-    return " ".join(map(str, nodes)) or "none"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from prism.attempts import STAGES
 from prism.commitment import REFUSALS
 from prism.equivalence import REASONS
-from prism.grading import FLAGS, STRICT_STAGE, Grade, GradedFormula, Match
+from prism.grading import FLAGS, STRICT_STAGE, Grade, GradedFormula, Match, why
 from prism.problem import Problem
 
 _BY_KIND = {
@@ -53,8 +53,9 @@ def _paragraph(item: GradedFormula, nodes: dict[int, str]) -> str:
     ]
     if not (item.matches or item.withheld):
         lines.append(f"  matches no node ({item.status}): {REASONS.get(item.reason, item.reason)}.")
-        if item.detail and item.detail != REASONS.get(item.reason):
-            lines.append(f"    {_one_line(item.detail)}")
+        told = why(item)
+        if told != REASONS.get(item.reason, item.reason):
+            lines.append(f"    {_one_line(told)}")
     return "\n".join(lines)
 
 

@@ -46,7 +46,7 @@ from prism.unearned import given_nodes
 
 BASE_FORMULAS, FORMULAS_PER_NODE = 20, 10  # distinct formulas that count; a list of guesses is longer (semantics C.7)
 STRICT_STAGE = 3  # definitions; names, literals and values count as readings that a strict grader would not make
-SCHEMA = 2  # of the score row
+SCHEMA = 3  # of the score row
 
 FLAGS = {
     "broken_chain": "a chain that says what a node says has a refuted link",
@@ -89,7 +89,9 @@ class GradedFormula:
         reason: why, as a key of `equivalence.REASONS`, or of `commitment.REFUSALS` where it is withheld; empty for a
             mention.
         nodes: indices of the nodes it matched, ascending.
-        detail: for a person: what was read of constants, the witness, the fault of the LaTeX.
+        detail: for a person: what was read of constants, the fault of the LaTeX.
+        nearest: the node that it comes nearest to, where it was seen to differ from each; else None.
+        witness: where it differs from that node; empty where that is not known.
         matches: of each of these nodes, what it took.
         withheld: nodes that it says too, and does not match: index and key of `commitment.REFUSALS`.
     """
@@ -101,6 +103,8 @@ class GradedFormula:
     reason: str
     nodes: tuple[int, ...] = ()
     detail: str = ""
+    nearest: int | None = None
+    witness: str = ""
     matches: tuple[Match, ...] = ()
     withheld: tuple[tuple[int, str], ...] = ()
 
@@ -162,7 +166,7 @@ class Grade:
             "score_strict": self.score_strict, "share_by_closure": self.share_by_closure, "flags": list(self.flags),
             "formulas": [
                 {"latex": f.latex, "span": list(f.span), "kind": f.kind, "status": f.status, "reason": f.reason,
-                 "nodes": list(f.nodes), "detail": f.detail,
+                 "nodes": list(f.nodes), "detail": f.detail, "nearest": f.nearest, "witness": f.witness,
                  "matches": [{"node": m.node, "stage": m.stage, "reason": m.reason, "readings": list(m.readings)}
                              for m in f.matches],
                  "withheld": [{"node": node, "reason": reason} for node, reason in f.withheld]}
@@ -351,7 +355,7 @@ def _in_words(problem: Problem, text: str, parts: Sequence[Part]) -> list[Graded
         found.append(
             GradedFormula(
                 place, (start, start + len(place)), "text", said.status, reason,
-                (node.index,) if is_match else (), said.detail, matches,
+                (node.index,) if is_match else (), said.detail, matches=matches,
             )
         )  # fmt: skip
     return found
@@ -483,10 +487,13 @@ def _graded(
     said = {index: each.verdict for index, each in sorted(outcomes.items()) if each.verdict.status == "equivalent"}
     matches = tuple(Match(index, each.stage, each.reason, each.readings) for index, each in said.items())
     told = _telling(saying.formula, list(outcomes.values()))
+    verdict = told.verdict
     return _with_refusals(
         replace(
-            plain, status=told.verdict.status, reason=told.verdict.reason, nodes=tuple(each.node for each in matches),
-            detail=_explained(told), matches=matches,
+            plain, status=verdict.status, reason=verdict.reason, nodes=tuple(each.node for each in matches),
+            detail="; ".join(part for part in (*verdict.readings, verdict.detail) if part),
+            nearest=told.index if verdict.status == "different" else None,
+            witness=str(verdict.witness) if verdict.witness else "", matches=matches,
         ),
         [(index, refusal) for index in said if (refusal := stands.get(index, ""))],
     )  # fmt: skip
@@ -536,14 +543,11 @@ def _telling(claim: Formula, outcomes: list[Outcome]) -> Outcome:
     return min(outcomes, key=rank)
 
 
-def _explained(outcome: Outcome) -> str:
-    verdict = outcome.verdict
-    parts = [*verdict.readings, verdict.detail]
-    if verdict.witness:
-        parts.append(f"nearest is node {outcome.index}: {verdict.witness}")
-    elif verdict.status != "equivalent":
-        parts.append(REASONS[verdict.reason])
-    return "; ".join(part for part in parts if part)
+def why(item: GradedFormula) -> str:
+    """In words, what a formula took or where it differs: at least the sentence of its reason; empty for a mention."""
+    where = f"nearest is node {item.nearest}: {item.witness}" if item.witness else ""
+    told = "; ".join(part for part in (item.detail, where) if part)
+    return told or REASONS.get(item.reason, item.reason)
 
 
 # The score row: what `prism grade --json` prints and bulk runs write. -----------------------------------------

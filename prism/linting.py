@@ -25,7 +25,7 @@ from prism.equivalence import REASONS, Verdict, compare_with_itself
 from prism.errors import DataFileError, PrismError
 from prism.expr import OPS, Expr, Formula, plain_parts, spell, symbols, symbols_of, walk
 from prism.following import Derived, derived_numbers, number_of
-from prism.grading import GradedFormula, Match, PreparedProblem, grade, prepare
+from prism.grading import GradedFormula, Match, PreparedProblem, grade, prepare, why
 from prism.misnaming import lonely_names, unused_names
 from prism.problem import Problem, ProblemNode, Subquestion, formulas_of, load_problem
 from prism.quantities import Dimension, read_quantity, with_italic_units
@@ -219,8 +219,7 @@ def _why_unmatched(index: int, items: tuple[GradedFormula, ...]) -> str:
         )
     if item.reason == "identity":
         return "it says nothing about any variable, so no formula matches it; write what it follows from"
-    reason = item.detail or REASONS.get(item.reason, item.reason)
-    return f"a copy of it does not match it ({_one_line(reason)}); write it in another form, or as several nodes"
+    return f"a copy of it does not match it ({_one_line(why(item))}); write it in another form, or as several nodes"
 
 
 def _accepted(

@@ -120,8 +120,9 @@ def schema() -> pa.Schema:
     indices = pa.list_(whole)
     match = pa.struct({"node": whole, "readings": pa.list_(text), "reason": text, "stage": whole})
     formula = pa.struct({
-        "detail": text, "kind": text, "latex": text, "matches": pa.list_(match), "nodes": indices, "reason": text,
-        "span": indices, "status": text, "withheld": pa.list_(pa.struct({"node": whole, "reason": text})),
+        "detail": text, "kind": text, "latex": text, "matches": pa.list_(match), "nearest": whole, "nodes": indices,
+        "reason": text, "span": indices, "status": text,
+        "withheld": pa.list_(pa.struct({"node": whole, "reason": text})), "witness": text,
     })  # fmt: skip
     columns = {
         "problem_id": text, "sample_id": text, "status": text, "score": real, "final_correct": pa.bool_(),

@@ -55,7 +55,8 @@ def test_each_formula_has_its_reason() -> None:
         ("mention", ()), ("different", ()), ("unread", ()), ("equivalent", (1,)),
     ]  # fmt: skip
     assert result.formulas[1].reason == "witness"
-    assert "satisfies the" in result.formulas[1].detail
+    assert "satisfies the" in result.formulas[1].witness
+    assert result.formulas[1].nearest == 2
     assert "badcommand" in result.formulas[2].detail
     assert result.unread == 1
 

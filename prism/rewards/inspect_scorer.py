@@ -23,7 +23,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from prism.errors import PrismError
-from prism.grading import Grade
+from prism.grading import Grade, why
 from prism.problem_set import ProblemSet
 from prism.rewards.reward import Reward, Rewarded
 from prism.scoring import Scoring
@@ -117,8 +117,7 @@ def _explanation(grade: Grade) -> str:
     told = [item for item in grade.formulas if item.status != "mention"]
     for item in told[:_SHOWN]:
         which = f" {', '.join(map(str, item.nodes))}" if item.nodes else ""
-        detail = f": {item.detail}" if item.detail else ""
-        lines.append(f"{item.status}{which} `{' '.join(item.latex.split())}`{detail}")
+        lines.append(f"{item.status}{which} `{' '.join(item.latex.split())}`: {why(item)}")
     if len(told) > _SHOWN:
         lines.append(f"and {len(told) - _SHOWN} more")
     return "\n".join(lines)

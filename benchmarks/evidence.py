@@ -36,12 +36,14 @@ class Script:
         path: below `benchmarks/`.
         arguments: for the full run; `--json` is added.
         slice_arguments: for the small run; None leaves it out of CI.
+        environment: the folder of the one that it runs in, if not in this one.
     """
 
     name: str
     path: str
     arguments: tuple[str, ...] = ()
     slice_arguments: tuple[str, ...] | None = None
+    environment: str = ""
 
 
 SCRIPTS = (
@@ -56,7 +58,7 @@ SCRIPTS = (
     Script("extraction", "accuracy/extraction.py"),
     Script("fuzz", "accuracy/fuzz.py", slice_arguments=("--slice",)),
     Script("worked", "accuracy/worked.py"),
-    Script("agreement", "accuracy/agreement.py"),
+    Script("agreement", "accuracy/agreement.py", environment=".venv-bench"),  # its oracles are there
     Script("ray", "robustness/ray_run.py"),
     Script("context_speed", "speed/context.py"),
     Script("start_up", "speed/start_up.py"),
@@ -106,7 +108,8 @@ def measure(script: Script, *, small: bool) -> bool:
     """Run one script; False if it failed."""
     arguments = (script.slice_arguments or ()) if small else script.arguments
     command = [f"benchmarks/{script.path}", "--json", *arguments]
-    done = subprocess.run([sys.executable, *command], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
+    python = str(ROOT / script.environment / "bin" / "python") if script.environment else sys.executable
+    done = subprocess.run([python, *command], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode == NO_DATA:
         print(f"{script.name}: skipped, its data is not on this machine")
         return True

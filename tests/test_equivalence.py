@@ -133,6 +133,7 @@ def forget() -> None:
 
 
 PARTS = 8  # so that processes share the rows
+MOST = 250_000  # operations: about thirty rows take more, and two thirds of the interpreted time of all
 
 
 @pytest.mark.compiled
@@ -142,13 +143,15 @@ def test_interpreted_and_compiled_give_the_same_verdicts_on_all_cases(
 ) -> None:
     kernels.warm()
     chosen = rows()[part::PARTS]
-    assert len(chosen) > 100
-    verdicts: dict[str, list[Verdict]] = {}
-    for mode in ("interpreted", "compiled"):
-        monkeypatch.setenv("PRISM_KERNELS", mode)
-        forget()
-        verdicts[mode] = [equivalent(a, claim, context=Context.from_dict(context)) for _, a, claim, context in chosen]
-    for (case, _, claim, _), slow, fast in zip(chosen, *verdicts.values(), strict=True):
+    monkeypatch.setenv("PRISM_KERNELS", "compiled")
+    forget()
+    compiled = [equivalent(a, claim, context=Context.from_dict(context)) for _, a, claim, context in chosen]
+    kept = [(row, fast) for row, fast in zip(chosen, compiled, strict=True) if fast.cost <= MOST]
+    assert len(kept) > max(100, 0.95 * len(chosen))
+    monkeypatch.setenv("PRISM_KERNELS", "interpreted")
+    forget()
+    for (case, a, claim, context), fast in kept:
+        slow = equivalent(a, claim, context=Context.from_dict(context))
         assert (slow.status, slow.reason, slow.cost) == (fast.status, fast.reason, fast.cost), f"{case}: {claim}"
         assert slow is not fast or not slow.cost, f"{case}: {claim}: remembered, not decided"
 

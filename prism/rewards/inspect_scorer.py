@@ -117,7 +117,8 @@ def _explanation(grade: Grade) -> str:
     told = [item for item in grade.formulas if item.status != "mention"]
     for item in told[:_SHOWN]:
         which = f" {', '.join(map(str, item.nodes))}" if item.nodes else ""
-        lines.append(f"{item.status}{which} `{' '.join(item.latex.split())}`: {why(item)}")
+        said = f"{item.status}{which} `{' '.join(item.latex.split())}`"
+        lines.append(": ".join(part for part in (said, item.detail if item.nodes else why(item)) if part))
     if len(told) > _SHOWN:
         lines.append(f"and {len(told) - _SHOWN} more")
     return "\n".join(lines)

@@ -45,7 +45,7 @@ _STOPWORD = re.compile(
     re.IGNORECASE,
 )
 _GOES_ON = re.compile(r"\s*(?:[+×·]|\\(?:times|cdot|pm)(?![A-Za-z]))")
-_STAYS_OPEN = re.compile(r"(?:[-+=×·]|\\(?:times|cdot|approx)) *\s?$")
+_STAYS_OPEN = re.compile(r"(?:(?<![_^])[-+=×·]|\\(?:times|cdot|approx)) *\s?$")
 
 
 @dataclass(frozen=True, slots=True)

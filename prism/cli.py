@@ -428,6 +428,57 @@ def agree(
 
 
 @app.command()
+def report(
+    results: Annotated[Path, typer.Argument(help="Score rows, .jsonl or .parquet, as `prism run` writes them.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Page to write, .html; without it tables are printed.")
+    ] = None,
+    problems: Annotated[
+        str, typer.Option(help="What was graded against: a folder, a file (.toml, .json, .jsonl), or a shipped id.")
+    ] = "",
+    rollouts: Annotated[Path | None, typer.Option(help="What was graded, for its texts: as `run` takes it.")] = None,
+    judge: Annotated[
+        list[Path] | None, typer.Option(help="Judgements of the same rollouts, as `agree` takes them; repeatable.")
+    ] = None,
+    mapping: Annotated[
+        str, typer.Option("--map", help="Fields of the judgements: score=FIELD,problem_id=FIELD,sample_id=FIELD.")
+    ] = "",
+    fields: Annotated[
+        str, typer.Option("--map-rollouts", help="Fields of the rollouts: response=FIELD,problem_id=FIELD.")
+    ] = "",
+    scale: Annotated[str, typer.Option(help="Lowest and highest score of the judges, 1:10; they become 0 and 1.")] = "",
+    title: Annotated[str, typer.Option(help="Of the page.")] = "PRISM report",
+    full: Annotated[bool, typer.Option("--full", help="Leave nothing out of the page, however large it gets.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show what a run earned: tables, or one HTML page with every problem, solution and reason; it loads nothing."""
+    from prism import tables
+    from prism.report import report_of
+
+    if out is not None and out.suffix not in (".html", ".htm"):
+        raise typer.BadParameter(f"--out {out}: expected a file .html")
+    try:
+        found = report_of(
+            results, problems=problems, rollouts=rollouts, judges=judge or (), fields=_mapping(fields),
+            mapping=_mapping(mapping), scale=_interval(scale),
+        )  # fmt: skip
+    except (prism.PrismError, OSError) as error:
+        _fail(str(error))
+    if out is not None:
+        from prism import page
+
+        _write(out, page.html_page(found, title=title, limit=None if full else page.LIMIT))
+    if as_json:
+        _print_json(found.to_dict())
+    elif out is None:
+        _console().print(*tables.report_tables(found), sep="\n")
+    else:
+        print(f"{out}: {len(found.rows)} rollouts, {out.stat().st_size / 1e6:.1f} MB", file=sys.stderr)
+    if not any(row.grade.score is not None for row in found.rows):
+        raise typer.Exit(_NOTHING_GRADED)
+
+
+@app.command()
 def serve(
     problems: Annotated[
         str, typer.Argument(help="Problems: a folder, a file (.toml, .json, .jsonl), or a shipped id.")

@@ -59,10 +59,15 @@ def _paragraph(item: GradedFormula, nodes: dict[int, str]) -> str:
     return "\n".join(lines)
 
 
-def _steps(match: Match) -> list[str]:
+def steps_of(match: Match) -> tuple[str, ...]:
+    """What a match took, in order: each a sentence, the last one the reason."""
     steps = [_sentence(said) for said in match.readings]
-    steps.append(f"{'With that: ' if steps else ''}{REASONS[match.reason]}.")
-    numbered = [f"    {k}. {step[:1].upper()}{step[1:]}" for k, step in enumerate(steps, start=1)]
+    steps.append(f"{'With that: ' if steps else ''}{REASONS.get(match.reason, match.reason)}.")
+    return tuple(f"{step[:1].upper()}{step[1:]}" for step in steps)
+
+
+def _steps(match: Match) -> list[str]:
+    numbered = [f"    {k}. {step}" for k, step in enumerate(steps_of(match), start=1)]
     return [*numbered, f"    (stage {match.stage}: {STAGES[match.stage]})"]
 
 

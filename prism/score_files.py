@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from prism.errors import DataFileError, PrismError
+from prism.grading import Grade, GradedFormula, Incident, Match
+from prism.latex import LeftOut
 from prism.records import NEEDS_PARQUET
 
 if TYPE_CHECKING:
@@ -77,6 +79,61 @@ _ALWAYS = frozenset(("problem_id", "sample_id", "status", "score", "matched", "i
 def is_score_row(row: object) -> bool:
     """Whether a value has the keys of a score row."""
     return isinstance(row, dict) and row.keys() >= _ALWAYS
+
+
+def grade_of(row: Mapping[str, Any]) -> Grade:
+    """The grade that a row holds; of a compact row one without formulas. Keys that older rows lack are empty.
+
+    Errors:
+        PrismError: a value that no grade has.
+    """
+    try:
+        score = _share(row["score"])
+        strict = _share(row.get("score_strict"))
+        sample_id = row["sample_id"]
+        left_out = row.get("left_out") or {}
+        return Grade(
+            problem_id=str(row["problem_id"]), sample_id=None if sample_id is None else str(sample_id),
+            status=str(row["status"]), score=score, matched=_indices(row["matched"]),
+            credited=_indices(row.get("credited")), missing=_indices(row.get("missing")),
+            final_correct=row.get("final_correct") is True,
+            policies={str(name): float(value) for name, value in sorted((row.get("policies") or {}).items())},
+            formulas=tuple(map(_formula, row.get("formulas") or ())),
+            unread=int(row.get("unread") or 0), undecided=int(row.get("undecided") or 0),
+            incidents=tuple(Incident(str(i["code"]), str(i["where"]), str(i["detail"])) for i in row["incidents"]),
+            left_out=LeftOut(int(left_out.get("characters") or 0), int(left_out.get("formulas") or 0)),
+            score_strict=strict, share_by_closure=_share(row.get("share_by_closure")) or 0.0,
+            flags=tuple(map(str, row.get("flags") or ())),
+        )  # fmt: skip
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise PrismError(f"no grade: {type(error).__name__}: {error}") from error
+
+
+def _share(value: Any) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not 0 <= value <= 1:  # also false for NaN
+        raise ValueError(f"{value!r} is not in [0, 1]")
+    return float(value)
+
+
+def _indices(values: Any) -> tuple[int, ...]:
+    return tuple(int(value) for value in values or ())
+
+
+def _formula(data: Mapping[str, Any]) -> GradedFormula:
+    start, end = data["span"]
+    nearest = data.get("nearest")
+    return GradedFormula(
+        str(data["latex"]), (int(start), int(end)), str(data["kind"]), str(data["status"]), str(data["reason"]),
+        _indices(data.get("nodes")), str(data.get("detail") or ""), None if nearest is None else int(nearest),
+        str(data.get("witness") or ""),
+        tuple(
+            Match(int(each["node"]), int(each["stage"]), str(each["reason"]), tuple(map(str, each["readings"] or ())))
+            for each in data.get("matches") or ()
+        ),
+        tuple((int(each["node"]), str(each["reason"])) for each in data.get("withheld") or ()),
+    )  # fmt: skip
 
 
 def _of_lines(path: Path) -> Iterator[Any]:

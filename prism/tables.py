@@ -22,6 +22,7 @@ from prism.gating import Comparison, Judged, told, told_judged, told_pair, worst
 from prism.grading import Grade, why
 from prism.panel import UNALIGNED, Agreement
 from prism.problem import Problem, Student
+from prism.report import BINS, UNFIT, Group, Report, missed, reason_of
 
 _SHOWN_REASON = 160  # characters of what a rater said
 _LEAST_ROOM = 12  # columns for formulas beside a wide drawing in a narrow terminal
@@ -225,6 +226,67 @@ def _p_values(test: RankTest) -> str:
         return f"undefined ({test.reason})"
     more = "" if test.permutation is None else f", {test.permutation:.3g} by permutation ({test.method})"
     return f"p = {test.asymptotic:.3g}{more}"
+
+
+def report_tables(found: Report) -> list[RenderableType]:
+    """What a run earned: all rollouts, by model, domain and difficulty; each problem; nodes that are missed; judges."""
+    parts: list[RenderableType] = []
+    grouped = (
+        ("All rollouts", "", (found.overall,)), ("By model", "model", found.models),
+        ("By domain", "domain", found.domains), ("By difficulty", "difficulty", found.levels),
+    )  # fmt: skip
+    for title, kind, groups in grouped:
+        if groups:
+            table = _table(
+                title, (kind, "rollouts", "unscored", "step-level", "interval", "final", "interval", "strict")
+            )
+            for group in groups:
+                table.add_row(*_group_cells(group))
+            parts.append(table)
+    scores = _table("Rollouts by score", BINS)
+    scores.add_row(*map(str, found.overall.bins))
+    problems = _table("Problems, the hardest first", ("problem", "rollouts", "score", "final", "domain", "difficulty"))
+    for each in found.problems:
+        known = each.problem
+        problems.add_row(
+            each.group.name, str(each.group.n), _decimal(each.group.mean), _decimal(each.group.final),
+            known.domain if known else "", (known.difficulty.level or "") if known else "",
+        )  # fmt: skip
+    parts += [scores, problems]
+    if listed := missed(found):
+        nodes = _table("Nodes that most rollouts miss", ("problem", "node", "reference formula", "without credit"))
+        for each, one in listed:
+            latex = {node.index: node.latex for node in each.problem.nodes} if each.problem else {}
+            nodes.add_row(
+                each.group.name,
+                str(one.index),
+                _one_line(latex.get(one.index, "")),
+                f"{one.n - one.credited} of {one.n}",
+            )
+        parts.append(nodes)
+    if found.fates:
+        fates = _table("What became of formulas", ("status", "reason", "formulas"))
+        for fate in found.fates:
+            fates.add_row(fate.status, reason_of(fate.reason), str(fate.n))
+        parts.append(fates)
+    parts += [f"{n} rows without: {UNFIT[key]}" for key, n in sorted(found.unfit.items())]
+    statuses = ", ".join(f"{n} {name}" for name, n in sorted(found.statuses.items())) or "no rows"
+    parts.append(f"{statuses}; incidents of the grader: {found.n_incident}")
+    return [*parts, *(["", *agreement_tables(found.agreement)] if found.agreement else [])]
+
+
+def _group_cells(group: Group) -> tuple[str, ...]:
+    cells = (
+        _decimal(group.mean),
+        _estimate_cells(group.mean)[1],
+        _decimal(group.final),
+        _estimate_cells(group.final)[1],
+    )
+    return group.name, str(group.n), str(group.n_unscored), *cells, _decimal(group.strict)
+
+
+def _decimal(found: Estimate) -> str:
+    return "none" if found.value is None else f"{found.value:.3f}"
 
 
 def against_label(student: Student, result: Grade) -> dict[str, list[int]]:

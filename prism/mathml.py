@@ -1,0 +1,128 @@
+r"""LaTeX to MathML for a page: the only user of latex2mathml.
+
+That library hands raw text through, knows `\href`, `\style`, colours and spaces of any width, expands macros, and may
+raise anything. So what it makes is never trusted: it gets short texts without macros, its tree is written out here,
+and only if each element, attribute and value stands in the lists below. All else has no MathML, and the page shows the
+LaTeX alone, which it shows beside the MathML anyway.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+_MAX_LENGTH = 1_200  # characters; longer formulas are read as LaTeX, if at all
+_MAX_DEPTH = 40  # of braces and environments: the library recurses
+_MAX_ELEMENTS = 3_000
+_KEPT = 4_096  # formulas that a process remembers
+
+_MACROS = re.compile(r"\\(?:(?:re)?new|provide|Declare|[gex]?def\b|let\b|unicode|char|verb|input|include)")
+_ENVIRONMENTS = re.compile(r"\\(begin|end)\{(?:aligned|gathered|eqnarray\*?|multline\*?)\}")
+_UNIT = re.compile(r"\\unit\s*\{")
+_NUMBERED = re.compile(r"&#x([0-9A-Fa-f]{1,6});")  # how the library writes symbols into its tree
+_UNREAD = re.compile(r"[\\&#$]|[\ud800-\udfff]|[^\t\n -~\u00a0-\U0010ffff]")  # what no reader should meet in a formula
+_HIDDEN = re.compile("[\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\uffff]")  # as in `page`: they mislead
+
+_LENGTH = re.compile(r"-?(?:[0-3](?:\.\d+)?|\.\d+)em|0(?:px)?")  # so narrow that a formula stays in its place
+_WORD = re.compile(r"[a-z-]{1,20}")
+_ATTRIBUTES = {
+    **dict.fromkeys(("stretchy", "fence", "form", "accent", "accentunder", "largeop", "movablelimits", "separator",
+                     "symmetric", "displaystyle", "mathvariant"), _WORD),
+    **dict.fromkeys(("width", "height", "depth", "lspace", "rspace", "minsize", "maxsize", "linethickness"), _LENGTH),
+    "scriptlevel": re.compile(r"[+-]?[0-3]"),
+}  # fmt: skip
+_DROPPED = frozenset(("columnalign", "columnspacing", "rowspacing", "linebreak", "xmlns", "display"))  # looks only
+_LEAVES = frozenset(("mi", "mn", "mo", "mtext", "mspace"))
+_CHILDREN = {  # how many an element has to have; a browser shows an error for any other number
+    "mfrac": 2, "mroot": 2, "msub": 2, "msup": 2, "munder": 2, "mover": 2, "msubsup": 3, "munderover": 3,
+}  # fmt: skip
+_ELEMENTS = _LEAVES | _CHILDREN.keys() | {"mrow", "msqrt", "mstyle", "mpadded", "mphantom", "mtable", "mtr", "mtd"}
+
+
+class _Refused(Exception):
+    """Something that does not stand in the lists."""
+
+
+@lru_cache(maxsize=_KEPT)
+def as_mathml(latex: str) -> str:
+    r"""A formula as a `math` element, or an empty text where there is none that can be trusted.
+
+    >>> as_mathml("a = b_1")
+    '<math><mi>a</mi><mo>=</mo><msub><mi>b</mi><mn>1</mn></msub></math>'
+    >>> as_mathml(r"\href{javascript:alert(1)}{x}"), as_mathml(r"\frac{1"), as_mathml(r"\mystery x")
+    ('', '', '')
+    """
+    text = latex.strip().strip("$").strip()
+    depth = text.count("{") + text.count(r"\begin") + text.count(r"\left")
+    if not text or len(text) > _MAX_LENGTH or depth > 8 * _MAX_DEPTH or _deepest(text) > _MAX_DEPTH:
+        return ""
+    if _MACROS.search(text) or _HIDDEN.search(text):
+        return ""
+    text = _UNIT.sub(r"\\,\\mathrm{", _ENVIRONMENTS.sub(r"\\\1{split}", text))
+    from latex2mathml.converter import Converter
+
+    try:
+        tree = Converter().convert_to_element(text)
+        if sum(1 for _ in tree.iter()) > _MAX_ELEMENTS:
+            return ""
+        return f"<math>{''.join(_written(child, 0) for child in _unwrapped(tree))}</math>"
+    except Exception:  # noqa: BLE001 - the library promises nothing, and there is the LaTeX
+        return ""
+
+
+def _deepest(text: str) -> int:
+    depth = deepest = 0
+    for sign in text:
+        depth += (sign == "{") - (sign == "}")
+        deepest = max(deepest, depth)
+    return deepest
+
+
+def _unwrapped(element: Element) -> list[Element]:
+    """The children, of a lone row in the row's place: the library puts one into nearly everything."""
+    children = list(element)
+    while len(children) == 1 and children[0].tag == "mrow" and not children[0].attrib and element.tag != "mstyle":
+        children = list(children[0])
+    return children
+
+
+def _written(element: Element, depth: int) -> str:
+    """An element as text.
+
+    Errors:
+        _Refused: it holds what does not stand in the lists.
+    """
+    tag = element.tag
+    if tag not in _ELEMENTS or depth > 4 * _MAX_DEPTH or (element.tail or "").strip():
+        raise _Refused(tag)
+    if tag == "mrow" and not element.attrib and len(element) == 1:
+        return _written(element[0], depth + 1)
+    named = "".join(_attribute(name, value) for name, value in sorted(element.attrib.items()) if name not in _DROPPED)
+    if tag in _LEAVES:
+        if len(element):
+            raise _Refused(tag)
+        return f"<{tag}{named}>{escape(_said(element.text or ''))}</{tag}>"
+    if (element.text or "").strip() or len(element) != _CHILDREN.get(tag, len(element)):
+        raise _Refused(tag)
+    children = _unwrapped(element) if tag in ("msqrt", "mtd") else list(element)
+    return f"<{tag}{named}>{''.join(_written(child, depth + 1) for child in children)}</{tag}>"
+
+
+def _attribute(name: str, value: str) -> str:
+    allowed = _ATTRIBUTES.get(name)
+    if allowed is None or not allowed.fullmatch(value):
+        raise _Refused(name)
+    return f' {name}="{value}"'
+
+
+def _said(text: str) -> str:
+    """What a leaf says, its symbols as characters."""
+    told = _NUMBERED.sub(lambda found: chr(int(found[1], 16)), text)
+    if _UNREAD.search(told) or _HIDDEN.search(told.replace("\u2061", "")):
+        raise _Refused(text)
+    return told

@@ -23,6 +23,8 @@ _UNSEEN = re.compile(
     "\ufeff\ufff9-\ufffb\ufffe\uffff\ud800-\udfff\U000e0000-\U000e0fff]|[\U0001fffe-\U0010ffff]"
 )
 _PLANE_END = 0xFFFE  # the last two code points of each plane are no characters
+_DELIMITERS = {"$$": "$$", "$": "$", r"\[": r"\]", r"\(": r"\)"}
+_PARAGRAPH = re.compile(r"\n\s*\n")
 _MAX_LATEX = 600  # characters of a formula in a table; the text has it whole
 
 MARKS = {
@@ -78,15 +80,20 @@ def formula(latex: str) -> str:
 
 
 def prose(text: str) -> str:
-    """An author's text, its formulas as mathematics where that can be had."""
+    """An author's text in paragraphs, its formulas as mathematics where that can be had."""
     parts, at = [], 0
     for found in extract(text):
         start, end = found.span
         drawn = as_mathml(found.latex) if start >= at and found.kind in ("inline", "display") else ""
         if drawn:
-            parts += [text_of(text[at:start]), drawn]
-            at = end
-    return f'<p class="prose">{"".join(parts)}{text_of(text[at:].rstrip())}</p>'
+            opening = next((sign for sign in _DELIMITERS if text[at:start].endswith(sign)), "")
+            closing = _DELIMITERS.get(opening, "")
+            if not text.startswith(closing, end):
+                opening = closing = ""
+            parts += [text_of(text[at : start - len(opening)]), drawn]
+            at = end + len(closing)
+    whole = "".join([*parts, text_of(text[at:])])
+    return "".join(f'<p class="prose">{each.strip()}</p>' for each in _PARAGRAPH.split(whole) if each.strip())
 
 
 @dataclass(frozen=True, slots=True)

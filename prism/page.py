@@ -45,6 +45,18 @@ _MAX_TEXT = 60_000  # characters of a solution that are shown; longer ones repea
 _MAX_REASON = 400  # characters of what a rater said
 _SMALL_MANY = 24  # groups that get a histogram of their own
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+_SHOWN_GROUPS = 30  # of a table; of more it is folded
+_COEFFICIENTS = {
+    "kendall_tau_b": "Kendall tau b", "spearman": "Spearman rho", "pearson": "Pearson r",
+    "mae": "mean absolute difference", "bias": "mean difference, second less first", "cohen_kappa": "Cohen kappa",
+    "cohen_kappa_linear": "Cohen kappa, linear weights", "cohen_kappa_quadratic": "Cohen kappa, quadratic weights",
+    "percent_agreement": "share of equal ratings", "fleiss_kappa": "Fleiss kappa",
+    "krippendorff_alpha_nominal": "Krippendorff alpha, nominal",
+    "krippendorff_alpha_ordinal": "Krippendorff alpha, ordinal",
+    "krippendorff_alpha_interval": "Krippendorff alpha, interval",
+    "krippendorff_alpha_ratio": "Krippendorff alpha, ratio", "gwet_ac1": "Gwet AC1", "gwet_ac2": "Gwet AC2",
+    "pabak": "PABAK",
+}  # fmt: skip
 _STATES = {"m": "matched", "c": "credited", "x": "missing"}
 _KEY = (
     "A square node with a solid edge and the letter M is matched: a formula of the solution says it. A round one with a"
@@ -231,7 +243,8 @@ def _group_table(name: str, caption: str, kind: str, groups: Sequence[Group]) ->
          _interval(one.final), Cell(_percent(one.strict)))
         for one in groups
     ]  # fmt: skip
-    return table(name, caption, heads, rows)
+    drawn = table(name, caption, heads, rows)
+    return drawn if len(rows) <= _SHOWN_GROUPS else folded(f"{caption}: {len(rows)} of them", drawn)
 
 
 def _n_of(one: Group) -> str:
@@ -242,7 +255,9 @@ def _distribution(found: Report) -> str:
     counts = found.overall.bins
     told = ", ".join(f"{label}: {n}" for label, n in zip(BINS, counts, strict=True))
     parts = [scrolled(svg.histogram(counts, BINS, "Distribution of scores", told), "Distribution of scores")]
-    rows = [(name_of(one.name), *(Cell(str(n)) for n in one.bins)) for one in (found.overall, *_ranked(found.models))]
+    rows: list[list[str | Cell]] = [
+        [name_of(one.name), *(Cell(str(n)) for n in one.bins)] for one in (found.overall, *_ranked(found.models))
+    ]
     labels = tuple(text_of(label) for label in BINS)
     parts.append(folded("The same as a table", table("bins", "Rollouts by score", ("model", *labels), rows)))
     many = _ranked(found.models)[:_SMALL_MANY]
@@ -292,7 +307,11 @@ def _told(found: Estimate) -> str:
 
 
 def _bar(found: Estimate) -> str:
-    return "–" if found.value is None else f"{svg.bar(found.value, found.low, found.high)}{_percent(found)}"
+    return (
+        "–"
+        if found.value is None
+        else f'{svg.bar(found.value, found.low, found.high)}<span class="v">{_percent(found)}</span>'
+    )
 
 
 def _count(n: int, noun: str) -> str:
@@ -346,9 +365,11 @@ def _scatter(one: Against, k: int) -> str:
     below = sum(count for x, y, count in one.points if y < x)
     told = f"{n} rollouts; the judge gives more than the rules to {above}, less to {below}, as much to the others."
     drawn = svg.scatter(one.points, "Score of the rules against score of the judge", told, "rules", "judge")
-    tenths = Counter((min(int(x * 5), 4), min(max(int(y * 5), 0), 4)) for x, y, m in one.points for _ in range(m))
+    fifths = Counter((min(int(x * 5), 4), min(max(int(y * 5), 0), 4)) for x, y, m in one.points for _ in range(m))
     labels = ("0 to .2", ".2 to .4", ".4 to .6", ".6 to .8", ".8 to 1")
-    rows = [(label, *(Cell(str(tenths[x, y])) for x in range(5))) for y, label in reversed(list(enumerate(labels)))]
+    rows: list[list[str | Cell]] = [
+        [label, *(Cell(str(fifths[x, y])) for x in range(5))] for y, label in reversed(list(enumerate(labels)))
+    ]
     heads = ("judge \\ rules", *labels)
     return (
         f"{scrolled(drawn, 'Scatter plot')}<p>{told} The area of a circle is the number of rollouts; on the line both"
@@ -357,7 +378,7 @@ def _scatter(one: Against, k: int) -> str:
 
 
 def _coefficients(name: str, caption: str, found: Mapping[str, Estimate]) -> str:
-    rows = [(text_of(key.replace("_", " ")), *_estimate(each)) for key, each in found.items()]
+    rows = [(text_of(_COEFFICIENTS.get(key, key)), *_estimate(each)) for key, each in found.items()]
     return table(name, caption, ("coefficient", "value", "interval", "n"), rows)
 
 
@@ -430,12 +451,13 @@ def _latex_by_index(problem: Problem | None) -> dict[int, str]:
 
 def _problem(k: int, each: ProblemFigures) -> _ProblemPart:
     problem, one = each.problem, each.group
-    head = f"<h3>{name_of(one.name)}</h3> {_bar(one.mean)} <span class=quiet>of {_count(one.n, 'rollout')}</span>"
+    title = f" {text_of(problem.title)}" if problem and problem.title else ""
+    head = f"<h3>{name_of(one.name)}</h3>{title} {_bar(one.mean)} <span class=quiet>{_count(one.n, 'rollout')}</span>"
     body = [f'<div id="p{k}">']
     drawn = None
     if problem is not None:
-        known = [text for text in (problem.title, problem.domain, problem.difficulty.level) if text]
-        body += [f"<p><strong>{text_of(' · '.join(known))}</strong></p>" if known else "", _statement(problem)]
+        known = [text for text in (problem.domain, problem.difficulty.level) if text]
+        body += [f"<p class=quiet>{text_of(' · '.join(known))}</p>" if known else "", _statement(problem)]
         drawn = svg.layout(problem.dag)
         shares = {node.index: (node.matched / node.n, node.credited / node.n) for node in each.nodes if node.n}
         told = "; ".join(f"node {n.index}: {n.matched} match, {n.credited} credited of {n.n}" for n in each.nodes)
@@ -468,11 +490,11 @@ def _node_table(k: int, each: ProblemFigures) -> str:
     rows, ids = [], []
     for index in sorted(latex.keys() | counts.keys()):
         one = counts.get(index)
-        cells = [f"{index}{' final' if index in finals else ''}"]
+        cells: list[str | Cell] = [f"{index}{' final' if index in finals else ''}"]
         if problem is not None:
             cells += [", ".join(map(str, prerequisites.get(index, ()))) or "–", str(points.get(index, "")),
                       formula(latex.get(index, ""))]  # fmt: skip
-        cells += [_share(one.matched, one.n), _share(one.credited, one.n)] if one and one.n else ["–", "–"]
+        cells += [Cell(_share(n, one.n)) for n in (one.matched, one.credited)] if one and one.n else ["–", "–"]
         rows.append(cells)
         ids.append(f"p{k}n{index}")
     known = ("from", "points", "reference formula") if problem is not None else ()
@@ -566,7 +588,7 @@ def _matched_table(k: int, row: Row, shown: Sequence[GradedFormula]) -> str:
         else:
             cells += ["follows from a matched node" if own == "c" else "", ""]
         rows.append(cells)
-    heads = ("node", "", *(("reference formula",) if latex else ()), "matched by", "because")
+    heads = ("node", "state", *(("reference formula",) if latex else ()), "matched by", "because")
     return table(f"r{row.place}n", "Nodes", heads, rows) if rows else ""
 
 
@@ -596,7 +618,7 @@ def _other_table(k: int, row: Row, shown: Sequence[GradedFormula]) -> str:
         ids.append(f"r{row.place}t{n}")
     if not rows:
         return ""
-    heads = ("formula", "", "node, or nearest", "reason")
+    heads = ("formula", "status", "node, or nearest", "reason")
     return table(f"r{row.place}o", "All formulas", heads, rows, ids)
 
 

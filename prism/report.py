@@ -45,7 +45,7 @@ UNFIT = {
 }
 """Why a row is shown without its problem or its text."""
 
-_NO_MODEL, _UNRATED = "(not said)", "(not rated)"
+_NOT_SAID, _UNRATED = "(not said)", "(not rated)"
 _MISSED = 15  # nodes that are listed
 _DISAGREEMENTS = 20  # of each judge
 _SHOWN_FAULTS = 20
@@ -379,13 +379,15 @@ def _report(
                for one in raw if isinstance(one["grader"], Mapping)}  # fmt: skip
     order = {"Easy": 0, "Medium": 1, "Hard": 2}
     levels = groups(lambda row: None if row.problem is None else row.problem.difficulty.level or _UNRATED)
+    levels = tuple(one for one in levels if len(levels) > 1 or one.name != _UNRATED)
+    domains = groups(lambda row: None if row.problem is None else row.problem.domain or _NOT_SAID)
     return Report(
         sha256=hashlib.sha256(results.read_bytes()).hexdigest(),
         graders=tuple(sorted(graders)),
         statuses=Counter(row.grade.status for row in rows),
         overall=_group("all", rows, numbers),
-        models=groups(lambda row: row.model or _NO_MODEL) if any(row.model for row in rows) else (),
-        domains=groups(lambda row: None if row.problem is None else row.problem.domain or _NO_MODEL),
+        models=groups(lambda row: row.model or _NOT_SAID) if any(row.model for row in rows) else (),
+        domains=tuple(one for one in domains if len(domains) > 1 or one.name != _NOT_SAID),
         levels=tuple(sorted(levels, key=lambda one: order.get(one.name, len(order)))),
         problems=_by_problem(rows, numbers),
         fates=_fates(rows),

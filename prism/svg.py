@@ -269,26 +269,26 @@ def scatter(points: Sequence[tuple[float, float, int]], title: str, told: str, x
     """
     low = min([0.0, *(number for x, y, _ in points for number in (x, y))])
     high = max([1.0, *(number for x, y, _ in points for number in (x, y))])
-    side, left, top = 300, 44, 12
+    side, left, top, pad = 300, 76, 22, 16  # [px]; the largest circle stays inside the frame
     most = max((count for _, _, count in points), default=1)
     parts = [
-        f'<rect class="plane" x="{left}" y="{top}" width="{side}" height="{side}"/>',
+        f'<rect class="plane" x="{left - pad}" y="{top - pad}" width="{side + 2 * pad}" height="{side + 2 * pad}"/>',
         f'<path class="diagonal" d="M{left} {top + side}L{left + side} {top}"/>',
     ]
     for tick in range(5):
         share = tick / 4
         x, y = left + side * share, top + side * (1 - share)
-        parts.append(f'<path class="tick" d="M{_n(x)} {top + side}v5M{left} {_n(y)}h-5"/>')
+        parts.append(f'<path class="tick" d="M{_n(x)} {top + side + pad}v5M{left - pad} {_n(y)}h-5"/>')
         said = f"{low + (high - low) * share:.3g}"
-        parts.append(f'<text x="{_n(x)}" y="{top + side + 18}">{said}</text>')
-        parts.append(f'<text class="end" x="{left - 9}" y="{_n(y + 4)}">{said}</text>')
+        parts.append(f'<text x="{_n(x)}" y="{top + side + pad + 18}">{said}</text>')
+        parts.append(f'<text class="end" x="{left - pad - 9}" y="{_n(y + 4)}">{said}</text>')
     for own_x, own_y, count in points:
         x, y = (own_x - low) / (high - low), (own_y - low) / (high - low)
         radius = 3 + 11 * ((count / most) ** 0.5 if most > 1 else 0)
         parts.append(f'<circle cx="{_n(left + side * x)}" cy="{_n(top + side * (1 - y))}" r="{_n(radius)}"/>')
-    parts.append(f'<text x="{left + side / 2}" y="{top + side + 36}">{escape(x_label)}</text>')
+    parts.append(f'<text x="{left + side / 2}" y="{top + side + pad + 36}">{escape(x_label)}</text>')
     parts.append(f'<text transform="translate(12 {top + side / 2}) rotate(-90)">{escape(y_label)}</text>')
-    return _svg(left + side + 16, top + side + 46, "scatter", title, told, "".join(parts))
+    return _svg(left + side + pad + 4, top + side + pad + 46, "scatter", title, told, "".join(parts))
 
 
 def _svg(width: int, height: int, kind: str, title: str, told: str, body: str) -> str:

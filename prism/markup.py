@@ -114,12 +114,14 @@ def table(
         ids: of the rows, in order; none without any.
     """
     lines = []
+    numeric: set[int] = set()  # columns
     for k, row in enumerate(rows):
+        numeric.update(n for n, cell in enumerate(row) if n and isinstance(cell, Cell))
         own = f' id="{ids[k]}"' if k < len(ids) and ids[k] else ""
         cells = [f"<td class=n>{cell.html}</td>" if isinstance(cell, Cell) else f"<td>{cell}</td>" for cell in row[1:]]
         first = row[0].html if isinstance(row[0], Cell) else row[0]
         lines.append(f'<tr{own}><th scope="row">{first}</th>{"".join(cells)}</tr>\n')
-    top = "".join(f'<th scope="col">{head}</th>' for head in heads)
+    top = "".join(f'<th scope="col"{" class=n" if n in numeric else ""}>{head}</th>' for n, head in enumerate(heads))
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-labelledby="{name}"><table><caption id="{name}">'
         f"{caption}</caption><thead><tr>{top}</tr></thead><tbody>\n{''.join(lines)}</tbody></table></div>\n"
@@ -153,7 +155,7 @@ class Marked:
     marked: frozenset[int]
 
 
-def marked_text(text: str, formulas: Sequence[GradedFormula], prefix: str, limit: int) -> Marked:
+def marked_text(text: str, formulas: Sequence[GradedFormula], rows: Sequence[int], prefix: str, limit: int) -> Marked:
     """A solution as it was written, each formula in a mark that says what became of it and leads to its row.
 
     Formulas that overlap share one mark. A place outside the text marks nothing.
@@ -161,7 +163,8 @@ def marked_text(text: str, formulas: Sequence[GradedFormula], prefix: str, limit
     Args:
         text: of the solution.
         formulas: of its grade.
-        prefix: of ids: formula 3 is at PREFIXf3, its row at PREFIXt3.
+        rows: of each formula the one in whose row of the table it is told of: repeated ones share a row.
+        prefix: of ids: formula 3, if it matches a node, is at PREFIXf3, its row at PREFIXt3.
         limit: characters that are shown.
     """
     shown = text[:limit]
@@ -180,7 +183,7 @@ def marked_text(text: str, formulas: Sequence[GradedFormula], prefix: str, limit
     parts, at = [], 0
     for start, end, held in marks:
         best = min(held, key=lambda k: list(MARKS).index(formulas[k].status))
-        labels = "".join(_label(formulas[k], k, prefix) for k in held)
+        labels = "".join(_label(formulas[k], k, rows[k], prefix) for k in held)
         kind = MARKS[formulas[best].status][0]
         parts += [text_of(shown[at:start]), f'<mark class="{kind}">{labels}{text_of(shown[start:end])}</mark>']
         at = end
@@ -189,9 +192,10 @@ def marked_text(text: str, formulas: Sequence[GradedFormula], prefix: str, limit
     return Marked(html, frozenset(k for _, _, k in places))
 
 
-def _label(item: GradedFormula, k: int, prefix: str) -> str:
-    nodes = " ".join(map(str, item.nodes))
-    return f'<a id="{prefix}f{k}" href="#{prefix}t{k}">{MARKS[item.status][1]}{nodes and " " + nodes}</a>'
+def _label(item: GradedFormula, k: int, row: int, prefix: str) -> str:
+    own = f' id="{prefix}f{k}"' if item.nodes else ""
+    nodes = "".join(f" {index}" for index in item.nodes)
+    return f'<a{own} href="#{prefix}t{row}">{MARKS[item.status][1]}{nodes}</a>'
 
 
 def legend(present: Iterable[str]) -> str:

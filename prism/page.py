@@ -372,8 +372,8 @@ def _scatter(one: Against, k: int) -> str:
     ]
     heads = ("judge \\ rules", *labels)
     return (
-        f"{scrolled(drawn, 'Scatter plot')}<p>{told} The area of a circle is the number of rollouts; on the line both"
-        f" agree.</p>{folded('The same as a table', table(f'j{k}t', 'Rollouts by both scores', heads, rows))}"
+        f"{scrolled(drawn, 'Scatter plot')}<p>{told} The larger a circle, the more rollouts; on the line both agree."
+        f"</p>{folded('The same as a table', table(f'j{k}t', 'Rollouts by both scores', heads, rows))}"
     )
 
 
@@ -521,13 +521,14 @@ def _rollout(k: int, row: Row, layouts: tuple[svg.Layout, str] | None) -> _Rollo
     head = f"<h4>{name}</h4>{model} · {earned}{flags}"
     shown = [item for item in grade.formulas if item.status != "mention"]
     prefix = f"r{row.place}"
+    told_at = _first_alike(shown)
     text = ""
     marked: frozenset[int] = frozenset()
     if row.text is not None:
-        found = marked_text(row.text, shown, prefix, _MAX_TEXT)
+        found = marked_text(row.text, shown, told_at, prefix, _MAX_TEXT)
         marked = found.marked
         text = legend(shown[n].status for n in sorted(marked)) + found.html
-    tables = [_facts(row), _drawn(row, layouts), _matched_table(k, row, shown), _other_table(k, row, shown)]
+    tables = [_facts(row), _drawn(row, layouts), _matched_table(k, row, shown), _formula_table(k, row, shown, told_at)]
     return _RolloutPart(row.place, row, head, "".join(tables), text)
 
 
@@ -555,7 +556,7 @@ def _state(grade: Grade, index: int) -> str:
 
 
 def _drawn(row: Row, layouts: tuple[svg.Layout, str] | None) -> str:
-    if layouts is None or row.problem is None:
+    if layouts is None or row.problem is None or not row.grade.credited:
         return ""
     grade = row.grade
     told = "; ".join(
@@ -571,6 +572,8 @@ def _drawn(row: Row, layouts: tuple[svg.Layout, str] | None) -> str:
 def _matched_table(k: int, row: Row, shown: Sequence[GradedFormula]) -> str:
     """The nodes, each with the formula that matched it and what that took."""
     grade = row.grade
+    if not (grade.matched or grade.credited):
+        return f'<p>No node is matched: all the <a href="#p{k}t">nodes of the problem</a> are missing.</p>'
     latex = _latex_by_index(row.problem)
     by: dict[int, tuple[int, GradedFormula]] = {}
     for n, item in enumerate(shown):
@@ -607,14 +610,25 @@ def _node_link(k: int, index: int) -> str:
     return f'<a href="#p{k}n{index}">{index}</a>'
 
 
-def _other_table(k: int, row: Row, shown: Sequence[GradedFormula]) -> str:
+def _first_alike(shown: Sequence[GradedFormula]) -> list[int]:
+    """Of each formula the first one that is the same in what is told of it."""
+    first: dict[tuple[object, ...], int] = {}
+    return [
+        first.setdefault((one_line(one.latex), one.status, one.reason, one.nodes, one.nearest, one.witness), n)
+        for n, one in enumerate(shown)
+    ]
+
+
+def _formula_table(k: int, row: Row, shown: Sequence[GradedFormula], told_at: Sequence[int]) -> str:
     """The formulas, in the order of the text, with what became of each; where they match, the table above says how."""
+    times = Counter(told_at)
     rows, ids = [], []
-    for n, item in enumerate(shown):
-        nearest = "" if item.nearest is None else _node_link(k, item.nearest)
-        if item.nodes:
-            nearest = ", ".join(_node_link(k, index) for index in item.nodes)
-        rows.append((latex_of(item.latex), text_of(item.status), nearest, _because(item)))
+    for n in sorted(times):
+        item = shown[n]
+        nodes = item.nodes or (() if item.nearest is None else (item.nearest,))
+        again = f"{times[n]} times" if times[n] > 1 else ""
+        links = ", ".join(_node_link(k, index) for index in nodes)
+        rows.append((f"{latex_of(item.latex)}{again}", text_of(item.status), links, _because(item)))
         ids.append(f"r{row.place}t{n}")
     if not rows:
         return ""

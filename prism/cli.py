@@ -447,6 +447,7 @@ def report(
         str, typer.Option("--map-rollouts", help="Fields of the rollouts: response=FIELD,problem_id=FIELD.")
     ] = "",
     scale: Annotated[str, typer.Option(help="Lowest and highest score of the judges, 1:10; they become 0 and 1.")] = "",
+    replicates: Annotated[int, typer.Option(min=0, help="Bootstrap samples behind the intervals.")] = 1000,
     title: Annotated[str, typer.Option(help="Of the page.")] = "PRISM report",
     full: Annotated[bool, typer.Option("--full", help="Leave nothing out of the page, however large it gets.")] = False,
     as_json: AsJson = False,
@@ -460,7 +461,7 @@ def report(
     try:
         found = report_of(
             results, problems=problems, rollouts=rollouts, judges=judge or (), fields=_mapping(fields),
-            mapping=_mapping(mapping), scale=_interval(scale),
+            mapping=_mapping(mapping), scale=_interval(scale), replicates=replicates,
         )  # fmt: skip
     except (prism.PrismError, OSError) as error:
         _fail(str(error))

@@ -43,7 +43,12 @@ def text_of(value: object) -> str:
     >>> text_of("<b>a & b\u202e")
     '&lt;b&gt;a &amp; b⟨U+202E⟩'
     """
-    return escape(_UNSEEN.sub(_seen, str(value)), quote=True)
+    return escape(visible(str(value)), quote=True)
+
+
+def visible(text: str) -> str:
+    """Text in which every sign can be seen and none changes how others are shown."""
+    return _UNSEEN.sub(_seen, text)
 
 
 def _seen(found: re.Match[str]) -> str:

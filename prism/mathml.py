@@ -9,6 +9,7 @@ LaTeX alone, which it shows beside the MathML anyway.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from html import escape
 from typing import TYPE_CHECKING
@@ -70,7 +71,7 @@ def as_mathml(latex: str) -> str:
         tree = Converter().convert_to_element(text)
         if sum(1 for _ in tree.iter()) > _MAX_ELEMENTS:
             return ""
-        return f"<math>{''.join(_written(child, 0) for child in _unwrapped(tree))}</math>"
+        return f"<math>{_row(_unwrapped(tree), 0)}</math>"
     except Exception:  # noqa: BLE001 - the library promises nothing, and there is the LaTeX
         return ""
 
@@ -110,7 +111,22 @@ def _written(element: Element, depth: int) -> str:
     if (element.text or "").strip() or len(element) != _CHILDREN.get(tag, len(element)):
         raise _Refused(tag)
     children = _unwrapped(element) if tag in ("msqrt", "mtd") else list(element)
-    return f"<{tag}{named}>{''.join(_written(child, depth + 1) for child in children)}</{tag}>"
+    within = (
+        "".join(_written(child, depth + 1) for child in children) if tag in _CHILDREN else _row(children, depth + 1)
+    )
+    return f"<{tag}{named}>{within}</{tag}>"
+
+
+def _row(elements: Sequence[Element], depth: int) -> str:
+    """Elements beside each other, with the space that LaTeX puts behind the name of a function."""
+    parts = []
+    for k, element in enumerate(elements):
+        parts.append(_written(element, depth))
+        name = element[0] if element.tag in ("msub", "msup", "msubsup") and len(element) else element
+        is_function = name.tag == "mi" and re.fullmatch("[a-z]{2,6}", name.text or "")
+        if is_function and k + 1 < len(elements) and elements[k + 1].tag not in ("mo", "mspace"):
+            parts.append('<mspace width="0.167em"></mspace>')
+    return "".join(parts)
 
 
 def _attribute(name: str, value: str) -> str:

@@ -11,8 +11,9 @@ counted, and each rollout says it of itself.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,6 +44,7 @@ LIMIT = 10_000_000  # bytes of a page: 640 rollouts fit, and a browser still scr
 _RESERVE = 2_000  # bytes for what the page says of itself at the end
 _MAX_TEXT = 60_000  # characters of a solution that are shown; longer ones repeat themselves
 _MAX_REASON = 400  # characters of what a rater said
+_TO_TEXT = re.compile(r' <a href="#r\d+f\d+">in the text</a>')
 _SMALL_MANY = 24  # groups that get a histogram of their own
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 _SHOWN_GROUPS = 30  # of a table; of more it is folded
@@ -528,7 +530,12 @@ def _rollout(k: int, row: Row, layouts: tuple[svg.Layout, str] | None) -> _Rollo
         found = marked_text(row.text, shown, told_at, prefix, _MAX_TEXT)
         marked = found.marked
         text = legend(shown[n].status for n in sorted(marked)) + found.html
-    tables = [_facts(row), _drawn(row, layouts), _matched_table(k, row, shown), _formula_table(k, row, shown, told_at)]
+    tables = [
+        _facts(row),
+        _drawn(row, layouts),
+        _matched_table(k, row, shown, marked),
+        _formula_table(k, row, shown, told_at),
+    ]
     return _RolloutPart(row.place, row, head, "".join(tables), text)
 
 
@@ -569,7 +576,7 @@ def _drawn(row: Row, layouts: tuple[svg.Layout, str] | None) -> str:
     )
 
 
-def _matched_table(k: int, row: Row, shown: Sequence[GradedFormula]) -> str:
+def _matched_table(k: int, row: Row, shown: Sequence[GradedFormula], marked: Collection[int]) -> str:
     """The nodes, each with the formula that matched it and what that took."""
     grade = row.grade
     if not (grade.matched or grade.credited):
@@ -586,7 +593,7 @@ def _matched_table(k: int, row: Row, shown: Sequence[GradedFormula]) -> str:
         cells += [latex_of(latex[index])] if index in latex else []
         if index in by:
             n, item = by[index]
-            link = f' <a href="#r{row.place}f{n}">in the text</a>' if row.text is not None else ""
+            link = f' <a href="#r{row.place}f{n}">in the text</a>' if n in marked else ""
             cells += [f"{formula(item.latex)}{link}", _how(item, index)]
         else:
             cells += ["follows from a matched node" if own == "c" else "", ""]
@@ -652,7 +659,8 @@ def _because(item: GradedFormula) -> str:
 def _assembled(one: _RolloutPart, kept: Mapping[int, int]) -> str:
     """A rollout with as much as was chosen for it: 0 nothing, 1 its tables, 2 its text too."""
     level = kept[one.place]
-    tables = one.tables if level > 0 else "<p>The tables are left out, to keep the page small.</p>"
+    linked = one.tables if level > 1 else _TO_TEXT.sub("", one.tables)
+    tables = linked if level > 0 else "<p>The tables are left out, to keep the page small.</p>"
     text = one.text if level > 1 else "<p>The solution is left out, to keep the page small.</p>" if one.text else ""
     return _rollout_html(one, f"{tables}{text}")
 

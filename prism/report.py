@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -180,6 +180,7 @@ class Report:
         flags: rollouts, by flag.
         n_incident: failures of the grader.
         unfit: rows, by key of `UNFIT`.
+        replicates: bootstrap samples asked for.
         has_problems, has_texts: files were named.
         agreement: None without judges.
         against: each judge against the rules.
@@ -198,8 +199,9 @@ class Report:
     flags: Mapping[str, int]
     n_incident: int
     unfit: Mapping[str, int]
-    has_problems: bool
-    has_texts: bool
+    replicates: int
+    has_problems: bool = False
+    has_texts: bool = False
     agreement: Agreement | None = None
     against: tuple[Against, ...] = ()
     rows: tuple[Row, ...] = field(default=(), repr=False)
@@ -223,7 +225,7 @@ class Report:
             "against_rules": [
                 {"rater": one.rater, "points": [list(point) for point in one.points]} for one in self.against
             ],
-            "bootstrap": {"replicates": REPLICATES, "level": LEVEL, "clusters": "problem_id"},
+            "bootstrap": {"replicates": self.replicates, "level": LEVEL, "clusters": "problem_id"},
         }  # fmt: skip
 
 
@@ -257,6 +259,7 @@ def report_of(
     fields: Mapping[str, str] | None = None,
     mapping: Mapping[str, str] | None = None,
     scale: tuple[float, float] | None = None,
+    replicates: int = REPLICATES,
 ) -> Report:
     """The figures of a file of score rows.
 
@@ -267,6 +270,7 @@ def report_of(
         judges: judgements of the same rollouts.
         fields: where the rollouts keep what, as in `rollouts.scan`.
         mapping, scale: of the judges, as in `panel.panel`.
+        replicates: bootstrap samples behind the intervals; 0 for none.
 
     Errors:
         DataFileError: files that cannot be read; all faults of the rows at once.
@@ -281,8 +285,12 @@ def report_of(
         for row, one in zip(rows, raw, strict=True)
     )
     panelled = panel(results, judges, mapping=mapping, scale=scale) if judges and rows else None
-    agreement = None if panelled is None else agreement_of(panelled, top=_DISAGREEMENTS)
-    return _report(results, raw, fitted, (bool(problems), rollouts is not None), agreement, _against(panelled))
+    agreement = None if panelled is None else agreement_of(panelled, replicates=replicates, top=_DISAGREEMENTS)
+    found = _report(results, raw, fitted, replicates)
+    return replace(
+        found, has_problems=bool(problems), has_texts=rollouts is not None, agreement=agreement,
+        against=_against(panelled),
+    )  # fmt: skip
 
 
 def _rows(results: Path, raw: Sequence[Mapping[str, Any]]) -> list[Row]:
@@ -351,20 +359,13 @@ def _fitted(row: Row, raw: Mapping[str, Any], known: Mapping[str, Problem] | Non
         if text is None:
             is_there = (row.grade.problem_id, row.grade.sample_id or "") in texts.ids
             unfit.append("text_changed" if is_there else "text_absent")
-    return Row(row.place, row.grade, row.model, row.has_formulas, problem, text, tuple(unfit))
+    return replace(row, problem=problem, text=text, unfit=tuple(unfit))
 
 
 # Figures. -------------------------------------------------------------------------------------------------------
 
 
-def _report(
-    results: Path,
-    raw: Sequence[Mapping[str, Any]],
-    rows: tuple[Row, ...],
-    has: tuple[bool, bool],
-    agreement: Agreement | None,
-    against: tuple[Against, ...],
-) -> Report:
+def _report(results: Path, raw: Sequence[Mapping[str, Any]], rows: tuple[Row, ...], replicates: int) -> Report:
     numbers = {name: k for k, name in enumerate(sorted({row.grade.problem_id for row in rows}))}
 
     def groups(name_of: Callable[[Row], str | None]) -> tuple[Group, ...]:
@@ -373,7 +374,7 @@ def _report(
             name = name_of(row)
             if name is not None:
                 parted[name].append(row)
-        return tuple(_group(name, parted[name], numbers) for name in sorted(parted))
+        return tuple(_group(name, parted[name], numbers, replicates) for name in sorted(parted))
 
     graders = {(str(one["grader"].get("version")), str(one["grader"].get("fingerprint")))
                for one in raw if isinstance(one["grader"], Mapping)}  # fmt: skip
@@ -385,7 +386,7 @@ def _report(
         sha256=hashlib.sha256(results.read_bytes()).hexdigest(),
         graders=tuple(sorted(graders)),
         statuses=Counter(row.grade.status for row in rows),
-        overall=_group("all", rows, numbers),
+        overall=_group("all", rows, numbers, replicates),
         models=groups(lambda row: row.model or _NOT_SAID) if any(row.model for row in rows) else (),
         domains=tuple(one for one in domains if len(domains) > 1 or one.name != _NOT_SAID),
         levels=tuple(sorted(levels, key=lambda one: order.get(one.name, len(order)))),
@@ -395,15 +396,12 @@ def _report(
         flags=Counter(flag for row in rows for flag in row.grade.flags),
         n_incident=sum(len(row.grade.incidents) for row in rows),
         unfit=Counter(key for row in rows for key in row.unfit),
-        has_problems=has[0],
-        has_texts=has[1],
-        agreement=agreement,
-        against=against,
+        replicates=replicates,
         rows=rows,
     )
 
 
-def _group(name: str, rows: Sequence[Row], numbers: Mapping[str, int], *, replicates: int = REPLICATES) -> Group:
+def _group(name: str, rows: Sequence[Row], numbers: Mapping[str, int], replicates: int) -> Group:
     scored = [(row, row.grade.score) for row in rows if row.grade.score is not None]
     clusters = np.array([numbers[row.grade.problem_id] for row, _ in scored], dtype=np.int64)
 
@@ -442,7 +440,7 @@ def _by_problem(rows: Sequence[Row], numbers: Mapping[str, int]) -> tuple[Proble
         matched = Counter(k for grade in scored for k in grade.matched)
         credited = Counter(k for grade in scored for k in grade.credited)
         nodes = tuple(NodeCount(k, len(scored), matched[k], credited[k]) for k in indices)
-        found.append(ProblemFigures(_group(name, own, numbers, replicates=0), problem, nodes, tuple(own)))
+        found.append(ProblemFigures(_group(name, own, numbers, 0), problem, nodes, tuple(own)))
     worst = {id(one): one.group.mean.value for one in found}
     return tuple(sorted(found, key=lambda one: (2.0 if worst[id(one)] is None else worst[id(one)], one.group.name)))
 

@@ -152,7 +152,7 @@ def _room(one: _Key, other: _Key) -> float:
 # Drawings. ------------------------------------------------------------------------------------------------------
 
 SHAPES = (
-    '<svg class="defs" width="0" height="0" aria-hidden="true" focusable="false"><defs>'
+    '<svg class="defs" width="0" height="0" aria-hidden="true"><defs>'
     f'<g id="gm"><rect class="m" x="-23" y="-15" width="{WIDTH}" height="{HEIGHT}" rx="2"/></g>'
     f'<g id="gc"><rect class="c" x="-23" y="-15" width="{WIDTH}" height="{HEIGHT}" rx="15"/></g>'
     '<g id="gx"><path class="x" d="M-23 0l9-15h28l9 15l-9 15h-28z"/></g>'
@@ -181,7 +181,7 @@ def edges(drawn: Layout, name: str) -> str:
         lines.append(line)
         heads.append(f"M{_n(x - 3)} {_n(y - 4)}l7 4l-7 4z")
     return (
-        '<svg class="defs" width="0" height="0" aria-hidden="true" focusable="false"><defs>'
+        '<svg class="defs" width="0" height="0" aria-hidden="true"><defs>'
         f'<g id="{name}"><path class="edge" d="{"".join(lines)}"/><path class="head" d="{"".join(heads)}"/></g>'
         "</defs></svg>"
     )

@@ -20,6 +20,7 @@ from prism.ci_formats import overview
 from prism.drawing import has_equal_points, rails
 from prism.gating import Comparison, Judged, told, told_judged, told_pair, worst_first
 from prism.grading import Grade, why
+from prism.markup import visible
 from prism.panel import UNALIGNED, Agreement
 from prism.problem import Problem, Student
 from prism.report import BINS, UNFIT, Group, Report, missed, reason_of
@@ -38,8 +39,9 @@ def _table(title: str, columns: Iterable[str]) -> Table:
     return table
 
 
-def _one_line(latex: str) -> str:
-    return " ".join(latex.split())
+def _one_line(text: str) -> str:
+    """Text of others on one line, without what would change a terminal or cannot be written to one."""
+    return visible(" ".join(text.split()))
 
 
 def grade_tables(problem: Problem, result: Grade) -> list[RenderableType]:
@@ -194,7 +196,7 @@ def agreement_tables(agreed: Agreement) -> list[RenderableType]:
                     f"{value:.3g}  {_one_line(why)[:_SHOWN_REASON]}"
                     for value, why in zip(item.scores, item.reasons, strict=True)
                 )
-                table.add_row(f"{item.problem_id}, {item.sample_id}", *said)
+                table.add_row(_one_line(f"{item.problem_id}, {item.sample_id}"), *said)
             parts.append(table)
     if agreed.together:
         parts += ["", _coefficients("All raters", agreed.together)]
@@ -249,7 +251,7 @@ def report_tables(found: Report) -> list[RenderableType]:
     for each in found.problems:
         known = each.problem
         problems.add_row(
-            each.group.name, str(each.group.n), _decimal(each.group.mean), _decimal(each.group.final),
+            _one_line(each.group.name), str(each.group.n), _decimal(each.group.mean), _decimal(each.group.final),
             known.domain if known else "", (known.difficulty.level or "") if known else "",
         )  # fmt: skip
     parts += [scores, problems]
@@ -258,7 +260,7 @@ def report_tables(found: Report) -> list[RenderableType]:
         for each, one in listed:
             latex = {node.index: node.latex for node in each.problem.nodes} if each.problem else {}
             nodes.add_row(
-                each.group.name,
+                _one_line(each.group.name),
                 str(one.index),
                 _one_line(latex.get(one.index, "")),
                 f"{one.n - one.credited} of {one.n}",
@@ -267,10 +269,10 @@ def report_tables(found: Report) -> list[RenderableType]:
     if found.fates:
         fates = _table("What became of formulas", ("status", "reason", "formulas"))
         for fate in found.fates:
-            fates.add_row(fate.status, reason_of(fate.reason), str(fate.n))
+            fates.add_row(_one_line(fate.status), _one_line(reason_of(fate.reason)), str(fate.n))
         parts.append(fates)
     parts += [f"{n} rows without: {UNFIT[key]}" for key, n in sorted(found.unfit.items())]
-    statuses = ", ".join(f"{n} {name}" for name, n in sorted(found.statuses.items())) or "no rows"
+    statuses = ", ".join(f"{n} {_one_line(name)}" for name, n in sorted(found.statuses.items())) or "no rows"
     parts.append(f"{statuses}; incidents of the grader: {found.n_incident}")
     return [*parts, *(["", *agreement_tables(found.agreement)] if found.agreement else [])]
 
@@ -282,7 +284,7 @@ def _group_cells(group: Group) -> tuple[str, ...]:
         _decimal(group.final),
         _estimate_cells(group.final)[1],
     )
-    return group.name, str(group.n), str(group.n_unscored), *cells, _decimal(group.strict)
+    return _one_line(group.name), str(group.n), str(group.n_unscored), *cells, _decimal(group.strict)
 
 
 def _decimal(found: Estimate) -> str:

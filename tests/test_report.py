@@ -1,0 +1,475 @@
+"""The report: its figures, its page, what it does with hostile texts and with files that do not fit each other."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shutil
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+import prism
+from prism import svg
+from prism.cli import app
+from prism.errors import DataFileError, PrismError
+from prism.grading import GradedFormula, json_line, score_row
+from prism.markup import marked_text, prose, text_of
+from prism.mathml import as_mathml
+from prism.page import html_page
+from prism.problem_set import problem_path
+from prism.report import BINS, bins_of, missed, report_of
+from prism.score_files import grade_of
+from prism.tables import report_tables
+
+HOSTILE = (
+    "<script>alert(1)</script> $h = \\frac12 g t^2$ \u202eabc \x00 \ud800 </pre></mark></details>"
+    "<img src=x onerror=b()>$v = \\href{javascript:alert(1)}{g} t$ <!-- ]]> $$\\text{</mtext></math><script>} = 3$$ &lt;\r\n\r$x<y$"
+)
+EVIL = '</title><b onclick="c()" \'\u202e\x1b[2J'
+VOID = ("meta", "link", "br")
+
+
+# Material: two shipped problems with their students, graded once. -----------------------------------------------
+
+
+class Material:
+    """Score rows and rollouts of two problems, and files of them."""
+
+    def __init__(self, folder: Path, names=("free_fall", "scoring_figure")) -> None:
+        self.folder = folder
+        self.rows: list[dict[str, Any]] = []
+        self.rollouts: list[dict[str, str]] = []
+        (folder / "problems").mkdir()
+        for name in names:
+            problem = prism.load_problem(problem_path(name))
+            shutil.copy(problem_path(name), folder / "problems")
+            prepared = prism.prepare(problem)
+            for k, student in enumerate(problem.students):
+                self.add(prepared, f"{name} {student.name}", student.solution, f"model {k % 2}")
+
+    def add(self, prepared, sample_id, text, model):
+        grade = prism.grade(prepared, text, sample_id=sample_id)
+        self.rows.append({**score_row(prepared.problem, text, grade), "meta": {"model": model}})
+        self.rollouts.append({"problem_id": prepared.problem.id, "sample_id": sample_id, "response": text})
+
+    def file(self, name, rows):
+        path = self.folder / name
+        path.write_bytes(b"".join(json_line(row) + b"\n" for row in rows))
+        return path
+
+    def report(self, rows=None, **options):
+        options = {"problems": str(self.folder / "problems"), "replicates": 20, **options}
+        texts = self.file("texts.jsonl", self.rollouts)
+        return report_of(self.file("rows.jsonl", self.rows if rows is None else rows), rollouts=texts, **options)
+
+
+@pytest.fixture(scope="module")
+def material(tmp_path_factory):
+    return Material(tmp_path_factory.mktemp("report"))
+
+
+@pytest.fixture(scope="module")
+def judges(material):
+    path = material.folder / "judge.jsonl"
+    judged = [
+        {**{key: one[key] for key in ("problem_id", "sample_id")}, "score": k % 2, "reason": EVIL}
+        for k, one in enumerate(material.rollouts)
+    ]
+    path.write_text("".join(json.dumps(one) + "\n" for one in judged))
+    return path
+
+
+@pytest.fixture(scope="module")
+def page(material, judges):
+    return html_page(material.report(judges=[judges]))
+
+
+# A page is sound. -----------------------------------------------------------------------------------------------
+
+
+class Checked(HTMLParser):
+    """Tags of a page: balanced, ids once, links to what is there, headings in order, tables and drawings named."""
+
+    def __init__(self, html):
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.tags: Counter[str] = Counter()
+        self.attributes: set[str] = set()
+        self.ids, self.links, self.text, self.levels, self.unnamed = [], [], [], [], []
+        self.feed(html)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        named = dict(attrs)
+        assert len(named) == len(attrs), tag
+        self.tags[tag] += 1
+        self.attributes |= named.keys()
+        self.ids += [named["id"]] if "id" in named else []
+        self.links += [named[key] for key in ("href", "src") if key in named]
+        if re.fullmatch("h[1-6]", tag):
+            self.levels.append(int(tag[1]))
+        if self.unnamed and tag in ("caption", "title", "g", "defs"):
+            self.unnamed.pop()
+        if tag in ("table", "svg") and named.get("aria-hidden") != "true":
+            self.unnamed.append(tag)
+        if tag in ("p", "div", "table", "ul", "ol", "dl", "pre", "details", "section"):
+            assert "p" not in self.open, f"<{tag}> in a paragraph"
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        self.handle_endtag(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open, tag
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def checked(html):
+    found = Checked(html)
+    assert html.startswith('<!DOCTYPE html>\n<html lang="en">')
+    assert "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:;" in html
+    assert not {"script", "img", "iframe", "object", "embed", "form", "base", "audio", "video"} & found.tags.keys()
+    assert not [name for name in found.attributes if name.startswith("on") or name in ("style", "srcdoc", "action")]
+    assert len(set(found.ids)) == len(found.ids)
+    assert {link for link in found.links if not link.startswith("#")} == {"data:,"}
+    assert {link[1:] for link in found.links if link.startswith("#")} <= set(found.ids)
+    assert found.levels[0] == 1
+    assert found.levels.count(1) == 1
+    assert all(b <= a + 1 for a, b in zip(found.levels, found.levels[1:], strict=False))
+    assert found.unnamed == []
+    assert found.tags["main"] == found.tags["header"] == found.tags["footer"] == found.tags["nav"] == 1
+    html.encode("utf-8")
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]", html)
+    return found
+
+
+def test_the_page_is_sound(page, material):
+    found = checked(page)
+    assert found.tags["math"] > 20
+    assert found.tags["details"] >= len(material.rows)
+    assert "differs: <code>" in page  # a witness
+    assert found.tags["mark"] > 20
+
+
+def test_the_page_is_the_same_twice_and_names_no_place(page, material, judges):
+    assert html_page(material.report(judges=[judges])) == page
+    assert str(material.folder) not in page
+    assert "/prism" not in page
+
+
+def test_a_hostile_text_is_shown_and_does_nothing(material, tmp_path):
+    own = Material(tmp_path, ())
+    problem = prism.prepare(problem_path("free_fall"))
+    own.add(problem, EVIL, HOSTILE, EVIL)
+    judge = tmp_path / "judge.jsonl"
+    judge.write_text(json.dumps({"problem_id": "free_fall", "sample_id": EVIL, "score": 1, "reason": HOSTILE}))
+    found = own.report(judges=[judge], problems="free_fall")
+    html = html_page(found, title=EVIL)
+    text = "".join(checked(html).text)
+    for said in ("<script>alert(1)</script>", "⟨U+202E⟩", "⟨U+0000⟩", "⟨U+D800⟩", "⟨U+001B⟩", "</title><b onclick"):
+        assert said in text
+    assert "javascript:" in text
+    assert found.unfit == {}
+    console = Console(width=100, markup=False, highlight=False, record=True, file=io.StringIO())
+    console.print(*report_tables(found))
+    shown = console.export_text(styles=False)
+    assert "\x1b" not in shown
+    assert "\u202e" not in shown
+
+
+def test_a_file_without_rows_and_a_page_of_one(material):
+    empty = html_page(material.report(rows=[]))
+    assert "No rollout has a score." in checked(empty).text
+    assert "1 rollout of 1 problem by 1 model" in html_page(material.report(rows=material.rows[:1]))
+
+
+# Figures. -------------------------------------------------------------------------------------------------------
+
+
+def test_figures_are_those_of_the_rows(material):
+    found = material.report()
+    scores = [row["score"] for row in material.rows]
+    assert found.overall.mean.value == pytest.approx(sum(scores) / len(scores))
+    assert found.overall.final.value == sum(row["final_correct"] for row in material.rows) / len(scores)
+    assert found.overall.strict.value == pytest.approx(
+        sum(row["policies"]["strict"] for row in material.rows) / len(scores)
+    )
+    assert sum(found.overall.bins) == sum(sum(one.bins) for one in found.models) == len(scores)
+    assert [one.name for one in found.domains] == ["Atomic, Nuclear and Particle Physics", "Mechanics"]
+    assert [one.name for one in found.levels] == ["Easy", "Medium"]
+    means = [one.group.mean.value for one in found.problems]
+    assert means == sorted(means)
+    for each in found.problems:
+        own = [row for row in material.rows if row["problem_id"] == each.group.name]
+        for node in each.nodes:
+            assert node.matched == sum(node.index in row["matched"] for row in own)
+            assert node.credited == sum(node.index in row["credited"] for row in own)
+    worst = [node.n - node.credited for _, node in missed(found)]
+    assert worst == sorted(worst, reverse=True)
+    asserting = [item for row in material.rows for item in row["formulas"] if item["status"] != "mention"]
+    assert sum(one.n for one in found.fates) == len(asserting)
+
+
+@pytest.mark.parametrize("score", [0.0, 1e-6, 0.1, 0.25, 0.3, 0.7, 0.999999, 1.0])
+def test_a_score_stands_in_the_bin_that_names_it(score):
+    label = BINS[bins_of([score]).index(1)]
+    if label.startswith("<"):
+        assert float(label[1:]) - 0.1 - 1e-9 <= score < float(label[1:])
+    else:
+        assert score == float(label)
+
+
+def test_a_row_without_score_enters_no_mean(material):
+    killed = {
+        **material.rows[0], "status": "killed", "score": None, "matched": [], "credited": [], "policies": {},
+        "formulas": [], "sample_id": "killed", "incidents": [{"code": "killed", "where": "rollout", "detail": EVIL}],
+    }  # fmt: skip
+    found = material.report(rows=[*material.rows, killed, {**killed, "status": "internal", "sample_id": None}])
+    assert found.overall.mean.value == material.report().overall.mean.value
+    assert found.overall.n_unscored == 2
+    html = html_page(found)
+    checked(html)
+    assert "1 rollout with status killed." in html
+    assert "no score: internal" in html
+
+
+def test_compact_rows_and_none_with_problems_or_texts(material):
+    compact = [{key: value for key, value in row.items() if key != "formulas"} for row in material.rows]
+    found = report_of(material.file("compact.jsonl", compact))
+    html = html_page(found)
+    checked(html)
+    assert found.n_compact == len(compact)
+    assert found.domains == ()
+    for said in ("list no formulas", "No problems were named", "No rollouts were named"):
+        assert said in html
+
+
+def test_a_row_is_never_shown_beside_what_it_was_not_made_from(material, tmp_path):
+    source = problem_path("free_fall").read_text("utf-8")
+    (tmp_path / "free_fall.toml").write_text(source + "\n# another state of the file\n")
+    texts = [{**one, "response": one["response"] + " SINCE CHANGED"} for one in material.rollouts[:2]]
+    found = report_of(
+        material.file("rows.jsonl", material.rows), problems=str(tmp_path), rollouts=material.file("t.jsonl", texts)
+    )
+    n = Counter(row["problem_id"] for row in material.rows)
+    assert found.unfit == {
+        "problem_changed": n["free_fall"], "problem_absent": n["scoring_figure"],
+        "text_changed": 2, "text_absent": len(material.rows) - 2,
+    }  # fmt: skip
+    html = html_page(found)
+    checked(html)
+    assert "SINCE CHANGED" not in html
+    assert 'class="dag"' not in html
+    assert "has another sha256" in html
+
+
+def test_a_row_that_holds_no_grade_is_named(material):
+    bad = [material.rows[0], {**material.rows[1], "score": 2}, {**material.rows[1], "matched": ["one"]}]
+    with pytest.raises(DataFileError) as caught:
+        report_of(material.file("bad.jsonl", bad))
+    assert [fault.split(":")[0] for fault in caught.value.faults] == ["row 2", "row 3"]
+
+
+def test_a_grade_survives_its_row(material):
+    problem = prism.load_problem(problem_path("scoring_figure"))
+    grade = prism.grade(problem, problem.students[0].solution, sample_id="a")
+    assert grade_of(json.loads(json_line(grade.to_dict()))) == grade
+    with pytest.raises(PrismError, match="no grade"):
+        grade_of({"problem_id": "a"})
+
+
+# Judges. --------------------------------------------------------------------------------------------------------
+
+
+def test_judges_stand_beside_the_rules(page, material, judges):
+    found = material.report(judges=[judges])
+    (against,) = found.against
+    expected = Counter((round(row["score"], 2), float(k % 2)) for k, row in enumerate(material.rows))
+    assert {(x, y): n for x, y, n in against.points} == expected
+    assert found.agreement.pairs[0].raters == ("rules", "judge")
+    place = next(k for k, row in enumerate(material.rows, start=1) if row["score"] == 1 and (k - 1) % 2 == 0)
+    assert f'href="#r{place}"' in page  # the largest disagreement leads to its rollout
+
+
+def test_a_scatter_plot_shows_other_scales_whole():
+    drawn = svg.scatter([(0.5, 7.0, 3), (1.0, -2.0, 1)], "t", "d", "rules", "judge")
+    ticks = re.findall(r">(-?[\d.]+)</text>", drawn)
+    assert ("-2" in ticks, "7" in ticks) == (True, True)
+    ((width, height),) = re.findall(r'viewBox="0 0 (\d+) (\d+)"', drawn)
+    for x, y in re.findall(r'cx="([\d.]+)" cy="([\d.]+)"', drawn):
+        assert 0 < float(x) < int(width)
+        assert 0 < float(y) < int(height)
+
+
+# What there is room for. ----------------------------------------------------------------------------------------
+
+
+def test_a_page_keeps_its_limit_and_says_what_is_left_out(material):
+    found = material.report()
+    whole = html_page(found, limit=None)
+    size = len(whole.encode())
+    texts = whole.count('<pre class="text">')
+    assert texts == len(material.rows)
+    assert "left out" not in whole
+    limit = size - 3_000
+    cut = html_page(found, limit=limit)
+    checked(cut)
+    assert len(cut.encode()) <= limit
+    assert 0 < cut.count('<pre class="text">') < texts
+    assert "To keep the page small" in cut
+    kept = [row["score"] for k, row in enumerate(material.rows, 1) if f'<a id="r{k}f' in cut]
+    assert any(0 < score < 1 for score in kept)  # rollouts with all points go first
+    bare = html_page(found, limit=1)
+    checked(bare)
+    assert 'class="text"' not in bare
+
+
+def test_texts_are_marked_where_formulas_stand():
+    def item(span, status, nodes=()):
+        return GradedFormula("x", span, "inline", status, "", nodes)
+
+    items = [
+        item((2, 5), "different"),
+        item((4, 7), "equivalent", (3,)),
+        item((8, 9), "mention"),
+        item((8, 99), "unread"),
+    ]
+    found = marked_text("ab<cd>efgh", items, range(4), "r1", 100)
+    assert found.marked == {0, 1}
+    assert found.html == (
+        '<pre class="text">ab<mark class="m"><a href="#r1t0">D</a><a id="r1f1" href="#r1t1">M 3</a>&lt;cd&gt;e</mark>'
+        "fgh</pre>"
+    )
+    assert "4 characters more" in marked_text("ab<cd>efgh", items, range(4), "r1", 6).html
+
+
+def test_signs_that_mislead_are_written_out():
+    assert text_of("a\u202eb\x00\ud83dc\r\nd\re\ufeff\U0001ffff😀") == (
+        "a⟨U+202E⟩b⟨U+0000⟩⟨U+D83D⟩c\nd⟨U+000D⟩e⟨U+FEFF⟩⟨U+1FFFF⟩😀"
+    )
+    assert prose("Mass $m$ falls\n\nfar <b>.") == (
+        '<p class="prose">Mass <math><mi>m</mi></math> falls</p><p class="prose">far &lt;b&gt;.</p>'
+    )
+
+
+# Formulas as MathML. --------------------------------------------------------------------------------------------
+
+REFUSED = (
+    r"\href{javascript:alert(1)}{x}", r"\style{position:fixed}{x}", r"\color{red}x", r"\hspace{-100em}x",
+    r"\rule{99em}{99em}", r"\mystery{x}", r"\frac{1", r"\newcommand{\a}{\a\a}\a", r"\def\a{\a\a}\a", r"\unicode{x202e}",
+    "a\u202eb", "\ud800", "x\x00", "{" * 99 + "}" * 99, "x + " * 999, r"\left(" * 50, "", r"\begin{array}{c}a&b",
+    "a & b", r"\text{\u0000&#x202e;}", "&#x202e;", r"\char`x",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("latex", REFUSED)
+def test_what_is_not_safe_has_no_mathml(latex):
+    assert as_mathml(latex) == ""
+
+
+@pytest.mark.parametrize(
+    "latex", [r"\text{</mtext></math><script>alert(1)</script>}", "a<b>c", r"\text{\"onclick=1}", r"x\&"]
+)
+def test_what_looks_like_html_is_text(latex):
+    html = as_mathml(latex)
+    found = [element.tag for element in ET.fromstring(html or "<math/>").iter()]
+    assert set(found) <= {"math", "mi", "mo", "mtext", "mrow"}
+
+
+def test_shipped_formulas_have_sound_mathml():
+    latex = [node.latex for path in sorted(problem_path("bucket").parent.glob("*.toml"))
+             for node in prism.load_problem(path).nodes if not node.is_text]  # fmt: skip
+    drawn = [as_mathml(one) for one in latex]
+    for one in filter(None, drawn):
+        ET.fromstring(one)
+    assert sum(not one for one in drawn) <= len(latex) // 50
+
+
+# Drawings. ------------------------------------------------------------------------------------------------------
+
+
+def test_nodes_stand_apart_and_edges_lead_to_the_right():
+    for name in ("radial_field", "shear_block", "lambda_decay"):
+        dag = prism.load_problem(problem_path(name)).dag
+        drawn = svg.layout(dag)
+        places = list(drawn.places.values())
+        assert len(places) == len(dag.nodes)
+        for k, (x, y) in enumerate(places):
+            assert 0 < x < drawn.width
+            assert 0 < y < drawn.height
+            assert all(abs(x - a) >= svg.WIDTH or abs(y - b) >= svg.HEIGHT for a, b in places[:k])
+        ends = {(path[0], path[-1]) for path in drawn.edges}
+        assert ends == {
+            (drawn.places[before], drawn.places[node.index]) for node in dag.nodes for before in node.prerequisites
+        }
+        for path in drawn.edges:
+            assert [x for x, _ in path] == sorted({x for x, _ in path})
+            for x, y in path[1:-1]:  # a long edge passes no node
+                assert all(x != a or abs(y - b) > svg.HEIGHT / 2 for a, b in places)
+
+
+def test_a_node_says_by_its_letter_what_became_of_it():
+    problem = prism.load_problem(problem_path("free_fall"))
+    drawn = svg.dag_of_one(svg.layout(problem.dag), "e1", problem.dag, lambda k: "mcx"[k % 3], "told")
+    assert re.findall(r'#g([mcx])"', drawn) == ["mcx"[k % 3] for k in problem.dag.indices]
+    assert re.findall(r">(\d+ .)</text>", drawn) == [f"{k} {'MC–'[k % 3]}" for k in problem.dag.indices]
+    assert "<title>Reference DAG</title><desc>told</desc>" in drawn
+
+
+# The command. ---------------------------------------------------------------------------------------------------
+
+
+def test_the_command_writes_a_page_and_prints_the_same_figures(material, tmp_path):
+    results, texts = material.file("rows.jsonl", material.rows), material.file("texts.jsonl", material.rollouts)
+    out = tmp_path / "report.html"
+    folder, few = str(material.folder / "problems"), ["--replicates", "20"]
+    done = CliRunner().invoke(
+        app, ["report", str(results), "-o", str(out), "--problems", folder, "--rollouts", str(texts), "--json", *few]
+    )
+    assert done.exit_code == 0
+    told = json.loads(done.stdout)
+    assert told == json.loads(json_line(material.report().to_dict()))
+    html = out.read_text("utf-8")
+    assert html == html_page(material.report())
+    assert f"{told['overall']['step_accuracy']['value']:.1%}" in html
+    table = CliRunner().invoke(app, ["report", str(results), "--problems", folder, *few])
+    assert table.exit_code == 0
+    assert f"{told['overall']['step_accuracy']['value']:.3f}" in table.stdout
+    assert "Nodes that most rollouts miss" in table.stdout
+
+
+def test_exit_codes_of_the_command(material, tmp_path):
+    def code(*words):
+        return CliRunner().invoke(app, ["report", *map(str, words)]).exit_code
+
+    results = material.file("rows.jsonl", material.rows)
+    assert code(results, "-o", tmp_path / "report.txt") == 2
+    assert code(tmp_path / "absent.jsonl") == 3
+    assert code(results, "--problems", tmp_path / "absent") == 3
+    assert code(results, "--rollouts", results) == 3  # no solution in it
+    assert code(material.file("none.jsonl", []), "-o", tmp_path / "none.html") == 5
+    assert (tmp_path / "none.html").exists()
+
+
+def test_a_row_of_an_older_version_is_read(material):
+    old = {
+        key: material.rows[0][key]
+        for key in ("problem_id", "sample_id", "status", "score", "matched", "incidents", "grader")
+    }
+    found = material.report(rows=[old])
+    checked(html_page(found))
+    assert found.unfit == {"problem_changed": 1, "text_changed": 1}

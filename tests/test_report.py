@@ -31,7 +31,8 @@ from prism.tables import report_tables
 
 HOSTILE = (
     "<script>alert(1)</script> $h = \\frac12 g t^2$ \u202eabc \x00 \ud800 </pre></mark></details>"
-    "<img src=x onerror=b()>$v = \\href{javascript:alert(1)}{g} t$ <!-- ]]> $$\\text{</mtext></math><script>} = 3$$ &lt;\r\n\r$x<y$"
+    "<img src=x onerror=b()>$v = \\href{javascript:alert(1)}{g} t$ <!-- ]]> "
+    "$$\\text{</mtext></math><script>} = 3$$ &lt;\r\n\r$x<y$"
 )
 EVIL = '</title><b onclick="c()" \'\u202e\x1b[2J'
 VOID = ("meta", "link", "br")

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from prism import svg
@@ -42,9 +43,11 @@ from prism.report import BINS, UNFIT, Against, Group, ProblemFigures, Report, Ro
 
 LIMIT = 10_000_000  # bytes of a page: 640 rollouts fit, and a browser still scrolls
 _RESERVE = 2_000  # bytes for what the page says of itself at the end
+_SAID_OF_CUT = 150  # bytes for what a rollout says of what is left out of it
 _MAX_TEXT = 60_000  # characters of a solution that are shown; longer ones repeat themselves
 _MAX_REASON = 400  # characters of what a rater said
 _TO_TEXT = re.compile(r' <a href="#r\d+f\d+">in the text</a>')
+_PARTS = 5  # of each axis, in the table of a scatter plot
 _SMALL_MANY = 24  # groups that get a histogram of their own
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 _SHOWN_GROUPS = 30  # of a table; of more it is folded
@@ -76,7 +79,9 @@ def html_page(found: Report, *, title: str = "PRISM report", limit: int | None =
         limit: bytes that it may have; None for no limit.
     """
     style = (Path(__file__).with_name("page.css")).read_text(encoding="utf-8")
-    places = {(row.grade.problem_id, str(row.grade.sample_id)): row.place for row in found.rows}
+    places: dict[tuple[str, str], int] = {}
+    for row in found.rows:
+        places.setdefault((row.grade.problem_id, str(row.grade.sample_id)), row.place)
     parts = [_problem(k, each) for k, each in enumerate(found.problems, start=1)]
     head = [
         _head(title, style), _header(found, title), _summary(found), _groups(found), _distribution(found),
@@ -85,7 +90,8 @@ def html_page(found: Report, *, title: str = "PRISM report", limit: int | None =
     fixed = sum(_size(text) for text in head) + sum(_size(text) for part in parts for text in part.fixed)
     kept = _chosen(found, parts, None if limit is None else limit - fixed - _RESERVE, places)
     problems = (
-        "".join((part.fixed[0], *(_assembled(one, kept) for one in part.rollouts), part.fixed[1])) for part in parts
+        "".join((part.fixed[0], *(_assembled(one, kept[one.place]) for one in part.rollouts), part.fixed[1]))
+        for part in parts
     )
     return "".join((*head, _problem_list(found), *problems, "</section>\n", _footer(found, parts, kept)))
 
@@ -126,13 +132,14 @@ def _footer(found: Report, parts: Sequence[_ProblemPart], kept: Mapping[int, int
     rollouts = [one for part in parts for one in part.rollouts]
     no_text = sum(bool(one.text) and kept[one.place] < 2 for one in rollouts)
     no_table = sum(kept[one.place] < 1 for one in rollouts)
+    absent = sum(kept[one.place] < 0 for one in rollouts)
     cut = ""
     if no_text or no_table:
         cut = (
-            f"<p>To keep the page small, {_count(no_text, 'solution')} and the tables of {_count(no_table, 'rollout')} "
-            "are left out: first the texts, then the tables, of rollouts in this order: all points, no points and no "
-            "formula, no points, some points, failures of the grader, large disagreements. "
-            "<code>prism report --full</code> keeps them.</p>"
+            f"<p>To keep the page small, {_count(no_text, 'solution')}, the tables of {_count(no_table, 'rollout')} "
+            f"and all but the figures of {absent} are left out: texts first, then tables, then all. Those with all "
+            "points go first; then those with no points and no formula, with no points, with some points; then failures "
+            "of the grader, and large disagreements last. <code>prism report --full</code> keeps everything.</p>"
         )
     graders = "".join(
         f"<li>PRISM {text_of(version)}, fingerprint <code>{text_of(sign)}</code></li>"
@@ -221,10 +228,10 @@ def _groups(found: Report) -> str:
     order = {id(each): k for k, each in enumerate(found.problems, start=1)}
     rows: list[tuple[str | Cell, ...]] = []
     for each, node in missed(found):
-        known = _latex_by_index(each.problem).get(node.index)
+        known = _node_formulas(each.problem, formula).get(node.index, "")
         rows.append((
             f'<a href="#p{order[id(each)]}n{node.index}">{name_of(each.group.name)}, node {node.index}</a>',
-            formula(known) if known else "", Cell(f"{node.n - node.credited} of {node.n}"), Cell(str(node.matched)),
+            known, Cell(f"{node.n - node.credited} of {node.n}"), Cell(str(node.matched)),
         ))  # fmt: skip
     if rows:
         heads = ("node", "reference formula", "rollouts without credit", "matched")
@@ -367,10 +374,14 @@ def _scatter(one: Against, k: int) -> str:
     below = sum(count for x, y, count in one.points if y < x)
     told = f"{n} rollouts; the judge gives more than the rules to {above}, less to {below}, as much to the others."
     drawn = svg.scatter(one.points, "Score of the rules against score of the judge", told, "rules", "judge")
-    fifths = Counter((min(int(x * 5), 4), min(max(int(y * 5), 0), 4)) for x, y, m in one.points for _ in range(m))
-    labels = ("0 to .2", ".2 to .4", ".4 to .6", ".6 to .8", ".8 to 1")
+    low, high = svg.limits(one.points)
+    ends = [low + (high - low) * k / _PARTS for k in range(_PARTS + 1)]
+    parts: Counter[tuple[int, int]] = Counter()
+    for x, y, count in one.points:
+        parts[sum(x >= end for end in ends[1:-1]), sum(y >= end for end in ends[1:-1])] += count
+    labels = [f"{a:.3g} to {b:.3g}" for a, b in pairwise(ends)]
     rows: list[list[str | Cell]] = [
-        [label, *(Cell(str(fifths[x, y])) for x in range(5))] for y, label in reversed(list(enumerate(labels)))
+        [labels[y], *(Cell(str(parts[x, y])) for x in range(_PARTS))] for y in reversed(range(_PARTS))
     ]
     heads = ("judge \\ rules", *labels)
     return (
@@ -447,8 +458,10 @@ def _problem_list(found: Report) -> str:
     )
 
 
-def _latex_by_index(problem: Problem | None) -> dict[int, str]:
-    return {} if problem is None else {node.index: node.latex for node in problem.nodes}
+def _node_formulas(problem: Problem | None, show: Callable[[str], str]) -> dict[int, str]:
+    """The reference formula of each node; of an answer in words the words."""
+    nodes = () if problem is None else problem.nodes
+    return {node.index: text_of(node.latex) if node.is_text else show(node.latex) for node in nodes}
 
 
 def _problem(k: int, each: ProblemFigures) -> _ProblemPart:
@@ -484,7 +497,7 @@ def _statement(problem: Problem) -> str:
 
 def _node_table(k: int, each: ProblemFigures) -> str:
     problem = each.problem
-    latex = _latex_by_index(problem)
+    latex = _node_formulas(problem, formula)
     prerequisites = {node.index: node.prerequisites for node in problem.dag.nodes} if problem else {}
     finals = problem.dag.finals if problem else frozenset()
     points = {node.index: node.points for node in problem.nodes} if problem else {}
@@ -495,7 +508,7 @@ def _node_table(k: int, each: ProblemFigures) -> str:
         cells: list[str | Cell] = [f"{index}{' final' if index in finals else ''}"]
         if problem is not None:
             cells += [", ".join(map(str, prerequisites.get(index, ()))) or "–", str(points.get(index, "")),
-                      formula(latex.get(index, ""))]  # fmt: skip
+                      latex.get(index, "")]  # fmt: skip
         cells += [Cell(_share(n, one.n)) for n in (one.matched, one.credited)] if one and one.n else ["–", "–"]
         rows.append(cells)
         ids.append(f"p{k}n{index}")
@@ -581,7 +594,7 @@ def _matched_table(k: int, row: Row, shown: Sequence[GradedFormula], marked: Col
     grade = row.grade
     if not (grade.matched or grade.credited):
         return f'<p>No node is matched: all the <a href="#p{k}t">nodes of the problem</a> are missing.</p>'
-    latex = _latex_by_index(row.problem)
+    latex = _node_formulas(row.problem, latex_of)
     by: dict[int, tuple[int, GradedFormula]] = {}
     for n, item in enumerate(shown):
         for index in item.nodes:
@@ -590,11 +603,12 @@ def _matched_table(k: int, row: Row, shown: Sequence[GradedFormula], marked: Col
     for index in sorted(latex.keys() | set(grade.credited) | set(grade.missing)):
         own = _state(grade, index)
         cells = [_node_link(k, index), f"{svg.LETTERS[own]} {_STATES[own]}"]
-        cells += [latex_of(latex[index])] if index in latex else []
+        cells += [latex[index]] if index in latex else []
         if index in by:
             n, item = by[index]
             link = f' <a href="#r{row.place}f{n}">in the text</a>' if n in marked else ""
-            cells += [f"{formula(item.latex)}{link}", _how(item, index)]
+            said = text_of(item.latex) if item.kind == "text" else formula(item.latex)
+            cells += [f"{said}{link}", _how(item, index)]
         else:
             cells += ["follows from a matched node" if own == "c" else "", ""]
         rows.append(cells)
@@ -656,11 +670,12 @@ def _because(item: GradedFormula) -> str:
 # What there is room for. ----------------------------------------------------------------------------------------
 
 
-def _assembled(one: _RolloutPart, kept: Mapping[int, int]) -> str:
-    """A rollout with as much as was chosen for it: 0 nothing, 1 its tables, 2 its text too."""
-    level = kept[one.place]
-    linked = one.tables if level > 1 else _TO_TEXT.sub("", one.tables)
-    tables = linked if level > 0 else "<p>The tables are left out, to keep the page small.</p>"
+def _assembled(one: _RolloutPart, level: int) -> str:
+    """A rollout with as much as was chosen for it: 0 its line, 1 its tables, 2 its text too; nothing at -1."""
+    if level < 0:
+        return ""
+    tables = one.tables if level > 1 else _TO_TEXT.sub("", one.tables)
+    tables = tables if level > 0 else "<p>The tables are left out, to keep the page small.</p>"
     text = one.text if level > 1 else "<p>The solution is left out, to keep the page small.</p>" if one.text else ""
     return _rollout_html(one, f"{tables}{text}")
 
@@ -682,10 +697,14 @@ def _chosen(
         for item in pair.disagreements
     }
     rollouts.sort(key=lambda one: (one.place not in disputed, _interest(one.row.grade), one.place))
-    kept = {one.place: 0 for one in rollouts}
-    room -= sum(_size(_rollout_html(one, "")) + 150 for one in rollouts)
-    for level, sizes in ((1, [_size(one.tables) for one in rollouts]), (2, [_size(one.text) for one in rollouts])):
-        for one, size in zip(rollouts, sizes, strict=True):
+    kept = {one.place: 0 if one.place in disputed else -1 for one in rollouts}  # what a list above leads to is there
+    sizes = (
+        [_size(_rollout_html(one, "")) + _SAID_OF_CUT for one in rollouts],
+        [_size(one.tables) for one in rollouts],
+        [_size(one.text) for one in rollouts],
+    )
+    for level, needed in enumerate(sizes):
+        for one, size in zip(rollouts, needed, strict=True):
             room -= size
             if room < 0:
                 return kept

@@ -403,15 +403,18 @@ def _report(results: Path, raw: Sequence[Mapping[str, Any]], rows: tuple[Row, ..
 
 def _group(name: str, rows: Sequence[Row], numbers: Mapping[str, int], replicates: int) -> Group:
     scored = [(row, row.grade.score) for row in rows if row.grade.score is not None]
-    clusters = np.array([numbers[row.grade.problem_id] for row, _ in scored], dtype=np.int64)
 
-    def mean(values: Iterable[float]) -> Estimate:
-        return mean_estimate(np.array(list(values), dtype=np.float64), clusters, replicates=replicates)
+    def mean(value_of: Callable[[Grade], float | None]) -> Estimate:
+        known = [(numbers[row.grade.problem_id], value_of(row.grade)) for row, _ in scored]
+        pairs = [(cluster, value) for cluster, value in known if value is not None]
+        values = np.array([value for _, value in pairs], dtype=np.float64)
+        clusters = np.array([cluster for cluster, _ in pairs], dtype=np.int64)
+        return mean_estimate(values, clusters, replicates=replicates)
 
     return Group(
-        name, len(rows), len(rows) - len(scored), mean(score for _, score in scored),
-        mean(row.grade.policies.get("strict", 0.0) for row, _ in scored),
-        mean(float(row.grade.final_correct) for row, _ in scored), bins_of(score for _, score in scored),
+        name, len(rows), len(rows) - len(scored), mean(lambda grade: grade.score),
+        mean(lambda grade: grade.policies.get("strict")), mean(lambda grade: float(grade.final_correct)),
+        bins_of(score for _, score in scored),
     )  # fmt: skip
 
 

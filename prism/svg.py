@@ -262,13 +262,18 @@ def histogram(counts: Sequence[int], labels: Sequence[str], title: str, told: st
     return _svg(width, height, "histogram", title, told, "".join(parts))
 
 
+def limits(points: Sequence[tuple[float, float, int]]) -> tuple[float, float]:
+    """Lowest and highest number of both axes of a scatter plot."""
+    numbers = [number for x, y, _ in points for number in (x, y)]
+    return min([0.0, *numbers]), max([1.0, *numbers])
+
+
 def scatter(points: Sequence[tuple[float, float, int]], title: str, told: str, x_label: str, y_label: str) -> str:
     """Points, each with a count that is its area; the diagonal is where both agree.
 
     Both axes go from 0 to 1, or on to the lowest and the highest number, where a scale is another.
     """
-    low = min([0.0, *(number for x, y, _ in points for number in (x, y))])
-    high = max([1.0, *(number for x, y, _ in points for number in (x, y))])
+    low, high = limits(points)
     side, left, top, pad = 300, 76, 22, 16  # [px]; the largest circle stays inside the frame
     most = max((count for _, _, count in points), default=1)
     parts = [

@@ -138,8 +138,8 @@ def _footer(found: Report, parts: Sequence[_ProblemPart], kept: Mapping[int, int
         cut = (
             f"<p>To keep the page small, {_count(no_text, 'solution')}, the tables of {_count(no_table, 'rollout')} "
             f"and all but the figures of {absent} are left out: texts first, then tables, then all. Those with all "
-            "points go first; then those with no points and no formula, with no points, with some points; then failures "
-            "of the grader, and large disagreements last. <code>prism report --full</code> keeps everything.</p>"
+            "points go first; then those with no points and no formula, with no points, with some points; then "
+            "failures of the grader, and large disagreements last. <code>prism report --full</code> keeps all.</p>"
         )
     graders = "".join(
         f"<li>PRISM {text_of(version)}, fingerprint <code>{text_of(sign)}</code></li>"
@@ -396,9 +396,15 @@ def _coefficients(name: str, caption: str, found: Mapping[str, Estimate]) -> str
 
 
 def _estimate(found: Estimate) -> tuple[Cell, str, Cell]:
-    value = "undefined" if found.value is None else f"{found.value:.3f}"
-    interval = text_of(REASONS.get(found.reason, "")) if found.low is None else f"{found.low:.3f} to {found.high:.3f}"
+    value = "undefined" if found.value is None else _number(found.value)
+    interval = text_of(REASONS.get(found.reason, ""))
+    if found.low is not None and found.high is not None:
+        interval = f"{_number(found.low)} to {_number(found.high)}"
     return Cell(value), interval, Cell(str(found.n))
+
+
+def _number(value: float) -> str:
+    return f"{round(value, 3) + 0.0:.3f}"  # no minus before a zero
 
 
 def _disagreements(pair: Pair, k: int, places: Mapping[tuple[str, str], int]) -> str:

@@ -70,6 +70,7 @@ SCRIPTS = (
     Script("same_output", "robustness/same_output.py"),
     Script("threads", "robustness/threads.py"),
     Script("kills", "robustness/kills.py"),
+    Script("report", "robustness/report.py"),  # in Chromium, where there is one
     Script("reward_calls", "speed/rewards.py"),
     Script("framework_examples", "frameworks/examples.py"),  # those whose environments are there
     Script("doors", "frameworks/doors.py"),  # makes environments of its own, once

@@ -486,7 +486,9 @@ def _problem(k: int, each: ProblemFigures) -> _ProblemPart:
         body += [svg.edges(drawn, f"e{k}"), scrolled(whole, "Reference DAG, all solutions")]
     body.append(_node_table(k, each))
     layouts = None if drawn is None else (drawn, f"e{k}")
-    rollouts = tuple(_rollout(k, row, layouts) for row in each.rows)
+    listed = {node.index for node in each.nodes} | _node_formulas(problem, str).keys()
+    # Where a row was made from another state of the problem, its nodes are not those above: no link leads to them.
+    rollouts = tuple(_rollout(k if row.problem is problem and listed else None, row, layouts) for row in each.rows)
     top = f'<details class="problem"><summary>{head}</summary>{"".join(body)}'
     return _ProblemPart((top, "</div></details>\n"), rollouts)
 
@@ -529,7 +531,7 @@ def _share(part: int, whole: int) -> str:
 # Rollouts. ------------------------------------------------------------------------------------------------------
 
 
-def _rollout(k: int, row: Row, layouts: tuple[svg.Layout, str] | None) -> _RolloutPart:
+def _rollout(k: int | None, row: Row, layouts: tuple[svg.Layout, str] | None) -> _RolloutPart:
     grade = row.grade
     name = name_of("(no sample id)" if grade.sample_id is None else grade.sample_id)
     model = f" · {name_of(row.model)}" if row.model and row.model != grade.sample_id else ""
@@ -595,11 +597,12 @@ def _drawn(row: Row, layouts: tuple[svg.Layout, str] | None) -> str:
     )
 
 
-def _matched_table(k: int, row: Row, shown: Sequence[GradedFormula], marked: Collection[int]) -> str:
+def _matched_table(k: int | None, row: Row, shown: Sequence[GradedFormula], marked: Collection[int]) -> str:
     """The nodes, each with the formula that matched it and what that took."""
     grade = row.grade
     if not (grade.matched or grade.credited):
-        return f'<p>No node is matched: all the <a href="#p{k}t">nodes of the problem</a> are missing.</p>'
+        nodes = "nodes of the problem" if k is None else f'<a href="#p{k}t">nodes of the problem</a>'
+        return f"<p>No node is matched: all the {nodes} are missing.</p>"
     latex = _node_formulas(row.problem, latex_of)
     by: dict[int, tuple[int, GradedFormula]] = {}
     for n, item in enumerate(shown):
@@ -633,8 +636,9 @@ def _how(item: GradedFormula, index: int) -> str:
     return f"{body}<span class=quiet> Stage {match.stage}: {text_of(stage)}</span>"
 
 
-def _node_link(k: int, index: int) -> str:
-    return f'<a href="#p{k}n{index}">{index}</a>'
+def _node_link(k: int | None, index: int) -> str:
+    """A node of the problem with this number on the page; None where its nodes are others."""
+    return str(index) if k is None else f'<a href="#p{k}n{index}">{index}</a>'
 
 
 def _first_alike(shown: Sequence[GradedFormula]) -> list[int]:
@@ -646,7 +650,7 @@ def _first_alike(shown: Sequence[GradedFormula]) -> list[int]:
     ]
 
 
-def _formula_table(k: int, row: Row, shown: Sequence[GradedFormula], told_at: Sequence[int]) -> str:
+def _formula_table(k: int | None, row: Row, shown: Sequence[GradedFormula], told_at: Sequence[int]) -> str:
     """The formulas, in the order of the text, with what became of each; where they match, the table above says how."""
     times = Counter(told_at)
     rows, ids = [], []

@@ -63,6 +63,7 @@ class Row:
         place: its number in the file, from 1.
         model: that wrote the solution; empty where the row does not say.
         has_formulas: the row lists them; a compact one does not.
+        problem_sha256: of the problem that it was graded against.
         problem: None where none fits.
         text: of the solution; None where none fits.
         unfit: keys of `UNFIT`.
@@ -72,6 +73,7 @@ class Row:
     grade: Grade
     model: str
     has_formulas: bool
+    problem_sha256: str = ""
     problem: Problem | None = None
     text: str | None = None
     unfit: tuple[str, ...] = ()
@@ -300,7 +302,8 @@ def _rows(results: Path, raw: Sequence[Mapping[str, Any]]) -> list[Row]:
         try:
             meta = one.get("meta")
             model = meta.get("model") if isinstance(meta, Mapping) else None
-            rows.append(Row(place, grade_of(one), "" if model is None else str(model), "formulas" in one))
+            digest = str(one.get("problem_sha256") or "")
+            rows.append(Row(place, grade_of(one), "" if model is None else str(model), "formulas" in one, digest))
         except PrismError as error:
             faults.append(f"row {place}: {error}")
     if faults:
@@ -437,8 +440,10 @@ def _by_problem(rows: Sequence[Row], numbers: Mapping[str, int]) -> tuple[Proble
     found = []
     for name, own in parted.items():
         problem = next((row.problem for row in own if row.problem is not None), None)
-        # Rows of another state of the problem file speak of other nodes.
-        scored = [row.grade for row in own if row.grade.score is not None and (problem is None or row.problem)]
+        # Rows of another state of the problem file speak of other nodes; of several states nobody can tell which.
+        fits = [row for row in own if row.problem is problem]
+        is_one = len({row.problem_sha256 for row in fits}) == 1
+        scored = [row.grade for row in fits if row.grade.score is not None and is_one]
         indices = sorted({k for grade in scored for k in (*grade.credited, *grade.missing)})
         matched = Counter(k for grade in scored for k in grade.matched)
         credited = Counter(k for grade in scored for k in grade.credited)

@@ -27,7 +27,7 @@ from prism.report import BINS, UNFIT, Group, Report, missed, reason_of
 
 _SHOWN_REASON = 160  # characters of what a rater said
 _LEAST_ROOM = 12  # columns for formulas beside a wide drawing in a narrow terminal
-_SHOWN_ITEMS = 50  # rows of a comparison on a terminal
+_SHOWN_ITEMS = 50  # rows of a comparison or of problems on a terminal
 _BREAKS = re.compile(r"(\s+)|(?<![\\({])(?=\\)")  # where a line of LaTeX may end: at blanks, before commands
 _ASCII_BOX = "    \n    \n -- \n" + "    \n" * 5  # a line under the heads; uprights would be taken for rails
 
@@ -248,13 +248,15 @@ def report_tables(found: Report) -> list[RenderableType]:
     scores = _table("Rollouts by score", BINS)
     scores.add_row(*map(str, found.overall.bins))
     problems = _table("Problems, the hardest first", ("problem", "rollouts", "score", "final", "domain", "difficulty"))
-    for each in found.problems:
+    for each in found.problems[:_SHOWN_ITEMS]:
         known = each.problem
         problems.add_row(
             _one_line(each.group.name), str(each.group.n), _decimal(each.group.mean), _decimal(each.group.final),
             known.domain if known else "", (known.difficulty.level or "") if known else "",
         )  # fmt: skip
     parts += [scores, problems]
+    more = len(found.problems) - _SHOWN_ITEMS
+    parts += [f"and {more} more; --json lists all of them"] if more > 0 else []
     if listed := missed(found):
         nodes = _table("Nodes that most rollouts miss", ("problem", "node", "reference formula", "without credit"))
         for each, one in listed:

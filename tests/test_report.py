@@ -278,6 +278,21 @@ def test_a_row_is_never_shown_beside_what_it_was_not_made_from(material, tmp_pat
     assert "has another sha256" in html
 
 
+def test_a_row_of_another_state_of_a_problem_leads_to_no_node_of_it(material):
+    other = [{**row, "problem_sha256": "0" * 64} for row in material.rows[:1]]
+    found = material.report(rows=[*other, *material.rows[1:]])
+    (own,) = [each for each in found.problems if each.group.name == other[0]["problem_id"]]
+    assert {node.n for node in own.nodes} == {own.group.n - 1}
+    html = html_page(found)
+    checked(html)
+    rollout = html.partition('<div id="r1">')[2].partition("</details>")[0]
+    assert "Shown without: the problem with this id has another sha256" in rollout
+    assert "matched" in rollout
+    assert 'href="#p' not in rollout
+    alone = material.report(rows=[*other, *material.rows[1:]], problems="")
+    assert [each.nodes for each in alone.problems if each.group.name == own.group.name] == [()]
+
+
 def test_a_row_that_holds_no_grade_is_named(material):
     bad = [material.rows[0], {**material.rows[1], "score": 2}, {**material.rows[1], "matched": ["one"]}]
     with pytest.raises(DataFileError) as caught:

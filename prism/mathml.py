@@ -99,6 +99,8 @@ def _written(element: Element, depth: int) -> str:
         _Refused: it holds what does not stand in the lists.
     """
     tag = element.tag
+    if tag == "menclose" and element.attrib == {"notation": "box"}:  # a box says who stands by it, not what it is
+        return f"<mrow>{_row(_unwrapped(element), depth + 1)}</mrow>"
     if tag not in _ELEMENTS or depth > 4 * _MAX_DEPTH or (element.tail or "").strip():
         raise _Refused(tag)
     if tag == "mrow" and not element.attrib and len(element) == 1:

@@ -341,16 +341,16 @@ def test_a_page_keeps_its_limit_and_says_what_is_left_out(material):
     texts = whole.count('<pre class="text">')
     assert texts == len(material.rows)
     assert "left out" not in whole
-    limit = size - 3_000
-    cut = html_page(found, limit=limit)
+    cuts = {limit: html_page(found, limit=limit) for limit in range(size - 6_000, size, 1_000)}
+    assert all(len(cut.encode()) <= limit for limit, cut in cuts.items())
+    cut = next(cut for cut in cuts.values() if 0 < cut.count('<pre class="text">') < texts)
     checked(cut)
-    assert len(cut.encode()) <= limit
-    assert 0 < cut.count('<pre class="text">') < texts
     assert "To keep the page small" in cut
     kept = [row["score"] for k, row in enumerate(material.rows, 1) if f'<a id="r{k}f' in cut]
     assert any(0 < score < 1 for score in kept)  # rollouts with all points go first
     bare = html_page(found, limit=1)
     checked(bare)
+    assert "rollouts more, left out" in bare
     assert 'class="text"' not in bare
 
 
@@ -404,6 +404,13 @@ def test_what_looks_like_html_is_text(latex):
     html = as_mathml(latex)
     found = [element.tag for element in ET.fromstring(html or "<math/>").iter()]
     assert set(found) <= {"math", "mi", "mo", "mtext", "mrow"}
+
+
+def test_a_box_is_no_part_of_a_formula_and_a_function_has_its_space():
+    assert as_mathml(r"\boxed{a}") == "<math><mrow><mi>a</mi></mrow></math>"
+    assert as_mathml(r"\cancel{a}") == ""
+    space = '<mspace width="0.167em"></mspace>'
+    assert as_mathml(r"\sin x") == f"<math><mi>sin</mi>{space}<mi>x</mi></math>"
 
 
 def test_shipped_formulas_have_sound_mathml():

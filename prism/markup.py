@@ -91,12 +91,13 @@ def prose(text: str) -> str:
         start, end = found.span
         drawn = as_mathml(found.latex) if start >= at and found.kind in ("inline", "display") else ""
         if drawn:
-            opening = next((sign for sign in _DELIMITERS if text[at:start].endswith(sign)), "")
-            closing = _DELIMITERS.get(opening, "")
-            if not text.startswith(closing, end):
-                opening = closing = ""
-            parts += [text_of(text[at : start - len(opening)]), drawn]
-            at = end + len(closing)
+            before, behind = text[at:start].rstrip(), text[end:].lstrip()
+            opening = next((sign for sign in _DELIMITERS if before.endswith(sign)), "")
+            if opening and behind.startswith(_DELIMITERS[opening]):
+                start = at + len(before) - len(opening)
+                end = len(text) - len(behind) + len(_DELIMITERS[opening])
+            parts += [text_of(text[at:start]), drawn]
+            at = end
     whole = "".join([*parts, text_of(text[at:])])
     return "".join(f'<p class="prose">{each.strip()}</p>' for each in _PARAGRAPH.split(whole) if each.strip())
 

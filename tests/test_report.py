@@ -377,6 +377,7 @@ def test_signs_that_mislead_are_written_out():
     assert text_of("a\u202eb\x00\ud83dc\r\nd\re\ufeff\U0001ffff😀") == (
         "a⟨U+202E⟩b⟨U+0000⟩⟨U+D83D⟩c\nd⟨U+000D⟩e⟨U+FEFF⟩⟨U+1FFFF⟩😀"
     )
+    assert prose("It is \\[ a = 1 \\] or $$b$$.").count("$") == prose("It is \\[ a = 1 \\].").count("\\") == 0
     assert prose("Mass $m$ falls\n\nfar <b>.") == (
         '<p class="prose">Mass <math><mi>m</mi></math> falls</p><p class="prose">far &lt;b&gt;.</p>'
     )

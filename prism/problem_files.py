@@ -1,0 +1,129 @@
+r"""A problem as the text of a file, laid out as in `dags/`: strings between single quotes, so that LaTeX stays as it is.
+
+Refused: a TOML library. `tomli-w` doubles every backslash, and no library knows which comment belongs to which node.
+What is written is read back by `tomllib` as the same values, whatever the texts hold; a test tries it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+
+from prism.errors import PrismError
+
+WIDTH = 118  # columns of a comment line
+_PROBLEM = (
+    "id", "title", "domain", "kind", "origin", "source", "difficulty", "final_answer_form",
+    "final_answer_instructions", "significant_figures", "context",
+)  # fmt: skip
+_TABLES = ("givens", "symbols")
+_LISTS = ("subquestions", "grading_standard", "students")
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+_LINE = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]*")  # what may stand in a literal string of one line
+_LINES = re.compile(r"[^\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]*")  # the same, of several
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]+")
+_HALF = re.compile(r"[\ud800-\udfff]")  # half a surrogate pair, which JSON may hold and UTF-8 may not
+
+
+def problem_toml(
+    data: Mapping[str, object], *, head: Sequence[str] = (), notes: Mapping[int, Sequence[str]] | None = None
+) -> str:
+    """The keys of a problem file as TOML.
+
+    Args:
+        data: as `load_problem` takes them; a key without a value (None) is left out.
+        head: comment lines at the top.
+        notes: comment lines above a node, by its index.
+
+    Errors:
+        PrismError: a value that TOML does not have.
+    """
+    simple = [key for key in data if key not in (*_PROBLEM, *_TABLES, *_LISTS, "metadata")]
+    lines = _comment(head)
+    lines += [_entry(key, data[key]) for key in (*_PROBLEM, *simple) if data.get(key) is not None]
+    for key in _TABLES:
+        lines += _table(f"[{key}]", data.get(key))
+    for key in _LISTS:
+        for item in _sequence(data.get(key), key):
+            index = item.get("index") if isinstance(item, Mapping) else None
+            own = (notes or {}).get(index, ()) if isinstance(index, int) else ()
+            lines += _table(f"[[{key}]]", item, own)
+    lines += _table("[metadata]", data.get("metadata"))
+    return "\n".join(lines) + "\n"
+
+
+def _sequence(value: object, key: str) -> Sequence[object]:
+    if value is None:
+        return ()
+    if isinstance(value, list | tuple):
+        return value
+    raise PrismError(f"{key}: {value!r} is no list")
+
+
+def _table(title: str, value: object, notes: Sequence[str] = ()) -> list[str]:
+    if not value:
+        return []
+    if not isinstance(value, Mapping):
+        raise PrismError(f"{title}: {value!r} is no table")
+    return ["", *_comment(notes), title, *(_entry(key, item) for key, item in value.items() if item is not None)]
+
+
+def _comment(texts: Sequence[str]) -> list[str]:
+    """Texts as comment lines, none wider than `WIDTH`; a text goes on indented."""
+    lines: list[str] = []
+    for text in texts:
+        line = "#"
+        for word in _CONTROL.sub(" ", text).split(" "):
+            if len(line) + 1 + len(word) > WIDTH and line.strip("# "):
+                lines.append(line)
+                line = "#  "
+            line += f" {word}"
+        lines.append(line.rstrip())
+    return lines
+
+
+def _entry(key: str, value: object) -> str:
+    return f"{_key(key)} = {_value(value, key)}"
+
+
+def _key(key: str) -> str:
+    if _BARE_KEY.fullmatch(key):
+        return key
+    return f"'{key}'" if "'" not in key and _LINE.fullmatch(key) else _escaped(key)
+
+
+def _value(value: object, key: str) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float) and math.isfinite(value):
+        return repr(value)
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, Mapping):
+        items = [f"{_key(name)} = {_value(item, key)}" for name, item in value.items() if item is not None]
+        return f"{{ {', '.join(items)} }}" if items else "{}"
+    if isinstance(value, list | tuple):
+        items = [_value(item, key) for item in value if item is not None]
+        in_line = f"[{', '.join(items)}]"
+        if len(in_line) <= WIDTH or all(isinstance(item, int) for item in value):
+            return in_line
+        return "[\n" + "".join(f"    {item},\n" for item in items) + "]"
+    raise PrismError(f"{key}: {value!r} has no place in a TOML file")
+
+
+def _text(text: str) -> str:
+    """A text in the plainest quotes that hold it: backslashes stay as they are wherever TOML allows it."""
+    if "'" not in text and _LINE.fullmatch(text):
+        return f"'{text}'"
+    if "'''" not in text and not text.endswith("'") and _LINES.fullmatch(text):
+        first = "\n" if "\n" in text else ""  # the line break behind the quotes is none of the text
+        return f"'''{first}{text}'''"
+    return _escaped(text)
+
+
+def _escaped(text: str) -> str:
+    return json.dumps(_HALF.sub("\ufffd", text), ensure_ascii=False).replace("\x7f", "\\u007f")

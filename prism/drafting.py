@@ -1,0 +1,531 @@
+r"""A first reference DAG from a worked solution, by rule and for a person to correct.
+
+Nodes are what the solution claims in its displays and boxes (in its text where it has neither): of a chain
+`a = b = c` each member that says something new of a, numbers that are worked out and no sums on the way. Two formulas
+that the engine takes for one become one node. Edges are those of `derivation`; finals are the boxes, else the last
+formula of each part, or what the author says the answer is.
+
+A draft is graded before it is handed out: a node that the linter faults, that the problem itself states or that the
+solution is not seen to state is left out, and the reason is told. So every draft loads, has no fault, and gives its
+own solution all points; what it cannot be is right about physics. Refused: guessing at formulas that stand in words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from prism.attempts import resolved, subject_of
+from prism.claims import Claim, is_mention, match_claim
+from prism.commitment import REFUSALS
+from prism.context import Context, parse
+from prism.derivation import RULES, Derivation, derivation_of
+from prism.equivalence import is_identity
+from prism.errors import DataFileError, LatexSyntaxError, PrismError
+from prism.expr import EQUALITIES, Expr, Formula, formula, spell, symbol, symbols, walk
+from prism.grading import grade
+from prism.latex import LocatedFormula, Solution, extract, write
+from prism.linting import ONE_FORMULA, lint
+from prism.lowering import Mismatch
+from prism.matching import match
+from prism.parts import Part, parts_of
+from prism.problem import Problem, load_problem
+from prism.problem_files import problem_toml
+from prism.sayings import Saying, sayings_of
+from prism.stated import Asked, numeric_of, stated_number
+from prism.tape import TapeTooLarge
+from prism.unearned import given_nodes
+
+MAX_NODES = 30  # a reference of more nobody reads; what stands before the last answers is kept
+MAX_ROUNDS = 8  # of leaving out what the checks refuse; each round leaves out a node at least
+LETTERS = "abcdefgh"  # parts that a problem may mark
+ANSWER = "ans"  # the name of an answer that has none
+_AS_NODE = Asked(is_node=True)
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A formula of the solution that became no node, and why."""
+
+    latex: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class DraftNode:
+    """One node of a draft.
+
+    Attributes:
+        latex: its formula.
+        letter: of the part that it answers, if the solution marks parts.
+        is_final: a final answer.
+        why: why it is a node, and why it is final, in words.
+        dependency: indices of the nodes that it was derived from.
+        edges: of each of these why, in words.
+        doubtful: indices of nodes that it may have been derived from as well.
+    """
+
+    latex: str
+    letter: str
+    is_final: bool
+    why: tuple[str, ...]
+    dependency: tuple[int, ...]
+    edges: tuple[str, ...]
+    doubtful: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A problem file made by rule.
+
+    Attributes:
+        data: the keys of a problem file, as `load_problem` takes them.
+        nodes: in index order, from 1.
+        left_out: in the order of the text.
+        remarks: what a person should know of the whole.
+    """
+
+    data: Mapping[str, Any]
+    nodes: tuple[DraftNode, ...]
+    left_out: tuple[LeftOut, ...]
+    remarks: tuple[str, ...]
+
+    def toml(self) -> str:
+        """The problem file, with a comment at each node that says how it came about."""
+        head = (
+            "Drafted by rule from a worked solution. Nobody has checked it: look at each formula and each edge, then",
+            "run `prism lint` on this file. Lines that begin with # are for you; the grader does not see them.",
+            *(f"Note: {remark}" for remark in self.remarks),
+            *(f"Left out: {_one_line(each.latex)} ({each.why})" for each in self.left_out),
+        )
+        return problem_toml(self.data, head=head, notes={k: _told(node) for k, node in enumerate(self.nodes, start=1)})
+
+
+def draft(solution: Solution, *, problem: str = "", answers: Sequence[str] = (), name: str = "draft") -> Draft:
+    """Draft a problem file from a worked solution.
+
+    Args:
+        solution: the text of a worked solution, with LaTeX; or messages, or steps, as `grade` takes them.
+        problem: its problem statement.
+        answers: the final answers, LaTeX, if they are known; otherwise the boxes or the last formulas are.
+        name: the id of the problem.
+
+    Errors:
+        PrismError: no formula of the solution can be a node.
+    """
+    setting = _Setting(name, problem, _context_of(problem))
+    extraction = extract(solution)
+    found = [item for item in extraction if item.kind != "thinking"]
+    letters = [part.letter for part in _parts_told(problem, extraction.text)]
+    parts = parts_of(extraction.text, letters)
+    sayings, _ = sayings_of(found, extraction.text, parts, (), setting.context)
+    left_out: list[_Gone] = []
+    candidates = _merged(list(_candidates(sayings, left_out, setting)), setting, left_out)
+    remarks: list[str] = []
+    steps = _with_finals(candidates, [answer for answer in answers if answer.strip()], setting, remarks, left_out)
+    steps = _capped(steps, left_out)
+    return _settled(steps, extraction.text, setting, remarks, left_out)
+
+
+@dataclass(frozen=True, slots=True)
+class _Setting:
+    """What is known of the problem before its nodes are."""
+
+    name: str
+    problem: str
+    context: Context
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A formula that may become a node.
+
+    Attributes:
+        formula, latex: what is stated.
+        order: of its place in the text, and of its last one.
+        is_boxed: it stands in a box.
+        letter: of the part that it stands in.
+        why: in words.
+        is_final: it answers.
+    """
+
+    formula: Formula
+    latex: str
+    order: int
+    last: int
+    is_boxed: bool
+    letter: str
+    why: tuple[str, ...]
+    is_final: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Gone:
+    """What was left out, and where it stood."""
+
+    order: int
+    left_out: LeftOut
+
+
+def _context_of(problem: str) -> Context:
+    """What the text of a problem gives. The loader knows how to read it; it wants a node, which says nothing here."""
+    node = {"index": 1, "formula": "0 = 0", "dependency": [], "is_final_answer": True}
+    return load_problem({"id": "draft", "context": problem, "grading_standard": [node]}).context
+
+
+def _parts_told(problem: str, text: str) -> tuple[Part, ...]:
+    """The parts of a problem whose letters stand both in its statement and in the solution, from a on."""
+    best: tuple[Part, ...] = ()
+    for n in range(2, len(LETTERS) + 1):
+        asked, answered = parts_of(problem, LETTERS[:n]), parts_of(text, LETTERS[:n])
+        if all({part.letter for part in parts} >= set(LETTERS[:n]) for parts in (asked, answered)):
+            best = tuple(part for part in asked if part.letter)
+    return best if len({part.letter for part in best}) == len(best) else ()
+
+
+# Candidates. ----------------------------------------------------------------------------------------------------
+
+
+def _candidates(sayings: Sequence[Saying], left_out: list[_Gone], setting: _Setting) -> Iterator[_Candidate]:
+    """What the displays and boxes of a solution state, taken apart into formulas of two members."""
+    set_off = [saying for saying in sayings if saying.located.kind in ("display", "boxed")]
+    readable = [saying for saying in set_off if saying.formula is not None]
+    for saying in set_off if readable else sayings:
+        if saying.formula is None:
+            left_out.append(_Gone(saying.order, LeftOut(saying.located.latex, f"not read: {_one_line(saying.fault)}")))
+            continue
+        if saying.located.in_passing:
+            left_out.append(_Gone(saying.order, LeftOut(saying.located.latex, "said in passing")))
+            continue
+        is_boxed = saying.located.kind == "boxed"
+        for stated in _pieces(saying.formula):
+            if isinstance(stated, str):
+                left_out.append(_Gone(saying.order, LeftOut(saying.located.latex, stated)))
+                continue
+            said = _with_subject(stated) if is_boxed else stated
+            why_not, latex = _why_no_node(said, saying, setting)
+            if why_not:
+                left_out.append(_Gone(saying.order, LeftOut(latex, why_not)))
+                continue
+            how = {"boxed": "in a box", "display": "displayed"}.get(saying.located.kind, "in the text")
+            letter = saying.letters[0] if len(saying.letters) == 1 else ""
+            yield _Candidate(said, latex, saying.order, saying.order, is_boxed, letter, (how,))
+
+
+def _with_subject(f: Formula) -> Formula:
+    """An answer without a name gets one."""
+    if f.kind != "expression" or f.members[0].op in ("sym", "list"):
+        return f
+    return formula((symbol(ANSWER), f.members[0]), ("=",), f.latex, f.depends)
+
+
+def _pieces(f: Formula) -> Iterator[Formula | str]:
+    """The formulas that one states: the parts of a system, of a chain what each member adds; or why there is none."""
+    if f.kind in ("system", "implication"):
+        for part in f.parts:
+            yield from _pieces(part)
+        return
+    if f.kind != "chain" or not EQUALITIES.issuperset(f.relations):
+        yield f
+        return
+    first, *others = f.members
+    end = f.members[-1]
+    for k, member in enumerate(others):
+        relation = "=" if "=" in f.relations[: k + 1] or f.relations[0] == ":=" else f.relations[0]
+        if stated_number(member) is not None:
+            if member is end or not any(stated_number(later) is not None for later in others[k + 1 :]):
+                yield formula((first, member), (relation,), "", f.depends)
+            continue
+        if not symbols(member) or any(inner.op == "unit" for inner in walk(member)):
+            if member is end:
+                yield "values put in and not worked out"
+            continue
+        yield formula((first, member), (relation,), "", f.depends)
+
+
+def _why_no_node(f: Formula, saying: Saying, setting: _Setting) -> tuple[str, str]:
+    """Why a formula can be no node, or an empty text; and its LaTeX."""
+    latex = saying.located.latex
+    if f.kind == "text":
+        return "words", latex
+    if is_mention(f) or f.kind == "expression":
+        return "no relation", latex
+    written = _written(f, saying, setting.context)
+    if written is None:
+        return "cannot be written by itself", latex
+    if f.kind == "equation" and _says_nothing(f, setting.context):
+        return "true whatever its symbols are", written
+    return "", written
+
+
+def _written(f: Formula, saying: Saying, context: Context) -> str | None:
+    """LaTeX that is read as a formula again: in the canonical spelling, or as the solution has it."""
+    texts = [saying.located.latex] if f is saying.formula else []
+    try:
+        texts.insert(0, write(f))
+    except (PrismError, ValueError, KeyError):  # a construct that has no spelling yet
+        pass
+    for latex in texts:
+        try:
+            read = parse(latex, context=context)
+        except LatexSyntaxError:
+            continue
+        if (read.kind, read.members, read.parts) == (f.kind, f.members, f.parts):
+            return latex
+    return None
+
+
+def _says_nothing(f: Formula, context: Context) -> bool:
+    try:
+        return is_identity(resolved(f), context)
+    except (TapeTooLarge, Mismatch):
+        return False
+
+
+# One node for what is one formula. -------------------------------------------------------------------------------
+
+
+def _merged(found: Sequence[_Candidate], setting: _Setting, left_out: list[_Gone]) -> list[_Candidate]:
+    """Candidates without repetitions.
+
+    The place is that of the first, since what stands between may rest on it; the form is the one that is solved for a
+    symbol. To the engine both are one.
+    """
+    kept: list[_Candidate] = []
+    for each in found:
+        at = next((k for k, other in enumerate(kept) if _is_same(other, each, setting.context)), None)
+        if at is None:
+            kept.append(each)
+            continue
+        other = kept[at]
+        better = each if not _is_solved(other.formula) and _is_solved(each.formula) else other
+        gone = other if better is each else each
+        left_out.append(_Gone(gone.order, LeftOut(gone.latex, f"the same as {better.latex}")))
+        kept[at] = replace(
+            better, order=other.order, last=each.last, is_boxed=other.is_boxed or each.is_boxed,
+            letter=each.letter if each.is_boxed else other.letter, why=tuple(dict.fromkeys(other.why + each.why)),
+        )  # fmt: skip
+    return kept
+
+
+def _is_solved(f: Formula) -> bool:
+    return numeric_of(f) is not None or subject_of(f) is not None
+
+
+def _is_same(one: _Candidate, other: _Candidate, context: Context) -> bool:
+    """Whether a copy of one would match the other, without a value put in; numbers by what they say."""
+    a, b = one.formula, other.formula
+    numbers = [numeric_of(f) for f in (a, b)]
+    if (numbers[0] is None) != (numbers[1] is None):
+        return False
+    if numbers[0] is not None and numbers[1] is not None and numbers[0].subject != numbers[1].subject:
+        return False
+    if numbers[0] is None and symbols(*a.members) != symbols(*b.members):
+        return False
+    if one.letter != other.letter and one.letter and other.letter and numbers[0] is not None:
+        return False
+    verdict = match(a, b, context, _AS_NODE)
+    return verdict.status == "equivalent" and (numbers[0] is not None or verdict.stage <= ONE_FORMULA)
+
+
+# Answers. ---------------------------------------------------------------------------------------------------------
+
+
+def _with_finals(
+    found: list[_Candidate], answers: Sequence[str], setting: _Setting, remarks: list[str], left_out: list[_Gone]
+) -> list[_Candidate]:
+    """The candidates up to the last answer, with the answers marked."""
+    if not found:
+        raise PrismError("no formula of the solution can be a node; " + _reasons(left_out))
+    places, why = _answers_told(found, answers, setting, remarks), "it is the answer that was named"
+    if not places:
+        places, why = {k for k, each in enumerate(found) if each.is_boxed}, "the answer stands in a box"
+    if not places:
+        last = {each.letter: k for k, each in enumerate(found)}
+        places = {k for letter, k in last.items() if letter} or {len(found) - 1}
+        why = "nothing is boxed, so the last formula of its part is the answer"
+    marked = [
+        replace(each, is_final=True, why=(*each.why, why)) if k in places else each for k, each in enumerate(found)
+    ]
+    end = max((each for each in marked if each.is_final), key=lambda each: each.last)
+    marked = sorted((replace(each, order=each.last) if each is end else each for each in marked), key=lambda e: e.order)
+    at = max(k for k, each in enumerate(marked) if each.is_final)
+    left_out += [_Gone(each.order, LeftOut(each.latex, "it stands below the last answer")) for each in marked[at + 1 :]]
+    return marked[: at + 1]
+
+
+def _answers_told(
+    found: list[_Candidate], answers: Sequence[str], setting: _Setting, remarks: list[str]
+) -> set[int]:
+    """The places of the candidates that say what the author says is the answer; one that none says is added."""
+    places: set[int] = set()
+    for answer in answers:
+        try:
+            read = parse(_bare(answer), context=setting.context)
+        except LatexSyntaxError as error:
+            remarks.append(f"the answer {_one_line(answer)} is not read: {_one_line(str(error))}")
+            continue
+        at = next((k for k in range(len(found) - 1, -1, -1) if _answers(found[k].formula, read, setting.context)), None)
+        if at is not None:
+            places.add(at)
+        else:
+            remarks.append(f"no formula of the solution is seen to state the answer {_one_line(answer)}")
+    return places
+
+
+def _bare(answer: str) -> str:
+    """An answer without its delimiters and box."""
+    items = extract(answer)
+    return items[0].latex if len(items) == 1 else answer
+
+
+def _answers(node: Formula, answer: Formula, context: Context) -> bool:
+    """Whether a node is an answer: it says the same, or has it for its other side."""
+    said = answer
+    if answer.kind == "expression" and node.kind == "equation":
+        said = formula((node.members[0], answer.members[0]), ("=",), answer.latex, answer.depends)
+    verdict = match_claim(node, Claim(said, is_committed=True), context, _AS_NODE)
+    return verdict.status == "equivalent"
+
+
+def _capped(found: list[_Candidate], left_out: list[_Gone]) -> list[_Candidate]:
+    """At most `MAX_NODES`: all answers, and the last formulas before them."""
+    finals = [each for each in found if each.is_final]
+    n_free = max(MAX_NODES - len(finals), 0)
+    others = [each for each in found if not each.is_final]
+    dropped = others[: max(len(others) - n_free, 0)]
+    why = f"more than {MAX_NODES} nodes"
+    left_out += [_Gone(each.order, LeftOut(each.latex, why)) for each in dropped]
+    return [each for each in found if each not in dropped]
+
+
+# The checks. ------------------------------------------------------------------------------------------------------
+
+
+def _settled(
+    steps: list[_Candidate], text: str, setting: _Setting, remarks: list[str], left_out: list[_Gone]
+) -> Draft:
+    """The draft, once nothing is left that the checks refuse."""
+    for _ in range(MAX_ROUNDS):
+        derived = derivation_of([each.formula for each in steps], _finals(steps), setting.context)
+        data = _data(steps, derived, setting)
+        refused = _refused(data, text)
+        if not refused:
+            break
+        left_out += [_Gone(each.order, LeftOut(each.latex, refused[k])) for k, each in enumerate(steps) if k in refused]
+        steps = [each for k, each in enumerate(steps) if k not in refused]
+        if not steps:
+            raise PrismError("no formula of the solution can be a node; " + _reasons(left_out))
+        if not any(each.is_final for each in steps):
+            remarks.append("what seemed to be the answer is no node; the last formula that is one stands for it")
+        if not steps[-1].is_final:
+            steps[-1] = replace(steps[-1], is_final=True, why=(*steps[-1].why, "it is the last formula"))
+    gone = tuple(each.left_out for each in sorted(left_out, key=lambda each: each.order))
+    nodes = _nodes(steps, derived)
+    told = {"left_out": [{"formula": each.latex, "why": each.why} for each in gone], "remarks": list(remarks)}
+    data["metadata"] = {"drafted": "by rule from a worked solution; not checked by a person", **told}
+    return Draft(data, nodes, gone, tuple(remarks))
+
+
+def _finals(steps: Sequence[_Candidate]) -> set[int]:
+    return {k for k, each in enumerate(steps) if each.is_final}
+
+
+def _refused(data: Mapping[str, Any], text: str) -> dict[int, str]:
+    """Places of nodes that are no good, with the reason: faults, what the problem states, what is not matched."""
+    try:
+        problem = load_problem(data)
+    except DataFileError as error:
+        faulty = {_place(fault): fault for fault in error.faults}
+        if -1 in faulty:
+            raise
+        return faulty
+    faults = {
+        _place(finding.entry): _one_line(finding.text)
+        for finding in lint(problem)
+        if finding.kind == "fault" and finding.entry
+    }
+    if faults:
+        return faults
+    given = {each.index - 1: f"the problem states it ({each.where})" for each in given_nodes(problem)}
+    if given and len(given) < len(problem.nodes):
+        return given
+    return _not_stated(problem, text)
+
+
+def _place(entry: str) -> int:
+    """The place of `node 3` or of a fault that begins so; -1 for anything else."""
+    word, _, rest = entry.partition(" ")
+    digits = rest.partition(",")[0].partition(":")[0]
+    return int(digits) - 1 if word == "node" and digits.isdigit() else -1
+
+
+def _not_stated(problem: Problem, text: str) -> dict[int, str]:
+    """Nodes that their own solution is not seen to state, unless that would leave none."""
+    result = grade(problem, text)
+    missed = [node.index for node in problem.nodes if node.index not in result.matched]
+    why = {
+        index: REFUSALS[reason] for item in result.formulas for index, reason in item.withheld if index in missed
+    }
+    if len(missed) == len(problem.nodes):
+        return {}
+    return {index - 1: why.get(index, "the solution is not seen to state it") for index in missed}
+
+
+# The file. --------------------------------------------------------------------------------------------------------
+
+
+def _data(steps: Sequence[_Candidate], derived: Derivation, setting: _Setting) -> dict[str, Any]:
+    """The keys of a problem file."""
+    letters = sorted({each.letter for each in steps if each.is_final and each.letter})
+    standard: list[dict[str, Any]] = []
+    for k, each in enumerate(steps):
+        node: dict[str, Any] = {
+            "index": k + 1, "formula": each.latex, "dependency": [edge.origin + 1 for edge in derived.edges[k]],
+        }  # fmt: skip
+        if each.is_final:
+            node["is_final_answer"] = True
+        standard.append(node)
+    data: dict[str, Any] = {"id": setting.name, "context": setting.problem, "grading_standard": standard}
+    if len(letters) > 1:
+        parts = [part for part in parts_of(setting.problem, letters) if part.letter]
+        start = min((part.start for part in parts), default=len(setting.problem))
+        data["context"] = setting.problem[:start]
+        texts = {part.letter: setting.problem[part.start : part.end].strip() for part in reversed(parts)}
+        data["subquestions"] = [{"letter": letter, "subproblem": texts.get(letter, "")} for letter in letters]
+        for node, each in zip(standard, steps, strict=True):
+            if each.letter and each.is_final:
+                node["subquestion"] = each.letter
+    return data
+
+
+def _nodes(steps: Sequence[_Candidate], derived: Derivation) -> tuple[DraftNode, ...]:
+    return tuple(
+        DraftNode(
+            each.latex, each.letter, each.is_final, each.why,
+            tuple(edge.origin + 1 for edge in derived.edges[k]), tuple(RULES[edge.rule] for edge in derived.edges[k]),
+            tuple(place + 1 for place in derived.doubtful[k]),
+        )
+        for k, each in enumerate(steps)
+    )  # fmt: skip
+
+
+def _told(node: DraftNode) -> tuple[str, ...]:
+    """The comment lines above a node."""
+    lines = ["Node: " + "; ".join(node.why)]
+    by_reason: dict[str, list[int]] = {}
+    for index, why in zip(node.dependency, node.edges, strict=True):
+        by_reason.setdefault(why, []).append(index)
+    lines += [f"Edge from {', '.join(map(str, indices))}: {why}" for why, indices in by_reason.items()]
+    lines += [f"Maybe from {index}: the same symbols but for what it is solved for" for index in node.doubtful]
+    return tuple(lines)
+
+
+def _reasons(left_out: Sequence[_Gone]) -> str:
+    told = dict.fromkeys(each.left_out.why for each in left_out)
+    return "; ".join(list(told)[:5]) if told else "it has none that is displayed, boxed or in dollars"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

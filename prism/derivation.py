@@ -6,8 +6,8 @@ them. A law that merely uses a symbol (`T = P/\omega` after `\omega = 2\pi N`) w
 solved for, so a shared symbol alone draws no edge: a false edge pays for a step that nobody has shown, a missing one
 costs at most the credit of a step that is right. What is doubtful is kept apart, for a person to decide.
 
-The loader wants every node to reach an answer; one that nothing seen here rests on is given to the next formula that
-has a symbol of it, by the rule `next`.
+The loader wants every node to reach an answer. One that nothing is seen to rest on goes to a formula soon after it
+that has a symbol of it, else to the next answer: laws are stated where they are used. These two rules are the weakest.
 """
 
 from __future__ import annotations
@@ -31,13 +31,15 @@ RULES = {
     "eliminated": "their symbols but for those that they share",
     "instance": "the same quantities at an instant or a place",
     "special": "a case of it: all its symbols stand there",
-    "next": "nothing else rests on that one, and it comes next",
+    "next": "nothing else rests on that one, and a symbol of it stands here next",
+    "answer": "nothing else rests on that one, so it is kept for the answer",
 }
 """Why an edge was drawn, in words. Closed."""
 
 MAX_PREMISES = 3  # of one step; four and more are rarely one step, and there are too many choices of them
 MAX_TRIED = 60  # choices of premises that are tried for one formula: each costs a Newton iteration
 MAX_CHOICES = 4000  # choices that are looked at; a solution of 30 formulas has 4000 of three
+AHEAD = 2  # formulas behind a loose one in which its symbols are looked for
 _MIN_SHARED = 2  # symbols that a special case shares with the general one: one symbol is shared by chance
 
 
@@ -260,15 +262,19 @@ def _doubtful(steps: _Steps, place: int, given: frozenset[str]) -> tuple[int, ..
 def _join_loose(
     steps: _Steps, found: Sequence[dict[int, str]], finals: Collection[int], given: frozenset[str]
 ) -> None:
-    """Give each formula that leads to no answer to the next one that does and has a symbol of it."""
+    """Give each formula that leads to no answer to one soon after it that has a symbol of it, else to the next answer."""
     reached = set(finals)
     for place in range(len(steps) - 1, -1, -1):
         if place in reached:
             reached.update(found[place])
             continue
         later = [k for k in range(place + 1, len(steps)) if k in reached]
-        sharing = [k for k in later if (steps[place].names - given) & steps[k].names]
-        found[(sharing or later)[0]][place] = "next"
+        unknown = steps[place].names - given
+        near = next((k for k in later if k <= place + AHEAD and unknown & steps[k].names), None)
+        if near is None:
+            found[next(k for k in later if k in finals)][place] = "answer"
+        else:
+            found[near][place] = "next"
         reached.add(place)
         reached.update(found[place])
 

@@ -19,8 +19,8 @@ from itertools import combinations
 from prism.attempts import subject_of
 from prism.context import Context, values_of
 from prism.entailment import follows
-from prism.expr import Formula, plain_parts, symbols, symbols_of, walk
-from prism.stated import numeric_of
+from prism.expr import Expr, Formula, plain_parts, spell, symbols, symbols_of, walk
+from prism.stated import is_subject, numeric_of
 
 RULES = {
     "follows": "it holds wherever they do",
@@ -111,15 +111,22 @@ class _Step:
 
 def _step(f: Formula) -> _Step:
     number = numeric_of(f)
-    subject = number.subject if number is not None else subject_of(f) if f.kind == "equation" else None
+    subject = number.subject if number is not None else _solved_for(f)
     rates: dict[str, int] = {}
     for part in plain_parts(f):
         for node in (inner for member in part.members for inner in walk(member)):
             if node.op in ("derivative", "partial"):
                 for name in symbols(node.args[0]):
                     rates[name] = rates.get(name, 0) + 1
-    name = subject.name if subject is not None and subject.op == "sym" else ""
+    name = "" if subject is None else subject.name if subject.op == "sym" else spell(subject)
     return _Step(f, symbols_of(f), name, number is not None, rates)
+
+
+def _solved_for(f: Formula) -> Expr | None:
+    """What an equation is solved for: a symbol, else a side that is one construct, such as a derivative."""
+    if f.kind != "equation":
+        return None
+    return subject_of(f) or next((member for member in f.members if is_subject(member)), None)
 
 
 _Steps = Sequence[_Step]
@@ -237,14 +244,10 @@ def _is_instance(steps: _Steps, place: int, earlier: int, given: frozenset[str])
     new = names.difference(*(steps[k].names for k in range(place)))
     meant: dict[str, str] = {}
     for name in sorted(new):
-        plain = [other for other in general - names if len(other) < len(name) and _head(other) == _head(name)]
-        if len(plain) == 1 and plain[0] not in meant.values():
-            meant[name] = plain[0]
+        plain = name.partition("_")[0]
+        if plain != name and plain in general - names and plain not in meant.values():
+            meant[name] = plain
     return bool(meant) and {meant.get(name, name) for name in names} - given <= general
-
-
-def _head(name: str) -> str:
-    return name.partition("_")[0].rstrip("'")
 
 
 def _doubtful(steps: _Steps, place: int, given: frozenset[str]) -> tuple[int, ...]:

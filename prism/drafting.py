@@ -13,8 +13,8 @@ own solution all points; what it cannot be is right about physics. Refused: gues
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any
 
 from prism.attempts import resolved, subject_of
 from prism.claims import Claim, is_mention, match_claim
@@ -23,9 +23,9 @@ from prism.context import Context, parse
 from prism.derivation import RULES, Derivation, derivation_of
 from prism.equivalence import is_identity
 from prism.errors import DataFileError, LatexSyntaxError, PrismError
-from prism.expr import EQUALITIES, Expr, Formula, formula, spell, symbol, symbols, walk
+from prism.expr import EQUALITIES, Expr, Formula, formula, plain_parts, symbol, symbols, walk
 from prism.grading import grade
-from prism.latex import LocatedFormula, Solution, extract, write
+from prism.latex import Solution, extract, write
 from prism.linting import ONE_FORMULA, lint
 from prism.lowering import Mismatch
 from prism.matching import match
@@ -41,6 +41,7 @@ MAX_NODES = 30  # a reference of more nobody reads; what stands before the last 
 MAX_ROUNDS = 8  # of leaving out what the checks refuse; each round leaves out a node at least
 LETTERS = "abcdefgh"  # parts that a problem may mark
 ANSWER = "ans"  # the name of an answer that has none
+_OPERATIONS = frozenset(("add", "sub", "mul", "div", "pow", "sqrt", "cross", "dot", "integral", "derivative"))
 _AS_NODE = Asked(is_node=True)
 
 
@@ -114,11 +115,10 @@ def draft(solution: Solution, *, problem: str = "", answers: Sequence[str] = (),
     Errors:
         PrismError: no formula of the solution can be a node.
     """
-    setting = _Setting(name, problem, _context_of(problem))
     extraction = extract(solution)
+    setting = _Setting(name, problem, _context_of(problem), _parts_told(problem, extraction.text))
     found = [item for item in extraction if item.kind != "thinking"]
-    letters = [part.letter for part in _parts_told(problem, extraction.text)]
-    parts = parts_of(extraction.text, letters)
+    parts = parts_of(extraction.text, [part.letter for part in setting.parts])
     sayings, _ = sayings_of(found, extraction.text, parts, (), setting.context)
     left_out: list[_Gone] = []
     candidates = _merged(list(_candidates(sayings, left_out, setting)), setting, left_out)
@@ -130,11 +130,12 @@ def draft(solution: Solution, *, problem: str = "", answers: Sequence[str] = (),
 
 @dataclass(frozen=True, slots=True)
 class _Setting:
-    """What is known of the problem before its nodes are."""
+    """What is known of the problem before its nodes are; parts are those of its text."""
 
     name: str
     problem: str
     context: Context
+    parts: tuple[Part, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,13 +176,14 @@ def _context_of(problem: str) -> Context:
 
 
 def _parts_told(problem: str, text: str) -> tuple[Part, ...]:
-    """The parts of a problem whose letters stand both in its statement and in the solution, from a on."""
-    best: tuple[Part, ...] = ()
+    """The parts that a problem marks from (a) on, if the solution marks two of them at least."""
+    asked: tuple[Part, ...] = ()
     for n in range(2, len(LETTERS) + 1):
-        asked, answered = parts_of(problem, LETTERS[:n]), parts_of(text, LETTERS[:n])
-        if all({part.letter for part in parts} >= set(LETTERS[:n]) for parts in (asked, answered)):
-            best = tuple(part for part in asked if part.letter)
-    return best if len({part.letter for part in best}) == len(best) else ()
+        parts = tuple(part for part in parts_of(problem, LETTERS[:n]) if part.letter)
+        if [part.letter for part in parts] == list(LETTERS[:n]):
+            asked = parts
+    answered = {part.letter for part in parts_of(text, [part.letter for part in asked]) if part.letter}
+    return asked if len(answered) > 1 else ()
 
 
 # Candidates. ----------------------------------------------------------------------------------------------------
@@ -189,16 +191,17 @@ def _parts_told(problem: str, text: str) -> tuple[Part, ...]:
 
 def _candidates(sayings: Sequence[Saying], left_out: list[_Gone], setting: _Setting) -> Iterator[_Candidate]:
     """What the displays and boxes of a solution state, taken apart into formulas of two members."""
-    set_off = [saying for saying in sayings if saying.located.kind in ("display", "boxed")]
-    readable = [saying for saying in set_off if saying.formula is not None]
-    for saying in set_off if readable else sayings:
+    for saying in sayings:
+        is_boxed = saying.located.kind == "boxed"
+        is_set_off = is_boxed or saying.located.kind == "display"
+        if not is_set_off and (saying.formula is None or not _is_worth_a_line(saying.formula)):
+            continue
         if saying.formula is None:
             left_out.append(_Gone(saying.order, LeftOut(saying.located.latex, f"not read: {_one_line(saying.fault)}")))
             continue
         if saying.located.in_passing:
             left_out.append(_Gone(saying.order, LeftOut(saying.located.latex, "said in passing")))
             continue
-        is_boxed = saying.located.kind == "boxed"
         for stated in _pieces(saying.formula):
             if isinstance(stated, str):
                 left_out.append(_Gone(saying.order, LeftOut(saying.located.latex, stated)))
@@ -211,6 +214,14 @@ def _candidates(sayings: Sequence[Saying], left_out: list[_Gone], setting: _Sett
             how = {"boxed": "in a box", "display": "displayed"}.get(saying.located.kind, "in the text")
             letter = saying.letters[0] if len(saying.letters) == 1 else ""
             yield _Candidate(said, latex, saying.order, saying.order, is_boxed, letter, (how,))
+
+
+def _is_worth_a_line(f: Formula) -> bool:
+    """Whether a formula within a sentence is a step: an equation with an operation on symbols, no `t = 0`."""
+    return f.kind in ("equation", "chain", "system") and any(
+        symbols(node) and node.args and node.op in _OPERATIONS
+        for part in plain_parts(f) for member in part.members for node in walk(member)
+    )  # fmt: skip
 
 
 def _with_subject(f: Formula) -> Formula:
@@ -226,22 +237,31 @@ def _pieces(f: Formula) -> Iterator[Formula | str]:
         for part in f.parts:
             yield from _pieces(part)
         return
-    if f.kind != "chain" or not EQUALITIES.issuperset(f.relations):
+    if f.kind != "chain":
         yield f
         return
-    first, *others = f.members
-    end = f.members[-1]
+    run: list[Expr] = [f.members[0]]
+    for relation, member in zip(f.relations, f.members[1:], strict=True):
+        if relation in EQUALITIES:
+            run.append(member)
+            continue
+        yield from _of_run(run, f)
+        yield formula((run[-1], member), (relation,), "", f.depends)
+        run = [member]
+    yield from _of_run(run, f)
+
+
+def _of_run(run: Sequence[Expr], f: Formula) -> Iterator[Formula | str]:
+    """What the members of `a = b = c` say of the first: each that has symbols, and the last number."""
+    first, others = run[0], run[1:]
+    last = max((k for k, member in enumerate(others) if stated_number(member) is not None), default=-1)
     for k, member in enumerate(others):
-        relation = "=" if "=" in f.relations[: k + 1] or f.relations[0] == ":=" else f.relations[0]
-        if stated_number(member) is not None:
-            if member is end or not any(stated_number(later) is not None for later in others[k + 1 :]):
-                yield formula((first, member), (relation,), "", f.depends)
-            continue
-        if not symbols(member) or any(inner.op == "unit" for inner in walk(member)):
-            if member is end:
-                yield "values put in and not worked out"
-            continue
-        yield formula((first, member), (relation,), "", f.depends)
+        is_number = stated_number(member) is not None
+        is_put_in = not symbols(member) or any(inner.op == "unit" for inner in walk(member))
+        if k == last or not (is_number or is_put_in):
+            yield formula((first, member), ("=",), "", f.depends)
+        elif is_put_in and not is_number and k == len(others) - 1:
+            yield "values put in and not worked out"
 
 
 def _why_no_node(f: Formula, saying: Saying, setting: _Setting) -> tuple[str, str]:
@@ -343,8 +363,8 @@ def _with_finals(
         places, why = {k for k, each in enumerate(found) if each.is_boxed}, "the answer stands in a box"
     if not places:
         last = {each.letter: k for k, each in enumerate(found)}
-        places = {k for letter, k in last.items() if letter} or {len(found) - 1}
-        why = "nothing is boxed, so the last formula of its part is the answer"
+        places = {k for letter, k in last.items() if letter} | {len(found) - 1}
+        why = "nothing is boxed, so the last formula of its part, and of all, is an answer"
     marked = [
         replace(each, is_final=True, why=(*each.why, why)) if k in places else each for k, each in enumerate(found)
     ]
@@ -478,7 +498,6 @@ def _not_stated(problem: Problem, text: str) -> dict[int, str]:
 
 def _data(steps: Sequence[_Candidate], derived: Derivation, setting: _Setting) -> dict[str, Any]:
     """The keys of a problem file."""
-    letters = sorted({each.letter for each in steps if each.is_final and each.letter})
     standard: list[dict[str, Any]] = []
     for k, each in enumerate(steps):
         node: dict[str, Any] = {
@@ -488,12 +507,12 @@ def _data(steps: Sequence[_Candidate], derived: Derivation, setting: _Setting) -
             node["is_final_answer"] = True
         standard.append(node)
     data: dict[str, Any] = {"id": setting.name, "context": setting.problem, "grading_standard": standard}
-    if len(letters) > 1:
-        parts = [part for part in parts_of(setting.problem, letters) if part.letter]
-        start = min((part.start for part in parts), default=len(setting.problem))
-        data["context"] = setting.problem[:start]
-        texts = {part.letter: setting.problem[part.start : part.end].strip() for part in reversed(parts)}
-        data["subquestions"] = [{"letter": letter, "subproblem": texts.get(letter, "")} for letter in letters]
+    if setting.parts:
+        data["context"] = setting.problem[: setting.parts[0].start]
+        data["subquestions"] = [
+            {"letter": part.letter, "subproblem": setting.problem[part.start : part.end].strip()}
+            for part in setting.parts
+        ]
         for node, each in zip(standard, steps, strict=True):
             if each.letter and each.is_final:
                 node["subquestion"] = each.letter

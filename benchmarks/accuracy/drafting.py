@@ -206,8 +206,9 @@ def edges_of_drafts(problems: Sequence[Problem]) -> dict[str, Any]:
     for problem in problems:
         solutions = [each for each in problem.students if each.expected is not None]
         best = max(solutions, key=lambda each: len(each.expected.matched) if each.expected else 0)
+        texts = [problem.statement, *(f"({part.letter}) {part.text}" for part in problem.subquestions if part.text)]
         try:
-            made = draft(best.solution, problem=problem.statement, name=problem.id)
+            made = draft(best.solution, problem="\n\n".join(texts), name=problem.id)
         except PrismError:
             n_node += len(problem.nodes)
             continue

@@ -12,7 +12,7 @@ own solution all points; what it cannot be is right about physics. Refused: gues
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -180,7 +180,8 @@ def _parts_told(problem: str, text: str) -> tuple[Part, ...]:
     asked: tuple[Part, ...] = ()
     for n in range(2, len(LETTERS) + 1):
         parts = tuple(part for part in parts_of(problem, LETTERS[:n]) if part.letter)
-        if [part.letter for part in parts] == list(LETTERS[:n]):
+        distinct = {part.start for part in parts}  # a letter that is not marked stands where the one before it does
+        if [part.letter for part in parts] == list(LETTERS[:n]) and len(distinct) == n:
             asked = parts
     answered = {part.letter for part in parts_of(text, [part.letter for part in asked]) if part.letter}
     return asked if len(answered) > 1 else ()
@@ -282,11 +283,7 @@ def _why_no_node(f: Formula, saying: Saying, setting: _Setting) -> tuple[str, st
 def _written(f: Formula, saying: Saying, context: Context) -> str | None:
     """LaTeX that is read as a formula again: in the canonical spelling, or as the solution has it."""
     texts = [saying.located.latex] if f is saying.formula else []
-    try:
-        texts.insert(0, write(f))
-    except (PrismError, ValueError, KeyError):  # a construct that has no spelling yet
-        pass
-    for latex in texts:
+    for latex in (write(f), *texts):
         try:
             read = parse(latex, context=context)
         except LatexSyntaxError:
@@ -434,18 +431,34 @@ def _settled(
         if not refused:
             break
         left_out += [_Gone(each.order, LeftOut(each.latex, refused[k])) for k, each in enumerate(steps) if k in refused]
-        steps = [each for k, each in enumerate(steps) if k not in refused]
+        steps = _without(steps, refused, remarks)
         if not steps:
             raise PrismError("no formula of the solution can be a node; " + _reasons(left_out))
-        if not any(each.is_final for each in steps):
-            remarks.append("what seemed to be the answer is no node; the last formula that is one stands for it")
-        if not steps[-1].is_final:
-            steps[-1] = replace(steps[-1], is_final=True, why=(*steps[-1].why, "it is the last formula"))
     gone = tuple(each.left_out for each in sorted(left_out, key=lambda each: each.order))
     nodes = _nodes(steps, derived)
     told = {"left_out": [{"formula": each.latex, "why": each.why} for each in gone], "remarks": list(remarks)}
     data["metadata"] = {"drafted": "by rule from a worked solution; not checked by a person", **told}
     return Draft(data, nodes, gone, tuple(remarks))
+
+
+def _without(steps: Sequence[_Candidate], refused: Collection[int], remarks: list[str]) -> list[_Candidate]:
+    """The candidates that are left; where an answer is not, the last formula before it in its part stands for it."""
+    kept = [each for k, each in enumerate(steps) if k not in refused]
+    for k in sorted(refused):
+        lost = steps[k]
+        if not lost.is_final:
+            continue
+        before = [each for each in kept if each.letter == lost.letter and each.order <= lost.order]
+        remarks.append(f"{lost.latex} seemed to be an answer and is no node; the formula before it stands for it")
+        if before and not any(each.is_final and each.letter == lost.letter for each in kept):
+            kept[kept.index(before[-1])] = _as_final(before[-1])
+    if kept and not kept[-1].is_final:
+        kept[-1] = _as_final(kept[-1])
+    return kept
+
+
+def _as_final(each: _Candidate) -> _Candidate:
+    return replace(each, is_final=True, why=(*each.why, "it is the last formula"))
 
 
 def _finals(steps: Sequence[_Candidate]) -> set[int]:

@@ -11,7 +11,7 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from io import TextIOWrapper
@@ -184,6 +184,55 @@ def lint(
         print(f"{files}: {count['fault']} faults, {count['warning']} warnings{more}")
     if count["fault"]:
         raise typer.Exit(_BAD_FILE)
+
+
+@app.command()
+def draft(
+    solution: Annotated[
+        str, typer.Argument(help="Worked solution: text, or .json with messages or steps; - is stdin.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Problem file: .toml or .json. [default: TOML on stdout]")
+    ] = None,
+    problem: Annotated[str, typer.Option(help="File with the problem's text.")] = "",
+    answer: Annotated[
+        list[str] | None, typer.Option(help="A final answer, LaTeX; repeatable. [default: boxes, else last formulas]")
+    ] = None,
+    name: Annotated[str, typer.Option("--id", help="Id of the problem. [default: name of OUT or SOLUTION]")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Make a first problem file from a worked solution, by rule: nodes, edges and answers, each with its reason."""
+    from prism.drafting import draft as drafted
+
+    named = name or Path(out or ("draft" if solution == "-" else solution)).stem
+    text = _read(problem) if problem else ""
+    try:
+        made = drafted(_solution(solution), problem=text, answers=answer or (), name=named)
+    except prism.PrismError as error:
+        _fail(f"{solution}: {error}")
+    if out is not None:
+        _write_problem(out, made.data, made.toml)
+    if as_json:
+        _print_json(made.to_dict())
+    elif out is None:
+        print(made.toml(), end="")
+    else:
+        finals = sum(node.is_final for node in made.nodes)
+        edges = sum(not edge.is_implied for node in made.nodes for edge in node.edges)
+        print(
+            f"{out}: {len(made.nodes)} nodes, {edges} edges, {finals} final answers; {len(made.left_out)} formulas left"
+            f" out; read it through, then: prism lint {out}"
+        )
+
+
+def _write_problem(path: Path, data: Mapping[str, Any], toml: Callable[[], str]) -> None:
+    """A problem file, in the language that its name asks for."""
+    if path.suffix == ".json":
+        _write(path, json.dumps(data, ensure_ascii=False, indent=1) + "\n")
+    elif path.suffix == ".toml":
+        _write(path, toml())
+    else:
+        raise typer.BadParameter(f"{path}: a problem file ends in .toml or .json")
 
 
 @app.command()

@@ -50,10 +50,12 @@ class Edge:
     Attributes:
         origin: place of the earlier one in the sequence.
         rule: key of `RULES`.
+        is_implied: another edge of the formula leads there too, so that the file does not list it.
     """
 
     origin: int
     rule: str
+    is_implied: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ class Derivation:
     """The edges of a sequence of formulas.
 
     Attributes:
-        edges: of each formula, direct causes only, in order.
+        edges: of each formula, in order.
         doubtful: of each formula places that it may rest on; a person has to decide.
     """
 
@@ -88,8 +90,7 @@ def derivation_of(formulas: Sequence[Formula], finals: Collection[int], context:
     doubtful = [_doubtful(steps, place, given) if not found[place] else () for place in range(len(steps))]
     _join_loose(steps, found, finals, given)
     edges = tuple(
-        tuple(Edge(origin, mine[origin]) for origin in sorted(mine) if not _is_implied(origin, mine, found))
-        for mine in found
+        tuple(Edge(origin, mine[origin], _is_implied(origin, mine, found)) for origin in sorted(mine)) for mine in found
     )
     return Derivation(edges, tuple(doubtful))
 
@@ -152,7 +153,10 @@ def _origins(steps: _Steps, place: int, given: frozenset[str], context: Context)
         ("calculus", lambda k: _is_rate_of(step, steps[k])),
         ("instance", lambda k: _is_instance(steps, place, k, given)),
         ("rewritten", lambda k: step.names == steps[k].names),
-        ("rewritten", lambda k: bool(step.subject) and step.subject == steps[k].subject and step.names <= steps[k].names),
+        (
+            "rewritten",
+            lambda k: bool(step.subject) and step.subject == steps[k].subject and step.names <= steps[k].names,
+        ),
     )
     for rule, holds in rules:
         if found := _last(before, holds):
@@ -201,37 +205,32 @@ def _of_number(steps: _Steps, place: int, given: frozenset[str]) -> Iterator[tup
     sources = solved or [k for k in before if name in steps[k].names]
     if not sources:
         return
-    settled = [k for k in sources if all(other in given or _settle(steps, place, other) for other in _others(steps[k], name))]
+    settled = [k for k in sources if all(_settling(steps, place, each) for each in steps[k].names - given - {name})]
     source = (settled or sources)[-1]
     yield source, "number"
-    for other in sorted(_others(steps[source], name) - given):
-        yield from ((k, "value") for k in _settle(steps, place, other, frozenset((name,)), given) if k != source)
+    for each in sorted(steps[source].names - given - {name}):
+        yield from ((k, "value") for k in _settling(steps, place, each, given | {name}) if k != source)
 
 
-def _others(step: _Step, name: str) -> frozenset[str]:
-    return step.names - {name}
-
-
-def _settle(
-    steps: _Steps, place: int, name: str, passed: frozenset[str] = frozenset(), given: frozenset[str] = frozenset()
-) -> frozenset[int]:
+def _settling(steps: _Steps, place: int, name: str, known: frozenset[str] = frozenset()) -> frozenset[int]:
     """The formulas before a place that give a symbol its value: its number, or what it is solved for and theirs."""
     found: set[int] = set()
-    waiting, passed = [name], set(passed)  # type: ignore[assignment]
+    waiting, passed = [name], set(known)
     while waiting:
         wanted = waiting.pop()
-        mine = [k for k in range(place) if steps[k].subject == wanted and wanted not in given]
+        if wanted in passed:
+            continue
+        passed.add(wanted)
+        mine = [k for k in range(place) if steps[k].subject == wanted]
         numbers = [k for k in mine if steps[k].is_number]
         found.update((numbers or mine)[-1:])
         if mine and not numbers:
-            new = steps[mine[-1]].names - passed - {wanted}
-            waiting += sorted(new)
-        passed |= {wanted, *waiting}
+            waiting += sorted(steps[mine[-1]].names)
     return frozenset(found)
 
 
 def _is_rate_of(step: _Step, earlier: _Step) -> bool:
-    """Whether a formula is solved for what an earlier one has a derivative of, or has one of what that is solved for."""
+    """Whether a formula is solved for what an earlier one has a derivative of, or the other way round."""
     if any(name == earlier.subject for name in step.rates):
         return True
     left, right = (symbols(member) for member in step.formula.members[:2])
@@ -262,10 +261,11 @@ def _doubtful(steps: _Steps, place: int, given: frozenset[str]) -> tuple[int, ..
     return tuple(_last(before, lambda k: rest <= steps[k].names))
 
 
-def _join_loose(
-    steps: _Steps, found: Sequence[dict[int, str]], finals: Collection[int], given: frozenset[str]
-) -> None:
-    """Give each formula that leads to no answer to one soon after it that has a symbol of it, else to the next answer."""
+def _join_loose(steps: _Steps, found: Sequence[dict[int, str]], finals: Collection[int], given: frozenset[str]) -> None:
+    r"""Give each formula that leads to no answer to one soon after it, or to the next answer.
+
+    A number goes into numbers only: `v = g t` does not rest on `v = 9.9\\,m/s`.
+    """
     reached = set(finals)
     for place in range(len(steps) - 1, -1, -1):
         if place in reached:
@@ -273,7 +273,14 @@ def _join_loose(
             continue
         later = [k for k in range(place + 1, len(steps)) if k in reached]
         unknown = steps[place].names - given
-        near = next((k for k in later if k <= place + AHEAD and unknown & steps[k].names), None)
+        near = next(
+            (
+                k
+                for k in later
+                if k <= place + AHEAD and unknown & steps[k].names and steps[k].is_number >= steps[place].is_number
+            ),
+            None,
+        )
         if near is None:
             found[next(k for k in later if k in finals)][place] = "answer"
         else:

@@ -23,7 +23,7 @@ from prism.context import Context, parse
 from prism.derivation import RULES, Derivation, derivation_of
 from prism.equivalence import is_identity
 from prism.errors import DataFileError, LatexSyntaxError, PrismError
-from prism.expr import EQUALITIES, Expr, Formula, formula, plain_parts, symbol, symbols, walk
+from prism.expr import EQUALITIES, Expr, Formula, formula, plain_parts, symbol, symbols, symbols_of, walk
 from prism.grading import grade
 from prism.latex import Solution, extract, write
 from prism.linting import ONE_FORMULA, lint
@@ -54,6 +54,15 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True)
+class DraftEdge:
+    """A node that another was derived from: its index, why in words, and whether another edge leads there too."""
+
+    origin: int
+    why: str
+    is_implied: bool
+
+
+@dataclass(frozen=True, slots=True)
 class DraftNode:
     """One node of a draft.
 
@@ -62,8 +71,7 @@ class DraftNode:
         letter: of the part that it answers, if the solution marks parts.
         is_final: a final answer.
         why: why it is a node, and why it is final, in words.
-        dependency: indices of the nodes that it was derived from.
-        edges: of each of these why, in words.
+        edges: the nodes that it was derived from; the file does not list those that are implied.
         doubtful: indices of nodes that it may have been derived from as well.
     """
 
@@ -71,8 +79,7 @@ class DraftNode:
     letter: str
     is_final: bool
     why: tuple[str, ...]
-    dependency: tuple[int, ...]
-    edges: tuple[str, ...]
+    edges: tuple[DraftEdge, ...]
     doubtful: tuple[int, ...]
 
 
@@ -91,6 +98,24 @@ class Draft:
     nodes: tuple[DraftNode, ...]
     left_out: tuple[LeftOut, ...]
     remarks: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON: the problem file, its nodes with reasons, and what was left out."""
+        return {
+            "problem": dict(self.data),
+            "nodes": [
+                {
+                    "index": k, "formula": node.latex, "subquestion": node.letter, "is_final_answer": node.is_final,
+                    "why": list(node.why), "maybe": list(node.doubtful),
+                    "edges": [
+                        {"from": edge.origin, "why": edge.why, "implied": edge.is_implied} for edge in node.edges
+                    ],
+                }
+                for k, node in enumerate(self.nodes, start=1)
+            ],
+            "left_out": [{"formula": each.latex, "why": each.why} for each in self.left_out],
+            "remarks": list(self.remarks),
+        }  # fmt: skip
 
     def toml(self) -> str:
         """The problem file, with a comment at each node that says how it came about."""
@@ -121,7 +146,11 @@ def draft(solution: Solution, *, problem: str = "", answers: Sequence[str] = (),
     parts = parts_of(extraction.text, [part.letter for part in setting.parts])
     sayings, _ = sayings_of(found, extraction.text, parts, (), setting.context)
     left_out: list[_Gone] = []
-    candidates = _merged(list(_candidates(sayings, left_out, setting)), setting, left_out)
+    found_here = list(_candidates(sayings, left_out, setting))
+    if not found_here:  # a solution in sentences: take what they state
+        left_out.clear()
+        found_here = list(_candidates(sayings, left_out, setting, in_sentences=True))
+    candidates = _merged(found_here, setting, left_out)
     remarks: list[str] = []
     steps = _with_finals(candidates, [answer for answer in answers if answer.strip()], setting, remarks, left_out)
     steps = _capped(steps, left_out)
@@ -145,7 +174,7 @@ class _Candidate:
     Attributes:
         formula, latex: what is stated.
         order: of its place in the text, and of its last one.
-        is_boxed: it stands in a box.
+        is_boxed: a box gives it as an answer.
         letter: of the part that it stands in.
         why: in words.
         is_final: it answers.
@@ -190,12 +219,14 @@ def _parts_told(problem: str, text: str) -> tuple[Part, ...]:
 # Candidates. ----------------------------------------------------------------------------------------------------
 
 
-def _candidates(sayings: Sequence[Saying], left_out: list[_Gone], setting: _Setting) -> Iterator[_Candidate]:
+def _candidates(
+    sayings: Sequence[Saying], left_out: list[_Gone], setting: _Setting, *, in_sentences: bool = False
+) -> Iterator[_Candidate]:
     """What the displays and boxes of a solution state, taken apart into formulas of two members."""
     for saying in sayings:
         is_boxed = saying.located.kind == "boxed"
         is_set_off = is_boxed or saying.located.kind == "display"
-        if not is_set_off and (saying.formula is None or not _is_worth_a_line(saying.formula)):
+        if not (is_set_off or in_sentences) and (saying.formula is None or not _is_worth_a_line(saying.formula)):
             continue
         if saying.formula is None:
             left_out.append(_Gone(saying.order, LeftOut(saying.located.latex, f"not read: {_one_line(saying.fault)}")))
@@ -203,7 +234,8 @@ def _candidates(sayings: Sequence[Saying], left_out: list[_Gone], setting: _Sett
         if saying.located.in_passing:
             left_out.append(_Gone(saying.order, LeftOut(saying.located.latex, "said in passing")))
             continue
-        for stated in _pieces(saying.formula):
+        pieces = list(_pieces(saying.formula))
+        for stated in pieces:
             if isinstance(stated, str):
                 left_out.append(_Gone(saying.order, LeftOut(saying.located.latex, stated)))
                 continue
@@ -214,7 +246,8 @@ def _candidates(sayings: Sequence[Saying], left_out: list[_Gone], setting: _Sett
                 continue
             how = {"boxed": "in a box", "display": "displayed"}.get(saying.located.kind, "in the text")
             letter = saying.letters[0] if len(saying.letters) == 1 else ""
-            yield _Candidate(said, latex, saying.order, saying.order, is_boxed, letter, (how,))
+            is_answer = is_boxed and (saying.formula.kind != "chain" or stated is pieces[-1])  # the end of a chain
+            yield _Candidate(said, latex, saying.order, saying.order, is_answer, letter, (how,))
 
 
 def _is_worth_a_line(f: Formula) -> bool:
@@ -338,7 +371,8 @@ def _is_same(one: _Candidate, other: _Candidate, context: Context) -> bool:
         return False
     if numbers[0] is not None and numbers[1] is not None and numbers[0].subject != numbers[1].subject:
         return False
-    if numbers[0] is None and symbols(*a.members) != symbols(*b.members):
+    names = symbols_of(a), symbols_of(b)
+    if numbers[0] is None and not (names[0] <= names[1] or names[0] >= names[1]):  # one may divide out: `m a = m g`
         return False
     if one.letter != other.letter and one.letter and other.letter and numbers[0] is not None:
         return False
@@ -372,9 +406,7 @@ def _with_finals(
     return marked[: at + 1]
 
 
-def _answers_told(
-    found: list[_Candidate], answers: Sequence[str], setting: _Setting, remarks: list[str]
-) -> set[int]:
+def _answers_told(found: list[_Candidate], answers: Sequence[str], setting: _Setting, remarks: list[str]) -> set[int]:
     """The places of the candidates that say what the author says is the answer; one that none says is added."""
     places: set[int] = set()
     for answer in answers:
@@ -420,9 +452,7 @@ def _capped(found: list[_Candidate], left_out: list[_Gone]) -> list[_Candidate]:
 # The checks. ------------------------------------------------------------------------------------------------------
 
 
-def _settled(
-    steps: list[_Candidate], text: str, setting: _Setting, remarks: list[str], left_out: list[_Gone]
-) -> Draft:
+def _settled(steps: list[_Candidate], text: str, setting: _Setting, remarks: list[str], left_out: list[_Gone]) -> Draft:
     """The draft, once nothing is left that the checks refuse."""
     for _ in range(MAX_ROUNDS):
         derived = derivation_of([each.formula for each in steps], _finals(steps), setting.context)
@@ -498,9 +528,7 @@ def _not_stated(problem: Problem, text: str) -> dict[int, str]:
     """Nodes that their own solution is not seen to state, unless that would leave none."""
     result = grade(problem, text)
     missed = [node.index for node in problem.nodes if node.index not in result.matched]
-    why = {
-        index: REFUSALS[reason] for item in result.formulas for index, reason in item.withheld if index in missed
-    }
+    why = {index: REFUSALS[reason] for item in result.formulas for index, reason in item.withheld if index in missed}
     if len(missed) == len(problem.nodes):
         return {}
     return {index - 1: why.get(index, "the solution is not seen to state it") for index in missed}
@@ -514,7 +542,8 @@ def _data(steps: Sequence[_Candidate], derived: Derivation, setting: _Setting) -
     standard: list[dict[str, Any]] = []
     for k, each in enumerate(steps):
         node: dict[str, Any] = {
-            "index": k + 1, "formula": each.latex, "dependency": [edge.origin + 1 for edge in derived.edges[k]],
+            "index": k + 1, "formula": each.latex,
+            "dependency": [edge.origin + 1 for edge in derived.edges[k] if not edge.is_implied],
         }  # fmt: skip
         if each.is_final:
             node["is_final_answer"] = True
@@ -533,23 +562,21 @@ def _data(steps: Sequence[_Candidate], derived: Derivation, setting: _Setting) -
 
 
 def _nodes(steps: Sequence[_Candidate], derived: Derivation) -> tuple[DraftNode, ...]:
-    return tuple(
-        DraftNode(
-            each.latex, each.letter, each.is_final, each.why,
-            tuple(edge.origin + 1 for edge in derived.edges[k]), tuple(RULES[edge.rule] for edge in derived.edges[k]),
-            tuple(place + 1 for place in derived.doubtful[k]),
-        )
-        for k, each in enumerate(steps)
-    )  # fmt: skip
+    found = []
+    for each, edges, doubtful in zip(steps, derived.edges, derived.doubtful, strict=True):
+        told = tuple(DraftEdge(edge.origin + 1, RULES[edge.rule], edge.is_implied) for edge in edges)
+        maybe = tuple(place + 1 for place in doubtful)
+        found.append(DraftNode(each.latex, each.letter, each.is_final, each.why, told, maybe))
+    return tuple(found)
 
 
 def _told(node: DraftNode) -> tuple[str, ...]:
     """The comment lines above a node."""
     lines = ["Node: " + "; ".join(node.why)]
-    by_reason: dict[str, list[int]] = {}
-    for index, why in zip(node.dependency, node.edges, strict=True):
-        by_reason.setdefault(why, []).append(index)
-    lines += [f"Edge from {', '.join(map(str, indices))}: {why}" for why, indices in by_reason.items()]
+    by_reason: dict[str, list[str]] = {}
+    for edge in node.edges:
+        by_reason.setdefault(edge.why, []).append(f"{edge.origin}{' (implied)' if edge.is_implied else ''}")
+    lines += [f"Edge from {', '.join(origins)}: {why}" for why, origins in by_reason.items()]
     lines += [f"Maybe from {index}: the same symbols but for what it is solved for" for index in node.doubtful]
     return tuple(lines)
 

@@ -19,7 +19,6 @@ from prism.context import Context, Declaration
 from prism.equivalence import facts_of, read_pair
 from prism.expr import Expr, Formula, formula, number, symbols
 from prism.kernels import kernels, source
-from prism.lowering import Mismatch
 from prism.notation import notation_of
 from prism.points import special_of
 from prism.systems import system_cross, system_points, unsolved_system

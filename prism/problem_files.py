@@ -1,4 +1,4 @@
-r"""A problem as the text of a file, laid out as in `dags/`: strings between single quotes, so that LaTeX stays as it is.
+r"""A problem as the text of a file, laid out as in `dags/`: strings in single quotes, so that LaTeX stays as it is.
 
 Refused: a TOML library. `tomli-w` doubles every backslash, and no library knows which comment belongs to which node.
 What is written is read back by `tomllib` as the same values, whatever the texts hold; a test tries it.

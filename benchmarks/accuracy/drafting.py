@@ -84,7 +84,7 @@ def draft_row(row: Mapping[str, Any], found: Drafts) -> None:
     found.counts["files with the final answers matched"] += result.final_correct
     found.sizes.append(len(problem.nodes))
     found.left_out.update(_reason(each.why) for each in made.left_out)
-    found.rules.update(why for node in made.nodes for why in node.edges)
+    found.rules.update(edge.why for node in made.nodes for edge in node.edges if not edge.is_implied)
     if result.missing or not result.final_correct:
         shown = ", ".join(made.nodes[index - 1].latex for index in result.missing)
         found.told.append(f"{row['id']}: not matched by its own solution: {shown}")
@@ -146,15 +146,15 @@ def by_rules(formulas: Sequence[Formula], problem: Problem) -> Edges:
     """The edges of `prism.derivation`."""
     finals = {k for k, node in enumerate(problem.nodes) if node.is_final}
     made = derivation_of(formulas, finals, problem.context)
-    return {k: frozenset(edge.origin for edge in edges) for k, edges in enumerate(made.edges)}
+    return {k: frozenset(edge.origin for edge in edges if not edge.is_implied) for k, edges in enumerate(made.edges)}
 
 
-def in_a_chain(formulas: Sequence[Formula], problem: Problem) -> Edges:  # noqa: ARG001
+def in_a_chain(formulas: Sequence[Formula], problem: Problem) -> Edges:
     """Each formula from the one before it."""
     return {k: frozenset((k - 1,)) if k else frozenset() for k in range(len(formulas))}
 
 
-def by_symbols(formulas: Sequence[Formula], problem: Problem) -> Edges:  # noqa: ARG001
+def by_symbols(formulas: Sequence[Formula], problem: Problem) -> Edges:
     """Each formula from every earlier one that has a symbol of it."""
     names = [symbols_of(f) for f in formulas]
     return {k: frozenset(j for j in range(k) if names[j] & mine) for k, mine in enumerate(names)}
@@ -252,7 +252,10 @@ def _joined(made: Draft, problem: Problem) -> dict[int, frozenset[int]]:
 
 def labelled(folder: Path) -> dict[str, list[Problem]]:
     """The two collections of hand-made DAGs that are on this machine."""
-    folders = {"cases": sorted((folder / "cases" / "dev").glob("*.json")), "dags": sorted((ROOT / "dags").glob("*.toml"))}
+    folders = {
+        "cases": sorted((folder / "cases" / "dev").glob("*.json")),
+        "dags": sorted((ROOT / "dags").glob("*.toml")),
+    }
     return {name: [load_problem(path) for path in paths] for name, paths in folders.items() if paths}
 
 

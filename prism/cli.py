@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from prism.bulk import Summary
+    from prism.converting import Conversion
     from prism.equivalence import Verdict
     from prism.gating import Results
     from prism.grading import Grade
@@ -233,6 +234,47 @@ def _write_problem(path: Path, data: Mapping[str, Any], toml: Callable[[], str])
         _write(path, toml())
     else:
         raise typer.BadParameter(f"{path}: a problem file ends in .toml or .json")
+
+
+@app.command()
+def convert(
+    file: Annotated[Path, typer.Argument(help="Problems or marking schemes: .json, .jsonl, .toml, .csv.")],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="A .toml, .json or .jsonl file, or a folder. [default: stdout]"),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make problem files from the published dataset shape and from marking schemes; exit code 3 if one cannot be."""
+    from prism import converting
+
+    try:
+        made = converting.convert(file)
+        texts = converting.files_of(made, out)
+    except prism.PrismError as error:
+        _fail(str(error))
+    for path, text in texts:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _write(path, text)
+    if as_json:
+        _print_json(made.to_dict())
+    elif out is None:
+        print("".join(text for text in converting.texts_of(made)), end="")
+    else:
+        _print_converted(made, [path for path, _ in texts])
+    for fault in made.faults:
+        print(f"prism: {file}: {fault}", file=sys.stderr)
+    if made.faults:
+        raise typer.Exit(_BAD_FILE)
+
+
+def _print_converted(made: Conversion, paths: list[Path]) -> None:
+    """What was written, and what of each problem a person should know."""
+    for each in made.problems:
+        for remark in each.remarks:
+            print(f"{each.data['id']}: {remark}")
+    nodes = sum(len(each.data["grading_standard"]) for each in made.problems)
+    print(f"{len(made.problems)} problems, {nodes} nodes, {len(paths)} files; read them through, then: prism lint")
 
 
 @app.command()

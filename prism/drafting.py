@@ -16,33 +16,26 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from prism.attempts import resolved, subject_of
-from prism.claims import Claim, is_mention, match_claim
+from prism.attempts import subject_of
 from prism.commitment import REFUSALS
 from prism.context import Context, parse
 from prism.derivation import RULES, Derivation, derivation_of
-from prism.equivalence import is_identity
-from prism.errors import DataFileError, LatexSyntaxError, PrismError
-from prism.expr import EQUALITIES, Expr, Formula, formula, plain_parts, symbol, symbols, symbols_of, walk
+from prism.errors import LatexSyntaxError, PrismError
+from prism.expr import Formula, formula, symbol
 from prism.grading import grade
-from prism.latex import Solution, extract, write
-from prism.linting import ONE_FORMULA, lint
-from prism.lowering import Mismatch
-from prism.matching import match
+from prism.latex import Solution, extract
 from prism.parts import Part, parts_of
-from prism.problem import Problem, load_problem
+from prism.picking import bare, context_of, faulty_nodes, is_answer, is_same_node, is_step, node_of, pieces_of
+from prism.problem import Problem
 from prism.problem_files import problem_toml
 from prism.sayings import Saying, sayings_of
-from prism.stated import Asked, numeric_of, stated_number
-from prism.tape import TapeTooLarge
+from prism.stated import numeric_of
 from prism.unearned import given_nodes
 
 MAX_NODES = 30  # a reference of more nobody reads; what stands before the last answers is kept
 MAX_ROUNDS = 8  # of leaving out what the checks refuse; each round leaves out a node at least
 LETTERS = "abcdefgh"  # parts that a problem may mark
 ANSWER = "ans"  # the name of an answer that has none
-_OPERATIONS = frozenset(("add", "sub", "mul", "div", "pow", "sqrt", "cross", "dot", "integral", "derivative"))
-_AS_NODE = Asked(is_node=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +134,7 @@ def draft(solution: Solution, *, problem: str = "", answers: Sequence[str] = (),
         PrismError: no formula of the solution can be a node.
     """
     extraction = extract(solution)
-    setting = _Setting(name, problem, _context_of(problem), _parts_told(problem, extraction.text))
+    setting = _Setting(name, problem, context_of(problem), _parts_told(problem, extraction.text))
     found = [item for item in extraction if item.kind != "thinking"]
     parts = parts_of(extraction.text, [part.letter for part in setting.parts])
     sayings, _ = sayings_of(found, extraction.text, parts, (), setting.context)
@@ -198,12 +191,6 @@ class _Gone:
     left_out: LeftOut
 
 
-def _context_of(problem: str) -> Context:
-    """What the text of a problem gives. The loader knows how to read it; it wants a node, which says nothing here."""
-    node = {"index": 1, "formula": "0 = 0", "dependency": [], "is_final_answer": True}
-    return load_problem({"id": "draft", "context": problem, "grading_standard": [node]}).context
-
-
 def _parts_told(problem: str, text: str) -> tuple[Part, ...]:
     """The parts that a problem marks from (a) on, if the solution marks two of them at least."""
     asked: tuple[Part, ...] = ()
@@ -226,7 +213,7 @@ def _candidates(
     for saying in sayings:
         is_boxed = saying.located.kind == "boxed"
         is_set_off = is_boxed or saying.located.kind == "display"
-        if not (is_set_off or in_sentences) and (saying.formula is None or not _is_worth_a_line(saying.formula)):
+        if not (is_set_off or in_sentences) and (saying.formula is None or not is_step(saying.formula)):
             continue
         if saying.formula is None:
             left_out.append(_Gone(saying.order, LeftOut(saying.located.latex, f"not read: {_one_line(saying.fault)}")))
@@ -234,28 +221,20 @@ def _candidates(
         if saying.located.in_passing:
             left_out.append(_Gone(saying.order, LeftOut(saying.located.latex, "said in passing")))
             continue
-        pieces = list(_pieces(saying.formula))
+        pieces = list(pieces_of(saying.formula))
         for stated in pieces:
             if isinstance(stated, str):
                 left_out.append(_Gone(saying.order, LeftOut(saying.located.latex, stated)))
                 continue
             said = _with_subject(stated) if is_boxed else stated
-            why_not, latex = _why_no_node(said, saying, setting)
-            if why_not:
-                left_out.append(_Gone(saying.order, LeftOut(latex, why_not)))
+            picked = node_of(said, saying.located.latex, setting.context, is_whole=said is saying.formula)
+            if picked.why_not:
+                left_out.append(_Gone(saying.order, LeftOut(picked.latex, picked.why_not)))
                 continue
             how = {"boxed": "in a box", "display": "displayed"}.get(saying.located.kind, "in the text")
             letter = saying.letters[0] if len(saying.letters) == 1 else ""
-            is_answer = is_boxed and (saying.formula.kind != "chain" or stated is pieces[-1])  # the end of a chain
-            yield _Candidate(said, latex, saying.order, saying.order, is_answer, letter, (how,))
-
-
-def _is_worth_a_line(f: Formula) -> bool:
-    """Whether a formula within a sentence is a step: an equation with an operation on symbols, no `t = 0`."""
-    return f.kind in ("equation", "chain", "system") and any(
-        symbols(node) and node.args and node.op in _OPERATIONS
-        for part in plain_parts(f) for member in part.members for node in walk(member)
-    )  # fmt: skip
+            is_end = saying.formula.kind != "chain" or stated is pieces[-1]  # of a chain in a box its end is the answer
+            yield _Candidate(said, picked.latex, saying.order, saying.order, is_boxed and is_end, letter, (how,))
 
 
 def _with_subject(f: Formula) -> Formula:
@@ -263,74 +242,6 @@ def _with_subject(f: Formula) -> Formula:
     if f.kind != "expression" or f.members[0].op in ("sym", "list"):
         return f
     return formula((symbol(ANSWER), f.members[0]), ("=",), f.latex, f.depends)
-
-
-def _pieces(f: Formula) -> Iterator[Formula | str]:
-    """The formulas that one states: the parts of a system, of a chain what each member adds; or why there is none."""
-    if f.kind in ("system", "implication"):
-        for part in f.parts:
-            yield from _pieces(part)
-        return
-    if f.kind != "chain":
-        yield f
-        return
-    run: list[Expr] = [f.members[0]]
-    for relation, member in zip(f.relations, f.members[1:], strict=True):
-        if relation in EQUALITIES:
-            run.append(member)
-            continue
-        yield from _of_run(run, f)
-        yield formula((run[-1], member), (relation,), "", f.depends)
-        run = [member]
-    yield from _of_run(run, f)
-
-
-def _of_run(run: Sequence[Expr], f: Formula) -> Iterator[Formula | str]:
-    """What the members of `a = b = c` say of the first: each that has symbols, and the last number."""
-    first, others = run[0], run[1:]
-    last = max((k for k, member in enumerate(others) if stated_number(member) is not None), default=-1)
-    for k, member in enumerate(others):
-        is_number = stated_number(member) is not None
-        is_put_in = not symbols(member) or any(inner.op == "unit" for inner in walk(member))
-        if k == last or not (is_number or is_put_in):
-            yield formula((first, member), ("=",), "", f.depends)
-        elif is_put_in and not is_number and k == len(others) - 1:
-            yield "values put in and not worked out"
-
-
-def _why_no_node(f: Formula, saying: Saying, setting: _Setting) -> tuple[str, str]:
-    """Why a formula can be no node, or an empty text; and its LaTeX."""
-    latex = saying.located.latex
-    if f.kind == "text":
-        return "words", latex
-    if is_mention(f) or f.kind == "expression":
-        return "no relation", latex
-    written = _written(f, saying, setting.context)
-    if written is None:
-        return "cannot be written by itself", latex
-    if f.kind == "equation" and _says_nothing(f, setting.context):
-        return "true whatever its symbols are", written
-    return "", written
-
-
-def _written(f: Formula, saying: Saying, context: Context) -> str | None:
-    """LaTeX that is read as a formula again: in the canonical spelling, or as the solution has it."""
-    texts = [saying.located.latex] if f is saying.formula else []
-    for latex in (write(f), *texts):
-        try:
-            read = parse(latex, context=context)
-        except LatexSyntaxError:
-            continue
-        if (read.kind, read.members, read.parts) == (f.kind, f.members, f.parts):
-            return latex
-    return None
-
-
-def _says_nothing(f: Formula, context: Context) -> bool:
-    try:
-        return is_identity(resolved(f), context)
-    except (TapeTooLarge, Mismatch):
-        return False
 
 
 # One node for what is one formula. -------------------------------------------------------------------------------
@@ -364,20 +275,9 @@ def _is_solved(f: Formula) -> bool:
 
 
 def _is_same(one: _Candidate, other: _Candidate, context: Context) -> bool:
-    """Whether a copy of one would match the other, without a value put in; numbers by what they say."""
-    a, b = one.formula, other.formula
-    numbers = [numeric_of(f) for f in (a, b)]
-    if (numbers[0] is None) != (numbers[1] is None):
-        return False
-    if numbers[0] is not None and numbers[1] is not None and numbers[0].subject != numbers[1].subject:
-        return False
-    names = symbols_of(a), symbols_of(b)
-    if numbers[0] is None and not (names[0] <= names[1] or names[0] >= names[1]):  # one may divide out: `m a = m g`
-        return False
-    if one.letter != other.letter and one.letter and other.letter and numbers[0] is not None:
-        return False
-    verdict = match(a, b, context, _AS_NODE)
-    return verdict.status == "equivalent" and (numbers[0] is not None or verdict.stage <= ONE_FORMULA)
+    """Whether two candidates are one node; a number of one part is none of another."""
+    apart = one.letter != other.letter and one.letter and other.letter and numeric_of(one.formula) is not None
+    return not apart and is_same_node(one.formula, other.formula, context)
 
 
 # Answers. ---------------------------------------------------------------------------------------------------------
@@ -411,31 +311,17 @@ def _answers_told(found: list[_Candidate], answers: Sequence[str], setting: _Set
     places: set[int] = set()
     for answer in answers:
         try:
-            read = parse(_bare(answer), context=setting.context)
+            read = parse(bare(answer), context=setting.context)
         except LatexSyntaxError as error:
             remarks.append(f"the answer {_one_line(answer)} is not read: {_one_line(str(error))}")
             continue
-        at = next((k for k in range(len(found) - 1, -1, -1) if _answers(found[k].formula, read, setting.context)), None)
+        places_back = range(len(found) - 1, -1, -1)
+        at = next((k for k in places_back if is_answer(found[k].formula, read, setting.context)), None)
         if at is not None:
             places.add(at)
         else:
             remarks.append(f"no formula of the solution is seen to state the answer {_one_line(answer)}")
     return places
-
-
-def _bare(answer: str) -> str:
-    """An answer without its delimiters and box."""
-    items = extract(answer)
-    return items[0].latex if len(items) == 1 else answer
-
-
-def _answers(node: Formula, answer: Formula, context: Context) -> bool:
-    """Whether a node is an answer: it says the same, or has it for its other side."""
-    said = answer
-    if answer.kind == "expression" and node.kind == "equation":
-        said = formula((node.members[0], answer.members[0]), ("=",), answer.latex, answer.depends)
-    verdict = match_claim(node, Claim(said, is_committed=True), context, _AS_NODE)
-    return verdict.status == "equivalent"
 
 
 def _capped(found: list[_Candidate], left_out: list[_Gone]) -> list[_Candidate]:
@@ -497,31 +383,13 @@ def _finals(steps: Sequence[_Candidate]) -> set[int]:
 
 def _refused(data: Mapping[str, Any], text: str) -> dict[int, str]:
     """Places of nodes that are no good, with the reason: faults, what the problem states, what is not matched."""
-    try:
-        problem = load_problem(data)
-    except DataFileError as error:
-        faulty = {_place(fault): fault for fault in error.faults}
-        if -1 in faulty:
-            raise
-        return faulty
-    faults = {
-        _place(finding.entry): _one_line(finding.text)
-        for finding in lint(problem)
-        if finding.kind == "fault" and finding.entry
-    }
-    if faults:
+    faults, problem = faulty_nodes(data)
+    if faults or problem is None:
         return faults
     given = {each.index - 1: f"the problem states it ({each.where})" for each in given_nodes(problem)}
     if given and len(given) < len(problem.nodes):
         return given
     return _not_stated(problem, text)
-
-
-def _place(entry: str) -> int:
-    """The place of `node 3` or of a fault that begins so; -1 for anything else."""
-    word, _, rest = entry.partition(" ")
-    digits = rest.partition(",")[0].partition(":")[0]
-    return int(digits) - 1 if word == "node" and digits.isdigit() else -1
 
 
 def _not_stated(problem: Problem, text: str) -> dict[int, str]:

@@ -1,17 +1,10 @@
 r"""Problems and rollouts for bulk runs, made from collected material: model responses whose problem has a solution.
 
 A response of `rollouts.jsonl` is taken if `worked.jsonl` has the solution of its problem under the same id. That
-solution becomes the problem's DAG, by these rules and no person:
+solution becomes the problem's DAG as `prism draft` makes it, and no person has looked at it.
 
-- Nodes are its display and boxed formulas that can be read, say more than the name of a quantity and state one
-  formula, each once (`accuracy/worked.py`).
-- The last boxed node is the final answer; without any, the last node. What stands below it is left out, and of more
-  than 25 nodes the first 24 and the final one are kept.
-- A node follows from earlier ones: for each of its symbols from the latest formula `symbol = ...` that stands above.
-  The final answer also follows from each node that nothing else follows from.
-
-Such a DAG is good enough to measure time and robustness on. It says nothing about how well PRISM grades: nobody has
-looked at it. A response whose problem gets no node is left out, and counted by reason.
+Such a DAG is good enough to measure time and robustness on. It says nothing about how well PRISM grades. A response
+whose problem gets no node is left out, and counted by reason.
 
     python benchmarks/rollout_problems.py FOLDER [--data FOLDER] [--json]
 
@@ -33,14 +26,11 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.accuracy.worked import own_nodes  # noqa: E402
 from benchmarks.material import DATA, NO_DATA  # noqa: E402
-from prism import DataFileError, load_problem, load_problems  # noqa: E402
-from prism.expr import Formula, symbols_of  # noqa: E402
-from prism.latex import LocatedFormula  # noqa: E402
+from prism import PrismError, load_problems  # noqa: E402
+from prism.drafting import draft  # noqa: E402
 
 FILES = ("worked.jsonl", "rollouts.jsonl")
-MAX_NODES = 25
 PROBLEMS, ROLLOUTS = "problems.jsonl", "rollouts.jsonl"  # the files that are written
 
 
@@ -92,40 +82,11 @@ def material(folder: Path) -> Material:
 
 def _problem(row: Mapping[str, Any]) -> dict[str, Any] | str:
     """The keys of a problem file, or why there is no DAG."""
-    counts: Counter[str] = Counter()
-    nodes = own_nodes(dict(row), counts, Counter())
-    if not nodes:
-        return "no formula that can be a node" if counts["formulas"] else "no display or boxed formula"
-    data = {"id": row["id"], "context": row["problem"], "grading_standard": _standard(nodes)}
     try:
-        load_problem(data)
-    except DataFileError as error:
-        return f"no sound problem: {error.faults[0]}"
-    return data
-
-
-def _standard(nodes: Mapping[str, tuple[LocatedFormula, Formula]]) -> list[dict[str, Any]]:
-    """The nodes with their edges."""
-    boxed = [latex for latex, (item, _) in nodes.items() if item.kind == "boxed"]
-    order = list(nodes)
-    final = order.index(boxed[-1]) if boxed else len(order) - 1
-    kept = [*order[:final][: MAX_NODES - 1], order[final]]
-    solved: dict[str, int] = {}  # of each symbol the latest formula that is solved for it
-    loose: set[int] = set()  # nodes that nothing follows from
-    standard = []
-    for index, latex in enumerate(kept, start=1):
-        written = nodes[latex][1]
-        dependency = {solved[name] for name in symbols_of(written) if name in solved}
-        is_final = index == len(kept)
-        if is_final:
-            dependency |= loose
-        loose = loose - dependency | {index}
-        standard.append(
-            {"index": index, "formula": latex, "dependency": sorted(dependency), "is_final_answer": is_final}
-        )
-        if len(written.members) > 1 and written.members[0].op == "sym":
-            solved[written.members[0].name] = index
-    return standard
+        made = draft(row["solution"], problem=row["problem"], name=row["id"])
+    except PrismError:
+        return "no formula that can be a node"
+    return {key: value for key, value in made.data.items() if key != "metadata"}
 
 
 def write(found: Material, folder: Path) -> tuple[Path, Path]:

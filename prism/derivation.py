@@ -37,7 +37,7 @@ RULES = {
 """Why an edge was drawn, in words. Closed."""
 
 MAX_PREMISES = 3  # of one step; four and more are rarely one step, and there are too many choices of them
-MAX_TRIED = 60  # choices of premises that are tried for one formula: each costs a Newton iteration
+MAX_TRIED = 40  # choices of premises that are tried for one formula: each costs a Newton iteration
 MAX_CHOICES = 4000  # choices that are looked at; a solution of 30 formulas has 4000 of three
 AHEAD = 2  # formulas behind a loose one in which its symbols are looked for
 _MIN_SHARED = 2  # symbols that a special case shares with the general one: one symbol is shared by chance
@@ -162,9 +162,7 @@ def _origins(steps: _Steps, place: int, given: frozenset[str], context: Context)
         if found := _last(before, holds):
             yield from ((k, rule) for k in found)
             return
-    gone = [(choice, frozenset().union(*(steps[k].names for k in choice)) - step.names) for choice in choices]
-    fitting = next((choice for choice, names in gone if len(choice) > 1 and len(names) == len(choice) - 1), ())
-    if fitting:
+    if fitting := next((choice for choice in choices if _eliminates(steps, choice, step.names)), ()):
         yield from ((k, "eliminated") for k in fitting)
         return
     shared = _last(before, lambda k: len(step.names) >= _MIN_SHARED and step.names <= steps[k].names)
@@ -174,11 +172,12 @@ def _origins(steps: _Steps, place: int, given: frozenset[str], context: Context)
 def _choices(steps: _Steps, before: Sequence[int], names: frozenset[str]) -> Iterator[tuple[int, ...]]:
     """Premises that may give a formula by elimination, fewest and latest first.
 
-    They have all its symbols, and each symbol that is gone stands in two of them at least.
+    They have all its symbols, and each symbol that is gone stands in two of them at least, but for one that may divide
+    out, as the mass does in `m v^2/2 = m g h`.
     """
     seen = 0
     for size in range(1, MAX_PREMISES + 1):
-        fitting: list[tuple[int, tuple[int, ...]]] = []
+        fitting: list[tuple[tuple[int, int], tuple[int, ...]]] = []
         for choice in combinations(reversed(before), size):
             seen += 1
             if seen > MAX_CHOICES:
@@ -187,9 +186,17 @@ def _choices(steps: _Steps, before: Sequence[int], names: frozenset[str]) -> Ite
             gone = frozenset().union(*own) - names
             if not names <= frozenset().union(*own):
                 continue
-            if (size > 1) == bool(gone) and all(sum(name in each for each in own) > 1 for name in gone):
-                fitting.append((len(gone), choice))
+            n_single = sum(sum(name in each for each in own) < 2 for name in gone)
+            if n_single <= 1 and (size == 1 or len(gone) > n_single):
+                fitting.append(((n_single, len(gone)), choice))
         yield from (choice for _, choice in sorted(fitting, key=lambda each: each[0]))
+
+
+def _eliminates(steps: _Steps, choice: Sequence[int], names: frozenset[str]) -> bool:
+    """Whether as many symbols are gone as so many equations can do without, each of them shared."""
+    own = [steps[k].names for k in choice]
+    gone = frozenset().union(*own) - names
+    return 0 < len(gone) == len(choice) - 1 and all(sum(name in each for each in own) > 1 for name in gone)
 
 
 def _last(places: Sequence[int], holds: Callable[[int], bool]) -> list[int]:

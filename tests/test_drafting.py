@@ -1,0 +1,225 @@
+"""Drafts from worked solutions: what becomes a node, which edges are seen; every draft grades its own solution."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from prism import Context, PrismError, grade, lint, load_problem
+from prism.derivation import RULES, derivation_of
+from prism.drafting import MAX_NODES, Draft, draft
+from prism.entailment import follows
+from prism.latex import parse
+from prism.problem_files import problem_toml
+
+FALL = r"""
+Energy is conserved,
+$$\frac{1}{2} m v^2 = m g h$$
+and the stone starts from rest, so $v = g t$. This gives
+$$\boxed{t = \sqrt{\frac{2h}{g}} = \sqrt{\frac{2\cdot 5.00\,\mathrm{m}}{9.81\,\mathrm{m/s^2}}} = 1.01\ \mathrm{s}}$$
+"""
+FALL_TEXT = r"A stone of mass $m$ falls from rest through $h = 5.00\,\mathrm{m}$; $g = 9.81\,\mathrm{m/s^2}$. Find $t$."
+
+CIRCUIT = r"""
+(a) The two resistors in series carry
+\[ I = \frac{U}{R_1 + R_2} \]
+(b) The power in the second is
+\begin{align}
+P &= I^2 R_2 \\
+  &= \frac{U^2 R_2}{(R_1 + R_2)^2}
+\end{align}
+"""
+CIRCUIT_TEXT = """A source of voltage $U$ feeds two resistors $R_1$ and $R_2$ in series.
+(a) Find the current $I$.
+(b) Find the power $P$ in the second one."""
+
+SPRING = r"""
+Newton's law for the block is $$m\ddot x = -k x,$$ which is solved by
+$$x = A\cos(\omega t)$$
+with $$\omega = \sqrt{k/m}.$$
+The block is not at rest at the end, since $A = 0$ would be required.
+The period is $$T = \frac{2\pi}{\omega}$$
+$$T = 2\pi\sqrt{\frac{m}{k}}$$
+"""
+
+
+def drafted(solution: str, problem: str = "", **options: Any) -> Draft:
+    """A draft, seen to load from its own TOML to the same nodes, to have no fault, and to give its solution all."""
+    made = draft(solution, problem=problem, **options)
+    assert tomllib.loads(made.toml()) == made.data
+    loaded = load_problem(made.data)
+    assert [node.latex for node in loaded.nodes] == [node.latex for node in made.nodes]
+    assert not [finding for finding in lint(loaded) if finding.kind == "fault"]
+    assert grade(loaded, solution).score == 1.0
+    return made
+
+
+def formulas(made: Draft) -> list[str]:
+    return [node.latex for node in made.nodes]
+
+
+def edges(made: Draft) -> list[tuple[int, ...]]:
+    return [tuple(edge.origin for edge in node.edges if not edge.is_implied) for node in made.nodes]
+
+
+def test_a_chain_gives_its_formula_and_its_number_and_no_sum_on_the_way() -> None:
+    made = drafted(FALL, FALL_TEXT, name="fall")
+    assert len(made.nodes) == 4
+    assert formulas(made)[2:] == [r"t = \sqrt{\frac{2 h}{g}}", r"t = 1.01 \unit{s}"]
+    assert edges(made) == [(), (), (1, 2), (3,)]
+    assert [node.is_final for node in made.nodes] == [False, False, False, True]
+    assert {edge.why for edge in made.nodes[2].edges} == {RULES["follows"]}
+
+
+def test_the_draft_says_at_each_node_why_it_is_one_and_where_its_edges_come_from() -> None:
+    text = draft(FALL, problem=FALL_TEXT).toml()
+    assert "# Nobody has checked it" in text.replace("Drafted by rule from a worked solution. ", "")
+    assert "# Node: in a box; the answer stands in a box" in text
+    assert "# Edge from 1, 2: it holds wherever they do" in text
+
+
+def test_parts_of_problem_and_solution_become_subquestions_with_their_answers() -> None:
+    made = drafted(CIRCUIT, CIRCUIT_TEXT)
+    assert [part["letter"] for part in made.data["subquestions"]] == ["a", "b"]
+    assert [(node.letter, node.is_final) for node in made.nodes] == [("a", True), ("b", False), ("b", True)]
+    assert edges(made) == [(), (), (1, 2)]
+
+
+def test_two_forms_of_one_formula_are_one_node_in_the_solved_form() -> None:
+    made = drafted("$$F = m a$$ $$F - m a = 0$$ $$a = \\frac{F}{m}$$ $$\\boxed{p = a m t}$$")
+    assert formulas(made)[0] == "F = m a"
+    assert len(made.nodes) == 2
+    assert sum(each.why.startswith("the same as") for each in made.left_out) == 2
+
+
+def test_a_solution_of_a_differential_equation_rests_on_it() -> None:
+    made = drafted(SPRING)
+    at = formulas(made).index(r"x = A \cos(\omega t)")
+    assert edges(made)[at] == (1,)
+    assert made.nodes[at].edges[0].why == RULES["calculus"]
+    assert formulas(made)[-1] == r"T = 2 \pi \sqrt{\frac{m}{k}}"
+    assert all("A = 0" not in latex for latex in formulas(made))
+
+
+def test_the_answer_may_be_named() -> None:
+    text = "$$v = a t$$ $$s = \\frac{1}{2} a t^2$$ $$E = m v^2/2$$"
+    assert [node.is_final for node in drafted(text).nodes] == [False, False, True]
+    named = drafted(text, answers=["$a t^2/2$"])
+    assert formulas(named) == ["v = a t", r"s = \frac{1}{2} a t^{2}"]
+    assert any(each.why == "it stands below the last answer" for each in named.left_out)
+    lost = draft(text, answers=["q = 7"])
+    assert "no formula of the solution is seen to state the answer q = 7" in lost.remarks
+
+
+def test_what_the_problem_states_is_no_node() -> None:
+    made = drafted("$$v = a t$$ $$s = v t/2$$ $$s = a t^2/2$$", "A car has $v = a t$ at the time $t$. Find $s$.")
+    assert "v = a t" not in formulas(made)
+    assert any(each.why.startswith("the problem states it") for each in made.left_out)
+
+
+def test_what_is_not_read_or_refuted_is_left_out_with_its_reason() -> None:
+    made = drafted("$$x = \\frac{1}{$$ $$u = 2 w = 5 w$$ $$y = a b$$ $$z = y c$$")
+    whys = " | ".join(each.why for each in made.left_out)
+    assert "not read" in whys
+    assert "refuted" in whys
+    assert formulas(made) == ["u = 2 w", "y = a b", "z = y c"]  # the chain holds up to the refuted link
+
+
+def test_a_bare_answer_in_a_box_gets_a_name() -> None:
+    assert (
+        formulas(drafted(r"$$F = m a$$ The answer is $\boxed{42\,\mathrm{N}}$."))[-1] == r"\mathrm{ans} = 42 \unit{N}"
+    )
+
+
+@pytest.mark.parametrize("solution", ["", "Nothing but words.", "$x$ and $5$", "$$a = a$$"])
+def test_a_solution_without_a_formula_is_refused_with_the_reason(solution: str) -> None:
+    with pytest.raises(PrismError, match="no formula of the solution can be a node"):
+        draft(solution)
+
+
+def test_a_long_solution_keeps_the_last_formulas() -> None:
+    made = draft("".join(f"$$x_{{{k}}} = y_{{{k}}} + z$$ " for k in range(MAX_NODES + 5)))
+    assert len(made.nodes) == MAX_NODES
+    assert made.nodes[-1].latex.startswith(f"x_{{{MAX_NODES + 4}}}")
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.text(st.sampled_from(list("ab=+$\\{}^_ 1.'\n\x00é")), max_size=40))
+def test_no_text_raises_anything_but_that_it_has_no_formula(text: str) -> None:
+    try:
+        made = draft(text)
+    except PrismError:
+        return
+    load_problem(made.data)
+    assert tomllib.loads(made.toml()) == made.data
+
+
+# Edges. ---------------------------------------------------------------------------------------------------------
+
+
+def rules(*said: str, context: Context | None = None) -> list[dict[int, str]]:
+    """The edges of the last formula being final, by origin with their rules."""
+    read = [parse(text) for text in said]
+    made = derivation_of(read, {len(read) - 1}, context or Context())
+    return [{edge.origin: edge.rule for edge in mine} for mine in made.edges]
+
+
+def test_a_law_that_uses_a_symbol_was_not_derived_from_what_that_is_solved_for() -> None:
+    found = rules(r"\omega = 2\pi N", r"\omega = 126\unit{rad/s}", r"T = \frac{P}{\omega}", r"T = 358\unit{N m}")
+    assert found == [{}, {0: "number"}, {}, {1: "value", 2: "number"}]
+
+
+def test_elimination_is_seen_where_nothing_is_solved_for_the_symbol() -> None:
+    found = rules(r"\frac{m v^2}{r} = \frac{k}{r^2}", "m v r = n h", r"r = \frac{n^2 h^2}{m k}")
+    assert found[2] == {0: "follows", 1: "follows"}
+
+
+def test_an_instance_rests_on_the_general_formula() -> None:
+    assert rules("v = g t", "v_f = g t_f")[1] == {0: "instance"}
+
+
+def test_a_formula_that_leads_nowhere_is_given_to_the_next_that_has_its_symbol_or_to_the_answer() -> None:
+    found = rules("a = b + c", "q = s w", "d = a^2 x e")
+    assert found[2] == {0: "next", 1: "answer"}
+
+
+def test_follows_needs_all_premises_and_no_new_symbol() -> None:
+    first, second, third = (parse(text) for text in ("v = g t", r"h = \frac{g t^2}{2}", r"v = \sqrt{2 g h}"))
+    assert follows(third, [first, second], Context()) is True
+    assert follows(third, [first], Context()) is False
+    assert follows(parse("v = 2 g t"), [first], Context()) is False
+    assert follows(parse("p = m v"), [first], Context()) is False
+    assert follows(parse("F = -m g s"), [parse("F = m a"), parse("a = -g s")], Context()) is True
+
+
+# The file. ------------------------------------------------------------------------------------------------------
+
+HOSTILE = st.text("'\"\\\n\r\t #=[]{}\x00\x7f\u2028é", max_size=12) | st.text(max_size=12)
+
+
+@settings(max_examples=100, deadline=None)
+@given(HOSTILE, HOSTILE)
+def test_toml_is_read_back_as_what_was_written(text: str, key: str) -> None:
+    data = {
+        "id": text, "context": text, "givens": {key: text}, "symbols": {}, "definitions": [text, key],
+        "grading_standard": [{"index": 1, "formula": text, "dependency": [], "points": 0.25, "accept": [text, key]}],
+        "metadata": {key: {"a": [text, {key: text}], "b": True, "c": [1, 2.5]}},
+    }  # fmt: skip
+    read = tomllib.loads(problem_toml(data, head=[text], notes={1: [text, key]}))
+    assert read == {name: value for name, value in data.items() if value != {}}
+
+
+def test_latex_stays_as_it_is_in_toml() -> None:
+    text = problem_toml({"id": "x", "context": "$v'$ of\n$\\vec v$", "grading_standard": [{"formula": "\\frac{1}{2}"}]})
+    assert "formula = '\\frac{1}{2}'" in text
+    assert "context = '''\n$v'$ of\n$\\vec v$'''" in text
+
+
+def test_what_toml_does_not_have_is_refused() -> None:
+    with pytest.raises(PrismError, match="has no place"):
+        problem_toml({"id": float("nan")})
+    assert problem_toml({"id": "x", "title": None}) == "id = 'x'\n"

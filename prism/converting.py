@@ -335,10 +335,11 @@ def _of_scheme(entry: Mapping[str, Any], stem: str) -> Converted:
     rest = {key: value for key, value in entry.items() if key not in keys and _says_something(value)}
     words = [{"criterion": criteria[k].text, "points": _plain(criteria[k].points)} for k in in_words]
     others = [[each.text for each in way] for way in ways[1:]]
+    told = {"criteria_in_words": words, "other_ways": others, "remarks": list(remarks), **rest}
     data["metadata"] = {
-        "converted": "by rule from a marking scheme; not checked by a person", "criteria_in_words": words,
-        "other_ways": others, "remarks": list(remarks), **rest,
-    }  # fmt: skip
+        "converted": "by rule from a marking scheme; not checked by a person",
+        **{key: value for key, value in told.items() if value},
+    }
     return Converted(data, tuple(remarks), notes, lost)
 
 
@@ -542,8 +543,11 @@ def _scheme_data(
         if each.accept:
             node["accept"] = list(each.accept)
         standard.append(node)
-        told = [f"Edge from {j + 1}: {why[k][j]}" for j in sorted(edges[k])]
-        paid = [f"Criterion {line + 1}: {' '.join(criteria[line].text.split())}" for line in each.lines]
+        origins: dict[str, list[str]] = {}
+        for origin in sorted(edges[k]):
+            origins.setdefault(why[k][origin], []).append(str(origin + 1))
+        told = [f"Edge from {', '.join(mine)}: {reason}" for reason, mine in origins.items()]
+        paid = [f"Criterion {line + 1}: {_one_line(criteria[line].text)}" for line in each.lines]
         notes[k + 1] = (*paid, *told)
     name = entry.get("id")
     shown = str(name) if name not in (None, "") else stem
@@ -611,3 +615,7 @@ def _edges(
 
 def _plain(points: Fraction) -> int | float:
     return int(points) if points.denominator == 1 else float(points)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

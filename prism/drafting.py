@@ -353,7 +353,10 @@ def _settled(steps: list[_Candidate], text: str, setting: _Setting, remarks: lis
     gone = tuple(each.left_out for each in sorted(left_out, key=lambda each: each.order))
     nodes = _nodes(steps, derived)
     told = {"left_out": [{"formula": each.latex, "why": each.why} for each in gone], "remarks": list(remarks)}
-    data["metadata"] = {"drafted": "by rule from a worked solution; not checked by a person", **told}
+    data["metadata"] = {
+        "drafted": "by rule from a worked solution; not checked by a person",
+        **{key: value for key, value in told.items() if value},
+    }
     return Draft(data, nodes, gone, tuple(remarks))
 
 

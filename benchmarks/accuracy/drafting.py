@@ -26,6 +26,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -34,11 +35,12 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.material import DATA, NO_DATA  # noqa: E402
 from prism import PrismError, Problem, grade, lint, load_problem  # noqa: E402
+from prism.converting import convert  # noqa: E402
 from prism.derivation import derivation_of  # noqa: E402
 from prism.drafting import Draft, draft  # noqa: E402
 from prism.expr import Formula, symbols_of  # noqa: E402
 
-WORKED = "worked.jsonl"
+WORKED, SCHEMES = "worked.jsonl", "marking_rubrics.jsonl"
 EVERY = 4
 Edges = dict[int, frozenset[int]]
 Rule = Callable[[Sequence[Formula], Problem], Edges]
@@ -247,6 +249,28 @@ def _joined(made: Draft, problem: Problem) -> dict[int, frozenset[int]]:
     return {index: frozenset(places) for index, places in found.items()}
 
 
+# Marking schemes --------------------------------------------------------------------------------------------------
+
+
+def schemes_table(path: Path) -> dict[str, Any]:
+    """Every scheme of a file converted, loaded and linted."""
+    start = time.perf_counter()
+    made = convert(path)
+    seconds = time.perf_counter() - start
+    findings = Counter(f"{finding.kind}s" for each in made.problems for finding in lint(each.data))
+    problems = [load_problem(each.data) for each in made.problems]
+    kept = sum((node.points for problem in problems for node in problem.nodes), Fraction(0))
+    lost = sum((each.lost for each in made.problems), Fraction(0))
+    return {
+        "schemes": len(made.problems) + len(made.faults), "problems": len(made.problems),
+        "without_a_formula": len(made.faults), **dict(sorted(findings.items())),
+        "nodes": sum(len(problem.nodes) for problem in problems),
+        "accepted_forms": sum(len(node.accept) for problem in problems for node in problem.nodes),
+        "points_kept": float(kept), "points_of_criteria_in_words": float(lost),
+        "ms_per_scheme": round(1000 * seconds / (len(made.problems) + len(made.faults))),
+    }  # fmt: skip
+
+
 # The whole --------------------------------------------------------------------------------------------------------
 
 
@@ -296,6 +320,8 @@ def main() -> int:
     for row in rows_of(options.data, WORKED, 1 if options.all else EVERY):
         draft_row(row, found)
     table["drafts"] = drafts_table(found)
+    if (options.data / SCHEMES).is_file():
+        table["marking schemes"] = schemes_table(options.data / SCHEMES)
     if options.json:
         print(json.dumps(table, sort_keys=True))
     else:

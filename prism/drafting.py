@@ -218,7 +218,7 @@ def _candidates(
         if saying.formula is None:
             left_out.append(_Gone(saying.order, LeftOut(saying.located.latex, f"not read: {_one_line(saying.fault)}")))
             continue
-        if saying.located.in_passing:
+        if saying.located.in_passing and not in_sentences:
             left_out.append(_Gone(saying.order, LeftOut(saying.located.latex, "said in passing")))
             continue
         pieces = list(pieces_of(saying.formula))

@@ -44,7 +44,6 @@ _KEPT = (
 _TEXT_KEYS = ("context", "problem", "question", "statement")
 _CRITERION_KEYS = ("formula", "criterion", "text", "description")
 _MIN_OPERATIONS = 2  # of an expression that a criterion asks for; a product of two is met by chance
-_MAX_ROUNDS = 6  # of leaving out what the linter faults
 _POINTS = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)\s*-?\s*(?:pts?\b|points?\b|marks?\b|分)", re.IGNORECASE)
 _REST = re.compile(  # what of a criterion says what else may be given, or what its symbols are
     r"[.;,，。；]?\s*(?:\b(?:otherwise|partial(?:ly)?\s+(?:points?|credit|marks?)|if any one|where|with)\b"
@@ -503,9 +502,7 @@ def _checked(
     remarks: list[str],
 ) -> tuple[list[_Marked], Fraction]:
     """The formulas without those that the linter faults, and the points of criteria that have none left."""
-    for _ in range(_MAX_ROUNDS):
-        if not marked:
-            break
+    while marked:
         if not sum(each.points for each in marked):
             remarks.append("no criterion with a formula has points; each formula has 1")
             marked = [replace(each, points=Fraction(1)) for each in marked]

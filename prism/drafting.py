@@ -33,7 +33,6 @@ from prism.stated import numeric_of
 from prism.unearned import given_nodes
 
 MAX_NODES = 30  # a reference of more nobody reads; what stands before the last answers is kept
-MAX_ROUNDS = 8  # of leaving out what the checks refuse; each round leaves out a node at least
 LETTERS = "abcdefgh"  # parts that a problem may mark
 ANSWER = "ans"  # the name of an answer that has none
 
@@ -339,8 +338,8 @@ def _capped(found: list[_Candidate], left_out: list[_Gone]) -> list[_Candidate]:
 
 
 def _settled(steps: list[_Candidate], text: str, setting: _Setting, remarks: list[str], left_out: list[_Gone]) -> Draft:
-    """The draft, once nothing is left that the checks refuse."""
-    for _ in range(MAX_ROUNDS):
+    """The draft, once nothing is left that the checks refuse; each round leaves out a node at least."""
+    while True:
         derived = derivation_of([each.formula for each in steps], _finals(steps), setting.context)
         data = _data(steps, derived, setting)
         refused = _refused(data, text)

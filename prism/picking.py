@@ -156,7 +156,7 @@ def faulty_nodes(data: Mapping[str, Any]) -> tuple[dict[int, str], Problem | Non
             raise
         return faulty, None
     faults = [finding for finding in lint(problem) if finding.kind == "fault"]
-    return {_place(each.entry): " ".join(each.text.split()) for each in faults if each.entry}, problem
+    return {at: " ".join(each.text.split()) for each in faults if (at := _place(each.entry)) >= 0}, problem
 
 
 def _place(entry: str) -> int:

@@ -58,6 +58,7 @@ SCRIPTS = (
     Script("extraction", "accuracy/extraction.py"),
     Script("fuzz", "accuracy/fuzz.py", slice_arguments=("--slice",)),
     Script("worked", "accuracy/worked.py"),
+    Script("drafting", "accuracy/drafting.py"),  # tests draft a few solutions of their own
     Script("agreement", "accuracy/agreement.py", environment=".venv-bench"),  # its oracles are there
     Script("ray", "robustness/ray_run.py"),
     Script("context_speed", "speed/context.py"),

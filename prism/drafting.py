@@ -25,7 +25,17 @@ from prism.expr import Formula, formula, symbol
 from prism.grading import grade
 from prism.latex import Solution, extract
 from prism.parts import Part, parts_of
-from prism.picking import bare, context_of, faulty_nodes, is_answer, is_same_node, is_step, node_of, pieces_of
+from prism.picking import (
+    bare,
+    context_of,
+    faulty_nodes,
+    is_answer,
+    is_same_node,
+    is_step,
+    node_of,
+    pieces_of,
+    with_units_read,
+)
 from prism.problem import Problem
 from prism.problem_files import problem_toml
 from prism.sayings import Saying, sayings_of
@@ -136,7 +146,7 @@ def draft(solution: Solution, *, problem: str = "", answers: Sequence[str] = (),
     setting = _Setting(name, problem, context_of(problem), _parts_told(problem, extraction.text))
     found = [item for item in extraction if item.kind != "thinking"]
     parts = parts_of(extraction.text, [part.letter for part in setting.parts])
-    sayings, _ = sayings_of(found, extraction.text, parts, (), setting.context)
+    sayings = _read(sayings_of(found, extraction.text, parts, (), setting.context)[0], setting.context)
     left_out: list[_Gone] = []
     found_here = list(_candidates(sayings, left_out, setting))
     if not found_here:  # a solution in sentences: take what they state
@@ -147,6 +157,13 @@ def draft(solution: Solution, *, problem: str = "", answers: Sequence[str] = (),
     steps = _with_finals(candidates, [answer for answer in answers if answer.strip()], setting, remarks, left_out)
     steps = _capped(steps, left_out)
     return _settled(steps, extraction.text, setting, remarks, left_out)
+
+
+def _read(sayings: Sequence[Saying], context: Context) -> list[Saying]:
+    """What is said, with units told from symbols."""
+    readable = [saying.formula for saying in sayings if saying.formula is not None]
+    read = iter(with_units_read(readable, context))
+    return [saying if saying.formula is None else replace(saying, formula=next(read)) for saying in sayings]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ formulas are one if a copy of the one would match the other, whatever they look 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from prism.attempts import resolved
@@ -15,17 +15,19 @@ from prism.claims import Claim, is_mention, match_claim
 from prism.context import Context, parse
 from prism.equivalence import is_identity
 from prism.errors import DataFileError, LatexSyntaxError
-from prism.expr import EQUALITIES, Expr, Formula, formula, plain_parts, symbols, symbols_of, walk
+from prism.expr import EQUALITIES, Expr, Formula, canonical, formula, plain_parts, symbols, symbols_of, walk
 from prism.latex import extract, write
 from prism.linting import ONE_FORMULA, lint
 from prism.lowering import Mismatch
 from prism.matching import match
 from prism.problem import Problem, load_problem
+from prism.quantities import with_italic_units
 from prism.stated import Asked, numeric_of, stated_number
 from prism.tape import TapeTooLarge
 
 _OPERATIONS = frozenset(("add", "sub", "mul", "div", "pow", "sqrt", "cross", "dot", "integral", "derivative"))
 _AS_NODE = Asked(is_node=True)
+_FIGURES_OF_A_VALUE = 2  # least significant figures of a number whose letters may be units
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,42 @@ def context_of(problem: str) -> Context:
     """What the text of a problem gives. The loader knows how to read it; it wants a node, which says nothing here."""
     node = {"index": 1, "formula": "0 = 0", "dependency": [], "is_final_answer": True}
     return load_problem({"id": "draft", "context": problem, "grading_standard": [node]}).context
+
+
+def with_units_read(formulas: Sequence[Formula], context: Context) -> list[Formula]:
+    r"""Formulas with italic letters behind a number read as units, where nothing else knows them as symbols.
+
+    A formula that is to be a node must say which: `\lambda = 655\, nm` becomes `\lambda = 655\unit{nm}`. Letters are
+    symbols where the problem or any other member has them; not so the one that the formula is solved for, as it
+    cannot stand on both sides of `W = 0.18\, kW`. A number of one figure is the coefficient of a law: `2 m g`.
+
+    >>> from prism.latex import parse
+    >>> said = [parse(text) for text in (r"W = Q - R = 0.18\, kW", "F = 2 m g", "v = 9.81 t", "t = 12 s")]
+    >>> [str(f) for f in with_units_read(said, Context())]
+    ['W = Q - R = 0.18*[kW]', 'F = 2*m*g', 'v = 9.81*t', 't = 12*[s]']
+    """
+    members = [member for f in formulas for part in plain_parts(f) for member in part.members]
+    taken = context.declared.union(*(symbols(each) for each in members if not _may_be_quantity(each, context)))
+    return [_with_units(f, taken, context) for f in formulas]
+
+
+def _may_be_quantity(member: Expr, context: Context) -> bool:
+    figures = next((node.name.lower().partition("e")[0] for node in walk(member) if node.op == "num"), "")
+    n_figure = len("".join(letter for letter in figures if letter.isdigit()).lstrip("0"))
+    return n_figure >= _FIGURES_OF_A_VALUE and with_italic_units(member, context.declared) is not None
+
+
+def _with_units(f: Formula, taken: frozenset[str], context: Context) -> Formula:
+    if f.parts:
+        return replace(f, parts=tuple(_with_units(part, taken, context) for part in f.parts))
+    if f.kind not in ("equation", "chain"):
+        return f
+    own = frozenset((f.members[0].name,)) if f.members[0].op == "sym" else frozenset[str]()
+    read = (
+        with_italic_units(member, taken - own) if _may_be_quantity(member, context) else None for member in f.members
+    )
+    members = tuple(new or member for new, member in zip(read, f.members, strict=True))
+    return f if members == f.members else replace(f, members=members)
 
 
 def pieces_of(f: Formula) -> Iterator[Formula | str]:
@@ -101,10 +139,15 @@ def node_of(f: Formula, source: str, context: Context, *, is_whole: bool) -> Pic
             read = parse(latex, context=context)
         except LatexSyntaxError:
             continue
-        if (read.kind, read.members, read.parts) == (f.kind, f.members, f.parts):
+        if _spelled(read) == _spelled(f):
             told = "true whatever its symbols are" if f.kind == "equation" and _says_nothing(f, context) else ""
             return Picked(latex, told)
     return Picked(source, "cannot be written by itself")
+
+
+def _spelled(f: Formula) -> tuple[object, ...]:
+    """A formula in one spelling; a unit is written in more ways than it is read."""
+    return f.kind, f.relations, tuple(canonical(member) for member in f.members), f.parts
 
 
 def _says_nothing(f: Formula, context: Context) -> bool:

@@ -33,8 +33,10 @@ from prism.required import (
     Table,
     close,
     constant_of,
+    constant_rows,
     parts_of,
     places_of,
+    rows_close,
     sides_of,
     table_where,
     value_of,
@@ -59,7 +61,7 @@ _EXPONENTS = 12  # largest denominator of one
 _NAMED = frozenset(FUNCTIONS) - {"abs", "sqrt"}
 _LOST = ("sin", "cos", "tan", "exp", "ln")  # functions whose name may have been forgotten
 _TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
-_PI = Expr("const", name=r"\pi")
+_PI = Expr("const", name="pi")
 _UNIT = r"\unit{"
 _OF_THE_OTHER = {
     "term_extra": "term_missing", "term_missing": "term_extra", "quantity_extra": "quantity_missing",
@@ -108,8 +110,22 @@ def changes_between(reference: Formula, claim: Formula, context: Context, values
     """
     if len(reference.members) != len(claim.members) or sides_of(reference) is None or sides_of(claim) is None:
         return []
-    fixed = {name: values[name] for name in symbols_of(reference) ^ symbols_of(claim) if name in values}
     found = list(_relations_turned(reference, claim))
+    found += _sorted(_at_points(reference, claim, context, {}))
+    fixed = {name: values[name] for name in symbols_of(reference) ^ symbols_of(claim) if name in values}
+    if fixed:
+        found += _sorted(_at_points(reference, claim, context, fixed))
+    return list({(one.reference, one.claim): one for one in reversed(found)}.values())[::-1]
+
+
+def _sorted(found: list[Change]) -> list[Change]:
+    order = {kind: k for k, kind in enumerate(KINDS)}
+    return sorted(found, key=lambda one: (order[one.kind], not one.in_claim, one.is_of_subject, one.depth))
+
+
+def _at_points(reference: Formula, claim: Formula, context: Context, fixed: Mapping[str, float]) -> list[Change]:
+    """Changes of either formula that make it hold at points of the other."""
+    found: list[Change] = []
     for held, changed, in_claim in ((reference, claim, True), (claim, reference, False)):
         table = table_where(held, symbols_of(changed), context, fixed)
         if table is None:
@@ -122,9 +138,7 @@ def changes_between(reference: Formula, claim: Formula, context: Context, values
             if len(found) >= MAX_CHANGES:
                 break
         found += _exchanged_everywhere(changed, held, table, in_claim=in_claim)
-    order = {kind: k for k, kind in enumerate(KINDS)}
-    found.sort(key=lambda one: (order[one.kind], not one.in_claim, one.is_of_subject, one.depth))
-    return list({(one.reference, one.claim): one for one in reversed(found)}.values())[::-1]
+    return found
 
 
 def _change(found: _Found, part: Expr, depth: int, edited: Formula, held: Formula, *, in_claim: bool) -> Change:
@@ -160,9 +174,38 @@ def _relations_turned(reference: Formula, claim: Formula) -> Iterator[Change]:
 # Changes of one part. ---------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Shelf:
+    """Parts that may be the one that is missing or too many, with what they are worth.
+
+    Attributes:
+        parts: of the other formula. worths: complex128[n_part, n_point].
+        varying: of both formulas, those that are no mere numbers.
+        powers: complex128[n_varying * n_power, n_point] of these, the powers of one after another.
+    """
+
+    parts: tuple[Expr, ...]
+    worths: Array
+    varying: tuple[Expr, ...]
+    powers: Array
+
+
+def _shelf(beside: tuple[Expr, ...], own: tuple[Expr, ...], table: Table) -> _Shelf:
+    varying = tuple(
+        part
+        for part in dict.fromkeys((*beside, *own))
+        if part.op not in ("num", "const") and constant_of(value_of(part, table)) is None
+    )
+    with np.errstate(all="ignore"):
+        powers = [np.power(value_of(part, table), float(power)) for part in varying for power in _POWERS]
+    empty = np.empty((0, table.n_point), dtype=np.complex128)
+    worths = np.array([value_of(part, table) for part in beside]) if beside else empty
+    return _Shelf(beside, worths, varying, np.array(powers) if powers else empty)
+
+
 def _changes(changed: Formula, held: Formula, table: Table, *, is_put_in: bool) -> Iterator[tuple[Place, _Found]]:
     """What each part of a formula may be changed to, so that it holds at points of the other."""
-    beside, own = parts_of(held)[:MAX_BESIDE], parts_of(changed)[:MAX_BESIDE]
+    shelf = _shelf(parts_of(held)[:MAX_BESIDE], parts_of(changed)[:MAX_BESIDE], table)
     names = tuple(sorted(name for name in symbols_of(held) | symbols_of(changed) if not name.startswith(_UNIT)))
     for place in places_of(changed, table, parts_of(held)):
         is_unit = place.node.op == "sym" and place.node.name.startswith(_UNIT)
@@ -171,9 +214,9 @@ def _changes(changed: Formula, held: Formula, table: Table, *, is_put_in: bool) 
         for found in _in_numbers(place, _PUT_IN if is_put_in else 0.0):
             yield place, found
         if not is_put_in:  # of numbers alone too much fits
-            for found in (*_in_form(place, table, names), *_by_factor(place, table, beside, own)):
+            for found in (*_in_form(place, table, names), *_by_factor(place, shelf)):
                 yield place, found
-            for found in _by_term(place, table, beside):
+            for found in _by_term(place, table, shelf):
                 yield place, found
 
 
@@ -201,8 +244,6 @@ def _in_numbers(place: Place, within: float) -> Iterator[_Found]:
                 instead = number((node.value or 0) * (amount.value or 0)) if is_number else _times(node, amount)
                 yield _Found("factor" if named is not None else "constant", instead, amount)
             return
-        if node.op == "div" and close(needs * has, np.ones_like(has)):
-            yield _Found("exponent", Expr("div", node.args[::-1]))
         if constant_of(has) is None:
             yield from _other_powers(place)
 
@@ -218,8 +259,16 @@ def _other_powers(place: Place) -> Iterator[_Found]:
     found = constant_of(np.asarray(np.log(place.required) / np.log(value)))
     exponent = None if found is None else _rational(found, _EXPONENTS)
     if exponent:
-        new = exponent * power
-        yield _Found("exponent", base if new == 1 else Expr("pow", (base, number(new))))
+        yield _Found("exponent", _raised(base, exponent * power))
+
+
+def _raised(base: Expr, power: Fraction) -> Expr:
+    """A power as people write it: a fraction to a negative one is turned over, one half is a root."""
+    if base.op == "div" and power < 0:
+        base, power = Expr("div", base.args[::-1]), -power
+    if power == Fraction(1, 2):
+        return Expr("sqrt", (base,))
+    return base if power == 1 else Expr("pow", (base, number(power)))
 
 
 def _in_form(place: Place, table: Table, names: tuple[str, ...]) -> Iterator[_Found]:
@@ -249,30 +298,26 @@ def _in_form(place: Place, table: Table, names: tuple[str, ...]) -> Iterator[_Fo
                 yield _Found("symbol", new)
 
 
-def _by_factor(place: Place, table: Table, beside: tuple[Expr, ...], own: tuple[Expr, ...]) -> Iterator[_Found]:
+def _by_factor(place: Place, shelf: _Shelf) -> Iterator[_Found]:
     """A factor that is no number: one that the other formula has, or one too many."""
+    if place.node.op == "num" and place.node.value == 0:
+        return
     with np.errstate(all="ignore"):
         ratio = place.required / place.value
-        if place.node.op == "num" and place.node.value == 0:
-            return
-        inner = frozenset(walk(place.node))
-        for part in dict.fromkeys((*beside, *own)):
-            worth = value_of(part, table)
-            if part.op in ("num", "const") or constant_of(worth) is not None:
-                continue
-            for power in _POWERS:
-                if not close(np.power(worth, float(power)), ratio):
-                    continue
-                amount = part if power == 1 else Expr("pow", (part, number(power)))
-                kind = "quantity_extra" if power < 0 and part in inner else "quantity_missing"
-                yield _Found(kind, _times(place.node, amount), part)
+    inner = frozenset(walk(place.node))
+    for hit in rows_close(shelf.powers, ratio):
+        part, power = shelf.varying[hit // len(_POWERS)], _POWERS[hit % len(_POWERS)]
+        amount = part if power == 1 else Expr("pow", (part, number(power)))
+        kind = "quantity_extra" if power < 0 and part in inner else "quantity_missing"
+        yield _Found(kind, _times(place.node, amount), part)
 
 
-def _by_term(place: Place, table: Table, beside: tuple[Expr, ...]) -> Iterator[_Found]:
+def _by_term(place: Place, table: Table, shelf: _Shelf) -> Iterator[_Found]:
     """A term too many, or one that the other formula has."""
     node = place.node
     with np.errstate(all="ignore"):
         gap = place.required - place.value
+        ratios = gap / shelf.worths
     if node.op in ("add", "sub"):
         for k, arg in enumerate(node.args):
             worth = value_of(arg, table) * (-1 if node.op == "sub" and k else 1)
@@ -280,15 +325,13 @@ def _by_term(place: Place, table: Table, beside: tuple[Expr, ...]) -> Iterator[_
                 rest = node.args[:k] + node.args[k + 1 :]
                 left = _negated(rest[0]) if node.op == "sub" and not k else rest[0]
                 yield _Found("term_extra", left if len(rest) == 1 else Expr("add", rest), arg)
-    for part in beside:
-        with np.errstate(all="ignore"):
-            ratio = constant_of(gap / value_of(part, table))
-        factor = None if ratio is None else short_form(ratio)
+    for hit, ratio in constant_rows(ratios):
+        part, factor = shelf.parts[hit], short_form(ratio)
         if factor is not None and part.op not in ("num", "const"):
             term = part if factor.value == 1 else _negated(part) if factor.value == -1 else _times(part, factor)
-            yield _Found("term_missing", Expr("add", (node, term)), part)
-    ratio = constant_of(gap)
-    lone = None if ratio is None or constant_of(place.value) is not None else short_form(ratio)
+            yield _Found("term_missing", Expr("add", (node, term)), term)
+    same = constant_of(gap)
+    lone = None if same is None or constant_of(place.value) is not None else short_form(same)
     if lone is not None:
         yield _Found("term_missing", Expr("add", (node, lone)), lone)
 
@@ -336,7 +379,7 @@ def short_form(value: complex, within: float = 0.0) -> Expr | None:
         within: relative, how far off it may be; with any only the shortest are taken.
 
     >>> str(short_form(0.5)), str(short_form(6.283185307179586)), short_form(1.0271)
-    ('(1/2)', '2*\\pi', None)
+    ('1/2', '2*pi', None)
     """
     if abs(value.imag) > 1e-9 * abs(value) or not value.real:
         return None

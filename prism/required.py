@@ -94,12 +94,16 @@ class Place:
 
 def close(one: Array, other: Array, within: float = CLOSE) -> bool:
     """Whether two columns have finite, equal values at enough points, and different ones nowhere."""
+    return bool(rows_close(one[np.newaxis], other, within).size)
+
+
+def rows_close(rows: Array, column: Array, within: float = CLOSE) -> npt.NDArray[np.intp]:
+    """Numbers of the rows that are a column: complex128[n_row, n_point] against complex128[n_point]."""
     with np.errstate(all="ignore"):
-        both = np.isfinite(one) & np.isfinite(other)
-        if both.sum() < max(MIN_POINTS, one.size // 2):
-            return False
-        gap = np.abs(one - other)[both]
-        return bool((gap <= within * np.maximum(np.abs(one), np.abs(other))[both]).all())
+        gap, size = np.abs(rows - column), np.maximum(np.abs(rows), np.abs(column))
+        seen = np.isfinite(gap)
+        enough = seen.sum(axis=1) >= max(MIN_POINTS, column.size // 2)
+        return np.flatnonzero(enough & ((gap <= within * size) | ~seen).all(axis=1))
 
 
 def constant_of(column: Array, within: float = CLOSE) -> complex | None:
@@ -107,8 +111,16 @@ def constant_of(column: Array, within: float = CLOSE) -> complex | None:
     finite = column[np.isfinite(column)]
     if finite.size < max(MIN_POINTS, column.size // 2):
         return None
-    middle = complex(np.median(finite.real), np.median(finite.imag))
-    return middle if bool((np.abs(finite - middle) <= within * abs(middle)).all()) else None
+    first = complex(finite[0])
+    return first if bool((np.abs(finite - first) <= within * abs(first)).all()) else None
+
+
+def constant_rows(rows: Array) -> list[tuple[int, complex]]:
+    """Numbers of the rows that have one value at all points, with it; rows that are undefined anywhere have none."""
+    with np.errstate(all="ignore"):
+        first = rows[:, :1]
+        is_one = np.isfinite(rows).all(axis=1) & (np.abs(rows - first) <= CLOSE * np.abs(first)).all(axis=1)
+    return [(int(k), complex(first[k, 0])) for k in np.flatnonzero(is_one)]
 
 
 # Values. ---------------------------------------------------------------------------------------------------------

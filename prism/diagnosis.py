@@ -16,7 +16,7 @@ be wrong, and is asked for that first:
 | kind | what the student has wrong | label |
 |---|---|---|
 | `sign`, `relation` | a sign; the direction of an inequality | DCE |
-| `factor`, `constant` | a constant factor, with a short form or without | DCE |
+| `factor` | a constant factor | DCE |
 | `exponent` | an exponent, a root, a fraction upside down | DCE |
 | `arithmetic`, `value` | a refuted link of a chain; a number outside its tolerance | DCE |
 | `symbol` | one symbol for another, or two exchanged | VRE |
@@ -48,10 +48,22 @@ from prism.consequences import follows_from, is_given, is_law, numbers_in, put_t
 from prism.context import Context, parse, values_of
 from prism.dag import ancestor_closure
 from prism.errors import LatexSyntaxError, PrismError
-from prism.expr import EQUALITIES, Expr, Formula, formula, number, ops_of, symbols, symbols_of, traits_of
+from prism.expr import (
+    EQUALITIES,
+    Expr,
+    Formula,
+    formula,
+    number,
+    ops_of,
+    substituted,
+    symbol,
+    symbols,
+    symbols_of,
+    traits_of,
+)
 from prism.grading import Grade, GradedFormula, PreparedProblem, prepare
 from prism.hints import Difference, told
-from prism.matching import says_nothing
+from prism.matching import number_of, says_nothing
 from prism.outcomes import Outcome, Reference, Weighed, weighed
 from prism.problem import Problem
 from prism.quantities import Dimension
@@ -63,7 +75,10 @@ from prism.vocabulary import with_names
 MAX_NODES = 8  # that one formula is held against; beyond, nothing near is left
 MAX_FORMS = 4  # of one formula: as it stands, with the solution's own definitions and names read
 MAX_VERIFIED = 24  # changes of a pair that the engine is asked about; candidates agree at a dozen points already
+MAX_SLIPS = 6  # symbols of one part that are asked whether they were taken for something else
 MAX_ALSO = 3  # other kinds of change that are told
+_OF_OTHERS = frozenset(("symbol", "quantity_missing", "quantity_extra", "term_missing", "term_extra"))
+"""Kinds in which a formula of something else differs: beside one that says the node they show no mistake."""
 _DECADES = 12  # powers of ten that a number may be off by
 _INHERITED = 3  # largest numerator and denominator of the power of a factor that a later step has taken over
 
@@ -143,6 +158,7 @@ class _Read:
         position: in `Grade.formulas`. graded: the formula there.
         claim: as it is compared. outcomes: at every node, by index.
         forms: what it states, as it stands, with the solution's definitions, with its names.
+        defines: the solution has from it what one of its own symbols is.
     """
 
     position: int
@@ -150,6 +166,7 @@ class _Read:
     claim: Claim
     outcomes: Mapping[int, Outcome]
     forms: tuple[tuple[Formula, ...], ...]
+    defines: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +176,7 @@ class _Wrong:
     Attributes:
         source: position of the wrong one. stated: what the formula states.
         derived: what it leads to. change, node: what would make it right, if it is the wrong one itself.
+        slips: what may be put for a symbol of it, throughout, to make it right.
     """
 
     source: int
@@ -166,6 +184,7 @@ class _Wrong:
     derived: tuple[Formula, ...]
     change: Change | None = None
     node: int | None = None
+    slips: tuple[tuple[Expr, Expr], ...] = ()
 
 
 @dataclass(slots=True)
@@ -244,10 +263,11 @@ def _read(prepared: PreparedProblem, grade: Grade) -> list[_Read]:
         except LatexSyntaxError:  # a grade that was made elsewhere
             continue
     found = weighed(setting, [(f, item.kind == "boxed") for _, item, f in read])
+    defining = {one.place for one in found.vocabulary.definitions}
     together = zip(read, found.claims, found.outcomes, strict=True)
     return [
-        _Read(position, item, claim, outcomes, _forms(claim, found))
-        for (position, item, _), claim, outcomes in together
+        _Read(position, item, claim, outcomes, _forms(claim, found), place in defining)
+        for place, ((position, item, _), claim, outcomes) in enumerate(together)
     ]
 
 
@@ -292,7 +312,8 @@ def _examined(item: _Read, state: _State, plain: Finding) -> Finding:
     if source is not None:
         _add_wrong(item, state, source, None, None)
         return replace(plain, status="follows", source=source)
-    found = _repaired(item, state) or _number_apart(item, state) or _units_apart(item, state)
+    found: tuple[Difference, Change | None] | None = None if item.defines else _repaired(item, state)
+    found = found or _number_apart(item, state) or _units_apart(item, state)
     if found is None:
         return replace(plain, detail=item.graded.detail)
     difference, change = found
@@ -303,7 +324,8 @@ def _examined(item: _Read, state: _State, plain: Finding) -> Finding:
         _add_wrong(item, state, inherited, None, None)
         return replace(plain, status="follows", source=inherited, nearest=difference.node)
     nearest = plain.nearest if difference.node is None else difference.node
-    if item.graded.status == "undecided":
+    is_another = change is not None and change.kind in _OF_OTHERS and difference.node in state.matched
+    if item.graded.status == "undecided" or is_another:
         return replace(plain, difference=difference, nearest=nearest)
     _add_wrong(item, state, item.position, change, difference.node)
     return replace(plain, status="wrong", difference=difference, nearest=nearest)
@@ -316,10 +338,31 @@ def _add_wrong(item: _Read, state: _State, source: int, change: Change | None, n
     laws = [law for law in state.laws if law not in own]
     laws += [f for one in state.wrong for f in one.stated if is_law(f)]
     laws_of_it = [f for f in stated if is_law(f)]
-    state.wrong.append(_Wrong(source, stated, put_together(laws_of_it, laws), change, node))
+    slips = _slips(item, change, node, state)
+    state.wrong.append(_Wrong(source, stated, put_together(laws_of_it, laws), change, node, slips))
     numbers = numbers_in(stated)
     state.numbers |= numbers
     state.sources |= dict.fromkeys(numbers, source)
+
+
+def _slips(item: _Read, change: Change | None, node: int | None, state: _State) -> tuple[tuple[Expr, Expr], ...]:
+    r"""What a symbol may have been taken for, if that makes the whole formula right: `\\omega_0` for `-\\omega_0`."""
+    if change is None or change.kind not in ("sign", "factor", "symbol"):
+        return ()
+    names = sorted(symbols(change.has) & symbols(change.should))[:MAX_SLIPS]
+    if change.kind == "symbol":
+        tried = [(change.has, change.should)] if change.has.op == change.should.op == "sym" else []
+    elif change.kind == "sign":
+        tried = [(symbol(name), Expr("neg", (symbol(name),))) for name in names]
+    else:
+        tried = [(symbol(name), Expr("mul", (change.amount or number(1), symbol(name)))) for name in names]
+    wanted = [f for each in state.prepared.setting.references if each.index == node for f in each.formulas]
+    return tuple(slip for slip in tried if _is_right_with(slip, item, wanted, state.context))
+
+
+def _is_right_with(slip: tuple[Expr, Expr], item: _Read, wanted: Sequence[Formula], context: Context) -> bool:
+    taken = [substituted(f, {slip[0]: slip[1]}) for stated in item.forms for f in stated]
+    return any(same(each, f, context) for each in wanted for f in taken)
 
 
 def _broken_link(f: Formula, context: Context) -> Difference | None:
@@ -372,6 +415,16 @@ def _source_of(item: _Read, state: _State) -> int | None:
             source = _source_of_number(f, state)
             if source is not None:
                 return source
+    return _source_of_slip(item, state)
+
+
+def _source_of_slip(item: _Read, state: _State) -> int | None:
+    """The earlier wrong formula in which a symbol was taken for something else, as it is here."""
+    for one in state.wrong:
+        for slip in one.slips:
+            wanted = [f for each in _candidates(item, state) for f in each.formulas]
+            if not item.defines and _is_right_with(slip, item, wanted, state.context):
+                return one.source
     return None
 
 
@@ -448,38 +501,43 @@ def _repaired(item: _Read, state: _State) -> tuple[Difference, Change] | None:
     for reference in _candidates(item, state):
         if reference.is_number:
             continue
-        for wanted, said in _pairs(reference, item):
+        for wanted, said in _pairs(reference, item, state.context):
             found: list[Change] = []
             for change in changes_between(resolved(wanted), resolved(said), state.context, values)[:MAX_VERIFIED]:
                 is_new = all(one.kind != change.kind for one in found) and len(found) <= MAX_ALSO
                 if is_new and same(change.reference, change.claim, state.context, reference.asked):
                     found.append(change)
             if found:
-                also = tuple(one.kind for one in found[1:])
+                also = tuple(dict.fromkeys(_told_as(one.kind) for one in found[1:]))
                 return _of_change(found[0], reference.index, also, said, state.context), found[0]
     return None
 
 
-def _pairs(reference: Reference, item: _Read) -> Iterator[tuple[Formula, Formula]]:
-    """The formulas of a node, each with what a formula states that may be meant for it."""
+def _pairs(reference: Reference, item: _Read, context: Context) -> Iterator[tuple[Formula, Formula]]:
+    """What a node says, with what a formula states that may be meant for it; numbers are no formulas."""
+    needed = [each.formula for f in reference.formulas for each in statements_of(f, needed=True)]
     for stated in item.forms:
-        for wanted in reference.formulas:
+        for wanted in needed:
             for said in stated:
                 whole = said
                 if said.kind == "expression" and item.graded.kind == "inline":
                     continue  # it names something, and says nothing of it
                 if said.kind == "expression" and wanted.kind == "equation" and item.graded.kind == "boxed":
                     whole = formula((wanted.members[0], said.members[0]), ("=",), said.latex, said.depends)
-                if len(whole.members) == len(wanted.members) <= 2 and not (whole.parts or wanted.parts):
+                if len(whole.members) == len(wanted.members) <= 2 and number_of(whole, context) is None:
                     yield wanted, whole
 
 
 def _of_change(change: Change, node: int, also: tuple[str, ...], said: Formula, context: Context) -> Difference:
     is_of_units = change.kind in ("factor", "constant") and _is_of_units(change.amount, said)
-    kind = "unit" if is_of_units else change.kind
+    kind = "unit" if is_of_units else _told_as(change.kind)
     found = told(kind, node, change.has, change.should, amount=change.amount, also=also)
     fault = inconsistency_of(said, context)
     return replace(found, full=f"{found.full} Its units cannot agree: {fault}.") if fault else found
+
+
+def _told_as(kind: str) -> str:
+    return "factor" if kind == "constant" else kind
 
 
 def _is_of_units(amount: Expr | None, said: Formula) -> bool:
@@ -499,7 +557,8 @@ def _is_power_of_ten(size: Fraction) -> bool:
 
 def _number_apart(item: _Read, state: _State) -> tuple[Difference, None] | None:
     """How the number that a formula states differs from the one that a node asks for, or gives."""
-    said = [numeric for stated in item.forms for f in stated if (numeric := numeric_of(f)) is not None]
+    numerics = [number_of(f, state.context) for stated in item.forms for f in stated]
+    said = [numeric for numeric in numerics if numeric is not None]
     if not said and item.claim.formula.kind == "expression" and item.graded.kind == "boxed":
         said = _boxed_number(item, state)
     for reference in _candidates(item, state) if said and item.outcomes else ():

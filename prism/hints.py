@@ -15,7 +15,7 @@ from prism.latex import write
 _SHORT = 1000  # denominators of fractions that are shown as such
 
 DIFFERENCES = {
-    "sign": "DCE", "relation": "DCE", "factor": "DCE", "constant": "DCE", "exponent": "DCE", "arithmetic": "DCE",
+    "sign": "DCE", "relation": "DCE", "factor": "DCE", "exponent": "DCE", "arithmetic": "DCE",
     "value": "DCE", "symbol": "VRE", "quantity_missing": "VRE", "quantity_extra": "VRE", "term_missing": "VRE",
     "term_extra": "VRE", "unit": "UDE", "dimension": "UDE", "function": "undetermined",
 }  # fmt: skip
@@ -59,7 +59,6 @@ _HINTS = {
     "sign": "Check the sign of {part}.",
     "relation": "Check which side is the larger one.",
     "factor": "A constant factor is not right: look again at {part}.",
-    "constant": "A constant factor is not right: look again at {part}.",
     "exponent": "Check the power to which {part} is taken.",
     "function": "Check which function belongs at {part}.",
     "symbol": "Check whether {part} is the quantity that belongs here.",
@@ -76,7 +75,6 @@ _FULL = {
     "sign": "The sign is turned: {has}, where {should} is right.",
     "relation": "The inequality points the other way.",
     "factor": "Off by a factor: {has} has to be multiplied by {amount}.",
-    "constant": "Off by a factor: {has} has to be multiplied by {amount}.",
     "exponent": "The exponent is wrong: {has}, where {should} is right.",
     "function": "The function is wrong: {has}, where {should} is right.",
     "symbol": "The wrong quantity: {has}, where {should} is right.",

@@ -11,8 +11,7 @@ and many of the student's: `v = \sqrt{E/m}` is a right consequence of `E = mv^2`
 
 Several changes may do it, and the order is fixed: of the kinds as in `KINDS`, which begins with what is least and is
 most often meant (a sign is also a factor -1, a factor v also an exponent of v, a term more is hardly ever anything
-else); then a change to the student's formula, not of what it is solved for, nearest to the whole. An odd constant comes
-last: there is one wherever two formulas differ in numbers only.
+else); then a change to the student's formula, not of what it is solved for, nearest to the whole.
 """
 
 from __future__ import annotations
@@ -43,10 +42,10 @@ from prism.required import (
 )
 
 KINDS = (
-    "sign", "relation", "factor", "exponent", "function", "symbol", "quantity_missing", "quantity_extra", "term_extra",
-    "term_missing", "constant",
+    "sign", "relation", "factor", "exponent", "function", "symbol", "constant", "quantity_missing", "quantity_extra",
+    "term_extra", "term_missing",
 )  # fmt: skip
-"""Kinds of change in the order of preference. `constant` is a factor that no short form names."""
+"""Kinds of change in the order of preference. `constant` is a factor that no short form names: `1.001`, `\\ln 10`."""
 
 MAX_BESIDE = 48  # parts of the other formula that may be the one that is missing
 MAX_PAIRS = 40  # of symbols that are exchanged in a whole part
@@ -113,9 +112,14 @@ def changes_between(reference: Formula, claim: Formula, context: Context, values
     found = list(_relations_turned(reference, claim))
     found += _sorted(_at_points(reference, claim, context, {}))
     fixed = {name: values[name] for name in symbols_of(reference) ^ symbols_of(claim) if name in values}
-    if fixed:
+    if fixed and any(_is_a_value(node) for f in (reference, claim) for member in f.members for node in walk(member)):
         found += _sorted(_at_points(reference, claim, context, fixed))
     return list({(one.reference, one.claim): one for one in reversed(found)}.values())[::-1]
+
+
+def _is_a_value(node: Expr) -> bool:
+    """Whether a number may be that of a given, and is none of the few that stand in laws."""
+    return node.op == "num" and (not node.name.isdigit() or len(node.name) > 1)
 
 
 def _sorted(found: list[Change]) -> list[Change]:
@@ -240,8 +244,8 @@ def _in_numbers(place: Place, within: float) -> Iterator[_Found]:
             named = short_form(ratio, within)
             amount = named or (None if within else _decimal(ratio))
             if amount is not None:
-                is_number = node.op == "num" and node.value and amount.value is not None
-                instead = number((node.value or 0) * (amount.value or 0)) if is_number else _times(node, amount)
+                worth = None if symbols(node) else constant_of(needs)
+                instead = (None if worth is None else short_form(worth)) or _times(node, amount)
                 yield _Found("factor" if named is not None else "constant", instead, amount)
             return
         if constant_of(has) is None:
@@ -325,6 +329,7 @@ def _by_term(place: Place, table: Table, shelf: _Shelf) -> Iterator[_Found]:
                 rest = node.args[:k] + node.args[k + 1 :]
                 left = _negated(rest[0]) if node.op == "sub" and not k else rest[0]
                 yield _Found("term_extra", left if len(rest) == 1 else Expr("add", rest), arg)
+                return  # and not the same term once more with the other sign
     for hit, ratio in constant_rows(ratios):
         part, factor = shelf.parts[hit], short_form(ratio)
         if factor is not None and part.op not in ("num", "const"):

@@ -2,26 +2,30 @@
 
 A step that the reference leaves out is no mistake, and a step that goes on from a mistake is no second one. Both are
 seen the same way: formulas are put into one another, once or twice, and what comes out is compared with the step by the
-engine. No equation is solved for that: what is not written as `quantity = expression` is only put into.
+engine. Formulas that are solved for a quantity go first, and are put in twice over; the others are solved for what
+stands in them once, by turning one operation after another round, and put in once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 
 from prism.attempts import subject_of
 from prism.context import Context, values_of
-from prism.expr import Formula, substituted, symbols, symbols_of
+from prism.expr import Expr, Formula, number, substituted, symbol, symbols, symbols_of, walk
 from prism.lowering import Mismatch
 from prism.matching import match
 from prism.quantities import Dimension
 from prism.stated import Asked, Known, Numeric, StatedNumber, closed_number_of, measure, numeric_of, tolerance
 from prism.tape import TapeTooLarge
 
-ROUNDS = 2  # in which formulas are put into one another
-MAX_DERIVED = 160  # formulas that are put together so
+ROUNDS = 2  # in which solved formulas are put into one another
+MAX_DERIVED = 600  # formulas that are put together so
+FORMULAS_KEPT = 1024  # whose solved forms are remembered in a process
+MAX_IDLE = 1  # symbols that may divide out of a formula that is put together
 MAX_COMPARED = 24  # of these, as many as one formula is compared with
 _ROUNDED = Fraction(1, 100)  # relative, of a number that was worked out from rounded ones
 _AS_GIVEN = Fraction(1, 1000)  # relative, of a given that is said again
@@ -45,43 +49,92 @@ def put_together(formulas: Sequence[Formula], laws: Sequence[Formula]) -> tuple[
     """What follows from formulas by putting laws into them, or them into laws; the shortest ways first.
 
     >>> from prism.context import parse
-    >>> [str(each) for each in put_together([parse("F = ma")], [parse("a = v/t")])]
-    ['F = m*(v/t)']
+    >>> [str(each) for each in put_together([parse("F = ma")], [parse("a = v/t")])][:2]
+    ['F = m*(v/t)', 'F/m = v/t']
     """
     found: dict[Formula, None] = {}
     last = list(formulas)
     for _ in range(ROUNDS):
-        new: dict[Formula, None] = {}
-        for f in last:
-            for law in laws:
-                if len(found) + len(new) >= MAX_DERIVED:
-                    break
-                for one, other in ((f, law), (law, f)):
-                    together = _with_put_in(one, other)
-                    if together is not None and together not in found:
-                        new[together] = None
-        found |= new
-        last = list(new)
+        new = _put_in_once(last, laws, _as_solved, MAX_DERIVED // 2 - len(found))
+        last = [f for f in new if f not in found]
+        found |= dict.fromkeys(last)
+    more = _put_in_once((*formulas, *found), laws, _solved, MAX_DERIVED - len(found))
+    return tuple(dict.fromkeys((*found, *more)))
+
+
+_Solved = tuple[tuple[Expr, Expr], ...]  # quantities, and what each of them is
+
+
+def _put_in_once(
+    formulas: Sequence[Formula], laws: Sequence[Formula], solved: Callable[[Formula], _Solved], most: int
+) -> list[Formula]:
+    found: dict[Formula, None] = {}
+    for f in formulas:
+        for law in laws:
+            for one, other in ((f, law), (law, f)) if f != law else ():
+                for subject, worth in solved(other):
+                    if len(found) >= most:
+                        return list(found)
+                    if subject.name in symbols(*one.members):
+                        put_in = substituted(one, {subject: worth})
+                        if len(set(put_in.members)) == len(put_in.members):
+                            found[replace(put_in, latex="")] = None
+    return list(found)
+
+
+@lru_cache(maxsize=FORMULAS_KEPT)
+def _as_solved(f: Formula) -> _Solved:
+    """What a formula is solved for as it stands."""
+    subject = subject_of(f)
+    if subject is None or subject.op != "sym":
+        return ()
+    worth = f.members[1] if f.members[0] == subject else f.members[0]
+    return () if subject.name in symbols(worth) else ((subject, worth),)
+
+
+@lru_cache(maxsize=FORMULAS_KEPT)
+def _solved(f: Formula) -> _Solved:
+    """What a formula can be solved for by turning operations round: every symbol that stands in it once."""
+    inner = [node.name for member in f.members for node in walk(member) if node.op == "sym"]
+    once = [name for name in dict.fromkeys(inner) if inner.count(name) == 1]
+    found = [(symbol(name), worth) for name in once if (worth := _isolated(f, name)) is not None]
     return tuple(found)
 
 
-def _with_put_in(f: Formula, solved: Formula) -> Formula | None:
-    """A formula with what another one is solved for put in; two that are solved for the same are so set equal."""
-    subject = subject_of(solved)
-    if subject is None or subject.op != "sym" or f == solved:
-        return None
-    worth = solved.members[1] if solved.members[0] == subject else solved.members[0]
-    if subject.name in symbols(worth) or subject.name not in symbols(*f.members):
-        return None
-    put_in = substituted(f, {subject: worth})
-    return None if len(set(put_in.members)) < len(put_in.members) else replace(put_in, latex="")
+def _isolated(f: Formula, name: str) -> Expr | None:
+    """What a symbol that stands once in an equation is; None where an operation cannot be turned round."""
+    node, worth = f.members if name in symbols(f.members[0]) else f.members[::-1]
+    while node.op != "sym":
+        at = next((k for k, arg in enumerate(node.args) if name in symbols(arg)), None)
+        if at is None:
+            return None
+        rest = node.args[:at] + node.args[at + 1 :]
+        if node.op in ("add", "mul"):
+            other = rest[0] if len(rest) == 1 else Expr(node.op, rest)
+            worth = Expr("sub" if node.op == "add" else "div", (worth, other))
+        elif node.op in ("sub", "div"):
+            back = "add" if node.op == "sub" else "mul"
+            worth = Expr(back, (worth, rest[0])) if at == 0 else Expr(node.op, (rest[0], worth))
+        elif node.op == "neg":
+            worth = Expr("neg", (worth,))
+        elif node.op == "sqrt":
+            worth = Expr("pow", (worth, number(2)))
+        elif node.op == "pow" and at == 0 and node.args[1].value:
+            worth = Expr("pow", (worth, number(1 / node.args[1].value)))
+        elif node.op in ("exp", "ln"):
+            worth = Expr("ln" if node.op == "exp" else "exp", (worth,))
+        else:
+            return None
+        node = node.args[at]
+    return worth
 
 
 def follows_from(f: Formula, derived: Sequence[Formula], context: Context) -> bool:
     """Whether a formula says the same as one that was put together; those of other quantities are not compared."""
     names, known = symbols_of(f), values_of(context).keys()
-    near = [one for one in derived if symbols_of(one) ^ names <= known]
-    return any(same(one, f, context) for one in near[:MAX_COMPARED])
+    apart = [(len(symbols_of(one) - names - known), one) for one in derived if names - symbols_of(one) <= known]
+    near = sorted((each for each in apart if each[0] <= MAX_IDLE), key=lambda each: each[0])
+    return any(same(one, f, context) for _, one in near[:MAX_COMPARED])
 
 
 def is_given(f: Formula, context: Context) -> bool:

@@ -524,7 +524,9 @@ def _pairs(reference: Reference, item: _Read, context: Context) -> Iterator[tupl
                     continue  # it names something, and says nothing of it
                 if said.kind == "expression" and wanted.kind == "equation" and item.graded.kind == "boxed":
                     whole = formula((wanted.members[0], said.members[0]), ("=",), said.latex, said.depends)
-                if len(whole.members) == len(wanted.members) <= 2 and number_of(whole, context) is None:
+                numeric = number_of(whole, context)
+                is_measured = numeric is not None and (not numeric.number.is_exact or numeric.number.unit is not None)
+                if len(whole.members) == len(wanted.members) <= 2 and not is_measured:
                     yield wanted, whole
 
 

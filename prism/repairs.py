@@ -42,15 +42,21 @@ from prism.required import (
 )
 
 KINDS = (
-    "sign", "relation", "factor", "exponent", "function", "symbol", "constant", "quantity_missing", "quantity_extra",
+    "sign", "relation", "factor", "exponent", "function", "symbol", "constant", "quantity_extra", "quantity_missing",
     "term_extra", "term_missing",
 )  # fmt: skip
-"""Kinds of change in the order of preference. `constant` is a factor that no short form names: `1.001`, `\\ln 10`."""
+"""Kinds of change in the order of preference, but that a factor that is a sum counts as a term.
+
+`constant` is a factor that no short form names: 1.001, the logarithm of ten.
+"""
+
+_ORDER = tuple(dict.fromkeys(kind.partition("_")[0] for kind in KINDS))
 
 MAX_BESIDE = 48  # parts of the other formula that may be the one that is missing
 MAX_PAIRS = 40  # of symbols that are exchanged in a whole part
 MAX_CHANGES = 400  # candidates of a pair of formulas
 _PUT_IN = 2e-3  # relative, at which values agree where givens were put in: they were rounded
+_NOTHING = 1e-7  # relative, below which a value is 0
 _LARGEST = 60  # numerator and denominator of a factor with a short form
 _FORMS = sorted(
     ((root, power) for root in (1, 2, 3, 5) for power in range(-3, 4)), key=lambda form: (form[0] > 1) + abs(form[1])
@@ -123,8 +129,11 @@ def _is_a_value(node: Expr) -> bool:
 
 
 def _sorted(found: list[Change]) -> list[Change]:
-    order = {kind: k for k, kind in enumerate(KINDS)}
-    return sorted(found, key=lambda one: (order[one.kind], not one.in_claim, one.is_of_subject, one.depth))
+    def rank(one: Change) -> tuple[int, bool, bool, bool, int]:
+        kind = "term" if one.amount is not None and one.amount.op in ("add", "sub") else one.kind.partition("_")[0]
+        return _ORDER.index(kind), not one.in_claim, one.kind == "term_missing", one.is_of_subject, one.depth
+
+    return sorted(found, key=rank)
 
 
 def _at_points(reference: Formula, claim: Formula, context: Context, fixed: Mapping[str, float]) -> list[Change]:
@@ -231,14 +240,13 @@ def _in_numbers(place: Place, within: float) -> Iterator[_Found]:
         has = np.asarray(np.where(np.abs(has - needs) < within * np.abs(has), np.nan, has))  # only rounded
     with np.errstate(all="ignore"):
         ratio = constant_of(needs / has, within or 1e-7)
-        is_exponent = place.parent in ("pow", "root") and place.path[-1] == 1
-        if is_exponent and (value := constant_of(needs)) is not None:
+        if place.is_exponent and (value := constant_of(needs)) is not None:
             exponent = _rational(value, _EXPONENTS)
             if exponent is not None:
                 yield _Found("exponent", number(exponent))
             return
         if ratio is not None and abs(ratio + 1) <= max(within, 1e-7):
-            yield _Found("exponent" if is_exponent else "sign", _negated(node))
+            yield _Found("exponent" if place.is_exponent else "sign", _negated(node))
             return
         if ratio is not None and ratio != 0:
             named = short_form(ratio, within)
@@ -319,6 +327,8 @@ def _by_factor(place: Place, shelf: _Shelf) -> Iterator[_Found]:
 def _by_term(place: Place, table: Table, shelf: _Shelf) -> Iterator[_Found]:
     """A term too many, or one that the other formula has."""
     node = place.node
+    if bool((np.abs(place.required) <= _NOTHING * np.abs(place.value)).all()):
+        return  # what should not be there at all is a term of what holds it
     with np.errstate(all="ignore"):
         gap = place.required - place.value
         ratios = gap / shelf.worths

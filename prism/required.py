@@ -80,14 +80,14 @@ class Place:
     Attributes:
         member: number of the side. path: positions from its root down.
         node: the part.
-        parent: operation that it is an operand of; empty for a whole side.
+        is_exponent: it is a number to which something is raised, or what a sign stands before there.
         value, required: complex128[n_point].
     """
 
     member: int
     path: tuple[int, ...]
     node: Expr
-    parent: str
+    is_exponent: bool
     value: Array
     required: Array
 
@@ -222,12 +222,22 @@ def table_where(f: Formula, others: frozenset[str], context: Context, fixed: Map
     sides = sides_of(f)
     if sides is None or sum(1 for side in sides for _ in walk(side)) > MAX_PARTS:
         return None
+    names = symbols(*sides) | others
+    for is_real in (True, False) if "i" not in names or "i" in context.symbols else (False,):
+        # roots of what is negative are imaginary: where too few points are real, those will do as well
+        table = _table(sides, names, context, fixed, is_real=is_real)
+        if table is not None:
+            return table
+    return None
+
+
+def _table(
+    sides: tuple[Expr, Expr], names: frozenset[str], context: Context, fixed: Mapping[str, float], *, is_real: bool
+) -> Table | None:
     own = symbols(*sides)
-    names = own | others
-    is_real = "i" not in names or "i" in context.symbols
     start = Table(_drawn(names, sides, context, fixed, N_DRAW), N_DRAW, context.digest, is_real)
     lone = [side.name for side in sides if side.op == "sym"]
-    targets = dict.fromkeys((*lone, *sorted(own & others), *sorted(own)))
+    targets = dict.fromkeys((*lone, *sorted(own)))
     for target in targets:
         if target in fixed or target.startswith(r"\unit{") or (target == "i" and not is_real):
             continue
@@ -352,29 +362,39 @@ def places_of(f: Formula, table: Table, beside: tuple[Expr, ...]) -> Iterator[Pl
         assert sides is not None
         if sides[member] != VALUE:
             required = value_of(sides[1 - member], table)
-            yield from _below(sides[member], (), "", required, member if len(f.members) > 1 else 0, table, beside)
+            yield from _below(sides[member], (), False, required, member if len(f.members) > 1 else 0, table, beside)
 
 
 def _below(
     node: Expr,
     path: tuple[int, ...],
-    parent: str,
+    is_exponent: bool,
     required: Array,
     member: int,
     table: Table,
     beside: tuple[Expr, ...],
 ) -> Iterator[Place]:
-    yield Place(member, path, node, parent, value_of(node, table), required)
-    is_turned = False
-    for position, arg in enumerate(node.args):
+    yield Place(member, path, node, is_exponent, value_of(node, table), required)
+    needed: list[tuple[int, Array]] = []
+    for position in range(len(node.args)):
         turned = _turned_round(node, position, required, table)
         if turned is not None:
-            is_turned = True
-            yield from _below(arg, (*path, position), node.op, turned, member, table, beside)
-    if node.args and not is_turned:
-        for position, wanted in _counterparts(node, required, table, beside):
-            needed = value_of(wanted, table)
-            yield from _below(node.args[position], (*path, position), node.op, needed, member, table, beside)
+            needed.append((position, turned))
+    if node.args and (not needed or _has_branches(node)):
+        needed += [(k, value_of(wanted, table)) for k, wanted in _counterparts(node, required, table, beside)]
+    for position, worth in needed:
+        is_power = not symbols(node.args[position]) and (
+            (node.op in ("pow", "root") and position == 1) or (is_exponent and node.op == "neg")
+        )
+        yield from _below(node.args[position], (*path, position), is_power, worth, member, table, beside)
+
+
+def _has_branches(node: Expr) -> bool:
+    """Whether an operation has one value at several operands, so that turning it round may give another than meant."""
+    if node.op == "pow":
+        exponent = node.args[1].value
+        return exponent is not None and exponent.numerator % 2 == 0
+    return node.op in (*_TRIG, "abs", "cosh")
 
 
 def _counterparts(node: Expr, required: Array, table: Table, beside: tuple[Expr, ...]) -> Iterator[tuple[int, Expr]]:

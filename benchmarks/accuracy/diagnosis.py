@@ -40,9 +40,10 @@ from benchmarks.intervals import bounds  # noqa: E402
 from benchmarks.material import DATA  # noqa: E402
 from prism.diagnosis import Diagnosis  # noqa: E402
 from prism.expr import Expr, Formula, canonical_zero, number, symbol, symbols, walk  # noqa: E402
-from prism.grading import Grade, PreparedProblem, prepare  # noqa: E402
+from prism.grading import PreparedProblem, prepare  # noqa: E402
+from prism.matching import number_of  # noqa: E402
 from prism.problem import ProblemNode  # noqa: E402
-from prism.quantities import is_unit  # noqa: E402
+from prism.quantities import is_unit, unit_of  # noqa: E402
 from prism.stated import numeric_of  # noqa: E402
 
 SEED = 20261122
@@ -88,6 +89,12 @@ def more_term(node: Expr, names: tuple[str, ...]) -> Iterator[Expr]:
                 yield from (Expr("sub", (node, product(symbol(name), term))) for name in names[:2])
 
 
+def any_exponent(node: Expr, names: tuple[str, ...]) -> Iterator[Expr]:
+    """Another exponent of a symbol, power or root: more than people make, to see what is one."""
+    if node.op in ("sym", "pow", "sqrt"):
+        yield from (power(node, exponent) for exponent in EXPONENTS)
+
+
 def lost_term(node: Expr, names: tuple[str, ...]) -> Iterator[Expr]:
     return faults.lost_term(node, names)
 
@@ -103,6 +110,11 @@ CLASSES: dict[str, tuple[Fault, ...]] = {
     "unit": (faults.degrees,),
 }
 """Classes of faults in formulas; those in numbers are made by `number_faults`."""
+
+EXPONENTS = tuple(Fraction(n, 2) for n in (-6, -4, -3, -2, -1, 1, 3, 4, 5, 6, 8))
+WIDER: dict[str, tuple[Fault, ...]] = {**CLASSES, "exponent": (*CLASSES["exponent"], any_exponent)}
+"""The faults of which one has to give a wrong formula for a class to be right: `m m a` is a quantity more in `m a`, and
+another exponent of m."""
 
 MERGED = {
     "quantity_missing": "quantity", "quantity_extra": "quantity", "term_missing": "term", "term_extra": "term",
@@ -127,12 +139,12 @@ class Fault1:
 # Faults. ----------------------------------------------------------------------------------------------------------
 
 
-def formula_faults(f: Formula) -> dict[str, list[tuple[str, Formula, bool]]]:
+def formula_faults(f: Formula, classes: dict[str, tuple[Fault, ...]]) -> dict[str, list[tuple[str, Formula, bool]]]:
     """Every fault of a formula, by canonical form: the class, the wrong formula, whether it lies inside a construct."""
     found: dict[str, list[tuple[str, Formula, bool]]] = {}
     names = tuple(sorted(symbols(*f.members)))
     right = _form(f)
-    for name, kinds in CLASSES.items():
+    for name, kinds in classes.items():
         for side, member in enumerate(f.members):
             for path, node in places(member):
                 inner = _is_inner(member, path)
@@ -187,19 +199,17 @@ def number_faults(f: Formula) -> Iterator[tuple[str, Formula]]:
                 yield name, _with_member(f, side, put(member, path, new))
             break
     for path, node in places(member):
-        if node.op == "unit" and not path_is_power(member, path):
+        if node.op == "unit" and not _is_exponent(member, path):
+            own = unit_of(node)
             for other in OTHER_UNITS:
-                if other != node.name:
+                taken = unit_of(Expr("unit", name=other))
+                if own is not None and taken is not None and own.dimension != taken.dimension:
                     yield "dimension", _with_member(f, side, put(member, path, Expr("unit", name=other)))
             break
 
 
 def _digits(value: float) -> str:
     return f"{value:.4g}".replace("e+0", "e").replace("e+", "e").replace("e-0", "e-")
-
-
-def path_is_power(member: Expr, path: tuple[int, ...]) -> bool:
-    return _is_exponent(member, path)
 
 
 def _is_exponent(member: Expr, path: tuple[int, ...]) -> bool:
@@ -222,11 +232,13 @@ def all_faults(prepared: PreparedProblem, rng: random.Random) -> Iterator[Fault1
         f = node.formula
         if node.is_text or f.parts or len(f.members) > 2:
             continue
+        if numeric_of(f) is None and number_of(f, prepared.problem.context) is not None:
+            continue  # a number in constants of nature
         if numeric_of(f) is not None:
             for name, wrong in number_faults(f):
                 yield Fault1(prepared.problem.id, node.index, name, wrong, frozenset((name,)), is_inner=False)
             continue
-        for found in formula_faults(f).values():
+        for found in formula_faults(f, CLASSES).values():
             also = frozenset(name for name, _, _ in found)
             for name in sorted(also):
                 choices = [each for each in found if each[0] == name]
@@ -283,7 +295,7 @@ def quantiles(values: list[float]) -> dict[str, float]:
             "max": round(ranked[-1], 1)}  # fmt: skip
 
 
-def ask(prepared: PreparedProblem, solution: str, latex: str) -> tuple[str, Grade, Diagnosis | None, int, float]:
+def ask(prepared: PreparedProblem, solution: str, latex: str) -> tuple[str, Diagnosis, int, float]:
     """What is said of one formula of a solution: how it is graded; its position; how long the diagnosis took."""
     grade = prism.grade(prepared, solution)
     start = time.perf_counter()
@@ -292,12 +304,12 @@ def ask(prepared: PreparedProblem, solution: str, latex: str) -> tuple[str, Grad
     place = solution.index(latex)
     position = next((k for k, item in enumerate(grade.formulas) if item.span[0] <= place < item.span[1]), -1)
     status = grade.formulas[position].status if position >= 0 else "missing"
-    return status, grade, diagnosis, position, spent
+    return status, diagnosis, position, spent
 
 
-def told_of(diagnosis: Diagnosis | None, position: int) -> tuple[str, int | None]:
+def told_of(diagnosis: Diagnosis, position: int) -> tuple[str, int | None]:
     """Class and node that a diagnosis names for one formula; else its status."""
-    for each in diagnosis.findings if diagnosis else ():
+    for each in diagnosis.findings:
         if each.position == position:
             if each.difference is None:
                 return each.status, None
@@ -311,7 +323,12 @@ def is_right(fault: Fault1, told: str, prepared: PreparedProblem, node: ProblemN
         return True
     if told not in CLASSES or numeric_of(node.formula) is not None:
         return False
-    others = [w for found in formula_faults(node.formula).values() for name, w, _ in found if name == told]
+    others = [
+        w
+        for found in formula_faults(node.formula, {told: WIDER[told]}).values()
+        for name, w, _ in found
+        if name == told
+    ]
     names = symbols(*fault.wrong.members)
     others = [w for w in others if symbols(*w.members) == names][:MAX_SAME]
     context = prepared.problem.context
@@ -345,7 +362,7 @@ def count(tallies: dict[str, Tally], prepared: PreparedProblem, fault: Fault1, s
     if among.count(latex) != 1:
         among = alone
     for name, solution in (("alone", alone), ("among_right_ones", among)):
-        status, _, diagnosis, position, spent = ask(prepared, solution, latex)
+        status, diagnosis, position, spent = ask(prepared, solution, latex)
         if name == "alone" and status not in ("different", "undecided"):
             skipped["another node or no fault" if status in ("equivalent", "withheld") else status] += 1
             return False
@@ -367,7 +384,9 @@ def count(tallies: dict[str, Tally], prepared: PreparedProblem, fault: Fault1, s
         for group in [each for each, holds in groups.items() if holds] or ["plain"]:
             tally.groups.setdefault(group, Counter())["right" if good else "missed"] += 1
         if not good:
-            tally.missed.append(f"{fault.problem} {fault.node}, {fault.wanted}, told {told}: {node.latex}  |  {latex}")
+            full = next((x.difference.full for x in diagnosis.findings if x.position == position and x.difference), "")
+            where = f"{fault.problem} {fault.node}, {fault.wanted}, told {told}"
+            tally.missed.append(f"{where}: {node.latex}  |  {latex}  |  {full}")
     return True
 
 

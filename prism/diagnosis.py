@@ -41,7 +41,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from prism.attempts import inconsistency_of, resolved
+from prism.attempts import inconsistency_of, resolved, subject_of
 from prism.chains import link_of
 from prism.claims import Claim
 from prism.consequences import follows_from, is_given, is_law, numbers_in, put_together, same, working_out
@@ -563,11 +563,12 @@ def _number_apart(item: _Read, state: _State) -> tuple[Difference, None] | None:
     said = [numeric for numeric in numerics if numeric is not None]
     if not said and item.claim.formula.kind == "expression" and item.graded.kind == "boxed":
         said = _boxed_number(item, state)
-    for reference in _candidates(item, state) if said and item.outcomes else ():
+    near = _candidates(item, state) if said else []
+    for reference in sorted(near, key=lambda each: not each.is_number):
         for f in reference.formulas:
             for one in said:
                 wanted, asked = numeric_of(f), reference.asked
-                if wanted is None and reference.index not in state.matched:
+                if wanted is None and reference.index not in state.matched and subject_of(f) == one.subject:
                     wanted, asked = worked_out_number(f, one, state.context), Asked(figures=3, is_node=True)
                 if wanted is None or wanted.subject != one.subject:
                     continue

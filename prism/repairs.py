@@ -56,7 +56,6 @@ MAX_BESIDE = 48  # parts of the other formula that may be the one that is missin
 MAX_PAIRS = 40  # of symbols that are exchanged in a whole part
 MAX_CHANGES = 400  # candidates of a pair of formulas
 _PUT_IN = 2e-3  # relative, at which values agree where givens were put in: they were rounded
-_NOTHING = 1e-7  # relative, below which a value is 0
 _LARGEST = 60  # numerator and denominator of a factor with a short form
 _FORMS = sorted(
     ((root, power) for root in (1, 2, 3, 5) for power in range(-3, 4)), key=lambda form: (form[0] > 1) + abs(form[1])
@@ -268,9 +267,9 @@ def _other_powers(place: Place) -> Iterator[_Found]:
         base, power = node.args[0], Fraction(1, 2)
     if not power:
         return
-    found = constant_of(np.asarray(np.log(place.required) / np.log(value)))
+    found = constant_of(np.asarray(np.log(np.abs(place.required)) / np.log(np.abs(value)), dtype=np.complex128))
     exponent = None if found is None else _rational(found, _EXPONENTS)
-    if exponent:
+    if exponent and close(np.power(value, float(exponent)), place.required):
         yield _Found("exponent", _raised(base, exponent * power))
 
 
@@ -312,8 +311,8 @@ def _in_form(place: Place, table: Table, names: tuple[str, ...]) -> Iterator[_Fo
 
 def _by_factor(place: Place, shelf: _Shelf) -> Iterator[_Found]:
     """A factor that is no number: one that the other formula has, or one too many."""
-    if place.node.op == "num" and place.node.value == 0:
-        return
+    if (place.path and not symbols(place.node)) or constant_of(place.required) is not None:
+        return  # a number is no product of quantities, and no quantity is missing where a number belongs
     with np.errstate(all="ignore"):
         ratio = place.required / place.value
     inner = frozenset(walk(place.node))
@@ -327,8 +326,6 @@ def _by_factor(place: Place, shelf: _Shelf) -> Iterator[_Found]:
 def _by_term(place: Place, table: Table, shelf: _Shelf) -> Iterator[_Found]:
     """A term too many, or one that the other formula has."""
     node = place.node
-    if bool((np.abs(place.required) <= _NOTHING * np.abs(place.value)).all()):
-        return  # what should not be there at all is a term of what holds it
     with np.errstate(all="ignore"):
         gap = place.required - place.value
         ratios = gap / shelf.worths

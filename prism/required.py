@@ -80,7 +80,7 @@ class Place:
     Attributes:
         member: number of the side. path: positions from its root down.
         node: the part.
-        is_exponent: it is a number to which something is raised, or what a sign stands before there.
+        is_exponent: it is a number to which something is raised, or a part of one.
         value, required: complex128[n_point].
     """
 
@@ -376,17 +376,20 @@ def _below(
 ) -> Iterator[Place]:
     yield Place(member, path, node, is_exponent, value_of(node, table), required)
     needed: list[tuple[int, Array]] = []
-    for position in range(len(node.args)):
+    for position, arg in enumerate(node.args):
         turned = _turned_round(node, position, required, table)
-        if turned is not None:
-            needed.append((position, turned))
+        if turned is None or (node.op in ("add", "sub") and _vanishes(turned, value_of(arg, table))):
+            continue  # a term that should not be there at all is no matter of its parts
+        needed.append((position, turned))
     if node.args and (not needed or _has_branches(node)):
         needed += [(k, value_of(wanted, table)) for k, wanted in _counterparts(node, required, table, beside)]
     for position, worth in needed:
-        is_power = not symbols(node.args[position]) and (
-            (node.op in ("pow", "root") and position == 1) or (is_exponent and node.op == "neg")
-        )
+        is_power = not symbols(node.args[position]) and (is_exponent or (node.op in ("pow", "root") and position == 1))
         yield from _below(node.args[position], (*path, position), is_power, worth, member, table, beside)
+
+
+def _vanishes(required: Array, value: Array) -> bool:
+    return bool((np.abs(required) <= CLOSE * np.abs(value)).all())
 
 
 def _has_branches(node: Expr) -> bool:

@@ -50,7 +50,7 @@ SEED = 20261122
 PER_CLASS = 80  # faults
 SLICE_PER_CLASS = 3
 DISGUISED = 1 / 3
-MAX_SAME = 30  # faults of one class that the engine compares with a wrong formula
+MAX_SAME = 150  # faults of one class that the engine compares with a wrong formula
 INNER = frozenset(("integral", "contour", "sum", "product", "derivative", "partial", "limit", "nabla", "matrix", "dot"))
 
 

@@ -73,6 +73,7 @@ from prism.statements import statements_of
 from prism.vocabulary import with_names
 
 MAX_NODES = 8  # that one formula is held against; beyond, nothing near is left
+MAX_APART = 4  # symbols that only one of two formulas has; a term that is missing has hardly more
 MAX_FORMS = 4  # of one formula: as it stands, with the solution's own definitions and names read
 MAX_VERIFIED = 24  # changes of a pair that the engine is asked about; candidates agree at a dozen points already
 MAX_SLIPS = 6  # symbols of one part that are asked whether they were taken for something else
@@ -526,7 +527,8 @@ def _pairs(reference: Reference, item: _Read, context: Context) -> Iterator[tupl
                     whole = formula((wanted.members[0], said.members[0]), ("=",), said.latex, said.depends)
                 numeric = number_of(whole, context)
                 is_measured = numeric is not None and (not numeric.number.is_exact or numeric.number.unit is not None)
-                if len(whole.members) == len(wanted.members) <= 2 and not is_measured:
+                apart = (symbols_of(whole) ^ symbols_of(wanted)) - values_of(context).keys()
+                if len(whole.members) == len(wanted.members) <= 2 and not is_measured and len(apart) <= MAX_APART:
                     yield wanted, whole
 
 

@@ -55,7 +55,7 @@ class Difference:
         }  # fmt: skip
 
 
-_HINTS = {
+HINTS = {
     "sign": "Check the sign of {part}.",
     "relation": "Check which side is the larger one.",
     "factor": "A constant factor is not right: look again at {part}.",
@@ -71,7 +71,9 @@ _HINTS = {
     "value": "The number is not right, though nothing simple is wrong with it: work it out again.",
     "arithmetic": "Two members of this chain are not equal: check the step from {part}.",
 }
-_FULL = {
+"""For the student, by kind; `part` is a part of what the student wrote."""
+
+FULL = {
     "sign": "The sign is turned: {has}, where {should} is right.",
     "relation": "The inequality points the other way.",
     "factor": "Off by a factor: {has} has to be multiplied by {amount}.",
@@ -87,6 +89,7 @@ _FULL = {
     "value": "The number is {has}, where {should} is right ({detail}).",
     "arithmetic": "{has} is not {should}: {detail}.",
 }
+"""For the teacher, by kind; the fields are those of a difference, and what else is known."""
 
 
 def told(
@@ -107,8 +110,8 @@ def told(
     fields = {name: f"${text}$" if text else "this" for name, text in written.items()}
     return Difference(
         kind, label, node, **written,
-        hint=_HINTS[kind].format(part=part),
-        full=_FULL[kind].format(detail=detail or "no more is known", **fields),
+        hint=HINTS[kind].format(part=part),
+        full=FULL[kind].format(detail=detail or "no more is known", **fields),
         also=also,
     )  # fmt: skip
 

@@ -29,14 +29,17 @@ N_DRAW = 40  # points that are drawn; those at which both formulas are defined a
 N_POINT = 12  # of them; two unlike parts of a formula agree at none
 MIN_POINTS = 4  # fewer show nothing
 CLOSE = 1e-7  # relative, at which two values are one
+MAX_NARROWED = 2  # symbols that are solved for by narrowing an interval
 MAX_PARTS = 240  # of a formula; a longer one has too many for a slip to be told
 MAX_EVALUATED = 12  # constructs of a pair that the engine evaluates point by point; the rest are unknowns
+_UNIT = r"\unit{"
 _USUAL = (0.4, 2.6)  # where an ordinary symbol is drawn: exponentials of products stay finite
-_GRID = np.geomspace(0.02, 50.0, 60)  # where a root is looked for, if no operation can be turned round
-_HALVINGS = 60
+_GRID = np.geomspace(0.02, 50.0, 40)  # where a root is looked for, if no operation can be turned round
+_STEPS = 24  # towards a root; half as many are enough for smooth formulas
 VALUE = symbol(r"\value")  # what a bare expression is set to, as in `equivalence`
 
 Array = npt.NDArray[np.complex128]
+Floats = npt.NDArray[np.float64]
 _TRIG = ("sin", "cos", "tan")
 _PRODUCTS = frozenset(("mul", "dot", "cross", "tensor", "wedge"))
 _BY_THE_ENGINE = frozenset(
@@ -237,13 +240,18 @@ def _table(
     own = symbols(*sides)
     start = Table(_drawn(names, sides, context, fixed, N_DRAW), N_DRAW, context.digest, is_real)
     lone = [side.name for side in sides if side.op == "sym"]
-    targets = dict.fromkeys((*lone, *sorted(own)))
-    for target in targets:
-        if target in fixed or target.startswith(r"\unit{") or (target == "i" and not is_real):
-            continue
-        roots = _solved(sides, target, start)
-        if roots is not None and (table := _at_roots(start, target, roots, sides)) is not None:
-            return table
+    closed = {name for name in own if name in fixed or name.startswith(_UNIT) or (name == "i" and not is_real)}
+    targets = [name for name in dict.fromkeys((*lone, *sorted(own))) if name not in closed]
+    n_narrowed = 0
+    for solve in (_turned_to, _narrowed):
+        for target in targets:
+            if solve is _narrowed:
+                n_narrowed += 1
+                if n_narrowed > MAX_NARROWED:
+                    break
+            roots = solve(sides, target, start)
+            if roots is not None and (table := _at_roots(start, target, roots, sides)) is not None:
+                return table
     return None
 
 
@@ -260,7 +268,7 @@ def _drawn(
             domain = declared.domain
         elif name in angles:
             kind = "angle"
-        if name in fixed or name.startswith(r"\unit{"):
+        if name in fixed or name.startswith(_UNIT):
             columns[name] = np.full(count, fixed.get(name, 1.0), dtype=np.complex128)
         elif name == "i" and declared is None:
             columns[name] = np.full(count, 1j)
@@ -272,43 +280,47 @@ def _drawn(
     return columns
 
 
-def _solved(sides: tuple[Expr, Expr], target: str, table: Table) -> Array | None:
-    """Values of one symbol that make two sides equal: by turning operations round, else by halving."""
+def _turned_to(sides: tuple[Expr, Expr], target: str, table: Table) -> Array | None:
+    """Values of a symbol that make two sides equal, by turning operations round; None unless it stands there once."""
     found = [(side, path) for side in (0, 1) for path, node in _paths(sides[side]) if node == symbol(target)]
-    if len(found) == 1:
-        ((side, path),) = found
-        node, required = sides[side], value_of(sides[1 - side], table)
-        for position in path:
-            turned = _turned_round(node, position, required, table)
-            if turned is None:
-                return None
-            node, required = node.args[position], turned
-        return required
+    if len(found) != 1:
+        return None
+    ((side, path),) = found
+    node, required = sides[side], value_of(sides[1 - side], table)
+    for position in path:
+        turned = _turned_round(node, position, required, table)
+        if turned is None:
+            return None
+        node, required = node.args[position], turned
+    return required
+
+
+def _narrowed(sides: tuple[Expr, Expr], target: str, table: Table) -> Array | None:
+    """The same by narrowing intervals in which the difference of two sides changes its sign."""
     if not table.is_real or any(node.op in _BY_THE_ENGINE for side in sides for node in walk(side)):
         return None
-    return _halved(Expr("sub", sides), target, table)
+    residual, n_draw = Expr("sub", sides), table.n_point
 
-
-def _halved(residual: Expr, target: str, table: Table) -> Array:
-    def at(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        moved = Table({**table.columns, target: values.astype(np.complex128)}, table.n_point, table.unknown)
+    def at(values: Floats) -> Floats:
+        n_time = values.size // n_draw
+        columns = {name: np.tile(column, n_time) for name, column in table.columns.items()}
+        moved = Table({**columns, target: values.astype(np.complex128)}, values.size, table.unknown)
         return np.asarray(value_of(residual, moved).real)
 
-    low = np.full(table.n_point, np.nan)
-    high, sign = low.copy(), low.copy()
-    last_x, last = np.full(table.n_point, _GRID[0]), at(np.full(table.n_point, _GRID[0]))
-    for x in _GRID[1:]:
-        here_x = np.full(table.n_point, x)
-        here = at(here_x)
-        is_new = np.isnan(low) & (last * here < 0)
-        low, high = np.where(is_new, last_x, low), np.where(is_new, here_x, high)
-        sign = np.where(is_new, np.sign(last), sign)
-        last_x, last = here_x, here
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        is_low = at(middle) * sign > 0
-        low, high = np.where(is_low, middle, low), np.where(is_low, high, middle)
-    return np.asarray((low + high) / 2, dtype=np.complex128)
+    grid = np.repeat(_GRID, n_draw)
+    seen = at(grid).reshape(_GRID.size, n_draw)
+    with np.errstate(all="ignore"):
+        turns = np.argmax(seen[:-1] * seen[1:] < 0, axis=0)
+        low, high, one, two = _GRID[turns], _GRID[turns + 1], *(seen[turns + k, np.arange(n_draw)] for k in (0, 1))
+        for _ in range(_STEPS):  # the false position, with the end that stays halved (Illinois)
+            middle = (low * two - high * one) / (two - one)
+            value = at(middle)
+            is_past = value * two < 0
+            low, one = np.where(is_past, high, low), np.where(is_past, two, one / 2)
+            high, two = middle, value
+            if (np.abs(high - low) <= 1e-14 * np.abs(high)).all():
+                break
+    return np.asarray(high, dtype=np.complex128)
 
 
 def _at_roots(start: Table, target: str, roots: Array, sides: tuple[Expr, Expr]) -> Table | None:

@@ -47,7 +47,7 @@ from prism.quantities import is_unit, unit_of  # noqa: E402
 from prism.stated import numeric_of  # noqa: E402
 
 SEED = 20261122
-PER_CLASS = 80  # faults
+PER_CLASS = 60  # faults
 SLICE_PER_CLASS = 3
 DISGUISED = 1 / 3
 MAX_SAME = 150  # faults of one class that the engine compares with a wrong formula

@@ -375,7 +375,7 @@ def _broken_link(f: Formula, context: Context) -> Difference | None:
         for left, right in pairwise(part.members):
             found = link_of(left, right, context)
             if found.status == "refuted":
-                return told("arithmetic", None, left, right, found.witness)
+                return told("arithmetic", None, left, right, detail=found.witness)
     return None
 
 
@@ -535,7 +535,7 @@ def _pairs(reference: Reference, item: _Read, context: Context) -> Iterator[tupl
 def _of_change(change: Change, node: int, also: tuple[str, ...], said: Formula, context: Context) -> Difference:
     is_of_units = change.kind in ("factor", "constant") and _is_of_units(change.amount, said)
     kind = "unit" if is_of_units else _told_as(change.kind)
-    found = told(kind, node, change.has, change.should, amount=change.amount, also=also)
+    found = told(kind, node, change.has, change.should, amount=change.amount, also=also, is_written=change.in_claim)
     fault = inconsistency_of(said, context)
     return replace(found, full=f"{found.full} Its units cannot agree: {fault}.") if fault else found
 
@@ -611,7 +611,7 @@ def _between_numbers(wanted: Numeric, asked: Asked, node: int, one: Numeric) -> 
     has, should = _in_words(said.value), _in_words(asked.recomputed or wanted.number.value)
     plain = replace(said, unit=wanted.number.unit) if said.unit is None else said
     if plain.dimension != wanted.number.dimension:
-        return told("dimension", node, has, should, compare_numbers(wanted, said, asked).detail)
+        return told("dimension", node, has, should, detail=compare_numbers(wanted, said, asked).detail)
     loose = replace(asked, is_final=False)
 
     def is_right(factor: Fraction) -> bool:
@@ -630,7 +630,7 @@ def _between_numbers(wanted: Numeric, asked: Asked, node: int, one: Numeric) -> 
             return told("factor", node, has, should, amount=short_form(float(factor), 1e-6) or number(factor))
     times = float(plain.in_si / wanted.number.in_si) if wanted.number.in_si else 1.0
     apart = f"{abs(times - 1):.1%} off" if 0 < times < 2 else f"{times:.3g} times as large"
-    return told("value", node, has, should, "" if times == 1 else apart)
+    return told("value", node, has, should, detail="" if times == 1 else apart)
 
 
 def _in_words(value: Fraction) -> Expr:
@@ -649,5 +649,5 @@ def _units_apart(item: _Read, state: _State) -> tuple[Difference, None] | None:
             continue  # values that were put in without their units
         fault = inconsistency_of(f, state.context)
         if fault:
-            return told("dimension", None, detail=fault), None
+            return told("dimension", None, None, None, detail=fault), None
     return None

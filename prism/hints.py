@@ -95,18 +95,26 @@ FULL = {
 def told(
     kind: str,
     node: int | None,
-    has: Expr | None = None,
-    should: Expr | None = None,
+    has: Expr | None,
+    should: Expr | None,
+    *,
     detail: str = "",
     amount: Expr | None = None,
     also: tuple[str, ...] = (),
+    is_written: bool = True,
 ) -> Difference:
-    """A difference in words."""
+    """A difference in words.
+
+    Args:
+        kind: key of DIFFERENCES. node: index of the node. has, should, amount: as of a difference. also: other kinds.
+        detail: what else is known, for the sentence of the kinds that have room for it.
+        is_written: the part stands in what the student wrote; else a hint does not name it.
+    """
     label = DIFFERENCES[kind]
     if kind in ("term_missing", "term_extra") and amount is not None and not symbols(amount):
         label = "DCE"
     written = {"has": _latex(has), "should": _latex(should), "amount": _latex(amount)}
-    part = f"${written['has']}$" if written["has"] else "this formula"
+    part = f"${written['has']}$" if written["has"] and is_written else "this formula"
     fields = {name: f"${text}$" if text else "this" for name, text in written.items()}
     return Difference(
         kind, label, node, **written,

@@ -1,6 +1,6 @@
 r"""What is wrong with a solution, by rule: of each formula that matches no node what separates it from the nearest.
 
-A difference is told as a fact only where it is proved by repair: one change of one part (`repairs`) makes the formula
+A difference is told as a fact only where it is shown by repair: one change of one part (`repairs`) makes the formula
 and a node equivalent by the rules that grade. Where no single change does, only two things are facts: units that
 cannot agree, and a chain whose links are refuted. All else is `undetermined`. A formula that matches no node need not
 be wrong, and is asked for that first:

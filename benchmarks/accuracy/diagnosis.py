@@ -124,7 +124,7 @@ OTHER_UNITS = ("m", "s", "kg", "K", "J", "V", "A")
 
 
 @dataclass(frozen=True, slots=True)
-class Fault1:
+class Planted:
     """One fault: the node it is made in, the class, the wrong formula, and all classes that give this formula."""
 
     problem: str
@@ -225,7 +225,7 @@ def _is_subject(member: Expr) -> bool:
     return bool(symbols(member)) and not any(is_unit(node) for node in walk(member) if node.op == "unit")
 
 
-def all_faults(prepared: PreparedProblem, rng: random.Random) -> Iterator[Fault1]:
+def all_faults(prepared: PreparedProblem, rng: random.Random) -> Iterator[Planted]:
     """Every fault of the nodes of a problem, those of one formula in any order."""
     kinds = prepared.problem.context.kinds
     for node in prepared.problem.nodes:
@@ -236,7 +236,7 @@ def all_faults(prepared: PreparedProblem, rng: random.Random) -> Iterator[Fault1
             continue  # a number in constants of nature
         if numeric_of(f) is not None:
             for name, wrong in number_faults(f):
-                yield Fault1(prepared.problem.id, node.index, name, wrong, frozenset((name,)), is_inner=False)
+                yield Planted(prepared.problem.id, node.index, name, wrong, frozenset((name,)), is_inner=False)
             continue
         for found in formula_faults(f, CLASSES).values():
             also = frozenset(name for name, _, _ in found)
@@ -246,7 +246,7 @@ def all_faults(prepared: PreparedProblem, rng: random.Random) -> Iterator[Fault1
                 hidden = wrong
                 if f.kind == "equation" and rng.random() < DISGUISED:
                     hidden = disguised(wrong, kinds, rng)
-                yield Fault1(prepared.problem.id, node.index, name, hidden, also, inner, hidden is not wrong)
+                yield Planted(prepared.problem.id, node.index, name, hidden, also, inner, hidden is not wrong)
 
 
 # Asking. ----------------------------------------------------------------------------------------------------------
@@ -317,7 +317,7 @@ def told_of(diagnosis: Diagnosis, position: int) -> tuple[str, int | None]:
     return "nothing", None
 
 
-def is_right(fault: Fault1, told: str, prepared: PreparedProblem, node: ProblemNode) -> bool:
+def is_right(fault: Planted, told: str, prepared: PreparedProblem, node: ProblemNode) -> bool:
     """Whether the class that is told is one whose faults give this formula."""
     if told == fault.wanted or told in fault.also:
         return True
@@ -335,7 +335,7 @@ def is_right(fault: Fault1, told: str, prepared: PreparedProblem, node: ProblemN
     return any(prism.equivalent(w, fault.wrong, context=context).status == "equivalent" for w in others)
 
 
-def usable(prepared: PreparedProblem, fault: Fault1) -> str:
+def usable(prepared: PreparedProblem, fault: Planted) -> str:
     """The wrong formula in LaTeX; empty if it does not come back as it was written, as a solution's text must."""
     try:
         latex = prism.write(fault.wrong)
@@ -346,7 +346,7 @@ def usable(prepared: PreparedProblem, fault: Fault1) -> str:
     return latex if is_same and _form(back) == _form(fault.wrong) else ""
 
 
-def count(tallies: dict[str, Tally], prepared: PreparedProblem, fault: Fault1, skipped: Counter[str]) -> bool:
+def count(tallies: dict[str, Tally], prepared: PreparedProblem, fault: Planted, skipped: Counter[str]) -> bool:
     """Ask about one fault alone and among the right formulas; False if it is none after all."""
     latex = usable(prepared, fault)
     node = next(each for each in prepared.problem.nodes if each.index == fault.node)
@@ -390,16 +390,16 @@ def count(tallies: dict[str, Tally], prepared: PreparedProblem, fault: Fault1, s
     return True
 
 
-def chosen(found: list[Fault1], per_class: int, rng: random.Random) -> Iterator[list[Fault1]]:
+def chosen(found: list[Planted], per_class: int, rng: random.Random) -> Iterator[list[Planted]]:
     """The faults of each class, the problems taking turns; each list is longer than needed, for some are no faults."""
     for name in sorted({each.wanted for each in found}):
-        by_problem: dict[str, list[Fault1]] = {}
+        by_problem: dict[str, list[Planted]] = {}
         for each in found:
             if each.wanted == name:
                 by_problem.setdefault(each.problem, []).append(each)
         for mine in by_problem.values():
             rng.shuffle(mine)
-        turns: list[Fault1] = []
+        turns: list[Planted] = []
         while any(by_problem.values()) and len(turns) < 3 * per_class:
             turns += [mine.pop() for mine in by_problem.values() if mine]
         yield turns

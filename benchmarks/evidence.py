@@ -59,6 +59,7 @@ SCRIPTS = (
     Script("fuzz", "accuracy/fuzz.py", slice_arguments=("--slice",)),
     Script("worked", "accuracy/worked.py"),
     Script("drafting", "accuracy/drafting.py"),  # tests draft a few solutions of their own
+    Script("diagnosis", "accuracy/diagnosis.py"),  # tests run rows of each kind
     Script("agreement", "accuracy/agreement.py", environment=".venv-bench"),  # its oracles are there
     Script("ray", "robustness/ray_run.py"),
     Script("context_speed", "speed/context.py"),

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from prism.bulk import grade_many as grade_many
     from prism.context import Context as Context
     from prism.context import parse as parse
+    from prism.diagnosis import Diagnosis as Diagnosis
+    from prism.diagnosis import diagnose as diagnose
     from prism.equivalence import Verdict as Verdict
     from prism.errors import DagError as DagError
     from prism.errors import DataFileError as DataFileError
@@ -39,11 +41,11 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _ROOMS = {
-    "Context": "context", "DagError": "errors", "DataFileError": "errors", "Formula": "expr", "Grade": "grading",
-    "LatexSyntaxError": "errors", "PrismError": "errors", "Problem": "problem", "Rollout": "rollouts",
-    "Verdict": "equivalence", "equivalent": "matching", "extract": "latex", "grade": "grading", "grade_many": "bulk",
-    "lint": "linting", "load_problem": "problem", "load_problems": "problem_set",
-    "parse": "context", "prepare": "grading", "warm": "kernels", "write": "latex",
+    "Context": "context", "DagError": "errors", "DataFileError": "errors", "Diagnosis": "diagnosis",
+    "Formula": "expr", "Grade": "grading", "LatexSyntaxError": "errors", "PrismError": "errors", "Problem": "problem",
+    "Rollout": "rollouts", "Verdict": "equivalence", "diagnose": "diagnosis", "equivalent": "matching",
+    "extract": "latex", "grade": "grading", "grade_many": "bulk", "lint": "linting", "load_problem": "problem",
+    "load_problems": "problem_set", "parse": "context", "prepare": "grading", "warm": "kernels", "write": "latex",
 }  # fmt: skip
 
 __all__ = ["__version__", *sorted(_ROOMS)]

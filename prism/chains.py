@@ -77,7 +77,7 @@ def is_unbroken(stated: Statement, before: tuple[Expr, ...], context: Context) -
         return True
     if any(member.value == 0 for member in joined[1:-1]):
         return False
-    return all(_link(left, right, context).status != "refuted" for left, right in pairwise(joined))
+    return all(link_of(left, right, context).status != "refuted" for left, right in pairwise(joined))
 
 
 def is_result(stated: Statement) -> bool:
@@ -86,5 +86,6 @@ def is_result(stated: Statement) -> bool:
 
 
 @lru_cache(maxsize=LINKS_KEPT)
-def _link(left: Expr, right: Expr, context: Context) -> Link:
+def link_of(left: Expr, right: Expr, context: Context) -> Link:
+    """As `link`, remembered."""
     return link(left, right, context)

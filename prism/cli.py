@@ -117,16 +117,24 @@ def grade(
 def explain(
     problem: Annotated[str, typer.Argument(help="Problem file (JSON or TOML), or the id of a shipped problem.")],
     solution: Annotated[str, typer.Argument(help="Solution: text, or .json with messages or steps; - is stdin.")],
+    as_json: AsJson = False,
 ) -> None:
-    """Say why each formula of a solution matches a node or none: what was put in, in order, and where it differs."""
+    """Say why each formula matches a node or none: what was put in, what is wrong, and the first wrong step."""
     from prism.explaining import explain as explained
+    from prism.grading import prepare, score_row
 
     loaded = _load(problem)
+    given = _solution(solution)
     try:
-        result = prism.grade(loaded, _solution(solution))
+        prepared = prepare(loaded)
+        result = prism.grade(prepared, given)
     except prism.PrismError as error:
         _fail(f"{solution}: {error}")
-    print(explained(loaded, result))
+    diagnosis = prism.diagnose(prepared, result)
+    if as_json:
+        _print_json({"diagnosis": diagnosis.to_dict(), "grade": score_row(loaded, given, result)})
+    else:
+        print(explained(loaded, result, diagnosis))
 
 
 @app.command()

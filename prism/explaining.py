@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from prism.attempts import STAGES
 from prism.commitment import REFUSALS
+from prism.diagnosis import Diagnosis, Finding
 from prism.equivalence import REASONS
 from prism.grading import FLAGS, STRICT_STAGE, Grade, GradedFormula, Match, why
 from prism.problem import Problem
@@ -22,10 +23,19 @@ _BY_KIND = {
 _ORIGINS = {"(problem)": "The problem defines {}.", "(solution)": "The solution defines {}."}
 
 
-def explain(problem: Problem, grade: Grade) -> str:
-    """The argument for every formula that asserts something, in the order of the text, and what nodes it leaves."""
+def explain(problem: Problem, grade: Grade, diagnosis: Diagnosis) -> str:
+    """The argument for every formula that asserts something, in the order of the text, and what nodes it leaves.
+
+    Below a formula that matches no node stands what is wrong with it, if that is known, and at the end the first wrong
+    step.
+    """
     nodes = {node.index: node.latex for node in problem.nodes}
-    told = [_paragraph(item, nodes) for item in grade.formulas if item.status != "mention"]
+    found = {each.position: each for each in diagnosis.findings}
+    told = [
+        _paragraph(item, nodes, grade, found.get(position))
+        for position, item in enumerate(grade.formulas)
+        if item.status != "mention"
+    ]
     matched = sorted(grade.matched)
     closed = [index for index in grade.credited if index not in grade.matched]
     last = (
@@ -35,14 +45,25 @@ def explain(problem: Problem, grade: Grade) -> str:
         f"do not count. {grade.share_by_closure:.0%} of what it earns comes by way of prerequisites."
     )
     noted = [f"Flag {flag}: {FLAGS[flag]}." for flag in grade.flags]
-    return "\n\n".join((*told, "\n".join((last, *noted))))
+    return "\n\n".join((*told, "\n".join((last, *noted)), _first_wrong(grade, diagnosis)))
+
+
+def _first_wrong(grade: Grade, diagnosis: Diagnosis) -> str:
+    n_open = diagnosis.n_open
+    are_open = f"{n_open} formula{'s' * (n_open != 1)}"
+    if diagnosis.first_wrong is None:
+        beside = f"; of {are_open} it cannot be told whether they are right" if n_open else ""
+        return f"No formula is known to be wrong{beside}."
+    latex = _one_line(grade.formulas[diagnosis.first_wrong].latex)
+    beside = f" Of {are_open} before it it cannot be told whether they are right." if n_open else ""
+    return f"First wrong step: {latex}    [{diagnosis.label}]{beside}"
 
 
 def _listed(nodes: list[int] | tuple[int, ...]) -> str:
     return ", ".join(map(str, nodes)) or "none"
 
 
-def _paragraph(item: GradedFormula, nodes: dict[int, str]) -> str:
+def _paragraph(item: GradedFormula, nodes: dict[int, str], grade: Grade, found: Finding | None) -> str:
     start, end = item.span
     lines = [f"{_one_line(item.latex)}    [{item.kind}, characters {start} to {end}]"]
     for match in item.matches:
@@ -56,7 +77,21 @@ def _paragraph(item: GradedFormula, nodes: dict[int, str]) -> str:
         told = why(item)
         if told != REASONS.get(item.reason, item.reason):
             lines.append(f"    {_one_line(told)}")
-    return "\n".join(lines)
+    return "\n".join((*lines, *(_diagnosed(found, grade) if found else ())))
+
+
+def _diagnosed(found: Finding, grade: Grade) -> list[str]:
+    """What is wrong with a formula; nothing where that is not known."""
+    if found.status == "right":
+        return [f"  Right, but no node: {found.detail}."]
+    if found.source is not None:
+        return [f"  Follows from the error at {_one_line(grade.formulas[found.source].latex)}"]
+    if found.difference is None:
+        return []
+    difference = found.difference
+    sure = "Wrong" if found.status == "wrong" else "Perhaps"
+    beside = "" if difference.node is None else f", beside node {difference.node}"
+    return [f"  {sure}{beside} [{difference.label}]: {difference.full}", f"    Hint: {difference.hint}"]
 
 
 def steps_of(match: Match) -> tuple[str, ...]:

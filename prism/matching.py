@@ -118,10 +118,11 @@ def _needed(reference: Formula, context: Context) -> tuple[Statement, ...]:
     needed = statements_of(reference, needed=True)
     if len(needed) == 1:
         return needed
-    return tuple(each for each in needed if not _says_nothing(each.formula, context)) or needed
+    return tuple(each for each in needed if not says_nothing(each.formula, context)) or needed
 
 
-def _says_nothing(f: Formula, context: Context) -> bool:
+def says_nothing(f: Formula, context: Context) -> bool:
+    """Whether a formula is an equation that holds whatever its symbols are."""
     if f.parts or f.kind != "equation":
         return False
     try:
@@ -217,7 +218,7 @@ def _is_special_case(needed: Statement, stated: Statement, context: Context, ask
     for condition in stated.restrictions:
         tied = symbols(*condition.members)
         is_exact = bool(condition.relations) and {"=", "equiv"}.issuperset(condition.relations)
-        if not is_exact or len(tied & own) < _TIED or _says_nothing(condition, context):
+        if not is_exact or len(tied & own) < _TIED or says_nothing(condition, context):
             continue
         lone = {member.name for member in condition.members if member.op == "sym"}
         is_new = bool(lone - context.declared - symbols(*needed.formula.members))

@@ -117,6 +117,12 @@ class GradingRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
     flags: list[str] | None = None
 
 
+class DiagnosisRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    problem: str | dict[str, Any]
+    solution: str
+    found: list[str]
+
+
 class LintRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
     problem: dict[str, Any]
     faults: list[tuple[str, str]] = []
@@ -310,6 +316,28 @@ def test_grading(row: GradingRow) -> None:
     assert grade.score is not None
     assert abs(Fraction(grade.score) - Fraction(row.score)) <= ROUNDED
     assert row.flags is None or list(grade.flags) == row.flags, grade
+
+
+@pytest.mark.parametrize("row", params("diagnosis", DiagnosisRow))
+def test_diagnosis(row: DiagnosisRow) -> None:
+    import prism
+    from prism.resources import resource
+
+    source = resource(f"dags/{row.problem}") if isinstance(row.problem, str) else {"id": row.id, **row.problem}
+    problem = prism.load_problem(source)
+    grade = prism.grade(problem, row.solution)
+    diagnosis = prism.diagnose(problem, grade)
+    told = []
+    for each in diagnosis.findings:
+        words = [each.status]
+        if each.difference:
+            words += [each.difference.kind, each.difference.label, str(each.difference.node or 0)]
+        if each.source is not None:
+            words.append(grade.formulas[each.source].latex)
+        told.append(f"{each.latex}: {', '.join(words)}")
+    assert told == row.found, diagnosis
+    wrong = [each for each in diagnosis.findings if each.status == "wrong"]
+    assert diagnosis.first_wrong == (wrong[0].position if wrong else None)
 
 
 def problem_of(row: LintRow, changes: dict[str, Any] | None = None) -> dict[str, Any]:

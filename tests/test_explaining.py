@@ -28,7 +28,8 @@ SOLUTION = (
 
 def test_each_match_says_what_it_took() -> None:
     grade = prism.grade(PROBLEM, SOLUTION)
-    told = explain(prism.load_problem(PROBLEM), grade)
+    problem = prism.load_problem(PROBLEM)
+    told = explain(problem, grade, prism.diagnose(problem, grade))
     assert "The solution defines u = v_0*cos(\\theta)." in told
     assert "(stage 3: definitions)" in told
     assert "is not read" in told or "which is not read" in told

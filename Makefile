@@ -21,7 +21,7 @@ endif
 ifeq ($(MAKELEVEL),0)
 .NOTPARALLEL: # only `check` knows what may run side by side
 endif
-.PHONY: help demo warm test check style doctest interpreted bench evidence evidence-slice clean
+.PHONY: help demo warm test check style doctest interpreted coverage bench evidence evidence-slice clean
 
 help:
 	@echo 'make demo      grade the shipped problems and print the tables'
@@ -111,23 +111,27 @@ style: .venv/.dev
 doctest: .venv/.dev
 	@PRISM_KERNELS=interpreted $(BIN)/python -m pytest --numprocesses=0 --doctest-modules prism
 
-# The same kernels as plain Python, where coverage can see their branches. Coverage takes four times as long, so of the
-# slow rows one in ROWS runs here, chosen by its id (`make interpreted ROWS=1`: all). What touches no kernel
-# or is about whole problems, near-misses, shortcuts beside the long way, and what is marked `slow` or `compiled` run in
-# `test` only.
+# The same kernels as plain Python. Of the slow rows one in ROWS runs here, chosen by its id (`make interpreted ROWS=1`:
+# all). What touches no kernel or is about whole problems, near-misses, shortcuts beside the long way, and what is
+# marked `slow` or `compiled` run in `test` only.
 ROWS := 20
 NO_KERNELS := writer parse automaton house extract latex_tokens quantities reference parts drawing schema pages \
 	linting unearned explaining agreement gating rollouts judgements
-# What stands around a grade: files, servers, frameworks, gates. Their kernels are those of `grade`.
-DOORS := ci desk determinism doors pytest_plugin reward_pages server
+# What stands around a grade: files, servers, frameworks, gates, reports, authors. Their kernels are those of `grade`.
+DOORS := ci desk determinism doors pytest_plugin reward_pages server report diagnosis drafting converting
 # The last one's quadrature of an integral that is 0 spends 23 million operations: half a second compiled.
 LONG := shortcuts
 LEFT_OUT := parse extract quantity near_miss grading lint 'equivalence[identities_and_zeros:integral-that-is-zero]'
+COVERAGE :=
 
 interpreted: .venv/.dev
 	@PRISM_KERNELS=interpreted $(BIN)/python -m pytest -m 'not slow and not compiled' --one-row-in=$(ROWS) \
 		$(patsubst %,--ignore=tests/test_%.py,$(NO_KERNELS) $(DOORS) $(LONG)) $(LEFT_OUT:%=--deselect=tests/test_cases.py::test_%) \
-		--cov --cov-report=term
+		$(COVERAGE)
+
+# Where coverage can see the branches of the kernels. It takes three times as long, so `check` does without.
+coverage:
+	@$(MAKE) --no-print-directory interpreted COVERAGE='--cov --cov-report=term'
 
 # mypy needs one processor and so does numba. README's test command comes last: its summary is the last thing a reader
 # of the log sees.

@@ -26,7 +26,7 @@ from prism.commitment import REFUSALS
 from prism.equivalence import REASONS
 from prism.errors import DataFileError, PrismError
 from prism.grading import Grade, PreparedProblem, grade, prepare
-from prism.latex import Solution
+from prism.latex import Solution, one_line
 from prism.problem import Problem
 from prism.problem_set import problem_path
 
@@ -217,14 +217,14 @@ def _about_nodes(one: Graded, expected: Expectation) -> Iterator[str]:
         missing, surplus = set(grade.missing), set[int]()
     for node in one.problem.nodes:
         if node.index in missing:
-            yield f"  node {node.index} is missing: {_one_line(node.latex)}"
+            yield f"  node {node.index} is missing: {one_line(node.latex)}"
             yield from _nearest(grade, node.index)
         elif node.index in surplus:
             by = next((item for item in grade.formulas if node.index in item.nodes), None)
-            how = "by way of its consequences" if by is None else f"by {_one_line(by.latex)} ({REASONS[by.reason]})"
-            yield f"  node {node.index} is credited, {how}: {_one_line(node.latex)}"
+            how = "by way of its consequences" if by is None else f"by {one_line(by.latex)} ({REASONS[by.reason]})"
+            yield f"  node {node.index} is credited, {how}: {one_line(node.latex)}"
     unread = [item for item in grade.formulas if item.status == "unread"]
-    yield from (f"  not read: {_one_line(item.latex)}: {item.detail.splitlines()[0]}" for item in unread if item.detail)
+    yield from (f"  not read: {one_line(item.latex)}: {item.detail.splitlines()[0]}" for item in unread if item.detail)
 
 
 def _nearest(grade: Grade, index: int) -> Iterator[str]:
@@ -232,15 +232,11 @@ def _nearest(grade: Grade, index: int) -> Iterator[str]:
     for item in grade.formulas:
         refused = [REFUSALS[why] for node, why in item.withheld if node == index]
         if refused:
-            yield f"    said, and not counted: {_one_line(item.latex)}: {'; '.join(refused)}"
+            yield f"    said, and not counted: {one_line(item.latex)}: {'; '.join(refused)}"
         elif item.nearest == index and item.witness:
-            yield f"    nearest: {_one_line(item.latex)}"
-            yield f"      {_one_line(item.witness)}"
+            yield f"    nearest: {one_line(item.latex)}"
+            yield f"      {one_line(item.witness)}"
 
 
 def _listed(nodes: Any) -> str:
     return " ".join(map(str, sorted(nodes))) or "none"
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())

@@ -29,7 +29,7 @@ from prism.dag import implied_edges
 from prism.derivation import RULES, derivation_of
 from prism.errors import DataFileError, LatexSyntaxError, PrismError
 from prism.expr import Formula, symbols, walk
-from prism.latex import extract
+from prism.latex import extract, one_line
 from prism.picking import bare, context_of, faulty_nodes, is_answer, is_same_node, is_step, node_of, pieces_of
 from prism.problem import load_problem
 from prism.problem_files import problem_toml
@@ -544,7 +544,7 @@ def _scheme_data(
         for origin in sorted(edges[k]):
             origins.setdefault(why[k][origin], []).append(str(origin + 1))
         told = [f"Edge from {', '.join(mine)}: {reason}" for reason, mine in origins.items()]
-        paid = [f"Criterion {line + 1}: {_one_line(criteria[line].text)}" for line in each.lines]
+        paid = [f"Criterion {line + 1}: {one_line(criteria[line].text)}" for line in each.lines]
         notes[k + 1] = (*paid, *told)
     name = entry.get("id")
     shown = str(name) if name not in (None, "") else stem
@@ -612,7 +612,3 @@ def _edges(
 
 def _plain(points: Fraction) -> int | float:
     return int(points) if points.denominator == 1 else float(points)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())

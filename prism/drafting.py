@@ -23,7 +23,7 @@ from prism.derivation import RULES, Derivation, derivation_of
 from prism.errors import LatexSyntaxError, PrismError
 from prism.expr import Formula, formula, symbol
 from prism.grading import grade
-from prism.latex import Solution, extract
+from prism.latex import Solution, extract, one_line
 from prism.parts import Part, parts_of
 from prism.picking import (
     bare,
@@ -125,7 +125,7 @@ class Draft:
             "Drafted by rule from a worked solution. Nobody has checked it: look at each formula and each edge, then",
             "run `prism lint` on this file. Lines that begin with # are for you; the grader does not see them.",
             *(f"Note: {remark}" for remark in self.remarks),
-            *(f"Left out: {_one_line(each.latex)} ({each.why})" for each in self.left_out),
+            *(f"Left out: {one_line(each.latex)} ({each.why})" for each in self.left_out),
         )
         return problem_toml(self.data, head=head, notes={k: _told(node) for k, node in enumerate(self.nodes, start=1)})
 
@@ -232,7 +232,7 @@ def _candidates(
         if not (is_set_off or in_sentences) and (saying.formula is None or not is_step(saying.formula)):
             continue
         if saying.formula is None:
-            left_out.append(_Gone(saying.order, LeftOut(saying.located.latex, f"not read: {_one_line(saying.fault)}")))
+            left_out.append(_Gone(saying.order, LeftOut(saying.located.latex, f"not read: {one_line(saying.fault)}")))
             continue
         if saying.located.in_passing and not in_sentences:
             left_out.append(_Gone(saying.order, LeftOut(saying.located.latex, "said in passing")))
@@ -329,14 +329,14 @@ def _answers_told(found: list[_Candidate], answers: Sequence[str], setting: _Set
         try:
             read = parse(bare(answer), context=setting.context)
         except LatexSyntaxError as error:
-            remarks.append(f"the answer {_one_line(answer)} is not read: {_one_line(str(error))}")
+            remarks.append(f"the answer {one_line(answer)} is not read: {one_line(str(error))}")
             continue
         places_back = range(len(found) - 1, -1, -1)
         at = next((k for k in places_back if is_answer(found[k].formula, read, setting.context)), None)
         if at is not None:
             places.add(at)
         else:
-            remarks.append(f"no formula of the solution is seen to state the answer {_one_line(answer)}")
+            remarks.append(f"no formula of the solution is seen to state the answer {one_line(answer)}")
     return places
 
 
@@ -471,7 +471,3 @@ def _told(node: DraftNode) -> tuple[str, ...]:
 def _reasons(left_out: Sequence[_Gone]) -> str:
     told = dict.fromkeys(each.left_out.why for each in left_out)
     return "; ".join(list(told)[:5]) if told else "it has none that is displayed, boxed or in dollars"
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from string import ascii_letters, digits
 
 from prism.dag import ReferenceDag
+from prism.latex import one_line
 from prism.problem import Problem, ProblemNode
 
 # Marks and line pieces, named by the sides on which they have an arm. In ASCII a rail that goes on is `+` and one that
@@ -130,7 +131,7 @@ def mermaid(problem: Problem) -> str:
 
     Labels are the LaTeX as text: typeset by Mermaid, one command that its KaTeX does not know would spoil the whole.
     """
-    title = _one_line(problem.title or problem.id).translate(_WIDE)
+    title = one_line(problem.title or problem.id).translate(_WIDE)
     lines = ["---", f"title: {json.dumps(title)}", "---", "flowchart TD"]  # a JSON string is one of YAML
     for node in problem.nodes:
         label = "<br/>".join(_in_mermaid(part) for part in _label(node, problem))
@@ -147,7 +148,7 @@ def _in_mermaid(text: str) -> str:
 
 def dot(problem: Problem) -> str:
     """The DAG in the language of Graphviz, in ASCII; final answers have a double border, points as in `mermaid`."""
-    title = _in_dot(_one_line(problem.title or problem.id))
+    title = _in_dot(one_line(problem.title or problem.id))
     lines = ["digraph {", f'    graph [label={title}, labelloc="t"]', '    node [shape="box"]']
     for node in problem.nodes:
         label = _in_dot(*_label(node, problem))
@@ -170,14 +171,10 @@ def _label(node: ProblemNode, problem: Problem) -> tuple[str, ...]:
         said.append(f"final answer {node.subquestion}".rstrip())
     if not has_equal_points(problem):
         said.append("1 point" if node.points == 1 else f"{node.points} points")
-    first = f"({node.index}) {_one_line(node.latex).strip('$').strip()}"
+    first = f"({node.index}) {one_line(node.latex).strip('$').strip()}"
     return (first, ", ".join(said)) if said else (first,)
 
 
 def has_equal_points(problem: Problem) -> bool:
     """Whether every node counts the same."""
     return len({node.points for node in problem.nodes}) == 1
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())

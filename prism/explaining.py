@@ -10,6 +10,7 @@ from prism.commitment import REFUSALS
 from prism.diagnosis import Diagnosis, Finding
 from prism.equivalence import REASONS
 from prism.grading import FLAGS, STRICT_STAGE, Grade, GradedFormula, Match, why
+from prism.latex import one_line
 from prism.problem import Problem
 
 _BY_KIND = {
@@ -54,7 +55,7 @@ def _first_wrong(grade: Grade, diagnosis: Diagnosis) -> str:
     if diagnosis.first_wrong is None:
         beside = f"; of {are_open} it cannot be told whether they are right" if n_open else ""
         return f"No formula is known to be wrong{beside}."
-    latex = _one_line(grade.formulas[diagnosis.first_wrong].latex)
+    latex = one_line(grade.formulas[diagnosis.first_wrong].latex)
     beside = f" Of {are_open} before it it cannot be told whether they are right." if n_open else ""
     return f"First wrong step: {latex}    [{diagnosis.label}]{beside}"
 
@@ -65,18 +66,18 @@ def _listed(nodes: list[int] | tuple[int, ...]) -> str:
 
 def _paragraph(item: GradedFormula, nodes: dict[int, str], grade: Grade, found: Finding | None) -> str:
     start, end = item.span
-    lines = [f"{_one_line(item.latex)}    [{item.kind}, characters {start} to {end}]"]
+    lines = [f"{one_line(item.latex)}    [{item.kind}, characters {start} to {end}]"]
     for match in item.matches:
-        lines += [f"  says node {match.node}: {_one_line(nodes[match.node])}", *_steps(match)]
+        lines += [f"  says node {match.node}: {one_line(nodes[match.node])}", *_steps(match)]
     lines += [
-        f"  says node {node}: {_one_line(nodes[node])}\n    and does not count for it: {REFUSALS[reason]}."
+        f"  says node {node}: {one_line(nodes[node])}\n    and does not count for it: {REFUSALS[reason]}."
         for node, reason in item.withheld
     ]
     if not (item.matches or item.withheld):
         lines.append(f"  matches no node ({item.status}): {REASONS.get(item.reason, item.reason)}.")
         told = why(item)
         if told != REASONS.get(item.reason, item.reason):
-            lines.append(f"    {_one_line(told)}")
+            lines.append(f"    {one_line(told)}")
     return "\n".join((*lines, *(_diagnosed(found, grade) if found else ())))
 
 
@@ -85,7 +86,7 @@ def _diagnosed(found: Finding, grade: Grade) -> list[str]:
     if found.status == "right":
         return [f"  Right, but no node: {found.detail}."]
     if found.source is not None:
-        return [f"  Follows from the error at {_one_line(grade.formulas[found.source].latex)}"]
+        return [f"  Follows from the error at {one_line(grade.formulas[found.source].latex)}"]
     if found.difference is None:
         return []
     difference = found.difference
@@ -112,7 +113,3 @@ def _sentence(said: str) -> str:
         head, _, origin = text.rpartition(" ")
         return _ORIGINS.get(origin, "Defined: {}.").format(head)
     return _BY_KIND.get(kind, "{}.").format(text)
-
-
-def _one_line(latex: str) -> str:
-    return " ".join(latex.split())

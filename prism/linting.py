@@ -26,6 +26,7 @@ from prism.errors import DataFileError, PrismError
 from prism.expr import OPS, Expr, Formula, plain_parts, spell, symbols, symbols_of, walk
 from prism.following import Derived, derived_numbers, number_of
 from prism.grading import GradedFormula, Match, PreparedProblem, grade, prepare, why
+from prism.latex import one_line
 from prism.misnaming import lonely_names, unused_names
 from prism.problem import Problem, ProblemNode, Subquestion, formulas_of, load_problem
 from prism.quantities import Dimension, read_quantity, with_italic_units
@@ -219,7 +220,7 @@ def _why_unmatched(index: int, items: tuple[GradedFormula, ...]) -> str:
         )
     if item.reason == "identity":
         return "it says nothing about any variable, so no formula matches it; write what it follows from"
-    return f"a copy of it does not match it ({_one_line(why(item))}); write it in another form, or as several nodes"
+    return f"a copy of it does not match it ({one_line(why(item))}); write it in another form, or as several nodes"
 
 
 def _accepted(
@@ -431,7 +432,7 @@ def _italic_units(problem: Problem) -> Iterator[Finding]:
 def _repeated(problem: Problem, asking: Asking) -> Iterator[Finding]:
     for given in given_nodes(problem, asking):
         text = (
-            f"the problem says it itself ({given.where}: `{_one_line(given.latex)}`), so a copy earns its points; drop"
+            f"the problem says it itself ({given.where}: `{one_line(given.latex)}`), so a copy earns its points; drop"
             " the node, or leave the formula out of the text"
         )
         yield _warning("given", f"node {given.index}", "formula", text)
@@ -572,7 +573,3 @@ def _shown(number: Numeric) -> str:
 def _listed(nodes: Iterable[int]) -> str:
     *most, last = sorted(nodes)
     return f"{', '.join(map(str, most))} and {last}"
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())

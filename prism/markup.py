@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from html import escape
 
 from prism.grading import GradedFormula
-from prism.latex import extract
+from prism.latex import extract, one_line
 from prism.mathml import as_mathml
 
 # Controls, signs of direction, signs without width, half pairs, and code points that are no characters (Unicode 15,
@@ -64,11 +64,6 @@ def _seen(found: re.Match[str]) -> str:
 def name_of(value: object) -> str:
     """A name or id that others chose, apart from the direction of what stands around it."""
     return f"<bdi>{text_of(value)}</bdi>"
-
-
-def one_line(text: str) -> str:
-    """Text without line breaks and repeated blanks."""
-    return " ".join(text.split())
 
 
 def latex_of(latex: str) -> str:

@@ -19,12 +19,12 @@ from pathlib import Path
 from prism import svg
 from prism.agreement import LEVEL, REASONS, Estimate
 from prism.grading import FLAGS, Grade
+from prism.latex import one_line
 from prism.markup import (
     Cell,
     folded,
     formula,
     name_of,
-    one_line,
     scrolled,
     table,
     text_of,

@@ -16,6 +16,7 @@ from prism.agreement import REASONS, Estimate
 from prism.attempts import STAGES
 from prism.explaining import steps_of
 from prism.grading import FLAGS, Grade, GradedFormula, why
+from prism.latex import one_line
 from prism.markup import (
     Cell,
     folded,
@@ -24,7 +25,6 @@ from prism.markup import (
     legend,
     marked_text,
     name_of,
-    one_line,
     prose,
     scrolled,
     table,

@@ -16,7 +16,7 @@ from prism.context import Context, parse
 from prism.equivalence import is_identity
 from prism.errors import DataFileError, LatexSyntaxError
 from prism.expr import EQUALITIES, Expr, Formula, canonical, formula, plain_parts, symbols, symbols_of, walk
-from prism.latex import extract, write
+from prism.latex import extract, one_line, write
 from prism.linting import ONE_FORMULA, lint
 from prism.lowering import Mismatch
 from prism.matching import match
@@ -199,7 +199,7 @@ def faulty_nodes(data: Mapping[str, Any]) -> tuple[dict[int, str], Problem | Non
             raise
         return faulty, None
     faults = [finding for finding in lint(problem) if finding.kind == "fault"]
-    return {at: " ".join(each.text.split()) for each in faults if (at := _place(each.entry)) >= 0}, problem
+    return {at: one_line(each.text) for each in faults if (at := _place(each.entry)) >= 0}, problem
 
 
 def _place(entry: str) -> int:

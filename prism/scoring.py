@@ -18,6 +18,7 @@ from typing import Any
 from prism.dag import ancestor_closure, score
 from prism.errors import PrismError
 from prism.grading import FLAGS, Grade, GradedFormula, PreparedProblem
+from prism.latex import one_line
 from prism.problem import Problem
 
 PARTS = {
@@ -139,18 +140,14 @@ def precision_score(grade: Grade) -> float:
     node and is withheld for another reason. A step that is right but that the reference does not hold counts as wrong:
     this is a share of the reference's formulas among those written, and no proof of an error.
     """
-    right = {_one_line(item) for item in grade.formulas if item.status == "equivalent"}
+    right = {one_line(item.latex) for item in grade.formulas if item.status == "equivalent"}
     wrong = {
-        _one_line(item)
+        one_line(item.latex)
         for item in grade.formulas
         if item.status == "different" or (item.status == "withheld" and item.reason == "broken_chain")
     }
     n_said = len(right | wrong)
     return round((grade.score or 0.0) * len(right) / n_said, _DIGITS) if n_said else grade.score or 0.0
-
-
-def _one_line(item: GradedFormula) -> str:
-    return " ".join(item.latex.split())
 
 
 def scalars(grade: Grade | None, *, bad_reference: bool = False, bad_solution: bool = False) -> dict[str, float]:

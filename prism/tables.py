@@ -20,6 +20,7 @@ from prism.ci_formats import overview
 from prism.drawing import has_equal_points, rails
 from prism.gating import Comparison, Judged, told, told_judged, told_pair, worst_first
 from prism.grading import Grade, why
+from prism.latex import one_line
 from prism.markup import visible
 from prism.panel import UNALIGNED, Agreement
 from prism.problem import Problem, Student
@@ -41,7 +42,7 @@ def _table(title: str, columns: Iterable[str]) -> Table:
 
 def _one_line(text: str) -> str:
     """Text of others on one line, without what would change a terminal or cannot be written to one."""
-    return visible(" ".join(text.split()))
+    return visible(one_line(text))
 
 
 def grade_tables(problem: Problem, result: Grade) -> list[RenderableType]:

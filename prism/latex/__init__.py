@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from prism.latex.extraction.text import LocatedFormula as LocatedFormula
     from prism.latex.extraction.text import extract as extract
     from prism.latex.parser import parse as parse
+    from prism.latex.words import one_line as one_line
     from prism.latex.writer import write as write
 
 _MODULES = {
     **dict.fromkeys(("Solution", "SolutionText", "solution_text"), "extraction.messages"),
     **dict.fromkeys(("Extraction", "LeftOut", "LocatedFormula", "extract"), "extraction.text"),
+    "one_line": "words",
     "parse": "parser",
     "write": "writer",
 }

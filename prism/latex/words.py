@@ -15,6 +15,11 @@ from functools import cache
 from prism.resources import resource
 
 
+def one_line(text: str) -> str:
+    """Text without line breaks and repeated blanks, for people."""
+    return " ".join(text.split())
+
+
 def word_set(names: str) -> frozenset[str]:
     """The names of a table that is written as one string."""
     return frozenset(names.split())

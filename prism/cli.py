@@ -547,6 +547,9 @@ def report(
     ] = "",
     scale: Annotated[str, typer.Option(help="Lowest and highest score of the judges, 1:10; they become 0 and 1.")] = "",
     replicates: Annotated[int, typer.Option(min=0, help="Bootstrap samples behind the intervals.")] = 1000,
+    diagnose: Annotated[
+        bool, typer.Option("--diagnose", help="Say also what is wrong with formulas, and the first wrong step; slow.")
+    ] = False,
     title: Annotated[str, typer.Option(help="Of the page.")] = "PRISM report",
     full: Annotated[bool, typer.Option("--full", help="Leave nothing out of the page, however large it gets.")] = False,
     as_json: AsJson = False,
@@ -557,10 +560,12 @@ def report(
 
     if out is not None and out.suffix not in (".html", ".htm"):
         raise typer.BadParameter(f"--out {out}: expected a file .html")
+    if diagnose and not problems:
+        raise typer.BadParameter("--diagnose needs --problems")
     try:
         found = report_of(
             results, problems=problems, rollouts=rollouts, judges=judge or (), fields=_mapping(fields),
-            mapping=_mapping(mapping), scale=_interval(scale), replicates=replicates,
+            mapping=_mapping(mapping), scale=_interval(scale), replicates=replicates, diagnosed=diagnose,
         )  # fmt: skip
     except (prism.PrismError, OSError) as error:
         _fail(str(error))

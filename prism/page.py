@@ -292,6 +292,9 @@ def _formulas(found: Report) -> str:
         for one in found.fates
     ]
     body = table("fates", "What became of formulas", ("status", "reason", "formulas", "share"), rows) if rows else ""
+    if found.first_wrong:
+        labels = [(text_of(label), Cell(str(n))) for label, n in sorted(found.first_wrong.items())]
+        body += table("wrong", "First wrong steps, where one is known", ("label", "rollouts"), labels)
     return (
         '<section id="formulas" aria-labelledby="formulas-h"><h2 id="formulas-h">Formulas</h2>\n'
         f"<p>{count_of(total, 'formula')} that assert something. Lone symbols and numbers, which assert nothing, are"

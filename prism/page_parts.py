@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from prism import svg
 from prism.agreement import REASONS, Estimate
 from prism.attempts import STAGES
+from prism.diagnosis import Finding
 from prism.explaining import steps_of
 from prism.grading import FLAGS, Grade, GradedFormula, why
 from prism.latex import one_line
@@ -213,6 +214,9 @@ def _facts(row: Row) -> str:
     told += [f"Incident of the grader, {text_of(one.code)}, {text_of(one.where)}: {text_of(one.detail[:_MAX_DETAIL])}."
              for one in grade.incidents]  # fmt: skip
     told += [f"Shown without: {UNFIT[key]}." for key in row.unfit]
+    if row.diagnosis is not None and row.diagnosis.first_wrong is not None:
+        first = grade.formulas[row.diagnosis.first_wrong]
+        told.append(f"First wrong step ({text_of(row.diagnosis.label)}): {latex_of(first.latex)}.")
     return f"<p>{' '.join(part for part in told if part)}</p>"
 
 
@@ -290,18 +294,31 @@ def _first_alike(shown: Sequence[GradedFormula]) -> list[int]:
 def _formula_table(k: int | None, row: Row, shown: Sequence[GradedFormula], told_at: Sequence[int]) -> str:
     """The formulas, in the order of the text, with what became of each; where they match, the table above says how."""
     times = Counter(told_at)
+    findings = row.diagnosis.findings if row.diagnosis is not None else ()
+    apart = {(each.span, each.latex): told for each in findings if (told := _told(each))}
     rows, ids = [], []
     for n in sorted(times):
         item = shown[n]
         nodes = item.nodes or (() if item.nearest is None else (item.nearest,))
         again = f"{times[n]} times" if times[n] > 1 else ""
         links = ", ".join(_node_link(k, index) for index in nodes)
-        rows.append((f"{latex_of(item.latex)}{again}", text_of(item.status), links, _because(item)))
+        rows.append((f"{latex_of(item.latex)}{again}", text_of(item.status), links,
+                     f"{apart.get((item.span, item.latex), '')}{_because(item)}"))  # fmt: skip
         ids.append(f"r{row.place}t{n}")
     if not rows:
         return ""
     heads = ("formula", "status", "node, or nearest", "reason")
     return table(f"r{row.place}o", "All formulas", heads, rows, ids)
+
+
+def _told(found: Finding) -> str:
+    """What a diagnosis says of a formula, before the reason that a grade gives; empty where it knows nothing."""
+    if found.status == "wrong" and found.difference is not None:
+        return f"<strong>{text_of(found.difference.label)}:</strong> {text_of(found.difference.full)} "
+    return f"<strong>{_FINDINGS[found.status]}.</strong> " if found.status in _FINDINGS else ""
+
+
+_FINDINGS = {"follows": "Follows from an earlier error", "right": "Right, but no node"}
 
 
 def _because(item: GradedFormula) -> str:

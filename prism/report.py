@@ -22,9 +22,10 @@ import numpy as np
 
 from prism.agreement import LEVEL, REPLICATES, Estimate, mean_estimate
 from prism.commitment import REFUSALS
+from prism.diagnosis import Diagnosis, diagnose
 from prism.equivalence import REASONS
 from prism.errors import DataFileError, PrismError
-from prism.grading import Grade
+from prism.grading import Grade, PreparedProblem, prepare
 from prism.latex import solution_text
 from prism.panel import RULES, Agreement, Panel, agreement_of, panel
 from prism.problem import Problem
@@ -67,6 +68,7 @@ class Row:
         problem: None where none fits.
         text: of the solution; None where none fits.
         unfit: keys of `UNFIT`.
+        diagnosis: where one was asked for, the problem fits and the row lists its formulas; else None.
     """
 
     place: int
@@ -77,6 +79,7 @@ class Row:
     problem: Problem | None = None
     text: str | None = None
     unfit: tuple[str, ...] = ()
+    diagnosis: Diagnosis | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +189,7 @@ class Report:
         has_problems, has_texts: files were named.
         agreement: None without judges.
         against: each judge against the rules.
+        first_wrong: rollouts of which a first wrong step is known, by its label; None without a diagnosis.
     """
 
     sha256: str
@@ -206,6 +210,7 @@ class Report:
     has_texts: bool = False
     agreement: Agreement | None = None
     against: tuple[Against, ...] = ()
+    first_wrong: Mapping[str, int] | None = None
     rows: tuple[Row, ...] = field(default=(), repr=False)
 
     def to_dict(self) -> dict[str, Any]:
@@ -223,6 +228,7 @@ class Report:
             ],
             "compact_rows": self.n_compact, "flags": dict(sorted(self.flags.items())), "incidents": self.n_incident,
             "unfit": dict(sorted(self.unfit.items())),
+            "first_wrong": None if self.first_wrong is None else dict(sorted(self.first_wrong.items())),
             "agreement": None if self.agreement is None else self.agreement.to_dict(),
             "against_rules": [
                 {"rater": one.rater, "points": [list(point) for point in one.points]} for one in self.against
@@ -262,6 +268,7 @@ def report_of(
     mapping: Mapping[str, str] | None = None,
     scale: tuple[float, float] | None = None,
     replicates: int = REPLICATES,
+    diagnosed: bool = False,
 ) -> Report:
     """The figures of a file of score rows.
 
@@ -273,6 +280,8 @@ def report_of(
         fields: where the rollouts keep what, as in `rollouts.scan`.
         mapping, scale: of the judges, as in `panel.panel`.
         replicates: bootstrap samples behind the intervals; 0 for none.
+        diagnosed: say also what is wrong with each formula that matches no node, and which step is the first wrong one;
+            that takes about as long as the grades did.
 
     Errors:
         DataFileError: files that cannot be read; all faults of the rows at once.
@@ -286,13 +295,35 @@ def report_of(
         _fitted(row, one, known if problems else None, texts if rollouts is not None else None)
         for row, one in zip(rows, raw, strict=True)
     )
+    if diagnosed:
+        fitted = _diagnosed(fitted)
     panelled = panel(results, judges, mapping=mapping, scale=scale) if judges and rows else None
     agreement = None if panelled is None else agreement_of(panelled, replicates=replicates, top=_DISAGREEMENTS)
     found = _report(results, raw, fitted, replicates)
     return replace(
         found, has_problems=bool(problems), has_texts=rollouts is not None, agreement=agreement,
-        against=_against(panelled),
+        against=_against(panelled), first_wrong=_first_wrong(fitted) if diagnosed else None,
     )  # fmt: skip
+
+
+def _diagnosed(rows: Iterable[Row]) -> tuple[Row, ...]:
+    """Rows with what is wrong in them; each problem is prepared once."""
+    prepared: dict[str, PreparedProblem] = {}
+    found = []
+    for row in rows:
+        known = row.problem
+        if known is None or row.grade.score is None or not row.has_formulas:
+            found.append(row)
+            continue
+        if known.id not in prepared:
+            prepared[known.id] = prepare(known)
+        found.append(replace(row, diagnosis=diagnose(prepared[known.id], row.grade)))
+    return tuple(found)
+
+
+def _first_wrong(rows: Iterable[Row]) -> dict[str, int]:
+    known = (row.diagnosis for row in rows if row.diagnosis is not None)
+    return dict(Counter(one.label for one in known if one.first_wrong is not None))
 
 
 def _rows(results: Path, raw: Sequence[Mapping[str, Any]]) -> list[Row]:

@@ -274,6 +274,11 @@ def report_tables(found: Report) -> list[RenderableType]:
         for fate in found.fates:
             fates.add_row(_one_line(fate.status), _one_line(reason_of(fate.reason)), str(fate.n))
         parts.append(fates)
+    if found.first_wrong:
+        wrong = _table("First wrong steps, where one is known", ("label", "rollouts"))
+        for label, n in sorted(found.first_wrong.items()):
+            wrong.add_row(label, str(n))
+        parts.append(wrong)
     parts += [f"{n} rows without: {UNFIT[key]}" for key, n in sorted(found.unfit.items())]
     statuses = ", ".join(f"{n} {_one_line(name)}" for name, n in sorted(found.statuses.items())) or "no rows"
     parts.append(f"{statuses}; incidents of the grader: {found.n_incident}")

@@ -497,3 +497,30 @@ def test_a_row_of_an_older_version_is_read(material):
     found = material.report(rows=[old])
     checked(html_page(found))
     assert found.unfit == {"problem_changed": 1, "text_changed": 1}
+
+
+# What is wrong, where it is asked for. --------------------------------------------------------------------------
+
+
+def test_a_diagnosis_stands_at_its_formula_and_counts_the_first_wrong_steps(tmp_path):
+    material = Material(tmp_path, names=())
+    shutil.copy(problem_path("free_fall"), tmp_path / "problems")
+    prepared = prism.prepare(prism.load_problem(problem_path("free_fall")))
+    wrong = r"$$t_f = \sqrt{\frac{h}{2g}}$$ and so $$v_f = \sqrt{\frac{gh}{2}}$$"
+    for name, text in (("wrong", wrong), ("right", r"$$t_f = \sqrt{\frac{2h}{g}}$$")):
+        material.add(prepared, name, text, "m")
+    material.rows.append({key: value for key, value in material.rows[0].items() if key != "formulas"})
+    material.rows[-1]["sample_id"] = "compact"
+    found = material.report(diagnosed=True)
+    assert [row.diagnosis is not None for row in found.rows] == [True, True, False]
+    assert (found.first_wrong, found.to_dict()["first_wrong"]) == ({"DCE": 1}, {"DCE": 1})
+    html = html_page(found)
+    Checked(html)
+    assert html.count("First wrong step (DCE)") == 1
+    assert "<strong>DCE:</strong> Off by a factor" in html
+    assert "<strong>Follows from an earlier error.</strong>" in html
+    plain = material.report()
+    assert plain.first_wrong is None
+    assert "First wrong" not in html_page(plain)
+    refused = CliRunner().invoke(app, ["report", str(tmp_path / "rows.jsonl"), "--diagnose"])
+    assert refused.exit_code == 2

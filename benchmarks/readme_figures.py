@@ -224,6 +224,21 @@ def bulk() -> list[str]:
     ]
 
 
+def served() -> list[str]:
+    """The server under load; nothing before it has been measured."""
+    if not is_measured("server"):
+        return []
+    data = result("server")
+    found = data["result"]
+    met, new, twice = found["closed"], found["first"], found["open"]
+    slow = [f"p99 {part['accepted_ms']['p99']:.0f} ms" for part in (met, twice)]
+    return [
+        f"`prism serve` on 2 cores, {found['workers']} workers, {met['clients']} clients ({provenance(data)}):",
+        f"{met['requests_per_s']} requests a second of solutions met before ({slow[0]}), {new['requests_per_s']}",
+        f"of new ones. At twice that {twice['share_429']:.0%} are sent away at once (429), the others have {slow[1]}.",
+    ]
+
+
 def survival() -> list[str]:
     """What runs survive, and whether their output is always the same; nothing before it has been measured."""
     if not is_measured("kills", "same_output", "threads"):
@@ -374,6 +389,7 @@ def main() -> int:
         context_costs,
         speed,
         bulk,
+        served,
         survival,
         rewards,
     )

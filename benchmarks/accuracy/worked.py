@@ -30,13 +30,14 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.material import DATA, NO_DATA  # noqa: E402
-from prism import Context, DataFileError, LatexSyntaxError, grade, load_problem, prepare  # noqa: E402
+from prism import DataFileError, LatexSyntaxError, grade, load_problem, prepare  # noqa: E402
 from prism.chains import goes_on  # noqa: E402
 from prism.claims import Claim, is_committed, is_mention, match_claim  # noqa: E402
-from prism.context import parse  # noqa: E402
+from prism.context import Context, parse  # noqa: E402
 from prism.expr import EQUALITIES, Expr, Formula, plain_parts  # noqa: E402
 from prism.latex import LocatedFormula, extract  # noqa: E402
 from prism.links import Link, link  # noqa: E402
+from prism.picking import context_of  # noqa: E402
 from prism.stated import Asked  # noqa: E402
 
 FILES = ("worked.jsonl", "rollouts.jsonl")
@@ -66,17 +67,11 @@ class SelfGrades:
     incidents: list[str] = field(default_factory=list)
 
 
-def statement_context(row: dict[str, Any]) -> Context:
-    """What the problem's text declares."""
-    node = {"index": 1, "formula": "x = y", "dependency": [], "is_final_answer": True}
-    return load_problem({"id": row["id"], "context": row["problem"], "grading_standard": [node]}).context
-
-
 def own_nodes(
     row: dict[str, Any], counts: Counter[str], left_out: Counter[str]
 ) -> dict[str, tuple[LocatedFormula, Formula]]:
     """Display and boxed formulas of a solution that can be nodes, by their LaTeX; the others are counted by reason."""
-    context = statement_context(row)
+    context = context_of(row["problem"])
     nodes: dict[str, tuple[LocatedFormula, Formula]] = {}
     for item in extract(row["solution"]):
         if item.kind not in ("display", "boxed") or item.latex in nodes:
@@ -181,7 +176,7 @@ def chains(text: str, context: Context) -> Iterator[list[Expr]]:
 
 def weigh_links(row: dict[str, Any]) -> Iterator[Weighed]:
     """Every link of every chain of three members or more, each once."""
-    context = statement_context(row)
+    context = context_of(row["problem"])
     seen = set()
     for members in chains(row["solution"], context):
         if len(members) < 3:

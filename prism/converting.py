@@ -18,6 +18,7 @@ import csv
 import io
 import json
 import re
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -30,7 +31,7 @@ from prism.derivation import RULES, derivation_of
 from prism.errors import DataFileError, LatexSyntaxError, PrismError
 from prism.expr import Formula, symbols, walk
 from prism.latex import extract, one_line
-from prism.picking import bare, context_of, faulty_nodes, is_answer, is_same_node, is_step, node_of, pieces_of
+from prism.picking import context_of, faulty_nodes, is_same_node, is_step, node_of, pieces_of, place_of
 from prism.problem import load_problem
 from prism.problem_files import problem_toml
 from prism.stated import numeric_of
@@ -167,7 +168,7 @@ def _entries(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     except (OSError, UnicodeDecodeError) as error:
         raise DataFileError(str(path), (f"cannot be read: {error}",)) from error
     if path.suffix == ".toml":
-        yield "", _decoded(text, _toml, str(path))
+        yield "", _decoded(text, tomllib.loads, str(path))
         return
     if path.suffix == ".csv":
         yield "", {"marking": list(csv.DictReader(io.StringIO(text)))}
@@ -197,12 +198,6 @@ def _decoded(text: str, reader: Callable[[str], Any], name: str) -> Any:
         return reader(text)
     except (ValueError, RecursionError) as error:  # of both decoders, and of numbers that JSON does not have
         raise DataFileError(name, (f"cannot be read: {error}",)) from error
-
-
-def _toml(text: str) -> Any:
-    import tomllib
-
-    return tomllib.loads(text)
 
 
 def _json(text: str) -> Any:
@@ -257,11 +252,11 @@ def _of_problem(entry: Mapping[str, Any]) -> Converted:
         remarks.append(f"no keys of a problem file, kept in metadata: {', '.join(unknown)}")
     if metadata:
         data["metadata"] = metadata
-    _check_same(data, loaded.sha256)
+    _check_loads(data, loaded.sha256)
     return Converted(data, tuple(remarks))
 
 
-def _check_same(data: Mapping[str, Any], digest: str) -> None:
+def _check_loads(data: Mapping[str, Any], digest: str) -> None:
     """What is written has to load; anything else is a fault of this room, told as one."""
     try:
         load_problem(data)
@@ -556,26 +551,22 @@ def _finals(marked: Sequence[_Marked], entry: Mapping[str, Any], context: Contex
     """The last formula, and those that say what the answers say."""
     given = entry.get("answer")
     answers = given if isinstance(given, list) else [given]
+    formulas = [each.formula for each in marked]
     finals: set[int] = set()
     missed: list[str] = []
     for answer in answers:
         if not isinstance(answer, str) or not answer.strip():
             continue
         try:
-            read = parse(bare(answer), context=context)
+            place = place_of(answer, formulas, context)
         except LatexSyntaxError:
-            missed.append(answer)
-            continue
-        said = (k for k in range(len(marked) - 1, -1, -1) if is_answer(marked[k].formula, read, context))
-        place = next(said, None)
+            place = None
         if place is None:
             missed.append(answer)
         else:
             finals.add(place)
     if missed:
-        remarks.append(
-            f"answers that no criterion is seen to state: {'; '.join(' '.join(each.split()) for each in missed)}"
-        )
+        remarks.append(f"answers that no criterion is seen to state: {'; '.join(map(one_line, missed))}")
     return finals | {len(marked) - 1}
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from prism.attempts import subject_of
 from prism.commitment import REFUSALS
-from prism.context import Context, parse
+from prism.context import Context
 from prism.derivation import RULES, Derivation, derivation_of
 from prism.errors import LatexSyntaxError, PrismError
 from prism.expr import Formula, formula, symbol
@@ -26,14 +26,13 @@ from prism.grading import grade
 from prism.latex import Solution, extract, one_line
 from prism.parts import Part, parts_of
 from prism.picking import (
-    bare,
     context_of,
     faulty_nodes,
-    is_answer,
     is_same_node,
     is_step,
     node_of,
     pieces_of,
+    place_of,
     with_units_read,
 )
 from prism.problem import Problem
@@ -323,16 +322,15 @@ def _with_finals(
 
 
 def _answers_told(found: list[_Candidate], answers: Sequence[str], setting: _Setting, remarks: list[str]) -> set[int]:
-    """The places of the candidates that say what the author says is the answer; one that none says is added."""
+    """The places of the candidates that say what the author says is the answer; of one that none says a remark."""
     places: set[int] = set()
+    formulas = [each.formula for each in found]
     for answer in answers:
         try:
-            read = parse(bare(answer), context=setting.context)
+            at = place_of(answer, formulas, setting.context)
         except LatexSyntaxError as error:
             remarks.append(f"the answer {one_line(answer)} is not read: {one_line(str(error))}")
             continue
-        places_back = range(len(found) - 1, -1, -1)
-        at = next((k for k in places_back if is_answer(found[k].formula, read, setting.context)), None)
         if at is not None:
             places.add(at)
         else:

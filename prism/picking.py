@@ -171,13 +171,27 @@ def is_same_node(a: Formula, b: Formula, context: Context) -> bool:
     return verdict.status == "equivalent" and (numbers[0] is not None or verdict.stage <= ONE_FORMULA)
 
 
-def bare(answer: str) -> str:
+def place_of(answer: str, formulas: Sequence[Formula], context: Context) -> int | None:
+    """The last of some formulas that says what an answer says, or has it for its other side; None if none does.
+
+    Args:
+        answer: LaTeX, with its delimiters and box or without.
+
+    Errors:
+        LatexSyntaxError: an answer that is not read.
+    """
+    read = parse(_bare(answer), context=context)
+    places_back = range(len(formulas) - 1, -1, -1)
+    return next((k for k in places_back if _is_answer(formulas[k], read, context)), None)
+
+
+def _bare(answer: str) -> str:
     """An answer without its delimiters and box."""
     items = [item.latex for item in extract(answer)]
     return next((latex for latex in items if "=" in latex), items[0] if len(items) == 1 else answer)
 
 
-def is_answer(node: Formula, answer: Formula, context: Context) -> bool:
+def _is_answer(node: Formula, answer: Formula, context: Context) -> bool:
     """Whether a node is an answer: it says the same, or has it for its other side."""
     said = answer
     if answer.kind == "expression" and node.kind == "equation":

@@ -24,6 +24,7 @@ from typing import Any
 
 from prism.errors import PrismError
 from prism.grading import Grade, why
+from prism.latex import one_line
 from prism.problem_set import ProblemSet
 from prism.rewards.reward import Reward, Rewarded
 from prism.scoring import Scoring
@@ -117,7 +118,7 @@ def _explanation(grade: Grade) -> str:
     told = [item for item in grade.formulas if item.status != "mention"]
     for item in told[:_SHOWN]:
         which = f" {', '.join(map(str, item.nodes))}" if item.nodes else ""
-        said = f"{item.status}{which} `{' '.join(item.latex.split())}`"
+        said = f"{item.status}{which} `{one_line(item.latex)}`"
         lines.append(": ".join(part for part in (said, item.detail if item.nodes else why(item)) if part))
     if len(told) > _SHOWN:
         lines.append(f"and {len(told) - _SHOWN} more")

@@ -115,7 +115,7 @@ doctest: .venv/.dev
 # all). What touches no kernel or is about whole problems, near-misses, shortcuts beside the long way, and what is
 # marked `slow` or `compiled` run in `test` only.
 ROWS := 20
-NO_KERNELS := writer parse automaton house extract latex_tokens quantities reference parts drawing schema pages \
+NO_KERNELS := writer parse automaton architecture extract latex_tokens quantities reference parts drawing schema pages \
 	linting unearned explaining agreement gating rollouts judgements
 # What stands around a grade: files, servers, frameworks, gates, reports, authors. Their kernels are those of `grade`.
 DOORS := ci desk determinism doors pytest_plugin reward_pages server report diagnosis drafting converting

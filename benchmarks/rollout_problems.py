@@ -28,7 +28,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.material import DATA, NO_DATA  # noqa: E402
 from prism import PrismError, load_problems  # noqa: E402
-from prism.drafting import draft  # noqa: E402
+from prism.authoring.drafting import draft  # noqa: E402
 
 FILES = ("worked.jsonl", "rollouts.jsonl")
 PROBLEMS, ROLLOUTS = "problems.jsonl", "rollouts.jsonl"  # the files that are written

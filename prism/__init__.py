@@ -13,49 +13,51 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from prism.version import __version__
+
 if TYPE_CHECKING:
-    from prism.bulk import grade_many as grade_many
-    from prism.context import Context as Context
-    from prism.context import parse as parse
-    from prism.diagnosis import Diagnosis as Diagnosis
-    from prism.diagnosis import diagnose as diagnose
-    from prism.equivalence import Verdict as Verdict
+    from prism.algebra.expr import Formula as Formula
+    from prism.authoring.linting import lint as lint
+    from prism.diagnosis.findings import Diagnosis as Diagnosis
+    from prism.diagnosis.findings import diagnose as diagnose
+    from prism.engine.kernels import warm as warm
+    from prism.equivalence.matching import equivalent as equivalent
+    from prism.equivalence.verdict import Verdict as Verdict
     from prism.errors import DagError as DagError
     from prism.errors import DataFileError as DataFileError
     from prism.errors import LatexSyntaxError as LatexSyntaxError
     from prism.errors import PrismError as PrismError
-    from prism.expr import Formula as Formula
-    from prism.grading import Grade as Grade
-    from prism.grading import grade as grade
-    from prism.grading import prepare as prepare
-    from prism.kernels import warm as warm
+    from prism.grading.pipeline import grade as grade
+    from prism.grading.prepared import prepare as prepare
+    from prism.grading.result import Grade as Grade
     from prism.latex import extract as extract
     from prism.latex import write as write
-    from prism.linting import lint as lint
-    from prism.matching import equivalent as equivalent
-    from prism.problem import Problem as Problem
-    from prism.problem import load_problem as load_problem
-    from prism.problem_set import load_problems as load_problems
-    from prism.rollouts import Rollout as Rollout
+    from prism.physics.context import Context as Context
+    from prism.physics.context import parse as parse
+    from prism.problem.collection import load_problems as load_problems
+    from prism.problem.schema import Problem as Problem
+    from prism.problem.schema import load_problem as load_problem
+    from prism.runs.bulk import grade_many as grade_many
+    from prism.runs.rollouts import Rollout as Rollout
 
-__version__ = "0.1.0"
-
-_ROOMS = {
-    "Context": "context", "DagError": "errors", "DataFileError": "errors", "Diagnosis": "diagnosis",
-    "Formula": "expr", "Grade": "grading", "LatexSyntaxError": "errors", "PrismError": "errors", "Problem": "problem",
-    "Rollout": "rollouts", "Verdict": "equivalence", "diagnose": "diagnosis", "equivalent": "matching",
-    "extract": "latex", "grade": "grading", "grade_many": "bulk", "lint": "linting", "load_problem": "problem",
-    "load_problems": "problem_set", "parse": "context", "prepare": "grading", "warm": "kernels", "write": "latex",
+_MODULES = {
+    "Context": "physics.context", "DagError": "errors", "DataFileError": "errors", "Diagnosis": "diagnosis.findings",
+    "Formula": "algebra.expr", "Grade": "grading.result", "LatexSyntaxError": "errors", "PrismError": "errors",
+    "Problem": "problem.schema", "Rollout": "runs.rollouts", "Verdict": "equivalence.verdict",
+    "diagnose": "diagnosis.findings", "equivalent": "equivalence.matching", "extract": "latex",
+    "grade": "grading.pipeline", "grade_many": "runs.bulk", "lint": "authoring.linting",
+    "load_problem": "problem.schema", "load_problems": "problem.collection", "parse": "physics.context",
+    "prepare": "grading.prepared", "warm": "engine.kernels", "write": "latex",
 }  # fmt: skip
 
-__all__ = ["__version__", *sorted(_ROOMS)]
+__all__ = ["__version__", *sorted(_MODULES)]
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name from its room on first use (PEP 562)."""
-    if name not in _ROOMS:
+    """Load a public name from its module on first use (PEP 562)."""
+    if name not in _MODULES:
         raise AttributeError(f"module 'prism' has no attribute {name!r}")
-    value = getattr(import_module(f"prism.{_ROOMS[name]}"), name)
+    value = getattr(import_module(f"prism.{_MODULES[name]}"), name)
     globals()[name] = value
     return value
 

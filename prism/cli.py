@@ -25,13 +25,13 @@ import prism
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-    from prism.bulk import Summary
-    from prism.converting import Conversion
-    from prism.equivalence import Verdict
-    from prism.gating import Results
-    from prism.grading import Grade
+    from prism.authoring.converting import Conversion
+    from prism.equivalence.verdict import Verdict
+    from prism.grading.result import Grade
     from prism.latex import Solution
-    from prism.problem import Problem, Student
+    from prism.problem.schema import Problem, Student
+    from prism.reports.gates import Results
+    from prism.runs.bulk import Summary
 
 _CHECK_CODES = {"equivalent": 0, "different": 1, "undecided": 4}
 _GATE_FAILED = 1
@@ -94,8 +94,8 @@ def grade(
     as_json: AsJson = False,
 ) -> None:
     """Grade one solution: each reference node with what matched it, each other formula with the reason."""
-    from prism import tables
-    from prism.grading import score_row
+    from prism.grading.row import score_row
+    from prism.reports import tables
 
     loaded = _load(problem)
     given = _solution(solution)
@@ -120,8 +120,9 @@ def explain(
     as_json: AsJson = False,
 ) -> None:
     """Say why each formula matches a node or none: what was put in, what is wrong, and the first wrong step."""
-    from prism.explaining import explain as explained
-    from prism.grading import prepare, score_row
+    from prism.diagnosis.explanations import explain as explained
+    from prism.grading.prepared import prepare
+    from prism.grading.row import score_row
 
     loaded = _load(problem)
     given = _solution(solution)
@@ -145,7 +146,8 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show a problem as the grader knows it: its DAG, values, definitions, constants, what of its text is not used."""
-    from prism import drawing, tables
+    from prism.reports import dag_drawing as drawing
+    from prism.reports import tables
 
     if as_mermaid + as_dot + as_json > 1:
         raise typer.BadParameter("--mermaid, --dot and --json exclude each other")
@@ -170,12 +172,12 @@ def lint(
     as_json: AsJson = False,
 ) -> None:
     """List what is wrong with problem files, by node and field; exit code 3 if there is a fault."""
-    from prism.problem_set import problem_path
+    from prism.problem.collection import problem_path
 
     found = [(name, finding) for name in problems for finding in prism.lint(problem_path(name))]
     count = Counter(finding.kind for _, finding in found)
     if sarif is not None:
-        from prism import ci_formats
+        from prism.reports import ci_formats
 
         paths = {name: str(problem_path(name)) for name in problems}
         shown = [(paths[name], finding) for name, finding in found if notes or finding.kind != "note"]
@@ -211,7 +213,7 @@ def draft(
     as_json: AsJson = False,
 ) -> None:
     """Make a first problem file from a worked solution, by rule: nodes, edges and answers, each with its reason."""
-    from prism.drafting import draft as drafted
+    from prism.authoring.drafting import draft as drafted
 
     named = name or Path(out or ("draft" if solution == "-" else solution)).stem
     text = _read(problem) if problem else ""
@@ -254,7 +256,7 @@ def convert(
     as_json: AsJson = False,
 ) -> None:
     """Make problem files from the published dataset shape and from marking schemes; exit code 3 if one cannot be."""
-    from prism import converting
+    from prism.authoring import converting
 
     try:
         made = converting.convert(file)
@@ -291,8 +293,8 @@ def demo(
     as_json: AsJson = False,
 ) -> None:
     """Grade the solutions of the shipped problems, and compare with their labels."""
-    from prism import tables
-    from prism.problem_set import problem_path
+    from prism.problem.collection import problem_path
+    from prism.reports import tables
     from prism.resources import resource
 
     rows: list[tuple[Problem, Student, Grade]] = []
@@ -354,9 +356,10 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Grade many rollouts into a file of score rows, in input order; it can be killed at any moment and resumed."""
-    from prism import bulk, on_ray
-    from prism.problem_set import load_problems
-    from prism.rollouts import scan
+    from prism.problem.collection import load_problems
+    from prism.runs import bulk
+    from prism.runs import ray as on_ray
+    from prism.runs.rollouts import scan
 
     options = bulk.Options(thinking=thinking, training=training, formulas=not compact)
     grade_all: Callable[..., bulk.Summary] = partial(on_ray.run, address=ray) if ray else bulk.run
@@ -412,7 +415,8 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Hold new results against old ones, item by item; exit code 1 if a gate fires, 3 if they cannot be compared."""
-    from prism import ci_formats, gating, tables
+    from prism.reports import ci_formats, tables
+    from prism.reports import gates as gating
 
     try:
         gates = gating.gates_of(fail_on or (), min_mean=min_mean, min_item=min_item)
@@ -460,9 +464,9 @@ def verify_determinism(
     as_json: AsJson = False,
 ) -> None:
     """Grade twice, with other kernels, hash seed and order; exit code 1 unless the bytes are the same."""
-    from prism import determinism
-    from prism.problem_set import load_problems, problem_path
+    from prism.problem.collection import load_problems, problem_path
     from prism.resources import resource
+    from prism.runs import determinism
 
     source = resource("dags") if problem is None else problem_path(problem)
     try:
@@ -509,8 +513,8 @@ def agree(
     as_json: AsJson = False,
 ) -> None:
     """Say how far raters agree: rules with judges, people with people; each coefficient with its interval and n."""
-    from prism import tables
-    from prism.panel import agreement_of, panel
+    from prism.reports import tables
+    from prism.reports.ratings import agreement_of, panel
 
     try:
         found = panel(results, judges or (), score=score, mapping=_mapping(mapping), scale=_interval(scale), cut=cut)
@@ -555,8 +559,8 @@ def report(
     as_json: AsJson = False,
 ) -> None:
     """Show what a run earned: tables, or one HTML page with every problem, solution and reason; it loads nothing."""
-    from prism import tables
-    from prism.report import report_of
+    from prism.reports import tables
+    from prism.reports.summary import report_of
 
     if out is not None and out.suffix not in (".html", ".htm"):
         raise typer.BadParameter(f"--out {out}: expected a file .html")
@@ -570,7 +574,7 @@ def report(
     except (prism.PrismError, OSError) as error:
         _fail(str(error))
     if out is not None:
-        from prism import page
+        from prism.reports.html import page
 
         _write(out, page.html_page(found, title=title, limit=None if full else page.LIMIT))
     if as_json:
@@ -652,7 +656,7 @@ def _context(text: str) -> prism.Context | None:
 
 
 def _load(name: str) -> Problem:
-    from prism.problem_set import problem_path
+    from prism.problem.collection import problem_path
 
     try:
         return prism.load_problem(problem_path(name))
@@ -728,16 +732,16 @@ def _step_summary() -> Path:
 
 
 def _results(path: Path) -> Results:
-    from prism.gating import results_of
-    from prism.score_files import score_rows
+    from prism.reports.gates import results_of
+    from prism.runs.score_files import score_rows
 
     return results_of(str(path), score_rows(path))
 
 
 def _take_over(new: Path, base: Path, max_incidents: int, *, as_json: bool) -> None:
     """Make new results the baseline, if the grader has not failed on them."""
-    from prism.gating import decimal, rounded
-    from prism.score_files import take_over
+    from prism.reports.gates import decimal, rounded
+    from prism.runs.score_files import take_over
 
     try:
         results = _results(new)
@@ -814,7 +818,7 @@ def _read(name: str) -> str:
 
 
 def _print_json(data: dict[str, Any]) -> None:
-    from prism.grading import json_line
+    from prism.grading.row import json_line
 
     print(json_line(data).decode())
 
@@ -826,7 +830,7 @@ def _console() -> Console:
 
 
 def _print_verdict(verdict: Verdict) -> None:
-    from prism.equivalence import REASONS
+    from prism.equivalence.verdict import REASONS
 
     print(f"{verdict.status}: {REASONS[verdict.reason]}")
     for reading in verdict.readings:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from prism.case_files import Case, Graded
+    from prism.authoring.case_files import Case, Graded
 
 __all__ = ["assert_score"]
 
@@ -46,7 +46,7 @@ def assert_score(
         matched, credited: node indices, all of them.
         final_correct: whether every final answer matches.
     """
-    from prism.case_files import Expectation, why_unmet
+    from prism.authoring.case_files import Expectation, why_unmet
 
     __tracebackhide__ = True
     expected = Expectation(
@@ -62,7 +62,7 @@ def assert_score(
 @pytest.fixture(scope="session")
 def prism_grade() -> Callable[..., Graded]:
     """Grade a solution: `prism_grade(problem, solution)`, the problem a path or the id of a shipped one."""
-    from prism.case_files import graded
+    from prism.authoring.case_files import graded
 
     return graded
 
@@ -80,7 +80,7 @@ class CaseFile(pytest.File):
 
     def collect(self) -> Iterable[pytest.Item]:
         """One test for each case."""
-        from prism.case_files import cases_of
+        from prism.authoring.case_files import cases_of
         from prism.errors import PrismError
 
         try:
@@ -99,7 +99,7 @@ class CaseItem(pytest.Item):
 
     def runtest(self) -> None:
         """Grade and compare."""
-        from prism.case_files import graded, why_unmet
+        from prism.authoring.case_files import graded, why_unmet
         from prism.errors import PrismError
 
         try:

@@ -31,18 +31,20 @@ from ipaddress import ip_address
 from typing import Any, TypeVar
 
 import prism
-from prism.bulk import Options, graded, without_score
+from prism.engine.kernels import INTERPRETED, forced
 from prism.errors import DataFileError, PrismError
-from prism.grading import Grade, PreparedProblem, fingerprint, json_line, score_row
-from prism.kernels import INTERPRETED, forced
+from prism.grading.prepared import PreparedProblem
+from prism.grading.result import Grade
+from prism.grading.row import fingerprint, json_line, score_row
+from prism.grading.scoring import Scoring, scalars, score_by, scoring_of
 from prism.latex import solution_text
-from prism.problem import Problem, load_problem
-from prism.problem_set import ProblemSource, load_problems
+from prism.problem.collection import ProblemSource, load_problems
+from prism.problem.schema import Problem, load_problem
 from prism.rewards import nemo_gym, openrlhf
 from prism.rewards.reward import Rewarded
-from prism.rollouts import Rollout
-from prism.scoring import Scoring, scalars, score_by, scoring_of
-from prism.workers import Desk, Killed
+from prism.runs.bulk import Options, graded, without_score
+from prism.runs.rollouts import Rollout
+from prism.runs.workers import Desk, Killed
 
 try:
     from fastapi import FastAPI, Request, Response

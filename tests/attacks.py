@@ -26,14 +26,16 @@ import msgspec
 
 import prism
 from benchmarks.accuracy.faults import FAULTS, exchanged, places, put
-from prism.answers import options_of
-from prism.expr import EQUALITIES, Expr, Formula, formula, number, substituted, symbol, symbols, symbols_of
-from prism.grading import BASE_FORMULAS, FORMULAS_PER_NODE, Grade, PreparedProblem, grade, prepare
+from prism.algebra.expr import EQUALITIES, Expr, Formula, formula, number, substituted, symbol, symbols, symbols_of
+from prism.equivalence.numbers import numeric_of
+from prism.grading.pipeline import BASE_FORMULAS, FORMULAS_PER_NODE, grade
+from prism.grading.prepared import PreparedProblem, prepare
+from prism.grading.result import Grade
 from prism.latex import extract
-from prism.problem import Problem, ProblemNode
-from prism.quantities import quantity
+from prism.physics.units import quantity
+from prism.problem.schema import Problem, ProblemNode
+from prism.problem.worded_answers import options_of
 from prism.resources import resource
-from prism.stated import numeric_of
 from tests.test_cases import Row, load
 
 FOLDER = Path(__file__).parent / "cases" / "attacks"

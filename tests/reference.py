@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 import mpmath
 
-from prism.expr import OPS, Expr, Formula, substitute, symbol
+from prism.algebra.expr import OPS, Expr, Formula, substitute, symbol
 
 if TYPE_CHECKING:
     import sympy

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from prism import agreement
-from prism.agreement import FOR_ANY, FOR_TWO, REASONS, Sets, estimates, mean_estimate, patterns, rank_test
 from prism.errors import PrismError
+from prism.reports import agreement
+from prism.reports.agreement import FOR_ANY, FOR_TWO, REASONS, Sets, estimates, mean_estimate, patterns, rank_test
 
 NAN = math.nan
 NEAR = 1e-12

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import prism
-from prism.asking import asking_of
+from prism.problem.expected_numbers import asking_of
 
 COOLING: dict[str, Any] = {
     "id": "cooling",

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow  # hostile texts, thousands of them
 if not (Path(__file__).resolve().parents[1] / "benchmarks").is_dir():
     pytest.skip("the faults that are put into formulas stand in the checkout only", allow_module_level=True)
 
-from prism.grading import grade  # noqa: E402
+from prism.grading.pipeline import grade  # noqa: E402
 from tests import attacks  # noqa: E402
 from tests.attacks import SAME_SCORE, PolicyRow, outcome, policies, shipped  # noqa: E402
 

@@ -22,9 +22,10 @@ from lark.exceptions import UnexpectedToken
 from lark.lexer import Lexer
 
 from prism.errors import LatexSyntaxError
-from prism.latex import automaton, parser
-from prism.latex.automaton import Unexpected, cache_folder, machine, made, reduced, tables
-from prism.latex.tokens import Token
+from prism.latex.parsing import lalr as automaton
+from prism.latex.parsing import parser
+from prism.latex.parsing.lalr import Unexpected, cache_folder, machine, made, reduced, tables
+from prism.latex.parsing.tokens import Token
 from prism.resources import resource
 
 GRAMMAR = resource("grammar/latex.lark").read_text(encoding="utf-8")
@@ -308,7 +309,7 @@ def test_without_metadata_of_lark_nothing_is_kept(folder: Path, monkeypatch: pyt
     assert not folder.exists()
 
 
-PARSE = "import sys, prism.latex.parser as p; p.parse('x'); print('lark' in sys.modules)"
+PARSE = "import sys, prism.latex.parsing.parser as p; p.parse('x'); print('lark' in sys.modules)"
 
 
 def run(folder: Path, seed: str) -> str:

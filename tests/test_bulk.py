@@ -13,13 +13,13 @@ import pytest
 from typer.testing import CliRunner
 
 import prism
-from prism.bulk import Options, graded, run
 from prism.cli import app
 from prism.errors import DataFileError, PrismError
-from prism.problem_set import load_problems
-from prism.rollouts import Rollout, scan
-from prism.score_files import score_rows
-from prism.workers import Task, done_by_workers
+from prism.problem.collection import load_problems
+from prism.runs.bulk import Options, graded, run
+from prism.runs.rollouts import Rollout, scan
+from prism.runs.score_files import score_rows
+from prism.runs.workers import Task, done_by_workers
 
 FALL = {
     "id": "fall",
@@ -114,7 +114,7 @@ def test_faults_of_problems_are_told_before_any_rollout_is_taken():
 
 
 def test_an_exception_of_the_grader_is_an_incident_of_one_grade(monkeypatch):
-    monkeypatch.setattr("prism.bulk.grade", _fail)
+    monkeypatch.setattr("prism.runs.bulk.grade", _fail)
     (grade,) = prism.grade_many(FALL, [{"response": "$v = gt$", "sample_id": "s"}])
     assert (grade.status, grade.score, grade.missing) == ("internal", None, (1,))
     assert grade.incidents[0].detail.startswith("ZeroDivisionError")
@@ -142,7 +142,7 @@ def _children(pid: int) -> list[int]:
 
 @pytest.mark.slow
 def test_workers_that_cannot_start_are_an_error(monkeypatch):
-    monkeypatch.setattr("prism.workers._START", "raise SystemExit(3)  # {path}")
+    monkeypatch.setattr("prism.runs.workers._START", "raise SystemExit(3)  # {path}")
     with pytest.raises(PrismError, match="ended 5 times before it was ready, the last time with code 3"):
         list(prism.grade_many(FALL, [{"response": "$v = gt$"}], workers=1))
 
@@ -186,7 +186,7 @@ def test_a_run_that_ends_at_any_row_is_resumed_to_the_same_bytes(files, monkeypa
         calls.append(options["sample_id"])
         return prism.grade(problem, solution, **options)
 
-    monkeypatch.setattr("prism.bulk.grade", grade)
+    monkeypatch.setattr("prism.runs.bulk.grade", grade)
     with pytest.raises(_Killed):
         _ran(files, "out.jsonl")
     left = -1
@@ -201,7 +201,7 @@ def test_a_run_that_ends_at_any_row_is_resumed_to_the_same_bytes(files, monkeypa
 
 def test_lines_that_were_cut_or_damaged_are_graded_again(files, monkeypatch):
     _ran(files, "whole.jsonl")
-    monkeypatch.setattr("prism.bulk.Shards.finish", _stay)
+    monkeypatch.setattr("prism.runs.bulk.Shards.finish", _stay)
     _ran(files, "out.jsonl")
     monkeypatch.undo()
     (files / "out.jsonl").unlink()
@@ -216,7 +216,7 @@ def test_lines_that_were_cut_or_damaged_are_graded_again(files, monkeypatch):
 
 
 def test_a_row_of_another_content_is_graded_again(files, monkeypatch):
-    monkeypatch.setattr("prism.bulk.Shards.finish", _stay)
+    monkeypatch.setattr("prism.runs.bulk.Shards.finish", _stay)
     _ran(files, "out.jsonl")
     monkeypatch.undo()
     rows = _rollouts(20)
@@ -256,14 +256,14 @@ def test_two_runs_do_not_write_one_output(files, monkeypatch):
             _ran(files, "out.jsonl", resume=True)
         raise _Killed
 
-    monkeypatch.setattr("prism.bulk.grade", grade)
+    monkeypatch.setattr("prism.runs.bulk.grade", grade)
     with pytest.raises(_Killed):
         _ran(files, "out.jsonl")
 
 
 def test_a_run_longer_than_a_shard(files, monkeypatch):
     _ran(files, "whole.jsonl")
-    monkeypatch.setattr("prism.bulk.SHARD", 7)
+    monkeypatch.setattr("prism.runs.bulk.SHARD", 7)
     _ran(files, "out.jsonl")
     assert (files / "out.jsonl").read_bytes() == (files / "whole.jsonl").read_bytes()
 
@@ -306,11 +306,11 @@ def test_cli_run_says_what_it_wrote(files):
 def test_cli_run_exit_codes(files, monkeypatch):
     assert _cli(files, "--map", "response").exit_code == 2
     assert _cli(files, "--map", "response=reply").exit_code == 3
-    monkeypatch.setattr("prism.bulk.grade", _fail)
+    monkeypatch.setattr("prism.runs.bulk.grade", _fail)
     assert _cli(files).exit_code == 5
     (files / "out.jsonl").unlink()
     monkeypatch.setattr(
-        "prism.bulk.grade",
+        "prism.runs.bulk.grade",
         lambda problem, text, **options: 1 / 0 if "2" in text else prism.grade(problem, text, **options),
     )
     assert _cli(files).exit_code == 4

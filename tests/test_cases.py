@@ -215,7 +215,7 @@ def test_extract(row: ExtractRow) -> None:
 
 @pytest.mark.parametrize("row", params("quantities", QuantityRow))
 def test_quantity(row: QuantityRow) -> None:
-    from prism.quantities import quantity, read_quantity
+    from prism.physics.units import quantity, read_quantity
 
     found = quantity(row.text)
     if row.error is not None:
@@ -251,8 +251,8 @@ def test_near_miss(row: EquivalenceRow, b: str) -> None:
 
 @pytest.mark.parametrize("row", params("statements", StatementRow))
 def test_statement(row: StatementRow) -> None:
-    from prism.problem_text import read_problem_text
-    from prism.quantities import read_quantity
+    from prism.physics.units import read_quantity
+    from prism.problem.statement import read_problem_text
 
     found = read_problem_text(row.text)
     assert [f"{value.name} = {value.text}" for value in found.givens] == row.givens
@@ -267,7 +267,7 @@ def test_statement(row: StatementRow) -> None:
 
 @pytest.mark.parametrize("row", params("answers", AnswerRow))
 def test_answer(row: AnswerRow) -> None:
-    from prism.answers import options_of, stated_answers, text_answer
+    from prism.problem.worded_answers import options_of, stated_answers, text_answer
 
     if row.options is not None:
         assert list(options_of(row.instructions)) == row.options
@@ -282,7 +282,7 @@ def test_answer(row: AnswerRow) -> None:
 @pytest.mark.parametrize("row", params("links", LinkRow))
 def test_link(row: LinkRow) -> None:
     import prism
-    from prism.links import link
+    from prism.grading.chain_links import link
 
     left, right = prism.parse(row.chain).members
     found = link(left, right, context_of(row) or prism.Context())
@@ -291,7 +291,7 @@ def test_link(row: LinkRow) -> None:
 
 @pytest.mark.parametrize("row", params("parts", PartsRow))
 def test_parts(row: PartsRow) -> None:
-    from prism.parts import parts_of
+    from prism.grading.parts import parts_of
 
     found = parts_of(row.text, row.letters)
     stretches: dict[tuple[int, int], list[str]] = {}

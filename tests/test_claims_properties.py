@@ -20,8 +20,9 @@ if not (Path(__file__).resolve().parents[1] / "benchmarks").is_dir():
     pytest.skip("the faults that are put into formulas stand in the checkout only", allow_module_level=True)
 
 import prism  # noqa: E402
-from prism.expr import Formula, symbols_of  # noqa: E402
-from prism.grading import Grade, grade  # noqa: E402
+from prism.algebra.expr import Formula, symbols_of  # noqa: E402
+from prism.grading.pipeline import grade  # noqa: E402
+from prism.grading.result import Grade  # noqa: E402
 from prism.latex import LocatedFormula, extract  # noqa: E402
 from tests.attacks import NODE_KINDS, SAME_SCORE, known_symbols, prepared, shipped, words_of, wrong_formulas  # noqa: E402
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prism.commitment import (
+from prism.grading.selection import (
     LATEST,
     LATEST_OF_CLASS,
     LATEST_ON_SUBJECT,
@@ -17,7 +17,7 @@ from prism.commitment import (
     in_scope,
     refusals,
 )
-from prism.dag import Node, ancestor_closure, reference_dag
+from prism.problem.dag import Node, ancestor_closure, reference_dag
 
 
 def said(place: int, what: str, text: str = "", **more: bool) -> Said:

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prism.algebra.expr import Expr
 from prism.errors import DataFileError
-from prism.expr import Expr
-from prism.quantities import (
+from prism.physics.units import (
     BASE_UNITS,
     Quantity,
     Reading,

@@ -6,9 +6,9 @@ import pickle
 
 import pytest
 
-from prism.context import SYMBOL_KINDS, Context, Declaration, kind_of, may_be_constant
 from prism.errors import DataFileError
 from prism.latex import parse
+from prism.physics.context import SYMBOL_KINDS, Context, Declaration, kind_of, may_be_constant
 
 
 def faults_of(data: dict[str, object]) -> tuple[str, ...]:

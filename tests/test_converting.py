@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from prism import DataFileError, PrismError, lint, load_problem
+from prism.authoring.converting import Converted, convert, files_of
 from prism.cli import app
-from prism.converting import Converted, convert, files_of
 
 PUBLISHED = {
     "id": 1001,

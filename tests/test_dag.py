@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prism.dag import (
+from prism.errors import DagError
+from prism.problem.dag import (
     ENTROPY_CUTS,
     POLICIES,
     Node,
@@ -26,7 +27,6 @@ from prism.dag import (
     structural_difficulty,
     training_credit,
 )
-from prism.errors import DagError
 
 
 def faults_of(*nodes: Node) -> tuple[str, ...]:

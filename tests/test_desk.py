@@ -10,10 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import prism
-from prism import workers
-from prism.grading import PreparedProblem
-from prism.rollouts import Rollout
-from prism.workers import Desk, Killed
+from prism.grading.prepared import PreparedProblem
+from prism.runs import workers
+from prism.runs.rollouts import Rollout
+from prism.runs.workers import Desk, Killed
 
 PROBLEM = prism.load_problem({
     "id": "newton",

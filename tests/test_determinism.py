@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from prism import determinism
 from prism.cli import app
-from prism.determinism import SETTINGS, Sample
 from prism.errors import PrismError
-from prism.grading import json_line
+from prism.grading.row import json_line
+from prism.runs import determinism
+from prism.runs.determinism import SETTINGS, Sample
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLES = [Sample("free_fall", name, "$v = g t$") for name in ("one", "two")]

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 import prism
 from prism.cli import app
-from prism.hints import DIFFERENCES, FULL, HINTS
-from prism.repairs import KINDS
+from prism.diagnosis.repairs import KINDS
+from prism.diagnosis.wording import DIFFERENCES, FULL, HINTS
 from prism.resources import resource
 
 run = CliRunner()

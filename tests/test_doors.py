@@ -17,13 +17,13 @@ from typing import Any
 import pytest
 
 import prism
-from prism.grading import score_row
+from prism.grading.row import score_row
+from prism.grading.scoring import SCALARS
 from prism.rewards import LightevalScores, LMEvalResults, Reward, VerifiersReward, VerifiersTaskReward
 from prism.rewards.inspect_scorer import precomputed_scores_jsonl, score_fields
 from prism.rewards.metric_rows import METRICS
 from prism.rewards.verifiers import METRICS as RUBRIC_METRICS
 from prism.rewards.verifiers import VerifiersMetric, rubric
-from prism.scoring import SCALARS
 
 SMALL = {
     "id": "newton",

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prism import Context, PrismError, grade, lint, load_problem
-from prism.derivation import RULES, derivation_of
-from prism.drafting import MAX_NODES, Draft, draft
-from prism.entailment import follows
+from prism.authoring.dependencies import RULES, derivation_of
+from prism.authoring.drafting import MAX_NODES, Draft, draft
+from prism.authoring.entailment import follows
 from prism.latex import parse
-from prism.problem_files import problem_toml
+from prism.problem.toml_writer import problem_toml
 
 FALL = r"""
 Energy is conserved,

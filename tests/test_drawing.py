@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 
 import prism
 from prism.cli import app
-from prism.dag import Node, ReferenceDag, reference_dag
-from prism.drawing import Row, dot, is_drawable, mermaid, rails
+from prism.problem.dag import Node, ReferenceDag, reference_dag
+from prism.reports.dag_drawing import Row, dot, is_drawable, mermaid, rails
 from prism.resources import resource
 from tests.test_dag import dags
 

@@ -11,20 +11,21 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from prism import kernels
-from prism.context import Context, parse
-from prism.equivalence import REASONS, Verdict, compare_with_itself
-from prism.expr import Expr, Formula, formula, number, symbol, symbols
-from prism.kinds import compare
-from prism.matching import equivalent
-from prism.points import ORDINARY, Sampling, draws
+from prism.algebra.expr import Expr, Formula, formula, number, symbol, symbols
+from prism.engine import kernels
+from prism.engine.zero_set import ORDINARY, Sampling, draws
+from prism.equivalence.dispatch import compare
+from prism.equivalence.matching import equivalent
+from prism.equivalence.verdict import REASONS, Verdict
+from prism.equivalence.zero_sets import compare_with_itself
+from prism.physics.context import Context, parse
 from tests import reference, strategies
 
 CASES = Path(__file__).parent / "cases" / "equivalence"
 
 
 def renamed(f: Formula, names: dict[str, str]) -> Formula:
-    from prism.expr import substitute
+    from prism.algebra.expr import substitute
 
     table = {symbol(old): symbol(new) for old, new in names.items()}
     return formula(tuple(substitute(member, table) for member in f.members), f.relations)
@@ -126,7 +127,7 @@ def rows() -> list[tuple[str, str, str, dict[str, object]]]:
 def forget() -> None:
     """Empty what the deciding modules remember: else the second kind of kernels is never asked."""
     for name, module in sorted(sys.modules.items()):
-        if name.startswith("prism.") and not name.startswith(("prism.latex", "prism.quantities")):
+        if name.startswith("prism.") and not name.startswith(("prism.latex", "prism.physics.units")):
             for thing in vars(module).values():
                 if getattr(thing, "__module__", "") == name and hasattr(thing, "cache_clear"):
                     thing.cache_clear()

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import prism
 from prism.cli import app
-from prism.explaining import explain
+from prism.diagnosis.explanations import explain
 
 run = CliRunner()
 PROBLEM: dict[str, Any] = {

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 
 import prism
+from prism.algebra.expr import Expr, Formula, canonical, canonical_zero, formula, number, substitute, symbol, symbols
 from prism.errors import DagError, DataFileError, LatexSyntaxError
-from prism.expr import Expr, Formula, canonical, canonical_zero, formula, number, substitute, symbol, symbols
 from tests import reference, strategies
 
 

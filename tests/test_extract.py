@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import prism
 from prism.latex import LeftOut, solution_text
-from prism.latex.extraction.text import MAX_FORMULAS, MAX_TEXT, Extraction, LocatedFormula, extract
+from prism.latex.extraction.pipeline import MAX_FORMULAS, MAX_TEXT, Extraction, LocatedFormula, extract
 
 KINDS = {"display", "inline", "boxed", "plain", "thinking"}
 

@@ -15,12 +15,13 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import prism
-from prism import ci_formats, gating
+from prism.authoring.linting import CODES, Finding
 from prism.cli import app
 from prism.errors import DataFileError, PrismError
-from prism.grading import SCHEMA, json_line, score_row
-from prism.linting import CODES, Finding
-from prism.score_files import writer_of
+from prism.grading.row import SCHEMA, json_line, score_row
+from prism.reports import ci_formats
+from prism.reports import gates as gating
+from prism.runs.score_files import writer_of
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "examples" / "ci" / "README.md"

@@ -8,12 +8,12 @@ import zipfile
 import pytest
 from typer.testing import CliRunner
 
-from prism.agreement import REASONS
 from prism.cli import app
 from prism.errors import DataFileError, PrismError
-from prism.grading import json_line
-from prism.judgements import judgements, scored, scored_text
-from prism.panel import UNALIGNED, agreement_of, panel
+from prism.grading.row import json_line
+from prism.reports.agreement import REASONS
+from prism.reports.judgements import judgements, scored, scored_text
+from prism.reports.ratings import UNALIGNED, agreement_of, panel
 
 
 def write(path, rows):

@@ -16,13 +16,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from prism import kernels
-from prism.expr import OPS, Expr, number, symbol, symbols, walk
-from prism.kernels import floats, ints, source
-from prism.kernels.marking import OPTIONS
+from prism.algebra.expr import OPS, Expr, number, symbol, symbols, walk
+from prism.engine import kernels
+from prism.engine.kernels import floats, ints, source
+from prism.engine.kernels.marking import OPTIONS
+from prism.engine.lowering import build_tape
+from prism.engine.tape import Tape
 from prism.latex import parse
-from prism.lowering import build_tape
-from prism.tape import Tape
 from tests import reference, strategies
 
 EVALUATED = [name for name, op in OPS.items() if op.opcode is not None and op.arity != 0]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from prism.latex.names import spell
-from prism.latex.settle import settled
-from prism.latex.tokens import MAX_LENGTH, MAX_TOKENS, Fault, scan
+from prism.latex.parsing.disambiguate import settled
+from prism.latex.parsing.names import spell
+from prism.latex.parsing.tokens import MAX_LENGTH, MAX_TOKENS, Fault, scan
 
 
 def shapes(latex: str) -> str:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from prism.context import Context, parse
-from prism.expr import Expr
-from prism.links import REASONS, Link, link
+from prism.algebra.expr import Expr
+from prism.grading.chain_links import REASONS, Link, link
+from prism.physics.context import Context, parse
 
 ROOT = Path(__file__).resolve().parent.parent
 MEMBERS = (
@@ -62,8 +62,8 @@ def test_a_factor_is_found_whatever_it_multiplies() -> None:
 
 CODE = """
 from itertools import product
-from prism.context import Context
-from prism.links import link
+from prism.physics.context import Context
+from prism.grading.chain_links import link
 from tests.test_links import MEMBERS, member
 print([link(member(a), member(b), Context()) for a, b in product(MEMBERS[::3], MEMBERS[::3])])
 """

@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 
 import prism
-from prism.answers import is_text
-from prism.asking import asking_of
-from prism.dag import policies_with
-from prism.following import Derived, derived_numbers
-from prism.linting import CODES, Finding, lint
-from prism.misnaming import lonely_names
-from prism.problem import Problem, load_problem
+from prism.authoring.lint_names import lonely_names
+from prism.authoring.lint_numbers import Derived, derived_numbers
+from prism.authoring.linting import CODES, Finding, lint
+from prism.equivalence.numbers import numeric_of
+from prism.problem.dag import policies_with
+from prism.problem.expected_numbers import asking_of
+from prism.problem.given_nodes import given_nodes
+from prism.problem.schema import Problem, load_problem
+from prism.problem.worded_answers import is_text
 from prism.resources import resource
-from prism.stated import numeric_of
-from prism.unearned import given_nodes
 from tests.test_cases import LintRow, cases, problem_of
 
 LOADING = [

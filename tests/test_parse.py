@@ -17,8 +17,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from prism.algebra.expr import Expr, Formula, canonical, walk
 from prism.errors import LatexSyntaxError
-from prism.expr import Expr, Formula, canonical, walk
 from prism.latex import parse
 
 DATA = Path(os.environ.get("PRISM_DATA", "/nowhere"))
@@ -173,7 +173,7 @@ def test_many_terms_stay_flat() -> None:
 def test_the_grammar_waits_for_the_first_parse() -> None:
     """Whether lark is loaded then depends on the cache: tests/test_automaton.py."""
     code = (
-        "import sys, prism, prism.latex, prism.latex.parser as p; assert 'lark' not in sys.modules;"
+        "import sys, prism, prism.latex, prism.latex.parsing.parser as p; assert 'lark' not in sys.modules;"
         "assert not p._machine.cache_info().currsize; p.parse('x'); assert p._machine.cache_info().currsize"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prism import part_labels, part_marks, parts
+from prism.grading import part_labels, part_marks, parts
+from prism.grading.part_labels import MAX_LABELS, labels_of
+from prism.grading.part_marks import MAX_MARKS
+from prism.grading.parts import Part, letters_at, parts_of
 from prism.latex import extract
-from prism.part_labels import MAX_LABELS, labels_of
-from prism.part_marks import MAX_MARKS
-from prism.parts import Part, letters_at, parts_of
 
 PIECES = (
     "(a)", "(b)", "(c)", "a)", "b.", "1.", "2)", "Part ", "part (b)", "## ", "**", "\n", "\n\n", " ", "Step 1: ",

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 
 import prism
-from prism.expr import Expr, Formula, number, symbol
-from prism.kernels import source
-from prism.lowering import build_tape
-from prism.points import ORDINARY, Points, Sampling, draws, zero_points
+from prism.algebra.expr import Expr, Formula, number, symbol
+from prism.engine.kernels import source
+from prism.engine.lowering import build_tape
+from prism.engine.zero_set import ORDINARY, Points, Sampling, draws, zero_points
 from tests import reference, strategies
 
 UNARY = strategies.UNARY

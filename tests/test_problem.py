@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 import prism
-from prism.dag import ancestor_closure, implied_edges, is_final_correct, score
+from prism.algebra.expr import canonical
 from prism.errors import DataFileError
-from prism.expr import canonical
-from prism.problem import Difficulty, Problem, Student, Subquestion, load_problem
+from prism.problem.dag import ancestor_closure, implied_edges, is_final_correct, score
+from prism.problem.schema import Difficulty, Problem, Student, Subquestion, load_problem
 from prism.resources import resource
 
 FAULTY = Path(__file__).parent / "cases" / "problems"
@@ -365,7 +365,7 @@ def test_the_readme_of_the_problem_files_is_true() -> None:
     problem = load_problem(tomllib.loads(example))
     assert [finding for finding in prism.lint(problem) if finding.kind != "note"] == []
     assert score(problem.dag, ancestor_closure(problem.dag, {2})) == Fraction(1, 2)
-    import prism.problem as room
+    import prism.problem.schema as room
 
     keys = room._PROBLEM_KEYS | room._NODE_KEYS | room._SUBQUESTION_KEYS | room._STUDENT_KEYS | room._EXPECTED_KEYS
     assert not [key for key in sorted(keys) if f"`{key}`" not in text]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from prism.problem_text import ProblemText, read_problem_text
-from prism.quantities import read_quantity
+from prism.physics.units import read_quantity
+from prism.problem.statement import ProblemText, read_problem_text
 
 
 def test_spans_hold_the_formula_and_its_unit() -> None:

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from prism.case_files import EXPECTED, Expectation, cases_of, graded, why_unmet
+from prism.authoring.case_files import EXPECTED, Expectation, cases_of, graded, why_unmet
 from prism.errors import DataFileError, PrismError
-from prism.grading import Incident
+from prism.grading.result import Incident
 
 pytest_plugins = ["pytester"]
 ROOT = Path(__file__).resolve().parents[1]
@@ -97,7 +97,7 @@ def test_it_does_nothing_until_it_is_used(tmp_path: Path) -> None:
     (tmp_path / "test_other.py").write_text(
         "import sys\n\ndef test_nothing_is_loaded():\n"
         "    loaded = {name for name in sys.modules if name.startswith('prism.')}\n"
-        "    assert loaded == {'prism.pytest_plugin'}\n"
+        "    assert loaded == {'prism.pytest_plugin', 'prism.version'}\n"
         "    assert not {'numpy', 'lark', 'numba'} & sys.modules.keys()\n",
         encoding="utf-8",
     )

@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prism.algebra.expr import Expr, number, symbol, walk
 from prism.errors import DataFileError, PrismError
-from prism.expr import Expr, number, symbol, walk
-from prism.quantities import (
+from prism.physics.units import (
     BASE_UNITS,
     PREFIXES,
     Quantity,
@@ -283,6 +283,8 @@ def test_an_ambiguous_prefix_is_a_fault() -> None:
 
 
 def test_nothing_heavy_is_loaded() -> None:
-    code = "import sys, prism.quantities as q; q.quantity('5 km'); sys.exit(bool({'pint', 'lark'} & set(sys.modules)))"
+    code = (
+        "import sys, prism.physics.units as q; q.quantity('5 km'); sys.exit(bool({'pint', 'lark'} & set(sys.modules)))"
+    )
     root = Path(__file__).resolve().parent.parent
     assert subprocess.run([sys.executable, "-c", code], check=False, cwd=root).returncode == 0

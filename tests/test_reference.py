@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import prism
-from prism.expr import OPS, Expr, number, symbol
+from prism.algebra.expr import OPS, Expr, number, symbol
 from tests import reference
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"

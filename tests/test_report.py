@@ -17,17 +17,18 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import prism
-from prism import svg
 from prism.cli import app
 from prism.errors import DataFileError, PrismError
-from prism.grading import GradedFormula, json_line, score_row
-from prism.markup import marked_text, prose, text_of
-from prism.mathml import as_mathml
-from prism.page import html_page
-from prism.problem_set import problem_path
-from prism.report import BINS, bins_of, missed, report_of
-from prism.score_files import grade_of
-from prism.tables import report_tables
+from prism.grading.result import GradedFormula
+from prism.grading.row import json_line, score_row
+from prism.problem.collection import problem_path
+from prism.reports.html import svg
+from prism.reports.html.markup import marked_text, prose, text_of
+from prism.reports.html.mathml import as_mathml
+from prism.reports.html.page import html_page
+from prism.reports.summary import BINS, bins_of, missed, report_of
+from prism.reports.tables import report_tables
+from prism.runs.score_files import grade_of
 
 HOSTILE = (
     "<script>alert(1)</script> $h = \\frac12 g t^2$ \u202eabc \x00 \ud800 </pre></mark></details>"

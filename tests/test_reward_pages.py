@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import prism.rewards
-from prism.scoring import SCALARS
+from prism.grading.scoring import SCALARS
 
 PAGES = sorted((Path(__file__).resolve().parent.parent / "examples" / "rewards").glob("*.md"))
 BLOCK = re.compile(r"<!-- run -->\n```python\n(?P<code>.*?)```\n```text\n(?P<output>.*?)```", re.DOTALL)

@@ -18,11 +18,11 @@ from typing import Any
 import pytest
 
 import prism
+from prism.grading.scoring import SCALARS
 from prism.resources import resource
 from prism.rewards import OpenRLHFReward, Reward, TRLReward
 from prism.rewards.openrlhf import answer, solution_of
 from prism.rewards.verl import compute_score, compute_score_batched
-from prism.scoring import SCALARS
 
 FOLDER = Path(prism.__file__).parent / "rewards"
 FIGURE = resource("dags/scoring_figure.toml")
@@ -186,7 +186,7 @@ def test_training_problems_are_prepared_for_it() -> None:
 def test_importing_the_rewards_loads_nothing_else() -> None:
     code = "import sys, prism.rewards; print(sorted(name for name in sys.modules if name.startswith('prism')))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "['prism', 'prism.rewards']"
+    assert done.stdout.strip() == "['prism', 'prism.rewards', 'prism.version']"
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.py")), ids=lambda path: path.name)
@@ -220,7 +220,7 @@ def test_prepared_problems_are_kept_by_content_and_bounded(monkeypatch: pytest.M
         made.append(found.problem.id)
         return found
 
-    monkeypatch.setattr("prism.problem_set.prepare", counted)
+    monkeypatch.setattr("prism.grading.prepared_cache.prepare", counted)
     reward = Reward(kept=2)
     for name in ("a", "b", "a", "c", "a", "b"):
         assert reward(json.dumps(small(name)), RIGHT).value == 1.0

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from prism.errors import DataFileError, PrismError
-from prism.rollouts import Rollout, fields_of, read, rollouts_of, scan
+from prism.runs.rollouts import Rollout, fields_of, read, rollouts_of, scan
 
 IDS = ("fall", "spring")
 ROWS = [

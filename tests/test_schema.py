@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-import prism.context as context_room
-import prism.problem as room
+import prism.physics.context as context_room
+import prism.problem.schema as room
 from prism.errors import DataFileError
-from prism.problem import load_problem
+from prism.problem.schema import load_problem
 from prism.resources import resource
 
 SCHEMA: dict[str, Any] = json.loads(resource("dags/problem.schema.json").read_text(encoding="utf-8"))

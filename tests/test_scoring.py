@@ -13,10 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import prism
-from prism.dag import ancestor_closure, score
-from prism.grading import GradedFormula, PreparedProblem
-from prism.resources import resource
-from prism.scoring import (
+from prism.grading.prepared import PreparedProblem
+from prism.grading.result import GradedFormula
+from prism.grading.scoring import (
     PARTS,
     SCALARS,
     Scoring,
@@ -26,6 +25,8 @@ from prism.scoring import (
     scoring_of,
     step_credits,
 )
+from prism.problem.dag import ancestor_closure, score
+from prism.resources import resource
 
 
 @cache

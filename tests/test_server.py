@@ -25,13 +25,13 @@ from typer.testing import CliRunner
 import prism
 from prism import server
 from prism.cli import app as command
-from prism.grading import score_row
-from prism.problem_set import load_problems
+from prism.grading.row import score_row
+from prism.grading.scoring import SCALARS
+from prism.problem.collection import load_problems
 from prism.rewards import Reward
 from prism.rewards.nemo_gym import resources_server
-from prism.scoring import SCALARS
+from prism.runs.workers import Desk, Killed
 from prism.server import Limits, create_app
-from prism.workers import Desk, Killed
 
 FIGURE = load_problems("scoring_figure")["scoring_figure"]
 STUDENTS = {student.name: student.solution for student in FIGURE.students}

@@ -8,15 +8,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from prism import equivalence
-from prism.attempts import all_attempts, attempts, resolved_pair
-from prism.context import Context, parse
-from prism.equivalence import Verdict, compare_zero_sets, facts_of
+from prism.algebra.expr import Formula
+from prism.engine.lowering import Mismatch, Notation, build_tape, narrowed
+from prism.engine.tape import Builder, Tape, TapeTooLarge
+from prism.equivalence import zero_sets as equivalence
+from prism.equivalence.notation import notation_of
+from prism.equivalence.substitutions import all_attempts, attempts, resolved_pair
+from prism.equivalence.verdict import Verdict
+from prism.equivalence.zero_sets import compare_zero_sets, facts_of
 from prism.errors import LatexSyntaxError
-from prism.expr import Formula
-from prism.lowering import Mismatch, Notation, build_tape, narrowed
-from prism.notation import notation_of
-from prism.tape import Builder, Tape, TapeTooLarge
+from prism.physics.context import Context, parse
 from tests.test_cases import EquivalenceRow, cases, context_of
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from prism.asking import asking_of
-from prism.problem import load_problem
-from prism.unearned import GivenNode, given_nodes
+from prism.problem.expected_numbers import asking_of
+from prism.problem.given_nodes import GivenNode, given_nodes
+from prism.problem.schema import load_problem
 
 
 def nodes(*formulas: str, **keys: Any) -> dict[str, Any]:

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 import prism
-from prism.expr import Expr, number
+from prism.algebra.expr import Expr, number
 from prism.latex import write
 from prism.latex.words import LONG_UNITS, UNITS, WITH_SUBSCRIPT
-from prism.quantities import BASE_UNITS, Quantity, quantity, read_quantity, unit, unit_expr, unit_table
+from prism.physics.units import BASE_UNITS, Quantity, quantity, read_quantity, unit, unit_expr, unit_table
 
 pint = pytest.importorskip("pint", reason="pint is the oracle for units")
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 import prism
-from prism.grading import PreparedProblem
-from prism.rollouts import Rollout
-from prism.workers import Killed, Task, done_by_workers
+from prism.grading.prepared import PreparedProblem
+from prism.runs.rollouts import Rollout
+from prism.runs.workers import Killed, Task, done_by_workers
 
 PROBLEM = prism.load_problem({
     "id": "fall", "context": "A stone falls for a time $t$ with $g$. Find its speed $v$.",

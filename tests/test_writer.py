@@ -18,8 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import prism
+from prism.algebra.expr import OPS, Expr, Formula, formula, number, symbol, walk
 from prism.errors import LatexSyntaxError
-from prism.expr import OPS, Expr, Formula, formula, number, symbol, walk
 from prism.latex import extract, parse, write
 from tests.strategies import equations, expressions
 from tests.test_cases import EquivalenceRow, ParseRow, cases

@@ -34,11 +34,11 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks import rollout_problems  # noqa: E402
 from benchmarks.material import DATA, NO_DATA  # noqa: E402
-from prism import bulk  # noqa: E402
-from prism.agreement import estimates, rank_test  # noqa: E402
-from prism.panel import Panel, agreement_of, panel  # noqa: E402
-from prism.problem_set import load_problems  # noqa: E402
-from prism.rollouts import scan  # noqa: E402
+from prism.problem.collection import load_problems  # noqa: E402
+from prism.reports.agreement import estimates, rank_test  # noqa: E402
+from prism.reports.ratings import Panel, agreement_of, panel  # noqa: E402
+from prism.runs import bulk  # noqa: E402
+from prism.runs.rollouts import scan  # noqa: E402
 
 PEOPLE = "human_rubric_grades.jsonl"
 JUDGE = "rollouts.jsonl"

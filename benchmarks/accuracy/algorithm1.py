@@ -34,7 +34,7 @@ sys.path.insert(0, str(ROOT))
 
 import prism  # noqa: E402
 from benchmarks.material import DATA, NO_DATA, PAIRS, labelled_equations  # noqa: E402
-from prism.expr import OPS, Expr, Formula, symbols, walk  # noqa: E402
+from prism.algebra.expr import OPS, Expr, Formula, symbols, walk  # noqa: E402
 from tests.reference import algorithm_1  # noqa: E402
 
 EXPLANATIONS = Path(__file__).with_name("algorithm1_disagreements.toml")

@@ -38,13 +38,13 @@ from benchmarks.accuracy.faults import Fault, places, power, product, put, witho
 from benchmarks.accuracy.rewriting import disguised  # noqa: E402
 from benchmarks.intervals import bounds  # noqa: E402
 from benchmarks.material import DATA  # noqa: E402
-from prism.diagnosis import Diagnosis  # noqa: E402
-from prism.expr import Expr, Formula, canonical_zero, number, symbol, symbols, walk  # noqa: E402
-from prism.grading import PreparedProblem, prepare  # noqa: E402
-from prism.matching import number_of  # noqa: E402
-from prism.problem import ProblemNode  # noqa: E402
-from prism.quantities import is_unit, unit_of  # noqa: E402
-from prism.stated import numeric_of  # noqa: E402
+from prism.algebra.expr import Expr, Formula, canonical_zero, number, symbol, symbols, walk  # noqa: E402
+from prism.diagnosis.findings import Diagnosis  # noqa: E402
+from prism.equivalence.matching import number_of  # noqa: E402
+from prism.equivalence.numbers import numeric_of  # noqa: E402
+from prism.grading.prepared import PreparedProblem, prepare  # noqa: E402
+from prism.physics.units import is_unit, unit_of  # noqa: E402
+from prism.problem.schema import ProblemNode  # noqa: E402
 
 SEED = 20261122
 PER_CLASS = 60  # faults

@@ -6,12 +6,12 @@ left out and why.
 
 *Edges*, against the DAGs that people made, in the folder of labelled cases and in `dags/`: precision and recall of the
 direct edges and of the ancestor relation, which is what a score uses. *Given the nodes*: the rules of
-`prism.derivation` on the hand-made nodes in their order. *From a solution*: the best labelled solution is drafted, its
-nodes are joined to the hand-made ones that they match, and ancestors are compared among those. Beside both stand two
-naive rules: each formula from the one before it, and each from every earlier one that has a symbol of it. The rules
-were tuned on the folder of cases and on `dags/` together; nothing is held out but the drafts of `worked.jsonl`.
+`prism.authoring.dependencies` on the hand-made nodes in their order. *From a solution*: the best labelled solution is
+drafted, its nodes are joined to the hand-made ones that they match, and ancestors are compared among those. Beside both
+stand two naive rules: each formula from the one before it, and each from every earlier one that has a symbol of it. The
+rules were tuned on the folder of cases and on `dags/` together; nothing is held out but the drafts of `worked.jsonl`.
 
-*Marking schemes*: every row of `marking_rubrics.jsonl` through `prism.converting`.
+*Marking schemes*: every row of `marking_rubrics.jsonl` through `prism.authoring.converting`.
 
     python benchmarks/accuracy/drafting.py [--data FOLDER] [--all] [--verbose] [--json]
 """
@@ -35,10 +35,10 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.material import DATA, NO_DATA  # noqa: E402
 from prism import PrismError, Problem, grade, lint, load_problem  # noqa: E402
-from prism.converting import convert  # noqa: E402
-from prism.derivation import derivation_of  # noqa: E402
-from prism.drafting import Draft, draft  # noqa: E402
-from prism.expr import Formula, symbols_of  # noqa: E402
+from prism.algebra.expr import Formula, symbols_of  # noqa: E402
+from prism.authoring.converting import convert  # noqa: E402
+from prism.authoring.dependencies import derivation_of  # noqa: E402
+from prism.authoring.drafting import Draft, draft  # noqa: E402
 
 WORKED, SCHEMES = "worked.jsonl", "marking_rubrics.jsonl"
 EVERY = 4
@@ -145,7 +145,7 @@ class Counts:
 
 
 def by_rules(formulas: Sequence[Formula], problem: Problem) -> Edges:
-    """The edges of `prism.derivation`."""
+    """The edges of `prism.authoring.dependencies`."""
     finals = {k for k, node in enumerate(problem.nodes) if node.is_final}
     made = derivation_of(formulas, finals, problem.context)
     return {k: frozenset(edge.origin for edge in edges if not edge.is_implied) for k, edges in enumerate(made.edges)}

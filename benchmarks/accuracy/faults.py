@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import pairwise
 
-from prism.expr import Expr, Formula, canonical_zero, formula, number, symbol
+from prism.algebra.expr import Expr, Formula, canonical_zero, formula, number, symbol
 
 Fault = Callable[[Expr, tuple[str, ...]], Iterator[Expr]]
 Path = tuple[int, ...]

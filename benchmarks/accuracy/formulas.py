@@ -17,10 +17,10 @@ from fractions import Fraction
 from pathlib import Path
 
 import prism
-from prism.context import Context, Declaration
-from prism.expr import OPS, Expr, Formula, formula, number, symbol, symbols, walk
-from prism.notation import notation_of
-from prism.operators import with_ordered_products
+from prism.algebra.expr import OPS, Expr, Formula, formula, number, symbol, symbols, walk
+from prism.algebra.noncommutative import with_ordered_products
+from prism.equivalence.notation import notation_of
+from prism.physics.context import Context, Declaration
 
 ROOT = Path(__file__).resolve().parents[2]
 WRITTEN = Path(__file__).resolve().parent / "physics_formulas.toml"

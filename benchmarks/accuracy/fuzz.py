@@ -43,10 +43,10 @@ sys.path.insert(0, str(ROOT))
 
 import prism  # noqa: E402
 from benchmarks.material import DATA, FIELDS, missing, texts  # noqa: E402
-from prism.expr import Formula, canonical, walk  # noqa: E402
+from prism.algebra.expr import Formula, canonical, walk  # noqa: E402
 from prism.latex import extract, parse  # noqa: E402
-from prism.latex.extraction.text import MAX_FORMULAS  # noqa: E402
-from prism.latex.tokens import MAX_LENGTH, MAX_TOKENS  # noqa: E402
+from prism.latex.extraction.pipeline import MAX_FORMULAS  # noqa: E402
+from prism.latex.parsing.tokens import MAX_LENGTH, MAX_TOKENS  # noqa: E402
 
 SEED = 20261122
 COUNT = 200_000  # mutated formulas

@@ -39,8 +39,8 @@ from benchmarks.accuracy.rewriting import disguised, rewrites  # noqa: E402
 from benchmarks.accuracy.zero_sets import relation  # noqa: E402
 from benchmarks.intervals import bounds  # noqa: E402
 from benchmarks.material import DATA  # noqa: E402
-from prism.equivalence import Verdict  # noqa: E402
-from prism.expr import Expr, Formula, canonical_zero, symbols  # noqa: E402
+from prism.algebra.expr import Expr, Formula, canonical_zero, symbols  # noqa: E402
+from prism.equivalence.verdict import Verdict  # noqa: E402
 
 READ = Path(__file__).resolve().parent / "near_misses_read.toml"
 SEED = 20261122

@@ -6,9 +6,9 @@ read, words, or a lone symbol or number, which states nothing. Every node should
 by the verdict on the formula against itself.
 
 *Links*: every two members of a solution that an equality joins inside a chain `A = B = C`, or from a row to the row
-below that begins with `=`, are weighed by `prism.links.link`: confirmed, refuted or undecided. A refuted link says that
-the author errs or that PRISM does: those that a person has read stand in `worked_refuted_read.toml`. The same is
-counted for the responses of `rollouts.jsonl`, whose authors err more often.
+below that begins with `=`, are weighed by `prism.grading.chain_links.link`: confirmed, refuted or undecided. A refuted
+link says that the author errs or that PRISM does: those that a person has read stand in `worked_refuted_read.toml`. The
+same is counted for the responses of `rollouts.jsonl`, whose authors err more often.
 
     python benchmarks/accuracy/worked.py [--data FOLDER] [--rows N] [--verbose] [--json]
 """
@@ -31,14 +31,15 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.material import DATA, NO_DATA  # noqa: E402
 from prism import DataFileError, LatexSyntaxError, grade, load_problem, prepare  # noqa: E402
-from prism.chains import goes_on  # noqa: E402
-from prism.claims import Claim, is_committed, is_mention, match_claim  # noqa: E402
-from prism.context import Context, parse  # noqa: E402
-from prism.expr import EQUALITIES, Expr, Formula, plain_parts  # noqa: E402
+from prism.algebra.expr import EQUALITIES, Expr, Formula, plain_parts  # noqa: E402
+from prism.authoring.candidates import context_of  # noqa: E402
+from prism.equivalence.numbers import Asked  # noqa: E402
+from prism.equivalence.statements import is_mention  # noqa: E402
+from prism.grading.chain_links import Link, link  # noqa: E402
+from prism.grading.chains import goes_on  # noqa: E402
+from prism.grading.claims import Claim, is_committed, match_claim  # noqa: E402
 from prism.latex import LocatedFormula, extract  # noqa: E402
-from prism.links import Link, link  # noqa: E402
-from prism.picking import context_of  # noqa: E402
-from prism.stated import Asked  # noqa: E402
+from prism.physics.context import Context, parse  # noqa: E402
 
 FILES = ("worked.jsonl", "rollouts.jsonl")
 READ = Path(__file__).resolve().parent / "worked_refuted_read.toml"

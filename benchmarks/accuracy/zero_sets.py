@@ -24,7 +24,7 @@ import mpmath
 import numpy as np
 import numpy.typing as npt
 
-from prism.expr import Expr, Formula, symbols, walk
+from prism.algebra.expr import Expr, Formula, symbols, walk
 
 mpmath.mp.dps = 100
 DRAWS = 12  # of the other symbols, for each symbol that is solved for

@@ -169,7 +169,7 @@ def inspect(given: Sequence[Row], folder: Path) -> Seen:
     from inspect_ai.solver import generate
 
     import prism
-    from prism.grading import score_row
+    from prism.grading.row import score_row
     from prism.rewards.inspect_scorer import precomputed_scores_jsonl, prism_score
 
     said = {row.id: row.solution for row in given}

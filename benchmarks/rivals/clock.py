@@ -36,7 +36,7 @@ class NothingRead(Exception):
 
 def prism() -> Read:
     """Ours, without the cache of strings, which would hold every formula from the second pass on."""
-    from prism.latex.parser import parse
+    from prism.latex.parsing.parser import parse
 
     uncached: Read = parse.__wrapped__
     return uncached

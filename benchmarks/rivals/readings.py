@@ -19,7 +19,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from prism.expr import Expr, Formula
+from prism.algebra.expr import Expr, Formula
 
 Term = tuple[Any, ...]
 Point = Mapping[str, complex]

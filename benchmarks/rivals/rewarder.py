@@ -40,7 +40,7 @@ def prism() -> Reward:
     """Ours: the score by ancestor closure; a problem is prepared once, before its first rollout is timed."""
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
     import prism
-    from prism.grading import PreparedProblem
+    from prism.grading.prepared import PreparedProblem
 
     prism.warm()
     ready: dict[str, PreparedProblem] = {}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import signal
 
-from prism.bulk import Options, graded
-from prism.grading import PreparedProblem
-from prism.rollouts import Rollout
+from prism.grading.prepared import PreparedProblem
+from prism.runs.bulk import Options, graded
+from prism.runs.rollouts import Rollout
 
 DEATHS = ("exit", "kill", "endless")  # sample ids
 

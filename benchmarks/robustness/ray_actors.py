@@ -17,10 +17,10 @@ import ray
 
 import prism
 from benchmarks.robustness import deadly
-from prism.on_ray import done_on_ray
-from prism.problem_set import load_problems
-from prism.rollouts import Rollout, read, scan
-from prism.workers import Killed, Task, done_by_workers
+from prism.problem.collection import load_problems
+from prism.runs.ray import done_on_ray
+from prism.runs.rollouts import Rollout, read, scan
+from prism.runs.workers import Killed, Task, done_by_workers
 
 THREADS = 8
 N_THREADED = 40  # rollouts that they grade

@@ -9,9 +9,10 @@ Their digest stands in `DIGEST`; the texts stay on this machine.
 
     python benchmarks/robustness/same_grades.py [--base COMMIT] [--tree FOLDER] [--data FOLDER] [--json]
 
-compares this checkout, or another one (`--tree`), with the commit BASE, which is checked out into a worktree of its own.
-What is made of a commit is kept in `.same_grades/` and made only once. Keys and values that were renamed on purpose
-since BASE stand in `renamed_since_base.toml` and are applied to its side; `grader`, `schema` and `cost` are left out.
+compares this checkout, or another one (`--tree`), with the commit BASE, which is checked out into a worktree of its
+own. What is made of a commit is kept in `.same_grades/` and made only once. Keys and values that were renamed on
+purpose since BASE stand in `renamed_since_base.toml` and are applied to its side; `grader`, `schema` and `cost` are
+left out.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ FILES = ("rows.jsonl", "reports.jsonl")
 LEFT_OUT = frozenset(("grader", "schema", "cost"))
 SHOWN = 20  # differences that are printed
 
-GRADE = r'''
+GRADE = r"""
 import json, sys
 from pathlib import Path
 
@@ -63,9 +64,10 @@ with (open(Path(out) / f"rows.jsonl.{part}", "wb") as rows, open(Path(out) / f"r
         if name in prepared:
             grade = prism.grade(prepared[name], text, sample_id=sample)
             row = score_row(problems[name], text, grade)
+            told = prism.diagnose(prepared[name], grade).to_dict()
             rows.write(json_line(row) + b"\n")
-            reports.write(json_line({"diagnosis": prism.diagnose(prepared[name], grade).to_dict(), "grade": row}) + b"\n")
-'''
+            reports.write(json_line({"diagnosis": told, "grade": row}) + b"\n")
+"""
 """The program that grades in either tree: public names only, and those that `prism.grading` gives away."""
 
 
@@ -103,7 +105,8 @@ def grade(tree: Path, found: Path | None, out: Path, jobs: int) -> None:
         for part in range(jobs)
     ]
     started = [subprocess.Popen(each, cwd=tree, env=_environment(tree)) for each in commands]
-    if any([each.wait() for each in started]):
+    codes = [each.wait() for each in started]
+    if any(codes):
         raise SystemExit(f"{tree}: the solutions were not graded")
     for name in FILES:
         parts = [out / f"{name}.{part}" for part in range(jobs)]

@@ -10,8 +10,8 @@ supervisor and the workers together, and another user of the machine changes the
 
 *Warm*: one process that has its kernels and problems ready grades each response once, and then all again. A response
 that was cut off before it ended its thoughts has no formula to grade and costs next to nothing, so the others are
-counted apart too. Functions of `prism.grading` are wrapped here to tell reading (`extract`, parsing, parts), matching
-(comparison with nodes, chains) and the rest apart.
+counted apart too. Functions of `prism.grading.pipeline` are wrapped here to tell reading (`extract`, parsing, parts),
+matching (comparison with nodes, chains) and the rest apart.
 
 *Groups*: eight rollouts of one problem, as GRPO has them: a response eight times, and eight variants, each without
 another eighth of its paragraphs. All memories of the process are emptied before each group.
@@ -42,9 +42,10 @@ from benchmarks.processes import done  # noqa: E402
 from benchmarks.rollout_problems import Material, is_here, material, write  # noqa: E402
 from benchmarks.speed.clocks import clock, figures  # noqa: E402
 from benchmarks.speed.context import forget  # noqa: E402
-from prism import grade, grading, load_problems, prepare, warm  # noqa: E402
-from prism.grading import PreparedProblem  # noqa: E402
-from prism.problem import Problem  # noqa: E402
+from prism import grade, load_problems, prepare, warm  # noqa: E402
+from prism.grading import pipeline as grading  # noqa: E402
+from prism.grading.prepared import PreparedProblem  # noqa: E402
+from prism.problem.schema import Problem  # noqa: E402
 
 GROUP = 8  # rollouts of a problem in a step of training
 GROUP_EVERY = 6  # of the rollouts that are measured, one in so many makes a group
@@ -54,7 +55,7 @@ STAGES = {
     "reading": ("extract", "parts_of", "sayings_of"),
     "matching": ("weighed", "bearings_of", "is_unbroken", "kin_of"),
 }
-"""Functions as `prism.grading` names them, by what they are for. What is in none of them is scoring."""
+"""Functions as `prism.grading.pipeline` names them, by what they are for. What is in none of them is scoring."""
 
 
 # The machine ------------------------------------------------------------------------------------------------------

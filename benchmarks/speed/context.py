@@ -28,9 +28,9 @@ from benchmarks.accuracy.worked import own_nodes, problem_data  # noqa: E402
 from benchmarks.material import DATA, NO_DATA  # noqa: E402
 from benchmarks.speed.clocks import seconds  # noqa: E402
 from prism import DataFileError, Grade, LatexSyntaxError, extract, grade, prepare, warm  # noqa: E402
-from prism.context import parse  # noqa: E402
-from prism.expr import plain_parts, symbols  # noqa: E402
-from prism.grading import PreparedProblem  # noqa: E402
+from prism.algebra.expr import plain_parts, symbols  # noqa: E402
+from prism.grading.prepared import PreparedProblem  # noqa: E402
+from prism.physics.context import parse  # noqa: E402
 
 FILES = ("worked.jsonl", "rollouts.jsonl")
 MAX_NODES = 25  # of a DAG: a longer solution is cut there, as an author would

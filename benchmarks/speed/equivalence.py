@@ -64,14 +64,14 @@ from benchmarks.speed.clocks import (  # noqa: E402
 )
 from benchmarks.speed.pool import Loops, Pool, c_compiler, loops_of_c, loops_of_numba, pool_of  # noqa: E402
 from benchmarks.speed.sampling import Profile, sampled  # noqa: E402
-from prism.claims import Claim, match_claim  # noqa: E402
-from prism.context import Context, parse  # noqa: E402
-from prism.equivalence import MIN_POINTS  # noqa: E402
-from prism.expr import OPS, Expr, Formula, walk  # noqa: E402
-from prism.kernels import source, warm  # noqa: E402
-from prism.lowering import build_tape  # noqa: E402
-from prism.stated import Asked  # noqa: E402
-from prism.tape import Tape  # noqa: E402
+from prism.algebra.expr import OPS, Expr, Formula, walk  # noqa: E402
+from prism.engine.kernels import source, warm  # noqa: E402
+from prism.engine.lowering import build_tape  # noqa: E402
+from prism.engine.tape import Tape  # noqa: E402
+from prism.equivalence.numbers import Asked  # noqa: E402
+from prism.equivalence.zero_sets import MIN_POINTS  # noqa: E402
+from prism.grading.claims import Claim, match_claim  # noqa: E402
+from prism.physics.context import Context, parse  # noqa: E402
 
 CASES = ROOT / "tests" / "cases" / "equivalence"
 TOPICS = (
@@ -461,14 +461,14 @@ def between(a, b):
     return [b[0] - a[0], b[1] - a[1]]
 found = {"bare_mb": memory()}
 start = spent()
-import prism.matching, prism.grading
+import prism.equivalence.matching, prism.grading.pipeline
 found["prism"] = between(start, spent())
 found["prism_mb"] = memory()
 start = spent()
 import numba
 found["numba"] = between(start, spent())
 found["numba_mb"] = memory()
-from prism.kernels import marking
+from prism.engine.kernels import marking
 each = {}
 plain = marking.marker
 def timed(module):
@@ -484,7 +484,7 @@ def timed(module):
     return with_signature
 marking.marker = timed
 start = spent()
-from prism.kernels import warm
+from prism.engine.kernels import warm
 warm()
 found["kernels"] = between(start, spent())
 found["kernels_mb"] = memory()

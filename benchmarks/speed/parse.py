@@ -37,7 +37,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.material import DATA, NO_DATA, texts  # noqa: E402
 from prism import LatexSyntaxError  # noqa: E402
 from prism.latex import extract, parse  # noqa: E402
-from prism.latex.tokens import MAX_DEPTH, MAX_LENGTH  # noqa: E402
+from prism.latex.parsing.tokens import MAX_DEPTH, MAX_LENGTH  # noqa: E402
 
 CASES = ROOT / "tests" / "cases"
 CLOCK = ROOT / "benchmarks" / "rivals" / "clock.py"

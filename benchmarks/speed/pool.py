@@ -1,7 +1,7 @@
 """Many formulas end to end in a few arrays, and the loops over them: compiled by numba, and by a C compiler.
 
-The loops call the kernels of `prism.kernels` directly, so what they take is what the kernels take. Their C twins stand
-in `core.c`, which gets every opcode, flag and constant from `prism.kernels.source`.
+The loops call the kernels of `prism.engine.kernels` directly, so what they take is what the kernels take. Their C twins
+stand in `core.c`, which gets every opcode, flag and constant from `prism.engine.kernels.source`.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from prism.kernels import source
-from prism.points import CODES, DRAWS_PER_POINT, ORDINARY, Sampling, draws
-from prism.tape import Tape
+from prism.engine.kernels import source
+from prism.engine.tape import Tape
+from prism.engine.zero_set import CODES, DRAWS_PER_POINT, ORDINARY, Sampling, draws
 
 C_SOURCE = Path(__file__).with_name("core.c")
 C_FLAGS = ("-O2", "-std=c11", "-ffp-contract=off", "-shared", "-fPIC")

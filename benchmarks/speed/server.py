@@ -30,8 +30,8 @@ from pathlib import Path
 from typing import Any
 
 import prism
-from prism.grading import PreparedProblem
-from prism.problem_set import load_problems
+from prism.grading.prepared import PreparedProblem
+from prism.problem.collection import load_problems
 from prism.resources import resource
 
 WORKERS = 2

@@ -9,23 +9,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from prism.latex.extraction.messages import Solution as Solution
-    from prism.latex.extraction.messages import SolutionText as SolutionText
-    from prism.latex.extraction.messages import solution_text as solution_text
-    from prism.latex.extraction.text import Extraction as Extraction
-    from prism.latex.extraction.text import LeftOut as LeftOut
-    from prism.latex.extraction.text import LocatedFormula as LocatedFormula
-    from prism.latex.extraction.text import extract as extract
-    from prism.latex.parser import parse as parse
+    from prism.latex.extraction.pipeline import Extraction as Extraction
+    from prism.latex.extraction.pipeline import LeftOut as LeftOut
+    from prism.latex.extraction.pipeline import LocatedFormula as LocatedFormula
+    from prism.latex.extraction.pipeline import extract as extract
+    from prism.latex.extraction.solution_text import Solution as Solution
+    from prism.latex.extraction.solution_text import SolutionText as SolutionText
+    from prism.latex.extraction.solution_text import solution_text as solution_text
+    from prism.latex.parsing.parser import parse as parse
     from prism.latex.words import one_line as one_line
-    from prism.latex.writer import write as write
+    from prism.latex.writing.writer import write as write
 
 _MODULES = {
-    **dict.fromkeys(("Solution", "SolutionText", "solution_text"), "extraction.messages"),
-    **dict.fromkeys(("Extraction", "LeftOut", "LocatedFormula", "extract"), "extraction.text"),
+    **dict.fromkeys(("Solution", "SolutionText", "solution_text"), "extraction.solution_text"),
+    **dict.fromkeys(("Extraction", "LeftOut", "LocatedFormula", "extract"), "extraction.pipeline"),
     "one_line": "words",
-    "parse": "parser",
-    "write": "writer",
+    "parse": "parsing.parser",
+    "write": "writing.writer",
 }
 
 __all__ = sorted(_MODULES)

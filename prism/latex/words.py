@@ -2,7 +2,7 @@ r"""What the words beside and inside a formula are: prose, labels or units.
 
 `parse` reads `5\text{ m}` and `v_{\text{out}}`, and must never see `\text{since}`. Which of the two a word is has to
 be known before rows are cut, for prose cuts a row and a unit does not. Units of prose, as in `$T = 242$ s`, come back
-here as LaTeX; whether a unit exists and what it is worth is decided far below, by `prism.quantities`.
+here as LaTeX; whether a unit exists and what it is worth is decided far below, by `prism.physics.units`.
 """
 
 from __future__ import annotations

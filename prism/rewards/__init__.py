@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from prism.problem_set import Reference as Reference
+    from prism.grading.prepared_cache import Reference as Reference
     from prism.rewards.lighteval import LightevalScores as LightevalScores
     from prism.rewards.lm_eval import LMEvalResults as LMEvalResults
     from prism.rewards.openrlhf import OpenRLHFReward as OpenRLHFReward
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "LMEvalResults": "rewards.lm_eval", "LightevalScores": "rewards.lighteval", "OpenRLHFReward": "rewards.openrlhf",
-    "Reference": "problem_set", "Reward": "rewards.reward", "Rewarded": "rewards.reward", "TRLReward": "rewards.trl",
-    "VerifiersReward": "rewards.verifiers", "VerifiersTaskReward": "rewards.verifiers",
+    "Reference": "grading.prepared_cache", "Reward": "rewards.reward", "Rewarded": "rewards.reward",
+    "TRLReward": "rewards.trl", "VerifiersReward": "rewards.verifiers", "VerifiersTaskReward": "rewards.verifiers",
 }  # fmt: skip
 
 __all__ = sorted(_MODULES)

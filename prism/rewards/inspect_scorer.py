@@ -23,11 +23,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from prism.errors import PrismError
-from prism.grading import Grade, why
+from prism.grading.result import Grade, why
+from prism.grading.scoring import Scoring
 from prism.latex import one_line
-from prism.problem_set import ProblemSet
+from prism.problem.collection import ProblemSet
 from prism.rewards.reward import Reward, Rewarded
-from prism.scoring import Scoring
 
 _KEPT = ("status", "matched", "credited", "missing", "final_correct", "flags")  # of a score row, as metadata
 _SHOWN = 200  # formulas of an explanation; the rest is counted

@@ -18,10 +18,10 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from prism.problem_set import ProblemSet
+from prism.grading.scoring import Scoring
+from prism.problem.collection import ProblemSet
 from prism.rewards.metric_rows import METRICS, MetricRow
 from prism.rewards.reward import Reward
-from prism.scoring import Scoring
 
 
 class LMEvalResults:

@@ -11,9 +11,9 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from prism.errors import PrismError
-from prism.problem_set import ProblemSet
+from prism.grading.scoring import PARTS, Scoring
+from prism.problem.collection import ProblemSet
 from prism.rewards.reward import Reward, checked_metrics, reward_of
-from prism.scoring import PARTS, Scoring
 
 METRICS = ("strict", "final", "undecided", "unread", "incidents")  # what tables of results show besides the score
 BAD = "bad_reference"

@@ -27,9 +27,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from prism.errors import PrismError
-from prism.problem_set import ProblemSet
+from prism.grading.scoring import SCALARS, Scoring
+from prism.problem.collection import ProblemSet
 from prism.rewards.reward import Reward, Rewarded, reward_of
-from prism.scoring import SCALARS, Scoring
 
 _TAILS = (400, 120, 40)  # characters of a prompt's end to look for, where the whole of it was cut or written otherwise
 _SPECIAL = re.compile(r"(?:<\|[^|<>]{1,40}\|>|</?s>|<eos>|<pad>|<end_of_turn>|\s)+\Z")

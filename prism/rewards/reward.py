@@ -17,12 +17,14 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from prism.engine.kernels import warm
 from prism.errors import PrismError
-from prism.grading import Grade, grade
-from prism.kernels import warm
+from prism.grading.pipeline import grade
+from prism.grading.prepared_cache import ReadyProblems, Reference
+from prism.grading.result import Grade
+from prism.grading.scoring import SCALARS, Scoring, StepCredit, scalars, score_by, scoring_of, step_credits
 from prism.latex import solution_text
-from prism.problem_set import ProblemSet, ReadyProblems, Reference, problems_by_id
-from prism.scoring import SCALARS, Scoring, StepCredit, scalars, score_by, scoring_of, step_credits
+from prism.problem.collection import ProblemSet, problems_by_id
 
 KEPT = 1024  # prepared problems; one takes some 100 kB
 

@@ -16,9 +16,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from prism.problem_set import ProblemSet
+from prism.grading.scoring import SCALARS, Scoring
+from prism.problem.collection import ProblemSet
 from prism.rewards.reward import Reward, Rewarded, check_names, checked_metrics, reward_of
-from prism.scoring import SCALARS, Scoring
 
 _OF_ROWS = frozenset(("bad_reference", "bad_solution"))  # of the others the mean is over rows that have a reward
 

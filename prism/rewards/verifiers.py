@@ -23,9 +23,9 @@ from collections.abc import Collection, Mapping, MutableMapping, Sequence
 from typing import Any
 
 from prism.errors import PrismError
-from prism.problem_set import ProblemSet
+from prism.grading.scoring import SCALARS, Scoring
+from prism.problem.collection import ProblemSet
 from prism.rewards.reward import Reward, Rewarded, check_names, checked_metrics, reward_of
-from prism.scoring import SCALARS, Scoring
 
 METRICS = ("final", "matched", "unread", "undecided", "incidents", "bad_reference")
 

@@ -22,9 +22,9 @@ from os import PathLike
 from threading import Lock
 from typing import Any
 
-from prism.problem_set import ProblemSet
+from prism.grading.scoring import Scoring
+from prism.problem.collection import ProblemSet
 from prism.rewards.reward import Reward, Rewarded
-from prism.scoring import Scoring
 
 # One of each configuration, which verl hands over with every call; kept with its settings, of which the key has ids.
 _rewards: dict[object, tuple[Reward, object]] = {}

@@ -11,7 +11,19 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from prism.latex.extraction.plain_marks import (
+from prism.latex.extraction.plain_operands import OPENERS, SLASHES, Doubt, Part, Reader, bracket, scripted, whole
+from prism.latex.extraction.plain_operators import (
+    average,
+    bar,
+    big,
+    differential_quotient,
+    function,
+    is_big,
+    partial,
+    root,
+    root_of_bracket,
+)
+from prism.latex.extraction.plain_tokens import (
     ACCENTS,
     FRACTIONS,
     FUNCTIONS,
@@ -25,18 +37,6 @@ from prism.latex.extraction.plain_marks import (
     is_word,
     relation_latex,
 )
-from prism.latex.extraction.plain_operators import (
-    average,
-    bar,
-    big,
-    differential_quotient,
-    function,
-    is_big,
-    partial,
-    root,
-    root_of_bracket,
-)
-from prism.latex.extraction.plain_parts import OPENERS, SLASHES, Doubt, Part, Reader, bracket, scripted, whole
 from prism.latex.words import UNIT_EXPRESSION, UNITS, unit_latex, word_set
 
 _SIGNS = {
@@ -68,7 +68,7 @@ _KNOWN_PRODUCTS = word_set("mv ma mg kT RT GM nR nC mc")
 def write(text: str, side: Sequence[Mark]) -> str:
     r"""One side of a relation as LaTeX, or nothing if it is not surely mathematics.
 
-    >>> from prism.latex.extraction.plain_marks import marks
+    >>> from prism.latex.extraction.plain_tokens import marks
     >>> write("2*pi*sqrt(L/g)", marks("2*pi*sqrt(L/g)"))
     '2\\cdot\\pi\\cdot\\sqrt{L/g}'
     """

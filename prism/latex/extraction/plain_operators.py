@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from prism.latex.extraction.plain_marks import FRACTIONS, FUNCTIONS, GREEK_LETTERS, GREEK_NAMES, QUANTITIES, Mark
-from prism.latex.extraction.plain_parts import (
+from prism.latex.extraction.plain_operands import (
     OPENERS,
     SLASHES,
     Doubt,
@@ -18,6 +17,7 @@ from prism.latex.extraction.plain_parts import (
     sum_up,
     whole,
 )
+from prism.latex.extraction.plain_tokens import FRACTIONS, FUNCTIONS, GREEK_LETTERS, GREEK_NAMES, QUANTITIES, Mark
 
 _MAX_LABEL = 16  # marks inside a ket; more is no label, and the search for its end stays short
 _BIG = {"∫": r"\int", "∬": r"\iint", "∭": r"\iiint", "∮": r"\oint", "∑": r"\sum", "∏": r"\prod"}

@@ -16,7 +16,7 @@ from itertools import pairwise
 
 from prism.latex.extraction.blocks import Block
 from prism.latex.extraction.plain import write
-from prism.latex.extraction.plain_marks import Mark, is_letter_command, is_name, is_word, marks, relation_latex
+from prism.latex.extraction.plain_tokens import Mark, is_letter_command, is_name, is_word, marks, relation_latex
 from prism.latex.words import CONNECTIVES, LONG_UNITS, UNITS, word_set
 
 _MAX_STRETCH = 300  # marks of one formula; a longer one is no formula of a person

@@ -1,0 +1,1 @@
+"""Expressions and formulas as values: the table of operators, and exact rewriting."""

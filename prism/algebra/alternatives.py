@@ -1,0 +1,71 @@
+r"""Formulas that name several: `\pm`, lists, sets. Each is one claim, their union, never one of them (semantics Z.8).
+
+An equation becomes a product that is set to zero: `x = \pm 3` is `(x - 3)(x + 3) = 0`. The signs of one formula
+belong together. A bare expression becomes a set.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from prism.algebra.expr import EQUALITIES, Expr, Formula, number, traits_of
+
+MAX_BRANCHES = 6  # more are a list of guesses
+_SEVERAL = ("set", "list")
+_BRANCHING = frozenset(("pm", *_SEVERAL))
+
+
+def united(f: Formula) -> Formula:
+    r"""The formula without signs of either kind, lists and sets beside an equality.
+
+    >>> from prism.algebra.expr import formula, symbol
+    >>> str(united(formula((symbol("x"), Expr("pm", (number(3),), name="±")), ("=",))))
+    '(x - 3)*(x - (-3)) = 0'
+    """
+    ops = traits_of(f).ops
+    if f.kind not in ("equation", "expression", "statement") or ops.isdisjoint(_BRANCHING):
+        return f
+    signed = "pm" in ops
+    members = [tuple(_with_sign(member, sign) for member in f.members) for sign in (1, -1)] if signed else [f.members]
+    if f.kind == "expression":
+        return replace(f, members=(Expr("set", tuple(own[0] for own in members)),)) if signed else f
+    belongs = f.relations == ("in",) and f.members[1].op == "set"
+    if f.kind == "statement" and not belongs:
+        return f
+    if not (f.relations[0] in EQUALITIES or belongs):
+        return f
+    pairs = [pair for left, right in members for pair in _spread(left, right)]
+    if len(pairs) == 1 or len(pairs) > MAX_BRANCHES:
+        return f
+    factors = tuple(Expr("sub", pair) for pair in pairs)
+    depends = frozenset(
+        (_signed(name, sign), _signed(by, sign)) for name, by in f.depends for sign in ((1, -1) if signed else (0,))
+    )
+    members_of_union = Expr("mul", factors), number(0)
+    return replace(f, kind="equation", members=members_of_union, relations=("=",), depends=depends)
+
+
+def _signed(name: str, sign: int) -> str:
+    r"""The symbol in one branch: a sign in its name is that of the branch, `E_\pm` is `E_+` and `E_-`; 0 keeps it."""
+    if not sign or ("\\pm" not in name and "\\mp" not in name):
+        return name
+    return name.replace(r"\pm", "+" if sign > 0 else "-").replace(r"\mp", "-" if sign > 0 else "+")
+
+
+def _with_sign(node: Expr, sign: int) -> Expr:
+    """The expression with one choice of all its signs, those in the names of symbols too."""
+    name = _signed(node.name, sign) if node.op in ("sym", "apply") else node.name
+    if not node.args:
+        return node if name == node.name else Expr(node.op, (), name, node.value)
+    args = tuple(_with_sign(arg, sign) for arg in node.args)
+    if node.op != "pm":
+        return node if (args, name) == (node.args, node.name) else Expr(node.op, args, name, node.value)
+    own = sign if node.name == "±" else -sign
+    if len(args) == 1:
+        return args[0] if own > 0 else Expr("neg", args)
+    return Expr("add" if own > 0 else "sub", args)
+
+
+def _spread(left: Expr, right: Expr) -> list[tuple[Expr, Expr]]:
+    """One equation for each value of a list or set on the right."""
+    return [(left, value) for value in right.args] if right.op in _SEVERAL else [(left, right)]

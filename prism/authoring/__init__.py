@@ -1,0 +1,1 @@
+"""For authors of problems: lint, draft and convert problem files."""

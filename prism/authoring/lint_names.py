@@ -1,0 +1,122 @@
+"""Names that nothing introduces, and the name that was meant where one is a slip of the pen.
+
+A solution cannot know what a reference calls by a name of its own, so such a node is matched only by a renaming, if at
+all. Only names in the index are taken for slips: v_t and V_t are two quantities, v_{emtpy} is one with v_{empty}.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from prism.algebra.expr import Formula, plain_parts, symbols, symbols_of, walk
+from prism.equivalence.substitutions import may_be_read
+from prism.problem.given_nodes import said_names
+from prism.problem.schema import Problem, formulas_of
+
+MIN_NAME, MIN_WORD = 3, 4  # letters of a name, and of a word in it, that may be a slip: shorter ones are like others
+_BINDING = ("integral", "contour", "sum", "product", "limit", "derivative", "partial")
+_NO_QUANTITY = re.compile(r"i|\\mathbb\{.*\}|.*_\{[a-z][+-]\d\}")  # the imaginary unit, a set, a neighbour in a chain
+_WORDS = re.compile(r"([A-Za-z]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class LonelyNames:
+    """Symbols that stand once in all nodes, and nowhere else in the problem.
+
+    Attributes:
+        node: index of the node they stand in.
+        names: those like no other.
+        slips: those that are like another name, each with that.
+    """
+
+    node: int
+    names: tuple[str, ...]
+    slips: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UnusedName:
+    """A name of the file's tables that stands neither in a node nor in the text.
+
+    Attributes:
+        table: `givens` or `symbols`.
+        name: as the parser spells it.
+        near: the name that was meant, or empty.
+    """
+
+    table: str
+    name: str
+    near: str
+
+
+def lonely_names(problem: Problem) -> tuple[LonelyNames, ...]:
+    """Symbols that nothing introduces, by node.
+
+    One that stands twice in a node may be its own, as the a of an integral that a table gives.
+    """
+    if not problem.context.declared:
+        return ()  # a problem without a text introduces nothing
+    written = {node.index: [name for f in formulas_of(node)[:1] for name in _written(f)] for node in problem.nodes}
+    count = Counter(name for names in written.values() for name in names)
+    known = problem.context.declared.union(*(_introduced(f) for node in problem.nodes for f in formulas_of(node)))
+    found = []
+    for index, names in written.items():
+        lonely = [name for name in names if count[name] == 1 and name not in known]
+        lonely = [name for name in lonely if not (may_be_read(name, problem.context) or _NO_QUANTITY.fullmatch(name))]
+        meant = {name: _meant(name, (known | count.keys()) - {name}) for name in lonely}
+        slips = tuple((name, near) for name, near in meant.items() if near)
+        if lonely:
+            found.append(LonelyNames(index, tuple(name for name in lonely if not meant[name]), slips))
+    return tuple(found)
+
+
+def unused_names(problem: Problem) -> tuple[UnusedName, ...]:
+    """Givens and declared symbols of which nobody speaks."""
+    context = problem.context
+    spoken = [f for node in problem.nodes for f in formulas_of(node)]
+    used = said_names(problem).union(*(symbols_of(f) for f in (*spoken, *context.definitions)))
+    tables = (("givens", context.givens), ("symbols", context.symbols))
+    return tuple(
+        UnusedName(key, name, _meant(name, used)) for key, table in tables for name in table if name not in used
+    )
+
+
+def _written(f: Formula) -> Iterator[str]:
+    """Symbols of a formula, as often as they stand in it."""
+    nodes = (inner for part in plain_parts(f) for member in part.members for inner in walk(member))
+    return (inner.name for inner in nodes if inner.op == "sym")
+
+
+def _introduced(f: Formula) -> frozenset[str]:
+    r"""Symbols that a formula says the meaning of: bound variables, and one alone on a side, as in `\omega^2 = g/l`."""
+    nodes = [inner for part in plain_parts(f) for member in part.members for inner in walk(member)]
+    bound = symbols(*(inner.args[1] for inner in nodes if inner.op in _BINDING and len(inner.args) > 1))
+    sides = (symbols(member) for part in plain_parts(f) if len(part.members) > 1 for member in part.members)
+    return bound.union(*(side for side in sides if len(side) == 1))
+
+
+def _meant(name: str, others: Iterable[str]) -> str:
+    """The name that was meant: its index is the same but for case, or for one letter of a word; empty if none is."""
+    if len(name) < MIN_NAME:
+        return ""
+    head = name.partition("_")[0]
+    alike = (other for other in sorted(others) if other.partition("_")[0] == head)
+    return next((other for other in alike if other.casefold() == name.casefold() or _is_misspelt(name, other)), "")
+
+
+def _is_misspelt(name: str, other: str) -> bool:
+    """Whether two names differ in one word, by one letter too few, too many, wrong, or two of them swapped."""
+    one, two = _WORDS.split(name), _WORDS.split(other)
+    apart = [(a, b) for a, b in zip(one, two, strict=False) if a != b]
+    if len(one) != len(two) or len(apart) != 1:
+        return False
+    a, b = sorted(apart[0], key=len)
+    if not (a.isalpha() and b.isalpha() and MIN_WORD <= len(b) <= len(a) + 1):
+        return False
+    at = next((k for k, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), len(a))
+    if len(a) < len(b):
+        return a[at:] == b[at + 1 :]
+    return a[at + 1 :] == b[at + 1 :] or (a[at : at + 2] == b[at : at + 2][::-1] and a[at + 2 :] == b[at + 2 :])

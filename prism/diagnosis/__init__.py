@@ -1,0 +1,1 @@
+"""What is wrong with a formula that matches no node."""

@@ -1,0 +1,132 @@
+"""What separates two formulas, in words: one sentence for the student, who is to find it, and one for the teacher.
+
+Nothing is decided here. The hint names the student's own part of the formula and what kind of thing to look for there,
+never what would be right; that stands in the other sentence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from prism.algebra.expr import Expr, symbols
+from prism.latex import write
+
+_SHORT = 1000  # denominators of fractions that are shown as such
+
+DIFFERENCES = {
+    "sign": "DCE", "relation": "DCE", "factor": "DCE", "exponent": "DCE", "arithmetic": "DCE",
+    "value": "DCE", "symbol": "VRE", "quantity_missing": "VRE", "quantity_extra": "VRE", "term_missing": "VRE",
+    "term_extra": "VRE", "unit": "UDE", "dimension": "UDE", "function": "undetermined",
+}  # fmt: skip
+"""Every kind of difference, with its label; `term_missing` and `term_extra` of a plain number are DCE. Closed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What separates a formula from a node, or from itself.
+
+    Attributes:
+        kind: key of DIFFERENCES.
+        label: `UDE`, `DCE`, `VRE` or `undetermined`.
+        node: index of the node that the formula would say; None where no node is needed to see the fault.
+        has, should: the part as the student has it and as it would be right, in LaTeX; empty where there is no part.
+        amount: the factor that is needed, the term or the quantity, in LaTeX; else empty.
+        hint: for the student: where to look, and not what to write.
+        full: for a teacher: what is wrong and what would be right.
+        also: other kinds that would explain it as well, the likeliest first.
+    """
+
+    kind: str
+    label: str
+    node: int | None
+    has: str = ""
+    should: str = ""
+    amount: str = ""
+    hint: str = ""
+    full: str = ""
+    also: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; the keys are those of the attributes."""
+        return {
+            "kind": self.kind, "label": self.label, "node": self.node, "has": self.has, "should": self.should,
+            "amount": self.amount, "hint": self.hint, "full": self.full, "also": list(self.also),
+        }  # fmt: skip
+
+
+HINTS = {
+    "sign": "Check the sign of {part}.",
+    "relation": "Check which side is the larger one.",
+    "factor": "A constant factor is not right: look again at {part}.",
+    "exponent": "Check the power to which {part} is taken.",
+    "function": "Check which function belongs at {part}.",
+    "symbol": "Check whether {part} is the quantity that belongs here.",
+    "quantity_missing": "A quantity on which this depends does not stand in {part}.",
+    "quantity_extra": "{part} depends on a quantity more than it should.",
+    "term_missing": "Something is not counted here: a term is missing.",
+    "term_extra": "One of the terms does not belong here.",
+    "unit": "The size is off by the factor of a unit or a power of ten: check the conversion.",
+    "dimension": "Check the units: what stands here cannot be compared.",
+    "value": "The number is not right, though nothing simple is wrong with it: work it out again.",
+    "arithmetic": "Two members of this chain are not equal: check the step from {part}.",
+}
+"""For the student, by kind; `part` is a part of what the student wrote."""
+
+FULL = {
+    "sign": "The sign is turned: {has}, where {should} is right.",
+    "relation": "The inequality points the other way.",
+    "factor": "Off by a factor: {has} has to be multiplied by {amount}.",
+    "exponent": "The exponent is wrong: {has}, where {should} is right.",
+    "function": "The function is wrong: {has}, where {should} is right.",
+    "symbol": "The wrong quantity: {has}, where {should} is right.",
+    "quantity_missing": "A factor is missing: {has}, where {should} is right.",
+    "quantity_extra": "A factor too many: {has}, where {should} is right.",
+    "term_missing": "A term is missing: {amount}, in {has}.",
+    "term_extra": "A term too many: {amount}, in {has}.",
+    "unit": "Off by the factor of a unit or a power of ten: {has} has to be multiplied by {amount}.",
+    "dimension": "Its units cannot agree: {detail}.",
+    "value": "The number is {has}, where {should} is right ({detail}).",
+    "arithmetic": "{has} is not {should}: {detail}.",
+}
+"""For the teacher, by kind; the fields are those of a difference, and what else is known."""
+
+
+def told(
+    kind: str,
+    node: int | None,
+    has: Expr | None,
+    should: Expr | None,
+    *,
+    detail: str = "",
+    amount: Expr | None = None,
+    also: tuple[str, ...] = (),
+    is_written: bool = True,
+) -> Difference:
+    """A difference in words.
+
+    Args:
+        kind: key of DIFFERENCES. node: index of the node. has, should, amount: as of a difference. also: other kinds.
+        detail: what else is known, for the sentence of the kinds that have room for it.
+        is_written: the part stands in what the student wrote; else a hint does not name it.
+    """
+    label = DIFFERENCES[kind]
+    if kind in ("term_missing", "term_extra") and amount is not None and not symbols(amount):
+        label = "DCE"
+    written = {"has": _latex(has), "should": _latex(should), "amount": _latex(amount)}
+    part = f"${written['has']}$" if written["has"] and is_written else "this formula"
+    fields = {name: f"${text}$" if text else "this" for name, text in written.items()}
+    return Difference(
+        kind, label, node, **written,
+        hint=HINTS[kind].format(part=part),
+        full=FULL[kind].format(detail=detail or "no more is known", **fields),
+        also=also,
+    )  # fmt: skip
+
+
+def _latex(node: Expr | None) -> str:
+    if node is None:
+        return ""
+    if node.op == "num" and node.value is not None and node.value.denominator > _SHORT:
+        return f"{float(node.value):.6g}"
+    return write(node)

@@ -1,0 +1,127 @@
+"""Tapes in ball arithmetic: each value with a proven bound, to as many digits as are asked for.
+
+Slow, and asked only where floating point leaves a pair within a decade of the threshold (semantics Z.2).
+
+Source: python-flint, `arb` (Johansson 2017). It is loaded on first use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from prism.algebra.expr import OPS
+from prism.engine.tape import Tape
+
+PRECISION = 320  # bits
+REFINEMENTS = 12  # steps of Newton's method with the slope of floating point: each gains about ten digits or more
+
+_NAMES = {op.opcode: name for name, op in OPS.items() if op.opcode is not None and name != "const"}
+
+
+def residual_ball(tape: Tape, point: Mapping[str, Any]) -> Any | None:
+    """The residual at a point as an `arb`, or None where it is undefined.
+
+    Args:
+        tape: of a formula with one residual.
+        point: floats or `arb` by name.
+    """
+    import flint
+
+    before = flint.ctx.prec
+    flint.ctx.prec = PRECISION
+    try:
+        value = _evaluated(tape, point)
+    finally:
+        flint.ctx.prec = before
+    return value
+
+
+def _evaluated(tape: Tape, point: Mapping[str, Any]) -> Any | None:
+    from flint import arb
+
+    values: list[Any] = []
+    for k in range(tape.n_op):
+        opcode, a, b = (int(word) for word in tape.code[3 * k : 3 * k + 3])
+        name = _NAMES[opcode]
+        value: Any
+        if name == "num":
+            value = arb(float(tape.consts[3 * a]), float(tape.consts[3 * a + 1]))
+        elif name == "sym":
+            value = arb(point[tape.names[a]])
+        else:
+            value = _operation(name, values[a], values[b] if name in _BINARY else None, b)
+        if value is None or not value.is_finite():
+            return None
+        values.append(value)
+    return values[tape.roots[0]]
+
+
+_BINARY = frozenset(("add", "sub", "mul", "div", "pow", "atan2", "widen"))
+_METHODS = {
+    "sqrt": "sqrt", "abs": "__abs__", "exp": "exp", "ln": "log", "sin": "sin", "cos": "cos", "tan": "tan",
+    "asin": "asin", "acos": "acos", "atan": "atan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "asinh": "asinh",
+    "acosh": "acosh", "atanh": "atanh", "floor": "floor",
+}  # fmt: skip
+
+
+def _operation(name: str, p: Any, q: Any, n: int) -> Any | None:
+    """One instruction; None where it is not defined. Twin: tests/reference.py::TWINS."""
+    from flint import arb
+
+    if name == "add":
+        return p + q
+    if name == "sub":
+        return p - q
+    if name == "mul":
+        return p * q
+    if name == "div":
+        return p / q
+    if name == "neg":
+        return -p
+    if name == "ipow":
+        return p**n
+    if name == "pow":
+        return p**q if p > 0 or q.is_integer() else None
+    if name == "root":
+        return p.root(n) if p >= 0 else -((-p).root(n)) if n % 2 else None
+    if name == "log10":
+        return p.log() / arb(10).log()
+    if name == "atan2":
+        return arb.atan2(p, q)
+    if name == "factorial":
+        return (p + 1).gamma()
+    if name == "step":
+        return arb(1) if p >= 0 else arb(0) if p < 0 else None
+    if name == "widen":
+        return arb(p.mid(), p.rad() + abs(q).upper())
+    return getattr(p, _METHODS[name])()
+
+
+def refined(tape: Tape, point: Mapping[str, float], target: str, slope: float) -> dict[str, Any] | None:
+    """The point with its root in `target` to full precision; None where Newton's method does not settle.
+
+    Args:
+        slope: derivative of the residual by the target there; what it lacks only costs further steps.
+    """
+    import flint
+
+    before = flint.ctx.prec
+    flint.ctx.prec = PRECISION
+    try:
+        place: dict[str, Any] = dict(point)
+        x = flint.arb(point[target])
+        last = None
+        for _ in range(REFINEMENTS):
+            place[target] = x
+            f = _evaluated(tape, place)
+            if f is None:
+                return None
+            size = abs(f.mid())
+            if last is not None and not size < last:
+                break
+            last = size
+            x = (x - f / flint.arb(slope)).mid()
+        return place
+    finally:
+        flint.ctx.prec = before

@@ -1,0 +1,51 @@
+"""The score row: what `prism grade --json` prints, and one line of what a bulk run writes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import cache
+from typing import Any
+
+from prism.grading.result import Grade
+from prism.latex import Solution, solution_text
+from prism.problem.schema import Problem
+from prism.resources import resource
+from prism.version import __version__
+
+SCHEMA = 3  # of the score row
+
+POLICY = "closure"
+
+
+@cache
+def fingerprint(policy: str = POLICY) -> str:
+    """sha256 over what can change a grade and is PRISM's own: version, grammar, constants, policy."""
+    digest = hashlib.sha256(f"{__version__}\0{policy}\0".encode())
+    for folder, endings in (("grammar", (".lark",)), ("constants", (".toml",))):
+        for path in sorted(resource(folder).iterdir()):
+            if path.suffix in endings:
+                digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def score_row(problem: Problem, solution: Solution, result: Grade) -> dict[str, Any]:
+    """One line of a result file: the grade, and what it was computed from."""
+    return {
+        **result.to_dict(),
+        "schema": SCHEMA,
+        "grader": {"version": __version__, "fingerprint": fingerprint()},
+        "problem_sha256": problem.sha256,
+        "solution_sha256": hashlib.sha256(solution_text(solution).text.encode("utf-8", "surrogatepass")).hexdigest(),
+    }
+
+
+def json_line(data: object) -> bytes:
+    r"""Data as one line of JSON in UTF-8, keys sorted: the same bytes on every machine.
+
+    Half a surrogate pair, which JSON may hold and UTF-8 may not, stays the escape that it is in JSON.
+
+    >>> json_line({"b": 1, "a": "α \ud800"})
+    b'{"a": "\xce\xb1 \\ud800", "b": 1}'
+    """
+    return json.dumps(data, sort_keys=True, ensure_ascii=False, allow_nan=False).encode("utf-8", "backslashreplace")

@@ -1,0 +1,245 @@
+"""From a grade to one number, to named numbers for a log, and to the credit of each formula.
+
+A grade holds every policy already, so nothing is graded here and nothing is decided. A scoring is a value: weights of
+the parts in `PARTS`. Refused: a class per scoring, and functions given by the user, which no process could be sent.
+
+A grade without a score (`killed`, `internal`) is worth 0 and says so in its scalars: were it worth nothing to a
+trainer, a model could learn to bring the grader down.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from prism.errors import PrismError
+from prism.grading.prepared import PreparedProblem
+from prism.grading.result import FLAGS, Grade, GradedFormula
+from prism.latex import one_line
+from prism.problem.dag import ancestor_closure, score
+from prism.problem.schema import Problem
+
+PARTS = {
+    "closure": "share of points of the matched nodes and all they rest on: the score of a grade",
+    "strict": "share of points of the nodes that a formula matches itself",
+    "prefix": "share of points of all nodes up to the last matched one",
+    "final": "1 if every final answer is matched, else 0",
+    "training": "closure without what the problem says itself; needs a problem prepared with training=True",
+    "score_strict": "closure, had no name and no value been put in",
+    "precision": "closure times the share of right formulas: wrong ones cost",
+}
+"""What a scoring may weigh, in words. Each is in [0, 1]."""
+
+STATUSES = ("equivalent", "different", "withheld", "undecided", "unread")  # of formulas; mentions assert nothing
+
+SCALARS = {
+    **{name: told for name, told in PARTS.items() if name != "training"},
+    "matched": "share of nodes that a formula matches",
+    "credited": "share of nodes that count, by closure too",
+    "share_by_closure": "of the points earned, those of nodes that no formula matches",
+    "formulas": "formulas that assert something",
+    **{status: f"formulas with the status {status}" for status in STATUSES},
+    "incidents": "failures of the grader on this solution",
+    **FLAGS,
+    "too_large": "1 if the solution is longer than a limit; what is within it is graded",
+    "killed": "1 if the grader was stopped on this solution",
+    "internal": "1 if the grader failed on this solution as a whole",
+    "bad_reference": "1 if the reference cannot be used",
+    "bad_solution": "1 if what was given is no text, no chat and no list of steps",
+}
+"""Keys of `scalars`, in order, in words. `training` is not among them: few problems are prepared for it."""
+
+_DIGITS = 6  # as of a score
+
+
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """How a grade becomes one number: the sum of its parts times these weights. Build it with `scoring_of`.
+
+    Attributes:
+        weights: names of PARTS with finite weights, in the order of PARTS.
+    """
+
+    weights: tuple[tuple[str, float], ...]
+
+    @property
+    def needs_training(self) -> bool:
+        """Whether problems have to be prepared with training=True."""
+        return any(name == "training" for name, _ in self.weights)
+
+
+def scoring_of(source: str | Mapping[str, float] | Scoring) -> Scoring:
+    """A scoring from a name of PARTS, or from names with weights, which are used as they stand.
+
+    Errors:
+        PrismError: all faults at once: unknown names, weights that are no finite numbers, none or only zeros.
+
+    >>> scoring_of("final").weights
+    (('final', 1.0),)
+    >>> scoring_of({"final": 0.3, "closure": 0.7}).weights
+    (('closure', 0.7), ('final', 0.3))
+    """
+    if isinstance(source, Scoring):
+        source = dict(source.weights)
+    if isinstance(source, str):
+        source = {source: 1.0}
+    if not isinstance(source, Mapping):
+        raise PrismError(
+            f"scoring: found a value of type {type(source).__name__}; expected a name or names with weights"
+        )
+    faults = [f"scoring: {name!r} is unknown; the names are {', '.join(PARTS)}" for name in source if name not in PARTS]
+    faults += [
+        f"scoring, {name}: {weight!r} is no finite number" for name, weight in source.items() if not _is_finite(weight)
+    ]
+    if not faults and not any(source.values()):
+        faults.append("scoring: no part has a weight other than 0")
+    if faults:
+        raise PrismError("\n".join(faults))
+    return Scoring(tuple((name, float(source[name])) for name in PARTS if name in source))
+
+
+def _is_finite(weight: object) -> bool:
+    if isinstance(weight, bool) or not isinstance(weight, int | float):
+        return False
+    try:
+        return math.isfinite(weight)
+    except OverflowError:  # an integer beyond all floats
+        return False
+
+
+def score_by(scoring: Scoring, grade: Grade) -> float:
+    """The number that a scoring makes of a grade, rounded once; 0 of a grade without a score.
+
+    Errors:
+        PrismError: it needs `training`, and the problem was not prepared with training=True.
+    """
+    if grade.score is None:
+        return 0.0
+    return round(math.fsum(weight * _part(name, grade) for name, weight in scoring.weights), _DIGITS)
+
+
+def _part(name: str, grade: Grade) -> float:
+    if name == "closure":
+        return grade.score or 0.0
+    if name == "score_strict":
+        return grade.score_strict or 0.0
+    if name == "precision":
+        return precision_score(grade)
+    if name not in grade.policies:
+        raise PrismError(f"scoring, {name}: problem {grade.problem_id} was not prepared with training=True")
+    return grade.policies[name]
+
+
+def precision_score(grade: Grade) -> float:
+    """The score times right / (right + wrong), of distinct formulas.
+
+    Right is what matches a node. Wrong is what was compared with every node and says none of them (`different`), or a
+    chain with a refuted link. Not counted are lone symbols and numbers, what is unread or undecided, and what says a
+    node and is withheld for another reason. A step that is right but that the reference does not hold counts as wrong:
+    this is a share of the reference's formulas among those written, and no proof of an error.
+    """
+    right = {one_line(item.latex) for item in grade.formulas if item.status == "equivalent"}
+    wrong = {
+        one_line(item.latex)
+        for item in grade.formulas
+        if item.status == "different" or (item.status == "withheld" and item.reason == "broken_chain")
+    }
+    n_said = len(right | wrong)
+    return round((grade.score or 0.0) * len(right) / n_said, _DIGITS) if n_said else grade.score or 0.0
+
+
+def scalars(grade: Grade | None, *, bad_reference: bool = False, bad_solution: bool = False) -> dict[str, float]:
+    """Named numbers of a grade for a log; the keys of SCALARS, all of them, in the same order for every grade.
+
+    Args:
+        grade: None where there is none, because of one of the following or because the grader failed.
+        bad_reference: the reference could not be used.
+        bad_solution: the solution has no shape that can be graded.
+    """
+    found = dict.fromkeys(SCALARS, 0.0)
+    found["bad_reference"], found["bad_solution"] = float(bad_reference), float(bad_solution)
+    if grade is None:
+        found["internal"] = float(not (bad_reference or bad_solution))
+        return found
+    if grade.status in found:
+        found[grade.status] = 1.0
+    if grade.score is not None:
+        found |= {name: _part(name, grade) for name in PARTS if name in found}
+    n_node = len(grade.credited) + len(grade.missing)
+    found |= {
+        "matched": _share(len(grade.matched), n_node),
+        "credited": _share(len(grade.credited), n_node),
+        "share_by_closure": grade.share_by_closure,
+        "formulas": float(sum(item.status != "mention" for item in grade.formulas)),
+        **{status: float(sum(item.status == status for item in grade.formulas)) for status in STATUSES},
+        "incidents": float(len(grade.incidents)),
+        **{flag: float(flag in grade.flags) for flag in FLAGS},
+    }
+    return found
+
+
+def _share(n: int, n_all: int) -> float:
+    return round(n / n_all, _DIGITS) if n_all else 0.0
+
+
+# Credit of each formula. ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class StepCredit:
+    """What one formula of a solution earned.
+
+    Attributes:
+        latex: what was parsed.
+        span: offsets in the solution; of chats and steps in the text that `prism.latex.solution_text` makes of them.
+        status: as of a graded formula.
+        nodes: indices of the nodes that nothing before it had achieved, by closure too, ascending.
+        credit: share of the problem's points that these carry, exact.
+    """
+
+    latex: str
+    span: tuple[int, int]
+    status: str
+    nodes: tuple[int, ...]
+    credit: Fraction
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; the credit rounded."""
+        return {
+            "latex": self.latex, "span": list(self.span), "status": self.status, "nodes": list(self.nodes),
+            "credit": round(float(self.credit), _DIGITS),
+        }  # fmt: skip
+
+
+def step_credits(problem: Problem | PreparedProblem, grade: Grade) -> tuple[StepCredit, ...]:
+    """Of each formula that asserts something, in the order of the text, what it earned that none before it had.
+
+    The credits sum to the score: as fractions exactly, and that sum rounded once is `grade.score`. Nothing is below 0;
+    a trainer that wants wrong formulas to cost finds them by their status.
+
+    Errors:
+        PrismError: a grade of another problem.
+    """
+    loaded = problem.problem if isinstance(problem, PreparedProblem) else problem
+    if loaded.id != grade.problem_id:
+        raise PrismError(f"step credits: the grade is of problem {grade.problem_id}, and the problem is {loaded.id}")
+    told = sorted((item for item in grade.formulas if item.status != "mention"), key=lambda item: item.span[0])
+    found: list[StepCredit] = []
+    achieved: frozenset[int] = frozenset()
+    for item, after in zip(told, _achieved(loaded, told), strict=True):
+        nodes = after - achieved
+        achieved = after
+        credit = score(loaded.dag, nodes)
+        found.append(StepCredit(item.latex, item.span, item.status, tuple(sorted(nodes)), credit))
+    return tuple(found)
+
+
+def _achieved(problem: Problem, formulas: Iterable[GradedFormula]) -> Iterable[frozenset[int]]:
+    """After each formula, the nodes that are achieved so far."""
+    matched: set[int] = set()
+    for item in formulas:
+        matched.update(item.nodes)
+        yield ancestor_closure(problem.dag, matched)

@@ -1,0 +1,224 @@
+r"""What of a solution is never read: hidden and struck-out text, code, comments, and the marks of thinking.
+
+A grader that reads what a person does not see can be paid with invisible ink. So what TeX (`invisible`), a page
+(`pages`) or Markdown hides or strikes out becomes blanks of the same length, before formulas are looked for; offsets
+stay true. What a sentence denies is found afterwards, between the formulas (`denials`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from prism.latex.extraction.blocks import Block, blank, has_delimiter
+from prism.latex.extraction.hidden import hidden_branches, hidden_commands
+from prism.latex.extraction.pages import hidden_elements
+from prism.latex.words import word_set
+
+# Every repetition in a pattern below is bounded or walks to the next mark, so that no text makes a scan quadratic.
+_MAX_MASKED = 400  # characters struck out or set as code in one line; an opener without its closer costs no more
+
+_ENTITIES = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&nbsp;": " "}  # of pages that were saved as HTML
+_FENCE = re.compile(r"^[ \t>]*(?P<fence>`{3,}|~{3,})[ \t]*(?P<info>[A-Za-z]*)[^`\n]*$", re.MULTILINE)
+_MARKDOWN_FENCES = frozenset(("markdown", "md"))
+_LATEX_FENCES = frozenset(("latex", "tex", "math", "katex"))
+_PLAIN_FENCES = frozenset(("", "text", "txt", "plaintext", "plain"))
+_CODE_LINE = re.compile(
+    r"^[ \t]*(?:def|import|from|class|for|while|if|elif|else|return|print|int|float|double|var|const|let|function|using"
+    r"|public|#include|//|#)\b[^\n]*[:;({]|;[ \t]*$|==|\*\*|\+=|:=|[A-Za-z]\([^\n]*\)[ \t]*\{",
+    re.MULTILINE,
+)
+_HIDDEN_PAIRS = (
+    ("<!--", "-->"),
+    ("<![CDATA[", "]]>"),
+    (r"\documentclass", r"\begin{document}"),
+    (r"\begin{comment}", r"\end{comment}"),
+    (r"\begin{lrbox}", r"\end{lrbox}"),
+)
+_HIDES_THE_REST = frozenset(("<!--", r"\begin{comment}"))  # if it never ends
+_CODE_ENVIRONMENTS = word_set("verbatim lstlisting minted tikzpicture filecontents thebibliography asy")
+_ADDRESS = r"https?:|data:|[/#.]|www\.|[\w-]{1,40}\.[a-z]{2,4}(?=[/)])"
+_TITLE = r"(?:\n[ \t]{0,40})?(?:\"[^\"]{0,400}\"|'[^']{0,400}'|\([^()]{0,400}(?:\([^()]{0,400}\)[^()]{0,400}){0,20}\))"
+_PICTURE = rf"!\[[^\n]{{0,{_MAX_MASKED}}}?\](?:\((?:{_ADDRESS})[^\n()]{{0,{_MAX_MASKED}}}\)|\[[^\[\]\n]{{1,80}}\])"
+_LINK_TARGET = (  # on a line of its own, which is how Markdown is given comments: `[//]: # (a comment)`
+    rf"^[ ]{{0,3}}\[(?!\^)[^\[\]\n]{{1,80}}\]:[ \t]{{0,40}}\n?[ \t]{{0,40}}"
+    rf"(?:<[^<>\n]{{0,200}}>|[^\s<]\S{{0,{_MAX_MASKED}}})[ \t]{{0,40}}(?:{_TITLE})?[ \t]{{0,40}}$"
+)
+_LINK_WITH_TITLE = (
+    rf"(?<=\])\([ \t]{{0,8}}(?:<[^<>\n]{{0,200}}>|[^\s()<>]{{1,200}})[ \t\n]{{1,8}}{_TITLE}[ \t]{{0,8}}\)"
+)
+_REMARK = (  # needs a percent sign
+    r"^[ \t]*%[^\n]*"  # a comment of LaTeX
+    r"|(?:(?<=[.;:,}\]$])(?<![\d$]\$)|(?<=\\\))(?<!\d\\\)))[ \t]{1,40}%[^\n]*"  # behind a sentence or a formula
+    r"|(?<![A-Za-z\\])(?!(?:in|the|a|an|as|of|by|per|and|or|this|percent|relative|error)\b)"
+    r"[A-Za-z]{2,30}(?P<remark>[ \t]{1,40}%[ \t$\\][^\n]*)"  # behind a word; `in % of $P$` is a percentage
+)
+_HIDDEN = (  # begins with one of a few signs: asked first, that spares most of the text a dozen others
+    r"(?=[ ~<!\[(\\h`])(?:"
+    rf"(?<!\S)~~(?=[^\s~])(?:[^~\n]|~(?!~)){{1,{_MAX_MASKED}}}~~(?![^\s.,;:!?)])"  # struck out in Markdown
+    rf"|<[A-Za-z]{{1,12}}(?:\s{{1,8}}[\w-]{{1,30}}=(?:\"[^\"\n]{{0,200}}\"|'[^'\n]{{0,200}}')){{1,8}}\s{{0,8}}/?>"
+    rf"|{_PICTURE}|{_LINK_TARGET}|{_LINK_WITH_TITLE}"
+    rf"|\\(?:verb|lstinline)\*?(?P<bar>[^\sA-Za-z*{{])[^\n]{{0,{_MAX_MASKED}}}?(?P=bar)"
+    rf"|https?://[^\s)\]}}>]{{1,{_MAX_MASKED}}}"  # addresses; `[i\theta](kr)` is a product
+    rf"|(?<=\])\((?:{_ADDRESS})[^\s()]{{0,{_MAX_MASKED}}}\)?"
+    rf"|(?<![`\\])(?P<tick>`{{1,2}})(?=[^\s`])(?P<code>[^`\n]{{1,{_MAX_MASKED}}})(?P=tick)(?!`))"
+)
+_NOT_READ = re.compile(rf"{_REMARK}|{_HIDDEN}", re.MULTILINE)
+_NOT_READ_WITHOUT_PERCENT = re.compile(_HIDDEN, re.MULTILINE)
+_TAG = re.compile(  # of a page; `<b>` and `<p>` may be averages
+    r"</(?!su[bp]>)[A-Za-z][A-Za-z0-9]{0,12}>|<(?:br|hr|div|li|ul|ol|strong|em|td|tr|th|table|answer|solution|step)\s?/?>"
+)
+_QUOTE_ENDS = re.compile(r"'[\s.,;:)(\[]")
+_THOUGHT = re.compile(
+    r"[<◁](?P<close>/?)(?:seed:)?(?:think(?:ing)?|thoughts?|reasoning|scratchpad|reflection|inner_monologue)[>▷]"
+    r"|<\|(?:begin|(?P<end>end))_of_thought\|>|<\|(?:START|(?P<done>END))_THINKING\|>|\[(?P<shut>/?)THINK\]"
+    r"|<\|?channel\|?>\s{0,8}(?:(?P<final>final)|(?P<channel>analysis|commentary|thought))\b"
+    r"|(?P<stop><\|(?:end|return|call|eot_id|im_end)\|>|<channel\|>)",
+    re.IGNORECASE,
+)
+_MARKER = re.compile(
+    r"<\|?(?:start|message|channel|constrain|im_start|begin_of_text|end_of_text|endoftext)\|>", re.IGNORECASE
+)
+_END_OF_DOCUMENT = r"\end{document}"
+
+
+def mask(text: str) -> tuple[str, list[Block]]:
+    """Blank what is not read; code fences that hold nothing but LaTeX come back as blocks."""
+    text, blocks = _without_fences(text)
+    text = blank(text, hidden_elements(text))
+    for entity, sign in _ENTITIES.items():
+        text = text.replace(entity, sign.ljust(len(entity)))
+    pairs = [*_HIDDEN_PAIRS, *((rf"\begin{{{name}}}", rf"\end{{{name}}}") for name in sorted(_CODE_ENVIRONMENTS))]
+    for opener, closer in pairs:
+        text = blank(text, _between(text, opener, closer))
+    text = blank(text, hidden_branches(text))
+    not_read = _NOT_READ if "%" in text else _NOT_READ_WITHOUT_PERCENT
+    spans = [
+        m.span("remark" if m.lastgroup == "remark" else 0)
+        for m in not_read.finditer(text)
+        if not (m["code"] and _is_quoted(m["code"]))
+    ]
+    text = blank(text, spans)
+    text = blank(text, sorted(mark.span() for pattern in (_TAG, _THOUGHT, _MARKER) for mark in pattern.finditer(text)))
+    return blank(text, hidden_commands(text)), blocks
+
+
+def _is_quoted(code: str) -> bool:
+    """Whether two backticks begin quotations of TeX, ``a word'' and ``another'', and do not enclose code."""
+    return code[-1] in " \t([" and _QUOTE_ENDS.search(code) is not None
+
+
+def _between(text: str, opener: str, closer: str) -> list[tuple[int, int]]:
+    """What stands between two marks; a comment that never ends hides the rest."""
+    spans: list[tuple[int, int]] = []
+    start = text.find(opener)
+    while start >= 0:
+        end = text.find(closer, start + len(opener))
+        if end < 0:
+            if opener in _HIDES_THE_REST:
+                spans.append((start, len(text)))
+            break
+        spans.append((start, end + len(closer)))
+        start = text.find(opener, end + len(closer))
+    return spans
+
+
+def _without_fences(text: str) -> tuple[str, list[Block]]:
+    blocks: list[Block] = []
+    spans: list[tuple[int, int]] = []
+    read: list[tuple[int, int]] = []  # what stands inside fences and is read
+    opened: re.Match[str] | None = None
+    for mark in _FENCE.finditer(text):
+        if opened is None:
+            opened = mark
+        elif mark["fence"].startswith(opened["fence"]) and not mark["info"]:
+            info = opened["info"].lower()
+            is_plain = info in _PLAIN_FENCES and not _CODE_LINE.search(text, opened.end(), mark.start())
+            if is_plain or info in _LATEX_FENCES | _MARKDOWN_FENCES:
+                spans += [opened.span(), mark.span()]
+                read.append((opened.end(), mark.start()))
+            else:
+                spans.append((opened.start(), mark.end()))
+            if info in _LATEX_FENCES and not has_delimiter(text, opened.end(), mark.start()):
+                blocks.append(Block(opened.end(), mark.start(), "display", opened.start(), mark.end()))
+            opened = None
+    if opened is not None and opened["info"].lower() not in _LATEX_FENCES | _MARKDOWN_FENCES | _PLAIN_FENCES:
+        spans.append((opened.start(), len(text)))  # a program that was cut off
+    text = blank(text, spans)
+    return blank(text, _behind_documents(text, read)), blocks
+
+
+def _behind_documents(text: str, fenced: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    r"""What stands behind `\end{document}`: to the end of the fence if the document stands in one, else all."""
+    spans: list[tuple[int, int]] = []
+    end = text.find(_END_OF_DOCUMENT)
+    while end >= 0:
+        stop = next((hi for lo, hi in fenced if lo <= end < hi), len(text))
+        spans.append((end, stop))
+        end = text.find(_END_OF_DOCUMENT, stop)
+    return spans
+
+
+def is_in_code(text: str, at: int) -> bool:
+    """Whether a place lies inside a code fence."""
+    return sum(1 for _ in _FENCE.finditer(text, 0, at)) % 2 == 1
+
+
+def without_end_of_code(text: str) -> str:
+    """A text that begins inside a code fence, with blanks up to where that closes."""
+    fence = _FENCE.search(text)
+    return blank(text, [(0, fence.end() if fence else len(text))])
+
+
+def thoughts(text: str) -> list[tuple[int, int]]:
+    """Thinking blocks: closed ones, one left open to the end, and what stands before a lone closing tag.
+
+    A channel ends with its message or where another begins; the end of a message alone closes no thought.
+    """
+    spans: list[tuple[int, int]] = []
+    opened: int | None = 0
+    is_open = is_channel = False
+    is_first = True
+    for mark in _THOUGHT.finditer(text):
+        if mark["stop"] and not (is_open and is_channel):
+            continue
+        if not (mark["close"] or mark["end"] or mark["done"] or mark["shut"] or mark["final"] or mark["stop"]):
+            if opened is None or is_first:
+                opened, is_open, is_channel = mark.start(), True, bool(mark["channel"])
+        elif opened is not None:
+            spans.append((opened, mark.end()))
+            opened, is_open = None, False
+        is_first = False
+    if is_open and opened is not None:
+        spans.append((opened, len(text)))
+    return spans
+
+
+# Comments inside formulas -----------------------------------------------------------------------------------------
+
+_AFTER_PERCENT = re.compile(r"%\s*(?:$|[.,;:)\]}]|\\[\]),;]|\\text|\\\\|\n)")
+
+
+def without_comments(text: str, blocks: Sequence[Block]) -> str:
+    r"""Blank the comments inside formulas: `%` to the end of the line, where it is no percent of a number.
+
+    `5%` is a percentage, and so is `5 %` with nothing behind it; `x = 2t % no` ends at its comment. TeX reads all three
+    as comments, but people and models write the first two in Markdown.
+    """
+    spans: list[tuple[int, int]] = []
+    for block in blocks:
+        position = block.start
+        while (position := text.find("%", position, block.end)) >= 0:
+            before = text[max(block.start, position - 40) : position]
+            if before.endswith("\\"):
+                position += 1
+                continue
+            is_touching = before[-1:].isdigit()
+            is_alone = before.rstrip(" ~")[-1:].isdigit() and _AFTER_PERCENT.match(text, position, block.end)
+            end = text.find("\n", position, block.end)
+            end = end if end >= 0 else block.end
+            if not (is_touching or is_alone):
+                spans.append((position, end))
+                position = end
+            position += 1
+    return blank(text, sorted(spans))

@@ -1,0 +1,1 @@
+"""LaTeX of one formula to an expression."""

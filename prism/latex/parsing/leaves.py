@@ -1,0 +1,558 @@
+r"""The leaves of the tree: numbers and symbols with all that belongs to them, and the arguments of LaTeX.
+
+A leaf takes its scripts at once: a number its power of ten or its degrees, a symbol its primes, subscript, label,
+accent and power. So `x_{1}'^{2}` is one token with a power for everything that follows.
+
+Arguments can hold anything, so reading is recursive. `Cursor` carries the two readers of `tree` that leaves and
+brackets need, instead of an import back into it: data flows one way, and a nested reading is a cursor of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+
+from prism.algebra.expr import Expr
+from prism.latex.parsing.names import (
+    ACCENTS,
+    DOTS,
+    PREFIXES,
+    ROMAN,
+    argument_at,
+    enclosed,
+    is_index,
+    label_of,
+    spell,
+    split_name,
+)
+from prism.latex.parsing.tokens import (
+    EXPONENT_READ,
+    MAX_DEPTH,
+    MAX_TEN_EXPONENT,
+    VARIANTS,
+    Fault,
+    Token,
+    describe,
+    unit_token,
+)
+
+MAX_PRIMES = 4  # a fourth derivative bends a beam; more is a slip
+
+TOP_ENDS = frozenset(("END", "}", "CLOSE", "FINISH"))
+BRACE_ENDS = frozenset(("}", "END", "FINISH"))
+SCRIPT_STARTS = frozenset(("^", "_", "PRIME"))
+_LABEL_STARS = frozenset(("*", r"\ast", r"\star"))
+_LABELLED = frozenset(("PAREN", "ABS", "FRAC", "BRACKET", "LISTED"))  # (a + b)^* is no power
+_PARTICLES = frozenset((r"\pi", r"\mu", r"\tau", "K", "W", r"\Sigma", r"\Lambda", r"\Xi", "D", "B"))
+# Words that stand as subscripts; `v_xt` is v_x times t.
+_SUBSCRIPTS = frozenset(
+    "net max min rms avg ave tot total eff com ext int kin pot rel esc hot cold sys env gas air water rot trans vib "
+    "obs ref crit rad abs final initial left right top bottom low high sun earth moon orbit mean out".split()
+)
+_PI = Expr("const", name="pi")
+
+
+@dataclass(slots=True)
+class Cursor:
+    r"""Where reading stands in the flat tokens.
+
+    Attributes:
+        siblings: reads siblings up to a token of a given type, which is left for the caller.
+        construct: reads the command or the bracket that this token begins, and appends it to the items.
+        depth: nesting of what is read now.
+        seen: Greek letters of the whole formula; `\varepsilon` is `\epsilon` unless both stand in it.
+    """
+
+    tokens: list[Token]
+    siblings: Callable[[Cursor, frozenset[str]], list[Token]]
+    construct: Callable[[Cursor, Token, list[Token]], None]
+    index: int = 0
+    depth: int = 0
+    seen: frozenset[str] = frozenset()
+
+    def descend(self) -> None:
+        """Enter a bracket or an argument."""
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise Fault(
+                self.tokens[self.index].pos, f"brackets or arguments nested more than {MAX_DEPTH} deep", kind="limit"
+            )
+
+    def apart(self, tokens: Sequence[Token], end: int, *, depth: int) -> list[Token]:
+        """Other flat tokens, which end at this offset, as siblings of their own."""
+        inner = Cursor([*tokens, Token("END", "", end)], self.siblings, self.construct, depth=depth)
+        return self.siblings(inner, TOP_ENDS)
+
+
+# Arguments and scripts --------------------------------------------------------------------------------------
+
+
+def read_argument(cursor: Cursor, *, splits: bool = False) -> list[Token]:
+    r"""One TeX argument: a group, or one token.
+
+    Args:
+        splits: `\frac12` takes the first digit and leaves the second; elsewhere two digits are a fault.
+    """
+    token = cursor.tokens[cursor.index]
+    if token.type == "{":
+        cursor.index += 1
+        items = cursor.siblings(cursor, BRACE_ENDS)
+        expect_brace(cursor)
+        if not items:
+            raise Fault(token.pos, "empty braces", "a number or a symbol in them")
+        return items
+    if token.type == "number" and len(token.text) > 1:
+        if splits and len(token.text) == 2 and token.text.isdigit():
+            cursor.tokens[cursor.index] = Token("number", token.text[1], token.pos + 1)
+            return [Token("NUM", token.text[0], token.pos)]
+        raise Fault(token.pos, f"`{token.text}` without braces where one digit is taken", "braces around it")
+    if token.type in ("letter", "number"):
+        cursor.index += 1
+        if token.type == "number":
+            return [Token("NUM", token.text, token.pos)]
+        return [_bare_symbol(cursor, token)]
+    if token.type == "command" or token.type == "OPEN":
+        cursor.descend()
+        cursor.index += 1
+        single: list[Token] = []
+        cursor.construct(cursor, token, single)
+        cursor.depth -= 1
+        return single
+    if token.type == "NABLA":
+        cursor.index += 1
+        return [Token("NABLA", "", token.pos, token.gap)]
+    if token.type in ("REL", "INFINITY"):
+        cursor.index += 1
+        return [token if token.type == "REL" else Token("INFINITY", "", token.pos, expr=Expr("infinity"))]
+    raise Fault(token.pos, describe(token), "an argument in braces")
+
+
+def expect_brace(cursor: Cursor) -> None:
+    """Move behind the brace that closes a group."""
+    token = cursor.tokens[cursor.index]
+    if token.type != "}":
+        raise Fault(token.pos, describe(token), "a closing brace")
+    cursor.index += 1
+
+
+def read_power(cursor: Cursor) -> list[Token]:
+    """Content of a superscript that is a power; several digits without braces are a fault."""
+    token = cursor.tokens[cursor.index]
+    if token.type == "number" and len(token.text) > 1:
+        raise Fault(token.pos, f"an exponent of several digits `{token.text}` without braces", "braces around it")
+    if token.type == "MINUS" and cursor.tokens[cursor.index + 1].type in ("number", "letter"):
+        after = cursor.tokens[cursor.index + 1]
+        if after.type == "letter" or len(after.text) > 1:
+            raise Fault(token.pos, "a minus sign as exponent", "braces around the exponent")
+        cursor.index += 1
+        return [token, *read_argument(cursor)]
+    return read_argument(cursor)
+
+
+def scripted(cursor: Cursor, item: Token) -> Token:
+    """Sub- and superscript, in both orders, of what is not a symbol."""
+    tokens = cursor.tokens
+    while (token := tokens[cursor.index]).type in ("^", "_"):
+        cursor.index += 1
+        if _skipped_empty(cursor):
+            continue
+        if token.type == "^":
+            if item.sup is not None:
+                raise Fault(token.pos, "a second superscript", "brackets around the first power")
+            inner, after = argument_at(tokens, cursor.index)
+            if item.type == "PAREN" and inner and all(part.type == "PRIME" for part in inner):
+                cursor.index = after
+                item = Token("LISTED", "opaque " + "'" * len(inner), item.pos, item.gap, args=[[item]])
+            elif item.text == "matrix" and [part.text for part in inner] == ["T"]:
+                cursor.index = after
+                item = Token("LISTED", "opaque T", item.pos, item.gap, args=[[item]])
+            elif item.type in _LABELLED and (label := label_of(inner)):
+                cursor.index = after
+                item = Token("LISTED", f"opaque {label}", item.pos, item.gap, args=[[item]])
+            else:
+                item.sup = read_power(cursor)
+        else:
+            if item.sub is not None:
+                raise Fault(token.pos, "a second subscript")
+            inner, _ = argument_at(tokens, cursor.index)
+            item.raw = inner
+            item.sub = _loose_argument(cursor, inner)
+    return item
+
+
+def _skipped_empty(cursor: Cursor) -> bool:
+    """Move behind a script that holds nothing, `x^{}`; False if there is something in it."""
+    one, two = cursor.tokens[cursor.index], cursor.tokens[min(cursor.index + 1, len(cursor.tokens) - 1)]
+    if one.type == "{" and two.type == "}":
+        cursor.index += 2
+        return True
+    return False
+
+
+def _loose_argument(cursor: Cursor, inner: list[Token]) -> list[Token]:
+    r"""Content of a subscript, or one symbol of its spelling where it is no mathematics (`\partial V`)."""
+    start = cursor.index
+    try:
+        return read_argument(cursor)
+    except Fault:
+        _, cursor.index = argument_at(cursor.tokens, start)
+        return [Token("SYM", spell(inner), cursor.tokens[start].pos)]
+
+
+# Numbers ----------------------------------------------------------------------------------------------------
+
+
+def read_number(cursor: Cursor, items: list[Token]) -> Token:
+    """A number with its power of ten, its exponent, or the marks of an angle."""
+    tokens = cursor.tokens
+    token = tokens[cursor.index]
+    cursor.index += 1
+    if items and items[-1].type == "NUM" and items[-1].sup is None and not items[-1].args:
+        raise Fault(token.pos, "two numbers side by side", "one number", "an operator between them")
+    text = token.text
+    glued = not token.gap and cursor.index > 1 and tokens[cursor.index - 2].type == "letter"
+    if glued and items and items[-1].type == "SYM" and items[-1].sup is None and items[-1].text not in ("i", "j"):
+        raise Fault(token.pos, "a digit right behind a letter: an index, a power, or a factor?", "_", "^",
+                    kind="ambiguous")  # fmt: skip
+    sign = tokens[cursor.index]
+    if sign.text in ("x", "X") and [part.text for part in tokens[cursor.index + 1 : cursor.index + 3]] == ["10", "^"]:
+        sign = tokens[cursor.index] = Token("TIMES", r"\times", sign.pos, sign.gap)  # 3 x 10^8
+    point = sign.type == "mark" and sign.text == "." and tokens[cursor.index + 1].type == "TIMES"
+    if point:
+        sign = tokens[cursor.index + 1]
+    if sign.type == "TIMES" and "e" not in text:
+        start = cursor.index + point
+        ten = tokens[start + 1] if tokens[start + 1].type != "{" else tokens[start + 2]
+        if ten.type == "number" and ten.text == "10":
+            power = _ten_power(cursor, start + 1)
+            if power is not None:
+                if items and items[-1].type == "SLASH" and "." not in text:
+                    raise Fault(ten.pos, "a power of ten after a slash and a number: is it in the denominator?",
+                                "brackets around the number", kind="ambiguous")  # fmt: skip
+                text = f"{text}e{power}"
+    if "." in text and tokens[cursor.index].type == "DOTS" and not tokens[cursor.index].gap:
+        cursor.index += 1  # `3.0303\ldots`: the digits go on
+    number = Token("NUM", text, token.pos, token.gap, raw=token.raw)
+    if tokens[cursor.index].type not in SCRIPT_STARTS:
+        return number
+    number = numeric_scripts(cursor, number)
+    if number.type == "QUANTITY" and items and _is_angle(items[-1]) and number.args[0][1].text.startswith("arc"):
+        before = items.pop()  # 5 degrees and 30 minutes
+        if before.type == "PAREN":
+            before.args = [[*before.args[0], Token("PLUS", "+", number.pos), number]]  # and 20 seconds
+            return before
+        plus = Token("PLUS", "+", number.pos)
+        return Token("PAREN", "(", before.pos, before.gap, args=[[before, plus, number]])
+    return number
+
+
+def _is_angle(item: Token) -> bool:
+    """Whether an item is a number of degrees, or of degrees and minutes, that minutes or seconds may follow."""
+    if item.type == "PAREN" and item.text == "(":
+        return len(item.args[0]) > 1 and item.sup is None and all(
+            part.type in ("QUANTITY", "PLUS") for part in item.args[0]
+        )  # fmt: skip
+    return item.type == "QUANTITY"
+
+
+def _ten_power(cursor: Cursor, index: int) -> int | None:
+    """Exponent of `10^{n}` at this index, and move behind it; None if n is not an integer."""
+    tokens = cursor.tokens
+    braced = tokens[index].type == "{"  # `\times {10}^{3}`
+    after = index + (3 if braced else 1)
+    if tokens[after].type != "^":
+        return None
+    inner, after = argument_at(tokens, after + 1)
+    if len(inner) == 3 and inner[0].type == "OPEN" and inner[2].type == "CLOSE":
+        inner = inner[1:2]
+    sign = 1
+    if len(inner) == 2 and inner[0].type in ("MINUS", "PLUS"):
+        sign = -1 if inner[0].type == "MINUS" else 1
+        inner = inner[1:]
+    if len(inner) == 1 and inner[0].type == "MINUS" and tokens[after].type == "number":  # 10^-3
+        sign, inner, after = -1, [tokens[after]], after + 1
+    elif len(inner) == 1 and tokens[after - 1].type != "}" and len(inner[0].text) > 1:
+        raise Fault(inner[0].pos, f"an exponent of several digits `{inner[0].text}` without braces", "braces around it")
+    if len(inner) != 1 or inner[0].type != "number" or not inner[0].text.isdigit():
+        return None
+    power = int(inner[0].text[:EXPONENT_READ])
+    if power > MAX_TEN_EXPONENT:
+        raise Fault(inner[0].pos, f"the power of ten 10^{power}; at most {MAX_TEN_EXPONENT} is read", kind="limit")
+    cursor.index = after
+    return sign * power
+
+
+def numeric_scripts(cursor: Cursor, number: Token) -> Token:
+    """What may stand after a number: a power, a degree sign, minutes and seconds of arc."""
+    tokens = cursor.tokens
+    token = tokens[cursor.index]
+    if token.type == "_":
+        raise Fault(token.pos, "a subscript on a number", "a symbol before it")
+    if token.type == "PRIME":
+        count = 0
+        while tokens[cursor.index].type == "PRIME":
+            cursor.index += 1
+            count += 1
+        unit = unit_token(("arcmin", "arcsec")[min(count, 2) - 1], token.pos)
+        return Token("QUANTITY", "", number.pos, number.gap, args=[[number, unit]])
+    inner, after = argument_at(tokens, cursor.index + 1)
+    if inner and all(part.type == "PRIME" for part in inner):
+        cursor.index = after
+        unit = unit_token(("arcmin", "arcsec")[min(len(inner), 2) - 1], token.pos)
+        return Token("QUANTITY", "", number.pos, number.gap, args=[[number, unit]])
+    if [part.text for part in inner if part.type not in ("{", "}") and part.text not in ROMAN] == ["o"]:
+        inner = [Token("command", r"\degree", token.pos)]  # the letter in place of the sign: `30^o`
+    if inner and inner[0].text in (r"\circ", r"\degree"):
+        cursor.index = after
+        return Token("QUANTITY", "", number.pos, number.gap, args=[[number, read_degree(cursor, inner, token.pos)]])
+    if len(inner) == 1 and inner[0].type in ("PLUS", "MINUS") and tokens[after].type != "number":
+        cursor.index = after
+        return Token("SYM", f"{number.text}^{{{inner[0].text}}}", number.pos, number.gap)
+    cursor.index += 1
+    number.sup = read_power(cursor)
+    return number
+
+
+def read_degree(cursor: Cursor, inner: list[Token], pos: int) -> Token:
+    r"""`^\circ`, `^\circ C`, `^{\circ}\mathrm{C}`, `^{\circ \mathrm{C}}`: the unit that follows a number."""
+    letters = [token for token in inner[1:] if token.type == "letter"]
+    if not letters:
+        tokens = cursor.tokens
+        index = cursor.index
+        if tokens[index].type == "command" and tokens[index].text in ROMAN:
+            piece, after = argument_at(tokens, index + 1)
+            if len(piece) == 1 and piece[0].text in ("C", "F", "K"):
+                letters, cursor.index = list(piece), after
+        elif tokens[index].text in ("C", "F") and tokens[index + 1].type not in SCRIPT_STARTS:
+            letters, cursor.index = [tokens[index]], index + 1
+    name = "".join(token.text for token in letters)
+    if name not in ("", "C", "F", "K"):
+        raise Fault(pos, f"the degree unit {name}", "C", "F")
+    unit = unit_token("deg" + name, pos)
+    if cursor.tokens[cursor.index].type == "^" and name:
+        cursor.index += 1
+        unit.sup = read_power(cursor)  # `^\circ\mathrm{C}^{-1}`
+    return unit
+
+
+# Symbols ----------------------------------------------------------------------------------------------------
+
+
+def _bare_symbol(cursor: Cursor, token: Token) -> Token:
+    """A letter without anything that may follow it."""
+    head = token.text
+    if head in VARIANTS and VARIANTS[head] not in cursor.seen:
+        head = VARIANTS[head]
+    if head == r"\pi":
+        return Token("CONST", head, token.pos, token.gap, expr=_PI)
+    return Token("SYM", head, token.pos, token.gap)
+
+
+def read_symbol(cursor: Cursor, token: Token) -> Token:
+    """A letter with everything that belongs to its name, and its power."""
+    symbol = _bare_symbol(cursor, token)
+    after = cursor.tokens[cursor.index]
+    if symbol.text in PREFIXES and after.type in ("letter", "command"):
+        prefixed = _prefixed(cursor, symbol.text, after)
+        if prefixed is not None:
+            prefixed.pos, prefixed.gap = token.pos, token.gap
+            return prefixed
+    if after.type not in SCRIPT_STARTS:
+        return symbol
+    return named(cursor, Token("SYM", symbol.text, token.pos, token.gap))
+
+
+def _prefixed(cursor: Cursor, head: str, after: Token) -> Token | None:
+    r"""The symbol behind `\Delta`, if it makes one symbol with it: `\Delta x_0`."""
+    start = cursor.index
+    cursor.index += 1
+    if after.type == "letter" and after.text not in (r"\Delta", r"\pi"):
+        inner = read_symbol(cursor, after)
+        exponential = inner.text == "e" and inner.sup is not None
+        if inner.type == "SYM" and not exponential:
+            return Token("SYM", f"{head} {inner.text}", after.pos, sup=inner.sup)
+    elif after.text in DOTS:
+        items: list[Token] = []
+        cursor.construct(cursor, after, items)
+        body = items[0].args[0]
+        if len(body) != 1 or body[0].type != "SYM":
+            raise Fault(after.pos, f"{head} before a dotted expression", "a dotted symbol")
+        body[0].text = f"{head} {body[0].text}"  # delta and d/dt change places
+        return items[0]
+    elif after.text in ACCENTS or after.text in ROMAN:
+        items = []
+        cursor.construct(cursor, after, items)
+        if len(items) == 1 and items[0].type in ("SYM", "ROMAN"):
+            inner = items[0]
+            name = spell(inner.raw) if inner.type == "ROMAN" else inner.text
+            product = inner.text == "math" and len(name) > 1 and name.islower()  # \Delta\mathrm{mc}^2
+            if inner.type == "SYM" or (name.isalnum() and not product):
+                return Token("SYM", f"{head} {name}", after.pos, sup=inner.sup)
+    cursor.index = start
+    return None
+
+
+def named(cursor: Cursor, item: Token) -> Token:
+    """Attach primes, subscript, label and power to a symbol; the name has one order: head, primes, subscript, label.
+
+    Two primes and more are a derivative by an unnamed variable, `?`.
+    """
+    tokens = cursor.tokens
+    primes, sub, label = 0, "", ""
+    sup: list[Token] | None = None
+    while (kind := tokens[_behind_nothing(tokens, cursor.index)].type) in SCRIPT_STARTS:
+        cursor.index = _behind_nothing(tokens, cursor.index)
+        here = tokens[cursor.index]
+        cursor.index += 1
+        if kind == "PRIME":
+            primes += 1
+            continue
+        if _skipped_empty(cursor):
+            continue
+        if kind == "_":
+            if sub:
+                raise Fault(here.pos, "a second subscript on one symbol")
+            sub = _subscript(cursor)
+            continue
+        inner, after = argument_at(tokens, cursor.index)
+        _refuse_lone_sign(item.text, tokens[cursor.index], tokens[cursor.index + 1])
+        count = sum(1 for _ in takewhile(lambda token: token.type == "PRIME", inner))
+        rest = inner[count:]
+        written = label_of(rest) or (spell(rest) if rest and is_index(item.text, rest) else None)
+        if rest and (sup is not None or label):
+            raise Fault(here.pos, "a second superscript on one symbol", "brackets around the first power")
+        primes += count
+        if _is_starred_power(rest):
+            label, cursor.index = spell(rest[:1]), after
+            sup = cursor.apart(rest[1:], here.pos, depth=cursor.depth)
+        elif written:
+            label, cursor.index = written, after
+        elif count:
+            sup = cursor.apart(rest, here.pos, depth=cursor.depth) if rest else sup
+            cursor.index = after
+        else:
+            sup = read_power(cursor)
+    name = item.text + "'" * (primes if primes < 2 else 0) + (f"_{sub}" if sub else "")
+    name += f"^{{{label}}}" if label else ""
+    if primes > MAX_PRIMES:
+        raise Fault(item.pos, f"{primes} primes on one symbol; at most {MAX_PRIMES} are read", kind="limit")
+    if primes >= 2:
+        base, free = Token("SYM", name, item.pos), Token("SYM", "?", item.pos)
+        return Token("DERIVATIVE", str(primes), item.pos, item.gap, args=[[base], [free]], sup=sup)
+    item.text, item.sup = name, sup
+    if name == r"\pi":
+        item.type, item.expr = "CONST", _PI
+    return item
+
+
+def _behind_nothing(tokens: list[Token], index: int) -> int:
+    r"""The index behind an empty pair of braces that only sets a prime apart: `p_1{}'`. In `R^a{}_b` they tell more."""
+    is_empty = tokens[index].type == "{" and tokens[index + 1].type == "}"
+    return index + 2 if is_empty and tokens[index + 2].type == "PRIME" else index
+
+
+def _is_starred_power(rest: list[Token]) -> bool:
+    r"""A label and a power in one superscript: `p^{*2}` is the square of p*."""
+    return len(rest) == 2 and rest[0].text in _LABEL_STARS and rest[1].type == "number"
+
+
+def _refuse_lone_sign(head: str, token: Token, follower: Token) -> None:
+    r"""`x^-1` without braces: TeX raises the minus sign alone, and the author means the number too.
+
+    Behind the letter of a particle it is its charge: `\pi^-\Sigma^+`.
+    """
+    if token.type == "PLUS" and follower.type == "letter":
+        return
+    charged = head in _PARTICLES and follower.type == "letter"
+    if token.type in ("MINUS", "PLUS") and follower.type in ("number", "letter") and not (follower.gap or charged):
+        raise Fault(token.pos, f"the sign `{token.text}` as exponent", "braces around the exponent")
+
+
+def _subscript(cursor: Cursor) -> str:
+    """Spelling of the subscript at the cursor, in braces unless it is one character or one command."""
+    token = cursor.tokens[cursor.index]
+    if token.type == "number" and len(token.text) > 1:
+        raise Fault(token.pos, f"a subscript of several digits `{token.text}` without braces", "braces around it")
+    if token.type in ("END", "}", "AMP", "ROW"):
+        raise Fault(token.pos, describe(token), "a subscript")
+    word = _word_at(cursor.tokens, cursor.index)
+    if word in _SUBSCRIPTS:  # F_net, typed without its braces
+        cursor.index += len(word)
+        return enclosed(word)
+    inner, cursor.index = argument_at(cursor.tokens, cursor.index)
+    text = spell(inner, folds=cursor.seen)
+    if not text:
+        raise Fault(token.pos, "an empty subscript")
+    return enclosed(text)
+
+
+def _word_at(tokens: Sequence[Token], index: int) -> str:
+    """Latin letters that stand together from this index on."""
+    word = ""
+    while tokens[index].type == "letter" and len(tokens[index].text) == 1 and not (word and tokens[index].gap):
+        word += tokens[index].text
+        index += 1
+    return word
+
+
+def accented(cursor: Cursor, token: Token) -> Token:
+    r"""A decorated symbol: `\vec{F_1}` and `\vec{F}_1` are one name; what is no symbol stays an opaque construct."""
+    mark = ACCENTS[token.text]
+    start = cursor.index
+    inner_tokens, after = argument_at(cursor.tokens, start)
+    if len(inner_tokens) > 1 and all(part.type == "number" for part in inner_tokens):  # \mathbf{7 9 8 6}
+        cursor.index = after
+        return scripted(cursor, Token("NUM", "".join(part.text for part in inner_tokens), token.pos, token.gap))
+    body = read_argument(cursor)
+    if len(body) == 1 and body[0].type in ("SYM", "CONST") and body[0].sup is None:
+        inner = body[0].text
+        if mark == r"\hat" and inner.startswith(r"\vec{"):
+            return named(cursor, Token("SYM", r"\hat{" + inner[5:], token.pos, token.gap))
+        if mark == r"\vec" and inner[:1] == "\\" and "{" in inner and not inner.startswith((r"\math", r"\Delta")):
+            return named(cursor, Token("SYM", inner, token.pos, token.gap))
+        head, scripts = split_name(inner)
+        return named(cursor, rejoined(Token("SYM", f"{mark}{{{head}}}", token.pos, token.gap), scripts, cursor))
+    if len(body) == 1 and body[0].type == "NABLA":
+        return scripted(cursor, body[0])
+    if len(body) == 1 and body[0].type == "NUM" and mark == r"\vec":
+        return scripted(cursor, body[0])
+    if mark == r"\vec" and [item.text for item in body[:1]] == ["d"] and len(body) == 2 and body[1].type == "SYM":
+        vector = named(cursor, Token("SYM", rf"\vec{{{body[1].text}}}", body[1].pos))  # \vec{ds} is d of a vector
+        return Token("SPLICE", "", token.pos, token.gap, args=[[Token("D", "d", token.pos), vector]])
+    if all(item.type in ("SYM", "ROMAN") and item.sup is None for item in body):
+        return named(cursor, Token("SYM", f"{mark}{{{spell(inner_tokens)}}}", token.pos, token.gap))
+    if mark == r"\vec" and token.text != r"\vec":
+        return scripted(cursor, Token("PAREN", "{", token.pos, token.gap, args=[body]))
+    if mark not in (r"\bar", r"\tilde", r"\hat", r"\underline"):
+        raise Fault(token.pos, f"{token.text} over something that is no symbol")
+    return scripted(cursor, Token("LISTED", f"opaque {mark}", token.pos, token.gap, args=[body]))
+
+
+def rejoined(item: Token, scripts: str, cursor: Cursor) -> Token:
+    """Put the scripts of an inner name behind the decorated head, unless more scripts follow outside."""
+    if not scripts:
+        return item
+    outer = cursor.tokens[cursor.index]
+    if outer.type in ("_", "PRIME") and (outer.type == "_") == ("_" in scripts):
+        raise Fault(outer.pos, "a second subscript on one symbol")
+    if outer.type == "PRIME":
+        cursor.index += 1
+        scripts = "'" + scripts
+    item.text += scripts
+    return item
+
+
+def dotted(cursor: Cursor, token: Token) -> Token:
+    r"""`\dot{x}_1`: the derivative of x_1 by time; the scripts belong to the symbol under the dot."""
+    order = DOTS[token.text]
+    time = Token("SYM", "t", token.pos)
+    body = read_argument(cursor)
+    if len(body) != 1 or body[0].type != "SYM" or body[0].sup is not None:
+        return scripted(cursor, Token("DERIVATIVE", order, token.pos, token.gap, args=[body, [time]]))
+    head, scripts = split_name(body[0].text)
+    inner = named(cursor, rejoined(Token("SYM", head, token.pos), scripts, cursor))
+    if inner.type != "SYM":
+        raise Fault(token.pos, "a dot and two primes on one symbol")
+    power, inner.sup = inner.sup, None
+    return Token("DERIVATIVE", order, token.pos, token.gap, args=[[inner], [time]], sup=power)

@@ -1,0 +1,488 @@
+r"""From characters to flat tokens: what each piece of LaTeX is, before nesting and position give it a meaning.
+
+`scan` cuts the text and gives Unicode its LaTeX spelling; the tables say which command is which kind of token. What
+follows works on these tokens and never on text again: `names` spells what is a name, `leaves`, `brackets` and `tree`
+nest them (`\frac` holds its two lists, a symbol its subscript), and `settle` decides what depends on neighbours.
+
+A tree of tokens, not a flat stream, because every rule of `settle` speaks about siblings ("up to the next plus"),
+and a flat stream would have to find the matching bracket again in each of them. Tokens are mutable, unlike the
+values that leave this package: freezing them tripled the time of a parse.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from prism.algebra.expr import Expr
+
+MAX_LENGTH = 4000  # characters; a formula of a person stays below 1,500
+MAX_TOKENS = 2000  # stops `a+a+a+...` that fits the length but not the later rooms
+MAX_DEPTH = 32  # nesting of brackets, braces and unbraced arguments; stops recursion (deepest of 21,858 real ones: 10)
+MAX_NESTING = 2 * MAX_DEPTH  # of brackets and braces in the text, counted before anything is read
+MAX_DIGITS = 60  # digits of one number; longer ones only cost time
+MAX_TEN_EXPONENT = 400  # |n| in 10^n of one number; floats end at 308
+EXPONENT_READ = 8  # digits of such an n that are looked at: enough to see that it is too large
+
+GAP_NONE, GAP_BLANK, GAP_SPACE, GAP_QUAD = 0, 1, 2, 3  # what stands before a token
+
+
+class Fault(Exception):
+    """A place that is not read; `parse` turns it into LatexSyntaxError with the author's text."""
+
+    def __init__(self, position: int, found: str, *expected: str, kind: str = "syntax") -> None:
+        super().__init__(found)
+        self.position = position
+        self.found = found
+        self.expected = expected
+        self.kind = kind
+
+
+@dataclass(slots=True)
+class Token:
+    """One token, or one tree of tokens.
+
+    Attributes:
+        type: kind while reading, a terminal of the grammar after `settle`.
+        text: spelling, name of a symbol, or digits of a number.
+        pos: offset in the author's text.
+        gap: what blank stands before it.
+        args: content, one list an argument.
+        sup: superscript that is a power, or None.
+        sub: subscript of what is not a symbol, or None.
+        raw: flat tokens of a roman text, a subscript or a bracket, as they were scanned.
+        expr: value of a leaf.
+    """
+
+    type: str
+    text: str
+    pos: int
+    gap: int = 0
+    args: Sequence[list[Token]] = ()
+    sup: list[Token] | None = None
+    sub: list[Token] | None = None
+    raw: Sequence[Token] = ()
+    expr: Expr | None = None
+
+
+OPERATORS = frozenset(("PLUS", "MINUS", "PM", "TIMES", "SLASH", "REL", "COMMA", "IMPLIES", "ROW", "SETOP", "OR",
+                       "COLON"))  # fmt: skip
+_NO_FACTORS = OPERATORS | {"FUNCTION", "INTEGRAL", "SERIES", "LIMIT"}
+_WORDS = {"END": "the end of the formula", "}": "a closing brace", "{": "an opening brace", "FINISH": r"an \end"}
+
+
+def is_factor(token: Token) -> bool:
+    """Whether a token can end an operand."""
+    return token.type not in _NO_FACTORS
+
+
+def describe(token: Token) -> str:
+    """A token in a reader's words."""
+    return _WORDS.get(token.type) or (f"`{token.text}`" if token.text else "nothing")
+
+
+def unit_token(name: str, pos: int) -> Token:
+    """A leaf that is a unit."""
+    return Token("UNIT", name, pos, expr=Expr("unit", name=name))
+
+
+# What the characters are ------------------------------------------------------------------------------------
+
+GREEK = frozenset(
+    "\\" + name
+    for name in (
+        "alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa varkappa lambda mu nu xi pi "
+        "varpi rho varrho sigma varsigma tau upsilon phi varphi chi psi omega "
+        "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
+    ).split()
+)
+_OTHER_LETTERS = frozenset(
+    (
+        r"\hbar",
+        r"\ell",
+        r"\hslash",
+        r"\lambdabar",
+        r"\digamma",
+        r"\beth",
+        r"\imath",
+        r"\jmath",
+        r"\aleph",
+        r"\wp",
+    )
+)
+LETTERS = GREEK | _OTHER_LETTERS
+VARIANTS = {r"\varepsilon": r"\epsilon", r"\varphi": r"\phi", r"\vartheta": r"\theta", r"\varrho": r"\rho",
+            r"\varsigma": r"\sigma", r"\varkappa": r"\kappa", r"\hslash": r"\hbar"}  # fmt: skip
+
+FUNCTIONS = {
+    "sin": "sin", "cos": "cos", "tan": "tan", "tg": "tan", "cot": "cot", "ctg": "cot", "sec": "sec", "csc": "csc",
+    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctg": "atan", "sinh": "sinh", "cosh": "cosh",
+    "tanh": "tanh", "coth": "coth", "sh": "sinh", "ch": "cosh", "th": "tanh", "arsinh": "asinh", "arcosh": "acosh",
+    "artanh": "atanh", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh", "exp": "exp", "ln": "ln",
+    "log": "log", "lg": "log10", "max": "max", "min": "min", "det": "det", "arg": "arg", "sgn": "sgn", "sign": "sgn",
+    "sech": "sech", "csch": "csch", "asin": "asin", "acos": "acos", "atan": "atan", "erf": "erf", "erfc": "erfc",
+    "Tr": "Tr", "tr": "Tr", "sinc": "sinc", "gcd": "gcd", "dim": "dim", "ker": "ker", "sup": "sup",
+    "inf": "inf", "lcm": "lcm", "argmax": "argmax", "argmin": "argmin", "rank": "rank", "diag": "diag", "trace": "Tr",
+    "limsup": "limsup", "liminf": "liminf", "Pr": "Pr", "hom": "hom", "deg": "deg", "cosec": "csc", "cosech": "csch",
+    "arccot": "acot", "arcctg": "acot", "acot": "acot", "arcsec": "asec", "asec": "asec", "arccsc": "acsc",
+    "arccosec": "acsc", "acsc": "acsc", "arcoth": "acoth", "arccoth": "acoth", "acoth": "acoth", "arsech": "asech",
+    "arcsech": "asech", "asech": "asech", "arcsch": "acsch", "arccsch": "acsch", "acsch": "acsch",
+    "Arcsin": "asin", "Arccos": "acos", "Arctan": "atan", "Ln": "ln", "lb": "log2", "ld": "log2",
+    "acosh": "acosh", "asinh": "asinh", "atanh": "atanh", "tgh": "tanh", "cth": "coth",
+    "Re": "Re", "Im": "Im", "sn": "sn", "cn": "cn", "dn": "dn", "cis": "cis", "Arg": "Arg", "Log": "Log",
+    "floor": "floor", "ceil": "ceiling", "adj": "adj", "span": "span",
+}  # fmt: skip
+# Words that are also names or units; upright, they are functions where `\operatorname` or a bracket says so.
+_ALSO_WORDS = frozenset(
+    "min max th sh ch tr dim ker deg Pr inf sup sn cn dn hom rank Re Im arcsec asec lb ld Log floor span adj".split()
+)
+ROMAN_FUNCTIONS = frozenset(FUNCTIONS) - _ALSO_WORDS
+UNIT_FUNCTIONS = frozenset(("sec", "min", "deg", "arcsec", "asec", "lb"))  # behind a number they are units
+PLAIN_FUNCTIONS = ("arcsinh arccosh arctanh arcsin arccos arctan sinh cosh tanh sin cos tan exp ln log sqrt").split()
+
+RELATION_TEXT = {
+    "=": "=", "==": "=", "<": "<", ">": ">", "<=": "<=", ">=": ">=", "!=": "!=", ":=": "equiv",
+    r"\approx": "approx", r"\simeq": "approx", r"\cong": "approx", r"\sim": "sim", r"\equiv": "equiv",
+    r"\triangleq": "equiv", r"\doteq": "equiv", r"\coloneqq": "equiv", r"\approxeq": "approx",
+    r"\lt": "<", r"\gt": ">", r"\le": "<=", r"\leq": "<=", r"\leqslant": "<=", r"\leqq": "<=",
+    r"\ge": ">=", r"\geq": ">=", r"\geqslant": ">=", r"\geqq": ">=", r"\ll": "<<", r"\gg": ">>", r"\ne": "!=",
+    r"\neq": "!=", r"\propto": "propto", r"\to": "to", r"\rightarrow": "to", r"\longrightarrow": "to",
+    r"\asymp": "sim", r"\thickapprox": "approx", r"\thicksim": "sim", r"\eqsim": "approx",
+    r"\lll": "<<", r"\ggg": ">>", r"\gtrsim": ">~", r"\gtrapprox": ">~", r"\lesssim": "<~", r"\lessapprox": "<~",
+    r"\varpropto": "propto", r"\mapsto": "to", r"\leftrightarrow": "to", r"\longleftrightarrow": "to",
+    r"\leftarrow": "to", r"\longmapsto": "to", r"\rightleftharpoons": "to", r"\searrow": "to", r"\nearrow": "to",
+    r"\in": "in", r"\notin": "notin", r"\subset": "subset", r"\subseteq": "subset", r"\perp": "perp",
+    r"\mid": "divides", "->": "to",
+}  # fmt: skip
+IMPLICATIONS = frozenset((r"\Rightarrow", r"\implies", r"\therefore", r"\because", r"\Longrightarrow",
+                          r"\Leftrightarrow", r"\iff", r"\Longleftrightarrow", r"\Leftarrow",
+                          r"\Longleftarrow", r"\impliedby", "=>"))  # fmt: skip
+
+TYPES = {
+    "+": "PLUS", "-": "MINUS", r"\pm": "PM", r"\mp": "PM", "*": "TIMES", r"\cdot": "TIMES", r"\times": "TIMES",
+    r"\ast": "TIMES", "/": "SLASH", r"\div": "SLASH", ",": "COMMA", ";": "COMMA", "!": "BANG", "'": "PRIME",
+    "^": "^", "_": "_", r"\_": "_", "{": "{", "}": "}", "&": "AMP", "\\\\": "ROW", r"\cr": "ROW", r"\newline": "ROW",
+    "(": "OPEN", "[": "OPEN", r"\{": "OPEN", r"\lbrace": "OPEN", r"\langle": "OPEN", r"\lvert": "OPEN",
+    r"\lbrack": "OPEN", r"\lVert": "OPEN", ")": "CLOSE", "]": "CLOSE", r"\}": "CLOSE", r"\rbrace": "CLOSE",
+    r"\rangle": "CLOSE", r"\rvert": "CLOSE", r"\rbrack": "CLOSE", r"\rVert": "CLOSE", "|": "BAR", r"\vert": "BAR",
+    r"\mid": "BAR", r"\|": "NORM", r"\Vert": "NORM", r"\lfloor": "OPEN", r"\rfloor": "CLOSE",
+    r"\lceil": "OPEN", r"\rceil": "CLOSE", r"\lor": "OR", r"\vee": "OR", r"\cup": "SETOP", r"\cap": "SETOP",
+    r"\setminus": "SETOP", r"\oplus": "SETOP", r"\bigcup": "SETOP", r"\bigcap": "SETOP", r"\otimes": "TIMES",
+    r"\wedge": "TIMES", "//": "TIMES", r"\land": "ROW", r"\choose": "OVER", r"\atop": "OVER", r"\cdotp": "TIMES",
+    r"\ddots": "DOTS", r"\vdots": "DOTS", r"\dotsc": "DOTS", r"\dotsb": "DOTS", r"\hdots": "DOTS", "...": "DOTS",
+    r"\bigtriangledown": "NABLA", r"\triangledown": "NABLA", r"\grad": "NABLA", ":": "COLON", r"\colon": "COLON",
+    r"\%": "PERCENT", "%": "PERCENT", "‰": "PERCENT", r"\infty": "INFINITY", r"\partial": "PARTIAL_SIGN",
+    r"\nabla": "NABLA", r"\int": "INTEGRAL", r"\iint": "INTEGRAL", r"\iiint": "INTEGRAL", r"\oint": "INTEGRAL",
+    r"\oiint": "INTEGRAL", r"\sum": "SERIES", r"\prod": "SERIES", r"\lim": "LIMIT", r"\dots": "DOTS",
+    r"\ldots": "DOTS", r"\cdots": "DOTS", r"\prime": "PRIME", r"\over": "OVER",
+    **dict.fromkeys([sign for sign in RELATION_TEXT if sign != r"\mid"], "REL"),
+    **dict.fromkeys(IMPLICATIONS, "IMPLIES"), **dict.fromkeys(LETTERS, "letter"),
+}  # fmt: skip
+_SAME_DELIMITER = {r"\lbrace": r"\{", r"\rbrace": r"\}", r"\lvert": "|", r"\rvert": "|", r"\vert": "|", r"\mid": "|",
+                   r"\lVert": r"\|", r"\rVert": r"\|", r"\Vert": r"\|", r"\lbrack": "[", r"\rbrack": "]",
+                   "<": r"\langle", ">": r"\rangle", "{": r"\{", "}": r"\}"}  # fmt: skip
+
+_DELIMITERS = frozenset(("OPEN", "CLOSE", "BAR", "NORM"))
+
+_SPACES = {
+    **dict.fromkeys((r"\,", r"\;", r"\:", r"\>", r"\ ", "~"), GAP_SPACE),
+    **dict.fromkeys((r"\enspace", r"\thinspace", r"\enskip", r"\medspace"), GAP_SPACE),
+    r"\eqquad": GAP_QUAD, r"\!": GAP_NONE, r"\quad": GAP_QUAD, r"\qquad": GAP_QUAD,
+}  # fmt: skip
+_SILENT = frozenset((r"\displaystyle", r"\textstyle", r"\scriptstyle", r"\limits", r"\nolimits", r"\displaylimits",
+                     r"\nonumber", r"\notag", r"\allowbreak", r"\relax", r"\middle", r"\mathop", r"\ensuremath",
+                     r"\mathstrut", r"\strut", r"\hline", r"\centering", r"\mathrel", r"\mathbin", r"\mathord",
+                     r"\nobreak", r"\hfill", r"\hfil", r"\smash", r"\scriptscriptstyle", r"\small", r"\large",
+                     r"\normalsize", r"\footnotesize", r"\tiny", r"\Large", r"\LARGE", r"\huge", r"\Huge",
+                     r"\noindent", r"\par", r"\bgroup", r"\egroup", r"\rmfamily", r"\upshape", r"\mathsurround",
+                     r"\medskip", r"\smallskip", r"\bigskip", r"\hskip", r"\unboldmath", r"\null",
+                     r"\protect"))  # fmt: skip
+
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ", "0123456789+-n")
+_SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉₊₋", "0123456789+-")
+_UNICODE = {
+    **dict(zip("αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ",
+               (r"\alpha \beta \gamma \delta \epsilon \zeta \eta \theta \iota \kappa \lambda \mu \nu \xi \pi \rho "
+                r"\sigma \tau \upsilon \phi \chi \psi \omega \Gamma \Delta \Theta \Lambda \Xi \Pi \Sigma \Upsilon "
+                r"\Phi \Psi \Omega").split(), strict=True)),
+    "ϵ": r"\epsilon", "ϕ": r"\phi", "ϑ": r"\theta", "µ": r"\mu", "∆": r"\Delta", "ħ": r"\hbar",
+    "ℏ": r"\hbar", "ℓ": r"\ell", "·": r"\cdot", "⋅": r"\cdot", "∙": r"\cdot", "•": r"\cdot", "×": r"\times",
+    "−": "-", "–": "-", "÷": r"\div", "∞": r"\infty", "≈": r"\approx", "≃": r"\simeq", "≅": r"\cong",
+    "≡": r"\equiv", "≤": r"\le", "≥": r"\ge", "⩽": r"\le", "⩾": r"\ge", "≪": r"\ll", "≫": r"\gg", "≠": r"\ne",
+    "∝": r"\propto", "→": r"\to", "⇒": r"\Rightarrow", "⟹": r"\Rightarrow", "∴": r"\therefore", "±": r"\pm",
+    "∓": r"\mp", "∂": r"\partial", "∇": r"\nabla", "∫": r"\int", "∮": r"\oint", "∑": r"\sum", "∏": r"\prod",
+    "°": r"\degree", "⟨": r"\langle", "⟩": r"\rangle", "‖": r"\|", "∣": "|", "′": "'", "’": "'", "‘": "'", "∗": "*",
+    "√": r"\sqrt", "\u00c5": r"\AA", "\u212b": r"\AA", "″": "''", "…": r"\dots", "†": r"\dagger",
+    "⟶": r"\to", "∥": r"\|", "⊥": r"\perp", "⊙": r"\odot", "⇔": r"\iff",
+    "⟺": r"\iff", "⇐": r"\Leftarrow", "∈": r"\in", "∉": r"\notin", "∪": r"\cup", "∩": r"\cap", "⊂": r"\subset",
+    "⊆": r"\subseteq", "⊗": r"\otimes", "⊕": r"\oplus", "∧": r"\wedge", "∨": r"\lor", "∼": r"\sim", "∽": r"\sim",
+    "≳": r"\gtrsim", "≲": r"\lesssim", "↦": r"\mapsto", "↔": r"\leftrightarrow", "⟷": r"\leftrightarrow",
+    "∠": r"\angle", "△": r"\triangle", "▽": r"\nabla", "∅": r"\emptyset", "⌊": r"\lfloor", "⌋": r"\rfloor",
+    "⌈": r"\lceil", "⌉": r"\rceil", "⋯": r"\cdots", "↑": r"\uparrow", "↓": r"\downarrow", "ı": r"\imath",
+    "⟂": r"\perp", "≔": ":=", "≜": r"\triangleq", "≐": r"\doteq", "⁄": "/", "∕": "/", "⨯": r"\times",
+    "⋆": r"\star", "‐": "-", "‑": "-", "—": "-", "＝": "=", "（": "(", "）": ")", "，": ",", "＋": "+", "＜": "<",
+    "＞": ">", "ℎ": "h", "ⅇ": "e", "ⅈ": "i", "ϱ": r"\rho", "ς": r"\sigma", "ϰ": r"\kappa", "ϖ": r"\varpi",
+    "\u2126": r"\Omega", "∬": r"\iint", "∭": r"\iiint", "∯": r"\oiint", "⇌": r"\rightleftharpoons",
+    "←": r"\leftarrow", "⟵": r"\leftarrow",
+}  # fmt: skip
+_COMBINING = {"\u0302": r"\hat", "\u0304": r"\bar", "\u0305": r"\bar", "\u0303": r"\tilde", "\u0307": r"\dot",
+              "\u0308": r"\ddot", "\u20d7": r"\vec", "\u0301": r"\acute", "\u0300": r"\grave"}  # fmt: skip
+_FRACTION_SIGNS = {"½": "12", "¼": "14", "¾": "34", "⅓": "13", "⅔": "23", "⅛": "18"}
+
+# Commands under another name.
+_SAME_COMMAND = {r"\operatorname*": r"\operatorname", r"\textdegree": r"\degree", r"\varnothing": r"\emptyset",
+                 r"\degreeCelsius": r"\celsius", "℃": r"\celsius"}  # fmt: skip
+_SAME_SIGN = {r"\upmu": r"\mu", r"\textmu": r"\mu", r"\backslash": r"\setminus", r"\smallsetminus": r"\setminus",
+              **dict.fromkeys((r"\permil", r"\perthousand", r"\textperthousand"), "‰")}  # fmt: skip
+
+# Words of plain text that no author writes as products: Greek letters (`mu`, `nu` and `xi` are also products), and
+# quantities that are written like a word, as in `KE + PE = E`.
+_GREEK_WORDS = ("pi theta omega alpha beta gamma delta epsilon lambda sigma phi rho hbar Theta Omega Delta Sigma "
+                "Phi").split()  # fmt: skip
+NAMES = frozenset(("KE", "PE", "GPE", "EPE", "SPE", "emf", "EMF", "const", "constant", "rpm"))
+_WORDS_OF_TEXT = {**{word: "\\" + word for word in _GREEK_WORDS}, **{word: word for word in NAMES}}
+
+# Commands that a later line of `_SCAN` may read with what follows them; any other is cut at once, by the first line.
+_LONGER = (
+    "left|right|[bB]ig|begin|end|q?quad|thin|med|ensk|label|tag|eqref|ref|cite|eqno|rule|[vh]space|[vh]?phantom"
+    r"|(?:text)?color|cdot\s*\\cdot|operatorname\*"
+)
+_SCAN = re.compile(
+    r"""
+    (?P<alone>[A-Za-z](?![A-Za-z])|[+(){}^_'\[\]|,]|-(?!>)|=(?![=>])|/(?!/)|[0-9](?=[])}+\-^_=/*|a-df-zA-DF-Z])|\\(?!LONGER)[a-zA-Z]+)
+  | (?P<space>[\s~\u2009\u202f\u00a0\u2002\u2003\u200b]+|\\[,;:!>\ ]
+        |\\(?:q?quad|enspace|thinspace|enskip|medspace)(?![a-zA-Z]))
+  | (?P<number>(?:[1-9]\d{0,2}(?:,\d{3})+|\d{1,3}(?:(?:\{,\}|\\,|\\\ |~|,\\!)\d{3})+
+            |\d{1,3}(?:(?:\\,\s|\s\\,|\u2009|\u202f)\d{3})+|\d+)
+        (?:(?:\.|\{,\})\d+(?:(?:\\,|\{,\}|\u2009|\u202f)\d{3})*(?!\d))?(?:[eE][+-]?\d+(?![\d.]))?|\.\d+(?:[eE][+-]?\d+)?)
+  | (?P<word>(?<![A-Za-z\\])(?:WORDS)(?![A-Za-z]))
+  | (?P<plain>(?<![A-Za-z\\])(?:(?:Re|Im)(?=\s*(?:\\left\s*)?[(\[{])
+        |(?:PLAIN)(?=\s*(?:\\left\s*)?[({^]|\s+[A-Za-z0-9\\]|\s*[α-ωΑ-Ω]|[A-Z](?![A-Za-z]))))
+  | (?P<drop>\\(?:label|tag\*?|eqref|ref|cite[pt]?|vspace\*?|hspace\*?|[vh]?phantom|textcolor|color)\s*\{[^{}]*\}
+        |\\eqno\s*(?:\{[^{}]*\}|\([^()]*\))|\\rule\s*\{[^{}]*\}\s*\{[^{}]*\}
+        |\\end\s*\{(?:ROWS)\*?\}|\\begin\s*\{(?:ROWS)\*?\}(?:\s*\{\d+\})?)
+  | (?P<begin>\\begin\s*\{(?:array|tabular)\}\s*(?:\[[a-z]\])?\s*\{[^{}]*\}|\\begin\s*\{[a-zA-Z]+\*?\})
+  | (?P<end>\\end\s*\{[a-zA-Z]+\*?\})
+  | (?P<sized>\\(?:left|right|[bB]igg?[lrm]?)(?![a-zA-Z])\s*(?:\\[a-zA-Z]+|\\[{}|]|[()\[\]|./<>])
+        |\\left\s*\{|\\right\s*\}|\\[bB]igg?[lrm]?\s*\{\s*(?:\\[a-zA-Z]+|\\[{}|]|[()\[\]|./<>])\s*\})
+  | (?P<dots>\\cdot\s*\\cdot\s*\\cdot(?![a-zA-Z])|\.\s\.\s\.)
+  | (?P<command>\\operatorname\*|\\[a-zA-Z]+|\\\\(?:\[[^\]]*\])?|\\.)
+  | (?P<up>[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ]+)
+  | (?P<down>[₀₁₂₃₄₅₆₇₈₉₊₋]+)
+  | (?P<other><=|>=|!=|:=|==|=>|->|\.\.\.|//|.)
+    """.replace("PLAIN", "|".join(PLAIN_FUNCTIONS))
+    .replace("LONGER", _LONGER)
+    .replace("WORDS", "|".join(_WORDS_OF_TEXT))
+    .replace(
+        "ROWS", "aligned|align|split|gathered|gather|equation|eqnarray|alignat|alignedat|multline|flalign|displaymath"
+    ),
+    re.VERBOSE | re.DOTALL,
+)
+# The same without names of groups: most pieces tell what they are by their text, and a bare `findall` is faster.
+_PIECES = re.compile(re.sub(r"\(\?P<[a-z]+>", "(?:", _SCAN.pattern), _SCAN.flags)
+# What is one token whatever stands around it: its type and its text.
+_SIMPLE = {
+    **{letter: ("letter", letter) for letter in string.ascii_letters},
+    **{digit: ("number", digit) for digit in string.digits},
+    **{text: (kind, _SAME_DELIMITER.get(text, text) if kind in _DELIMITERS else text) for text, kind in TYPES.items()},
+}
+_SIMPLE |= {word: ("letter", name) for word, name in _WORDS_OF_TEXT.items()}
+_SIMPLE |= {sign: _SIMPLE[text] for sign, text in (_UNICODE | _SAME_SIGN).items() if text in _SIMPLE}
+_SIMPLE |= {command: ("command", same) for command, same in _SAME_COMMAND.items()}
+_GROUPING = re.compile(r"\{,\}|,\\!|\\[, ]|[,~\s\u2009\u202f]")
+_SIZE = re.compile(r"\\[a-zA-Z]+")
+_ENVIRONMENT = re.compile(r"\{\s*([a-zA-Z]+\*?)\s*\}")
+
+
+def scan(latex: str) -> list[Token]:
+    """Cut the text into flat tokens, with an END token at the end.
+
+    Errors:
+        Fault: a limit is passed, or a character stands outside the accepted set.
+    """
+    start, stop = _bounds(latex)
+    if stop - start > MAX_LENGTH:
+        raise Fault(start, f"a formula of {stop - start} characters; at most {MAX_LENGTH} are read", kind="limit")
+    tokens: list[Token] = []
+    add = tokens.append
+    gap = 0
+    behind = start
+    for text in _PIECES.findall(latex, start, stop):
+        pos = behind
+        behind += len(text)
+        simple = _SIMPLE.get(text)
+        if simple is not None:
+            add(Token(simple[0], simple[1], pos, gap))
+            gap = 0
+            continue
+        if text == " ":
+            gap = gap or GAP_BLANK
+            continue
+        match = _SCAN.match(latex, pos, stop)
+        kind = match.lastgroup if match else None
+        if kind == "space":
+            gap = max(gap, _SPACES.get(text, GAP_SPACE if "~" in text else GAP_BLANK))
+            continue
+        if kind == "number":
+            add(Token("number", _digits(text, pos), pos, gap, raw=(Token("COMMA", ",", pos),) if "," in text else ()))
+        elif kind == "alone" or kind == "command" or kind == "other":
+            spelled = _UNICODE.get(text, text)
+            if spelled in _SILENT:
+                continue
+            _scan_rare(tokens, spelled, pos, gap)
+        elif kind == "drop":
+            continue
+        else:
+            _scan_compound(tokens, kind or "", text, pos, gap)
+        gap = 0
+    if len(tokens) > MAX_TOKENS:
+        raise Fault(
+            tokens[MAX_TOKENS].pos, f"a formula of {len(tokens)} tokens; at most {MAX_TOKENS} are read", kind="limit"
+        )
+    add(Token("END", "", stop))
+    if len(tokens) > MAX_NESTING:
+        _refuse_nesting(tokens)
+    return tokens
+
+
+def _refuse_nesting(tokens: list[Token]) -> None:
+    """Every later pass recurses into brackets and braces, so their nesting is bounded here, once."""
+    depth = 0
+    for token in tokens:
+        if token.type in ("{", "OPEN"):
+            depth += 1
+            if depth > MAX_NESTING:
+                raise Fault(token.pos, f"brackets and braces nested more than {MAX_NESTING} deep", kind="limit")
+        elif token.type in ("}", "CLOSE"):
+            depth = max(depth - 1, 0)
+
+
+def _bounds(latex: str) -> tuple[int, int]:
+    """Where the formula starts and stops, without its dollars and the punctuation of the sentence around it."""
+    start, stop = 0, len(latex)
+    while start < stop:
+        while start < stop and latex[start].isspace():
+            start += 1
+        kept = stop
+        while start < stop:
+            last = latex[stop - 1]
+            escaped = stop - start > 1 and latex[stop - 2] == "\\"
+            if escaped and last in ",;:! \\":
+                stop -= 2
+            elif last.isspace() or (last in ".,;~" and not _belongs(latex, start, stop)):
+                stop -= 1
+            else:
+                break
+        for left, right in (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]")):
+            wide = len(left) + len(right)
+            if stop - start >= wide and latex.startswith(left, start) and latex.endswith(right, start, stop):
+                start, stop = start + len(left), stop - len(right)
+                break
+        else:
+            if kept == stop:
+                break
+    return start, stop
+
+
+def _belongs(latex: str, start: int, stop: int) -> bool:
+    r"""Whether the full stop at the end is part of the formula: of `\right.` or of an ellipsis."""
+    if latex.endswith(r"\right.", start, stop):
+        return True
+    return latex.endswith("...", start, stop) and not latex.endswith("....", start, stop)
+
+
+def _digits(text: str, pos: int) -> str:
+    """Digits as written, without what only groups them; a comma in braces before other than three digits is decimal."""
+    if not text.isdigit():
+        if "{,}" in text and (text.startswith("0{,}") or not re.search(r"\{,\}\d{3}(?!\d)", text)):
+            text = text.replace("{,}", ".", 1)
+        text = _GROUPING.sub("", text)
+        if text[0] == ".":
+            text = "0" + text
+        mantissa, _, exponent = text.lower().partition("e")
+        if exponent and abs(int(exponent[:EXPONENT_READ])) > MAX_TEN_EXPONENT:
+            raise Fault(
+                pos, f"the power of ten 10^{exponent[:EXPONENT_READ]}; at most {MAX_TEN_EXPONENT} is read", kind="limit"
+            )
+        text = f"{mantissa}e{int(exponent)}" if exponent else mantissa
+    if len(text) > MAX_DIGITS:
+        raise Fault(pos, f"a number of {len(text)} digits; at most {MAX_DIGITS} are read", kind="limit")
+    return text
+
+
+def _scan_rare(tokens: list[Token], text: str, pos: int, gap: int) -> None:
+    """Characters and commands outside the common table."""
+    if text in _FRACTION_SIGNS:
+        tokens.append(Token("command", r"\frac", pos, gap))
+        for digit in _FRACTION_SIGNS[text]:
+            tokens.extend((Token("{", "{", pos, gap), Token("number", digit, pos, gap), Token("}", "}", pos, gap)))
+    elif text == "''":
+        tokens.extend((Token("PRIME", "'", pos, gap), Token("PRIME", "'", pos)))
+    elif text[0] == "\\" and len(text) > 1 and not text.startswith("\\\\"):
+        tokens.append(Token("command", text, pos, gap))
+    elif text.startswith("\\\\"):
+        tokens.append(Token("ROW", "\\\\", pos, gap))
+    elif text in _COMBINING and tokens and tokens[-1].type == "letter":
+        letter = tokens.pop()  # the mark stands behind its letter
+        tokens.extend((Token("command", _COMBINING[text], letter.pos, letter.gap), letter))
+    elif not text.isascii() and (plain := unicodedata.normalize("NFKD", text)) != text:
+        _scan_compatible(tokens, plain, text, pos, gap)
+    elif text in '.?"@#`$' or text == "\\":
+        tokens.append(Token("mark", text, pos, gap))
+    else:
+        tokens.append(Token("unknown", text, pos, gap))
+
+
+def _scan_compatible(tokens: list[Token], plain: str, text: str, pos: int, gap: int) -> None:
+    """A letter of a mathematical alphabet, or one with its accent: `𝑑`, `ẑ`."""
+    letter = _UNICODE.get(plain[0], plain[0])
+    kind = TYPES.get(letter, "letter" if letter.isascii() and letter.isalpha() else "")
+    if kind != "letter" or any(mark not in _COMBINING for mark in plain[1:]):
+        tokens.append(Token("unknown", text, pos, gap))
+        return
+    tokens.extend(Token("command", _COMBINING[mark], pos, gap) for mark in reversed(plain[1:]))
+    tokens.append(Token("letter", letter, pos, 0 if len(plain) > 1 else gap))
+
+
+def _scan_compound(tokens: list[Token], kind: str, text: str, pos: int, gap: int) -> None:
+    """Matches that stand for more than one token, or that carry a name."""
+    if kind == "up" or kind == "down":
+        sign, digits = ("^", _SUPERSCRIPTS) if kind == "up" else ("_", _SUBSCRIPTS)
+        tokens.extend((Token(sign, sign, pos), Token("{", "{", pos)))
+        pieces = re.findall(r"\d+|\D", text.translate(digits))
+        tokens.extend(Token("number" if part.isdigit() else TYPES.get(part, "letter"), part, pos) for part in pieces)
+        tokens.append(Token("}", "}", pos))
+    elif kind == "sized":
+        tokens.append(_sized(text, pos, gap))
+    elif kind == "dots":
+        tokens.append(Token("DOTS", r"\dots", pos, gap))
+    elif kind == "plain":
+        tokens.append(Token("command", "\\" + text, pos, gap, raw=(Token("plain", text, pos),)))
+    else:
+        name = _ENVIRONMENT.search(text)
+        tokens.append(Token("BEGIN" if kind == "begin" else "FINISH", name.group(1) if name else "", pos, gap))
+
+
+def _sized(text: str, pos: int, gap: int) -> Token:
+    r"""A delimiter with its size; `\left`, `\right` and the `l` and `r` of `\bigl`, `\bigr` say which side a bar is."""
+    size = _SIZE.match(text)
+    word = size.group() if size else ""
+    delimiter = text[len(word) :].strip()
+    if len(delimiter) > 1 and delimiter[0] == "{":  # `\Big{(}`
+        delimiter = delimiter[1:-1].strip()
+    delimiter = _SAME_DELIMITER.get(delimiter, delimiter)
+    side = "OPEN" if word == r"\left" or word.endswith("l") else "CLOSE" if word[-1] in "rt" else ""
+    paired = word in (r"\left", r"\right")
+    known = TYPES.get(delimiter, "")
+    if delimiter == "/" and not paired:
+        return Token("SLASH", delimiter, pos, gap)
+    if delimiter == "." and paired:
+        return Token(side, delimiter, pos, gap)
+    if known in ("BAR", "NORM"):
+        return Token(side or known, delimiter, pos, gap)
+    if known in ("OPEN", "CLOSE"):
+        return Token(known, delimiter, pos, gap)
+    raise Fault(pos, f"the size {word} before {delimiter}", "a bracket")

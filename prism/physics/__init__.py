@@ -1,0 +1,1 @@
+"""Units, constants and dimensions, and the context of a problem."""

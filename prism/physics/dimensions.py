@@ -1,0 +1,110 @@
+r"""Dimensions of expressions: `v t` is a length where v and t are a speed and a time.
+
+Each operator says in the op-table how the dimension of its result follows from those of its operands. What is not
+known (a symbol without unit, an integral) stays open and is consistent with everything: only what is certainly wrong
+is called inconsistent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from prism.algebra.expr import OPS, Expr, Formula
+from prism.physics.units import BASE_UNITS, Dimension
+
+PURE: Dimension = (Fraction(0),) * len(BASE_UNITS)
+_BASE = {
+    rf"\unit{{{name}}}": tuple(Fraction(int(name == other)) for other in BASE_UNITS) for name in BASE_UNITS
+}  # the symbols that units are resolved to
+
+
+class Inconsistent(Exception):
+    """Two dimensions meet that cannot be one; the text says which."""
+
+
+def dimension_of(node: Expr, known: Mapping[str, Dimension]) -> Dimension | None:
+    """Dimension of an expression whose units are resolved; None where it is open. Recursion: the parser's depth limit.
+
+    Errors:
+        Inconsistent: a sum of a length and a time, a logarithm of a mass.
+    """
+    if node.op == "sym":
+        return known.get(node.name) or _BASE.get(node.name)
+    if node.op == "num":
+        return PURE if node.value else None  # nothing says of what 0 is none
+    if node.op == "const":
+        return PURE
+    rule = OPS[node.op].dimension
+    if rule == "free":
+        return None
+    found = [dimension_of(arg, known) for arg in node.args]
+    if rule == "same":
+        return _one_of(node, found)
+    if rule == "pure":
+        for arg, dimension in zip(node.args, found, strict=True):
+            if dimension is not None and any(dimension):
+                raise Inconsistent(f"{node.op} of {arg}, which is in {dimension_text(dimension)}")
+        return PURE
+    if rule == "power":
+        return _power(node, found)
+    if any(dimension is None for dimension in found):
+        return None
+    signs = [1] * len(found) if rule == "product" else [1, -1]
+    pairs = [(sign, dimension) for sign, dimension in zip(signs, found, strict=True) if dimension is not None]
+    return tuple(sum((sign * each[k] for sign, each in pairs), Fraction(0)) for k in range(len(BASE_UNITS)))
+
+
+def _one_of(node: Expr, found: list[Dimension | None]) -> Dimension | None:
+    """The one dimension of operands that have to share it."""
+    certain = [(arg, each) for arg, each in zip(node.args, found, strict=False) if each is not None]
+    for arg, each in certain[1:]:
+        if each != certain[0][1]:
+            first = dimension_text(certain[0][1])
+            raise Inconsistent(f"{certain[0][0]} is in {first}, {arg} in {dimension_text(each)}")
+    return certain[0][1] if certain else None
+
+
+def _power(node: Expr, found: list[Dimension | None]) -> Dimension | None:
+    base = found[0]
+    if base is None:
+        return None
+    if not any(base):
+        return PURE
+    if node.op == "sqrt":
+        return tuple(power / 2 for power in base)
+    exponent = node.args[1]
+    negative = exponent.op == "neg"
+    value = exponent.args[0].value if negative else exponent.value
+    if value is None and exponent.op == "div" and all(arg.value for arg in exponent.args):
+        value = (exponent.args[0].value or Fraction(0)) / (exponent.args[1].value or Fraction(1))
+    if value is None or (node.op == "root" and not value):
+        return None
+    value = -value if negative else value
+    return tuple(power / value if node.op == "root" else power * value for power in base)
+
+
+def inconsistency(f: Formula, known: Mapping[str, Dimension]) -> str:
+    """What is dimensionally wrong in a formula with resolved units, in words; empty if nothing certainly is."""
+    try:
+        sides = [(member, dimension_of(member, known)) for member in f.members]
+    except Inconsistent as fault:
+        return str(fault)
+    certain = [(member, dimension) for member, dimension in sides if dimension is not None]
+    for member, dimension in certain[1:]:
+        if dimension != certain[0][1] and f.kind in ("equation", "inequality", "chain"):
+            first = dimension_text(certain[0][1])
+            return f"{certain[0][0]} is in {first}, {member} in {dimension_text(dimension)}"
+    return ""
+
+
+def dimension_text(dimension: Dimension) -> str:
+    """A dimension in base units, for people.
+
+    >>> from prism.physics.units import read_quantity
+    >>> dimension_text(read_quantity("3 N").dimension), dimension_text(read_quantity("3").dimension)
+    ('m kg s^-2', 'plain numbers')
+    """
+    named = zip(BASE_UNITS, dimension, strict=True)
+    parts = [name if power == 1 else f"{name}^{power}" for name, power in named if power]
+    return " ".join(parts) or "plain numbers"

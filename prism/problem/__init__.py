@@ -1,0 +1,1 @@
+"""The problem file: schema, statement, reference DAG and expected numbers."""

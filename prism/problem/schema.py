@@ -1,0 +1,689 @@
+"""The problem file: loaded, validated whole, and turned into values that a grade needs.
+
+A file is read once into plain dictionaries and then checked by hand. Refused: a schema library. msgspec, which
+other rooms use, stops at the first fault, and an author who mends a file wants all of them; it also lets a
+repeated JSON key pass, where the last one silently wins. So JSON is decoded with the standard library, which
+shows repeated keys and refuses NaN. What is read and what it means stands in `dags/README.md`.
+
+Faults stop the load and come all at once, in one `DataFileError`, each naming entry and field. Unknown keys,
+implied edges and formulas of the statement that do not parse are warnings: the problem can be graded all the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from fractions import Fraction
+from pathlib import Path
+
+from prism.algebra.expr import Formula, number, symbols_of
+from prism.errors import DagError, DataFileError, LatexSyntaxError
+from prism.latex import extract
+from prism.physics.context import Context, parse, syntax_fault
+from prism.problem.dag import (
+    Node,
+    ReferenceDag,
+    ancestor_closure,
+    entropy,
+    implied_edges,
+    is_final_correct,
+    reference_dag,
+    score,
+    structural_difficulty,
+)
+from prism.problem.knowledge import Given, given_of
+from prism.problem.worded_answers import is_text
+
+Table = Mapping[str, object]
+
+_NODE_LISTS = ("grading_standard", "dag", "grading", "core_formulas")
+_ANSWER_KEYS = ("final_answer_form", "final_answer_instructions", "significant_figures")
+_PROBLEM_TEXTS = ("title", "domain", "kind", "origin", "source")
+_PROBLEM_KEYS = frozenset((
+    "id", "context", "images", "subquestions", "difficulty", "givens", "symbols", "definitions", "students",
+    "metadata", "$schema", *_PROBLEM_TEXTS, *_NODE_LISTS, *_ANSWER_KEYS,
+))  # fmt: skip
+_SUBQUESTION_KEYS = frozenset(("letter", "subproblem", "solution", *_ANSWER_KEYS))
+_NODE_KEYS = frozenset(("index", "formula", "dependency", "is_final_answer", "points", "accept", "subquestion"))
+_STUDENT_KEYS = frozenset(("name", "solution", "why", "expected"))
+_EXPECTED_LISTS = ("debatable", "needs_definitions", "renamed", "text_only", "unevaluated", "known_gaps")
+_EXPECTED_KEYS = frozenset(("matched", "credited", "score", "final_correct", "without_definitions", *_EXPECTED_LISTS))
+_ANSWER_FORMS = ("algebraic", "numerical", "text-based")
+_LABEL_TOLERANCE = 1e-5  # labels write scores with six decimals
+_MAX_FIGURES = 15  # a double holds no more
+# The sum C1 + C2 + C3 runs from 3 to 9; which sums are which level is not published. Here the range is cut into three
+# equal parts, the upper end of each belonging to the next: 3 and 4, 5 and 6, 7 to 9.
+_LEVELS = ((7, "Hard"), (5, "Medium"), (3, "Easy"))
+
+
+@dataclass(frozen=True, slots=True)
+class Subquestion:
+    """One part of the problem; empty texts and None where the author said nothing.
+
+    Attributes:
+        letter: its name in the text.
+        text: what is asked.
+        final_answer_form: `algebraic`, `numerical`, `text-based`.
+        final_answer_instructions: how the answer is to be given.
+        significant_figures: of the number asked for.
+    """
+
+    letter: str
+    text: str = ""
+    final_answer_form: str = ""
+    final_answer_instructions: str = ""
+    significant_figures: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemNode:
+    """One reference formula. Edges stand in the problem's `dag`.
+
+    Attributes:
+        index: counts from 1.
+        latex: as the author wrote it.
+        formula: what it was read as.
+        accept: other formulas that the author accepts in its place.
+        subquestion: letter of its part, or empty.
+        points: exact.
+        is_final: a final answer.
+        is_text: an answer in words, which only the options of its instructions decide; its formula has no members.
+    """
+
+    index: int
+    latex: str
+    formula: Formula
+    accept: tuple[Formula, ...] = ()
+    subquestion: str = ""
+    points: Fraction = Fraction(1)
+    is_final: bool = False
+    is_text: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a careful physicist says of a student's solution; indices are sorted.
+
+    Attributes:
+        matched, credited: node indices.
+        score: share of the points, in [0, 1].
+        final_correct: every final answer matched itself.
+        debatable: the other decision is defensible too; counts as an error neither way.
+        needs_definitions: matched only by way of a symbol that somebody defined by an equation.
+        renamed: matched only if a name of another source is read as the problem's.
+        text_only: matched by words, without an equation.
+        unevaluated: numeric nodes whose number the student never states.
+        known_gaps: nodes that this version decides otherwise than the label says.
+    """
+
+    matched: tuple[int, ...]
+    credited: tuple[int, ...]
+    score: float
+    final_correct: bool
+    debatable: tuple[int, ...] = ()
+    needs_definitions: tuple[int, ...] = ()
+    renamed: tuple[int, ...] = ()
+    text_only: tuple[int, ...] = ()
+    unevaluated: tuple[int, ...] = ()
+    known_gaps: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Student:
+    """A solution that comes with the problem, and its label if it has one."""
+
+    name: str
+    solution: str
+    why: str = ""
+    expected: Expected | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Difficulty:
+    """How hard the problem is: three marks from 1 to 3, of which the author gives two and the DAG one.
+
+    Attributes:
+        concepts: C1, depth of the concepts; None if the file does not say.
+        computation: C2, burden of the computation; None if the file does not say.
+        structure: C3, from the entropy of the DAG.
+        entropy: of the DAG's layers [nat].
+
+    Source: PRISM-Physics (arXiv 2510.03185), the annotation of its problems.
+    """
+
+    concepts: int | None
+    computation: int | None
+    structure: int
+    entropy: float
+
+    @property
+    def total(self) -> int | None:
+        """C1 + C2 + C3, 3 to 9, or None if the file gives no marks."""
+        if self.concepts is None or self.computation is None:
+            return None
+        return self.concepts + self.computation + self.structure
+
+    @property
+    def level(self) -> str | None:
+        """`Easy` (a total of 3 or 4), `Medium` (5 or 6), `Hard` (7 to 9), or None without a total."""
+        total = self.total
+        return None if total is None else next(level for least, level in _LEVELS if total >= least)
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain values, with the names that the problem file has for them."""
+        return {
+            "C1": self.concepts, "C2": self.computation, "C3": self.structure, "total": self.total,
+            "level": self.level, "entropy": round(self.entropy, 6),
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A checked problem.
+
+    Attributes:
+        id: text, also where the file has a number.
+        title, domain, kind, origin: as written, or empty.
+        statement: the problem's text, without its subquestions.
+        subquestions: in file order.
+        nodes: reference formulas, in index order.
+        dag: their edges and points.
+        context: what the problem gives; declares every symbol that statement and subquestions mention.
+        given: the same, with where it comes from and what of the text is not used.
+        students: worked solutions with labels.
+        difficulty: its marks; the author's are None where the file gives none.
+        sha256: of the bytes of the file or string; of canonical JSON for a dictionary.
+        warnings: what looks like a slip and does not prevent grading.
+    """
+
+    id: str
+    title: str
+    domain: str
+    kind: str
+    origin: str
+    statement: str
+    subquestions: tuple[Subquestion, ...]
+    nodes: tuple[ProblemNode, ...]
+    dag: ReferenceDag
+    context: Context
+    given: Given
+    students: tuple[Student, ...]
+    difficulty: Difficulty
+    sha256: str
+    warnings: tuple[str, ...]
+
+
+def load_problem(source: Path | str | Mapping[str, object]) -> Problem:
+    """Problem of a file (`.json` or `.toml`), of a JSON string (it begins with a brace), or of a dictionary.
+
+    Errors:
+        DataFileError: all faults at once, each naming entry and field.
+    """
+    found = _Findings([], [])
+    name, data, digest = _read_source(source, found)
+    problem = _read_problem(data, digest, found) if data is not None else None
+    if problem is None or found.faults:
+        raise DataFileError(name, tuple(found.faults))
+    return problem
+
+
+def formulas_of(node: ProblemNode) -> tuple[Formula, ...]:
+    """The formulas that match a node: its own, and those accepted in its place; none of an answer in words."""
+    return () if node.is_text else (node.formula, *node.accept)
+
+
+@dataclass(slots=True)
+class _Findings:
+    """What was found so far; every reader below adds to it and goes on with a harmless value."""
+
+    faults: list[str]
+    warnings: list[str]
+
+
+# Source -------------------------------------------------------------------------------------------------------
+
+
+def _read_source(source: Path | str | Table, found: _Findings) -> tuple[str, Table | None, str]:
+    """Name for messages, decoded table (None if there is none), digest."""
+    if isinstance(source, Mapping):
+        try:
+            canonical = json.dumps(source, sort_keys=True)
+        except (TypeError, ValueError, RecursionError) as error:
+            found.faults.append(f"holds what JSON cannot hold: {error}")
+            return "<dict>", None, ""
+        return "<dict>", source, hashlib.sha256(canonical.encode()).hexdigest()
+    if isinstance(source, str) and source.lstrip("\ufeff \t\r\n")[:1] in ("{", "["):
+        raw = source.encode("utf-8", "surrogatepass")
+        return "<string>", _decode(raw, ".json", found), hashlib.sha256(raw).hexdigest()
+    path = Path(source)
+    try:
+        raw = path.read_bytes()
+    except (OSError, ValueError) as error:  # ValueError: a null character in the name
+        told = error.strerror if isinstance(error, OSError) else str(error)
+        found.faults.append(f"cannot be read: {told}; give a .json or .toml file, or a JSON string that begins with {{")
+        return str(source)[:200], None, ""
+    return str(source), _decode(raw, path.suffix.lower(), found), hashlib.sha256(raw).hexdigest()
+
+
+def _decode(raw: bytes, suffix: str, found: _Findings) -> Table | None:
+    if suffix not in (".json", ".toml"):
+        found.faults.append(f"is named {suffix or 'without an ending'}; a problem file ends in .json or .toml")
+        return None
+    try:
+        text = raw.decode("utf-8-sig")
+        data = tomllib.loads(text) if suffix == ".toml" else _decode_json(text, found)
+    except UnicodeDecodeError as error:
+        found.faults.append(f"is not UTF-8: byte {error.start} cannot be read")
+    except (tomllib.TOMLDecodeError, json.JSONDecodeError) as error:
+        found.faults.append(f"is not {suffix[1:].upper()}: {error}")
+    except RecursionError:
+        found.faults.append(f"is not {suffix[1:].upper()} that can be read: nested too deeply")
+    except ValueError as error:  # from `refuse_constant`, or an integer of thousands of digits
+        found.faults.append(f"is not {suffix[1:].upper()}: {error}")
+    else:
+        if isinstance(data, dict):
+            return data
+        found.faults.append("holds no table: a problem is one { ... } with the keys of dags/README.md")
+    return None
+
+
+def _decode_json(text: str, found: _Findings) -> object:
+    """JSON, with repeated keys named: the decoder alone would keep the last one and say nothing."""
+
+    def refuse_constant(word: str) -> object:
+        raise ValueError(f"{word} is no JSON number")
+
+    def table(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        keys = [key for key, _ in pairs]
+        found.faults += [f"{key}: stands twice in one table" for key in sorted(set(keys)) if keys.count(key) > 1]
+        return dict(pairs)
+
+    return json.loads(text, object_pairs_hook=table, parse_constant=refuse_constant)
+
+
+# Single values ------------------------------------------------------------------------------------------------
+
+
+def _at(where: str, key: str) -> str:
+    return f"{where}, {key}" if where else key
+
+
+def _shown(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _warn_unknown(table: Table, known: frozenset[str], where: str, found: _Findings) -> None:
+    for key in table:
+        if key not in known:
+            near = get_close_matches(str(key), sorted(known), n=1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            found.warnings.append(f"{_at(where, str(key))}: unknown key, ignored{hint}")
+
+
+def _read_text(table: Table, key: str, where: str, found: _Findings, *, required: bool = False) -> str:
+    value = table.get(key)
+    if isinstance(value, str):
+        return value
+    _report_unfit(value, "is no text", _at(where, key), found, required=required)
+    return ""
+
+
+def _read_flag(table: Table, key: str, where: str, found: _Findings, *, required: bool = False) -> bool:
+    value = table.get(key)
+    if isinstance(value, bool):
+        return value
+    _report_unfit(value, "is neither true nor false", _at(where, key), found, required=required)
+    return False
+
+
+def _report_unfit(value: object, told: str, place: str, found: _Findings, *, required: bool) -> None:
+    """A fault where a value of another type stands, or where a required one does not."""
+    if value is not None:
+        found.faults.append(f"{place}: {_shown(value)} {told}")
+    elif required:
+        found.faults.append(f"{place}: is missing")
+
+
+def _read_indices(table: Table, key: str, where: str, found: _Findings, *, required: bool = False) -> tuple[int, ...]:
+    value = table.get(key)
+    if value is None:
+        if required:
+            found.faults.append(f"{_at(where, key)}: is missing; write [] if there are none")
+        return ()
+    if not isinstance(value, list | tuple):
+        found.faults.append(f"{_at(where, key)}: {_shown(value)} is no list of node indices")
+        return ()
+    found.faults += [f"{_at(where, key)}: {_shown(item)} is no node index" for item in value if not _is_integer(item)]
+    return tuple(item for item in value if _is_integer(item))
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _read_tables(table: Table, key: str, found: _Findings) -> list[tuple[int, Table]]:
+    """Entries of a list of tables, with their place in the file, counted from 1."""
+    value = table.get(key)
+    if value is None:
+        return []
+    if not isinstance(value, list | tuple):
+        found.faults.append(f"{key}: {_shown(value)} is no list")
+        return []
+    entries = []
+    for place, entry in enumerate(value, start=1):
+        if isinstance(entry, Mapping):
+            entries.append((place, entry))
+        else:
+            found.faults.append(f"{key}, entry {place}: {_shown(entry)} is no table")
+    return entries
+
+
+# The whole ----------------------------------------------------------------------------------------------------
+
+
+def _read_problem(data: Table, digest: str, found: _Findings) -> Problem | None:
+    _warn_unknown(data, _PROBLEM_KEYS, "", found)
+    given = data.get("id")
+    name = str(given) if _is_integer(given) else _read_text(data, "id", "", found, required=True)
+    if given == "":
+        found.faults.append("id: is empty")
+    texts = {key: _read_text(data, key, "", found) for key in _PROBLEM_TEXTS}
+    # Required, though it may be empty: a symbol that the statement does not declare may be read as a constant.
+    statement = _read_text(data, "context", "", found, required=True)
+    subquestions = _read_subquestions(data, found)
+    declared = _read_context(data, statement, subquestions, found)
+    nodes, dag = _read_nodes(data, subquestions, declared, found)
+    text = "\n\n".join((statement, *(part.text for part in subquestions)))
+    given = given_of(declared, text, [node.formula for node in nodes])
+    students = _read_students(data, frozenset(node.index for node in nodes), dag, found)
+    concepts, computation = _read_marks(data, found)
+    if dag is None:
+        return None
+    found.warnings += [
+        f"node {index}, dependency: {prerequisite} is implied by the others; list direct causes only"
+        for prerequisite, index in implied_edges(dag)
+    ]
+    return Problem(
+        id=name,
+        title=texts["title"],
+        domain=texts["domain"],
+        kind=texts["kind"],
+        origin=texts["origin"],
+        statement=statement,
+        subquestions=subquestions,
+        nodes=nodes,
+        dag=dag,
+        context=given.context,
+        given=given,
+        students=students,
+        difficulty=Difficulty(concepts, computation, structural_difficulty(dag), entropy(dag)),
+        sha256=digest,
+        warnings=tuple(found.warnings),
+    )
+
+
+def _read_marks(data: Table, found: _Findings) -> tuple[int, int] | tuple[None, None]:
+    """C1 and C2, both or none."""
+    value = data.get("difficulty")
+    if value is None:
+        return None, None
+    if isinstance(value, Mapping) and set(value) == {"C1", "C2"}:
+        depth, burden = value["C1"], value["C2"]
+        if _is_integer(depth) and _is_integer(burden) and depth in (1, 2, 3) and burden in (1, 2, 3):
+            return depth, burden
+    found.faults.append(f"difficulty: {_shown(value)} is no table of C1 and C2, each 1, 2 or 3")
+    return None, None
+
+
+def _read_subquestions(data: Table, found: _Findings) -> tuple[Subquestion, ...]:
+    """Parts of the problem; a problem without any is one part without a letter."""
+    shared = _read_answer(data, "", found)
+    subquestions: list[Subquestion] = []
+    for place, entry in _read_tables(data, "subquestions", found):
+        letter = _read_text(entry, "letter", f"subquestions, entry {place}", found, required=True)
+        where = f"subquestion {letter or place}"
+        _warn_unknown(entry, _SUBQUESTION_KEYS, where, found)
+        if letter and letter in [earlier.letter for earlier in subquestions]:
+            found.faults.append(f"{where}, letter: stands twice")
+        text = _read_text(entry, "subproblem", where, found)
+        _read_text(entry, "solution", where, found)  # not used; its type is the author's to mend all the same
+        own = _read_answer(entry, where, found)
+        subquestions.append(
+            Subquestion(
+                letter,
+                text,
+                own.final_answer_form or shared.final_answer_form,
+                own.final_answer_instructions or shared.final_answer_instructions,
+                shared.significant_figures if own.significant_figures is None else own.significant_figures,
+            )
+        )
+    return tuple(subquestions) or (shared,)
+
+
+def _read_answer(table: Table, where: str, found: _Findings) -> Subquestion:
+    form = _read_text(table, "final_answer_form", where, found)
+    if form and form not in _ANSWER_FORMS:
+        found.warnings.append(f"{_at(where, 'final_answer_form')}: {form} is none of {', '.join(_ANSWER_FORMS)}")
+    instructions = _read_text(table, "final_answer_instructions", where, found)
+    figures = table.get("significant_figures")
+    if figures is None or (isinstance(figures, int) and _is_integer(figures) and 1 <= figures <= _MAX_FIGURES):
+        return Subquestion("", "", form, instructions, figures)
+    found.faults.append(f"{_at(where, 'significant_figures')}: {_shown(figures)} is no whole number 1..{_MAX_FIGURES}")
+    return Subquestion("", "", form, instructions)
+
+
+def _read_context(data: Table, statement: str, subquestions: tuple[Subquestion, ...], found: _Findings) -> Context:
+    """What the problem gives, with every symbol declared that its text mentions."""
+    given = {key: data[key] for key in ("symbols", "givens", "definitions") if data.get(key) is not None}
+    try:
+        context = Context.from_dict(given)
+    except DataFileError as error:
+        found.faults += error.faults
+        context = Context()
+    names: set[str] = set()
+    texts = [("context", statement)]
+    for part in subquestions:
+        where = f"subquestion {part.letter}" if part.letter else ""
+        texts += [(_at(where, "subproblem"), part.text)]
+        texts += [(_at(where, "final_answer_instructions"), part.final_answer_instructions)]
+    for where, text in texts:
+        for located in extract(text):
+            names |= _mentioned(located.latex, where, found)
+    return replace(context, declared=context.declared | names)
+
+
+def _mentioned(latex: str, where: str, found: _Findings) -> frozenset[str]:
+    """Symbols of a formula in the statement, whether or not it states something; a piece of a word has none."""
+    try:
+        read = parse(latex)
+    except LatexSyntaxError as error:
+        if error.kind != "fragment":
+            found.warnings.append(f"{where}: {syntax_fault(error)}; its symbols stay undeclared")
+        return frozenset()
+    return symbols_of(read)
+
+
+# Nodes --------------------------------------------------------------------------------------------------------
+
+
+def _read_nodes(
+    data: Table, subquestions: tuple[Subquestion, ...], context: Context, found: _Findings
+) -> tuple[tuple[ProblemNode, ...], ReferenceDag | None]:
+    present = [key for key in _NODE_LISTS if data.get(key) is not None]
+    if len(present) != 1:
+        told = (
+            f"both {present[0]} and {present[1]} hold nodes; keep one" if present else "is missing; it holds the nodes"
+        )
+        found.faults.append(f"{_NODE_LISTS[0]}: {told}")
+        return (), None
+    entries = _read_tables(data, present[0], found)
+    taken = {entry["index"] for _, entry in entries if _is_integer(entry.get("index"))}
+    nodes, graph = [], []
+    for place, entry in entries:
+        index = entry.get("index")
+        if not isinstance(index, int) or isinstance(index, bool):
+            told = "is missing" if index is None else f"{_shown(index)} is no whole number"
+            found.faults.append(f"{present[0]}, entry {place}, index: {told}; indices count from 1")
+            if place in taken:
+                continue
+            index = place  # what the author most likely meant, so that one slip is one fault
+        node = _read_node(entry, index, subquestions, context, found)
+        nodes.append(node)
+        dependency = _read_indices(entry, "dependency", f"node {index}", found, required=True)
+        graph.append(Node(index, node.points, dependency, node.is_final))
+    indices = sorted(node.index for node in nodes)
+    if len(set(indices)) == len(indices) and indices != list(range(1, len(indices) + 1)):
+        shown = ", ".join(str(index) for index in indices)
+        found.faults.append(f"{present[0]}: indices are {shown}; they must run 1..{len(indices)}")
+    nodes.sort(key=lambda node: node.index)
+    try:
+        dag = reference_dag(graph)
+    except DagError as error:
+        found.faults += error.faults
+        dag = None
+    return _assign_finals(nodes, subquestions), dag
+
+
+def _read_node(
+    entry: Table, index: int, subquestions: tuple[Subquestion, ...], context: Context, found: _Findings
+) -> ProblemNode:
+    where = f"node {index}"
+    _warn_unknown(entry, _NODE_KEYS, where, found)
+    latex = _read_text(entry, "formula", where, found, required=True)
+    accepted = entry.get("accept")
+    if accepted is None:
+        accepted = ()
+    if not isinstance(accepted, list | tuple) or not all(isinstance(item, str) for item in accepted):
+        found.faults.append(f"{where}, accept: {_shown(accepted)} is no list of formulas")
+        accepted = ()
+    letter = _read_text(entry, "subquestion", where, found)
+    letters = [part.letter for part in subquestions if part.letter]
+    if letter and letter not in letters:
+        told = f"subquestions are {', '.join(letters)}" if letters else "there are no subquestions"
+        found.faults.append(f"{where}, subquestion: {letter} is unknown; {told}")
+    forms = {part.letter: part.final_answer_form for part in subquestions}
+    asks_for_words = "text-based" in ([forms.get(letter)] if letter else forms.values())
+    known = isinstance(entry.get("formula"), str)
+    in_words = known and asks_for_words and is_text(latex)
+    formula = _read_formula(latex, context, f"{where}, formula", found) if known and not in_words else None
+    others = [
+        _read_formula(item, context, f"{where}, accept, entry {place}", found) for place, item in enumerate(accepted, 1)
+    ]
+    return ProblemNode(
+        index=index,
+        latex=latex,
+        formula=Formula("text", (), (), latex) if in_words else formula or _UNREAD,
+        accept=tuple(other for other in others if other),
+        subquestion=letter,
+        points=_read_points(entry.get("points"), where, found),
+        is_final=_read_flag(entry, "is_final_answer", where, found),
+        is_text=in_words,
+    )
+
+
+_UNREAD = Formula("expression", (number(0),), ())  # stands in for a faulty formula until the load ends in an error
+
+
+def _read_formula(latex: str, context: Context, where: str, found: _Findings) -> Formula | None:
+    try:
+        read = parse(latex, context=context)
+    except LatexSyntaxError as error:
+        found.faults.append(f"{where}: {syntax_fault(error)}")
+        return None
+    if read.kind in ("system", "implication"):
+        found.faults.append(f"{where}: `{latex}` states several formulas; give each its own node")
+        return None
+    return read
+
+
+def _read_points(value: object, where: str, found: _Findings) -> Fraction:
+    """Points as written: 0.1 is a tenth, not the nearest double. The sign is the DAG's to check."""
+    if value is None:
+        return Fraction(1)
+    if isinstance(value, int):
+        if not isinstance(value, bool):
+            return Fraction(value)
+    elif isinstance(value, float) and math.isfinite(value):
+        return Fraction(repr(value))
+    found.faults.append(f"{where}, points: {_shown(value)} is no finite number >= 0")
+    return Fraction(1)
+
+
+def _assign_finals(nodes: list[ProblemNode], subquestions: tuple[Subquestion, ...]) -> tuple[ProblemNode, ...]:
+    """Without letters, the k-th final node answers the k-th subquestion if there are as many."""
+    finals = [node for node in nodes if node.is_final]
+    if len(finals) != len(subquestions) or any(node.subquestion for node in finals):
+        return tuple(nodes)
+    letters = {node.index: part.letter for node, part in zip(finals, subquestions, strict=True)}
+    return tuple(replace(node, subquestion=letters.get(node.index, node.subquestion)) for node in nodes)
+
+
+# Students -----------------------------------------------------------------------------------------------------
+
+
+def _read_students(
+    data: Table, indices: frozenset[int], dag: ReferenceDag | None, found: _Findings
+) -> tuple[Student, ...]:
+    students: list[Student] = []
+    for place, entry in _read_tables(data, "students", found):
+        name = _read_text(entry, "name", f"students, entry {place}", found, required=True)
+        where = f"student {name or place}"
+        _warn_unknown(entry, _STUDENT_KEYS, where, found)
+        if name and name in [earlier.name for earlier in students]:
+            found.faults.append(f"{where}, name: stands twice")
+        solution = _read_text(entry, "solution", where, found, required=True)
+        why = _read_text(entry, "why", where, found)
+        label = entry.get("expected")
+        expected = None
+        if isinstance(label, Mapping):
+            expected = _read_expected(label, f"{where}, expected", indices, dag, found)
+        elif label is not None:
+            found.faults.append(f"{where}, expected: {_shown(label)} is no table")
+        students.append(Student(name, solution, why, expected))
+    return tuple(students)
+
+
+def _read_expected(
+    label: Table, where: str, indices: frozenset[int], dag: ReferenceDag | None, found: _Findings
+) -> Expected:
+    """A label; it must agree with itself, since credited, score and final_correct follow from matched."""
+    _warn_unknown(label, _EXPECTED_KEYS, where, found)
+    before = len(found.faults)
+    lists = {
+        key: tuple(sorted(set(_read_indices(label, key, where, found, required=key in ("matched", "credited")))))
+        for key in ("matched", "credited", *_EXPECTED_LISTS)
+    }
+    for key, items in lists.items():
+        unknown = [str(index) for index in items if index not in indices]
+        if unknown:
+            found.faults.append(f"{where}, {key}: no node {', '.join(unknown)}")
+    value = label.get("score")
+    share = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
+    if not 0 <= share <= 1:
+        found.faults.append(f"{where}, score: {_shown(value)} is no number from 0 to 1")
+    final_correct = _read_flag(label, "final_correct", where, found, required=True)
+    expected = Expected(lists["matched"], lists["credited"], share, final_correct, *(lists[k] for k in _EXPECTED_LISTS))
+    if dag is not None and len(found.faults) == before:
+        found.faults += _label_faults(expected, where, dag)
+    return expected
+
+
+def _label_faults(expected: Expected, where: str, dag: ReferenceDag) -> list[str]:
+    closure = ancestor_closure(dag, expected.matched)
+    share = score(dag, closure)
+    faults = []
+    if closure != frozenset(expected.credited):
+        faults.append(f"{where}, credited: is {list(expected.credited)}, but matched earns {sorted(closure)}")
+    if abs(share - Fraction(expected.score)) > _LABEL_TOLERANCE:
+        faults.append(f"{where}, score: is {expected.score:g}, but matched earns {share} = {float(share):.6g}")
+    if expected.final_correct != is_final_correct(dag, expected.matched):
+        faults.append(
+            f"{where}, final_correct: is {str(expected.final_correct).lower()}, but finals are {sorted(dag.finals)}"
+        )
+    return faults

@@ -1,0 +1,1 @@
+"""What is made of score rows: comparison, gates, agreement, tables, pages."""

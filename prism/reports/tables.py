@@ -1,0 +1,327 @@
+"""What a terminal shows of problems, grades, comparisons and agreement: tables, and lines below them.
+
+Nothing is decided here. `cli` prints what these functions give, and loads rich through them only when it does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from textwrap import TextWrapper
+from typing import Any
+
+from rich import box
+from rich.box import Box
+from rich.console import RenderableType
+from rich.table import Table
+
+from prism.grading.result import Grade, why
+from prism.latex import one_line
+from prism.problem.schema import Problem, Student
+from prism.reports.agreement import Estimate, RankTest
+from prism.reports.ci_formats import overview
+from prism.reports.dag_drawing import has_equal_points, rails
+from prism.reports.gates import Comparison, Judged, told, told_judged, told_pair, worst_first
+from prism.reports.html.markup import visible
+from prism.reports.ratings import UNALIGNED, Agreement
+from prism.reports.summary import BINS, UNFIT, Group, Report, missed, reason_of
+
+_SHOWN_REASON = 160  # characters of what a rater said
+_LEAST_ROOM = 12  # columns for formulas beside a wide drawing in a narrow terminal
+_SHOWN_ITEMS = 50  # rows of a comparison or of problems on a terminal
+_BREAKS = re.compile(r"(\s+)|(?<![\\({])(?=\\)")  # where a line of LaTeX may end: at blanks, before commands
+_ASCII_BOX = "    \n    \n -- \n" + "    \n" * 5  # a line under the heads; uprights would be taken for rails
+
+
+def _table(title: str, columns: Iterable[str]) -> Table:
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        table.add_column(column, overflow="fold", justify="right" if column in ("node", "points", "score") else "left")
+    return table
+
+
+def _one_line(text: str) -> str:
+    """Text of others on one line, without what would change a terminal or cannot be written to one."""
+    return visible(one_line(text))
+
+
+def grade_tables(problem: Problem, result: Grade) -> list[RenderableType]:
+    """Two tables and a line: the nodes, the formulas that matched none, the score as a sum that can be checked."""
+    nodes = _table("Reference nodes", ("node", "points", "reference formula", "", "by"))
+    for node in problem.nodes:
+        by = next((item.latex for item in result.formulas if node.index in item.nodes), "")
+        credited = "credited" if node.index in result.credited else "missing"
+        state = "matched" if node.index in result.matched else credited
+        by = by or ("follows from a matched node" if state == "credited" else "")
+        nodes.add_row(str(node.index), str(node.points), _one_line(node.latex), state, _one_line(by))
+    parts: list[RenderableType] = [nodes]
+    others = [item for item in result.formulas if not item.nodes and item.status != "mention"]
+    if others:
+        rest = _table("Formulas that match no node", ("formula", "", "reason"))
+        for item in others:
+            rest.add_row(_one_line(item.latex), item.status, _one_line(why(item).split("\n")[0]))
+        parts.append(rest)
+    total = sum(node.points for node in problem.nodes)
+    earned = sum(node.points for node in problem.nodes if node.index in result.credited)
+    policies = ", ".join(f"{name} {value:.3f}" for name, value in sorted(result.policies.items()))
+    final = "right" if result.final_correct else "not right"
+    parts.append(f"{earned}/{total} points, score {result.score}; final answers {final}; other policies: {policies}")
+    left = result.left_out
+    is_over = left.characters or left.formulas
+    over = f"; left out as too long: {left.characters} characters, {left.formulas} formulas" if is_over else ""
+    closure = f"; {result.share_by_closure:.0%} of it by way of prerequisites" if result.score else ""
+    flags = f"; flags: {', '.join(result.flags)}" if result.flags else ""
+    parts.append(f"{result.unread} formulas unread, {result.undecided} undecided{over}{closure}{flags}")
+    return parts
+
+
+def comparison_tables(result: Comparison, said: Iterable[Judged]) -> list[RenderableType]:
+    """Items that are not the same, the worst first; the means; the gates."""
+    parts: list[RenderableType] = []
+    changed = [pair for pair in worst_first(result.pairs) if pair.has_changed]
+    if changed:
+        items = _table("Items that changed", ("item", "what became of it"))
+        for pair in changed[:_SHOWN_ITEMS]:
+            items.add_row(told(pair.key), told_pair(pair))
+        parts.append(items)
+    more = len(changed) - _SHOWN_ITEMS
+    parts += [f"and {more} more; --json lists all of them"] if more > 0 else []
+    parts += overview(result)
+    parts += [f"{'FIRED' if one.has_fired else 'held '} {one.gate.text}: {told_judged(one)}" for one in said]
+    return parts
+
+
+def known_of(problem: Problem) -> dict[str, Any]:
+    """What is known of a problem, as plain values; `source` says whether the file or the text gives it."""
+    given = problem.given
+    in_text = {stated.name: stated.text for stated in given.statement.givens}
+    own = {str(defined.formula) for defined in given.statement.definitions}
+    return {
+        "id": problem.id,
+        "difficulty": problem.difficulty.to_dict(),
+        "nodes": [
+            {
+                "index": node.index, "formula": _one_line(node.latex), "points": str(node.points),
+                "is_final": node.is_final, "dependency": list(problem.dag.nodes[node.index - 1].prerequisites),
+                "subquestion": node.subquestion,
+            }
+            for node in problem.nodes
+        ],
+        "givens": [
+            {"name": name, "value": value, "source": "text" if in_text.get(name) == value else "file"}
+            for name, value in problem.context.givens.items()
+        ],
+        "definitions": [
+            {"formula": str(defined), "source": "text" if str(defined) in own else "file"}
+            for defined in problem.context.definitions
+        ],
+        "constants": [{"name": name, "constant": constant} for name, constant in given.constants],
+        "symbols": {name: said.kind for name, said in sorted(problem.context.symbols.items())},
+        "conditions": [{"name": stated.name, "value": stated.text} for stated in given.statement.conditions],
+        "left_out": [{"name": left.name, "why": left.why} for left in given.left_out],
+    }  # fmt: skip
+
+
+def problem_tables(problem: Problem, width: int, *, in_unicode: bool) -> list[RenderableType]:
+    """The nodes beside the DAG, then all that is known of the problem, and what of its text is not used."""
+    known = known_of(problem)
+    mark = "■" if in_unicode else "#"
+    parts: list[RenderableType] = [
+        _node_table(problem, known["nodes"], width, in_unicode=in_unicode),
+        f"A line leads down from each formula to what follows from it; {mark} final answer.",
+        f"Difficulty: {_hardness(problem)}",
+        "",
+    ]
+    lists = (
+        ("Values that may be put in", known["givens"], ("name", "value", "source")),
+        ("Definitions used on both sides", known["definitions"], ("formula", "source")),
+        ("Constants of nature, by the text or by their value", known["constants"], ("name", "constant")),
+        ("Values at an instant, at a place or in a case: never put in", known["conditions"], ("name", "value")),
+        ("In the text, and not used", known["left_out"], ("name", "why")),
+    )
+    for title, rows, columns in lists:
+        if rows:
+            table = _table("", columns)
+            for row in rows:
+                table.add_row(*(row[column] for column in columns))
+            parts += [title, table]
+    return parts
+
+
+def _node_table(problem: Problem, nodes: list[dict[str, Any]], width: int, *, in_unicode: bool) -> Table:
+    """The nodes with the rails of the DAG beside them; formulas are broken here, so that the rails can go on."""
+    drawn = rails(problem.dag, in_unicode=in_unicode)
+    columns: dict[str, list[str]] = {"node": [str(node["index"]) for node in nodes]}
+    if not has_equal_points(problem):
+        columns["points"] = [node["points"] for node in nodes]
+    columns["from"] = [_indices(node["dependency"]) for node in nodes]
+    answers = [f"final {node['subquestion']}".rstrip() if node["is_final"] else "" for node in nodes]
+    taken = sum(max(map(len, (name, *cells))) for name, cells in (*columns.items(), ("", answers)))
+    room = width - taken - len(drawn[0].line) - 3 * (len(columns) + 3)  # three blanks between two columns
+    wrapper = TextWrapper(max(room, _LEAST_ROOM), break_on_hyphens=False)
+    wrapper.wordsep_simple_re = _BREAKS
+    formulas = [wrapper.wrap(node["formula"].strip("$")) or [""] for node in nodes]
+    columns["formula"] = ["\n".join(lines) for lines in formulas]
+    table = _table(problem.title or problem.id, ("", *columns, ""))
+    if not in_unicode:
+        table.box = Box(_ASCII_BOX, ascii=True)
+    for row, lines, answer, *cells in zip(drawn, formulas, answers, *columns.values(), strict=True):
+        table.add_row("\n".join([row.line, *[row.below] * (len(lines) - 1)]), *cells, answer)
+    return table
+
+
+def _hardness(problem: Problem) -> str:
+    marks = problem.difficulty
+    structure = f"structure {marks.structure}; entropy of the layers {marks.entropy:.3f}"
+    if marks.level is None:
+        return f"not rated, for the file gives no C1 and C2 ({structure})"
+    return f"{marks.level} ({marks.total} = concepts {marks.concepts} + computation {marks.computation} + {structure})"
+
+
+def agreement_tables(agreed: Agreement) -> list[RenderableType]:
+    """What was compared, then each pair of raters, then all together, then how reliable each is."""
+    aligned = _table("Judgements", ("rater", "read", "aligned", "dropped", "items unrated"))
+    for each in agreed.alignment:
+        why = ", ".join(f"{n} {name}" for name, n in sorted(each.dropped.items())) or "none"
+        aligned.add_row(each.rater, str(each.n_judgement), str(each.aligned), why, str(each.unrated))
+    parts: list[RenderableType] = [aligned]
+    seen = sorted({name for each in agreed.alignment for name in each.dropped})
+    parts += [f"{name}: {UNALIGNED[name]}" for name in seen]
+    for pair in agreed.pairs:
+        parts += ["", _coefficients(f"{pair.raters[0]} and {pair.raters[1]}", pair.coefficients)]
+        parts.append(f"{pair.n} items of {pair.n_problem} problems; tau_b = 0: {_p_values(pair.test)}")
+        if pair.disagreements:
+            table = _table("Largest disagreements", ("problem, sample", *pair.raters))
+            for item in pair.disagreements:
+                said = (
+                    f"{value:.3g}  {_one_line(why)[:_SHOWN_REASON]}"
+                    for value, why in zip(item.scores, item.reasons, strict=True)
+                )
+                table.add_row(_one_line(f"{item.problem_id}, {item.sample_id}"), *said)
+            parts.append(table)
+    if agreed.together:
+        parts += ["", _coefficients("All raters", agreed.together)]
+    if agreed.reliability:
+        table = _table("Repeated judgements", ("rater", "", "value", "interval", "n"))
+        for rater in agreed.reliability:
+            shares = (("flips", rater.flip_rate), ("flips with order", rater.order_flip_rate))
+            for name, found in (*shares, ("shift with order", rater.order_shift)):
+                table.add_row(rater.rater, name, *_estimate_cells(found))
+        parts += ["", table]
+    return parts
+
+
+def _coefficients(title: str, found: Mapping[str, Estimate]) -> Table:
+    table = _table(title, ("coefficient", "value", "interval", "n"))
+    for name, estimate in found.items():
+        table.add_row(name, *_estimate_cells(estimate))
+    return table
+
+
+def _estimate_cells(found: Estimate) -> tuple[str, str, str]:
+    value = "undefined" if found.value is None else f"{found.value:.3f}"
+    interval = found.reason if found.low is None else f"{found.low:.3f} to {found.high:.3f}"
+    return value, interval, str(found.n)
+
+
+def _p_values(test: RankTest) -> str:
+    if test.asymptotic is None:
+        return f"undefined ({test.reason})"
+    more = "" if test.permutation is None else f", {test.permutation:.3g} by permutation ({test.method})"
+    return f"p = {test.asymptotic:.3g}{more}"
+
+
+def report_tables(found: Report) -> list[RenderableType]:
+    """What a run earned: all rollouts, by model, domain and difficulty; each problem; nodes that are missed; judges."""
+    parts: list[RenderableType] = []
+    grouped = (
+        ("All rollouts", "", (found.overall,)), ("By model", "model", found.models),
+        ("By domain", "domain", found.domains), ("By difficulty", "difficulty", found.levels),
+    )  # fmt: skip
+    for title, kind, groups in grouped:
+        if groups:
+            table = _table(
+                title, (kind, "rollouts", "unscored", "step-level", "interval", "final", "interval", "strict")
+            )
+            for group in groups:
+                table.add_row(*_group_cells(group))
+            parts.append(table)
+    scores = _table("Rollouts by score", BINS)
+    scores.add_row(*map(str, found.overall.bins))
+    problems = _table("Problems, the hardest first", ("problem", "rollouts", "score", "final", "domain", "difficulty"))
+    for each in found.problems[:_SHOWN_ITEMS]:
+        known = each.problem
+        problems.add_row(
+            _one_line(each.group.name), str(each.group.n), _decimal(each.group.mean), _decimal(each.group.final),
+            known.domain if known else "", (known.difficulty.level or "") if known else "",
+        )  # fmt: skip
+    parts += [scores, problems]
+    more = len(found.problems) - _SHOWN_ITEMS
+    parts += [f"and {more} more; --json lists all of them"] if more > 0 else []
+    if listed := missed(found):
+        nodes = _table("Nodes that most rollouts miss", ("problem", "node", "reference formula", "without credit"))
+        for each, one in listed:
+            latex = {node.index: node.latex for node in each.problem.nodes} if each.problem else {}
+            nodes.add_row(
+                _one_line(each.group.name),
+                str(one.index),
+                _one_line(latex.get(one.index, "")),
+                f"{one.n - one.credited} of {one.n}",
+            )
+        parts.append(nodes)
+    if found.fates:
+        fates = _table("What became of formulas", ("status", "reason", "formulas"))
+        for fate in found.fates:
+            fates.add_row(_one_line(fate.status), _one_line(reason_of(fate.reason)), str(fate.n))
+        parts.append(fates)
+    if found.first_wrong:
+        wrong = _table("First wrong steps, where one is known", ("label", "rollouts"))
+        for label, n in sorted(found.first_wrong.items()):
+            wrong.add_row(label, str(n))
+        parts.append(wrong)
+    parts += [f"{n} rows without: {UNFIT[key]}" for key, n in sorted(found.unfit.items())]
+    statuses = ", ".join(f"{n} {_one_line(name)}" for name, n in sorted(found.statuses.items())) or "no rows"
+    parts.append(f"{statuses}; incidents of the grader: {found.n_incident}")
+    return [*parts, *(["", *agreement_tables(found.agreement)] if found.agreement else [])]
+
+
+def _group_cells(group: Group) -> tuple[str, ...]:
+    cells = (
+        _decimal(group.mean),
+        _estimate_cells(group.mean)[1],
+        _decimal(group.final),
+        _estimate_cells(group.final)[1],
+    )
+    return _one_line(group.name), str(group.n), str(group.n_unscored), *cells, _decimal(group.strict)
+
+
+def _decimal(found: Estimate) -> str:
+    return "none" if found.value is None else f"{found.value:.3f}"
+
+
+def against_label(student: Student, result: Grade) -> dict[str, list[int]]:
+    """Nodes whose match differs from the label: those that it names as known gaps, and all others (wrong)."""
+    expected = student.expected
+    if expected is None:
+        return {"gaps": [], "wrong": []}
+    differs = set(expected.matched) ^ set(result.matched)
+    known = set(expected.known_gaps)
+    return {"gaps": sorted(differs & known), "wrong": sorted((differs - known) - set(expected.debatable))}
+
+
+def demo_table(rows: list[tuple[Problem, Student, Grade]]) -> Table:
+    """One row a solution, with how it stands to its label."""
+    table = _table("All shipped solutions", ("problem", "solution", "matched", "credited", "score", "label"))
+    for problem, student, result in rows:
+        label = against_label(student, result)
+        named = (("known gap", label["gaps"]), ("wrong", label["wrong"]))
+        words = [f"{kind} {_indices(nodes)}" for kind, nodes in named if nodes]
+        table.add_row(
+            problem.id, student.name, _indices(result.matched), _indices(result.credited), f"{result.score:.3f}",
+            ", ".join(words) or "as labelled",
+        )  # fmt: skip
+    return table
+
+
+def _indices(nodes: Iterable[int]) -> str:
+    return " ".join(map(str, nodes)) or "none"

@@ -1,0 +1,1 @@
+"""Many rollouts: records in, worker processes, score rows out."""

@@ -1,0 +1,145 @@
+"""Whether grades depend on who computes them: two fresh processes that differ in all that must not matter.
+
+One has interpreted kernels and the solutions in order, the other compiled kernels, another hash seed and the solutions
+from the last to the first; each is a plain `prism run`. What is held against each other is the bytes of the score rows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from prism.errors import PrismError
+from prism.grading.row import json_line
+from prism.latex import Solution
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What one of the processes has that a grade must not depend on."""
+
+    name: str
+    hash_seed: str
+    kernels: str
+    is_reversed: bool
+
+
+SETTINGS = (
+    Setting("interpreted, hash seed 1, in order", "1", "interpreted", is_reversed=False),
+    Setting("compiled, hash seed 4242, backwards", "4242", "compiled", is_reversed=True),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A solution to grade."""
+
+    problem_id: str
+    sample_id: str
+    solution: Solution
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Two rows of one solution that are not the same: the path of the first key that differs, and both values."""
+
+    problem_id: str
+    sample_id: str
+    path: str
+    values: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """What two processes wrote.
+
+    Attributes:
+        n: solutions.
+        sha256: of the rows, by the name of the setting.
+        differences: one for each solution whose rows are not the same bytes.
+    """
+
+    n: int
+    sha256: Mapping[str, str]
+    differences: tuple[Difference, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "solutions": self.n, "sha256": dict(self.sha256), "same": not self.differences,
+            "differences": [
+                {"problem_id": one.problem_id, "sample_id": one.sample_id, "path": one.path, "values": list(one.values)}
+                for one in self.differences
+            ],
+        }  # fmt: skip
+
+
+def repeated(problems: Path, samples: Sequence[Sample], *, environment: Mapping[str, str]) -> Repeated:
+    """Grade solutions in a process of each setting and compare the rows.
+
+    Args:
+        problems: a problem file, or a folder of them.
+        environment: of the processes; the settings are put over it.
+
+    Errors:
+        PrismError: no solutions; a process that does not grade, with what it says.
+    """
+    if not samples:
+        raise PrismError(f"{problems}: no solution to grade")
+    written = {setting.name: _rows(problems, samples, setting, environment) for setting in SETTINGS}
+    one, other = written.values()
+    return Repeated(
+        len(samples),
+        {name: hashlib.sha256(b"".join(rows)).hexdigest() for name, rows in written.items()},
+        tuple(_differences(samples, one, other)),
+    )
+
+
+def _rows(problems: Path, samples: Sequence[Sample], setting: Setting, environment: Mapping[str, str]) -> list[bytes]:
+    """The rows that a fresh process writes, in the order of the samples."""
+    with TemporaryDirectory(prefix="prism-") as name:
+        rollouts, out = Path(name, "rollouts.jsonl"), Path(name, "scores.jsonl")
+        records = [
+            {"problem_id": one.problem_id, "sample_id": str(n), "response": one.solution}
+            for n, one in enumerate(samples)
+        ]
+        given = records[::-1] if setting.is_reversed else records
+        rollouts.write_bytes(b"".join(json_line(record) + b"\n" for record in given))
+        start = f"import sys; sys.path[:] = {sys.path!r}; from prism.cli import main; main()"
+        command = [sys.executable, "-c", start, "run", str(problems), str(rollouts), "-o", str(out), "--workers", "0"]
+        wanted = ("--max-incidents", str(len(samples)))  # a failure of the grader has to repeat itself too
+        done = subprocess.run(  # noqa: S603 - this Python, with fixed arguments
+            [*command, *wanted], capture_output=True, check=False, stdin=subprocess.DEVNULL,
+            env={**environment, "PYTHONHASHSEED": setting.hash_seed, "PRISM_KERNELS": setting.kernels},
+        )  # fmt: skip
+        if not out.exists():
+            raise PrismError(f"{setting.name}: {done.stderr.decode('utf-8', 'replace').strip()}")
+        rows = out.read_bytes().splitlines(keepends=True)
+    return rows[::-1] if setting.is_reversed else rows
+
+
+def _differences(samples: Sequence[Sample], one: list[bytes], other: list[bytes]) -> Iterable[Difference]:
+    for sample, left, right in zip(samples, one, other, strict=True):
+        if left != right:
+            path, values = _first_difference(json.loads(left), json.loads(right), "")
+            yield Difference(sample.problem_id, sample.sample_id, path, values)
+
+
+def _first_difference(left: Any, right: Any, path: str) -> tuple[str, tuple[str, str]]:
+    """Where two values of JSON part, keys in order."""
+    pairs: list[tuple[str, Any, Any]] = []
+    if isinstance(left, dict) and isinstance(right, dict) and left.keys() == right.keys():
+        pairs = [(f"{path}.{key}" if path else key, left[key], right[key]) for key in sorted(left)]
+    elif isinstance(left, list) and isinstance(right, list) and len(left) == len(right):
+        pairs = [(f"{path}[{k}]", *both) for k, both in enumerate(zip(left, right, strict=True))]
+    for deeper, a, b in pairs:
+        if a != b:
+            return _first_difference(a, b, deeper)
+    return path or "(bytes)", (json.dumps(left), json.dumps(right))

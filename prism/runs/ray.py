@@ -1,0 +1,337 @@
+"""The run of `bulk` on a Ray cluster: actors of Ray Data grade, and the driver reads and writes (extra `ray`).
+
+Input and output stay with the driver, the process that was started: it reads rollouts one after another as any run does
+and keeps what is done in the same shards. So fields, places in the input, `resume` and the bytes of the output are
+those of a run without Ray, for all formats. Ray Data's own readers would not do: they number no rows, and a record may
+hold several solutions. Nor would a data set of all rollouts: it is held as a whole. Reading takes far less time than
+grading, so one reader feeds hundreds of actors.
+
+What Ray Data holds are the numbers of blocks, of which it gives each actor one after another, several at a time. The
+actor asks for the block of that number, which the driver has put into a store on its own node. Only `AHEAD` blocks for
+each actor are there, read and not done, whatever the size of the input.
+
+A rollout whose grade raises is a row with an incident. One on which an actor's process dies, or overruns, takes the
+actor with it; Ray starts another and gives it the same block, which it then grades in a worker process of its own (see
+`workers`), so that a row says `killed` where a run without Ray says so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import faulthandler
+import logging
+import os
+import pickle
+import socket
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from prism.engine.kernels import warm
+from prism.errors import PrismError
+from prism.grading.row import fingerprint
+from prism.problem.schema import Problem
+from prism.runs import bulk
+from prism.runs.bulk import Options, Summary
+from prism.runs.rollouts import Rollout, Scanned
+from prism.runs.workers import KILL_AFTER, Done, Job, Task, bench, collect_less, done_by_workers
+from prism.version import __version__
+
+BLOCK = 32  # rollouts of a block, at most, unless there were more than `MOST_BLOCKS`
+MOST_BLOCKS = 10_000  # Ray Data keeps the numbers of all
+SHARES = 8  # blocks for each actor at least, if there are rollouts enough: the last ones end at about the same time
+AHEAD = 4  # blocks for each actor that have been read and are not done
+_PATIENCE = 10.0  # seconds for the head of a cluster to answer
+_IN_FLIGHT = 2  # numbers that an actor holds: the one that it is at, and the next
+_NEEDED = 'Ray needs the extra: pip install "prism-dag[ray]"'
+_LOCKED = (
+    "wants its token: set RAY_AUTH_MODE=token, and have the token of its head in ~/.ray/auth_token, in the file that "
+    "RAY_AUTH_TOKEN_PATH names, or in RAY_AUTH_TOKEN"
+)
+
+
+def run(
+    problems: Mapping[str, Problem],
+    source: Path,
+    scanned: Scanned,
+    out: Path,
+    *,
+    address: str,
+    options: Options,
+    workers: int = 0,
+    kill_after: float = KILL_AFTER,
+    resume: bool = False,
+    on_done: Callable[[int], None] = lambda _: None,
+) -> Summary:
+    """Grade a file of rollouts as `bulk.run` does, with the actors of a Ray cluster.
+
+    Args:
+        address: `auto`, the cluster that this machine is a node of; `local`, one that is started here and stopped at
+            the end; or an address, HOST:PORT.
+        workers: actors, each of one processor; 0: as many as the cluster has processors.
+
+    Errors:
+        PrismError: as `bulk.run`; Ray is not installed, no cluster answers, or it gives up.
+    """
+    if workers < 0:
+        raise PrismError(f"workers = {workers}: expected 0 or more")
+    with _cluster(address) as n_processor:
+        does = partial(
+            done_on_ray, problems=problems, n_most=scanned.n, workers=workers or n_processor,
+            training=options.training, kill_after=kill_after,
+        )  # fmt: skip
+        return bulk.run(problems, source, scanned, out, options=options, resume=resume, on_done=on_done, does=does)
+
+
+def done_on_ray(
+    tasks: Iterator[Task],
+    job: Job,
+    *,
+    problems: Mapping[str, Problem],
+    n_most: int,
+    workers: int,
+    training: bool,
+    kill_after: float = KILL_AFTER,
+) -> Iterator[Done]:
+    """Do the tasks in so many actors of the cluster that this process is connected to; in their order.
+
+    Args:
+        job: a function of a module, or a `partial` of one: actors import it.
+        problems: all that the tasks may be of; each actor has them once.
+        n_most: at most so many tasks.
+
+    Errors:
+        PrismError: actors that do not start, a cluster that is gone.
+    """
+    ray = _ray()
+    size = max(-(-n_most // MOST_BLOCKS), min(BLOCK, -(-n_most // (SHARES * workers))), 1)
+    blocks = iter(lambda: list(islice(tasks, size)), [])
+    first = list(islice(blocks, AHEAD * workers))
+    if not first:
+        return
+    setup = _Setup(job, dict(problems), training, kill_after, fingerprint())
+    try:
+        store = _store(ray, setup)
+        waiting: dict[int, list[Task]] = {}
+        n_read = 0
+        for block in first:
+            _put(store, n_read, block, waiting)
+            n_read += 1
+        for number, results in _results(ray, store, -(-n_most // size), workers):
+            done = waiting.pop(number, [])
+            if block := next(blocks, []):
+                _put(store, n_read, block, waiting)
+                n_read += 1
+            else:
+                store.end.remote(n_read)
+            store.drop.remote(number)
+            yield from map(Done, done, results)
+    except (ray.exceptions.RayError, ray.data.exceptions.SystemException) as error:
+        raise PrismError(f"Ray: {_last_line(error)}") from error
+
+
+# The driver. ----------------------------------------------------------------------------------------------------
+
+
+def _ray() -> Any:
+    try:
+        import ray
+        import ray.data
+        import ray.data.exceptions
+    except ImportError as error:
+        raise PrismError(_NEEDED) from error
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    return ray
+
+
+@contextlib.contextmanager
+def _cluster(address: str) -> Iterator[int]:
+    """Be connected to a cluster; how many processors it has."""
+    ray = _ray()
+    is_ours = not ray.is_initialized()
+    if is_ours:
+        if address == "local":
+            os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # else what we start here reports to Ray's makers
+        try:
+            _knock(address)
+            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+        except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
+            if _is_of_token(error):
+                raise PrismError(f"Ray: the cluster at {address} {_LOCKED}") from error
+            raise PrismError(f"Ray: no cluster at {address}: {_last_line(error)}") from error
+    try:
+        yield max(int(ray.cluster_resources().get("CPU", 1)), 1)
+    finally:
+        if is_ours:
+            ray.shutdown()
+
+
+def _knock(address: str) -> None:
+    """Ask whether anyone listens there: Ray itself takes minutes to give up.
+
+    Errors:
+        OSError: nobody does.
+    """
+    if address == "auto":
+        address = os.environ.get("RAY_ADDRESS") or _last_started()
+    host, _, port = address.rpartition(":")
+    if port.isdecimal() and "/" not in host:
+        socket.create_connection((host, int(port)), timeout=_PATIENCE).close()
+
+
+def _last_started() -> str:
+    """Where `ray start` was last successful on this machine, as it notes; a head that was killed leaves the note."""
+    try:
+        return (Path(os.environ.get("RAY_TMPDIR", "/tmp")) / "ray/ray_current_cluster").read_text().strip()  # noqa: S108
+    except OSError:
+        return ""
+
+
+def _store(ray: Any, setup: _Setup) -> Any:
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=True)
+    actor = ray.remote(num_cpus=0, max_concurrency=10_000, scheduling_strategy=here)(_Store)
+    return actor.remote(pickle.dumps(setup))
+
+
+def _put(store: Any, number: int, block: list[Task], waiting: dict[int, list[Task]]) -> None:
+    waiting[number] = block
+    store.put.remote(number, pickle.dumps([(task.ordinal, task.rollout) for task in block]))
+
+
+def _results(ray: Any, store: Any, n_block: int, workers: int) -> Iterator[tuple[int, list[Any]]]:
+    """The results of each block, in the order of the blocks."""
+    # No reading tasks (`ray.data.range` has them): where actors hold all processors, those never start (ray #44687).
+    numbers = ray.data.from_items([{"block": number} for number in range(n_block)], override_num_blocks=n_block)
+    grades = numbers.map_batches(
+        _Grader,
+        fn_constructor_args=(store,),
+        batch_size=1,
+        batch_format="numpy",
+        num_cpus=1,
+        compute=ray.data.ActorPoolStrategy(size=workers, max_tasks_in_flight_per_actor=_IN_FLIGHT),
+    )
+    grades.context.execution_options.preserve_order = True
+    grades.context.enable_progress_bars = False  # the run has its own
+    grades.context.print_on_execution_start = False
+    # Without prefetching: a result that waits for the next one to come would hold up the reading of the next block.
+    for batch in grades.iter_batches(prefetch_batches=0, batch_size=None, batch_format="numpy"):
+        for number, results in zip(batch["block"], batch["results"], strict=True):
+            yield int(number), pickle.loads(results)  # noqa: S301 - from an actor of ours
+
+
+def _is_of_token(error: BaseException | None) -> bool:
+    """Whether it comes down to a token that is missing or wrong. Ray says so in a cause of the error."""
+    while error is not None:
+        if "AuthenticationError" in f"{type(error).__name__} {error}":  # a class that Ray 2.51 does not have
+            return True
+        error = error.__cause__
+    return False
+
+
+def _last_line(error: BaseException) -> str:
+    """What an error comes down to: Ray's begin with the traceback of the actor."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1] if lines else type(error).__name__
+
+
+# Actors. --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Setup:
+    """What an actor is told once.
+
+    Attributes:
+        fingerprint: of the driver's grader: another one gives other grades.
+    """
+
+    job: Job
+    problems: Mapping[str, Problem]
+    training: bool
+    kill_after: float
+    fingerprint: str
+
+
+class _Store:
+    """An actor on the driver's node: blocks that have been read and are not done."""
+
+    def __init__(self, setup: bytes) -> None:
+        self._setup = setup
+        self._there: dict[int, bytes] = {}
+        self._asked: Counter[int] = Counter()
+        self._end: int | None = None
+        self._news = asyncio.Condition()
+
+    async def setup(self) -> bytes:
+        """What all actors are told."""
+        return self._setup
+
+    async def put(self, number: int, block: bytes) -> None:
+        """Keep a block until it is dropped."""
+        async with self._news:
+            self._there[number] = block
+            self._news.notify_all()
+
+    async def end(self, n_block: int) -> None:
+        """Say that there are no more."""
+        async with self._news:
+            self._end = n_block
+            self._news.notify_all()
+
+    async def take(self, number: int) -> tuple[bytes | None, int]:
+        """The block, once it is there, or None behind the last; and how often it has been asked for."""
+        async with self._news:
+            await self._news.wait_for(lambda: number in self._there or (self._end is not None and number >= self._end))
+        self._asked[number] += 1
+        return self._there.get(number), self._asked[number]
+
+    async def drop(self, number: int) -> None:
+        """Forget a block whose results have come."""
+        self._there.pop(number, None)
+        self._asked.pop(number, None)
+
+
+class _Grader:
+    """What an actor of Ray Data keeps between blocks: problems, prepared at their first rollout, and warm kernels."""
+
+    def __init__(self, store: Any) -> None:
+        self._ray = _ray()
+        self._store = store
+        self._setup: _Setup = pickle.loads(self._ray.get(store.setup.remote()))  # noqa: S301 - from the driver
+        if self._setup.fingerprint != fingerprint():
+            raise PrismError(f"an actor has another PRISM than the driver: {__version__}, {fingerprint()[:12]}")
+        self._ready = bench(training=self._setup.training)
+        warm()
+        collect_less()
+
+    def __call__(self, batch: Mapping[str, Sequence[int]]) -> dict[str, list[Any]]:
+        """Grade the block of the one number in the batch."""
+        (number,) = (int(each) for each in batch["block"])
+        block, times = self._ray.get(self._store.take.remote(number))
+        rollouts: list[tuple[int, Rollout]] = pickle.loads(block) if block else []  # noqa: S301 - from the driver
+        tasks = [Task(ordinal, each, self._setup.problems[each.problem_id]) for ordinal, each in rollouts]
+        results = [self._result(task) for task in tasks] if times == 1 else self._guarded(tasks)
+        return {"block": [number], "results": [pickle.dumps(results)]}
+
+    def _result(self, task: Task) -> Any:
+        prepared = self._ready.of(task.problem)
+        faulthandler.dump_traceback_later(self._setup.kill_after, exit=True)  # its clock needs no Python to run
+        try:
+            return self._setup.job(prepared, task.rollout)
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+
+    def _guarded(self, tasks: list[Task]) -> list[Any]:
+        """Results of a block that an actor has died on before: it may be a rollout of it that kills."""
+        done = done_by_workers(
+            iter(tasks), self._setup.job, workers=1, training=self._setup.training, kill_after=self._setup.kill_after
+        )
+        results = {each.task.ordinal: each.result for each in done}
+        return [results[task.ordinal] for task in tasks]

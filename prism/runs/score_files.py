@@ -1,0 +1,212 @@
+"""Files of score rows: JSON Lines, or Parquet with the same keys and the types written down (extra `parquet`)."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from prism.errors import DataFileError, PrismError
+from prism.grading.result import Grade, GradedFormula, Incident, Match
+from prism.latex import LeftOut
+from prism.runs.records import NEEDS_PARQUET
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_AS_TEXT = ("meta",)  # JSON in a column of text: its keys are the caller's
+
+
+Writer = Callable[[IO[bytes], Iterable[list[bytes]]], None]
+
+
+def writer_of(path: Path) -> Writer:
+    """What writes blocks of JSON lines into a file of this ending.
+
+    Errors:
+        PrismError: another ending; Parquet, and pyarrow is not installed.
+    """
+    if path.suffix in (".jsonl", ".ndjson"):
+        return _write_lines
+    if path.suffix == ".parquet":
+        schema()
+        return _write_parquet
+    raise PrismError(f"{path}: ending {path.suffix!r}; expected .jsonl or .parquet")
+
+
+def score_rows(path: Path) -> Iterator[dict[str, Any]]:
+    """The rows of a file, in its order, with the keys of `grading.score_row` and `meta`.
+
+    Errors:
+        PrismError: another ending; Parquet, and pyarrow is not installed.
+        DataFileError: a file that holds something else.
+    """
+    writer_of(path)
+    read = _of_parquet if path.suffix == ".parquet" else _of_lines
+    try:
+        for n, row in enumerate(read(path), start=1):
+            if not is_score_row(row):
+                raise DataFileError(
+                    str(path), (f"row {n}: no score row; expected the keys {', '.join(sorted(_ALWAYS))}",)
+                )
+            yield row
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise DataFileError(str(path), (f"cannot be read: {error}",)) from error
+
+
+def take_over(new: Path, base: Path) -> None:
+    """Make the one file a copy of the other: at once, so that no reader finds half of it.
+
+    Errors:
+        PrismError: files of different kinds; a folder that cannot be written.
+    """
+    if new.suffix != base.suffix:
+        raise PrismError(f"{base}: a file {new.suffix} does not become a file {base.suffix}; name them alike")
+    part = base.with_name(f"{base.name}.part")
+    try:
+        shutil.copyfile(new, part)
+        os.replace(part, base)  # noqa: PTH105 - in one step, over what is there
+    except OSError as error:
+        raise PrismError(f"{base}: cannot be written: {error.strerror}") from error
+
+
+_ALWAYS = frozenset(("problem_id", "sample_id", "status", "score", "matched", "incidents", "grader"))
+
+
+def is_score_row(row: object) -> bool:
+    """Whether a value has the keys of a score row."""
+    return isinstance(row, dict) and row.keys() >= _ALWAYS
+
+
+def grade_of(row: Mapping[str, Any]) -> Grade:
+    """The grade that a row holds; of a compact row one without formulas. Keys that older rows lack are empty.
+
+    Errors:
+        PrismError: a value that no grade has.
+    """
+    try:
+        score = _share(row["score"])
+        strict = _share(row.get("score_strict"))
+        sample_id = row["sample_id"]
+        left_out = row.get("left_out") or {}
+        return Grade(
+            problem_id=str(row["problem_id"]), sample_id=None if sample_id is None else str(sample_id),
+            status=str(row["status"]), score=score, matched=_indices(row["matched"]),
+            credited=_indices(row.get("credited")), missing=_indices(row.get("missing")),
+            final_correct=row.get("final_correct") is True,
+            policies={str(name): float(value) for name, value in sorted((row.get("policies") or {}).items())},
+            formulas=tuple(map(_formula, row.get("formulas") or ())),
+            unread=int(row.get("unread") or 0), undecided=int(row.get("undecided") or 0),
+            incidents=tuple(Incident(str(i["code"]), str(i["where"]), str(i["detail"])) for i in row["incidents"]),
+            left_out=LeftOut(int(left_out.get("characters") or 0), int(left_out.get("formulas") or 0)),
+            score_strict=strict, share_by_closure=_share(row.get("share_by_closure")) or 0.0,
+            flags=tuple(map(str, row.get("flags") or ())),
+        )  # fmt: skip
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise PrismError(f"no grade: {type(error).__name__}: {error}") from error
+
+
+def _share(value: Any) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not 0 <= value <= 1:  # also false for NaN
+        raise ValueError(f"{value!r} is not in [0, 1]")
+    return float(value)
+
+
+def _indices(values: Any) -> tuple[int, ...]:
+    return tuple(int(value) for value in values or ())
+
+
+def _formula(data: Mapping[str, Any]) -> GradedFormula:
+    start, end = data["span"]
+    nearest = data.get("nearest")
+    return GradedFormula(
+        str(data["latex"]), (int(start), int(end)), str(data["kind"]), str(data["status"]), str(data["reason"]),
+        _indices(data.get("nodes")), str(data.get("detail") or ""), None if nearest is None else int(nearest),
+        str(data.get("witness") or ""),
+        tuple(
+            Match(int(each["node"]), int(each["stage"]), str(each["reason"]), tuple(map(str, each["readings"] or ())))
+            for each in data.get("matches") or ()
+        ),
+        tuple((int(each["node"]), str(each["reason"])) for each in data.get("withheld") or ()),
+    )  # fmt: skip
+
+
+def _of_lines(path: Path) -> Iterator[Any]:
+    with path.open(encoding="utf-8", newline="\n") as file:
+        yield from (json.loads(line) for line in file if line.strip())
+
+
+def _of_parquet(path: Path) -> Iterator[Any]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            for batch in file.iter_batches(batch_size=256):
+                for row in batch.to_pylist():
+                    if row.get("formulas", row) is None:
+                        del row["formulas"]  # they were left out
+                    if row.get("policies"):
+                        row["policies"] = {name: value for name, value in row["policies"].items() if value is not None}
+                    yield {**row, **{key: json.loads(row[key]) for key in _AS_TEXT if key in row}}
+    except pa.ArrowException as error:
+        raise DataFileError(str(path), (f"cannot be read: {error}",)) from error
+
+
+def _write_lines(file: IO[bytes], blocks: Iterable[list[bytes]]) -> None:
+    for block in blocks:
+        file.writelines(line + b"\n" for line in block)
+
+
+def schema() -> pa.Schema:
+    """Columns of a score row.
+
+    Errors:
+        PrismError: pyarrow is not installed.
+    """
+    try:
+        import pyarrow as pa
+    except ImportError as error:
+        raise PrismError(NEEDS_PARQUET) from error
+    text, whole, real = pa.string(), pa.int64(), pa.float64()
+    indices = pa.list_(whole)
+    match = pa.struct({"node": whole, "readings": pa.list_(text), "reason": text, "stage": whole})
+    formula = pa.struct({
+        "detail": text, "kind": text, "latex": text, "matches": pa.list_(match), "nearest": whole, "nodes": indices,
+        "reason": text, "span": indices, "status": text,
+        "withheld": pa.list_(pa.struct({"node": whole, "reason": text})), "witness": text,
+    })  # fmt: skip
+    columns = {
+        "problem_id": text, "sample_id": text, "status": text, "score": real, "final_correct": pa.bool_(),
+        "policies": pa.struct({"final": real, "prefix": real, "strict": real, "training": real}),
+        "score_strict": real, "share_by_closure": real, "flags": pa.list_(text),
+        "matched": indices, "credited": indices, "missing": indices, "formulas": pa.list_(formula),
+        "unread": whole, "undecided": whole, "left_out": pa.struct({"characters": whole, "formulas": whole}),
+        "incidents": pa.list_(pa.struct({"code": text, "detail": text, "where": text})),
+        "problem_sha256": text, "solution_sha256": text, "schema": whole,
+        "grader": pa.struct({"fingerprint": text, "version": text}), "meta": text,
+    }  # fmt: skip
+    return pa.schema(sorted(columns.items()))
+
+
+def _write_parquet(file: IO[bytes], blocks: Iterable[list[bytes]]) -> None:
+    """Write blocks of JSON lines, each as one row group."""
+    columns = schema()
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with pq.ParquetWriter(file, columns, compression="zstd") as writer:
+        for block in blocks:
+            writer.write_table(pa.Table.from_pylist([_row(line) for line in block], schema=columns))
+
+
+def _row(line: bytes) -> dict[str, Any]:
+    row = json.loads(line)
+    if b"\\ud" in line:  # half a surrogate pair, which no column of text can hold
+        row = json.loads(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace"))
+    return {**row, **{key: json.dumps(row[key], sort_keys=True, ensure_ascii=False) for key in _AS_TEXT}}

@@ -1,0 +1,168 @@
+"""Rules of the architecture that a reader cannot check by eye: who imports what, and what starting PRISM loads."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "prism"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+HEAVY = ("numba", "sympy", "pint", "lark", "symengine", "flint")
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).as_posix()
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    """Absolute names that a module imports anywhere, inside functions too."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def names(tree: ast.AST) -> Iterator[str]:
+    """Identifiers a module uses: imports, names and attributes; never words in strings or comments."""
+    for dotted in imported(tree):
+        yield from dotted.split(".")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.attr
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """A module, read once for all rules."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def modules_where(*, besides: tuple[str, ...] = ()) -> Iterator[tuple[str, ast.Module]]:
+    """Name and tree of every module, without those whose names begin with one of the exceptions."""
+    return ((name, tree_of(path)) for path in MODULES if not (name := name_of(path)).startswith(besides))
+
+
+KERNELS, AUTOMATON = "engine/kernels/", "latex/parsing/lalr.py"
+
+
+def test_only_kernels_know_numba() -> None:
+    words = {"numba", "njit", "jit", "prange"}
+    found = {name: words & set(names(tree)) for name, tree in modules_where(besides=(KERNELS,))}
+    assert not {name: used for name, used in found.items() if used}
+
+
+def test_no_kernel_is_compiled_with_fastmath() -> None:
+    """Under fastmath `isfinite(nan)` is true, so every undefined point looks defined."""
+    calls = (
+        (name, word.arg)
+        for name, tree in modules_where() for node in ast.walk(tree) if isinstance(node, ast.Call)
+        for word in node.keywords
+    )  # fmt: skip
+    assert not [(name, word) for name, word in calls if word in ("fastmath", "parallel")]
+
+
+@pytest.mark.parametrize(("package", "home"), [("lark", AUTOMATON), ("pint", "physics/units.py")])
+def test_a_package_is_known_in_one_place(package: str, home: str) -> None:
+    assert not [
+        (name, dotted)
+        for name, tree in modules_where(besides=(home,)) for dotted in imported(tree)
+        if dotted.split(".")[0] == package
+    ]  # fmt: skip
+
+
+def test_verdicts_have_no_hidden_input() -> None:
+    """No clock, no chance and no environment: the kernels ask for their one switch, the automaton for a folder."""
+    sources = {"time", "random", "datetime", "secrets", "uuid", "locale"}
+    readers = {"environ", "getenv", "urandom", "default_rng", "RandomState"}
+    switches = ("cli.py", "runs/ray.py")  # a token for `serve`; what Ray asks for there
+    faults = []
+    for name, tree in modules_where():
+        dotted = set(imported(tree))
+        allowed = {"time"} if name == "runs/workers.py" else set()  # who kills a process that hangs needs a clock
+        faults += [(name, head) for head in ({each.split(".")[0] for each in dotted} & sources) - allowed]
+        faults += [(name, each) for each in dotted if each.startswith(("numpy.random", "os.getenv"))]
+        has_switch = name.startswith(KERNELS) or name in (AUTOMATON, *switches)
+        faults += [(name, word) for word in (set(names(tree)) & readers) - ({"environ"} if has_switch else set())]
+    assert not faults
+
+
+def test_the_environment_switches_are_the_documented_ones() -> None:
+    """What the kernels and the automaton read from the environment."""
+    found = {
+        node.value
+        for path in (*sorted((PACKAGE / KERNELS).glob("*.py")), PACKAGE / AUTOMATON)
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isupper()
+    }
+    switches = {name.rstrip("=") for name in found if name.startswith(("PRISM_", "NUMBA_"))}
+    assert switches == {"PRISM_KERNELS", "NUMBA_CACHE_DIR", "PRISM_CACHE_DIR"}
+
+
+def test_no_fault_is_dropped_silently() -> None:
+    """Faults are caught by name; one that is not expected must be seen."""
+    handlers = [
+        (name, node)
+        for name, tree in modules_where() for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler)
+    ]  # fmt: skip
+    assert not [(name, node.lineno) for name, node in handlers if node.type is None]
+    assert not [
+        (name, node.lineno)
+        for name, node in handlers
+        if isinstance(node.type, ast.Name) and node.type.id in ("Exception", "BaseException")
+        and [ast.dump(line) for line in node.body] == [ast.dump(ast.Pass())]
+    ]  # fmt: skip
+
+
+def test_only_doors_stand_outside_the_folders() -> None:
+    allowed = {"__init__", "__main__", "cli", "server", "pytest_plugin", "errors", "resources", "version", "budget"}
+    assert {path.stem for path in MODULES if path.parent == PACKAGE} <= allowed
+
+
+def test_every_module_is_named_for_what_it_does() -> None:
+    refused = {"utils.py", "helpers.py", "common.py", "core.py", "types.py", "misc.py"}
+    assert not refused & {path.name for path in MODULES}
+
+
+def loaded_after(code: str) -> set[str]:
+    """Heavy packages that a fresh interpreter has loaded after running `code`."""
+    tail = f"\nimport sys, json\nprint(json.dumps([m for m in {HEAVY!r} if m in sys.modules]), file=sys.__stderr__)"
+    run = subprocess.run(
+        [sys.executable, "-c", code + tail], capture_output=True, text=True, check=False, timeout=120, cwd=ROOT
+    )
+    assert run.returncode == 0, run.stderr
+    return set(json.loads(run.stderr.strip().splitlines()[-1]))
+
+
+def test_import_is_cheap() -> None:
+    assert loaded_after("import prism") == set()
+
+
+CHECK = """
+import os, sys
+os.environ["PRISM_KERNELS"] = "interpreted"
+sys.argv = ["prism", "check", r"F = k Q q / r^2", r"F = \\frac{Qq}{4\\pi\\epsilon_0 r^2}"]
+from prism.cli import main
+try:
+    main()
+except SystemExit as stop:
+    assert stop.code in (0, None), stop.code
+"""
+
+
+def test_one_check_starts_nothing_heavy() -> None:
+    assert loaded_after(CHECK) <= {"lark"}
+    # Without the switch the choice is made by counted work, and one check is far below it.
+    assert loaded_after(
+        CHECK.replace('os.environ["PRISM_KERNELS"] = "interpreted"', 'os.environ.pop("PRISM_KERNELS", "")')
+    ) <= {"lark"}

@@ -9,7 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+from tests.support import external_data
+
+DATA = external_data.DATA
+
 FIELDS = {"formulas.jsonl": "latex", "worked.jsonl": "solution", "rollouts.jsonl": "response"}
 """The three files, and the field of each line that holds its text."""
 PAIRS = ("pairs_dev.jsonl", "physics_pairs_dev.jsonl")

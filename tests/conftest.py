@@ -27,7 +27,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 ATTACKS_LEFT = 5  # one attack in so many runs by default; the evidence has them all
 _ROWS = ("test_cases.py::test_equivalence",)
-_ATTACKS = ("test_attacks.py::test_no_gain", "test_claims_properties.py::")
+_ATTACKS = ("test_attacks.py::test_no_gain", "test_selection_properties.py::")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

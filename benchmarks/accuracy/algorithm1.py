@@ -40,7 +40,7 @@ from tests.reference import algorithm_1  # noqa: E402
 EXPLANATIONS = Path(__file__).with_name("algorithm1_disagreements.toml")
 TIME_LIMIT = 30.0  # seconds a pair; a CAS cannot be stopped from inside
 SLICE = 10
-REPLAYED = 5  # accepted pairs, and as many rejected ones, that `tests/test_reference.py` decides again
+REPLAYED = 5  # accepted pairs, and as many rejected ones, that `tests/engine/test_reference.py` decides again
 REPLAYED_SECONDS = 0.5  # each, at most
 CONSTANTS = {
     "k": r"\frac{1}{4\pi\epsilon_0}",

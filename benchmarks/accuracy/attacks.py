@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 import prism  # noqa: E402
-from tests.attacks import SAME_SCORE, exceptions, outcome, policies, prepared, shipped  # noqa: E402
+from tests.support.attacks import SAME_SCORE, exceptions, outcome, policies, prepared, shipped  # noqa: E402
 
 
 def attack_table() -> dict[str, Any]:

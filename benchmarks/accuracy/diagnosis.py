@@ -33,8 +33,6 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 import prism  # noqa: E402
-from benchmarks.accuracy import faults  # noqa: E402
-from benchmarks.accuracy.faults import Fault, places, power, product, put, without  # noqa: E402
 from benchmarks.accuracy.rewriting import disguised  # noqa: E402
 from benchmarks.intervals import bounds  # noqa: E402
 from benchmarks.material import DATA  # noqa: E402
@@ -45,6 +43,8 @@ from prism.equivalence.numbers import numeric_of  # noqa: E402
 from prism.grading.prepared import PreparedProblem, prepare  # noqa: E402
 from prism.physics.units import is_unit, unit_of  # noqa: E402
 from prism.problem.schema import ProblemNode  # noqa: E402
+from tests.support import faults  # noqa: E402
+from tests.support.faults import Fault, places, power, product, put, without  # noqa: E402
 
 SEED = 20261122
 PER_CLASS = 60  # faults

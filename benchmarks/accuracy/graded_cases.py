@@ -19,11 +19,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import prism
-
 ROOT = Path(__file__).resolve().parents[2]
-FOLDER = ROOT.parent / "shared" / "data" / "cases" / "dev"
-NO_DATA = 77
+sys.path.insert(0, str(ROOT))
+
+import prism  # noqa: E402
+from benchmarks.material import DATA, NO_DATA  # noqa: E402
+
+FOLDER = DATA / "cases" / "dev"
+
 LABELS = ("with definitions", "without definitions")
 
 

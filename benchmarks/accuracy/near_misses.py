@@ -33,7 +33,6 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 import prism  # noqa: E402
-from benchmarks.accuracy.faults import near_misses  # noqa: E402
 from benchmarks.accuracy.formulas import Known, known_formulas  # noqa: E402
 from benchmarks.accuracy.rewriting import disguised, rewrites  # noqa: E402
 from benchmarks.accuracy.zero_sets import relation  # noqa: E402
@@ -41,6 +40,7 @@ from benchmarks.intervals import bounds  # noqa: E402
 from benchmarks.material import DATA  # noqa: E402
 from prism.algebra.expr import Expr, Formula, canonical_zero, symbols  # noqa: E402
 from prism.equivalence.verdict import Verdict  # noqa: E402
+from tests.support.faults import near_misses  # noqa: E402
 
 READ = Path(__file__).resolve().parent / "near_misses_read.toml"
 SEED = 20261122

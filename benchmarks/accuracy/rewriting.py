@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product as combinations
 
-from benchmarks.accuracy.faults import HALF, PI, TWO, Path, places, power, product, put, without
 from benchmarks.accuracy.zero_sets import angles
 from prism.algebra.expr import Expr, Formula, formula, number, symbol, symbols, walk
+from tests.support.faults import HALF, PI, TWO, Path, places, power, product, put, without
 
 ONE, ZERO, TEN = number(1), number(0), number(10)
 PLACES = 2  # at which one identity is tried in one formula

@@ -15,7 +15,7 @@ from prism.grading.row import json_line
 from prism.runs import determinism
 from prism.runs.determinism import SETTINGS, Sample
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = [Sample("free_fall", name, "$v = g t$") for name in ("one", "two")]
 
 

@@ -11,7 +11,8 @@ from prism.algebra.expr import Expr, Formula, number, symbol
 from prism.engine.kernels import source
 from prism.engine.lowering import build_tape
 from prism.engine.zero_set import ORDINARY, Points, Sampling, draws, zero_points
-from tests import reference, strategies
+from tests import reference
+from tests.support import strategies
 
 UNARY = strategies.UNARY
 DIGEST = "points"

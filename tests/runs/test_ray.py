@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 import prism
 from prism.cli import app
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 HAS_RAY = importlib.util.find_spec("ray") is not None
 run = CliRunner()
 

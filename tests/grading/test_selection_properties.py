@@ -16,7 +16,7 @@ import pytest
 
 pytestmark = pytest.mark.slow  # the students of every shipped problem, several times each
 
-if not (Path(__file__).resolve().parents[1] / "benchmarks").is_dir():
+if not (Path(__file__).resolve().parents[2] / "benchmarks").is_dir():
     pytest.skip("the faults that are put into formulas stand in the checkout only", allow_module_level=True)
 
 import prism  # noqa: E402
@@ -24,7 +24,7 @@ from prism.algebra.expr import Formula, symbols_of  # noqa: E402
 from prism.grading.pipeline import grade  # noqa: E402
 from prism.grading.result import Grade  # noqa: E402
 from prism.latex import LocatedFormula, extract  # noqa: E402
-from tests.attacks import NODE_KINDS, SAME_SCORE, known_symbols, prepared, shipped, words_of, wrong_formulas  # noqa: E402
+from tests.support.attacks import NODE_KINDS, SAME_SCORE, known_symbols, prepared, shipped, words_of, wrong_formulas  # noqa: E402
 
 FALSE_CLAIMS, REPEATED, ORDERS, DELETED = 1, 1, 1, 2  # draws for each student
 SWAPS = 12  # exchanges of neighbours that make another order

@@ -7,10 +7,8 @@ formula of `tests/cases`, over generated trees, and over real formulas where the
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,10 +19,10 @@ import prism
 from prism.algebra.expr import OPS, Expr, Formula, formula, number, symbol, walk
 from prism.errors import LatexSyntaxError
 from prism.latex import extract, parse, write
-from tests.strategies import equations, expressions
+from tests.support.external_data import DATA
+from tests.support.strategies import equations, expressions
 from tests.test_cases import EquivalenceRow, ParseRow, cases
 
-DATA = Path(os.environ.get("PRISM_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 FILES = {"formulas.jsonl": "latex", "worked.jsonl": "solution", "rollouts.jsonl": "response"}
 ONE_IN = 4  # of the texts of others that are read
 REAL_SHARE = Fraction(995, 1000)  # of real formulas that come back as the same tree

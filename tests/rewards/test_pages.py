@@ -1,6 +1,6 @@
 """The pages of the frameworks: blocks marked `run` need none of them, are run, and print what stands below them.
 
-After a change of an output, `python -m tests.test_reward_pages` writes the pages anew; read what it changed.
+After a change of an output, `python -m tests.rewards.test_pages` writes the pages anew; read what it changed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pytest
 import prism.rewards
 from prism.grading.scoring import SCALARS
 
-PAGES = sorted((Path(__file__).resolve().parent.parent / "examples" / "rewards").glob("*.md"))
+PAGES = sorted((Path(__file__).resolve().parents[2] / "examples" / "rewards").glob("*.md"))
 BLOCK = re.compile(r"<!-- run -->\n```python\n(?P<code>.*?)```\n```text\n(?P<output>.*?)```", re.DOTALL)
 
 

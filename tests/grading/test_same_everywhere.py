@@ -9,7 +9,7 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-if not (Path(__file__).resolve().parents[1] / "benchmarks").is_dir():
+if not (Path(__file__).resolve().parents[2] / "benchmarks").is_dir():
     pytest.skip("the scripts stand in the checkout only", allow_module_level=True)
 
 from benchmarks.accuracy import same_everywhere  # noqa: E402

@@ -12,12 +12,12 @@ import pytest
 
 pytestmark = pytest.mark.slow  # hostile texts, thousands of them
 
-if not (Path(__file__).resolve().parents[1] / "benchmarks").is_dir():
+if not (Path(__file__).resolve().parents[2] / "benchmarks").is_dir():
     pytest.skip("the faults that are put into formulas stand in the checkout only", allow_module_level=True)
 
 from prism.grading.pipeline import grade  # noqa: E402
-from tests import attacks  # noqa: E402
-from tests.attacks import SAME_SCORE, PolicyRow, outcome, policies, shipped  # noqa: E402
+from tests.support import attacks  # noqa: E402
+from tests.support.attacks import SAME_SCORE, PolicyRow, outcome, policies, shipped  # noqa: E402
 
 MIN_POLICIES = 60
 

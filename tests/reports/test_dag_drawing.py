@@ -17,7 +17,7 @@ from prism.cli import app
 from prism.problem.dag import Node, ReferenceDag, reference_dag
 from prism.reports.dag_drawing import Row, dot, is_drawable, mermaid, rails
 from prism.resources import resource
-from tests.test_dag import dags
+from tests.problem.test_dag import dags
 
 SHIPPED = sorted(resource("dags").glob("*.toml"))
 run = CliRunner()

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import inspect
 import json
-import os
 import pickle
 import random
 import re
 import subprocess
 import sys
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -20,8 +18,7 @@ from hypothesis import strategies as st
 from prism.algebra.expr import Expr, Formula, canonical, walk
 from prism.errors import LatexSyntaxError
 from prism.latex import parse
-
-DATA = Path(os.environ.get("PRISM_DATA", "/nowhere"))
+from tests.support.external_data import DATA
 
 SEEDS = (
     r"E = \frac12 m v^2", r"\int_0^\tau \frac{P dt}{M + m - \frac{m}{\tau}t} - g\tau", r"\sin^2\omega t / 2!",
@@ -171,7 +168,7 @@ def test_many_terms_stay_flat() -> None:
 
 
 def test_the_grammar_waits_for_the_first_parse() -> None:
-    """Whether lark is loaded then depends on the cache: tests/test_automaton.py."""
+    """Whether lark is loaded then depends on the cache: tests/latex/test_lalr.py."""
     code = (
         "import sys, prism, prism.latex, prism.latex.parsing.parser as p; assert 'lark' not in sys.modules;"
         "assert not p._machine.cache_info().currsize; p.parse('x'); assert p._machine.cache_info().currsize"

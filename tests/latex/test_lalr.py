@@ -29,7 +29,7 @@ from prism.latex.parsing.tokens import Token
 from prism.resources import resource
 
 GRAMMAR = resource("grammar/latex.lark").read_text(encoding="utf-8")
-CASES = Path(__file__).parent / "cases"
+CASES = Path(__file__).parents[1] / "cases"
 
 
 class Placed(Token):

@@ -23,7 +23,8 @@ from prism.engine.kernels.marking import OPTIONS
 from prism.engine.lowering import build_tape
 from prism.engine.tape import Tape
 from prism.latex import parse
-from tests import reference, strategies
+from tests import reference
+from tests.support import strategies
 
 EVALUATED = [name for name, op in OPS.items() if op.opcode is not None and op.arity != 0]
 ON_TAPES_ONLY = {"ipow"} | {name for name, op in OPS.items() if not op.latex}
@@ -62,7 +63,7 @@ def test_every_operator_has_its_four_rows() -> None:
 
 
 def parse_cases() -> list[str]:
-    folder = Path(__file__).parent / "cases" / "parse"
+    folder = Path(__file__).parents[1] / "cases" / "parse"
     rows = [row for path in sorted(folder.glob("*.toml")) for row in tomllib.loads(path.read_text("utf-8"))["case"]]
     return [row["latex"] for row in rows if "canonical" in row and "known_gap" not in row]
 

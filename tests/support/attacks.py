@@ -5,7 +5,7 @@ the item's words put in for `@lhs@`, `@rhs@` and the like. A policy may know the
 trained on the score ends up doing, the reference; it does not say so by a committed claim. What of a solution is
 honest, a row says too: an attack must not earn more than that part of it alone.
 
-Wrong formulas come from `benchmarks/accuracy/faults.py`. One that is another node of the same problem after all is left
+Wrong formulas come from `tests/support/faults.py`. One that is another node of the same problem after all is left
 out.
 """
 
@@ -25,7 +25,6 @@ from zlib import crc32
 import msgspec
 
 import prism
-from benchmarks.accuracy.faults import FAULTS, exchanged, places, put
 from prism.algebra.expr import EQUALITIES, Expr, Formula, formula, number, substituted, symbol, symbols, symbols_of
 from prism.equivalence.numbers import numeric_of
 from prism.grading.pipeline import BASE_FORMULAS, FORMULAS_PER_NODE, grade
@@ -36,11 +35,13 @@ from prism.physics.units import quantity
 from prism.problem.schema import Problem, ProblemNode
 from prism.problem.worded_answers import options_of
 from prism.resources import resource
+from tests.support.external_data import DATA
+from tests.support.faults import FAULTS, exchanged, places, put
 from tests.test_cases import Row, load
 
-FOLDER = Path(__file__).parent / "cases" / "attacks"
+FOLDER = Path(__file__).parents[1] / "cases" / "attacks"
 LISTS, GAPS = FOLDER / "lists.toml", FOLDER / "gaps.toml"
-DEV = Path(__file__).resolve().parents[2] / "shared" / "data" / "cases" / "dev"
+DEV = DATA / "cases" / "dev"
 SAME_SCORE = 1e-6  # scores are rounded to six digits
 FRESH = (r"\zeta", r"\xi", "Y", r"\chi", r"\Upsilon", "Z", r"\vartheta", "X")  # for what no problem speaks of
 

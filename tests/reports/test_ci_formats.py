@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 import prism
 from prism.cli import app
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 CI = ROOT / "examples" / "ci"
 ACTION = (CI / "action.yml").read_text("utf-8")
 

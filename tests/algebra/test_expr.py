@@ -11,7 +11,8 @@ from hypothesis import given
 import prism
 from prism.algebra.expr import Expr, Formula, canonical, canonical_zero, formula, number, substitute, symbol, symbols
 from prism.errors import DagError, DataFileError, LatexSyntaxError
-from tests import reference, strategies
+from tests import reference
+from tests.support import strategies
 
 
 @pytest.mark.parametrize(("relations", "kind"), [

@@ -23,7 +23,7 @@ from prism.reports import ci_formats
 from prism.reports import gates as gating
 from prism.runs.score_files import writer_of
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "examples" / "ci" / "README.md"
 run = CliRunner()
 

@@ -14,7 +14,7 @@ from prism.algebra.expr import Expr
 from prism.grading.chain_links import REASONS, Link, link
 from prism.physics.context import Context, parse
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 MEMBERS = (
     "x", "2 x", "-x", "x^2", "3", "0", "3.0", r"3\unit{m}", r"3\unit{furlongs}", r"20\unit{degC}", r"10^{400}",
     r"\infty", r"1, 2", r"\{1, 2\}", r"1 \pm 0.1", r"\vec a", r"2\vec a", r"\begin{pmatrix} 1 & 2 \end{pmatrix}",
@@ -64,7 +64,7 @@ CODE = """
 from itertools import product
 from prism.physics.context import Context
 from prism.grading.chain_links import link
-from tests.test_links import MEMBERS, member
+from tests.grading.test_chain_links import MEMBERS, member
 print([link(member(a), member(b), Context()) for a, b in product(MEMBERS[::3], MEMBERS[::3])])
 """
 

@@ -19,9 +19,10 @@ from prism.equivalence.matching import equivalent
 from prism.equivalence.verdict import REASONS, Verdict
 from prism.equivalence.zero_sets import compare_with_itself
 from prism.physics.context import Context, parse
-from tests import reference, strategies
+from tests import reference
+from tests.support import strategies
 
-CASES = Path(__file__).parent / "cases" / "equivalence"
+CASES = Path(__file__).parents[1] / "cases" / "equivalence"
 
 
 def renamed(f: Formula, names: dict[str, str]) -> Formula:

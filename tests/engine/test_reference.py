@@ -14,7 +14,7 @@ import prism
 from prism.algebra.expr import OPS, Expr, number, symbol
 from tests import reference
 
-BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 RESULT: dict[str, Any] = json.loads((BENCHMARKS / "results/algorithm1.json").read_text("utf-8"))["result"]
 ENTRIES = tomllib.loads((BENCHMARKS / "accuracy/algorithm1_disagreements.toml").read_text("utf-8"))["disagreement"]
 EXPLAINED = {pair for entry in ENTRIES for pair in entry["pairs"]}

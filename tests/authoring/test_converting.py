@@ -83,7 +83,7 @@ def test_a_published_problem_keeps_what_it_says(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["dags/free_fall.toml", "dags/compton.toml", "dags/scoring_figure.toml"])
 def test_a_shipped_problem_is_converted_to_itself(name: str) -> None:
-    path = Path(__file__).parents[1] / name
+    path = Path(__file__).parents[2] / name
     before, after = load_problem(path), load_problem(one(path).data)
     assert after.nodes == before.nodes
     assert (after.dag, after.context, after.students) == (before.dag, before.context, before.students)

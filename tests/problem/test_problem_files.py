@@ -19,7 +19,7 @@ from prism.problem.dag import ancestor_closure, implied_edges, is_final_correct,
 from prism.problem.schema import Difficulty, Problem, Student, Subquestion, load_problem
 from prism.resources import resource
 
-FAULTY = Path(__file__).parent / "cases" / "problems"
+FAULTY = Path(__file__).parents[1] / "cases" / "problems"
 FAULTS: dict[str, list[str]] = {
     row["file"]: row["faults"] for row in tomllib.loads((FAULTY / "faults.toml").read_text(encoding="utf-8"))["case"]
 }

@@ -21,7 +21,7 @@ from prism.resources import resource
 
 SCHEMA: dict[str, Any] = json.loads(resource("dags/problem.schema.json").read_text(encoding="utf-8"))
 VALIDATOR = Draft202012Validator(SCHEMA)
-FAULTY = Path(__file__).parent / "cases" / "problems"
+FAULTY = Path(__file__).parents[1] / "cases" / "problems"
 SHIPPED = sorted(resource("dags").glob("*.toml"))
 
 # The shape that the dataset publishes, and after it every key of ours.

@@ -286,5 +286,5 @@ def test_nothing_heavy_is_loaded() -> None:
     code = (
         "import sys, prism.physics.units as q; q.quantity('5 km'); sys.exit(bool({'pint', 'lark'} & set(sys.modules)))"
     )
-    root = Path(__file__).resolve().parent.parent
+    root = Path(__file__).resolve().parents[2]
     assert subprocess.run([sys.executable, "-c", code], check=False, cwd=root).returncode == 0

@@ -21,11 +21,12 @@ endif
 ifeq ($(MAKELEVEL),0)
 .NOTPARALLEL: # only `check` knows what may run side by side
 endif
-.PHONY: help demo warm test check style doctest interpreted coverage bench evidence evidence-slice clean
+.PHONY: help demo warm test test-all check style doctest interpreted coverage bench evidence evidence-slice clean
 
 help:
 	@echo 'make demo      grade the shipped problems and print the tables'
-	@echo 'make test      the test suite, compiled kernels'
+	@echo 'make test      the tests, compiled kernels, without the slow ones'
+	@echo 'make test-all  all tests'
 	@echo 'make check     style, types, import contract, doctests, both test runs, short benchmarks: what CI runs'
 	@echo 'make bench     environments of what benchmarks compare with, and of Ray'
 	@echo 'make evidence  benchmarks (slow), written to benchmarks/results/'
@@ -96,10 +97,13 @@ demo: .venv/.run
 warm: .venv/.dev
 	@$(BIN)/python -m prism warm
 
-# Kernels are compiled once, before any test is timed or started beside another. All tests run, with compiled kernels;
-# one of them also decides every row and near-miss of tests/cases/equivalence a second time, interpreted, and wants the
-# same verdicts.
+# Kernels are compiled once, before any test is timed or started beside another. One of the tests decides every row and
+# near-miss of tests/cases/equivalence a second time, interpreted, and wants the same verdicts: it is in `test-all`, with
+# all that starts many processes, builds packages or reads thousands of hostile texts.
 test: warm
+	@PRISM_KERNELS=compiled $(BIN)/python -m pytest -m 'not slow'
+
+test-all: warm
 	@PRISM_KERNELS=compiled $(BIN)/python -m pytest
 
 style: .venv/.dev
@@ -111,35 +115,26 @@ style: .venv/.dev
 doctest: .venv/.dev
 	@PRISM_KERNELS=interpreted $(BIN)/python -m pytest --numprocesses=0 --doctest-modules prism
 
-# The same kernels as plain Python. Of the slow rows one in ROWS runs here, chosen by its id (`make interpreted ROWS=1`:
-# all). What touches no kernel or is about whole problems, near-misses, shortcuts beside the long way, and what is
-# marked `slow` or `compiled` run in `test` only.
+# The same kernels as plain Python, for the folders whose verdicts come from them. Of the slow rows one in ROWS runs here,
+# chosen by its id (`make interpreted ROWS=1`: all). What is marked `slow` or `compiled` runs in `test-all` only.
 ROWS := 20
-NO_KERNELS := writer parse automaton architecture extract latex_tokens quantities reference parts drawing schema pages \
-	linting unearned explaining agreement gating rollouts judgements
-# What stands around a grade: files, servers, frameworks, gates, reports, authors. Their kernels are those of `grade`.
-DOORS := ci desk determinism doors pytest_plugin reward_pages server report diagnosis drafting converting
-# The last one's quadrature of an integral that is 0 spends 23 million operations: half a second compiled.
-LONG := shortcuts
-LEFT_OUT := parse extract quantity near_miss grading lint 'equivalence[identities_and_zeros:integral-that-is-zero]'
+DECIDING := $(addprefix tests/,algebra engine equivalence grading physics problem test_cases.py test_cli.py)
 COVERAGE :=
 
 interpreted: .venv/.dev
-	@PRISM_KERNELS=interpreted $(BIN)/python -m pytest -m 'not slow and not compiled' --one-row-in=$(ROWS) \
-		$(patsubst %,--ignore=tests/test_%.py,$(NO_KERNELS) $(DOORS) $(LONG)) $(LEFT_OUT:%=--deselect=tests/test_cases.py::test_%) \
-		$(COVERAGE)
+	@PRISM_KERNELS=interpreted $(BIN)/python -m pytest -m 'not slow and not compiled' --one-row-in=$(ROWS) $(DECIDING) $(COVERAGE)
 
 # Where coverage can see the branches of the kernels. It takes three times as long, so `check` does without.
 coverage:
 	@$(MAKE) --no-print-directory interpreted COVERAGE='--cov --cov-report=term'
 
-# mypy needs one processor and so does numba. README's test command comes last: its summary is the last thing a reader
+# mypy needs one processor and so does numba. All tests come last: its summary is the last thing a reader
 # of the log sees.
 check: .venv/.dev
 	@$(MAKE) --no-print-directory -j2 warm style doctest
 	@$(MAKE) --no-print-directory interpreted
 	@$(MAKE) --no-print-directory evidence-slice
-	@$(MAKE) --no-print-directory test
+	@$(MAKE) --no-print-directory test-all
 
 bench: $(RIVALS:=/.made)
 

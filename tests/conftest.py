@@ -27,6 +27,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 ATTACKS_LEFT = 5  # one attack in so many runs by default; the evidence has them all
 _ROWS = ("test_cases.py::test_equivalence",)
+_COMPILED_ROWS = ("identities_and_zeros:integral-that-is-zero",)  # its quadrature takes 23 million operations
 _ATTACKS = ("test_attacks.py::test_no_gain", "test_selection_properties.py::")
 
 
@@ -39,6 +40,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Which rows are left out depends on their ids alone: a new row moves no other one."""
+    for item in items:
+        if any(row in item.name for row in _COMPILED_ROWS):
+            item.add_marker(pytest.mark.compiled)
     shares = dict.fromkeys(_ROWS, config.getoption("one_row_in"))
     if not config.getoption("all_attacks"):
         shares |= dict.fromkeys(_ATTACKS, ATTACKS_LEFT)

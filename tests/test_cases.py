@@ -185,6 +185,7 @@ def context_of(row: EquivalenceRow | LinkRow) -> Any:
     return prism.Context.from_dict(row.context) if row.context else None
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("row", params("parse", ParseRow))
 def test_parse(row: ParseRow) -> None:
     import prism
@@ -202,6 +203,7 @@ def test_parse(row: ParseRow) -> None:
     assert row.error in said
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("row", params("extract", ExtractRow))
 def test_extract(row: ExtractRow) -> None:
     import prism
@@ -213,6 +215,7 @@ def test_extract(row: ExtractRow) -> None:
         assert [item.kind for item in found] == row.kinds
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("row", params("quantities", QuantityRow))
 def test_quantity(row: QuantityRow) -> None:
     from prism.physics.units import quantity, read_quantity
@@ -239,6 +242,7 @@ def test_equivalence(row: EquivalenceRow) -> None:
     assert verdict.witness or verdict.reason != "witness", verdict
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(("row", "b"), near_misses())
 def test_near_miss(row: EquivalenceRow, b: str) -> None:
     import prism
@@ -304,6 +308,7 @@ def test_parts(row: PartsRow) -> None:
         assert parts_of(other, row.letters) == (), other
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("row", params("grading", GradingRow))
 def test_grading(row: GradingRow) -> None:
     import prism
@@ -359,6 +364,7 @@ def said(problem: dict[str, Any], kind: str) -> list[tuple[str, str]]:
     return [(", ".join(filter(None, (finding.entry, finding.field))), finding.code) for finding in found]
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("row", params("lint", LintRow))
 def test_lint(row: LintRow) -> None:
     problem = problem_of(row)

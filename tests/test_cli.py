@@ -128,6 +128,7 @@ def test_lint_names_entry_field_kind_and_code(tmp_path: Path) -> None:
     assert "1 file: 1 faults, 0 warnings, 2 notes" in plain
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_demo_agrees_with_every_label_but_for_known_gaps() -> None:
     """All shipped problems; a known gap that is none any more is a fault too, and at most one node in twenty is one."""

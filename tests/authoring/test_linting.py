@@ -13,7 +13,7 @@ import prism
 from prism.authoring.lint_names import lonely_names
 from prism.authoring.lint_numbers import Derived, derived_numbers
 from prism.authoring.linting import CODES, Finding, lint
-from prism.equivalence.numbers import numeric_of
+from prism.equivalence.stated_numbers import numeric_of
 from prism.problem.dag import policies_with
 from prism.problem.expected_numbers import asking_of
 from prism.problem.given_nodes import given_nodes

@@ -138,6 +138,7 @@ PARTS = 8  # so that processes share the rows
 MOST = 250_000  # operations: about thirty rows take more, and two thirds of the interpreted time of all
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.parametrize("part", range(PARTS))
 def test_interpreted_and_compiled_give_the_same_verdicts_on_all_cases(

@@ -13,12 +13,14 @@ from prism.engine.lowering import Mismatch, Notation, build_tape, narrowed
 from prism.engine.tape import Builder, Tape, TapeTooLarge
 from prism.equivalence import zero_sets as equivalence
 from prism.equivalence.notation import notation_of
-from prism.equivalence.substitutions import all_attempts, attempts, resolved_pair
+from prism.equivalence.substitutions import all_attempts, attempts, both_in_base_units
 from prism.equivalence.verdict import Verdict
 from prism.equivalence.zero_sets import compare_zero_sets, facts_of
 from prism.errors import LatexSyntaxError
 from prism.physics.context import Context, parse
 from tests.test_cases import EquivalenceRow, cases, context_of
+
+pytestmark = pytest.mark.compiled  # every row by the long way
 
 
 def pairs() -> Iterator[tuple[str, Formula, Formula, Context]]:
@@ -46,7 +48,7 @@ def test_a_claim_that_a_point_of_the_reference_refutes_is_different_by_the_long_
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     simple = [
-        (name, *resolved_pair(a, b), context)
+        (name, *both_in_base_units(a, b), context)
         for name, a, b, context in pairs()
         if not (a.parts or b.parts) and a.kind == b.kind and a.kind in ("equation", "expression")
     ]
@@ -82,7 +84,7 @@ def same(one: Tape | str, two: Tape | str) -> bool:
 def test_a_tape_asks_for_no_more_than_the_part_of_a_reading_that_concerns_it() -> None:
     n_narrowed = 0
     for name, *written, context in pairs():
-        a, b = resolved_pair(*written)
+        a, b = both_in_base_units(*written)
         if any(f.parts or f.kind != "equation" for f in (a, b)):
             continue
         notation = notation_of(a, b, context)

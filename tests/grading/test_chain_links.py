@@ -77,6 +77,7 @@ def said(**environment: str) -> str:
     return run.stdout
 
 
+@pytest.mark.slow
 def test_a_link_does_not_depend_on_the_process() -> None:
     assert said(PYTHONHASHSEED="1") == said(PYTHONHASHSEED="2") != ""
 

@@ -11,7 +11,7 @@ from prism.grading.selection import (
     LATEST_OF_CLASS,
     LATEST_ON_SUBJECT,
     OUT_OF_SCOPE,
-    REFUSALS,
+    WITHHELD_REASONS,
     Said,
     entering,
     in_scope,
@@ -30,7 +30,7 @@ def said(place: int, what: str, text: str = "", **more: bool) -> Said:
 
 def stands(*told: Said, final: bool, number: bool = False) -> bool:
     found = refusals(told, is_final=final, is_number=number)
-    assert set(found.values()) <= {*REFUSALS, ""}
+    assert set(found.values()) <= {*WITHHELD_REASONS, ""}
     return "" in found.values()
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from prism.latex.parsing.disambiguate import settled
 from prism.latex.parsing.names import spell
-from prism.latex.parsing.tokens import MAX_LENGTH, MAX_TOKENS, Fault, scan
+from prism.latex.parsing.tokens import MAX_LENGTH, MAX_TOKENS, Fault, tokenize
 
 
 def shapes(latex: str) -> str:
@@ -31,14 +31,14 @@ def test_ambiguity_is_settled_in_the_stream(latex: str, types: str) -> None:
 
 
 def test_positions_are_those_of_the_author() -> None:
-    tokens = scan(r"$ \alpha + ½ x $")
+    tokens = tokenize(r"$ \alpha + ½ x $")
     assert [(token.text, token.pos) for token in tokens if token.text in (r"\alpha", "+", "x")] == [
         (r"\alpha", 2), ("+", 9), ("x", 13),
     ]  # fmt: skip
 
 
 def test_gaps_are_remembered() -> None:
-    assert [token.gap for token in scan(r"a b\,c\quad d")][:4] == [0, 1, 2, 3]
+    assert [token.gap for token in tokenize(r"a b\,c\quad d")][:4] == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_gaps_are_remembered() -> None:
     [(r"\mathrm{v}, m", "v,m"), (r"\alpha x", r"\alpha x"), (r"e x t", "ext"), (r"\pi^2", r"\pi^2"), (r"i_1", "i_1")],
 )
 def test_one_spelling_inside_a_name(latex: str, name: str) -> None:
-    assert spell(scan(latex)[:-1]) == name
+    assert spell(tokenize(latex)[:-1]) == name
 
 
 @pytest.mark.parametrize("latex", ["x" * (MAX_LENGTH + 1), "a+" * (MAX_TOKENS // 2) + "a"])

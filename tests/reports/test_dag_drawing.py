@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import prism
 from prism.cli import app
 from prism.problem.dag import Node, ReferenceDag, reference_dag
-from prism.reports.dag_drawing import Row, dot, is_drawable, mermaid, rails
+from prism.reports.dag_drawing import RailRow, dot, is_drawable, mermaid, rails
 from prism.resources import resource
 from tests.problem.test_dag import dags
 
@@ -92,7 +92,7 @@ def test_small_figures(edges: dict[int, tuple[int, ...]], figure: str) -> None:
     assert drawn(dag_of(edges)) == figure.replace("/", "\n")
 
 
-def read_back(rows: tuple[Row, ...]) -> set[tuple[int, int]]:
+def read_back(rows: tuple[RailRow, ...]) -> set[tuple[int, int]]:
     """Edges as a person finds them: from each node upwards, and along its level line to the rails that it joins."""
     grid = [row.line for row in rows]
 
@@ -134,7 +134,7 @@ def test_the_edges_can_be_read_back(dag: ReferenceDag, in_unicode: bool) -> None
 def test_rails_go_on_between_the_rows(dag: ReferenceDag) -> None:
     """What stands below a row joins it to the next: a formula of several lines does not tear the drawing."""
     rows = rails(dag)
-    torn = tuple(part for row in rows for part in (row, Row(0, row.below, row.below)))
+    torn = tuple(part for row in rows for part in (row, RailRow(0, row.below, row.below)))
     for above, between, beneath in zip(torn[::2], torn[1::2], torn[2::2], strict=False):
         for top, middle, end in zip(above.line, between.line, beneath.line, strict=True):
             assert (middle == "│") <= (top in "●■│├┤┼" and end in "●■│├┤┼└┘┴")

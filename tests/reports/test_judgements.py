@@ -13,7 +13,7 @@ from prism.errors import DataFileError, PrismError
 from prism.grading.row import json_line
 from prism.reports.agreement import REASONS
 from prism.reports.judgements import judgements, scored, scored_text
-from prism.reports.ratings import UNALIGNED, agreement_of, panel
+from prism.reports.ratings import UNALIGNED, agreement_of, rating_table
 
 
 def write(path, rows):
@@ -124,7 +124,7 @@ def test_fastchat_pairs_show_what_order_does(tmp_path):
     rows = [{**pair, "question_id": k, "g1_winner": g1, "g2_winner": g2} for k, (g1, g2) in enumerate(games)]
     path = write(tmp_path / "pairs.jsonl", rows)
     results = write(tmp_path / "rows.jsonl", [score_row("0", "a", 1.0)])
-    found = agreement_of(panel(results, [path]))
+    found = agreement_of(rating_table(results, [path]))
     assert found.alignment[1].dropped == {"pairwise": 7, "unreadable": 1}
     (judge,) = found.reliability
     assert judge.order_flip_rate.value == pytest.approx(2 / 3)
@@ -148,7 +148,7 @@ def test_openai_batches(tmp_path):
         ("fall/s4", "gpt", 2, ""),
     ]  # fmt: skip
     results = write(tmp_path / "rows.jsonl", [score_row("fall", f"s{k}", 0.5) for k in (1, 2, 3)])
-    found = panel(results, [path])
+    found = rating_table(results, [path])
     assert found.alignment[1].to_dict() == {
         "rater": "gpt", "judgements": 4, "aligned": 1, "unrated": 2,
         "dropped": {"failed": 1, "not_in_results": 1, "unreadable": 1},
@@ -188,7 +188,7 @@ def test_items_are_found_by_what_the_file_names(tmp_path):
         {"sample_id": "s3", "score": 0.5}, {"sample_id": "s2", "score": None}, {"sample_id": "s3", "score": 1},
         {"problem_id": "fall", "sample_id": "s9", "score": 1}, {"sample_id": "s4", "score": 1},
     ])  # fmt: skip
-    found = panel(results, [judge], mapping={"problem_id": "problem_id", "sample_id": "sample_id"})
+    found = rating_table(results, [judge], mapping={"problem_id": "problem_id", "sample_id": "sample_id"})
     assert [each.to_dict() for each in found.alignment] == [
         {"rater": "rules", "judgements": 4, "aligned": 3, "dropped": {"not_graded": 1}, "unrated": 1},
         {"rater": "judge", "judgements": 7, "aligned": 3, "unrated": 1,
@@ -209,17 +209,17 @@ def test_the_field_of_the_problem_is_the_one_with_known_ids(tmp_path):
     rows = [score_row("id7", f"id7 | {model}", 1.0, meta={"model": model}) for model in ("a", "b")]
     judged = [{"id": f"id{k // 2}", "model": "ab"[k % 2], "problem": "A stone falls.", "graded_correct": k % 2}
               for k in range(20)]  # fmt: skip
-    found = panel(write(tmp_path / "rows.jsonl", rows), [write(tmp_path / "judge.jsonl", judged)])
+    found = rating_table(write(tmp_path / "rows.jsonl", rows), [write(tmp_path / "judge.jsonl", judged)])
     assert found.ratings[:, 1].tolist() == [0, 1]
     assert found.alignment[1].dropped == {"not_in_results": 18}
     assert agreement_of(found).reliability == ()
     other = write(
         tmp_path / "other.jsonl", [{"id": "id7", "model": "c", "score": 0}, {"id": "id7", "model": "a", "score": 1}]
     )
-    alone = panel(write(tmp_path / "row.jsonl", rows[:1]), [other])
+    alone = rating_table(write(tmp_path / "row.jsonl", rows[:1]), [other])
     assert (alone.ratings.tolist(), alone.alignment[1].dropped) == ([[1, 1]], {"not_in_results": 1})
     bare = write(tmp_path / "bare.jsonl", [{"id": "id7", "score": 0}, {"id": "id7", "score": 1}])
-    assert panel(tmp_path / "row.jsonl", [bare]).alignment[1].dropped == {"ambiguous": 2}
+    assert rating_table(tmp_path / "row.jsonl", [bare]).alignment[1].dropped == {"ambiguous": 2}
     apart = write(tmp_path / "apart.jsonl", [{"id": "id1", "score": 1}])
     assert CliRunner().invoke(app, ["agree", str(tmp_path / "rows.jsonl"), str(apart)]).exit_code == 5
 
@@ -229,17 +229,17 @@ def test_scale_and_cut(tmp_path):
     judge = write(
         tmp_path / "judge.jsonl", [{"problem_id": "p", "sample_id": str(k), "score": 2 * k} for k in range(5)]
     )
-    (pair,) = agreement_of(panel(results, [judge], scale=(0, 8))).pairs
+    (pair,) = agreement_of(rating_table(results, [judge], scale=(0, 8))).pairs
     assert pair.coefficients["mae"].value == 0
-    (pair,) = agreement_of(panel(results, [judge], scale=(0, 16), cut=0.5)).pairs
+    (pair,) = agreement_of(rating_table(results, [judge], scale=(0, 16), cut=0.5)).pairs
     assert pair.coefficients["percent_agreement"].value == pytest.approx(3 / 5)
     assert pair.coefficients["mae"].reason == "one_problem"
     with pytest.raises(PrismError, match="LOW below HIGH"):
-        panel(results, [judge], scale=(1, 1))
+        rating_table(results, [judge], scale=(1, 1))
     with pytest.raises(DataFileError, match=r"no score 'policies\.none'"):
-        panel(results, [judge], score="policies.none")
+        rating_table(results, [judge], score="policies.none")
     with pytest.raises(DataFileError, match="one rater only"):
-        panel(results)
+        rating_table(results)
 
 
 def test_the_command(tmp_path):

@@ -26,7 +26,7 @@ from prism.reports.html import svg
 from prism.reports.html.markup import marked_text, prose, text_of
 from prism.reports.html.mathml import as_mathml
 from prism.reports.html.page import html_page
-from prism.reports.summary import BINS, bins_of, missed, report_of
+from prism.reports.summary import BINS, bins_of, missed_nodes, report_of
 from prism.reports.tables import report_tables
 from prism.runs.score_files import grade_of
 
@@ -220,10 +220,10 @@ def test_figures_are_those_of_the_rows(material):
         for node in each.nodes:
             assert node.matched == sum(node.index in row["matched"] for row in own)
             assert node.credited == sum(node.index in row["credited"] for row in own)
-    worst = [node.n - node.credited for _, node in missed(found)]
+    worst = [node.n - node.credited for _, node in missed_nodes(found)]
     assert worst == sorted(worst, reverse=True)
     asserting = [item for row in material.rows for item in row["formulas"] if item["status"] != "mention"]
-    assert sum(one.n for one in found.fates) == len(asserting)
+    assert sum(one.n for one in found.formula_statuses) == len(asserting)
 
 
 @pytest.mark.parametrize("score", [0.0, 1e-6, 0.1, 0.25, 0.3, 0.7, 0.999999, 1.0])
@@ -314,7 +314,7 @@ def test_a_grade_survives_its_row(material):
 
 def test_judges_stand_beside_the_rules(page, material, judges):
     found = material.report(judges=[judges])
-    (against,) = found.against
+    (against,) = found.judge_comparisons
     expected = Counter((round(row["score"], 2), float(k % 2)) for k, row in enumerate(material.rows))
     assert {(x, y): n for x, y, n in against.points} == expected
     assert found.agreement.pairs[0].raters == ("rules", "judge")

@@ -26,7 +26,7 @@ import msgspec
 
 import prism
 from prism.algebra.expr import EQUALITIES, Expr, Formula, formula, number, substituted, symbol, symbols, symbols_of
-from prism.equivalence.numbers import numeric_of
+from prism.equivalence.stated_numbers import numeric_of
 from prism.grading.pipeline import BASE_FORMULAS, FORMULAS_PER_NODE, grade
 from prism.grading.prepared import PreparedProblem, prepare
 from prism.grading.result import Grade

@@ -139,9 +139,10 @@ def test_all_faults_of_an_inline_problem_are_told_at_once(client: TestClient) ->
         pytest.param({"problem": "newton", "solution": "", "sample_id": []}, 422, ["sample_id"], id="sample_id"),
         pytest.param({"items": []}, 422, ["at least one"], id="no items"),
         pytest.param({"items": 3}, 422, ["expected a list"], id="items of no shape"),
-        pytest.param({"items": [], "problem": "newton"}, 422, ["beside items"], id="both forms"),
-        pytest.param({"items": [3, {}]}, 422, ["items[0].", "items[1].problem", "items[1].solution"], id="all at once"),
+        pytest.param({"items": [], "problem": "newton"}, 422, ["at least one", "beside items"], id="both forms"),
+        pytest.param({"items": [3, {}]}, 422, ["items[0]:", "items[1].problem", "items[1].solution"], id="all at once"),
         pytest.param({"items": [{"problem": "newton", "solution": ""}] * 9}, 413, ["9 solutions"], id="too many"),
+        pytest.param({"items": [{}] * 1000}, 413, ["1000 solutions"], id="too many to list their faults"),
         pytest.param({"problem": {**NEWTON, "title": "x" * 300_000}, "solution": ""}, 422, ["longer"], id="long"),
         pytest.param([], 422, ["expected an object"], id="no object"),
     ],
@@ -209,10 +210,13 @@ def test_openrlhf_gets_lists(client: TestClient) -> None:
     assert logs["bad_reference"] == [0.0, 0.0, 1.0, 0.0]
 
 
-@pytest.mark.parametrize("body", [{}, {"query": "text"}, {"query": ["a"], "labels": []}, {"query": ["a"] * 9}])
-def test_a_request_for_rewards_of_another_shape_is_refused(client: TestClient, body: Any) -> None:
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [({}, 422), ({"query": "text"}, 422), ({"query": ["a"], "labels": []}, 422), ({"query": ["a"] * 9}, 413)],
+)
+def test_a_request_for_rewards_of_another_shape_is_refused(client: TestClient, body: Any, status: int) -> None:
     answer = client.post("/get_reward", json=body)
-    assert answer.status_code == 422
+    assert answer.status_code == status
     assert answer.json()["faults"]
 
 
@@ -334,15 +338,15 @@ def test_a_body_that_does_not_come_is_not_waited_for() -> None:
 
 
 def test_who_hangs_up_leaves_his_place() -> None:
-    room = server._Room(Limits())
+    in_flight = server.InFlight(Limits())
 
     async def gone() -> Any:
         return {"type": "http.disconnect"}
 
-    door = server._Door(None, token=None, room=room)  # type: ignore[arg-type]
+    door = server.RequestGuard(None, token=None, in_flight=in_flight)  # type: ignore[arg-type]
     with pytest.raises(IndexError):  # nothing is sent
         asked(door, receive=gone)
-    assert (room.n, room.n_byte) == (0, 0)
+    assert (in_flight.n_request, in_flight.n_byte) == (0, 0)
 
 
 @pytest.mark.parametrize("limits", [Limits(queue=1), Limits(body=10, bodies=10)], ids=["places", "bytes"])
@@ -360,8 +364,8 @@ def test_when_all_places_are_taken_the_next_is_sent_away(limits: Limits) -> None
         if message["type"] == "http.response.start":
             statuses.append((message["status"], dict(message["headers"]).get(b"retry-after", b"").decode()))
 
-    room = server._Room(limits)
-    door = server._Door(inside, token=None, room=room)
+    in_flight = server.InFlight(limits)
+    door = server.RequestGuard(inside, token=None, in_flight=in_flight)
     scope = {"type": "http", "method": "POST", "headers": [(b"content-type", b"application/json")]}
 
     async def two() -> None:
@@ -369,10 +373,10 @@ def test_when_all_places_are_taken_the_next_is_sent_away(limits: Limits) -> None
         await asyncio.sleep(0)
         await door(scope, body, send)
         assert statuses == [(429, "1")]
-        assert (room.n, room.n_byte) == (1, 8)
+        assert (in_flight.n_request, in_flight.n_byte) == (1, 8)
         first.cancel()
         await asyncio.gather(first, return_exceptions=True)
-        assert (room.n, room.n_byte) == (0, 0)
+        assert (in_flight.n_request, in_flight.n_byte) == (0, 0)
 
     asyncio.run(two())
 
@@ -427,6 +431,9 @@ def test_the_documentation_names_all_routes(client: TestClient) -> None:
     paths = client.get("/openapi.json").json()["paths"]
     assert set(paths) == {"/grade", "/get_reward", "/verify", "/seed_session", "/healthz"}
     assert {"413", "429"} <= set(paths["/grade"]["post"]["responses"])
+    schemas = client.get("/openapi.json").json()["components"]["schemas"]
+    assert set(schemas["GradeItem"]["required"]) == {"problem", "solution"}
+    assert {"GradeBatch", "RewardRequest", "VerifyRequest"} <= set(schemas)
     assert client.get("/grade").status_code == 405
     assert client.post("/nowhere", json={}).status_code == 404
 

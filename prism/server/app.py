@@ -1,0 +1,378 @@
+"""Grades over HTTP: routes that bound what comes in, and leave the grading to worker processes.
+
+    uvicorn.run(create_app("dags", workers=2))        # what `prism serve dags` does
+
+Everything that a stranger can make big is bounded before it costs anything: requests at once, the bytes of a body, of
+all bodies together, the time that a body takes to come in, items of a request, an inline problem. Solutions are hostile
+(a model learns from what they earn) and are graded in processes that can be killed; problems are the author's, and are
+loaded in a thread of this one. The event loop does neither, so `/healthz` answers while everything else is busy.
+
+Requests are pydantic models, and FastAPI derives the OpenAPI document from them. Solutions and problems are `Any` in
+them: a text may hold half a surrogate pair, which pydantic's strings refuse, and an author wants all faults of a
+problem, which `load_problem` lists. What is wrong with a request is answered without repeating its content.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
+from contextlib import asynccontextmanager
+from ipaddress import ip_address
+from typing import Annotated, Any, TypeVar
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from fastapi.routing import APIRoute
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, WithJsonSchema
+
+from prism.engine.kernels import INTERPRETED, forced
+from prism.errors import PrismError
+from prism.grading.row import fingerprint, json_line
+from prism.grading.scoring import Scoring, scoring_of
+from prism.problem.collection import ProblemSource, load_problems
+from prism.rewards import nemo_gym, openrlhf
+from prism.server.guard import DEFAULT_LIMITS, InFlight, Limits, RefusedRequest, RequestGuard, faults_as_json
+from prism.server.service import PROBLEM_SCHEMA, GradeItem, GradingService, ProblemField
+from prism.version import __version__
+
+T = TypeVar("T")
+
+HOST, PORT = "127.0.0.1", 8777
+GRACE = 30  # seconds that requests have to end when the server is stopped
+LEAST_TOKEN = 16  # characters: a shorter one can be guessed over a network
+
+
+def create_app(
+    problems: ProblemSource | Iterable[ProblemSource],
+    *,
+    scoring: str | Mapping[str, float] | Scoring = "closure",
+    token: str | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    workers: int = 0,
+    thinking: bool = False,
+) -> FastAPI:
+    """The application, for any ASGI server that runs its lifespan: nothing is started before.
+
+    Args:
+        problems: what ids stand for, as `load_problems` takes them.
+        scoring: what `/get_reward` and `/verify` pay for; `/grade` answers whole score rows.
+        token: what a request has to show, as `Authorization: Bearer` or as the password of `Basic`. Without, anybody
+            who reaches the server is answered.
+        workers: processes; 0 grades in a thread of this one, where nothing can be killed.
+        thinking: also count formulas before the end of a thinking block.
+
+    Errors:
+        DataFileError: faults of the problems.
+        PrismError: faults of the other arguments.
+    """
+    if workers < 0:
+        raise PrismError(f"workers = {workers}: expected 0 or more")
+    if token is not None:
+        check_token(token)
+    service = GradingService(load_problems(problems), scoring_of(scoring), limits, workers, thinking)
+    in_flight = InFlight(limits)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await asyncio.to_thread(service.start)
+        try:
+            yield
+        finally:
+            await asyncio.to_thread(service.stop)
+
+    app = FastAPI(title="PRISM", version=__version__, summary=_SUMMARY, lifespan=lifespan)
+    app.state.service, app.state.in_flight = service, in_flight
+    app.add_middleware(RequestGuard, token=token, in_flight=in_flight)
+    app.add_exception_handler(RefusedRequest, _answer_refused)
+    app.add_exception_handler(RequestValidationError, _answer_invalid)
+    app.add_exception_handler(Exception, _answer_failure)
+    _add_routes(app)
+    return app
+
+
+def check_token(token: str) -> None:
+    """Refuse a token that cannot protect a server.
+
+    Errors:
+        PrismError: a token that is too short, or holds what an HTTP header cannot.
+    """
+    if len(token) < LEAST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
+        raise PrismError(f"token: expected at least {LEAST_TOKEN} printable ASCII characters without blanks")
+
+
+def is_loopback(host: str) -> bool:
+    """Return True if only this machine reaches a server at this address."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def run(app: FastAPI, *, host: str = HOST, port: int = PORT) -> None:
+    """Serve with uvicorn until SIGTERM or Ctrl-C; then running requests have `GRACE` seconds to end."""
+    import uvicorn
+
+    uvicorn.run(
+        app, host=host, port=port, access_log=False, server_header=False, ws="none", lifespan="on",
+        timeout_graceful_shutdown=GRACE,
+    )  # fmt: skip
+
+
+# Answers without a grade. ---------------------------------------------------------------------------------------
+
+
+def json_response(body: bytes, status: int = 200) -> Response:
+    """A response whose body is JSON already."""
+    return Response(body, status, media_type="application/json")
+
+
+async def _answer_refused(_: Request, error: Exception) -> Response:
+    """Answer a refused request (exception handler)."""
+    assert isinstance(error, RefusedRequest)
+    return json_response(faults_as_json(error.faults), error.status_code)
+
+
+async def _answer_invalid(_: Request, error: Exception) -> Response:
+    """Answer a request whose shape is not that of its model (exception handler)."""
+    assert isinstance(error, RequestValidationError)
+    return json_response(faults_as_json([_fault_of(each) for each in error.errors()]), 422)
+
+
+async def _answer_failure(_: Request, error: Exception) -> Response:
+    """Answer after a failure of the server: its type, and no traceback; the log has the rest (exception handler)."""
+    return json_response(faults_as_json([f"the server failed: {type(error).__name__}"]), 500)
+
+
+def _fault_of(error: Mapping[str, Any]) -> str:
+    """One error of pydantic as a line: where it is, and what was expected there; never what was sent."""
+    _, *place = error["loc"]
+    is_batch = place[:1] == ["several"]
+    steps = place[1:] if place[:1] in (["one"], ["several"]) else place
+    where = "".join(f"[{step}]" if isinstance(step, int) else f".{str(step)[:80]}" for step in steps).lstrip(".")
+    if error["type"] == "extra_forbidden" and is_batch and len(steps) == 1:
+        return f"beside items: {where}; expected nothing"
+    expected = _EXPECTED.get(error["type"], error["msg"])
+    return f"{where or 'the body'}: {expected}"
+
+
+_EXPECTED = {
+    "missing": "missing",
+    "extra_forbidden": "no such key; expected problem, solution, sample_id",
+    "model_attributes_type": "expected an object",
+    "model_type": "expected an object",
+    "dict_type": "expected an object",
+    "list_type": "expected a list",
+    "too_short": "expected a list with at least one entry",
+    "value_error": "expected a text",
+}
+"""What is said of the types of error that pydantic reports; its own message says the rest."""
+
+
+# Before a body is parsed. ---------------------------------------------------------------------------------------
+
+
+# Grading. -------------------------------------------------------------------------------------------------------
+
+
+class GradeBatch(BaseModel):
+    """Several solutions to grade."""
+
+    model_config = ConfigDict(extra="forbid")
+    items: Annotated[list[GradeItem], Field(min_length=1)]
+
+
+def _form_of(data: Any) -> str:
+    """The tag of a `/grade` request: "several" if it has the key `items`, else "one"."""
+    return "several" if isinstance(data, dict) and "items" in data else "one"
+
+
+GradeRequest = Annotated[
+    Annotated[GradeItem, Tag("one")] | Annotated[GradeBatch, Tag("several")], Discriminator(_form_of)
+]
+
+
+_TEXT_SCHEMA, _OBJECT_SCHEMA = {"type": "string"}, {"type": "object"}
+TextsField = Annotated[Any, WithJsonSchema({"type": "array", "items": _TEXT_SCHEMA})]
+
+
+class RewardRequest(BaseModel):
+    """Queries of OpenRLHF with their labels; `rewards.openrlhf.rows_of` checks that the lists correspond."""
+
+    query: TextsField = None
+    prompts: TextsField = None
+    labels: Annotated[Any, WithJsonSchema({"type": "array", "items": PROBLEM_SCHEMA})] = None
+
+
+class VerifyRequest(BaseModel):
+    """A row of NeMo Gym with a response; `rewards.nemo_gym` reads it, and other keys are sent back unchanged."""
+
+    response: Annotated[Any, WithJsonSchema(_OBJECT_SCHEMA)] = None
+    problem: ProblemField = None
+    problem_id: Annotated[Any, WithJsonSchema(_TEXT_SCHEMA)] = None
+    verifier_metadata: Annotated[Any, WithJsonSchema(_OBJECT_SCHEMA)] = None
+
+
+# Routes. --------------------------------------------------------------------------------------------------------
+
+
+class StrictRequest(Request):
+    """A request whose JSON is parsed in a thread, strictly, and refused early where it lists too many solutions."""
+
+    async def json(self) -> Any:
+        """The parsed body.
+
+        Errors:
+            RefusedRequest: no JSON of an object (400, 422), or too many solutions (413).
+        """
+        if not hasattr(self, "_json"):
+            service: GradingService = self.app.state.service
+            self._json = await service.in_thread(_parse_json, await self.body())
+            for key in ("items", "query", "queries"):
+                listed = self._json.get(key)
+                if isinstance(listed, list) and len(listed) > service.limits.items:
+                    most = service.limits.items
+                    raise RefusedRequest(413, [f"{len(listed)} solutions in a request; {most} are taken at a time"])
+        return self._json
+
+
+class StrictRoute(APIRoute):
+    """A route whose handler is given a `StrictRequest`."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """FastAPI's handler behind one that replaces the class of the request."""
+        handler = super().get_route_handler()
+
+        async def handle_strictly(request: Request) -> Response:
+            return await handler(StrictRequest(request.scope, request.receive))
+
+        return handle_strictly
+
+
+async def _grade_route(body: GradeRequest, request: Request) -> Response:
+    """Grade one solution, or several: score rows, in order."""
+    service: GradingService = request.app.state.service
+    is_batch = isinstance(body, GradeBatch)
+    items = body.items if isinstance(body, GradeBatch) else [body]
+    numbered = [
+        item if item.sample_id is not None else item.model_copy(update={"sample_id": str(n)})
+        for n, item in enumerate(items, start=1)
+    ]
+    places = [f"items[{k}]." if is_batch else "" for k in range(len(items))]
+    rows = [each.row for each in await service.grade_items(numbered, places)]
+    return json_response(b'{"items": [' + b", ".join(rows) + b"]}" if is_batch else rows[0])
+
+
+async def _get_reward_route(_body: RewardRequest, request: Request) -> Response:
+    """Rewards, as OpenRLHF asks a remote reward model for them."""
+    service: GradingService = request.app.state.service
+    rows = await service.in_thread(_read_by, openrlhf.rows_of, await request.json())
+    items = [_item(label, solution, str(k)) for k, (label, solution) in enumerate(rows)]
+    return json_response(json_line(openrlhf.columns(await service.reward_items(items))))
+
+
+async def _verify_route(_body: VerifyRequest, request: Request) -> Response:
+    """A reward, as NeMo Gym asks a resources server for it."""
+    service: GradingService = request.app.state.service
+    data = await request.json()
+    solution = await service.in_thread(_read_by, nemo_gym.solution_of, data)
+    item = _item(_read_by(nemo_gym.reference_of, data), solution, "1")
+    (graded_item,) = await service.grade_items([item], [""])
+    return json_response(await service.in_thread(_write_json, nemo_gym.answer(data, graded_item.reward)))
+
+
+async def _seed_session_route() -> Response:
+    """Nothing: there is no state to begin. NeMo Gym's agents ask it."""
+    return json_response(b"{}")
+
+
+async def _healthz_route(request: Request) -> Response:
+    """Whether solutions are taken, and by what."""
+    service: GradingService = request.app.state.service
+    in_flight: InFlight = request.app.state.in_flight
+    state = {
+        "status": "ok" if service.is_ready else "not ready", "version": __version__,
+        "fingerprint": fingerprint(), "kernels": INTERPRETED if forced() == INTERPRETED else "compiled",
+        "warm": service.is_ready, "problems": len(service.problems), "scoring": dict(service.scoring.weights),
+        "workers": service.workers, "requests": in_flight.n_request, "queue": in_flight.limits.queue,
+    }  # fmt: skip
+    return json_response(json_line(state), 200 if service.is_ready else 503)
+
+
+def _add_routes(app: FastAPI) -> None:
+    app.router.route_class = StrictRoute
+    for path, handler in (
+        ("/grade", _grade_route), ("/get_reward", _get_reward_route), ("/verify", _verify_route),
+        ("/seed_session", _seed_session_route),
+    ):  # fmt: skip
+        summary = (handler.__doc__ or "").strip()
+        app.post(path, summary=summary, response_class=JSONResponse, responses=_ANSWERS)(handler)
+    app.get("/healthz", summary=_healthz_route.__doc__, response_class=JSONResponse)(_healthz_route)
+
+
+def _item(reference: Any, solution: Any, sample_id: str) -> GradeItem:
+    return GradeItem(problem=reference, solution=solution, sample_id=sample_id)
+
+
+def _parse_json(body: bytes) -> dict[str, Any]:
+    """Parse the JSON object of a request body.
+
+    Errors:
+        RefusedRequest: no JSON (400), or something else than an object (422).
+    """
+    try:
+        data = json.loads(body, parse_constant=_refuse_constant, parse_float=_finite_float)
+    except RecursionError as error:
+        raise RefusedRequest(400, ["the body is nested too deep"]) from error
+    except (ValueError, MemoryError) as error:  # ValueError: no JSON, no UTF-8, an integer of too many digits
+        raise RefusedRequest(400, [f"the body is no JSON: {error}"]) from error
+    if not isinstance(data, dict):
+        raise RefusedRequest(422, [f"the body is a {type(data).__name__}; expected an object"])
+    return data
+
+
+def _refuse_constant(name: str) -> float:
+    """Refuse NaN and Infinity, which Python reads and JSON does not have."""
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _finite_float(digits: str) -> float:
+    """The float of a number in JSON, which may not overflow."""
+    found = float(digits)
+    if not math.isfinite(found):
+        raise ValueError(f"{digits[:40]} is too large a number")
+    return found
+
+
+def _write_json(data: Mapping[str, Any]) -> bytes:
+    """Write an answer that holds the client's own request.
+
+    Errors:
+        RefusedRequest: it cannot be written, such as an integer of too many digits.
+    """
+    try:
+        return json_line(data)
+    except (RecursionError, ValueError) as error:
+        raise RefusedRequest(422, ["the request cannot be written out again"]) from error
+
+
+def _read_by(reader: Callable[[Mapping[str, Any]], T], data: Mapping[str, Any]) -> T:
+    """Read a request by a framework's module; its faults refuse the request."""
+    try:
+        return reader(data)
+    except PrismError as error:
+        raise RefusedRequest(422, str(error).split("\n")) from error
+
+
+_SUMMARY = "Step-by-step grades of worked physics solutions, by rule."
+_ANSWERS: dict[int | str, dict[str, Any]] = {
+    status: {"description": text}
+    for status, text in (
+        (400, "No JSON."), (401, "No valid token."), (404, "An id that stands for no problem."),
+        (408, "The body came in too slowly."), (413, "Too many bytes, or too many solutions."),
+        (415, "Another type than application/json."), (422, "All that is wrong with the request or its problems."),
+        (429, "All places are taken; Retry-After says when to come back."), (503, "The workers do not start."),
+    )
+}  # fmt: skip

@@ -1,9 +1,9 @@
 r"""Write `constants/constants.toml`: the values come from scipy, names, symbols and identities from the list below.
 
 Run `python constants/write_constants.py` (needs scipy 1.15 or newer, whose CODATA is that of 2022) after a change to
-the list, and read the difference before committing it; `tests/test_constants.py` fails when table and script disagree.
-What CODATA leaves out (Coulomb's constant, the masses of sun and planets, pions) is worked out below or carries its
-value in its row, with its source.
+the list, and read the difference before committing it; `tests/physics/test_constants.py` fails when table and script
+disagree. What CODATA leaves out (Coulomb's constant, the masses of sun and planets, pions) is worked out below or
+carries its value in its row, with its source.
 
 Exact values are worked out again from the constants that define the SI, because scipy keeps them as floats of 16
 figures, and are compared with scipy's before they are written.

@@ -1,7 +1,7 @@
 """Write `constants/units.toml`: the factors come from pint, the spellings from the list below.
 
 Run `python constants/write_units.py` (needs pint) after a change to the list, and read the difference before
-committing it; `tests/test_quantities.py` fails when the table and this script disagree. A unit that pint lacks, or
+committing it; `tests/physics/test_units.py` fails when the table and this script disagree. A unit that pint lacks, or
 defines otherwise than physicists write it (a revolution is a count, a gauss is 1e-4 T), carries its factor here
 and names where it was found.
 """

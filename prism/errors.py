@@ -12,7 +12,7 @@ class PrismError(ValueError):
 
 
 class DataFileError(PrismError):
-    """A data file (problem, constants table, units table) that cannot be used.
+    """Raised for a data file (problem, constants table, units table) that cannot be used.
 
     Attributes:
         file: name of the file or `<dict>`, `<string>`.
@@ -20,31 +20,35 @@ class DataFileError(PrismError):
     """
 
     def __init__(self, file: str, faults: tuple[str, ...]) -> None:
+        """Store file and faults; the message has one line per fault."""
         self.file = file
         self.faults = tuple(faults)
         super().__init__("\n".join(f"{file}: {fault}" for fault in self.faults))
 
     def __reduce__(self) -> tuple[type[DataFileError], tuple[str, tuple[str, ...]]]:
+        """Pickle by the constructor's arguments, since the message alone would not rebuild the error."""
         return type(self), (self.file, self.faults)
 
 
 class DagError(PrismError):
-    """A reference DAG with a cycle, an unknown prerequisite, or a node that reaches no final answer.
+    """Raised for a reference DAG with a cycle, an unknown prerequisite, or a node that reaches no final answer.
 
     Attributes:
         faults: all faults found, each naming the node.
     """
 
     def __init__(self, faults: tuple[str, ...]) -> None:
+        """Store the faults; the message has one line per fault."""
         self.faults = tuple(faults)
         super().__init__("\n".join(self.faults))
 
     def __reduce__(self) -> tuple[type[DagError], tuple[tuple[str, ...]]]:
+        """Pickle by the constructor's arguments."""
         return type(self), (self.faults,)
 
 
 class LatexSyntaxError(PrismError):
-    """LaTeX that the grammar does not read.
+    """Raised for LaTeX that the grammar cannot parse.
 
     Attributes:
         latex: the text that was read.
@@ -58,6 +62,7 @@ class LatexSyntaxError(PrismError):
     def __init__(
         self, latex: str, position: int, found: str, expected: tuple[str, ...] = (), kind: str = "syntax"
     ) -> None:
+        """Store the arguments and build a message with line, column and a caret under the fault."""
         self.latex = latex
         self.position = position
         self.found = found
@@ -66,6 +71,7 @@ class LatexSyntaxError(PrismError):
         super().__init__(self._message())
 
     def _message(self) -> str:
+        """Return the message: line and column, what is wrong, the text around it and a caret below the fault."""
         before = self.latex[: self.position]
         line = before.count("\n") + 1
         column = self.position - (before.rfind("\n") + 1) + 1
@@ -76,4 +82,5 @@ class LatexSyntaxError(PrismError):
         return f"line {line}, column {column}: {self.found}{tail}\n  {window}\n  {caret}"
 
     def __reduce__(self) -> tuple[type[LatexSyntaxError], tuple[str, int, str, tuple[str, ...], str]]:
+        """Pickle by the constructor's arguments."""
         return type(self), (self.latex, self.position, self.found, self.expected, self.kind)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from prism.authoring.case_files import Case, Graded
+    from prism.authoring.case_files import Case, GradedSolution
 
 __all__ = ["assert_score"]
 
@@ -29,7 +29,7 @@ _ENDING = ".prism.toml"  # `case_files.ENDING`, without importing the grader
 
 
 def assert_score(
-    graded: Graded,
+    graded: GradedSolution,
     score: float | None = None,
     *,
     at_least: float | None = None,
@@ -37,7 +37,7 @@ def assert_score(
     credited: Collection[int] | None = None,
     final_correct: bool | None = None,
 ) -> None:
-    """Fail the test, with formula, nearest node and witness, unless a grade is as expected.
+    """Fail the test unless a grade is as expected; the message names formula, nearest node and witness point.
 
     Args:
         graded: what the fixture `prism_grade` gives.
@@ -46,7 +46,7 @@ def assert_score(
         matched, credited: node indices, all of them.
         final_correct: whether every final answer matches.
     """
-    from prism.authoring.case_files import Expectation, why_unmet
+    from prism.authoring.case_files import Expectation, describe_unmet
 
     __tracebackhide__ = True
     expected = Expectation(
@@ -55,20 +55,20 @@ def assert_score(
     )  # fmt: skip
     if expected == Expectation():
         raise TypeError("assert_score wants something of the grade: score, at_least, matched, credited, final_correct")
-    if why := why_unmet(graded, expected):
+    if why := describe_unmet(graded, expected):
         pytest.fail(why, pytrace=False)
 
 
 @pytest.fixture(scope="session")
-def prism_grade() -> Callable[..., Graded]:
-    """Grade a solution: `prism_grade(problem, solution)`, the problem a path or the id of a shipped one."""
-    from prism.authoring.case_files import graded
+def prism_grade() -> Callable[..., GradedSolution]:
+    """Return the function `prism_grade(problem, solution)`; `problem` is a path or the id of a shipped problem."""
+    from prism.authoring.case_files import grade_solution
 
-    return graded
+    return grade_solution
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Case files are tests."""
+    """Return a `CaseFile` for a file `*.prism.toml`, None for any other file (hook of pytest)."""
     if not file_path.name.endswith(_ENDING):
         return None
     collected: pytest.Collector = CaseFile.from_parent(parent, path=file_path)
@@ -76,39 +76,40 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 class CaseFile(pytest.File):
-    """A file of cases."""
+    """A pytest file whose tests are the cases of a case file."""
 
     def collect(self) -> Iterable[pytest.Item]:
-        """One test for each case."""
-        from prism.authoring.case_files import cases_of
+        """Return one test item for each case of the file."""
+        from prism.authoring.case_files import read_cases
         from prism.errors import PrismError
 
         try:
-            cases = cases_of(self.path)
+            cases = read_cases(self.path)
         except PrismError as error:
             raise self.CollectError(str(error)) from error
         return [CaseItem.from_parent(self, name=case.id, case=case) for case in cases]
 
 
 class CaseItem(pytest.Item):
-    """One case: its solution is graded, and has to earn what it says."""
+    """A test of one case: its solution is graded, and the grade is compared with what the case expects."""
 
     def __init__(self, *, case: Case, **named: Any) -> None:
+        """Store the case; `named` are the arguments of `pytest.Item`."""
         super().__init__(**named)
         self.case = case
 
     def runtest(self) -> None:
-        """Grade and compare."""
-        from prism.authoring.case_files import graded, why_unmet
+        """Grade the solution; fail if the grade is not as the case expects or the problem cannot be used."""
+        from prism.authoring.case_files import describe_unmet, grade_solution
         from prism.errors import PrismError
 
         try:
-            why = why_unmet(graded(self.case.problem, self.case.solution), self.case.expected)
+            why = describe_unmet(grade_solution(self.case.problem, self.case.solution), self.case.expected)
         except PrismError as error:
             why = str(error)
         if why:
             pytest.fail(why, pytrace=False)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """What stands over a failure."""
+        """Return the heading of a failure report: file, no line, name of the case."""
         return self.path, None, f"{self.path.name}: {self.name}"

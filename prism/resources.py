@@ -12,7 +12,7 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def resource(name: str) -> Path:
-    """Path of a shipped file or folder.
+    """Return the path of a shipped file or folder.
 
     Args:
         name: path below the data root, with forward slashes, e.g. `constants/units.toml`.

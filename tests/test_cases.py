@@ -218,9 +218,9 @@ def test_extract(row: ExtractRow) -> None:
 @pytest.mark.compiled
 @pytest.mark.parametrize("row", params("quantities", QuantityRow))
 def test_quantity(row: QuantityRow) -> None:
-    from prism.physics.units import quantity, read_quantity
+    from prism.physics.quantities import parse_quantity, read_quantity
 
-    found = quantity(row.text)
+    found = parse_quantity(row.text)
     if row.error is not None:
         assert found is None, found
         with pytest.raises(ValueError, match=re.escape(row.error)):
@@ -255,7 +255,7 @@ def test_near_miss(row: EquivalenceRow, b: str) -> None:
 
 @pytest.mark.parametrize("row", params("statements", StatementRow))
 def test_statement(row: StatementRow) -> None:
-    from prism.physics.units import read_quantity
+    from prism.physics.quantities import read_quantity
     from prism.problem.statement import read_problem_text
 
     found = read_problem_text(row.text)
@@ -286,18 +286,18 @@ def test_answer(row: AnswerRow) -> None:
 @pytest.mark.parametrize("row", params("links", LinkRow))
 def test_link(row: LinkRow) -> None:
     import prism
-    from prism.grading.chain_links import link
+    from prism.grading.chain_links import check_link
 
     left, right = prism.parse(row.chain).members
-    found = link(left, right, context_of(row) or prism.Context())
+    found = check_link(left, right, context_of(row) or prism.Context())
     assert (found.status, found.reason) == (row.expect, row.reason), found
 
 
 @pytest.mark.parametrize("row", params("parts", PartsRow))
 def test_parts(row: PartsRow) -> None:
-    from prism.grading.parts import parts_of
+    from prism.grading.parts import divide_into_parts
 
-    found = parts_of(row.text, row.letters)
+    found = divide_into_parts(row.text, row.letters)
     stretches: dict[tuple[int, int], list[str]] = {}
     for part in found:
         stretches.setdefault((part.start, part.end), []).append(part.letter)
@@ -305,7 +305,7 @@ def test_parts(row: PartsRow) -> None:
     assert len(said) == len(row.parts), said
     assert all(mine.startswith(wanted) for mine, wanted in zip(said, row.parts, strict=True)), said
     for other in row.near_misses:
-        assert parts_of(other, row.letters) == (), other
+        assert divide_into_parts(other, row.letters) == (), other
 
 
 @pytest.mark.compiled

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from prism.authoring.case_files import EXPECTED, Expectation, cases_of, graded, why_unmet
+from prism.authoring.case_files import EXPECTED, Expectation, describe_unmet, grade_solution, read_cases
 from prism.errors import DataFileError, PrismError
 from prism.grading.result import Incident
 
@@ -117,17 +117,17 @@ def test_pytest_finds_it_by_its_entry_point() -> None:
 
 
 def test_the_example_passes() -> None:
-    cases = cases_of(CI / "problem.prism.toml")
+    cases = read_cases(CI / "problem.prism.toml")
     assert len(cases) == 2
     for case in cases:
-        assert why_unmet(graded(case.problem, case.solution), case.expected) == ""
+        assert describe_unmet(grade_solution(case.problem, case.solution), case.expected) == ""
 
 
 def faults_of(tmp_path: Path, text: str) -> str:
     path = tmp_path / "x.prism.toml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(DataFileError) as caught:
-        cases_of(path)
+        read_cases(path)
     return "\n".join(caught.value.faults)
 
 
@@ -172,9 +172,9 @@ def test_a_solution_file_stands_beside_its_case(tmp_path: Path) -> None:
     path.write_text(
         "problem = 'p.toml'\n[[case]]\nid = 'a'\nsolution_file = 'answer.md'\nmatched = [2]\n", encoding="utf-8"
     )
-    (case,) = cases_of(path)
+    (case,) = read_cases(path)
     assert case.problem == tmp_path / "p.toml"
-    assert why_unmet(graded(case.problem, case.solution), case.expected) == ""
+    assert describe_unmet(grade_solution(case.problem, case.solution), case.expected) == ""
 
 
 @pytest.mark.parametrize(("solution", "expected", "told"), [
@@ -188,34 +188,34 @@ def test_a_solution_file_stands_beside_its_case(tmp_path: Path) -> None:
     ("$v = 2gt = gt$", Expectation(matched=(2,)), "said, and not counted"),
 ])  # fmt: skip
 def test_what_is_not_met_is_told(solution: str, expected: Expectation, told: str) -> None:
-    why = why_unmet(graded("free_fall", solution), expected)
+    why = describe_unmet(grade_solution("free_fall", solution), expected)
     assert told in why
     assert bool(why) == bool(told)
 
 
 def test_a_node_that_is_not_there_is_the_author_s_mistake() -> None:
     with pytest.raises(PrismError, match=r"free_fall has no node 9; nodes are 1\.\.6"):
-        why_unmet(graded("free_fall", ""), Expectation(matched=(1, 9)))
+        describe_unmet(grade_solution("free_fall", ""), Expectation(matched=(1, 9)))
     with pytest.raises(DataFileError, match="no_such"):
-        graded("no_such", "")
+        grade_solution("no_such", "")
 
 
 def test_a_problem_file_that_has_changed_is_read_again(tmp_path: Path) -> None:
     path = tmp_path / "p.toml"
     text = (ROOT / "dags" / "free_fall.toml").read_text("utf-8")
     path.write_text(text, encoding="utf-8")
-    assert graded(path, "$v = g t$").grade.matched == (2,)
+    assert grade_solution(path, "$v = g t$").grade.matched == (2,)
     path.write_text(text.replace("formula = 'v = g t'", "formula = 'v = 2 g t'"), encoding="utf-8")
-    assert graded(path, "$v = g t$").grade.matched == ()
+    assert grade_solution(path, "$v = g t$").grade.matched == ()
 
 
 def test_a_grade_without_score_is_no_zero() -> None:
-    one = graded("free_fall", "$v = g t$")
+    one = grade_solution("free_fall", "$v = g t$")
     incidents = (Incident("internal", "claims", "x"),)
     died = replace(one, grade=replace(one.grade, status="internal", score=None, incidents=incidents))
-    assert "the grader has no score (internal)" in why_unmet(died, Expectation(score=0.0))
+    assert "the grader has no score (internal)" in describe_unmet(died, Expectation(score=0.0))
     failed = replace(one, grade=replace(one.grade, incidents=incidents))
-    assert "the grader failed: internal: claims: x" in why_unmet(failed, Expectation(matched=(2,)))
+    assert "the grader failed: internal: claims: x" in describe_unmet(failed, Expectation(matched=(2,)))
 
 
 def test_the_page_shows_the_keys_and_a_real_failure() -> None:
@@ -225,5 +225,7 @@ def test_the_page_shows_the_keys_and_a_real_failure() -> None:
         text for text in re.findall(r"^```\w*\n(.*?)^```$", page, re.DOTALL | re.MULTILINE) if text[:9] == "free_fall"
     )
     assert (
-        why_unmet(graded("free_fall", "$s = g t^2$, $t_f = \\sqrt{2h/g}$"), Expectation(matched=(3, 4))) + "\n" == shown
+        describe_unmet(grade_solution("free_fall", "$s = g t^2$, $t_f = \\sqrt{2h/g}$"), Expectation(matched=(3, 4)))
+        + "\n"
+        == shown
     )

@@ -30,7 +30,7 @@ from prism.grading.scoring import SCALARS
 from prism.problem.collection import load_problems
 from prism.rewards import Reward
 from prism.rewards.nemo_gym import resources_server
-from prism.runs.workers import Desk, Killed
+from prism.runs.workers import Killed, WorkerPool
 from prism.server import Limits, create_app
 
 FIGURE = load_problems("scoring_figure")["scoring_figure"]
@@ -272,7 +272,7 @@ def test_a_solution_on_which_workers_died_says_so(client: TestClient, monkeypatc
         future.set_result(Killed("overran"))
         return future
 
-    monkeypatch.setattr(Desk, "submit", killed)
+    monkeypatch.setattr(WorkerPool, "submit", killed)
     row = client.post("/grade", json={"problem": "newton", "solution": RIGHT}).json()
     assert (row["status"], row["score"]) == ("killed", None)
     answer = client.post("/verify", json={"problem_id": "newton", "response": said(RIGHT)}).json()
@@ -283,7 +283,7 @@ def test_a_failure_of_the_server_shows_no_traceback(monkeypatch: pytest.MonkeyPa
     def fails(*_: Any) -> Future[Any]:
         raise RuntimeError("a secret")
 
-    monkeypatch.setattr(Desk, "submit", fails)
+    monkeypatch.setattr(WorkerPool, "submit", fails)
     with TestClient(create_app(NEWTON), raise_server_exceptions=False) as client:
         answer = client.post("/grade", json={"problem": "newton", "solution": RIGHT})
     assert answer.status_code == 500

@@ -35,8 +35,9 @@ sys.path.insert(0, str(ROOT))
 from benchmarks import rollout_problems  # noqa: E402
 from benchmarks.material import DATA, NO_DATA  # noqa: E402
 from prism.problem.collection import load_problems  # noqa: E402
-from prism.reports.agreement import estimates, rank_test  # noqa: E402
-from prism.reports.ratings import Panel, agreement_of, panel  # noqa: E402
+from prism.reports.agreement import estimate_coefficients  # noqa: E402
+from prism.reports.rank_tests import kendall_test  # noqa: E402
+from prism.reports.ratings import RatingTable, agreement_of, rating_table  # noqa: E402
 from prism.runs import bulk  # noqa: E402
 from prism.runs.rollouts import scan  # noqa: E402
 
@@ -61,7 +62,7 @@ def against_judge(folder: Path, limit: int) -> tuple[dict[str, Any], list[np.nda
         shown, tables = {}, []
         for score in SCORES:
             cut = 0.5 if score == "final_correct" else None
-            found = panel(out, [folder / JUDGE], score=score, cut=cut)
+            found = rating_table(out, [folder / JUDGE], score=score, cut=cut)
             shown[score] = without_texts(found)
             tables.append(found.ratings)
         return {"rollouts": len(kept), "by_score": shown}, tables
@@ -69,11 +70,11 @@ def against_judge(folder: Path, limit: int) -> tuple[dict[str, Any], list[np.nda
 
 def people(folder: Path) -> tuple[dict[str, Any], list[np.ndarray]]:
     """People against people, all of them together too."""
-    found = panel(folder / PEOPLE, mapping={"score": "rubric_item_grades", "problem_id": "id"})
+    found = rating_table(folder / PEOPLE, mapping={"score": "rubric_item_grades", "problem_id": "id"})
     return without_texts(found), [found.ratings[:, [0, 1]]]
 
 
-def without_texts(found: Panel) -> dict[str, Any]:
+def without_texts(found: RatingTable) -> dict[str, Any]:
     """The agreement as plain values; of disagreements their number, as the material stays where it is."""
     data = agreement_of(found, top=len(found.items)).to_dict()
     for pair in data["pairs"]:
@@ -84,9 +85,12 @@ def without_texts(found: Panel) -> dict[str, Any]:
 def oracles(ratings: np.ndarray) -> dict[str, float]:
     """The largest difference from each library, over what it defines alike."""
     kept = ratings[~np.isnan(ratings).any(axis=1)]
-    own = {name: each.value for name, each in estimates(kept, np.arange(len(kept)), replicates=0).items()}
+    own = {name: each.value for name, each in estimate_coefficients(kept, np.arange(len(kept)), replicates=0).items()}
     codes = np.searchsorted(np.unique(kept), kept)
-    even = {name: each.value for name, each in estimates(codes * 1.0, np.arange(len(kept)), replicates=0).items()}
+    even = {
+        name: each.value
+        for name, each in estimate_coefficients(codes * 1.0, np.arange(len(kept)), replicates=0).items()
+    }
     differences: dict[str, float] = {}
     for library, compare in (("scipy", of_scipy), ("sklearn", of_sklearn), ("statsmodels", of_statsmodels)):
         if library != "scipy" and codes.max() >= MAX_SQUARE:
@@ -96,7 +100,7 @@ def oracles(ratings: np.ndarray) -> dict[str, float]:
         except ImportError:
             continue
         mine = own if library == "scipy" else even
-        pairs = [(rank_test(kept).asymptotic if name == "p" else mine[name], value) for name, value in other.items()]
+        pairs = [(kendall_test(kept).asymptotic if name == "p" else mine[name], value) for name, value in other.items()]
         differences[library] = max(abs(a - b) for a, b in pairs if a is not None)
     return differences
 
@@ -125,7 +129,7 @@ def of_statsmodels(_ratings: np.ndarray, codes: np.ndarray) -> Mapping[str, floa
 def timed(ratings: np.ndarray) -> dict[str, Any]:
     """Seconds for all coefficients with intervals, four items a problem."""
     start = time.perf_counter()
-    found = estimates(ratings, np.arange(len(ratings)) // 4)
+    found = estimate_coefficients(ratings, np.arange(len(ratings)) // 4)
     seconds = time.perf_counter() - start
     undefined = sorted(name for name, each in found.items() if each.value is None)
     return {

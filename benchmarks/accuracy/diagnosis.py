@@ -38,10 +38,10 @@ from benchmarks.intervals import bounds  # noqa: E402
 from benchmarks.material import DATA  # noqa: E402
 from prism.algebra.expr import Expr, Formula, canonical_zero, number, symbol, symbols, walk  # noqa: E402
 from prism.diagnosis.findings import Diagnosis  # noqa: E402
-from prism.equivalence.matching import number_of  # noqa: E402
-from prism.equivalence.numbers import numeric_of  # noqa: E402
+from prism.equivalence.facts import numeric_of  # noqa: E402
+from prism.equivalence.features import claimed_number  # noqa: E402
 from prism.grading.prepared import PreparedProblem, prepare  # noqa: E402
-from prism.physics.units import is_unit, unit_of  # noqa: E402
+from prism.physics.quantities import is_unit_product, single_unit  # noqa: E402
 from prism.problem.schema import ProblemNode  # noqa: E402
 from tests.support import faults  # noqa: E402
 from tests.support.faults import Fault, places, power, product, put, without  # noqa: E402
@@ -200,9 +200,9 @@ def number_faults(f: Formula) -> Iterator[tuple[str, Formula]]:
             break
     for path, node in places(member):
         if node.op == "unit" and not _is_exponent(member, path):
-            own = unit_of(node)
+            own = single_unit(node)
             for other in OTHER_UNITS:
-                taken = unit_of(Expr("unit", name=other))
+                taken = single_unit(Expr("unit", name=other))
                 if own is not None and taken is not None and own.dimension != taken.dimension:
                     yield "dimension", _with_member(f, side, put(member, path, Expr("unit", name=other)))
             break
@@ -222,7 +222,7 @@ def _is_exponent(member: Expr, path: tuple[int, ...]) -> bool:
 
 
 def _is_subject(member: Expr) -> bool:
-    return bool(symbols(member)) and not any(is_unit(node) for node in walk(member) if node.op == "unit")
+    return bool(symbols(member)) and not any(is_unit_product(node) for node in walk(member) if node.op == "unit")
 
 
 def all_faults(prepared: PreparedProblem, rng: random.Random) -> Iterator[Planted]:
@@ -232,7 +232,7 @@ def all_faults(prepared: PreparedProblem, rng: random.Random) -> Iterator[Plante
         f = node.formula
         if node.is_text or f.parts or len(f.members) > 2:
             continue
-        if numeric_of(f) is None and number_of(f, prepared.problem.context) is not None:
+        if numeric_of(f) is None and claimed_number(f, prepared.problem.context) is not None:
             continue  # a number in constants of nature
         if numeric_of(f) is not None:
             for name, wrong in number_faults(f):

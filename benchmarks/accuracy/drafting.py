@@ -37,7 +37,7 @@ from benchmarks.material import DATA, NO_DATA  # noqa: E402
 from prism import PrismError, Problem, grade, lint, load_problem  # noqa: E402
 from prism.algebra.expr import Formula, symbols_of  # noqa: E402
 from prism.authoring.converting import convert  # noqa: E402
-from prism.authoring.dependencies import derivation_of  # noqa: E402
+from prism.authoring.dependencies import infer_dependencies  # noqa: E402
 from prism.authoring.drafting import Draft, draft  # noqa: E402
 
 WORKED, SCHEMES = "worked.jsonl", "marking_rubrics.jsonl"
@@ -147,7 +147,7 @@ class Counts:
 def by_rules(formulas: Sequence[Formula], problem: Problem) -> Edges:
     """The edges of `prism.authoring.dependencies`."""
     finals = {k for k, node in enumerate(problem.nodes) if node.is_final}
-    made = derivation_of(formulas, finals, problem.context)
+    made = infer_dependencies(formulas, finals, problem.context)
     return {k: frozenset(edge.origin for edge in edges if not edge.is_implied) for k, edges in enumerate(made.edges)}
 
 

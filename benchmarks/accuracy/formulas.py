@@ -18,7 +18,7 @@ from pathlib import Path
 
 import prism
 from prism.algebra.expr import OPS, Expr, Formula, formula, number, symbol, symbols, walk
-from prism.algebra.noncommutative import with_ordered_products
+from prism.algebra.noncommutative import order_operator_products
 from prism.equivalence.notation import notation_of
 from prism.physics.context import Context, Declaration
 
@@ -54,7 +54,7 @@ def known_formulas(folder: Path) -> Iterator[Known]:
         ops = {node.op for member in parsed.members for node in walk(member)}
         evaluated = all(OPS[op].opcode is not None for op in ops) and ops.isdisjoint(("floor", "factorial"))
         evaluated = evaluated and not any(map(_asks_for_whole_numbers, parsed.members))
-        evaluated = evaluated and with_ordered_products(parsed, parsed) == (parsed, parsed)  # no matrices
+        evaluated = evaluated and order_operator_products(parsed, parsed) == (parsed, parsed)  # no matrices
         names = symbols(*parsed.members)
         if parsed.kind == "equation" and evaluated and len(names) > 1 and str(parsed) not in seen:
             seen.add(str(parsed))

@@ -259,11 +259,11 @@ def check_solution(text: str) -> int:
 def check_pair(latex: str) -> str:
     """Compare a formula with itself; status and reason."""
     verdict = prism.equivalent(latex, latex)
-    says_nothing = verdict.reason == "identity"
+    is_tautology = verdict.reason == "identity"
     if verdict.reason == "kind":
         whole = prism.parse(latex)
-        says_nothing = len(whole.members) > 2 or bool(whole.parts)  # one link or part of it is an identity
-    if verdict.status == "different" and not says_nothing:
+        is_tautology = len(whole.members) > 2 or bool(whole.parts)  # one link or part of it is an identity
+    if verdict.status == "different" and not is_tautology:
         raise Broken(f"different from itself: {verdict.reason}")
     return f"{verdict.status} ({verdict.reason})"
 

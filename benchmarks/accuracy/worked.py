@@ -6,9 +6,9 @@ read, words, or a lone symbol or number, which states nothing. Every node should
 by the verdict on the formula against itself.
 
 *Links*: every two members of a solution that an equality joins inside a chain `A = B = C`, or from a row to the row
-below that begins with `=`, are weighed by `prism.grading.chain_links.link`: confirmed, refuted or undecided. A refuted
-link says that the author errs or that PRISM does: those that a person has read stand in `worked_refuted_read.toml`. The
-same is counted for the responses of `rollouts.jsonl`, whose authors err more often.
+below that begins with `=`, are decided by `prism.grading.chain_links.check_link`: confirmed, refuted or undecided. A
+refuted link says that the author errs or that PRISM does: those that a person has read stand in
+`worked_refuted_read.toml`. The same is counted for the responses of `rollouts.jsonl`, whose authors err more often.
 
     python benchmarks/accuracy/worked.py [--data FOLDER] [--rows N] [--verbose] [--json]
 """
@@ -32,12 +32,13 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.material import DATA, NO_DATA  # noqa: E402
 from prism import DataFileError, LatexSyntaxError, grade, load_problem, prepare  # noqa: E402
 from prism.algebra.expr import EQUALITIES, Expr, Formula, plain_parts  # noqa: E402
-from prism.authoring.candidates import context_of  # noqa: E402
-from prism.equivalence.numbers import Asked  # noqa: E402
+from prism.authoring.candidates import statement_context  # noqa: E402
+from prism.equivalence.matching import match  # noqa: E402
+from prism.equivalence.numbers import NumberSpec  # noqa: E402
 from prism.equivalence.statements import is_mention  # noqa: E402
-from prism.grading.chain_links import Link, link  # noqa: E402
-from prism.grading.chains import goes_on  # noqa: E402
-from prism.grading.claims import Claim, is_committed, match_claim  # noqa: E402
+from prism.grading.chain_links import Link, check_link  # noqa: E402
+from prism.grading.chains import continues_row  # noqa: E402
+from prism.grading.claims import is_committed, with_left_side  # noqa: E402
 from prism.latex import LocatedFormula, extract  # noqa: E402
 from prism.physics.context import Context, parse  # noqa: E402
 
@@ -72,7 +73,7 @@ def own_nodes(
     row: dict[str, Any], counts: Counter[str], left_out: Counter[str]
 ) -> dict[str, tuple[LocatedFormula, Formula]]:
     """Display and boxed formulas of a solution that can be nodes, by their LaTeX; the others are counted by reason."""
-    context = context_of(row["problem"])
+    context = statement_context(row["problem"])
     nodes: dict[str, tuple[LocatedFormula, Formula]] = {}
     for item in extract(row["solution"]):
         if item.kind not in ("display", "boxed") or item.latex in nodes:
@@ -122,14 +123,15 @@ def grade_itself(row: dict[str, Any], found: SelfGrades) -> None:
     for node in problem.nodes:
         if node.index not in result.matched:
             item, written = nodes[node.latex]
-            verdict = match_claim(node.formula, Claim(written, is_committed(item)), problem.context, AS_NODE)
+            claim = with_left_side(node.formula, written, is_committed=is_committed(item))
+            verdict = match(node.formula, claim, problem.context, AS_NODE)
             said = verdict.status, verdict.reason, verdict.detail
             found.unmatched.append(Unmatched(row["id"], node.latex, written.kind, *said))
 
 
 # Links -----------------------------------------------------------------------------------------------------------
 
-AS_NODE = Asked(is_node=True)
+AS_NODE = NumberSpec(is_node=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +156,7 @@ def chains(text: str, context: Context) -> Iterator[list[Expr]]:
             parts = list(plain_parts(parse(item.latex, context=context)))
         except LatexSyntaxError:
             parts = []
-        is_continued = goes_on(item, text)
+        is_continued = continues_row(item, text)
         for part in parts:
             members = list(part.members)
             relations = list(part.relations)
@@ -177,7 +179,7 @@ def chains(text: str, context: Context) -> Iterator[list[Expr]]:
 
 def weigh_links(row: dict[str, Any]) -> Iterator[Weighed]:
     """Every link of every chain of three members or more, each once."""
-    context = context_of(row["problem"])
+    context = statement_context(row["problem"])
     seen = set()
     for members in chains(row["solution"], context):
         if len(members) < 3:
@@ -186,7 +188,7 @@ def weigh_links(row: dict[str, Any]) -> Iterator[Weighed]:
             if pair not in seen:
                 seen.add(pair)
                 left, right = pair
-                yield Weighed(row["id"], str(left), str(right), link(left, right, context))
+                yield Weighed(row["id"], str(left), str(right), check_link(left, right, context))
 
 
 def link_table(links: list[Weighed]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import os
 import signal
 
 from prism.grading.prepared import PreparedProblem
-from prism.runs.bulk import Options, graded
+from prism.runs.bulk import Options, grade_rollout
 from prism.runs.rollouts import Rollout
 
 DEATHS = ("exit", "kill", "endless")  # sample ids
@@ -20,4 +20,4 @@ def score(prepared: PreparedProblem, rollout: Rollout) -> float | None:
         os.kill(os.getpid(), signal.SIGKILL)
     while rollout.sample_id == "endless":
         pass
-    return graded(prepared, rollout, options=Options(formulas=False)).score
+    return grade_rollout(prepared, rollout, options=Options(formulas=False)).score

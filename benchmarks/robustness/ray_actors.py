@@ -18,9 +18,9 @@ import ray
 import prism
 from benchmarks.robustness import deadly
 from prism.problem.collection import load_problems
-from prism.runs.ray import done_on_ray
+from prism.runs.ray import run_on_ray
 from prism.runs.rollouts import Rollout, read, scan
-from prism.runs.workers import Killed, Task, done_by_workers
+from prism.runs.workers import Killed, Task, run_in_workers
 
 THREADS = 8
 N_THREADED = 40  # rollouts that they grade
@@ -59,11 +59,11 @@ def main() -> None:
         same = inside == Rewards(folder).grades(rollouts[:N_THREADED], 1)
         ray.kill(actor)
         asked = [Task(k, one, problems[one.problem_id]) for k, one in enumerate(with_deaths(rollouts[:N]))]
-        on_ray = list(done_on_ray(
+        on_ray = list(run_on_ray(
             iter(asked), deadly.score, problems=problems, n_most=N, workers=2, training=False, kill_after=KILL_AFTER
         ))  # fmt: skip
         by_workers = sorted(
-            done_by_workers(iter(asked), deadly.score, workers=1, training=False, kill_after=KILL_AFTER),
+            run_in_workers(iter(asked), deadly.score, workers=1, training=False, kill_after=KILL_AFTER),
             key=lambda done: done.task.ordinal,
         )
     finally:

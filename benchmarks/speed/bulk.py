@@ -52,8 +52,8 @@ GROUP_EVERY = 6  # of the rollouts that are measured, one in so many makes a gro
 _LOOPS, _LENGTH = 3, 20_000_000  # of the plain loop: times, and steps
 
 STAGES = {
-    "reading": ("extract", "parts_of", "sayings_of"),
-    "matching": ("weighed", "bearings_of", "is_unbroken", "kin_of"),
+    "reading": ("extract", "divide_into_parts", "locate_claims"),
+    "matching": ("build_match_matrix", "select"),
 }
 """Functions as `prism.grading.pipeline` names them, by what they are for. What is in none of them is scoring."""
 

@@ -24,7 +24,7 @@ class Call:
 
     def again(self) -> None:
         """Make it; the last argument of a kernel that looks for points counts, and starts at 0."""
-        if self.name in ("zero_points", "system_points"):
+        if self.name in ("find_zero_points", "find_system_points"):
             self.arguments[-1][:] = 0
         self.kernel(*self.arguments)
 
@@ -52,10 +52,10 @@ def bare(calls: Sequence[Call]) -> list[Call]:
 
     A formula's points are followed by its crossing of itself; what follows both is the pair.
     """
-    points = [place for place, call in enumerate(calls) if call.name in ("zero_points", "system_points")][:2]
+    points = [place for place, call in enumerate(calls) if call.name in ("find_zero_points", "find_system_points")][:2]
     if len(points) < 2:
         return []
-    crossings = [call for call in calls[points[1] :] if call.name in ("cross", "system_cross")]
+    crossings = [call for call in calls[points[1] :] if call.name in ("cross_evaluate", "cross_evaluate_system")]
     return [calls[points[0]], calls[points[1]], *crossings[1:3]]
 
 
@@ -75,7 +75,7 @@ def call_overhead(name: str, every: Sequence[Sequence[Call]]) -> float:
     if call is None:
         return 0.0
     names = call.kernel.py_func.__code__.co_varnames  # type: ignore[attr-defined]
-    idle = {"zero_points": "n_draw", "cross": "n_point", "evaluate": "n_op"}[name]
+    idle = {"find_zero_points": "n_draw", "cross_evaluate": "n_point", "evaluate": "n_op"}[name]
     arguments = [0 if given == idle else value for given, value in zip(names, call.arguments, strict=False)]
 
     def many() -> None:

@@ -47,9 +47,9 @@ def without_context(prepared: PreparedProblem, text: str) -> PreparedProblem:
             continue
         names |= symbols(*(member for part in plain_parts(written) for member in part.members))
     bare = replace(prepared.problem.context, givens={}, definitions=())
-    setting = prepared.setting
-    setting = replace(setting, context=bare, known=setting.known | names, uses_definitions=False)
-    return replace(prepared, problem=replace(prepared.problem, context=bare), setting=setting)
+    task = prepared.task
+    task = replace(task, context=bare, known=task.known | names, uses_definitions=False)
+    return replace(prepared, problem=replace(prepared.problem, context=bare), task=task)
 
 
 def forget() -> None:

@@ -68,9 +68,8 @@ from prism.algebra.expr import OPS, Expr, Formula, walk  # noqa: E402
 from prism.engine.kernels import source, warm  # noqa: E402
 from prism.engine.lowering import build_tape  # noqa: E402
 from prism.engine.tape import Tape  # noqa: E402
-from prism.equivalence.numbers import Asked  # noqa: E402
-from prism.equivalence.zero_sets import MIN_POINTS  # noqa: E402
-from prism.grading.claims import Claim, match_claim  # noqa: E402
+from prism.equivalence.matching import match  # noqa: E402
+from prism.equivalence.trials import MIN_POINTS  # noqa: E402
 from prism.physics.context import Context, parse  # noqa: E402
 
 CASES = ROOT / "tests" / "cases" / "equivalence"
@@ -181,7 +180,8 @@ def kernel_times(pairs: Sequence[Pair], module: ModuleType, *, with_rival: bool)
         "us_all_calls_of_the_engine": figures(whole),
         "calls_of_the_engine": dict(sorted(_counted(calls for _, calls, _ in needed).items())),
         "us_of_one_call_without_work": {
-            name: round(1e6 * call_overhead(name, every), 2) for name in ("zero_points", "cross", "evaluate")
+            name: round(1e6 * call_overhead(name, every), 2)
+            for name in ("find_zero_points", "cross_evaluate", "evaluate")
         },
     }
     if rival:
@@ -374,7 +374,7 @@ def nodes_and_claims() -> tuple[list[str], list[str]]:
 def compare_all(references: Sequence[Formula], claims: Sequence[Formula]) -> int:
     """As `grade` compares them; how many match."""
     context = Context()
-    verdicts = [match_claim(node, Claim(claim), context, Asked()) for claim in claims for node in references]
+    verdicts = [match(node, claim, context) for claim in claims for node in references]
     return sum(verdict.status == "equivalent" for verdict in verdicts)
 
 

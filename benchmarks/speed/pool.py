@@ -42,7 +42,7 @@ class Pool:
         tapes: of the formulas.
         code, consts, dep: of all tapes.
         names: int64, for each variable of each formula the number of its name.
-        kinds, targets: int64, as the kernel `zero_points` wants them, one place a variable.
+        kinds, targets: int64, as the kernel `find_zero_points` wants them, one place a variable.
         draws: float64, variable by variable, N_DRAW values each.
         spot, root: the points, ROOM places a formula; `fill` writes them.
         at: int64[n, 5], where the instructions, constants, variables, points and draws of a formula begin.
@@ -123,7 +123,7 @@ def scratch(pool: Pool) -> tuple[Reals, ...]:
 
 
 def solving(pool: Pool) -> tuple[Any, ...]:
-    """The further scratch of the kernel `zero_points`: poly, degree, work, roots, kept, tally."""
+    """The further scratch of the kernel `find_zero_points`: poly, degree, work, roots, kept, tally."""
     n_op = int(pool.size[:, 0].max())
     return (
         np.zeros((2 * n_op + 3) * source.WIDTH), np.zeros(2 * n_op + source.MAX_BRANCHES, dtype=np.int64),
@@ -154,7 +154,8 @@ def loops_of_numba(module: ModuleType) -> Loops:
 
     options: dict[str, Any] = {"error_model": "numpy", "_nrt": False}  # nothing is allocated: no counting of references
     jit: Any = numba.njit(**options)
-    zero_points, cross, evaluate, gradient = module.zero_points, module.cross, module.evaluate, module.gradient
+    find_zero_points, cross = module.find_zero_points, module.cross_evaluate
+    evaluate, gradient = module.evaluate, module.gradient
 
     @jit
     def fill(code, consts, dep, kinds, targets, draws, spot, root, at, size, x, value, bound, adjoint, grad, poly,
@@ -163,7 +164,7 @@ def loops_of_numba(module: ModuleType) -> Loops:
             op, const, var, point, draw = at[i, 0], at[i, 1], at[i, 2], at[i, 3], at[i, 4]
             n_op, n_var, n_target = size[i, 0], size[i, 1], size[i, 3]
             tally[:] = 0
-            size[i, 2] = zero_points(
+            size[i, 2] = find_zero_points(
                 code[3 * op : 3 * (op + n_op)], consts[3 * const :], dep[op : op + n_op], n_op, n_var,
                 kinds[var : var + n_var], targets[var : var + n_var], n_target, draws[draw:], N_DRAW, WANT, ROOM,
                 BUDGET, spot[3 * point :], root[3 * point :], x, value, bound, adjoint, grad, poly, degree, work,

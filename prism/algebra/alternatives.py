@@ -1,4 +1,4 @@
-r"""Formulas that name several: `\pm`, lists, sets. Each is one claim, their union, never one of them (semantics Z.8).
+r"""Formulas that list alternatives: `\pm`, lists, sets. Each is one claim, their union (semantics Z.8).
 
 An equation becomes a product that is set to zero: `x = \pm 3` is `(x - 3)(x + 3) = 0`. The signs of one formula
 belong together. A bare expression becomes a set.
@@ -10,16 +10,16 @@ from dataclasses import replace
 
 from prism.algebra.expr import EQUALITIES, Expr, Formula, number, traits_of
 
-MAX_BRANCHES = 6  # more are a list of guesses
+MAX_BRANCHES = 6  # alternatives; more are a list of guesses
 _SEVERAL = ("set", "list")
 _BRANCHING = frozenset(("pm", *_SEVERAL))
 
 
-def united(f: Formula) -> Formula:
-    r"""The formula without signs of either kind, lists and sets beside an equality.
+def as_product(f: Formula) -> Formula:
+    r"""Replace the alternatives of a formula (`\pm`, a list, a set) by one equation that sets a product to zero.
 
     >>> from prism.algebra.expr import formula, symbol
-    >>> str(united(formula((symbol("x"), Expr("pm", (number(3),), name="±")), ("=",))))
+    >>> str(as_product(formula((symbol("x"), Expr("pm", (number(3),), name="±")), ("=",))))
     '(x - 3)*(x - (-3)) = 0'
     """
     ops = traits_of(f).ops
@@ -34,27 +34,33 @@ def united(f: Formula) -> Formula:
         return f
     if not (f.relations[0] in EQUALITIES or belongs):
         return f
-    pairs = [pair for left, right in members for pair in _spread(left, right)]
+    pairs = [pair for left, right in members for pair in _split_right_side(left, right)]
     if len(pairs) == 1 or len(pairs) > MAX_BRANCHES:
         return f
     factors = tuple(Expr("sub", pair) for pair in pairs)
     depends = frozenset(
-        (_signed(name, sign), _signed(by, sign)) for name, by in f.depends for sign in ((1, -1) if signed else (0,))
+        (_name_with_sign(name, sign), _name_with_sign(by, sign))
+        for name, by in f.depends
+        for sign in ((1, -1) if signed else (0,))
     )
     members_of_union = Expr("mul", factors), number(0)
     return replace(f, kind="equation", members=members_of_union, relations=("=",), depends=depends)
 
 
-def _signed(name: str, sign: int) -> str:
-    r"""The symbol in one branch: a sign in its name is that of the branch, `E_\pm` is `E_+` and `E_-`; 0 keeps it."""
+def _name_with_sign(name: str, sign: int) -> str:
+    r"""Replace `\pm` in a symbol's name by + or -, and `\mp` by the reverse: `E_\pm` becomes `E_+`.
+
+    Args:
+        sign: 1 for the upper signs, -1 for the lower ones, 0 to keep the name.
+    """
     if not sign or ("\\pm" not in name and "\\mp" not in name):
         return name
     return name.replace(r"\pm", "+" if sign > 0 else "-").replace(r"\mp", "-" if sign > 0 else "+")
 
 
 def _with_sign(node: Expr, sign: int) -> Expr:
-    """The expression with one choice of all its signs, those in the names of symbols too."""
-    name = _signed(node.name, sign) if node.op in ("sym", "apply") else node.name
+    r"""Replace every `\pm` and `\mp` in an expression by its upper sign (`sign` 1) or lower sign (-1), in names too."""
+    name = _name_with_sign(node.name, sign) if node.op in ("sym", "apply") else node.name
     if not node.args:
         return node if name == node.name else Expr(node.op, (), name, node.value)
     args = tuple(_with_sign(arg, sign) for arg in node.args)
@@ -66,6 +72,6 @@ def _with_sign(node: Expr, sign: int) -> Expr:
     return Expr("add" if own > 0 else "sub", args)
 
 
-def _spread(left: Expr, right: Expr) -> list[tuple[Expr, Expr]]:
-    """One equation for each value of a list or set on the right."""
+def _split_right_side(left: Expr, right: Expr) -> list[tuple[Expr, Expr]]:
+    """Return a (left, value) pair for each value of a list or set on the right; else the one pair (left, right)."""
     return [(left, value) for value in right.args] if right.op in _SEVERAL else [(left, right)]

@@ -1,13 +1,13 @@
-r"""Derivatives, limits and values at a point of expressions that are given, worked out.
+r"""Evaluation of derivatives, limits and values at a point in expressions that are given.
 
-What a formula writes as an operation becomes its result: `\frac{d}{dt} A\cos\omega t` is `-A\omega\sin\omega t`. What
+An operation is replaced by its result: `\frac{d}{dt} A\cos\omega t` becomes `-A\omega\sin\omega t`. What
 stays open (the derivative of a symbol alone) is kept, so that the atoms of both formulas can meet (semantics Z.9).
 A symbol varies with a variable where either formula differentiates it by that variable or writes it as a function
 of it, and where physics hardly ever uses its letter for a constant: `\frac{d}{dr}(r^2 E_r)` stays open. In an
 expression that holds the variable, every other symbol is a constant. An expression that does not hold it
 (`\frac{d}{dt}(mv)`) leaves open what varies: all its symbols do.
 
-Refused: a CAS (its simplification takes what time it wants); seven rules and a chain rule are enough.
+Refused: a CAS (its simplification takes unbounded time); seven rules and a chain rule are enough.
 """
 
 from __future__ import annotations
@@ -15,11 +15,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
 
 from prism.algebra.expr import Expr, Formula, number, ops_of, substitute, symbols, traits_of, walk
 
-FORMULAS_KEPT = 4096  # formulas remembered in a process
 MAX_ORDER = 4  # of a derivative that is worked out; each order multiplies the terms
 MAX_NODES = 3000  # of a result: a longer one is left as it was written
 MAX_HOSPITAL = 4  # applications of l'Hospital's rule
@@ -42,7 +40,7 @@ _COMPONENTS = frozenset((*_PLACES, *(f"{{{one}{two}}}" for one in "xyz" for two 
 
 
 def usually_varies(name: str, variable: str) -> bool:
-    """Whether a symbol that nothing is said about is hardly ever a constant beside this variable.
+    """Return True if physics hardly ever uses the letter `name` for a constant where `variable` varies.
 
     >>> usually_varies("E_r", "r"), usually_varies("y", "x"), usually_varies("v_0", "t"), usually_varies("A", "t")
     (True, True, False, False)
@@ -58,167 +56,196 @@ _NONE: frozenset[tuple[str, str]] = frozenset()
 _ZERO, _ONE, _TWO = number(0), number(1), number(2)
 
 
-class Left(Exception):
-    """Not worked out: it stays as it is written."""
+class NotEvaluated(Exception):
+    """Raised for a derivative or limit that no rule here evaluates; the expression then stays as it is written."""
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """What both formulas say about what varies.
+class KnownVariation:
+    """Which symbols depend on which variables, as two compared formulas show it.
 
     Attributes:
-        varying: names that vary with a variable.
-        total: those whose derivative by it is written with d or a prime: they vary with nothing else.
+        varying: (symbol, variable) pairs: the symbol depends on the variable.
+        total: those pairs whose derivative is written with d or a prime: the symbol depends on no other variable.
     """
 
     varying: frozenset[tuple[str, str]]
     total: frozenset[tuple[str, str]]
 
     def varies(self, name: str, variable: str) -> bool:
-        """Whether this symbol varies with that one."""
+        """Return True if the symbol `name` is known to depend on `variable`."""
         return (name, variable) in self.varying
 
 
-def worked_out(a: Formula, b: Formula) -> tuple[Formula, Formula]:
-    """Both formulas with their derivatives, limits and values at a point worked out as far as they go."""
+def evaluate_operations(a: Formula, b: Formula) -> tuple[Formula, Formula]:
+    """Evaluate the derivatives, limits and values at a point (`[x^2]_0^L`) in two formulas that are compared.
+
+    An operation without a rule here stays as it is written.
+    """
     if _OPERATIONS.isdisjoint(traits_of(a).ops) and _OPERATIONS.isdisjoint(traits_of(b).ops):
         return a, b
-    total = _differentiated(a, "derivative") | _differentiated(b, "derivative")
-    partial = _differentiated(a, "partial") | _differentiated(b, "partial")
-    known = Known(a.depends | b.depends | total | partial, total)
-    return _of_formula(a, known), _of_formula(b, known)
+    total = _differentiated_symbols(a, "derivative") | _differentiated_symbols(b, "derivative")
+    partial = _differentiated_symbols(a, "partial") | _differentiated_symbols(b, "partial")
+    known = KnownVariation(a.depends | b.depends | total | partial, total)
+    return _evaluate_members(a, known), _evaluate_members(b, known)
 
 
-@lru_cache(maxsize=FORMULAS_KEPT)
-def _differentiated(f: Formula, op: str) -> frozenset[tuple[str, str]]:
-    """Symbols that this operation stands before, with its variable."""
+def _differentiated_symbols(f: Formula, op: str) -> frozenset[tuple[str, str]]:
+    """Return the (symbol, variable) pairs of the derivatives of lone symbols in a formula.
+
+    Args:
+        op: `derivative` or `partial`; only derivatives of this kind count.
+    """
     if op not in traits_of(f).ops:
         return _NONE
     nodes = (node for member in f.members for node in walk(member) if node.op == op and len(node.args) == 2)
     return frozenset((node.args[0].name, node.args[1].name) for node in nodes if node.args[0].op == "sym")
 
 
-def _of_formula(f: Formula, known: Known) -> Formula:
-    members = tuple(_worked(member, known) for member in f.members)
+def _evaluate_members(f: Formula, known: KnownVariation) -> Formula:
+    """Evaluate the derivatives, limits and values at a point in each member (`a` and `b` of `a = b`) of a formula."""
+    members = tuple(_evaluate(member, known) for member in f.members)
     return f if members == f.members else replace(f, members=members)
 
 
-def _worked(node: Expr, known: Known) -> Expr:
-    """The expression with every operation in it that can be worked out, the inner ones first."""
+def _evaluate(node: Expr, known: KnownVariation) -> Expr:
+    """Evaluate the derivatives, limits and values at a point in an expression, inner ones first.
+
+    Operations without a rule stay as they are written.
+    """
     if _OPERATIONS.isdisjoint(ops_of(node)):
         return node
-    args = tuple(_worked(arg, known) for arg in node.args)
+    args = tuple(_evaluate(arg, known) for arg in node.args)
     node = node if args == node.args else Expr(node.op, args, node.name, node.value)
     try:
         if node.op in ("derivative", "partial"):
-            return _differentiated_expression(node, known)
+            return _evaluate_derivative(node, known)
         if node.op == "limit":
-            return _limit(node, known)
+            return _evaluate_limit(node, known)
         if node.op == "at" and node.name == "limits" and len(node.args) == 3:
-            return _between(node)
-    except (Left, RecursionError):
+            return _evaluate_between_limits(node)
+    except (NotEvaluated, RecursionError):
         return node
     return node
 
 
-def _small(node: Expr) -> Expr:
+def _within_max_nodes(node: Expr) -> Expr:
+    """Return the expression itself; raise NotEvaluated if it has more than MAX_NODES nodes."""
     for count, _ in enumerate(walk(node)):
         if count > MAX_NODES:
-            raise Left
+            raise NotEvaluated
     return node
 
 
 # Derivatives. -------------------------------------------------------------------------------------------------
 
 
-def _differentiated_expression(node: Expr, known: Known) -> Expr:
+def _evaluate_derivative(node: Expr, known: KnownVariation) -> Expr:
+    """Differentiate the operand of a derivative node, as often as the order of the node says.
+
+    Raises NotEvaluated if the operand is a lone symbol, or the order is above MAX_ORDER.
+    """
     if len(node.args) != 2 or node.args[1].op != "sym" or not node.name.isdigit() or node.args[0].op == "sym":
-        raise Left
+        raise NotEvaluated
     operand, variable = node.args
     order = int(node.name)
     if order > MAX_ORDER:
-        raise Left
+        raise NotEvaluated
     for _ in range(order):
-        operand = _small(derivative(operand, variable, known, op=node.op))
+        operand = _within_max_nodes(derivative(operand, variable, known, op=node.op))
     return operand
 
 
-def derivative(node: Expr, variable: Expr, known: Known, *, op: str = "derivative") -> Expr:
-    """Derivative of an expression by a symbol.
+def derivative(node: Expr, variable: Expr, known: KnownVariation, *, op: str = "derivative") -> Expr:
+    """Differentiate an expression by the symbol `variable`.
 
     Args:
-        known: what varies with the variable. If the expression does not hold the variable, every symbol does.
-        op: `derivative` or `partial`, as the derivatives of those are written.
+        node: the expression; if it does not contain the variable, all its symbols are taken to depend on it.
+        variable: a symbol.
+        known: which symbols depend on the variable; others are constants, unless they usually vary.
+        op: `derivative` or `partial`: the operator with which the derivative of a lone symbol is written in the result.
 
     Errors:
-        Left: a construct without a rule.
+        NotEvaluated: a construct without a rule.
     """
-    return _by(node, _Rule(variable, known, variable.name in symbols(node), op))
+    return _differentiate(node, _Differentiation(variable, known, variable.name in symbols(node), op))
 
 
 @dataclass(frozen=True, slots=True)
-class _Rule:
-    """One differentiation: by what, what is known, whether the expression holds the variable, how it is written."""
+class _Differentiation:
+    """Settings of one differentiation.
+
+    Attributes:
+        variable: the symbol by which an expression is differentiated.
+        known: which symbols depend on it.
+        contains_variable: the expression contains the variable; if not, all its symbols are taken to depend on it.
+        op: `derivative` or `partial`, the operator with which the derivative of a lone symbol is written.
+    """
 
     variable: Expr
-    known: Known
-    holds: bool
+    known: KnownVariation
+    contains_variable: bool
     op: str
 
     def varies(self, name: str) -> bool:
+        """Return True if the symbol `name` is known to depend on the variable of this differentiation."""
         return self.known.varies(name, self.variable.name)
 
 
-def _by(node: Expr, rule: _Rule) -> Expr:
+def _differentiate(node: Expr, rule: _Differentiation) -> Expr:
+    """Return the derivative of a node by the variable of `rule`; raise NotEvaluated for a construct without a rule."""
     if node == rule.variable:
         return _ONE
     if node.op in ("num", "const", "unit", "infinity"):
         return _ZERO
     if node.op == "sym":
-        if not rule.holds or rule.varies(node.name) or usually_varies(node.name, rule.variable.name):
+        if not rule.contains_variable or rule.varies(node.name) or usually_varies(node.name, rule.variable.name):
             total = (node.name, rule.variable.name) in rule.known.total
             return Expr("derivative" if total else rule.op, (node, rule.variable), name="1")
         return _ZERO
     if node.op in ("add", "sub", "neg"):
-        return _combined(node.op, [_by(arg, rule) for arg in node.args])
+        return _combine_derivatives(node.op, [_differentiate(arg, rule) for arg in node.args])
     if node.op == "mul":
         return _sum(
-            [_product([*node.args[:k], _by(arg, rule), *node.args[k + 1 :]]) for k, arg in enumerate(node.args)]
+            [
+                _product([*node.args[:k], _differentiate(arg, rule), *node.args[k + 1 :]])
+                for k, arg in enumerate(node.args)
+            ]
         )
     if node.op == "div":
         a, b = node.args
-        da, db = _by(a, rule), _by(b, rule)
+        da, db = _differentiate(a, rule), _differentiate(b, rule)
         if db == _ZERO:
             return _quotient(da, b)
         return _quotient(_difference(_product([da, b]), _product([a, db])), Expr("pow", (b, _TWO)))
     if node.op in ("pow", "root"):
-        return _power(node, rule)
+        return _differentiate_power(node, rule)
     if node.op in (rule.op, "derivative", "partial") and len(node.args) == 2 and node.name.isdigit():
         return _next_order(node, rule)
     slope = _SLOPES.get(node.op)
     if slope is None:
         names = symbols(node)
-        if rule.holds and rule.variable.name not in names and not any(map(rule.varies, names)):
+        if rule.contains_variable and rule.variable.name not in names and not any(map(rule.varies, names)):
             return _ZERO
-        raise Left
-    inner = _by(node.args[0], rule)
+        raise NotEvaluated
+    inner = _differentiate(node.args[0], rule)
     return _ZERO if inner == _ZERO else _product([slope(node.args[0]), inner])
 
 
-def _next_order(node: Expr, rule: _Rule) -> Expr:
-    """The derivative of a derivative by the same variable is of the next order; by another one it is left."""
+def _next_order(node: Expr, rule: _Differentiation) -> Expr:
+    """Return the derivative of a symbol's derivative, `d^2x/dt^2` for `dx/dt`; else raise NotEvaluated."""
     operand, variable = node.args
     if variable == rule.variable and operand.op == "sym":
         return Expr(node.op, node.args, name=str(int(node.name) + 1))
-    raise Left
+    raise NotEvaluated
 
 
-def _power(node: Expr, rule: _Rule) -> Expr:
-    """u^n by n u^(n-1) u', and u^v by u^v (v ln u)'."""
+def _differentiate_power(node: Expr, rule: _Differentiation) -> Expr:
+    """Differentiate a power or root: u^n gives n u^(n-1) u', and u^v gives u^v (v ln u)'."""
     base, exponent = node.args
     if node.op == "root":
         exponent = _quotient(_ONE, exponent)
-    du, dv = _by(base, rule), _by(exponent, rule)
+    du, dv = _differentiate(base, rule), _differentiate(exponent, rule)
     if dv == _ZERO:
         if du == _ZERO:
             return _ZERO
@@ -232,14 +259,17 @@ def _power(node: Expr, rule: _Rule) -> Expr:
 
 
 def _one_minus_square(u: Expr) -> Expr:
+    """Return the expression 1 - u^2."""
     return Expr("sub", (_ONE, Expr("pow", (u, _TWO))))
 
 
 def _one_plus_square(u: Expr) -> Expr:
+    """Return the expression 1 + u^2."""
     return Expr("add", (_ONE, Expr("pow", (u, _TWO))))
 
 
 def _inverse(u: Expr) -> Expr:
+    """Return the expression 1/u."""
     return Expr("div", (_ONE, u))
 
 
@@ -264,13 +294,20 @@ _SLOPES: Mapping[str, Callable[[Expr], Expr]] = {
 """Derivative of each function of one argument by it. Twin: tests/reference.py::TWINS, by differences."""
 
 
-def _combined(op: str, args: list[Expr]) -> Expr:
+def _combine_derivatives(op: str, args: list[Expr]) -> Expr:
+    """Return the sum, difference or negative of derivatives as an expression without terms that are 0.
+
+    Args:
+        op: `add`, `sub` or `neg`.
+        args: the derivatives of its operands.
+    """
     if op == "neg":
         return _ZERO if args[0] == _ZERO else Expr("neg", (args[0],))
     return _difference(*args) if op == "sub" else _sum(args)
 
 
 def _sum(terms: list[Expr]) -> Expr:
+    """Return the sum of terms as an expression, without terms that are 0; the number 0 if none is left."""
     kept = [term for term in terms if term != _ZERO]
     if not kept:
         return _ZERO
@@ -278,12 +315,14 @@ def _sum(terms: list[Expr]) -> Expr:
 
 
 def _difference(a: Expr, b: Expr) -> Expr:
+    """Return a - b as an expression; if a or b is 0, just -b or a."""
     if b == _ZERO:
         return a
     return Expr("neg", (b,)) if a == _ZERO else Expr("sub", (a, b))
 
 
 def _product(factors: list[Expr]) -> Expr:
+    """Return the product of factors as an expression, without factors that are 1; the number 0 if one factor is 0."""
     if _ZERO in factors:
         return _ZERO
     kept = [factor for factor in factors if factor != _ONE]
@@ -293,54 +332,61 @@ def _product(factors: list[Expr]) -> Expr:
 
 
 def _quotient(a: Expr, b: Expr) -> Expr:
+    """Return a/b as an expression; the number 0 if a is 0."""
     return _ZERO if a == _ZERO else Expr("div", (a, b))
 
 
 # Values at a point, and limits. ---------------------------------------------------------------------------------
 
 
-def _between(node: Expr) -> Expr:
-    r"""`\left[\frac{x^3}{3}\right]_0^L`: the value at the upper end less that at the lower one, in the one variable."""
+def _evaluate_between_limits(node: Expr) -> Expr:
+    r"""Evaluate `\left[\frac{x^3}{3}\right]_0^L` to the value at the upper limit minus that at the lower.
+
+    Raises NotEvaluated if a limit is infinite, or if it is not clear which symbol the limits are put in for.
+    """
     body, low, high = node.args
     free = symbols(body) - symbols(low, high)
     if len(symbols(body)) == 1:
         free = symbols(body)
     if len(free) != 1 or "infinity" in {inner.op for end in (low, high) for inner in walk(end)}:
-        raise Left
+        raise NotEvaluated
     (name,) = free
     variable = Expr("sym", name=name)
     return Expr("sub", (substitute(body, {variable: high}), substitute(body, {variable: low})))
 
 
-def _limit(node: Expr, known: Known) -> Expr:
-    """A limit: put in, where numerator and denominator do not both vanish there; else by l'Hospital's rule."""
+def _evaluate_limit(node: Expr, known: KnownVariation) -> Expr:
+    """Evaluate a limit node by substitution, or by l'Hospital's rule where numerator and denominator both vanish.
+
+    Raises NotEvaluated if that does not settle it.
+    """
     if len(node.args) != 3 or node.args[1].op != "sym":
-        raise Left
+        raise NotEvaluated
     body, variable, target = node.args
     if variable.name not in symbols(body):
         if any(name[:1].isupper() or usually_varies(name, variable.name) for name in symbols(body)):
-            raise Left  # what stands there may depend on it without saying so
+            raise NotEvaluated  # the expression may depend on the variable without showing it
         return body
     if any(usually_varies(name, variable.name) or known.varies(name, variable.name) for name in symbols(body)):
-        raise Left
+        raise NotEvaluated
     if target.op == "infinity" or any(inner.op == "infinity" for inner in walk(target)):
         return _limit_at_infinity(body, variable, target)
     above, below = _as_quotient(body)
     place = {variable: target}
     for _ in range(MAX_HOSPITAL + 1):
         top, bottom = substitute(above, place), substitute(below, place)
-        if _value(bottom) != 0:
+        if _exact_value(bottom) != 0:
             if not _is_continuous(above, variable, target) or not _is_continuous(below, variable, target):
-                raise Left
+                raise NotEvaluated
             return top if bottom == _ONE else Expr("div", (top, bottom))
-        if _value(top) != 0:
-            raise Left
-        above, below = (_small(derivative(side, variable, known)) for side in (above, below))
-    raise Left
+        if _exact_value(top) != 0:
+            raise NotEvaluated
+        above, below = (_within_max_nodes(derivative(side, variable, known)) for side in (above, below))
+    raise NotEvaluated
 
 
 def _as_quotient(node: Expr) -> tuple[Expr, Expr]:
-    """Numerator and denominator of a quotient, or of a product that holds quotients."""
+    """Split an expression into numerator and denominator; the denominator is 1 if the expression has no quotient."""
     if node.op == "div":
         return node.args[0], node.args[1]
     if node.op != "mul" or all(factor.op != "div" for factor in node.args):
@@ -351,55 +397,58 @@ def _as_quotient(node: Expr) -> tuple[Expr, Expr]:
 
 
 def _limit_at_infinity(body: Expr, variable: Expr, target: Expr) -> Expr:
-    """A quotient of polynomials at infinity: the ratio of its leading terms, if they are of one degree."""
+    """Return the limit of a quotient of polynomials as `variable` goes to infinity: the ratio of the leading terms.
+
+    Raises NotEvaluated if `target` is not plain infinity, if the limit is infinite, or for anything but polynomials.
+    """
     if target.op != "infinity":
-        raise Left
+        raise NotEvaluated
     above, below = _as_quotient(body)
-    top, bottom = (_leading(side, variable) for side in (above, below))
+    top, bottom = (_leading_term(side, variable) for side in (above, below))
     if top[0] > bottom[0]:
-        raise Left
+        raise NotEvaluated
     return _ZERO if top[0] < bottom[0] else Expr("div", (top[1], bottom[1]))
 
 
-def _leading(node: Expr, variable: Expr) -> tuple[int, Expr]:
-    """Degree and leading coefficient of a polynomial in the variable."""
+def _leading_term(node: Expr, variable: Expr) -> tuple[int, Expr]:
+    """Return degree and leading coefficient of a polynomial in the variable; raise NotEvaluated for anything else."""
     if variable.name not in symbols(node):
         return 0, node
     if node == variable:
         return 1, _ONE
     if node.op == "neg":
-        degree, lead = _leading(node.args[0], variable)
+        degree, lead = _leading_term(node.args[0], variable)
         return degree, Expr("neg", (lead,))
     if node.op in ("add", "sub"):
-        parts = [_leading(arg, variable) for arg in node.args]
+        parts = [_leading_term(arg, variable) for arg in node.args]
         top = max(degree for degree, _ in parts)
         signs = [1 if node.op == "add" or not k else -1 for k in range(len(parts))]
         leads = [lead if sign > 0 else Expr("neg", (lead,))
                  for (degree, lead), sign in zip(parts, signs, strict=True) if degree == top]  # fmt: skip
         if len(leads) > 1:
-            raise Left  # they may cancel
+            raise NotEvaluated  # they may cancel
         return top, leads[0]
     if node.op == "mul":
-        parts = [_leading(arg, variable) for arg in node.args]
+        parts = [_leading_term(arg, variable) for arg in node.args]
         return sum(degree for degree, _ in parts), _product([lead for _, lead in parts])
     if node.op == "div" and variable.name not in symbols(node.args[1]):
-        degree, lead = _leading(node.args[0], variable)
+        degree, lead = _leading_term(node.args[0], variable)
         return degree, Expr("div", (lead, node.args[1]))
     exponent = node.args[1].value if node.op == "pow" else None
     if exponent is not None and exponent.denominator == 1 and exponent > 0:
-        degree, lead = _leading(node.args[0], variable)
+        degree, lead = _leading_term(node.args[0], variable)
         return degree * int(exponent), Expr("pow", (lead, node.args[1]))
-    raise Left
+    raise NotEvaluated
 
 
-def _value(node: Expr) -> Fraction | None:
-    """The number that an expression is by exact arithmetic and the plainest values of functions; None if it is open.
+def _exact_value(node: Expr) -> Fraction | None:
+    r"""Return the exact number that an expression equals (`2/3`, `\cos 0`); None if symbols leave it open but nonzero.
 
-    An expression that is open is taken to be no zero only if it has no difference in it that could vanish.
+    Raises NotEvaluated if it has a difference or function of symbols, which may vanish.
     """
     if node.op == "num":
         return node.value
-    values = [_value(arg) for arg in node.args]
+    values = [_exact_value(arg) for arg in node.args]
     known = [value for value in values if value is not None]
     if node.op == "mul" and 0 in known:
         return Fraction(0)
@@ -408,9 +457,9 @@ def _value(node: Expr) -> Fraction | None:
     if node.op == "pow" and values[0] == 0 and values[1] is not None and values[1] > 0:
         return Fraction(0)
     if len(known) != len(values) or not values:
-        if node.op in ("sym", "const", "mul", "div", "pow", "exp", "sqrt") or _is_sum(node):
+        if node.op in ("sym", "const", "mul", "div", "pow", "exp", "sqrt") or _is_sum_without_minus(node):
             return None
-        raise Left  # a difference of symbols may vanish, and nobody knows
+        raise NotEvaluated  # a difference of symbols may vanish
     if node.op in ("add", "mul"):
         total = Fraction(node.op == "mul")
         for value in known:
@@ -432,16 +481,17 @@ _AT_ZERO |= {name: Fraction(1) for name in ("cos", "exp", "cosh")}
 _AT_ONE = {"ln": Fraction(0), "log10": Fraction(0), "acosh": Fraction(0), "sqrt": Fraction(1), "abs": Fraction(1)}
 
 
-def _is_sum(node: Expr) -> bool:
+def _is_sum_without_minus(node: Expr) -> bool:
+    """Return True for a sum, or a negative, none of whose operands is itself a negative."""
     return node.op in ("add", "neg") and all(arg.op != "neg" for arg in node.args)
 
 
 def _is_continuous(node: Expr, variable: Expr, target: Expr) -> bool:
-    """Whether nothing in the expression jumps or has a pole at the target, by its form."""
+    """Return True if an expression surely is continuous where `variable` equals `target`: no pole there, no jumps."""
     for inner in walk(node):
         if variable.name not in symbols(inner):
             continue
-        if inner.op == "div" and _value(substitute(inner.args[1], {variable: target})) == 0:
+        if inner.op == "div" and _exact_value(substitute(inner.args[1], {variable: target})) == 0:
             return False
         if inner.op not in ("add", "sub", "mul", "div", "neg", "pow", "sqrt", "sym") and inner.op not in _SLOPES:
             return False

@@ -4,7 +4,7 @@ An `Expr` is a tree of frozen nodes; sums and products are n-ary, so depth is bo
 author wrote and never by the number of terms. A `Formula` is one or more expressions joined by relations.
 
 `OPS` is the only place where an operator is defined. Adding one means: a row here, a branch in
-`kernels/source.py`, a row in `tests/reference.py`, and a case in `tests/cases/parse/`; a test fails if any of
+`kernels/source/`, a row in `tests/reference.py`, and a case in `tests/cases/parse/`; a test fails if any of
 the four is missing. A row whose opcode is None is a construct that the engine does not evaluate: it becomes
 one opaque atom, keyed by `canonical` (semantics Z.9).
 
@@ -23,15 +23,15 @@ from functools import lru_cache
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """One operator.
+    """One operator of the table `OPS`: its opcode, arity, spellings, dimension rule and real domain.
 
     Attributes:
         name: key in `OPS`.
         opcode: instruction of the tape; None if the engine does not evaluate it.
         arity: number of operands; -1 is two or more.
-        latex: spellings that the grammar reads, without arguments; none of an instruction of the tape only.
+        latex: spellings that the grammar reads, without arguments; empty for an instruction of the tape only.
         dimension: `same` (operands and result share it), `product`, `quotient`, `power`, `pure` (operand and
-            result are numbers), `free` (nothing is known).
+            result are numbers), `free` (not known).
         domain: where it is defined on the reals, in words.
     """
 
@@ -142,7 +142,7 @@ RELATIONS = {
     ">~": r"\gtrsim", "in": r"\in", "notin": r"\notin", "subset": r"\subset", "perp": r"\perp",
     "divides": r"\mid", "given": "|",
 }  # fmt: skip
-_FORMULAS_KEPT = 8192  # whose traits are remembered in a process
+_SYMBOLS_KEPT = 8192  # symbols of which one object serves a process
 EQUALITIES = frozenset(("=", "approx", "equiv", "sim"))
 ORDERINGS = frozenset(("<", "<=", ">", ">="))
 JOINTS = {"system": "and", "alternatives": "or", "implication": "=>", "conditional": "where", "restricted": "if"}
@@ -151,7 +151,7 @@ JOINTS = {"system": "and", "alternatives": "or", "implication": "=>", "condition
 
 @dataclass(frozen=True, slots=True)
 class Expr:
-    """One node of a formula.
+    """An immutable expression tree: an operator with its operands.
 
     Attributes:
         op: key of `OPS`.
@@ -171,13 +171,16 @@ class Expr:
     _ops: frozenset[str] | None = field(init=False, repr=False, compare=False, default=None)
 
     def __post_init__(self) -> None:
-        # computed once, from the hashes of the operands: every cache asks for it, and a tree is walked otherwise
+        """Compute the hash of the node once."""
+        # computed once, from the hashes of the operands: every cache needs it, and a tree is walked otherwise
         object.__setattr__(self, "_hash", hash((self.op, self.name, self.args)))
 
     def __hash__(self) -> int:
+        """Return the hash computed at construction."""
         return self._hash
 
     def __eq__(self, other: object) -> bool:
+        """Return True if the trees are the same node by node: operators, names and values."""
         if self is other:
             return True
         if not isinstance(other, Expr):
@@ -191,28 +194,43 @@ class Expr:
         )
 
     def __reduce__(self) -> tuple[type[Expr], tuple[str, tuple[Expr, ...], str, Fraction | None]]:
+        """Pickle the node by its arguments: hashes of strings differ between processes."""
         return Expr, (self.op, self.args, self.name, self.value)  # the hash of a string differs between processes
 
     def __str__(self) -> str:
+        """Spell the expression; see `spell`."""
         return spell(self)
 
 
 @dataclass(frozen=True, slots=True)
+class Traits:
+    """What occurs in a formula.
+
+    Attributes:
+        ops: operators, keys of `OPS`.
+        names: names of symbols.
+    """
+
+    ops: frozenset[str]
+    names: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Formula:
-    r"""Expressions joined by relations, or several such formulas written as one.
+    r"""One formula: expressions joined by relations, or several formulas (its parts) written as one.
 
     Attributes:
         kind: `equation` (two members, an equality), `inequality` (two members, an ordering), `chain` (three
-            members or more), `expression` (one member), `statement` (any other relation). Of several formulas:
+            members or more), `expression` (one member), `statement` (any other relation). With parts:
             `system` (all of them: `a = b, c = d`), `alternatives` (`x = 1 \lor x = 2`), `implication` (`a = b
-            \Rightarrow c = d`), `conditional` (what the others say holds beside the first: `p = \gamma m v
+            \Rightarrow c = d`), `conditional` (the other parts explain the first: `p = \gamma m v
             \text{ where } \gamma = ...`), `restricted` (the first holds where the others do: `E = 0 \text{
             for } r < R`).
-        members: the expressions, left to right; none of several formulas.
+        members: the expressions, left to right, as a, b and c of `a = b = c`; empty with parts.
         relations: keys of `RELATIONS`, one fewer than members.
-        latex: the text it was read from.
+        latex: the text that was parsed.
         parts: the formulas of one of the last five kinds, in order; else empty.
-        depends: symbols that the text writes as functions, with their variable: `\rho(r)` is \rho, and depends on r.
+        depends: (symbol, variable) pairs for symbols written as functions: (`\rho`, `r`) for `\rho(r)`.
     """
 
     kind: str
@@ -222,15 +240,19 @@ class Formula:
     parts: tuple[Formula, ...] = ()
     depends: frozenset[tuple[str, str]] = frozenset()
     _hash: int = field(init=False, repr=False, compare=False, default=0)
+    _traits: Traits | None = field(init=False, repr=False, compare=False, default=None)
 
     def __post_init__(self) -> None:
+        """Compute the hash of the formula once."""
         own = self.kind, self.members, self.relations, self.latex, self.parts, self.depends
         object.__setattr__(self, "_hash", hash(own))  # once, as in `Expr`
 
     def __hash__(self) -> int:
+        """Return the hash computed at construction."""
         return self._hash
 
     def __eq__(self, other: object) -> bool:
+        """Return True if all attributes are equal, the LaTeX text included; see `without_text`."""
         if self is other:
             return True
         if not isinstance(other, Formula):
@@ -246,9 +268,11 @@ class Formula:
         )
 
     def __reduce__(self) -> tuple[type[Formula], tuple[object, ...]]:
+        """Pickle the formula by its arguments: hashes of strings differ between processes."""
         return Formula, (self.kind, self.members, self.relations, self.latex, self.parts, self.depends)
 
     def __str__(self) -> str:
+        """Spell the members with their relations, or the parts joined by words, as `a = b and c = d`."""
         if self.parts:
             joint = f" {JOINTS[self.kind]} "
             return joint.join(f"({part})" if part.parts else str(part) for part in self.parts)
@@ -258,19 +282,9 @@ class Formula:
         return " ".join(words)
 
 
-def unwritten(f: Formula) -> Formula:
-    """A formula without the text it was read from: `F = ma` and `F=m a` are one object, to be compared once."""
-    return _one_of(_without_text(f))
-
-
-@lru_cache(maxsize=_FORMULAS_KEPT)
-def _without_text(f: Formula) -> Formula:
-    return Formula(f.kind, f.members, f.relations, "", tuple(map(_without_text, f.parts)), f.depends)
-
-
-@lru_cache(maxsize=_FORMULAS_KEPT)
-def _one_of(f: Formula) -> Formula:
-    return f
+def without_text(f: Formula) -> Formula:
+    """Return a formula without the text it was read from, so that `F = ma` and `F=m a` are equal."""
+    return Formula(f.kind, f.members, f.relations, "", tuple(map(without_text, f.parts)), f.depends)
 
 
 def formula(
@@ -279,7 +293,10 @@ def formula(
     latex: str = "",
     depends: frozenset[tuple[str, str]] = frozenset(),
 ) -> Formula:
-    """Formula of these members, with the kind that its relations give it.
+    """Build a formula from members (`a` and `b` of `a = b`) and the relations between them, which determine its kind.
+
+    Errors:
+        ValueError: the numbers of members and relations do not fit.
 
     >>> formula((symbol("a"), number(1)), ("<",)).kind
     'inequality'
@@ -300,24 +317,24 @@ def formula(
 
 
 def number(value: int | Fraction, *, written: str = "") -> Expr:
-    """A number; `written` keeps the digits that the author wrote."""
+    """Return a number as an expression; `written` are its digits as an author wrote them, such as `2.00`."""
     exact = Fraction(value)
     return Expr("num", name=written or str(exact), value=exact)
 
 
-@lru_cache(maxsize=_FORMULAS_KEPT)
+@lru_cache(maxsize=_SYMBOLS_KEPT)
 def symbol(name: str) -> Expr:
-    """A symbol in its one spelling."""
+    """Return the symbol of this name as an expression; the same object each time."""
     return Expr("sym", name=name)
 
 
 def is_infinite(node: Expr) -> bool:
-    """Whether this is infinity, of either sign."""
+    """Return True if an expression is plus or minus infinity."""
     return node.op == "infinity" or (node.op == "neg" and node.args[0].op == "infinity")
 
 
 def plain_parts(written: Formula) -> Iterator[Formula]:
-    """The formulas without parts that a formula holds, itself if it has none, left to right."""
+    """Yield the formulas that a system or other formula with parts is made of; a formula without: itself."""
     if not written.parts:
         yield written
     for part in written.parts:
@@ -325,7 +342,7 @@ def plain_parts(written: Formula) -> Iterator[Formula]:
 
 
 def walk(root: Expr) -> Iterator[Expr]:
-    """Every node of the tree, parents before children, left to right. Iterative: depth is the author's."""
+    """Yield every node of an expression tree, parents before children, left to right, without recursion."""
     stack = [root]
     while stack:
         node = stack.pop()
@@ -334,64 +351,63 @@ def walk(root: Expr) -> Iterator[Expr]:
 
 
 def symbols(*roots: Expr) -> frozenset[str]:
-    """Names of all symbols below these nodes, bound variables included."""
-    return _names_of(roots[0]) if len(roots) == 1 else _NOTHING.union(*map(_names_of, roots))
+    """Return the names of all symbols in the expressions, including variables of integrals and indices of sums."""
+    return _stored_names(roots[0]) if len(roots) == 1 else _NOTHING.union(*map(_stored_names, roots))
 
 
 def ops_of(*roots: Expr) -> frozenset[str]:
-    """What these trees are made of: keys of `OPS`."""
-    return _ops_of(roots[0]) if len(roots) == 1 else _NOTHING.union(*map(_ops_of, roots))
+    """Return the operators, keys of `OPS`, that occur in the expressions."""
+    return _stored_ops(roots[0]) if len(roots) == 1 else _NOTHING.union(*map(_stored_ops, roots))
 
 
 _NOTHING: frozenset[str] = frozenset()
 
 
-def _names_of(node: Expr) -> frozenset[str]:
-    """Found once a node and kept with it: no question is asked more often. Depth is bounded by the parser's limit."""
+def _stored_names(node: Expr) -> frozenset[str]:
+    """Return the names of all symbols in an expression, collected on the first call and stored in its node."""
     names = node._names
     if names is None:
-        names = _shared(frozenset((node.name,)) if node.op == "sym" else _NOTHING.union(*map(_names_of, node.args)))
+        names = frozenset((node.name,)) if node.op == "sym" else _union([_stored_names(arg) for arg in node.args])
         object.__setattr__(node, "_names", names)
     return names
 
 
-@lru_cache(maxsize=_FORMULAS_KEPT)
-def _shared(names: frozenset[str]) -> frozenset[str]:
-    """One object for equal sets: a set takes more room than the node that it belongs to."""
-    return names
+def _union(sets: list[frozenset[str]]) -> frozenset[str]:
+    """Return the union of sets; if one of the sets is the union already, that object, to save memory."""
+    union = _NOTHING.union(*sets)
+    return next((each for each in sets if len(each) == len(union)), union)
 
 
-def _ops_of(node: Expr) -> frozenset[str]:
+def _stored_ops(node: Expr) -> frozenset[str]:
+    """Return the operators that occur in an expression, collected on the first call and stored in its node."""
     ops = node._ops
     if ops is None:
-        ops = _shared(frozenset((node.op,)).union(*map(_ops_of, node.args)))
+        ops = _union([*map(_stored_ops, node.args), _OP_SETS[node.op]])
         object.__setattr__(node, "_ops", ops)
     return ops
 
 
+_OP_SETS = {name: frozenset((name,)) for name in OPS}  # the set of each leaf
+
+
 def symbols_of(written: Formula) -> frozenset[str]:
-    """Names of all symbols of a formula and its parts."""
+    """Return the names of all symbols of a formula, including those of its parts."""
     if not written.parts:
         return traits_of(written).names
     return symbols(*(member for part in plain_parts(written) for member in part.members))
 
 
-@dataclass(frozen=True, slots=True)
-class Traits:
-    """What occurs in a formula: keys of `OPS`, and names of symbols."""
-
-    ops: frozenset[str]
-    names: frozenset[str]
-
-
-@lru_cache(maxsize=_FORMULAS_KEPT)
 def traits_of(f: Formula) -> Traits:
-    """What occurs in a formula, looked up once: most passes ask for constructs that most formulas have not."""
-    return Traits(ops_of(*f.members), symbols(*f.members))
+    """Return the operators and symbol names in a formula's members, collected once and stored in the formula."""
+    traits = f._traits
+    if traits is None:
+        traits = Traits(ops_of(*f.members), symbols(*f.members))
+        object.__setattr__(f, "_traits", traits)
+    return traits
 
 
 def substitute(root: Expr, replacement: dict[Expr, Expr]) -> Expr:
-    """Replace leaves, in one pass: what is put in is not looked into again.
+    """Replace subexpressions (keys of `replacement`) by others in one pass: the new ones are not searched again.
 
     >>> str(substitute(Expr("add", (symbol("x"), number(1))), {symbol("x"): symbol("y")}))
     'y + 1'
@@ -405,7 +421,7 @@ def substitute(root: Expr, replacement: dict[Expr, Expr]) -> Expr:
 
 
 def substituted(f: Formula, replacement: dict[Expr, Expr]) -> Formula:
-    """As `substitute`, in every member of a formula and of its parts."""
+    """Replace subexpressions (keys of `replacement`) by others in all members of a formula and of its parts."""
     if f.parts:
         return replace(f, parts=tuple(substituted(part, replacement) for part in f.parts))
     members = tuple(substitute(member, replacement) for member in f.members)
@@ -420,36 +436,37 @@ _WORDS_OF_INDICES = frozenset(
 )
 
 
-def at_index(name: str, index: str, value: str) -> str:
-    """A symbol with another value for an index in its subscript; the symbol itself if it has not that index.
+def replace_index(name: str, index: str, value: str) -> str:
+    """Replace an index letter in the subscript of a symbol's name by a value; a name without this index is kept.
 
-    >>> [at_index(name, "i", "2") for name in ("m_i", "r_{ij}", "x_{i+1}", "v_{min}")]
+    >>> [replace_index(name, "i", "2") for name in ("m_i", "r_{ij}", "x_{i+1}", "v_{min}")]
     ['m_2', 'r_{2j}', 'x_3', 'v_{min}']
     """
     if "_" not in name:
         return name
 
-    def put_in(found: re.Match[str]) -> str:
-        parts = _PARTS_OF_SUBSCRIPT.findall(found[1] or found[2])
-        new = [value if part == index else _within(part, index, value) for part in parts]
+    def replaced(subscript: re.Match[str]) -> str:
+        """Return one matched subscript with the index replaced, in braces if it is longer than a character."""
+        parts = _PARTS_OF_SUBSCRIPT.findall(subscript[1] or subscript[2])
+        new = [value if part == index else _replace_adjacent_index(part, index, value) for part in parts]
         if new == parts:
-            return found[0]
+            return subscript[0]
         text = "".join(new)
         if value.isdigit() and len(parts) == 3 and parts[0] == index and parts[1] in "+-" and parts[2].isdigit():
             text = str(int(value) + int(parts[1] + parts[2]))
         return text if len(text) == 1 else f"{{{text}}}"
 
-    return _SUBSCRIPT.sub(put_in, name)
+    return _SUBSCRIPT.sub(replaced, name)
 
 
-def _within(part: str, index: str, value: str) -> str:
-    """Indices run together, as in `a_{ij}`; longer words and known ones are labels."""
+def _replace_adjacent_index(part: str, index: str, value: str) -> str:
+    """Replace an index among adjacent letters of a subscript, as `i` in `ij`; words such as `min` stay as they are."""
     together = len(part) <= 3 and _INDICES.issuperset(part) and part not in _WORDS_OF_INDICES
     return part.replace(index, value) if together else part
 
 
-def indices_of(bound: Expr) -> tuple[str, ...]:
-    r"""The letters that a sum runs over: `i`, or all of `i,j`, `i < j`, `i \neq j`."""
+def index_letters(bound: Expr) -> tuple[str, ...]:
+    r"""Return the letters in a sum's index expression `i`, `i,j`, `i < j` or `i \neq j`; empty if it is no symbol."""
     if bound.op != "sym":
         return ()
     whole = _PARTS_OF_SUBSCRIPT.findall(bound.name)
@@ -464,7 +481,10 @@ _INFIX = {"add": (" + ", 1), "sub": (" - ", 1), "mul": ("*", 2), "div": ("/", 2)
 
 
 def spell(node: Expr, *, above: int = 0) -> str:
-    """The structure as it was read, with every operator written out.
+    """Spell an expression as plain text with every operator written out, operands in the order in which they were read.
+
+    Args:
+        above: binding strength of the operator outside, which decides about brackets; 0 is none.
 
     >>> spell(Expr("div", (number(1), Expr("mul", (number(2), symbol("m"))))))
     '1/(2*m)'
@@ -497,41 +517,44 @@ def spell(node: Expr, *, above: int = 0) -> str:
 _MAX_FOLD_EXPONENT = 64  # numbers like 9^(9^9) stay unevaluated: folding them is an attack on memory
 _MAX_FOLD_BITS = 2048
 
-_MEMO = 16_384  # sub-expressions remembered: without, nested exponents are worked out twice a level
+_MEMO = 16_384  # sub-expressions in each cache: without it nested exponents are computed twice a level
 
 Terms = dict[str, Fraction]  # a sum: canonical term -> coefficient; never changed once returned
-# Bound variables, and what they are called in the canonical form; `_i` is an index that also stands in subscripts.
+# Bound variables and their names in the canonical form; `_i` is an index that also occurs in subscripts.
 Renamed = tuple[tuple[str, str], ...]
 _ONE = Fraction(1)
 _UNITY = Expr("num", name="1", value=_ONE)
 
 
 def canonical(node: Expr) -> str:
-    r"""One spelling for expressions that differ by order, exact arithmetic or the laws of integer powers.
+    """Return one text for all expressions that differ only by order, exact arithmetic or the laws of integer powers.
 
     >>> canonical(Expr("sub", (symbol("b"), symbol("a")))) == canonical(
     ...     Expr("add", (Expr("neg", (symbol("a"),)), symbol("b"))))
     True
     """
-    return _spell_terms(_terms(node, ()))
+    return _spell_terms(_canonical_terms(node, ()))
 
 
 def canonical_zero(node: Expr) -> str:
-    """As `canonical`, for what is set to zero: scaled so that the coefficient of its first term is 1."""
-    terms = _terms(node, ())
+    """Return the canonical text of an expression that is set to zero, its first term scaled to coefficient 1.
+
+    So `2a - 2b` and `b - a` have the same text.
+    """
+    terms = _canonical_terms(node, ())
     if not terms:
         return "0"
     lead = terms[min(terms)]
     return _spell_terms({term: value / lead for term, value in terms.items()})
 
 
-def multiple_by_form(one: Expr, other: Expr) -> Fraction | None:
-    """How many times the other an expression is, whatever its symbols and constructs are; None if it is not seen.
+def formal_ratio(a: Expr, b: Expr) -> Fraction | None:
+    """Return the number c with a = c * b for all values of the symbols; None if the canonical forms show none.
 
-    >>> multiple_by_form(Expr("mul", (number(2), symbol("a"))), Expr("neg", (symbol("a"),)))
+    >>> formal_ratio(Expr("mul", (number(2), symbol("a"))), Expr("neg", (symbol("a"),)))
     Fraction(-2, 1)
     """
-    ones, others = _terms(one, ()), _terms(other, ())
+    ones, others = _canonical_terms(a, ()), _canonical_terms(b, ())
     if not ones or ones.keys() != others.keys():
         return None
     factors = {ones[term] / others[term] for term in ones}
@@ -539,76 +562,90 @@ def multiple_by_form(one: Expr, other: Expr) -> Fraction | None:
 
 
 @lru_cache(maxsize=_MEMO)
-def _terms(node: Expr, bound: Renamed) -> Terms:
-    """A node as a sum: coefficient of each product of powers."""
+def _canonical_terms(node: Expr, bound: Renamed) -> Terms:
+    """Return an expression as a sum in canonical form: the coefficient of each product of powers, by its text.
+
+    Args:
+        bound: variables of the enclosing integrals and sums, each with its name in the canonical form.
+    """
     if node.op in ("add", "sub", "neg"):
         total: Terms = {}
         for position, arg in enumerate(node.args):
             sign = -1 if node.op == "neg" or (node.op == "sub" and position == 1) else 1
-            for term, coefficient in _terms(arg, bound).items():
+            for term, coefficient in _canonical_terms(arg, bound).items():
                 total[term] = total.get(term, Fraction(0)) + sign * coefficient
         return {term: coefficient for term, coefficient in total.items() if coefficient}
     numbers = [arg for arg in node.args if arg.op == "num"]
     if node.op in ("mul", "div") and len(numbers) == len(node.args) - 1 and node.args[-1].value != 0:
         (sum_or_product,) = (arg for arg in node.args if arg.op != "num")
         if node.op == "mul" or sum_or_product is node.args[0]:  # 2(a + b) is 2a + 2b
-            factor = _powers(Expr(node.op, tuple(_UNITY if arg is sum_or_product else arg for arg in node.args)), ())[0]
-            return {term: factor * value for term, value in _terms(sum_or_product, bound).items() if factor}
-    coefficient, powers = _powers(node, bound)
+            factor = _canonical_powers(
+                Expr(node.op, tuple(_UNITY if arg is sum_or_product else arg for arg in node.args)), ()
+            )[0]
+            return {term: factor * value for term, value in _canonical_terms(sum_or_product, bound).items() if factor}
+    coefficient, powers = _canonical_powers(node, bound)
     if not coefficient:
         return {}
     return {_spell_powers(powers): coefficient}
 
 
 @lru_cache(maxsize=_MEMO)
-def _powers(node: Expr, bound: Renamed) -> tuple[Fraction, dict[str, Fraction]]:
-    """A node as a product: rational coefficient, and the exponent of each base."""
+def _canonical_powers(node: Expr, bound: Renamed) -> tuple[Fraction, dict[str, Fraction]]:
+    """Return an expression as a product in canonical form: a rational coefficient, and the exponent of each base.
+
+    Args:
+        bound: as in `_canonical_terms`.
+    """
     if node.op == "num" and node.value is not None:
         return node.value, {}
     if node.op == "neg":
-        coefficient, powers = _powers(node.args[0], bound)
+        coefficient, powers = _canonical_powers(node.args[0], bound)
         return -coefficient, powers
     if node.op in ("mul", "div"):
         coefficient, powers = _ONE, {}
         for position, arg in enumerate(node.args):
             exponent = -1 if node.op == "div" and position == 1 else 1
-            factor, inner = _powers(arg, bound)
+            factor, inner = _canonical_powers(arg, bound)
             if exponent < 0 and not factor:
-                return _ONE, {f"({_atom(node, bound)})": _ONE}
+                return _ONE, {f"({_spell_atom(node, bound)})": _ONE}
             coefficient *= factor**exponent
             if max(coefficient.numerator.bit_length(), coefficient.denominator.bit_length()) > _MAX_FOLD_BITS:
-                return _ONE, {_atom(node, bound): _ONE}
+                return _ONE, {_spell_atom(node, bound): _ONE}
             for base, power in inner.items():
                 powers[base] = powers.get(base, Fraction(0)) + exponent * power
         return coefficient, {base: power for base, power in powers.items() if power}
     if node.op in ("pow", "sqrt", "root"):
-        return _power(node, bound)
+        return _canonical_power(node, bound)
     if node.op in ("add", "sub"):
-        terms = _terms(node, bound)
+        terms = _canonical_terms(node, bound)
         if not terms:
             return Fraction(0), {}
         if len(terms) == 1:
             ((term, coefficient),) = terms.items()
             return (coefficient, {}) if term == "1" else (coefficient, {term: _ONE})
-        return _primitive(terms)
-    return _ONE, {_atom(node, bound): _ONE}
+        return _factor_out_first_coefficient(terms)
+    return _ONE, {_spell_atom(node, bound): _ONE}
 
 
-def _primitive(terms: Terms) -> tuple[Fraction, dict[str, Fraction]]:
-    """Take the coefficient of the first term out of a sum, so that 2a + 2b and a + b share a base."""
+def _factor_out_first_coefficient(terms: Terms) -> tuple[Fraction, dict[str, Fraction]]:
+    """Split a sum into its first term's coefficient and the scaled rest: 2a + 2b gives 2 and the base (a + b)."""
     lead = terms[min(terms)]
     return lead, {f"({_spell_terms({term: value / lead for term, value in terms.items()})})": _ONE}
 
 
-def _power(node: Expr, bound: Renamed) -> tuple[Fraction, dict[str, Fraction]]:
+def _canonical_power(node: Expr, bound: Renamed) -> tuple[Fraction, dict[str, Fraction]]:
+    """Return a power, square root or root as `_canonical_powers` does.
+
+    The base is not multiplied out where a law of powers may fail: `(x^2)^{1/2}` is not `x` for negative x.
+    """
     base = node.args[0]
     exponent = Fraction(1, 2)
     if node.op != "sqrt":
-        coefficient, symbols_in_exponent = _powers(node.args[1], bound)
+        coefficient, symbols_in_exponent = _canonical_powers(node.args[1], bound)
         if symbols_in_exponent or not coefficient:
-            return _ONE, {_atom(node, bound): _ONE}
+            return _ONE, {_spell_atom(node, bound): _ONE}
         exponent = 1 / coefficient if node.op == "root" else coefficient
-    factor, powers = _powers(base, bound)
+    factor, powers = _canonical_powers(base, bound)
     whole = exponent.denominator == 1
     length = max(factor.numerator.bit_length(), factor.denominator.bit_length())
     small = abs(exponent) <= _MAX_FOLD_EXPONENT and length * abs(exponent) <= _MAX_FOLD_BITS
@@ -618,56 +655,62 @@ def _power(node: Expr, bound: Renamed) -> tuple[Fraction, dict[str, Fraction]]:
         ((name, power),) = powers.items()
         if power == 1:  # (x^2)^(1/2) is not x where x may be negative
             return _ONE, {name: exponent}
-    return _ONE, {f"({_spell_terms(_terms(base, bound))})": exponent}
+    return _ONE, {f"({_spell_terms(_canonical_terms(base, bound))})": exponent}
 
 
 _BINDERS = frozenset(("integral", "contour", "sum", "product", "limit"))
 
 
-def _atom(node: Expr, bound: Renamed) -> str:
-    """A node that canonical arithmetic does not look through; bound variables are renamed by depth."""
+def _spell_atom(node: Expr, bound: Renamed) -> str:
+    """Return the canonical text of a node that is no sum, product or power: a symbol, function, integral, ...
+
+    Args:
+        bound: as in `_canonical_terms`; a variable is named by the depth at which it is bound.
+    """
     if node.op == "sym":
-        return _renamed(node.name, bound)
+        return _canonical_name(node.name, bound)
     if not node.args:
         return f"{node.op}:{node.name}"
     args = node.args
-    if node.op in ("sum", "product") and len(args) > 1 and (indices := indices_of(args[1])):
+    if node.op in ("sum", "product") and len(args) > 1 and (indices := index_letters(args[1])):
         named = tuple((index, f"#{len(bound) + k}") for k, index in enumerate(indices))
         inner = (*bound, *named, *(("_" + index, new) for index, new in named))
         range_of = args[1].name
         for k, index in enumerate(indices):
             range_of = range_of.replace(index, f"#{k}")
-        parts = [_spell_terms(_terms(args[0], inner)), range_of]
-        parts += [_spell_terms(_terms(arg, bound)) for arg in args[2:]]
+        parts = [_spell_terms(_canonical_terms(args[0], inner)), range_of]
+        parts += [_spell_terms(_canonical_terms(arg, bound)) for arg in args[2:]]
     elif node.op in _BINDERS and len(args) > 1 and args[1].op == "sym":
-        # the variable is bound where the integrand is written in it: in `\int P dV` it says what P depends on
+        # the variable is bound where the integrand contains it: in `\int P dV` it names what P depends on
         is_bound = node.op in ("integral", "limit") and len(args) > (3 if node.op == "integral" else 2)
         is_bound = is_bound and not node.name and any(part == args[1] for part in walk(args[0]))
         inner = (*bound, (args[1].name, f"#{len(bound)}")) if is_bound else bound
-        parts = [_spell_terms(_terms(args[0], inner)), _spell_terms(_terms(args[1], inner))]
-        parts += [_spell_terms(_terms(arg, bound)) for arg in args[2:]]
+        parts = [_spell_terms(_canonical_terms(args[0], inner)), _spell_terms(_canonical_terms(args[1], inner))]
+        parts += [_spell_terms(_canonical_terms(arg, bound)) for arg in args[2:]]
     else:
-        parts = [_spell_terms(_terms(arg, bound)) for arg in args]
+        parts = [_spell_terms(_canonical_terms(arg, bound)) for arg in args]
     return f"{node.op}[{node.name}]({','.join(parts)})"
 
 
-def _renamed(name: str, bound: Renamed) -> str:
-    """A symbol in the canonical form: bound variables by depth, those of a sum in subscripts too."""
+def _canonical_name(name: str, bound: Renamed) -> str:
+    """Return a symbol's name with the variables and indices of the enclosing integrals and sums (`bound`) renamed."""
     for old, new in reversed(bound):
         if name == old:
             return new
         if old.startswith("_"):
-            name = at_index(name, old[1:], new)
+            name = replace_index(name, old[1:], new)
     return name
 
 
 def _spell_powers(powers: dict[str, Fraction]) -> str:
+    """Spell a product of powers, given as the exponent of each base, in alphabetical order; `1` if empty."""
     if not powers:
         return "1"
     return "*".join(base if power == 1 else f"{base}^{{{power}}}" for base, power in sorted(powers.items()))
 
 
 def _spell_terms(terms: Terms) -> str:
+    """Spell a sum, given as the coefficient of each term, in alphabetical order; `0` if empty."""
     if not terms:
         return "0"
     return "+".join(

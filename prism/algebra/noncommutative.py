@@ -1,10 +1,10 @@
-r"""Operators and states, for which the order of a product counts: their normal form.
+r"""Normal form of products of operators and states, whose order counts.
 
 Hats, adjoints, Pauli and Dirac matrices, derivatives without an operand, `\vec v\cdot\nabla` and the operands of a
 commutator do not commute. Nor do letters that would be nothing but a detour as numbers: those of `PDP^{-1}` and of
 `AB - BA`. Products are multiplied out and commutators written out, so that a formula becomes a sum of words of
-operators, each with a coefficient. What stands to the right of an operator is what it acts on and belongs to its word,
-unless it is surely a number. A word is one opaque atom; what the coefficients have to say is decided as usual.
+operators, each with a coefficient. Whatever stands to the right of an operator is what it acts on and belongs to its
+word, unless it is surely a number. A word is one opaque atom; the coefficients are compared as usual.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MAX_POWER = 6
 _HAT = r"\hat{"
 _DAGGER = r"^{\dagger}"
 _OPERATOR = re.compile(r"\\hat\{|\^\{\\dagger\}|^\\gamma\^\{")  # hats, adjoints, Dirac matrices
-_PAULI = re.compile(r"^\\sigma_\{?[xyz+-]\}?$")  # also stresses: operators only where something else says so
+_PAULI = re.compile(r"^\\sigma_\{?[xyz+-]\}?$")  # also stresses: operators only beside other operators
 _SCALARS_OF_OPERATORS = ("abs", "bracket")  # a mean or a matrix element of operators is a number
 _OF_OPERATORS = frozenset(("commutator", "tensor", "bracket"))
 _TRACES = ("Tr", "tr")
@@ -53,38 +53,40 @@ _Term = tuple[tuple[Expr, ...], tuple[Expr, ...]]  # coefficient as factors, wor
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
-    """What a pair of formulas takes for operators.
+class _OperatorNotation:
+    r"""Which symbols of two compared formulas are operators, and whether all hats act.
 
     Attributes:
-        operators: names of symbols.
-        hats_act: whether each hat acts on what is behind it; else some are amplitudes or directions.
+        operators: names of the symbols that are operators.
+        hats_act: a formula speaks of quantum mechanics (`\hbar`, `\psi`, ...), so every operator with a hat acts on
+            what follows. Otherwise hats that are often just marks of numbers, as in the amplitude `\hat{U}`, do not.
     """
 
     operators: frozenset[str]
     hats_act: bool
 
 
-def with_ordered_products(a: Formula, b: Formula) -> tuple[Formula, Formula]:
-    """Both formulas with each product of operators or states as one opaque atom, multiplied out.
+def order_operator_products(a: Formula, b: Formula) -> tuple[Formula, Formula]:
+    """Replace each product of operators or quantum states in two formulas, multiplied out, by one `opaque` node.
 
-    What one formula shows to be an operator is one in the other.
+    Such a node keeps the order of the factors, so AB and BA differ. A symbol that one formula shows to be an operator
+    is one in the other too. Formulas without operators are returned as they are.
     """
-    if _marks_of(a) is None and _marks_of(b) is None:
+    if _operator_evidence(a) is None and _operator_evidence(b) is None:
         return a, b  # nothing to see, as in most formulas
     names = traits_of(a).names | traits_of(b).names
-    reading = _Reading(operators_of(a, b), any(_QUANTUM.search(name) for name in names))
-    return _read(a, reading), _read(b, reading)
+    notation = _OperatorNotation(operator_names(a, b), any(_QUANTUM.search(name) for name in names))
+    return _order_operator_products_in(a, notation), _order_operator_products_in(b, notation)
 
 
-def speaks_of_operators(f: Formula) -> bool:
-    """Whether something in a formula shows that the order of a product may count."""
-    return _marks_of(f) is not None
+def shows_operators(f: Formula) -> bool:
+    """Return True if something in a formula may be an operator, so that the order of factors may count."""
+    return _operator_evidence(f) is not None
 
 
-def operators_of(a: Formula, b: Formula) -> frozenset[str]:
-    """Names of the operators of a pair."""
-    both = [marks for marks in (_marks_of(a), _marks_of(b)) if marks is not None]
+def operator_names(a: Formula, b: Formula) -> frozenset[str]:
+    """Return the names of the symbols that are operators in either of two compared formulas; empty if none are."""
+    both = [marks for marks in (_operator_evidence(a), _operator_evidence(b)) if marks is not None]
     if not both:
         return _NONE
     names = traits_of(a).names | traits_of(b).names
@@ -97,25 +99,33 @@ def operators_of(a: Formula, b: Formula) -> frozenset[str]:
     return operators
 
 
-def names_kept(a: Formula, b: Formula) -> frozenset[str]:
-    """Operators and what they act on: symbols of a pair that no constant of nature may be put in for."""
-    if _marks_of(a) is None and _marks_of(b) is None:
+def names_of_operators_and_operands(a: Formula, b: Formula) -> frozenset[str]:
+    """Return the names of the operators in two compared formulas and of the symbols that they act on.
+
+    No value of a constant is substituted for these. Empty if there are no operators.
+    """
+    if _operator_evidence(a) is None and _operator_evidence(b) is None:
         return _NONE
-    nodes = [node for f in with_ordered_products(a, b) for member in f.members for node in walk(member)]
-    return operators_of(a, b).union(*(symbols(node) for node in nodes if _is_word(node)))
+    nodes = [node for f in order_operator_products(a, b) for member in f.members for node in walk(member)]
+    return operator_names(a, b).union(*(symbols(node) for node in nodes if _is_ordered_product(node)))
 
 
 @dataclass(frozen=True, slots=True)
-class _Marks:
-    """What one formula shows: names of operators, and whether an operator or a state stands in it that is no symbol."""
+class _OperatorEvidence:
+    r"""What in one formula shows that it contains operators.
+
+    Attributes:
+        operators: names of the symbols that are shown to be operators.
+        is_certain: it has a commutator, a quantum state (ket, bra), or an open derivative such as `\vec v\cdot\nabla`.
+    """
 
     operators: frozenset[str]
     is_certain: bool
 
 
 @lru_cache(maxsize=FORMULAS_KEPT)
-def _marks_of(f: Formula) -> _Marks | None:
-    """None where nothing speaks of operators."""
+def _operator_evidence(f: Formula) -> _OperatorEvidence | None:
+    """Return what in a formula shows that it contains operators; None if nothing does."""
     names = traits_of(f).names
     nodes = [node for member in f.members for node in walk(member)]
     operators = {name for name in names if _OPERATOR.search(name)}
@@ -123,78 +133,89 @@ def _marks_of(f: Formula) -> _Marks | None:
         if node.op == "commutator" or (node.op == "opaque" and node.name == r"\dagger"):
             operators |= {name for name in symbols(*node.args) if not _is_number_name(name)}
         elif node.op == "mul":
-            operators |= _between_inverses(node) | _before_states(node)
+            operators |= _letters_between_inverses(node) | _hamiltonians_before_states(node)
         elif node.op in ("add", "sub"):
-            operators |= _in_another_order(node)
+            operators |= _letters_in_another_order(node)
     certain = any(_is_operator(node, _NONE) for node in nodes)
     pauli = any(_PAULI.match(name) for name in names)
-    return _Marks(frozenset(operators), certain) if operators or certain or pauli else None
+    return _OperatorEvidence(frozenset(operators), certain) if operators or certain or pauli else None
 
 
-@lru_cache(maxsize=FORMULAS_KEPT)
-def _read(f: Formula, reading: _Reading) -> Formula:
-    if not any(_is_operator(node, reading.operators) for member in f.members for node in walk(member)):
+def _order_operator_products_in(f: Formula, notation: _OperatorNotation) -> Formula:
+    """Replace the products of operators in every member of a formula, as `order_operator_products` does."""
+    if not any(_is_operator(node, notation.operators) for member in f.members for node in walk(member)):
         return f
-    return replace(f, members=tuple(_ordered(member, reading) for member in f.members))
+    return replace(f, members=tuple(_normal_form(member, notation) for member in f.members))
 
 
-# Which letters are operators by where they stand. -------------------------------------------------------------------
+# Letters that are operators by their position. -------------------------------------------------------------------
 
 
-def _factors(node: Expr, power: int = 1) -> Iterator[Expr]:
-    """The factors of a product in their order, without numbers; a quotient is the product with the inverse."""
+def _expanded_factors(node: Expr, power: int = 1) -> Iterator[Expr]:
+    """Yield the factors of a product in order, numbers left out: `AB^2/C` gives A, B, B and C^{-1}.
+
+    Args:
+        power: 1, or -1 if the node stands in a denominator: then its factors come reversed and inverted.
+    """
     if node.op in ("mul", "neg"):
         for arg in node.args if power > 0 else reversed(node.args):
-            yield from _factors(arg, power)
+            yield from _expanded_factors(arg, power)
     elif node.op == "div":
-        yield from _factors(node.args[0], power)
-        yield from _factors(node.args[1], -power)
-    elif node.op == "pow" and (times := _whole(node.args[1])) is not None and 1 <= times <= _MAX_POWER:
+        yield from _expanded_factors(node.args[0], power)
+        yield from _expanded_factors(node.args[1], -power)
+    elif node.op == "pow" and (times := _integer_exponent(node.args[1])) is not None and 1 <= times <= _MAX_POWER:
         for _ in range(times):
-            yield from _factors(node.args[0], power)
+            yield from _expanded_factors(node.args[0], power)
     elif node.op != "num" and not (node.op == "sym" and _is_number_name(node.name)):
         yield node if power > 0 else Expr("pow", (node, number(-1)))
 
 
-def _as_written(node: Expr) -> Iterator[Expr]:
-    """The factors of a product in their order; quotients and powers are factors, as no matrix is divided by."""
+def _factors_as_written(node: Expr) -> Iterator[Expr]:
+    """Yield the factors of nested products in order, without signs; a quotient or a power is one factor.
+
+    So `A(B/c)^2` has two factors, and A is none of the factors of `B/A`.
+    """
     if node.op in ("mul", "neg"):
         for arg in node.args:
-            yield from _as_written(arg)
+            yield from _factors_as_written(arg)
     else:
         yield node
 
 
-def _whole(exponent: Expr) -> int | None:
+def _integer_exponent(exponent: Expr) -> int | None:
+    """Return the value of an exponent that is an integer literal; None for anything else."""
     value = exponent.value
     return int(value) if value is not None and value.denominator == 1 else None
 
 
-@lru_cache(maxsize=FORMULAS_KEPT)
 def _is_number_name(name: str) -> bool:
+    r"""Return True if a symbol of this name is surely a number that commutes with operators: `i`, `\hbar`, `m`."""
     return bool(_NUMBERS.match(name) or _NUMBERS_OF_STATES.match(name))
 
 
-def _between_inverses(node: Expr) -> set[str]:
-    r"""Letters of `PDP^{-1}`, `R^TMR`, `e^{-iHt}Ae^{iHt}`: as numbers, the outer ones would say nothing."""
-    factors = [factor for factor in _as_written(node) if factor.op != "num" and not _is_of_units(factor)]
+def _letters_between_inverses(node: Expr) -> set[str]:
+    """Return the symbols of `PDP^{-1}`, `R^TMR` or `e^{-iHt}Ae^{iHt}` in a product, from factor to inverse factor.
+
+    They must be operators: as numbers, the outer factors would just cancel.
+    """
+    factors = [factor for factor in _factors_as_written(node) if factor.op != "num" and not _is_unit_power(factor)]
     found: set[str] = set()
     for first, one in enumerate(factors):
         for last in range(first + 2, len(factors)):  # something between them
-            if _are_inverse(one, factors[last]):
+            if _are_inverse_or_adjoint(one, factors[last]):
                 found |= symbols(*factors[first : last + 1])
     return {name for name in found if not _is_number_name(name)}
 
 
-def _is_of_units(node: Expr) -> bool:
-    """Whether a factor is a base unit or a power of one: metres cancel, and stand around nothing."""
+def _is_unit_power(node: Expr) -> bool:
+    r"""Return True for a base unit or a power of one (`\unit{m}^2`); units do cancel."""
     names = symbols(node)
     return bool(names) and all(name.startswith(r"\unit{") for name in names)
 
 
-def _before_states(node: Expr) -> set[str]:
-    r"""The Hamiltonian of `H\psi = E\psi`, which is nobody's product."""
-    factors = list(_as_written(node))
+def _hamiltonians_before_states(node: Expr) -> set[str]:
+    r"""Return the names of Hamiltonians in a product: `H` directly before a wave function, as in `H\psi = E\psi`."""
+    factors = list(_factors_as_written(node))
     return {
         one.name
         for one, two in pairwise(factors)
@@ -202,16 +223,19 @@ def _before_states(node: Expr) -> set[str]:
     }
 
 
-def _are_inverse(one: Expr, two: Expr) -> bool:
-    """Whether two factors are inverse, adjoint or transposed to each other."""
-    if one.op == "exp" and two.op == "exp":
-        large = any(name[0].isupper() or name.startswith(_HAT) for name in symbols(one))  # e^{-ax} is a decay
-        return large and canonical(Expr("add", (one.args[0], two.args[0]))) == "0"
-    for outer, inner in ((one, two), (two, one)):
+def _are_inverse_or_adjoint(left: Expr, right: Expr) -> bool:
+    """Return True if one factor is the inverse, adjoint or transpose of the other: `P` and `P^{-1}`, `A` and `A^T`.
+
+    Exponentials count if their exponents add up to 0 and contain a capital letter or a hat: `e^{-iHt}` and `e^{iHt}`.
+    """
+    if left.op == "exp" and right.op == "exp":
+        large = any(name[0].isupper() or name.startswith(_HAT) for name in symbols(left))  # e^{-ax} is a decay
+        return large and canonical(Expr("add", (left.args[0], right.args[0]))) == "0"
+    for outer, inner in ((left, right), (right, left)):
         if outer.op == "pow" and outer.args[0] == inner:
             exponent = outer.args[1]
             written = exponent.args[0] if exponent.op == "neg" else exponent
-            if (exponent.op == "neg" or (written.value or 0) < 0) and abs(_whole(written) or 0) == 1:
+            if (exponent.op == "neg" or (written.value or 0) < 0) and abs(_integer_exponent(written) or 0) == 1:
                 return True
             if exponent == symbol("T") and inner.op == "sym" and inner.name[0].isupper():
                 return True
@@ -220,15 +244,16 @@ def _are_inverse(one: Expr, two: Expr) -> bool:
     return False
 
 
-def _in_another_order(node: Expr) -> set[str]:
-    r"""Letters of `H\rho - \rho H`: as numbers, the two products would cancel; and of `AB + BA` alone.
+def _letters_in_another_order(node: Expr) -> set[str]:
+    r"""Return the operators of a sum: letters that only their order tells apart, as in `H\rho - \rho H` or `AB + BA`.
 
-    Not where a letter like them is divided by, which no matrix is: `T\frac{R}{V - b} - \frac{RT}{V - b}` is 0.
+    Empty if a letter of matrices is in a denominator: in `T\frac{R}{V - b} - \frac{RT}{V - b}`, which is 0, R and T are
+    numbers.
     """
     below = [inner.args[1] for inner in walk(node) if inner.op == "div"]
     if any(_MATRIX.match(name) for name in symbols(*below)):
         return set()
-    terms = [(sign, list(_factors(arg))) for sign, arg in _signed(node)]
+    terms = [(sign, list(_expanded_factors(arg))) for sign, arg in _signed_terms(node)]
     spelled = [sorted(map(canonical, factors)) if len(factors) > 1 else [] for _, factors in terms]
     found: set[str] = set()
     for (one_at, (sign, one)), (two_at, (other, two)) in combinations(enumerate(terms), 2):
@@ -242,18 +267,22 @@ def _in_another_order(node: Expr) -> set[str]:
     return {name for name in found if not _is_number_name(name)}
 
 
-def _signed(node: Expr, sign: int = 1) -> Iterator[tuple[int, Expr]]:
-    """The terms of a sum with their signs."""
+def _signed_terms(node: Expr, sign: int = 1) -> Iterator[tuple[int, Expr]]:
+    """Yield the terms of nested sums, each with its sign 1 or -1: `a - (b - c)` gives a, -b and c.
+
+    Args:
+        sign: the sign of the whole sum.
+    """
     if node.op in ("add", "sub", "neg"):
         for position, arg in enumerate(node.args):
             turned = node.op == "neg" or (node.op == "sub" and position)
-            yield from _signed(arg, -sign if turned else sign)
+            yield from _signed_terms(arg, -sign if turned else sign)
     else:
         yield sign, node
 
 
 def _is_operator(node: Expr, operators: frozenset[str]) -> bool:
-    """Whether this node itself is an operator or a state."""
+    """Return True if a node itself is an operator or a quantum state: a commutator, a ket, a symbol of `operators`."""
     if node.op == "sym":
         return node.name in operators
     if node.op == "dot":
@@ -266,36 +295,41 @@ def _is_operator(node: Expr, operators: frozenset[str]) -> bool:
 # Words. -------------------------------------------------------------------------------------------------------------
 
 
-def _ordered(member: Expr, reading: _Reading) -> Expr:
-    """A side as the sum of its words; where that takes too many terms, one atom as it is written."""
-    terms = _terms(member, reading)
+def _normal_form(member: Expr, notation: _OperatorNotation) -> Expr:
+    """Write an expression as a sum of numbers times ordered products of operators, each of these an `opaque` node.
+
+    An expression with too many terms becomes one `opaque` node as it is written; one without products is unchanged.
+    """
+    terms = _operator_terms(member, notation)
     if terms is None:
         return Expr("opaque", (member,), name=f"{_WORD} {spell(member)}")
-    if all(len(word) < 2 and not any(map(_holds_word, (*factors, *word))) for factors, word in terms):
+    if all(len(word) < 2 and not any(map(_contains_ordered_product, (*factors, *word))) for factors, word in terms):
         return member
     parts = []
     for factors, word in terms:
-        letters = _sorted_functions(word, reading)
+        letters = _sorted_functions(word, notation)
         atom = (letters[0],) if len(letters) == 1 else (Expr("opaque", letters, name=_WORD),) if letters else ()
         whole = (*factors, *atom)
         parts.append(whole[0] if len(whole) == 1 else Expr("mul", whole) if whole else _ONE)
     return parts[0] if len(parts) == 1 else Expr("add", tuple(parts))
 
 
-def _holds_word(node: Expr) -> bool:
-    return any(map(_is_word, walk(node)))
+def _contains_ordered_product(node: Expr) -> bool:
+    """Return True if an expression contains an ordered product of operators (an `opaque` node)."""
+    return any(map(_is_ordered_product, walk(node)))
 
 
-def _is_word(node: Expr) -> bool:
+def _is_ordered_product(node: Expr) -> bool:
+    """Return True if a node is the `opaque` node that stands for an ordered product of operators."""
     return node.op == "opaque" and node.name.startswith(_WORD)
 
 
-def _sorted_functions(word: tuple[Expr, ...], reading: _Reading) -> tuple[Expr, ...]:
-    r"""A word whose functions of place stand in one order where only they are neighbours: `\hat p x\psi`, `\psi x`."""
+def _sorted_functions(word: tuple[Expr, ...], notation: _OperatorNotation) -> tuple[Expr, ...]:
+    r"""Sort neighbouring functions in an ordered product (`word`) that commute: `\hat p x\psi` as `\hat p \psi x`."""
     out: list[Expr] = []
     run: list[Expr] = []
     for letter in word:
-        if _holds_operator(letter, reading) or any(_MATRIX.match(name) for name in symbols(letter)):
+        if _contains_operator(letter, notation) or any(_MATRIX.match(name) for name in symbols(letter)):
             out += [*sorted(run, key=canonical), letter]
             run = []
         else:
@@ -303,52 +337,59 @@ def _sorted_functions(word: tuple[Expr, ...], reading: _Reading) -> tuple[Expr, 
     return (*out, *sorted(run, key=canonical))
 
 
-def _holds_operator(node: Expr, reading: _Reading) -> bool:
-    return any(_is_operator(inner, reading.operators) for inner in walk(node))
+def _contains_operator(node: Expr, notation: _OperatorNotation) -> bool:
+    """Return True if an expression contains an operator or a quantum state."""
+    return any(_is_operator(inner, notation.operators) for inner in walk(node))
 
 
-def _terms(node: Expr, reading: _Reading) -> list[_Term] | None:
-    """An expression as a sum of words; None where it has too many."""
+def _operator_terms(node: Expr, notation: _OperatorNotation) -> list[_Term] | None:
+    """Multiply an expression out into terms: (commuting factors, ordered product of operators) pairs.
+
+    Returns None if there are more than MAX_TERMS terms.
+    """
     if node.op == "commutator":
-        a, b = (_terms(arg, reading) for arg in node.args)
-        forward, backward = _multiplied([a, b], reading), _multiplied([b, a], reading)
-        return None if forward is None or backward is None else forward + _negated(backward)
-    if _is_operator(node, reading.operators):
+        a, b = (_operator_terms(arg, notation) for arg in node.args)
+        forward, backward = _multiply_terms([a, b], notation), _multiply_terms([b, a], notation)
+        return None if forward is None or backward is None else forward + _negate_terms(backward)
+    if _is_operator(node, notation.operators):
         return [((), (node,))]
-    if not _holds_operator(node, reading):
+    if not _contains_operator(node, notation):
         return [((node,), ())]
     if node.op in _SCALARS_OF_OPERATORS:
-        return [((_inside(node, reading),), ())]
+        return [((_with_normalized_operands(node, notation),), ())]
     if node.op == "apply" and node.name in _TRACES and len(node.args) == 1:
-        return _trace(node, reading)
+        return _normalized_trace(node, notation)
     if node.op in ("add", "sub", "neg"):
         total: list[_Term] = []
         for position, arg in enumerate(node.args):
-            terms = _terms(arg, reading)
+            terms = _operator_terms(arg, notation)
             if terms is None:
                 return None
-            total += terms if node.op == "add" or (node.op == "sub" and not position) else _negated(terms)
+            total += terms if node.op == "add" or (node.op == "sub" and not position) else _negate_terms(terms)
         return total
     if node.op == "mul":
-        return _multiplied([_terms(arg, reading) for arg in node.args], reading)
-    if node.op == "div" and not _holds_operator(node.args[1], reading):
+        return _multiply_terms([_operator_terms(arg, notation) for arg in node.args], notation)
+    if node.op == "div" and not _contains_operator(node.args[1], notation):
         inverse: list[_Term] = [((Expr("div", (_ONE, node.args[1])),), ())]
-        return _multiplied([inverse, _terms(node.args[0], reading)], reading)
+        return _multiply_terms([inverse, _operator_terms(node.args[0], notation)], notation)
     exponent = node.args[1].value if node.op == "pow" else None
     if exponent is not None and exponent.denominator == 1 and 1 <= exponent <= _MAX_POWER:
-        return _multiplied([_terms(node.args[0], reading)] * int(exponent), reading)
-    return [((), (_inside(node, reading),))]  # a function of operators is one
+        return _multiply_terms([_operator_terms(node.args[0], notation)] * int(exponent), notation)
+    return [((), (_with_normalized_operands(node, notation),))]  # a function of operators is one
 
 
-def _inside(node: Expr, reading: _Reading) -> Expr:
-    """A node with its operands in their normal form."""
-    args = tuple(_ordered(arg, reading) for arg in node.args)
+def _with_normalized_operands(node: Expr, notation: _OperatorNotation) -> Expr:
+    """Return a node with each operand in the normal form of `_normal_form`."""
+    args = tuple(_normal_form(arg, notation) for arg in node.args)
     return node if args == node.args else Expr(node.op, args, node.name, node.value)
 
 
-def _trace(node: Expr, reading: _Reading) -> list[_Term] | None:
-    """The trace of a sum of words: a number, whichever letter of a word is the first."""
-    terms = _terms(node.args[0], reading)
+def _normalized_trace(node: Expr, notation: _OperatorNotation) -> list[_Term] | None:
+    """Return the trace of a sum of operator products as terms that are numbers; None if there are too many.
+
+    Cyclic orders are the same: Tr(ABC) = Tr(BCA).
+    """
+    terms = _operator_terms(node.args[0], notation)
     if terms is None:
         return None
     turned: list[_Term] = []
@@ -360,11 +401,13 @@ def _trace(node: Expr, reading: _Reading) -> list[_Term] | None:
     return turned
 
 
-def _negated(terms: list[_Term]) -> list[_Term]:
+def _negate_terms(terms: list[_Term]) -> list[_Term]:
+    """Return the terms of a sum with the opposite sign."""
     return [((number(-1), *factors), word) for factors, word in terms]
 
 
-def _multiplied(factors: Iterable[list[_Term] | None], reading: _Reading) -> list[_Term] | None:
+def _multiply_terms(factors: Iterable[list[_Term] | None], notation: _OperatorNotation) -> list[_Term] | None:
+    """Multiply out factors that are sums of terms; None if a factor is None or there are more than MAX_TERMS terms."""
     product: list[_Term] = [((), ())]
     for terms in factors:
         if terms is None:
@@ -372,7 +415,7 @@ def _multiplied(factors: Iterable[list[_Term] | None], reading: _Reading) -> lis
         longer: list[_Term] = []
         for one, left in product:
             for two, right in terms:
-                for kept, taken in _taken_in(left, two, reading):
+                for kept, taken in _split_commuting(left, two, notation):
                     longer.append(((*one, *kept), (*left, *taken, *right)))
                     if len(longer) > MAX_TERMS:
                         return None
@@ -380,45 +423,48 @@ def _multiplied(factors: Iterable[list[_Term] | None], reading: _Reading) -> lis
     return product
 
 
-def _taken_in(word: tuple[Expr, ...], factors: tuple[Expr, ...], reading: _Reading) -> list[_Term]:
-    """What stands behind a word, as a sum: factors that commute with it, and those that it acts on."""
+def _split_commuting(word: tuple[Expr, ...], factors: tuple[Expr, ...], notation: _OperatorNotation) -> list[_Term]:
+    """Split factors to the right of an operator product `word` into those that commute and those it acts on.
+
+    Sums are multiplied out: there is one (commuting factors, factors acted on) pair for each term.
+    """
     terms: list[_Term] = [((), ())]
-    if not any(_acts_on(word, name, reading) for factor in factors for name in symbols(factor)):
+    if not any(_acts_on(word, name, notation) for factor in factors for name in symbols(factor)):
         return [(factors, ())]
     for factor in factors:
         terms = [
             ((*kept, *more), (*taken, *behind))
             for kept, taken in terms
-            for more, behind in _split((*word, *taken), factor, reading)
+            for more, behind in _split_commuting_factor((*word, *taken), factor, notation)
         ]
     return terms
 
 
-def _split(word: tuple[Expr, ...], factor: Expr, reading: _Reading) -> list[_Term]:
-    """One factor behind a word, as `_taken_in`."""
-    if not any(_acts_on(word, name, reading) for name in symbols(factor)):
+def _split_commuting_factor(word: tuple[Expr, ...], factor: Expr, notation: _OperatorNotation) -> list[_Term]:
+    """Split one factor to the right of an operator product `word`, as `_split_commuting` does for several."""
+    if not any(_acts_on(word, name, notation) for name in symbols(factor)):
         return [((factor,), ())]
     if factor.op in ("add", "sub", "neg"):
         return [
             ((*((number(-1),) if sign < 0 else ()), *kept), taken)
-            for sign, term in _signed(factor)
-            for kept, taken in _taken_in(word, (term,), reading)
+            for sign, term in _signed_terms(factor)
+            for kept, taken in _split_commuting(word, (term,), notation)
         ]
     if factor.op == "mul":
-        return _taken_in(word, factor.args, reading)
+        return _split_commuting(word, factor.args, notation)
     if factor.op == "div":
         below = factor.args[1].args if factor.args[1].op == "mul" else (factor.args[1],)
         inverses = tuple(Expr("div", (_ONE, part)) for part in below)
         if factor.args[0] != _ONE or len(below) > 1:
-            return _taken_in(word, (factor.args[0], *inverses), reading)
-    times = _whole(factor.args[1]) if factor.op == "pow" else None
+            return _split_commuting(word, (factor.args[0], *inverses), notation)
+    times = _integer_exponent(factor.args[1]) if factor.op == "pow" else None
     if times is not None and 2 <= times <= _MAX_POWER:
-        return _taken_in(word, (factor.args[0],) * times, reading)
+        return _split_commuting(word, (factor.args[0],) * times, notation)
     return [((), (factor,))]
 
 
-def _acts_on(word: tuple[Expr, ...], name: str, reading: _Reading) -> bool:
-    """Whether a symbol behind a word is more than a number to it."""
+def _acts_on(word: tuple[Expr, ...], name: str, notation: _OperatorNotation) -> bool:
+    """Return True if the operator product `word` acts on the symbol `name` to its right; False if they commute."""
     if _NUMBERS.match(name):
         return False
     for letter in reversed(word):
@@ -427,16 +473,16 @@ def _acts_on(word: tuple[Expr, ...], name: str, reading: _Reading) -> bool:
         names = symbols(letter)
         if letter.op == "dot" or any(inner.op == "opaque" for inner in walk(letter)):
             return True
-        if _STATE.match(name) and _is_operator(letter, reading.operators):
+        if _STATE.match(name) and _is_operator(letter, notation.operators):
             return True
-        hats = [inner for inner in names if inner.startswith(_HAT) and inner in reading.operators]
+        hats = [inner for inner in names if inner.startswith(_HAT) and inner in notation.operators]
         if any(map(_SPIN.match, hats)) and _STATE_OF_SPIN.match(name):
             return True
         hats = [hat for hat in hats if not _SPIN.match(hat)]
-        acting = any(reading.hats_act or not _HATS_OF_NUMBERS.match(hat) for hat in hats)
+        acting = any(notation.hats_act or not _HATS_OF_NUMBERS.match(hat) for hat in hats)
         if acting and not _NUMBERS_OF_STATES.match(name):
             return True
-        rotating = any(inner in reading.operators and not inner.startswith((r"\gamma", r"\sigma", _HAT))
+        rotating = any(inner in notation.operators and not inner.startswith((r"\gamma", r"\sigma", _HAT))
                        for inner in names)  # fmt: skip
         if rotating and _MATRIX.match(name) and not _NUMBERS_OF_STATES.match(name):
             return True

@@ -1,7 +1,7 @@
-r"""Which formulas of a text can be nodes of a reference, one by one; which nodes are one, and what is wrong with them.
+"""Decide which formulas of a text can be nodes of a reference, which are one node, and which the linter faults.
 
-Drafting from a solution and converting a marking scheme ask the same questions here, and the engine answers them: two
-formulas are one if a copy of the one would match the other, whatever they look like.
+Drafting from a solution and converting a marking scheme share these decisions, and the engine makes them: two formulas
+are one node if a copy of the one would match the other, whatever they look like.
 """
 
 from __future__ import annotations
@@ -11,81 +11,87 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from prism.algebra.expr import EQUALITIES, Expr, Formula, canonical, formula, plain_parts, symbols, symbols_of, walk
-from prism.authoring.linting import ONE_FORMULA, lint
+from prism.authoring.linting import LAST_VALUE_FREE_STAGE, lint
 from prism.engine.lowering import Mismatch
 from prism.engine.tape import TapeTooLarge
+from prism.equivalence.facts import in_base_units, numeric_of
 from prism.equivalence.matching import match
-from prism.equivalence.numbers import Asked, numeric_of, stated_number
+from prism.equivalence.numbers import NumberSpec
+from prism.equivalence.stated_numbers import stated_number
 from prism.equivalence.statements import is_mention
-from prism.equivalence.substitutions import resolved
 from prism.equivalence.zero_sets import is_identity
 from prism.errors import DataFileError, LatexSyntaxError
-from prism.grading.claims import Claim, match_claim
 from prism.latex import extract, one_line, write
 from prism.physics.context import Context, parse
-from prism.physics.units import with_italic_units
+from prism.physics.quantities import italic_units_as_quantity
 from prism.problem.schema import Problem, load_problem
 
 _OPERATIONS = frozenset(("add", "sub", "mul", "div", "pow", "sqrt", "cross", "dot", "integral", "derivative"))
-_AS_NODE = Asked(is_node=True)
-_FIGURES_OF_A_VALUE = 2  # least significant figures of a number whose letters may be units
+_AS_NODE = NumberSpec(is_node=True)
+_FIGURES_OF_A_VALUE = 2  # fewest significant figures of a number whose letters may be units
 
 
 @dataclass(frozen=True, slots=True)
-class Picked:
-    """A formula as the text of a node, and why it can be none; one of the two says nothing."""
+class NodeCandidate:
+    """A formula written as the text of a node; `why_not` is the reason that it cannot be a node, empty if it can."""
 
     latex: str
     why_not: str = ""
 
 
-def context_of(problem: str) -> Context:
-    """What the text of a problem gives. The loader knows how to read it; it wants a node, which says nothing here."""
+def statement_context(problem: str) -> Context:
+    """Return the context (givens, declared symbols, definitions) that the loader reads from a problem statement."""
     node = {"index": 1, "formula": "0 = 0", "dependency": [], "is_final_answer": True}
     return load_problem({"id": "draft", "context": problem, "grading_standard": [node]}).context
 
 
-def with_units_read(formulas: Sequence[Formula], context: Context) -> list[Formula]:
-    r"""Formulas with italic letters behind a number read as units, where nothing else knows them as symbols.
+def read_italic_units(formulas: Sequence[Formula], context: Context) -> list[Formula]:
+    r"""Return the formulas with italic letters after a number read as units, unless they are symbols elsewhere.
 
-    A formula that is to be a node must say which: `\lambda = 655\, nm` becomes `\lambda = 655\unit{nm}`. Letters are
+    A node has to be unambiguous: `\lambda = 655\, nm` becomes `\lambda = 655\unit{nm}`. Letters are
     symbols where the problem or any other member has them; not so the one that the formula is solved for, as it
     cannot stand on both sides of `W = 0.18\, kW`. A number of one figure is the coefficient of a law: `2 m g`.
 
     >>> from prism.latex import parse
     >>> said = [parse(text) for text in (r"W = Q - R = 0.18\, kW", "F = 2 m g", "v = 9.81 t", "t = 12 s")]
-    >>> [str(f) for f in with_units_read(said, Context())]
+    >>> [str(f) for f in read_italic_units(said, Context())]
     ['W = Q - R = 0.18*[kW]', 'F = 2*m*g', 'v = 9.81*t', 't = 12*[s]']
     """
     members = [member for f in formulas for part in plain_parts(f) for member in part.members]
     taken = context.declared.union(*(symbols(each) for each in members if not _may_be_quantity(each, context)))
-    return [_with_units(f, taken, context) for f in formulas]
+    return [_with_italic_units(f, taken, context) for f in formulas]
 
 
 def _may_be_quantity(member: Expr, context: Context) -> bool:
+    r"""Return True for a number of two figures or more followed by letters that may be a unit: `0.18\, kW`."""
     figures = next((node.name.lower().partition("e")[0] for node in walk(member) if node.op == "num"), "")
     n_figure = len("".join(letter for letter in figures if letter.isdigit()).lstrip("0"))
-    return n_figure >= _FIGURES_OF_A_VALUE and with_italic_units(member, context.declared) is not None
+    return n_figure >= _FIGURES_OF_A_VALUE and italic_units_as_quantity(member, context.declared) is not None
 
 
-def _with_units(f: Formula, taken: frozenset[str], context: Context) -> Formula:
+def _with_italic_units(f: Formula, taken: frozenset[str], context: Context) -> Formula:
+    """Return a formula with italic units in its members read as units; names in `taken` stay symbols."""
     if f.parts:
-        return replace(f, parts=tuple(_with_units(part, taken, context) for part in f.parts))
+        return replace(f, parts=tuple(_with_italic_units(part, taken, context) for part in f.parts))
     if f.kind not in ("equation", "chain"):
         return f
     own = frozenset((f.members[0].name,)) if f.members[0].op == "sym" else frozenset[str]()
     read = (
-        with_italic_units(member, taken - own) if _may_be_quantity(member, context) else None for member in f.members
+        italic_units_as_quantity(member, taken - own) if _may_be_quantity(member, context) else None
+        for member in f.members
     )
     members = tuple(new or member for new, member in zip(read, f.members, strict=True))
     return f if members == f.members else replace(f, members=members)
 
 
-def pieces_of(f: Formula) -> Iterator[Formula | str]:
-    """The formulas that one states: the parts of a system, of a chain what each member adds; or why there is none."""
+def split_statement(f: Formula) -> Iterator[Formula | str]:
+    """Yield each formula that a formula states: `a = b` and `a = c` of `a = b = c`, each part of a system.
+
+    A piece that states none is yielded as a text that says why.
+    """
     if f.kind in ("system", "implication"):
         for part in f.parts:
-            yield from pieces_of(part)
+            yield from split_statement(part)
         return
     if f.kind != "chain":
         yield f
@@ -95,14 +101,14 @@ def pieces_of(f: Formula) -> Iterator[Formula | str]:
         if relation in EQUALITIES:
             run.append(member)
             continue
-        yield from _of_run(run, f)
+        yield from _split_equalities(run, f)
         yield formula((run[-1], member), (relation,), "", f.depends)
         run = [member]
-    yield from _of_run(run, f)
+    yield from _split_equalities(run, f)
 
 
-def _of_run(run: Sequence[Expr], f: Formula) -> Iterator[Formula | str]:
-    """What the members of `a = b = c` say of the first: each that has symbols, and the last number."""
+def _split_equalities(run: Sequence[Expr], f: Formula) -> Iterator[Formula | str]:
+    """Yield `a = b` and `a = c` for the members of `a = b = c`; of several numbers only the last one."""
     first, others = run[0], run[1:]
     last = max((k for k, member in enumerate(others) if stated_number(member) is not None), default=-1)
     for k, member in enumerate(others):
@@ -115,51 +121,52 @@ def _of_run(run: Sequence[Expr], f: Formula) -> Iterator[Formula | str]:
 
 
 def is_step(f: Formula) -> bool:
-    """Whether a formula is an equation with an operation on symbols, and no condition such as `t = 0` or `r > R`."""
+    """Return True for an equation with an operation on symbols; False for a condition such as `t = 0` or `r > R`."""
     return f.kind in ("equation", "chain", "system") and any(
         symbols(node) and node.args and node.op in _OPERATIONS
         for part in plain_parts(f) for member in part.members for node in walk(member)
     )  # fmt: skip
 
 
-def node_of(f: Formula, source: str, context: Context, *, is_whole: bool) -> Picked:
-    """A formula as a node.
+def node_candidate(f: Formula, source: str, context: Context, *, is_whole: bool) -> NodeCandidate:
+    """Return a formula written as the text of a node, or with the reason that it cannot be a node.
 
     Args:
-        f: it, as it was read.
-        source: the LaTeX that it, or what it is a piece of, was read from.
+        f: the formula as it was read.
+        source: the LaTeX that it, or the formula it is a part of, was read from.
         context: of the problem.
         is_whole: it is all of the source.
     """
     if f.kind == "text":
-        return Picked(source, "words")
+        return NodeCandidate(source, "words")
     if is_mention(f) or f.kind == "expression":
-        return Picked(source, "no relation")
+        return NodeCandidate(source, "no relation")
     for latex in (write(f), *([source] if is_whole else [])):
         try:
             read = parse(latex, context=context)
         except LatexSyntaxError:
             continue
-        if _spelled(read) == _spelled(f):
-            told = "true whatever its symbols are" if f.kind == "equation" and _says_nothing(f, context) else ""
-            return Picked(latex, told)
-    return Picked(source, "cannot be written by itself")
+        if _canonical_form(read) == _canonical_form(f):
+            fault_text = "true whatever its symbols are" if f.kind == "equation" and _is_identity(f, context) else ""
+            return NodeCandidate(latex, fault_text)
+    return NodeCandidate(source, "cannot be written by itself")
 
 
-def _spelled(f: Formula) -> tuple[object, ...]:
-    """A formula in one spelling; a unit is written in more ways than it is read."""
+def _canonical_form(f: Formula) -> tuple[object, ...]:
+    """Return a value that is equal for formulas written alike, whatever the spelling of their units."""
     return f.kind, f.relations, tuple(canonical(member) for member in f.members), f.parts
 
 
-def _says_nothing(f: Formula, context: Context) -> bool:
+def _is_identity(f: Formula, context: Context) -> bool:
+    """Return True if a formula holds for all values of its symbols (`x = x`); False also if it cannot be evaluated."""
     try:
-        return is_identity(resolved(f), context)
+        return is_identity(in_base_units(f), context)
     except (TapeTooLarge, Mismatch):
         return False
 
 
 def is_same_node(a: Formula, b: Formula, context: Context) -> bool:
-    """Whether a copy of one would match the other, without a value put in; numbers by what they say."""
+    """Return True if two formulas are equivalent without values inserted, so that one node does for both."""
     numbers = [numeric_of(f) for f in (a, b)]
     if (numbers[0] is None) != (numbers[1] is None):
         return False
@@ -169,56 +176,56 @@ def is_same_node(a: Formula, b: Formula, context: Context) -> bool:
     if numbers[0] is None and not (names[0] <= names[1] or names[0] >= names[1]):  # one may divide out: `m a = m g`
         return False
     verdict = match(a, b, context, _AS_NODE)
-    return verdict.status == "equivalent" and (numbers[0] is not None or verdict.stage <= ONE_FORMULA)
+    return verdict.status == "equivalent" and (numbers[0] is not None or verdict.stage <= LAST_VALUE_FREE_STAGE)
 
 
-def place_of(answer: str, formulas: Sequence[Formula], context: Context) -> int | None:
-    """The last of some formulas that says what an answer says, or has it for its other side; None if none does.
+def answer_index(answer: str, formulas: Sequence[Formula], context: Context) -> int | None:
+    """Return the index of the last formula that states an answer, or has it as a side; None if there is none.
 
     Args:
-        answer: LaTeX, with its delimiters and box or without.
+        answer: LaTeX, with or without delimiters and box.
 
     Errors:
-        LatexSyntaxError: an answer that is not read.
+        LatexSyntaxError: an answer that cannot be parsed.
     """
-    read = parse(_bare(answer), context=context)
+    read = parse(_without_box(answer), context=context)
     places_back = range(len(formulas) - 1, -1, -1)
     return next((k for k in places_back if _is_answer(formulas[k], read, context)), None)
 
 
-def _bare(answer: str) -> str:
-    """An answer without its delimiters and box."""
+def _without_box(answer: str) -> str:
+    r"""Return the LaTeX of an answer without its delimiters and `\boxed{}`."""
     items = [item.latex for item in extract(answer)]
     return next((latex for latex in items if "=" in latex), items[0] if len(items) == 1 else answer)
 
 
 def _is_answer(node: Formula, answer: Formula, context: Context) -> bool:
-    """Whether a node is an answer: it says the same, or has it for its other side."""
-    said = answer
+    """Return True if a node states an answer (`E = mc^2`), or has a bare answer (`mc^2`) as its right side."""
+    statement = answer
     if answer.kind == "expression" and node.kind == "equation":
-        said = formula((node.members[0], answer.members[0]), ("=",), answer.latex, answer.depends)
-    return match_claim(node, Claim(said, is_committed=True), context, _AS_NODE).status == "equivalent"
+        statement = formula((node.members[0], answer.members[0]), ("=",), answer.latex, answer.depends)
+    return match(node, statement, context, _AS_NODE).status == "equivalent"
 
 
-def faulty_nodes(data: Mapping[str, Any]) -> tuple[dict[int, str], Problem | None]:
-    """Places of the nodes that the loader or the linter faults, with the reason; and the problem, if it loads.
+def find_faulty_nodes(data: Mapping[str, Any]) -> tuple[dict[int, str], Problem | None]:
+    """Return the fault of each node that the loader or the linter rejects, by position; and the problem if it loads.
 
     Errors:
-        DataFileError: a fault that is no node's.
+        DataFileError: a fault that belongs to no node.
     """
     try:
         problem = load_problem(data)
     except DataFileError as error:
-        faulty = {_place(fault): fault.partition(": ")[2] for fault in error.faults}
+        faulty = {_node_position(fault): fault.partition(": ")[2] for fault in error.faults}
         if -1 in faulty:
             raise
         return faulty, None
     faults = [finding for finding in lint(problem) if finding.kind == "fault"]
-    return {at: one_line(each.text) for each in faults if (at := _place(each.entry)) >= 0}, problem
+    return {at: one_line(each.text) for each in faults if (at := _node_position(each.entry)) >= 0}, problem
 
 
-def _place(entry: str) -> int:
-    """The place of `node 3` or of a fault that begins so; -1 for anything else."""
+def _node_position(entry: str) -> int:
+    """Return 2 for `node 3` or a fault that begins with it (positions count from 0); -1 for any other text."""
     word, _, rest = entry.partition(" ")
     digits = rest.partition(",")[0].partition(":")[0]
     return int(digits) - 1 if word == "node" and digits.isdigit() else -1

@@ -1,4 +1,4 @@
-r"""Case files: solutions of a problem with what they have to earn, for a test run (`*.prism.toml`).
+"""Read and check case files: solutions of a problem with what they have to earn, for a test run (`*.prism.toml`).
 
 ```toml
 problem = "free_fall.toml"      # beside this file, or the id of a shipped problem
@@ -9,7 +9,8 @@ solution = '$$v_f^2 = 2 g h$$'  # or: solution_file = "answer.md"
 score    = 1.0                  # any of score, at_least, matched, credited, final_correct
 ```
 
-A file is read whole: an unknown key or a node that the problem does not have is a fault, and all faults come at once.
+A file is read whole: an unknown key or a node that the problem does not have is a fault, and all faults are reported
+together.
 """
 
 from __future__ import annotations
@@ -27,28 +28,28 @@ from prism.errors import DataFileError, PrismError
 from prism.grading.pipeline import grade
 from prism.grading.prepared import PreparedProblem, prepare
 from prism.grading.result import Grade
-from prism.grading.selection import REFUSALS
+from prism.grading.selection import WITHHELD_REASONS
 from prism.latex import Solution, one_line
 from prism.problem.collection import problem_path
 from prism.problem.schema import Problem
 
 ENDING = ".prism.toml"
 EXPECTED = ("score", "at_least", "matched", "credited", "final_correct")
-"""What a case may want of a grade."""
+"""Keys of a case that require something of its grade."""
 
 _KEYS = ("id", "about", "solution", "solution_file", *EXPECTED)
-_TOLERANCE = 1e-5  # of a score that a person writes with six decimals, or fewer
+_TOLERANCE = 1e-5  # of a score, which people write with at most six decimals
 
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What a grade has to be; None wants nothing.
+    """What a case requires of its grade; an attribute that is None requires nothing.
 
     Attributes:
-        score: the score itself, within 0.00001.
-        at_least: the least score.
-        matched, credited: node indices, all of them.
-        final_correct: whether every final answer matches.
+        score: the score, within 0.00001.
+        at_least: the lowest score.
+        matched, credited: all node indices.
+        final_correct: True if every final answer has to match.
     """
 
     score: float | None = None
@@ -60,7 +61,7 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A solution and what it has to earn."""
+    """A solution of a case file, with its problem and what its grade has to be."""
 
     id: str
     problem: Path
@@ -69,15 +70,15 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Graded:
-    """A grade, beside the problem that explains it."""
+class GradedSolution:
+    """A grade and its problem."""
 
     problem: Problem
     grade: Grade
 
 
-def graded(problem: Path | str, solution: Solution) -> Graded:
-    """The grade of a solution; a problem is prepared once for as long as its file stays the same.
+def grade_solution(problem: Path | str, solution: Solution) -> GradedSolution:
+    """Grade a solution; the prepared problem is cached until its file changes.
 
     Args:
         problem: a path, or the id of a shipped problem.
@@ -87,31 +88,34 @@ def graded(problem: Path | str, solution: Solution) -> Graded:
     """
     path = problem_path(problem)
     try:
-        prepared = _prepared(path.resolve(), path.read_bytes())
+        prepared = _prepare_file(path.resolve(), path.read_bytes())
     except OSError as error:
         raise DataFileError(str(problem), (f"cannot be read: {error.strerror}",)) from error
-    return Graded(prepared.problem, grade(prepared, solution))
+    return GradedSolution(prepared.problem, grade(prepared, solution))
 
 
 @lru_cache(maxsize=64)
-def _prepared(path: Path, _data: bytes) -> PreparedProblem:
+def _prepare_file(path: Path, _data: bytes) -> PreparedProblem:
+    """Prepare a problem file; cached until its bytes change."""
     return prepare(path)
 
 
 # Reading. -------------------------------------------------------------------------------------------------------
 
 
-def cases_of(path: Path) -> tuple[Case, ...]:
-    """The cases of a file, in its order.
+def read_cases(path: Path) -> tuple[Case, ...]:
+    """Read the cases of a file, in its order.
 
     Errors:
-        DataFileError: a file that cannot be read, and everything in it that is none of `EXPECTED` and the other keys.
+        DataFileError: a file that cannot be read, an unknown key, or a value of the wrong type; all faults at once.
     """
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise DataFileError(str(path), (f"cannot be read: {error}",)) from error
-    faults = [f"{key}: unknown key{_hint(key, ('problem', 'case'))}" for key in data if key not in ("problem", "case")]
+    faults = [
+        f"{key}: unknown key{_key_hint(key, ('problem', 'case'))}" for key in data if key not in ("problem", "case")
+    ]
     named, tables = data.get("problem"), data.get("case")
     problem = path.parent
     if not isinstance(named, str):
@@ -122,7 +126,7 @@ def cases_of(path: Path) -> tuple[Case, ...]:
         faults += [] if problem.exists() else [f"problem: no file {named} beside this one, and no shipped problem"]
     if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
         raise DataFileError(str(path), (*faults, "case: expected one [[case]] or more"))
-    cases = [_case(n, table, path, problem, faults) for n, table in enumerate(tables, start=1)]
+    cases = [_read_case(n, table, path, problem, faults) for n, table in enumerate(tables, start=1)]
     ids = [case.id for case in cases]
     faults += [f"case {name}: the id stands twice" for name in sorted({name for name in ids if ids.count(name) > 1})]
     if faults:
@@ -130,10 +134,11 @@ def cases_of(path: Path) -> tuple[Case, ...]:
     return tuple(cases)
 
 
-def _case(n: int, table: Mapping[str, Any], path: Path, problem: Path, faults: list[str]) -> Case:
+def _read_case(n: int, table: Mapping[str, Any], path: Path, problem: Path, faults: list[str]) -> Case:
+    """Read the n-th [[case]] table of a file; what is wrong with it is appended to `faults`."""
     name = table.get("id")
     where = f"case {name if isinstance(name, str) and name else n}"
-    faults += [f"{where}, {key}: unknown key{_hint(key, _KEYS)}" for key in table if key not in _KEYS]
+    faults += [f"{where}, {key}: unknown key{_key_hint(key, _KEYS)}" for key in table if key not in _KEYS]
     if not (isinstance(name, str) and name):
         faults.append(f"{where}, id: expected a name")
     solution, file = table.get("solution"), table.get("solution_file")
@@ -144,8 +149,8 @@ def _case(n: int, table: Mapping[str, Any], path: Path, problem: Path, faults: l
             faults.append(f"{where}, solution_file: {file}: {error.strerror}")
     elif not isinstance(solution, str) or file is not None:
         faults.append(f"{where}: expected either `solution`, a text, or `solution_file`, the name of one")
-    for key, told in _misread(table):
-        faults.append(f"{where}, {key}: expected {told}")
+    for key, expected_text in _type_faults(table):
+        faults.append(f"{where}, {key}: expected {expected_text}")
     if not any(key in table for key in EXPECTED):
         faults.append(f"{where}: wants nothing of the grade; expected {', '.join(EXPECTED[:-1])} or {EXPECTED[-1]}")
     wanted = {key: table[key] for key in EXPECTED if key in table}
@@ -153,21 +158,22 @@ def _case(n: int, table: Mapping[str, Any], path: Path, problem: Path, faults: l
     return Case(str(name), problem, str(solution), Expectation(**{**wanted, **lists}))
 
 
-def _misread(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Keys of the wrong type, and what is expected of them."""
+def _type_faults(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield (key, expected type in words) for each value of a [[case]] table that has the wrong type."""
     for key in ("score", "at_least"):
         value = table.get(key, 0)
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
             yield key, "a number from 0 to 1"
     for key in ("matched", "credited"):
         value = table.get(key, [])
-        if not isinstance(value, list) or any(isinstance(one, bool) or not isinstance(one, int) for one in value):
+        if not isinstance(value, list) or any(isinstance(index, bool) or not isinstance(index, int) for index in value):
             yield key, "a list of node indices"
     if not isinstance(table.get("final_correct", True), bool):
         yield "final_correct", "true or false"
 
 
-def _hint(key: str, known: tuple[str, ...]) -> str:
+def _key_hint(key: str, known: tuple[str, ...]) -> str:
+    """Return a hint on an unknown key: the most similar known key, or all known keys."""
     close = get_close_matches(key, known, n=1)
     return f"; did you mean {close[0]}?" if close else f"; the keys are {', '.join(known)}"
 
@@ -175,40 +181,40 @@ def _hint(key: str, known: tuple[str, ...]) -> str:
 # Judging. -------------------------------------------------------------------------------------------------------
 
 
-def why_unmet(one: Graded, expected: Expectation) -> str:
-    """What a grade lacks of what is expected, formula by formula; empty where it lacks nothing.
+def describe_unmet(graded_solution: GradedSolution, expected: Expectation) -> str:
+    """Describe how a grade differs from what is expected, formula by formula; empty if it is as expected.
 
     Errors:
         PrismError: a node is expected that the problem does not have.
     """
-    grade, problem = one.grade, one.problem
+    grade, problem = graded_solution.grade, graded_solution.problem
     unknown = {*(expected.matched or ()), *(expected.credited or ())} - set(problem.dag.indices)
     if unknown:
-        raise PrismError(f"{problem.id} has no node {_listed(unknown)}; nodes are 1..{len(problem.nodes)}")
+        raise PrismError(f"{problem.id} has no node {_index_list(unknown)}; nodes are 1..{len(problem.nodes)}")
     wrong = [f"{incident.code}: {incident.where}: {incident.detail}" for incident in grade.incidents]
     if grade.score is None:
         return "\n".join((f"{problem.id}: the grader has no score ({grade.status})", *wrong))
-    said = [f"the grader failed: {text}" for text in wrong]
+    complaints = [f"the grader failed: {text}" for text in wrong]
     if expected.score is not None and abs(grade.score - expected.score) > _TOLERANCE:
-        said.append(f"score {grade.score:g}, expected {expected.score:g}")
+        complaints.append(f"score {grade.score:g}, expected {expected.score:g}")
     if expected.at_least is not None and grade.score < expected.at_least - _TOLERANCE:
-        said.append(f"score {grade.score:g}, expected at least {expected.at_least:g}")
+        complaints.append(f"score {grade.score:g}, expected at least {expected.at_least:g}")
     for name, have, want in (
         ("matched", grade.matched, expected.matched), ("credited", grade.credited, expected.credited),
     ):  # fmt: skip
         if want is not None and set(have) != set(want):
-            said.append(f"{name} {_listed(have)}, expected {_listed(want)}")
+            complaints.append(f"{name} {_index_list(have)}, expected {_index_list(want)}")
     if expected.final_correct is not None and grade.final_correct != expected.final_correct:
         finals = "are all right" if grade.final_correct else "are not all right"
-        said.append(f"the final answers {finals}")
-    if not said:
+        complaints.append(f"the final answers {finals}")
+    if not complaints:
         return ""
-    return "\n".join((f"{problem.id}: {'; '.join(said)}", *_about_nodes(one, expected)))
+    return "\n".join((f"{problem.id}: {'; '.join(complaints)}", *_node_lines(graded_solution, expected)))
 
 
-def _about_nodes(one: Graded, expected: Expectation) -> Iterator[str]:
-    """The nodes that tell why: those that are wanted and not there, those that are there and not wanted."""
-    grade = one.grade
+def _node_lines(graded_solution: GradedSolution, expected: Expectation) -> Iterator[str]:
+    """Yield lines on the nodes that make the difference: expected but not earned, and earned but not expected."""
+    grade = graded_solution.grade
     by_list = expected.matched if expected.matched is not None else expected.credited
     have = set(grade.matched if expected.matched is not None else grade.credited)
     if by_list is not None:
@@ -217,10 +223,10 @@ def _about_nodes(one: Graded, expected: Expectation) -> Iterator[str]:
         missing, surplus = set[int](), have
     else:
         missing, surplus = set(grade.missing), set[int]()
-    for node in one.problem.nodes:
+    for node in graded_solution.problem.nodes:
         if node.index in missing:
             yield f"  node {node.index} is missing: {one_line(node.latex)}"
-            yield from _nearest(grade, node.index)
+            yield from _nearest_lines(grade, node.index)
         elif node.index in surplus:
             by = next((item for item in grade.formulas if node.index in item.nodes), None)
             how = "by way of its consequences" if by is None else f"by {one_line(by.latex)} ({REASONS[by.reason]})"
@@ -229,10 +235,10 @@ def _about_nodes(one: Graded, expected: Expectation) -> Iterator[str]:
     yield from (f"  not read: {one_line(item.latex)}: {item.detail.splitlines()[0]}" for item in unread if item.detail)
 
 
-def _nearest(grade: Grade, index: int) -> Iterator[str]:
-    """The formulas of the solution that come nearest to a node, with where they differ, or why they do not count."""
+def _nearest_lines(grade: Grade, index: int) -> Iterator[str]:
+    """Yield lines on the formulas nearest to a node: where they differ from it, or why their match does not count."""
     for item in grade.formulas:
-        refused = [REFUSALS[why] for node, why in item.withheld if node == index]
+        refused = [WITHHELD_REASONS[why] for node, why in item.withheld if node == index]
         if refused:
             yield f"    said, and not counted: {one_line(item.latex)}: {'; '.join(refused)}"
         elif item.nearest == index and item.witness:
@@ -240,5 +246,6 @@ def _nearest(grade: Grade, index: int) -> Iterator[str]:
             yield f"      {one_line(item.witness)}"
 
 
-def _listed(nodes: Any) -> str:
+def _index_list(nodes: Any) -> str:
+    """Return node indices in order, separated by spaces; `none` if there are none."""
     return " ".join(map(str, sorted(nodes))) or "none"

@@ -1,13 +1,13 @@
-r"""Which formulas of a worked solution were derived from which, as far as the formulas themselves show it.
+r"""Infer which formulas of a worked solution were derived from which, as far as the formulas show it.
 
-Nobody writes "from (3) and (5)" beside each step, so an edge is drawn where a rule sees one, each with its reason in
-`RULES`. The first is the strongest: a formula that holds wherever some earlier ones do, and none fewer, follows from
-them. A law that merely uses a symbol (`T = P/\omega` after `\omega = 2\pi N`) was not derived from what that symbol is
-solved for, so a shared symbol alone draws no edge: a false edge pays for a step that nobody has shown, a missing one
-costs at most the credit of a step that is right. What is doubtful is kept apart, for a person to decide.
+Nobody writes "from (3) and (5)" beside each step, so an edge is drawn where a rule applies, each with its reason in
+`RULES`. The first rule is the strongest: a formula that holds wherever some earlier ones hold, and no fewer of them,
+follows from them. A law that merely uses a symbol (`T = P/\omega` after `\omega = 2\pi N`) was not derived from what
+that symbol is solved for, so a shared symbol alone draws no edge: a false edge credits a step that nobody has shown, a
+missing one costs at most the credit of a right step. Doubtful edges are kept apart, for a person to decide.
 
-The loader wants every node to reach an answer. One that nothing is seen to rest on goes to a formula soon after it
-that has a symbol of it, else to the next answer: laws are stated where they are used. These two rules are the weakest.
+The loader requires that every node leads to an answer. A formula that leads to none is connected to one soon after it
+that shares a symbol, else to the next answer: laws are stated where they are used. These two rules are the weakest.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from prism.algebra.expr import Expr, Formula, plain_parts, spell, symbols, symbols_of, walk
-from prism.authoring.entailment import follows
-from prism.equivalence.numbers import is_subject, numeric_of
-from prism.equivalence.substitutions import subject_of
-from prism.physics.context import Context, values_of
+from prism.authoring.entailment import is_entailed
+from prism.equivalence.facts import numeric_of, subject_of
+from prism.equivalence.stated_numbers import is_subject
+from prism.physics.context import Context, given_values
 
 RULES = {
     "follows": "it holds wherever they do",
@@ -34,24 +34,24 @@ RULES = {
     "next": "nothing else rests on that one, and a symbol of it stands here next",
     "answer": "nothing else rests on that one, so it is kept for the answer",
 }
-"""Why an edge was drawn, in words. Closed."""
+"""Why an edge was drawn, in words."""
 
-MAX_PREMISES = 3  # of one step; four and more are rarely one step, and there are too many choices of them
-MAX_TRIED = 40  # choices of premises that are tried for one formula: each costs a Newton iteration
-MAX_CHOICES = 4000  # choices that are looked at; a solution of 30 formulas has 4000 of three
-# Formulas behind a loose one in which its symbols are looked for. With 0 all of them go to the answer: over the two
+MAX_PREMISES = 3  # of one step; four or more are rarely one step, and there are too many combinations
+MAX_TRIED = 40  # sets of premises that are tested for one formula: each costs a Newton iteration
+MAX_CHOICES = 4000  # sets of premises that are considered; a solution of 30 formulas has 4000 of three
+# Formulas after a loose one in which its symbols are looked for. With 0 all go to the answer: over the two
 # collections of `benchmarks/accuracy/drafting.py` ancestors are then right in 0.98 and 0.92 instead of 0.94 and 0.87 of
 # the cases, and 0.89 and 0.60 of those that people drew are found instead of 0.94 and 0.71.
 AHEAD = 2
-_MIN_SHARED = 2  # symbols that a special case shares with the general one: one symbol is shared by chance
+_MIN_SHARED = 2  # symbols that a special case shares with the general one; one may be shared by chance
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """One formula that another was derived from.
+    """An edge from a formula to the earlier formula (`origin`) that it was derived from.
 
     Attributes:
-        origin: place of the earlier one in the sequence.
+        origin: index of the earlier formula in the sequence.
         rule: key of `RULES`.
         is_implied: another edge of the formula leads there too, so that the file does not list it.
     """
@@ -62,45 +62,51 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True)
-class Derivation:
-    """The edges of a sequence of formulas.
+class Dependencies:
+    """The inferred edges of a sequence of formulas, and the edges that a person has to decide on.
 
     Attributes:
         edges: of each formula, in order.
-        doubtful: of each formula places that it may rest on; a person has to decide.
+        doubtful: of each formula, indices of earlier ones that it may depend on; a person has to decide.
     """
 
     edges: tuple[tuple[Edge, ...], ...]
     doubtful: tuple[tuple[int, ...], ...]
 
 
-def derivation_of(formulas: Sequence[Formula], finals: Collection[int], context: Context) -> Derivation:
-    r"""The edges between formulas that stand in the order of a solution.
+def infer_dependencies(formulas: Sequence[Formula], finals: Collection[int], context: Context) -> Dependencies:
+    r"""Infer from which earlier formulas each formula of a solution was derived.
 
     Args:
         formulas: at least one.
-        finals: places of the final answers; the last formula is one.
-        context: of the problem; what it gives a value to is no unknown.
+        finals: indices of the final answers; the last formula is one.
+        context: of the problem; symbols that it gives a value are no unknowns.
 
     >>> from prism.latex import parse
-    >>> said = [parse(text) for text in ("v = g t", "h = g t^2/2", r"v = \sqrt{2 g h}")]
-    >>> [[edge.origin for edge in edges] for edges in derivation_of(said, {2}, Context()).edges]
+    >>> formulas = [parse(text) for text in ("v = g t", "h = g t^2/2", r"v = \sqrt{2 g h}")]
+    >>> [[edge.origin for edge in edges] for edges in infer_dependencies(formulas, {2}, Context()).edges]
     [[], [], [0, 1]]
     """
-    steps = tuple(_step(f) for f in formulas)
-    given = frozenset(values_of(context))
-    found = [dict(_origins(steps, place, given, context)) for place in range(len(steps))]
-    doubtful = [_doubtful(steps, place, given) if not found[place] else () for place in range(len(steps))]
-    _join_loose(steps, found, finals, given)
+    steps = tuple(_describe_step(f) for f in formulas)
+    given = frozenset(given_values(context))
+    found = [dict(_find_origins(steps, place, given, context)) for place in range(len(steps))]
+    doubtful = [_possible_origins(steps, place, given) if not found[place] else () for place in range(len(steps))]
+    _connect_loose_steps(steps, found, finals, given)
     edges = tuple(
-        tuple(Edge(origin, mine[origin], _is_implied(origin, mine, found)) for origin in sorted(mine)) for mine in found
+        tuple(Edge(origin, own_edges[origin], _is_implied(origin, own_edges, found)) for origin in sorted(own_edges))
+        for own_edges in found
     )
-    return Derivation(edges, tuple(doubtful))
+    return Dependencies(edges, tuple(doubtful))
 
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """One formula; names are its symbols, rates of how many derivatives of which symbols it has."""
+    """One formula of the sequence, with the symbols and the subject by which its origins are found.
+
+    Attributes:
+        names: its symbols. subject: what it is solved for, spelled; empty if nothing.
+        is_number: it states a number. rates: number of derivatives of each symbol.
+    """
 
     formula: Formula
     names: frozenset[str]
@@ -110,10 +116,12 @@ class _Step:
 
     @property
     def is_equation(self) -> bool:
+        """True for an equation that does more than state a number."""
         return self.formula.kind == "equation" and not self.is_number
 
 
-def _step(f: Formula) -> _Step:
+def _describe_step(f: Formula) -> _Step:
+    """Return a formula as a `_Step`, with its symbols, its subject and the symbols it has derivatives of."""
     number = numeric_of(f)
     subject = number.subject if number is not None else _solved_for(f)
     rates: dict[str, int] = {}
@@ -127,7 +135,7 @@ def _step(f: Formula) -> _Step:
 
 
 def _solved_for(f: Formula) -> Expr | None:
-    """What an equation is solved for: a symbol, else a side that is one construct, such as a derivative."""
+    """Return the side of an equation that is a lone symbol, else a lone construct such as `dv/dt`; else None."""
     if f.kind != "equation":
         return None
     return subject_of(f) or next((member for member in f.members if is_subject(member)), None)
@@ -136,20 +144,22 @@ def _solved_for(f: Formula) -> Expr | None:
 _Steps = Sequence[_Step]
 
 
-def _origins(steps: _Steps, place: int, given: frozenset[str], context: Context) -> Iterator[tuple[int, str]]:
-    """What a formula was derived from, by the first rule that says anything."""
+def _find_origins(steps: _Steps, place: int, given: frozenset[str], context: Context) -> Iterator[tuple[int, str]]:
+    """Yield (index, rule) of the earlier formulas that formula number `place` was derived from; one rule at most."""
     step = steps[place]
     if step.is_number:
-        yield from _of_number(steps, place, given)
+        yield from _origins_of_number(steps, place, given)
         return
     before = [k for k in range(place) if not steps[k].is_number]
     if not step.is_equation:  # an inequality, a proportionality: of what its symbols stand in
-        yield from ((k, "special") for k in _last(before, lambda k: bool(step.names) and step.names <= steps[k].names))
+        yield from (
+            (k, "special") for k in _last_matching(before, lambda k: bool(step.names) and step.names <= steps[k].names)
+        )
         return
     before = [k for k in before if steps[k].is_equation]
-    choices = list(_choices(steps, before, step.names))
+    choices = list(_premise_choices(steps, before, step.names))
     for choice in choices[:MAX_TRIED]:
-        if follows(step.formula, [steps[k].formula for k in choice], context):
+        if is_entailed(step.formula, [steps[k].formula for k in choice], context):
             yield from ((k, "follows") for k in choice)
             return
     rules = (
@@ -162,21 +172,21 @@ def _origins(steps: _Steps, place: int, given: frozenset[str], context: Context)
         ),
     )
     for rule, holds in rules:
-        if found := _last(before, holds):
+        if found := _last_matching(before, holds):
             yield from ((k, rule) for k in found)
             return
     if fitting := next((choice for choice in choices if _eliminates(steps, choice, step.names)), ()):
         yield from ((k, "eliminated") for k in fitting)
         return
-    shared = _last(before, lambda k: len(step.names) >= _MIN_SHARED and step.names <= steps[k].names)
+    shared = _last_matching(before, lambda k: len(step.names) >= _MIN_SHARED and step.names <= steps[k].names)
     yield from ((k, "special") for k in shared)
 
 
-def _choices(steps: _Steps, before: Sequence[int], names: frozenset[str]) -> Iterator[tuple[int, ...]]:
-    """Premises that may give a formula by elimination, fewest and latest first.
+def _premise_choices(steps: _Steps, before: Sequence[int], names: frozenset[str]) -> Iterator[tuple[int, ...]]:
+    """Yield sets of earlier formulas that may together give a formula with the symbols `names`, smallest sets first.
 
-    They have all its symbols, and each symbol that is gone stands in two of them at least, but for one that may divide
-    out, as the mass does in `m v^2/2 = m g h`.
+    A set contains all of these symbols; any further symbol has to be eliminated, so it occurs in at least two formulas
+    of the set, except one that may divide out, as the mass does in `m v^2/2 = m g h`.
     """
     seen = 0
     for size in range(1, MAX_PREMISES + 1):
@@ -196,34 +206,41 @@ def _choices(steps: _Steps, before: Sequence[int], names: frozenset[str]) -> Ite
 
 
 def _eliminates(steps: _Steps, choice: Sequence[int], names: frozenset[str]) -> bool:
-    """Whether as many symbols are gone as so many equations can do without, each of them shared."""
+    """Return True if the n chosen equations share n - 1 symbols not in `names`, each in at least two of them."""
     own = [steps[k].names for k in choice]
     gone = frozenset().union(*own) - names
     return 0 < len(gone) == len(choice) - 1 and all(sum(name in each for each in own) > 1 for name in gone)
 
 
-def _last(places: Sequence[int], holds: Callable[[int], bool]) -> list[int]:
-    """The last place of which something holds, or nothing."""
+def _last_matching(places: Sequence[int], holds: Callable[[int], bool]) -> list[int]:
+    """Return the last of the indices for which `holds` is True, in a list; an empty list if there is none."""
     return next(([k] for k in reversed(places) if holds(k)), [])
 
 
-def _of_number(steps: _Steps, place: int, given: frozenset[str]) -> Iterator[tuple[int, str]]:
-    """The formula that a number is worked out from, and the values that go into it."""
+def _origins_of_number(steps: _Steps, place: int, given: frozenset[str]) -> Iterator[tuple[int, str]]:
+    """Yield (index, rule) of the formula that a stated number is computed from and of the values inserted into it."""
     name = steps[place].subject
     before = [k for k in range(place) if not steps[k].is_number]
     solved = [k for k in before if name and steps[k].subject == name]
     sources = solved or [k for k in before if name in steps[k].names]
     if not sources:
         return
-    settled = [k for k in sources if all(_settling(steps, place, each) for each in steps[k].names - given - {name})]
+    settled = [
+        k for k in sources if all(_steps_giving_value(steps, place, each) for each in steps[k].names - given - {name})
+    ]
     source = (settled or sources)[-1]
     yield source, "number"
     for each in sorted(steps[source].names - given - {name}):
-        yield from ((k, "value") for k in _settling(steps, place, each, given | {name}) if k != source)
+        yield from ((k, "value") for k in _steps_giving_value(steps, place, each, given | {name}) if k != source)
 
 
-def _settling(steps: _Steps, place: int, name: str, known: frozenset[str] = frozenset()) -> frozenset[int]:
-    """The formulas before a place that give a symbol its value: its number, or what it is solved for and theirs."""
+def _steps_giving_value(steps: _Steps, place: int, name: str, known: frozenset[str] = frozenset()) -> frozenset[int]:
+    """Return earlier steps that give a symbol its value: its number, or its formula and what gives that one's symbols.
+
+    Args:
+        place: index of the step that needs the value.
+        known: symbols whose value needs no step, such as givens.
+    """
     found: set[int] = set()
     waiting, passed = [name], set(known)
     while waiting:
@@ -231,16 +248,16 @@ def _settling(steps: _Steps, place: int, name: str, known: frozenset[str] = froz
         if wanted in passed:
             continue
         passed.add(wanted)
-        mine = [k for k in range(place) if steps[k].subject == wanted]
-        numbers = [k for k in mine if steps[k].is_number]
-        found.update((numbers or mine)[-1:])
-        if mine and not numbers:
-            waiting += sorted(steps[mine[-1]].names)
+        own_edges = [k for k in range(place) if steps[k].subject == wanted]
+        numbers = [k for k in own_edges if steps[k].is_number]
+        found.update((numbers or own_edges)[-1:])
+        if own_edges and not numbers:
+            waiting += sorted(steps[own_edges[-1]].names)
     return frozenset(found)
 
 
 def _is_rate_of(step: _Step, earlier: _Step) -> bool:
-    """Whether a formula is solved for what an earlier one has a derivative of, or the other way round."""
+    """Return True if a formula has a derivative of the earlier one's subject, or gives what the earlier one derives."""
     if any(name == earlier.subject for name in step.rates):
         return True
     left, right = (symbols(member) for member in step.formula.members[:2])
@@ -248,7 +265,12 @@ def _is_rate_of(step: _Step, earlier: _Step) -> bool:
 
 
 def _is_instance(steps: _Steps, place: int, earlier: int, given: frozenset[str]) -> bool:
-    """Whether an earlier formula becomes one by indices on its symbols: `v_f = g t_f` beside `v = g t`."""
+    """Return True if a formula is an earlier one with subscripts added to its symbols: `v_f = g t_f` of `v = g t`.
+
+    Args:
+        place, earlier: indices of the formula and of the earlier one.
+        given: symbols that the problem gives a value; the formula may have them besides.
+    """
     names, general = steps[place].names, steps[earlier].names
     new = names.difference(*(steps[k].names for k in range(place)))
     meant: dict[str, str] = {}
@@ -259,8 +281,8 @@ def _is_instance(steps: _Steps, place: int, earlier: int, given: frozenset[str])
     return bool(meant) and {meant.get(name, name) for name in names} - given <= general
 
 
-def _doubtful(steps: _Steps, place: int, given: frozenset[str]) -> tuple[int, ...]:
-    """An earlier formula that has all symbols of one but the new symbol that it is solved for: law or consequence."""
+def _possible_origins(steps: _Steps, place: int, given: frozenset[str]) -> tuple[int, ...]:
+    """Return the last earlier formula with all symbols of step `place` but the one that step is solved for."""
     step = steps[place]
     rest = step.names - {step.subject}
     if not step.is_equation or not step.subject or len(rest) < _MIN_SHARED or not rest - given:
@@ -268,13 +290,15 @@ def _doubtful(steps: _Steps, place: int, given: frozenset[str]) -> tuple[int, ..
     before = [k for k in range(place) if steps[k].is_equation]
     if any(step.subject in steps[k].names for k in before):
         return ()
-    return tuple(_last(before, lambda k: rest <= steps[k].names))
+    return tuple(_last_matching(before, lambda k: rest <= steps[k].names))
 
 
-def _join_loose(steps: _Steps, found: Sequence[dict[int, str]], finals: Collection[int], given: frozenset[str]) -> None:
-    r"""Give each formula that leads to no answer to one soon after it, or to the next answer.
+def _connect_loose_steps(
+    steps: _Steps, found: Sequence[dict[int, str]], finals: Collection[int], given: frozenset[str]
+) -> None:
+    r"""Add edges to `found` for each formula that no answer depends on: from a formula soon after, or the next answer.
 
-    A number goes into numbers only: `v = g t` does not rest on `v = 9.9\\,m/s`.
+    A number is inserted into numbers only: `v = g t` does not depend on `v = 9.9\,m/s`.
     """
     reached = set(finals)
     for place in range(len(steps) - 1, -1, -1):
@@ -299,9 +323,9 @@ def _join_loose(steps: _Steps, found: Sequence[dict[int, str]], finals: Collecti
         reached.update(found[place])
 
 
-def _is_implied(origin: int, mine: Mapping[int, str], found: Sequence[Mapping[int, str]]) -> bool:
-    """Whether an edge follows from the others of a formula."""
-    waiting = [other for other in mine if other > origin]
+def _is_implied(origin: int, own_edges: Mapping[int, str], found: Sequence[Mapping[int, str]]) -> bool:
+    """Return True if the origin of an edge is also reached through another edge of the same formula."""
+    waiting = [other for other in own_edges if other > origin]
     seen = set(waiting)
     while waiting:
         for earlier in found[waiting.pop()]:

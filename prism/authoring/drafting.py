@@ -1,13 +1,13 @@
-r"""A first reference DAG from a worked solution, by rule and for a person to correct.
+"""Draft a reference DAG from a worked solution, by rule and for a person to correct.
 
 Nodes are what the solution claims in its displays and boxes (in its text where it has neither): of a chain
-`a = b = c` each member that says something new of a, numbers that are worked out and no sums on the way. Two formulas
-that the engine takes for one become one node. Edges are those of `derivation`; finals are the boxes, else the last
-formula of each part, or what the author says the answer is.
+`a = b = c` each member that says something new about a, and computed numbers but no intermediate sums. Two formulas
+that are equivalent to the engine become one node. Edges come from `dependencies`; final answers are the boxes, else the
+last formula of each part, or what the author says the answer is.
 
-A draft is graded before it is handed out: a node that the linter faults, that the problem itself states or that the
-solution is not seen to state is left out, and the reason is told. So every draft loads, has no fault, and gives its
-own solution all points; what it cannot be is right about physics. Refused: guessing at formulas that stand in words.
+A draft is graded before it is returned: a node that the linter faults, that the problem itself states or that the
+solution does not match is left out, with the reason. So every draft loads, has no fault, and gives its own solution all
+points; what it cannot be is right about physics. Refused: guessing at formulas that are written in words.
 """
 
 from __future__ import annotations
@@ -18,37 +18,36 @@ from typing import Any
 
 from prism.algebra.expr import Formula, formula, symbol
 from prism.authoring.candidates import (
-    context_of,
-    faulty_nodes,
+    answer_index,
+    find_faulty_nodes,
     is_same_node,
     is_step,
-    node_of,
-    pieces_of,
-    place_of,
-    with_units_read,
+    node_candidate,
+    read_italic_units,
+    split_statement,
+    statement_context,
 )
-from prism.authoring.dependencies import RULES, Derivation, derivation_of
-from prism.equivalence.numbers import numeric_of
-from prism.equivalence.substitutions import subject_of
+from prism.authoring.dependencies import RULES, Dependencies, infer_dependencies
+from prism.equivalence.facts import numeric_of, subject_of
 from prism.errors import LatexSyntaxError, PrismError
-from prism.grading.located_claims import Saying, sayings_of
-from prism.grading.parts import Part, parts_of
+from prism.grading.located_claims import LocatedClaim, locate_claims
+from prism.grading.parts import Part, divide_into_parts
 from prism.grading.pipeline import grade
-from prism.grading.selection import REFUSALS
+from prism.grading.selection import WITHHELD_REASONS
 from prism.latex import Solution, extract, one_line
 from prism.physics.context import Context
-from prism.problem.given_nodes import given_nodes
+from prism.problem.given_nodes import find_given_nodes
 from prism.problem.schema import Problem
 from prism.problem.toml_writer import problem_toml
 
-MAX_NODES = 30  # a reference of more nobody reads; what stands before the last answers is kept
+MAX_NODES = 30  # a longer reference is not read; the formulas nearest before the answers stay
 LETTERS = "abcdefgh"  # parts that a problem may mark
-ANSWER = "ans"  # the name of an answer that has none
+ANSWER = "ans"  # symbol of an answer without a name
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
-    """A formula of the solution that became no node, and why."""
+class OmittedFormula:
+    """A formula of the solution that did not become a node, and the reason."""
 
     latex: str
     why: str
@@ -56,7 +55,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class DraftEdge:
-    """A node that another was derived from: its index, why in words, and whether another edge leads there too."""
+    """An edge to a prerequisite node: index of that node, reason in words, and whether other edges imply it."""
 
     origin: int
     why: str
@@ -65,15 +64,15 @@ class DraftEdge:
 
 @dataclass(frozen=True, slots=True)
 class DraftNode:
-    """One node of a draft.
+    """One node of a drafted problem, with the reasons for it and its edges.
 
     Attributes:
         latex: its formula.
-        letter: of the part that it answers, if the solution marks parts.
-        is_final: a final answer.
+        letter: of the part that it answers, if the solution marks parts; else empty.
+        is_final: it is a final answer.
         why: why it is a node, and why it is final, in words.
-        edges: the nodes that it was derived from; the file does not list those that are implied.
-        doubtful: indices of nodes that it may have been derived from as well.
+        edges: edges to its prerequisites; the file does not list those that are implied.
+        doubtful: indices of further nodes that it may have been derived from.
     """
 
     latex: str
@@ -86,22 +85,22 @@ class DraftNode:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A problem file made by rule.
+    """A problem file drafted by rule from a worked solution, with what was left out and why.
 
     Attributes:
         data: the keys of a problem file, as `load_problem` takes them.
         nodes: in index order, from 1.
-        left_out: in the order of the text.
-        remarks: what a person should know of the whole.
+        left_out: formulas that became no node, in the order of the text.
+        remarks: what a person should know about the draft as a whole.
     """
 
     data: Mapping[str, Any]
     nodes: tuple[DraftNode, ...]
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[OmittedFormula, ...]
     remarks: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON: the problem file, its nodes with reasons, and what was left out."""
+        """Return plain values for JSON: the problem file, its nodes with reasons, and what was left out."""
         return {
             "problem": dict(self.data),
             "nodes": [
@@ -119,14 +118,16 @@ class Draft:
         }  # fmt: skip
 
     def toml(self) -> str:
-        """The problem file, with a comment at each node that says how it came about."""
+        """Return the problem file as TOML, with a comment at each node that says where it comes from."""
         head = (
             "Drafted by rule from a worked solution. Nobody has checked it: look at each formula and each edge, then",
             "run `prism lint` on this file. Lines that begin with # are for you; the grader does not see them.",
             *(f"Note: {remark}" for remark in self.remarks),
             *(f"Left out: {one_line(each.latex)} ({each.why})" for each in self.left_out),
         )
-        return problem_toml(self.data, head=head, notes={k: _told(node) for k, node in enumerate(self.nodes, start=1)})
+        return problem_toml(
+            self.data, head=head, notes={k: _node_comments(node) for k, node in enumerate(self.nodes, start=1)}
+        )
 
 
 def draft(solution: Solution, *, problem: str = "", answers: Sequence[str] = (), name: str = "draft") -> Draft:
@@ -135,39 +136,39 @@ def draft(solution: Solution, *, problem: str = "", answers: Sequence[str] = (),
     Args:
         solution: the text of a worked solution, with LaTeX; or messages, or steps, as `grade` takes them.
         problem: its problem statement.
-        answers: the final answers, LaTeX, if they are known; otherwise the boxes or the last formulas are.
+        answers: the final answers in LaTeX, if known; by default the boxes, or the last formula of each part.
         name: the id of the problem.
 
     Errors:
         PrismError: no formula of the solution can be a node.
     """
     extraction = extract(solution)
-    setting = _Setting(name, problem, context_of(problem), _parts_told(problem, extraction.text))
+    problem_facts = _ProblemFacts(name, problem, statement_context(problem), _marked_parts(problem, extraction.text))
     found = [item for item in extraction if item.kind != "thinking"]
-    parts = parts_of(extraction.text, [part.letter for part in setting.parts])
-    sayings = _read(sayings_of(found, extraction.text, parts, (), setting.context)[0], setting.context)
-    left_out: list[_Gone] = []
-    found_here = list(_candidates(sayings, left_out, setting))
+    parts = divide_into_parts(extraction.text, [part.letter for part in problem_facts.parts])
+    claims = _read_units(locate_claims(found, extraction.text, parts, (), problem_facts.context), problem_facts.context)
+    left_out: list[_Skipped] = []
+    found_here = list(_collect_candidates(claims, left_out, problem_facts))
     if not found_here:  # a solution in sentences: take what they state
         left_out.clear()
-        found_here = list(_candidates(sayings, left_out, setting, in_sentences=True))
-    candidates = _merged(found_here, setting, left_out)
+        found_here = list(_collect_candidates(claims, left_out, problem_facts, in_sentences=True))
+    candidates = _merge_duplicates(found_here, problem_facts, left_out)
     remarks: list[str] = []
-    steps = _with_finals(candidates, [answer for answer in answers if answer.strip()], setting, remarks, left_out)
-    steps = _capped(steps, left_out)
-    return _settled(steps, extraction.text, setting, remarks, left_out)
+    steps = _mark_finals(candidates, [answer for answer in answers if answer.strip()], problem_facts, remarks, left_out)
+    steps = _limit_nodes(steps, left_out)
+    return _drop_rejected(steps, extraction.text, problem_facts, remarks, left_out)
 
 
-def _read(sayings: Sequence[Saying], context: Context) -> list[Saying]:
-    """What is said, with units told from symbols."""
-    readable = [saying.formula for saying in sayings if saying.formula is not None]
-    read = iter(with_units_read(readable, context))
-    return [saying if saying.formula is None else replace(saying, formula=next(read)) for saying in sayings]
+def _read_units(claims: Sequence[LocatedClaim], context: Context) -> list[LocatedClaim]:
+    """Return the claims with letters after a number (`5 m`) read as units, unless they are symbols elsewhere."""
+    readable = [claim.formula for claim in claims if claim.formula is not None]
+    read = iter(read_italic_units(readable, context))
+    return [claim if claim.formula is None else replace(claim, formula=next(read)) for claim in claims]
 
 
 @dataclass(frozen=True, slots=True)
-class _Setting:
-    """What is known of the problem before its nodes are; parts are those of its text."""
+class _ProblemFacts:
+    """The problem's name, statement, context and marked parts, as known before it has nodes."""
 
     name: str
     problem: str
@@ -177,15 +178,15 @@ class _Setting:
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A formula that may become a node.
+    """A formula of the solution that may become a node, with its position and the reasons for it.
 
     Attributes:
-        formula, latex: what is stated.
-        order: of its place in the text, and of its last one.
+        formula, latex: the formula, parsed and as text.
+        order: position in the text, last: position of its last repetition.
         is_boxed: a box gives it as an answer.
-        letter: of the part that it stands in.
-        why: in words.
-        is_final: it answers.
+        letter: of the part that it stands in; else empty.
+        why: why it is a node, in words.
+        is_final: it is a final answer.
     """
 
     formula: Formula
@@ -199,61 +200,67 @@ class _Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class _Gone:
-    """What was left out, and where it stood."""
+class _Skipped:
+    """An omitted formula, with its position in the text for sorting."""
 
     order: int
-    left_out: LeftOut
+    left_out: OmittedFormula
 
 
-def _parts_told(problem: str, text: str) -> tuple[Part, ...]:
-    """The parts that a problem marks from (a) on, if the solution marks two of them at least."""
+def _marked_parts(problem: str, text: str) -> tuple[Part, ...]:
+    """Return the parts (a), (b) ... of the problem statement; empty unless the solution marks at least two of them."""
     asked: tuple[Part, ...] = ()
     for n in range(2, len(LETTERS) + 1):
-        parts = tuple(part for part in parts_of(problem, LETTERS[:n]) if part.letter)
+        parts = tuple(part for part in divide_into_parts(problem, LETTERS[:n]) if part.letter)
         distinct = {part.start for part in parts}  # a letter that is not marked stands where the one before it does
         if [part.letter for part in parts] == list(LETTERS[:n]) and len(distinct) == n:
             asked = parts
-    answered = {part.letter for part in parts_of(text, [part.letter for part in asked]) if part.letter}
+    answered = {part.letter for part in divide_into_parts(text, [part.letter for part in asked]) if part.letter}
     return asked if len(answered) > 1 else ()
 
 
 # Candidates. ----------------------------------------------------------------------------------------------------
 
 
-def _candidates(
-    sayings: Sequence[Saying], left_out: list[_Gone], setting: _Setting, *, in_sentences: bool = False
+def _collect_candidates(
+    claims: Sequence[LocatedClaim],
+    left_out: list[_Skipped],
+    problem_facts: _ProblemFacts,
+    *,
+    in_sentences: bool = False,
 ) -> Iterator[_Candidate]:
-    """What the displays and boxes of a solution state, taken apart into formulas of two members."""
-    for saying in sayings:
-        is_boxed = saying.located.kind == "boxed"
-        is_set_off = is_boxed or saying.located.kind == "display"
-        if not (is_set_off or in_sentences) and (saying.formula is None or not is_step(saying.formula)):
+    """Yield the candidates that displays and boxes state, chains split into equations; others go to `left_out`."""
+    for claim in claims:
+        is_boxed = claim.located.kind == "boxed"
+        is_set_off = is_boxed or claim.located.kind == "display"
+        if not (is_set_off or in_sentences) and (claim.formula is None or not is_step(claim.formula)):
             continue
-        if saying.formula is None:
-            left_out.append(_Gone(saying.order, LeftOut(saying.located.latex, f"not read: {one_line(saying.fault)}")))
+        if claim.formula is None:
+            left_out.append(
+                _Skipped(claim.order, OmittedFormula(claim.located.latex, f"not read: {one_line(claim.fault)}"))
+            )
             continue
-        if saying.located.in_passing and not in_sentences:
-            left_out.append(_Gone(saying.order, LeftOut(saying.located.latex, "said in passing")))
+        if claim.located.in_passing and not in_sentences:
+            left_out.append(_Skipped(claim.order, OmittedFormula(claim.located.latex, "said in passing")))
             continue
-        pieces = list(pieces_of(saying.formula))
+        pieces = list(split_statement(claim.formula))
         for stated in pieces:
             if isinstance(stated, str):
-                left_out.append(_Gone(saying.order, LeftOut(saying.located.latex, stated)))
+                left_out.append(_Skipped(claim.order, OmittedFormula(claim.located.latex, stated)))
                 continue
-            said = _with_subject(stated) if is_boxed else stated
-            picked = node_of(said, saying.located.latex, setting.context, is_whole=said is saying.formula)
+            said = _name_answer(stated) if is_boxed else stated
+            picked = node_candidate(said, claim.located.latex, problem_facts.context, is_whole=said is claim.formula)
             if picked.why_not:
-                left_out.append(_Gone(saying.order, LeftOut(picked.latex, picked.why_not)))
+                left_out.append(_Skipped(claim.order, OmittedFormula(picked.latex, picked.why_not)))
                 continue
-            how = {"boxed": "in a box", "display": "displayed"}.get(saying.located.kind, "in the text")
-            letter = saying.letters[0] if len(saying.letters) == 1 else ""
-            is_end = saying.formula.kind != "chain" or stated is pieces[-1]  # of a chain in a box its end is the answer
-            yield _Candidate(said, picked.latex, saying.order, saying.order, is_boxed and is_end, letter, (how,))
+            how = {"boxed": "in a box", "display": "displayed"}.get(claim.located.kind, "in the text")
+            letter = claim.letters[0] if len(claim.letters) == 1 else ""
+            is_end = claim.formula.kind != "chain" or stated is pieces[-1]  # of a chain in a box its end is the answer
+            yield _Candidate(said, picked.latex, claim.order, claim.order, is_boxed and is_end, letter, (how,))
 
 
-def _with_subject(f: Formula) -> Formula:
-    """An answer without a name gets one."""
+def _name_answer(f: Formula) -> Formula:
+    """Return `ans = x` for a bare boxed expression `x`; any other formula as it is."""
     if f.kind != "expression" or f.members[0].op in ("sym", "list"):
         return f
     return formula((symbol(ANSWER), f.members[0]), ("=",), f.latex, f.depends)
@@ -262,22 +269,23 @@ def _with_subject(f: Formula) -> Formula:
 # One node for what is one formula. -------------------------------------------------------------------------------
 
 
-def _merged(found: Sequence[_Candidate], setting: _Setting, left_out: list[_Gone]) -> list[_Candidate]:
-    """Candidates without repetitions.
+def _merge_duplicates(
+    found: Sequence[_Candidate], problem_facts: _ProblemFacts, left_out: list[_Skipped]
+) -> list[_Candidate]:
+    """Return the candidates with equivalent ones merged into one; the formulas dropped go to `left_out`.
 
-    The place is that of the first, since what stands between may rest on it; the form is the one that is solved for a
-    symbol. To the engine both are one.
+    The position is that of the first, since formulas after it may depend on it; the form is one solved for a symbol.
     """
     kept: list[_Candidate] = []
     for each in found:
-        at = next((k for k, other in enumerate(kept) if _is_same(other, each, setting.context)), None)
+        at = next((k for k, other in enumerate(kept) if _is_same_candidate(other, each, problem_facts.context)), None)
         if at is None:
             kept.append(each)
             continue
         other = kept[at]
         better = each if not _is_solved(other.formula) and _is_solved(each.formula) else other
         gone = other if better is each else each
-        left_out.append(_Gone(gone.order, LeftOut(gone.latex, f"the same as {better.latex}")))
+        left_out.append(_Skipped(gone.order, OmittedFormula(gone.latex, f"the same as {better.latex}")))
         kept[at] = replace(
             better, order=other.order, last=each.last, is_boxed=other.is_boxed or each.is_boxed,
             letter=each.letter if each.is_boxed else other.letter, why=tuple(dict.fromkeys(other.why + each.why)),
@@ -286,25 +294,34 @@ def _merged(found: Sequence[_Candidate], setting: _Setting, left_out: list[_Gone
 
 
 def _is_solved(f: Formula) -> bool:
+    """Return True if a formula states a number or has a symbol alone on one side."""
     return numeric_of(f) is not None or subject_of(f) is not None
 
 
-def _is_same(one: _Candidate, other: _Candidate, context: Context) -> bool:
-    """Whether two candidates are one node; a number of one part is none of another."""
-    apart = one.letter != other.letter and one.letter and other.letter and numeric_of(one.formula) is not None
-    return not apart and is_same_node(one.formula, other.formula, context)
+def _is_same_candidate(a: _Candidate, b: _Candidate, context: Context) -> bool:
+    """Return True if two candidates make one node; equal numbers of different parts do not."""
+    apart = a.letter != b.letter and a.letter and b.letter and numeric_of(a.formula) is not None
+    return not apart and is_same_node(a.formula, b.formula, context)
 
 
 # Answers. ---------------------------------------------------------------------------------------------------------
 
 
-def _with_finals(
-    found: list[_Candidate], answers: Sequence[str], setting: _Setting, remarks: list[str], left_out: list[_Gone]
+def _mark_finals(
+    found: list[_Candidate],
+    answers: Sequence[str],
+    problem_facts: _ProblemFacts,
+    remarks: list[str],
+    left_out: list[_Skipped],
 ) -> list[_Candidate]:
-    """The candidates up to the last answer, with the answers marked."""
+    """Return the candidates up to the last answer, with the final answers marked; the rest goes to `left_out`.
+
+    Errors:
+        PrismError: there are no candidates.
+    """
     if not found:
-        raise PrismError("no formula of the solution can be a node; " + _reasons(left_out))
-    places, why = _answers_told(found, answers, setting, remarks), "it is the answer that was named"
+        raise PrismError("no formula of the solution can be a node; " + _reasons_text(left_out))
+    places, why = _positions_of_answers(found, answers, problem_facts, remarks), "it is the answer that was named"
     if not places:
         places, why = {k for k, each in enumerate(found) if each.is_boxed}, "the answer stands in a box"
     if not places:
@@ -317,17 +334,21 @@ def _with_finals(
     end = max((each for each in marked if each.is_final), key=lambda each: each.last)
     marked = sorted((replace(each, order=each.last) if each is end else each for each in marked), key=lambda e: e.order)
     at = max(k for k, each in enumerate(marked) if each.is_final)
-    left_out += [_Gone(each.order, LeftOut(each.latex, "it stands below the last answer")) for each in marked[at + 1 :]]
+    left_out += [
+        _Skipped(each.order, OmittedFormula(each.latex, "it stands below the last answer")) for each in marked[at + 1 :]
+    ]
     return marked[: at + 1]
 
 
-def _answers_told(found: list[_Candidate], answers: Sequence[str], setting: _Setting, remarks: list[str]) -> set[int]:
-    """The places of the candidates that say what the author says is the answer; of one that none says a remark."""
+def _positions_of_answers(
+    found: list[_Candidate], answers: Sequence[str], problem_facts: _ProblemFacts, remarks: list[str]
+) -> set[int]:
+    """Return the indices of the candidates that state the given answers; an answer not stated adds a remark."""
     places: set[int] = set()
     formulas = [each.formula for each in found]
     for answer in answers:
         try:
-            at = place_of(answer, formulas, setting.context)
+            at = answer_index(answer, formulas, problem_facts.context)
         except LatexSyntaxError as error:
             remarks.append(f"the answer {one_line(answer)} is not read: {one_line(str(error))}")
             continue
@@ -338,44 +359,52 @@ def _answers_told(found: list[_Candidate], answers: Sequence[str], setting: _Set
     return places
 
 
-def _capped(found: list[_Candidate], left_out: list[_Gone]) -> list[_Candidate]:
-    """At most `MAX_NODES`: all answers, and the last formulas before them."""
+def _limit_nodes(found: list[_Candidate], left_out: list[_Skipped]) -> list[_Candidate]:
+    """Return at most `MAX_NODES` candidates: all final answers, and of the others the last in the text."""
     finals = [each for each in found if each.is_final]
     n_free = max(MAX_NODES - len(finals), 0)
     others = [each for each in found if not each.is_final]
     dropped = others[: max(len(others) - n_free, 0)]
     why = f"more than {MAX_NODES} nodes"
-    left_out += [_Gone(each.order, LeftOut(each.latex, why)) for each in dropped]
+    left_out += [_Skipped(each.order, OmittedFormula(each.latex, why)) for each in dropped]
     return [each for each in found if each not in dropped]
 
 
 # The checks. ------------------------------------------------------------------------------------------------------
 
 
-def _settled(steps: list[_Candidate], text: str, setting: _Setting, remarks: list[str], left_out: list[_Gone]) -> Draft:
-    """The draft, once nothing is left that the checks refuse; each round leaves out a node at least."""
+def _drop_rejected(
+    steps: list[_Candidate], text: str, problem_facts: _ProblemFacts, remarks: list[str], left_out: list[_Skipped]
+) -> Draft:
+    """Build the draft; leave out the nodes that loader, linter or grader reject, and repeat until none is rejected.
+
+    Errors:
+        PrismError: no node is left.
+    """
     while True:
-        derived = derivation_of([each.formula for each in steps], _finals(steps), setting.context)
-        data = _data(steps, derived, setting)
-        refused = _refused(data, text)
+        derived = infer_dependencies([each.formula for each in steps], _final_positions(steps), problem_facts.context)
+        data = _problem_data(steps, derived, problem_facts)
+        refused = _rejected_nodes(data, text)
         if not refused:
             break
-        left_out += [_Gone(each.order, LeftOut(each.latex, refused[k])) for k, each in enumerate(steps) if k in refused]
-        steps = _without(steps, refused, remarks)
+        left_out += [
+            _Skipped(each.order, OmittedFormula(each.latex, refused[k])) for k, each in enumerate(steps) if k in refused
+        ]
+        steps = _without_refused(steps, refused, remarks)
         if not steps:
-            raise PrismError("no formula of the solution can be a node; " + _reasons(left_out))
+            raise PrismError("no formula of the solution can be a node; " + _reasons_text(left_out))
     gone = tuple(each.left_out for each in sorted(left_out, key=lambda each: each.order))
-    nodes = _nodes(steps, derived)
-    told = {"left_out": [{"formula": each.latex, "why": each.why} for each in gone], "remarks": list(remarks)}
+    nodes = _draft_nodes(steps, derived)
+    notes = {"left_out": [{"formula": each.latex, "why": each.why} for each in gone], "remarks": list(remarks)}
     data["metadata"] = {
         "drafted": "by rule from a worked solution; not checked by a person",
-        **{key: value for key, value in told.items() if value},
+        **{key: value for key, value in notes.items() if value},
     }
     return Draft(data, nodes, gone, tuple(remarks))
 
 
-def _without(steps: Sequence[_Candidate], refused: Collection[int], remarks: list[str]) -> list[_Candidate]:
-    """The candidates that are left; where an answer is not, the last formula before it in its part stands for it."""
+def _without_refused(steps: Sequence[_Candidate], refused: Collection[int], remarks: list[str]) -> list[_Candidate]:
+    """Return the candidates that are not refused; for a refused answer an earlier formula of its part becomes final."""
     kept = [each for k, each in enumerate(steps) if k not in refused]
     for k in sorted(refused):
         lost = steps[k]
@@ -391,29 +420,36 @@ def _without(steps: Sequence[_Candidate], refused: Collection[int], remarks: lis
 
 
 def _as_final(each: _Candidate) -> _Candidate:
+    """Return the candidate marked as a final answer."""
     return replace(each, is_final=True, why=(*each.why, "it is the last formula"))
 
 
-def _finals(steps: Sequence[_Candidate]) -> set[int]:
+def _final_positions(steps: Sequence[_Candidate]) -> set[int]:
+    """Return the indices of the final answers among the candidates."""
     return {k for k, each in enumerate(steps) if each.is_final}
 
 
-def _refused(data: Mapping[str, Any], text: str) -> dict[int, str]:
-    """Places of nodes that are no good, with the reason: faults, what the problem states, what is not matched."""
-    faults, problem = faulty_nodes(data)
+def _rejected_nodes(data: Mapping[str, Any], text: str) -> dict[int, str]:
+    """Return the reason, by position, for each node that is faulty, given by the problem or not in the solution."""
+    faults, problem = find_faulty_nodes(data)
     if faults or problem is None:
         return faults
-    given = {each.index - 1: f"the problem states it ({each.where})" for each in given_nodes(problem)}
+    given = {each.index - 1: f"the problem states it ({each.where})" for each in find_given_nodes(problem)}
     if given and len(given) < len(problem.nodes):
         return given
-    return _not_stated(problem, text)
+    return _nodes_not_stated(problem, text)
 
 
-def _not_stated(problem: Problem, text: str) -> dict[int, str]:
-    """Nodes that their own solution is not seen to state, unless that would leave none."""
+def _nodes_not_stated(problem: Problem, text: str) -> dict[int, str]:
+    """Return (by position) why the solution itself does not match a node; empty if it matches no node at all."""
     result = grade(problem, text)
     missed = [node.index for node in problem.nodes if node.index not in result.matched]
-    why = {index: REFUSALS[reason] for item in result.formulas for index, reason in item.withheld if index in missed}
+    why = {
+        index: WITHHELD_REASONS[reason]
+        for item in result.formulas
+        for index, reason in item.withheld
+        if index in missed
+    }
     if len(missed) == len(problem.nodes):
         return {}
     return {index - 1: why.get(index, "the solution is not seen to state it") for index in missed}
@@ -422,8 +458,8 @@ def _not_stated(problem: Problem, text: str) -> dict[int, str]:
 # The file. --------------------------------------------------------------------------------------------------------
 
 
-def _data(steps: Sequence[_Candidate], derived: Derivation, setting: _Setting) -> dict[str, Any]:
-    """The keys of a problem file."""
+def _problem_data(steps: Sequence[_Candidate], derived: Dependencies, problem_facts: _ProblemFacts) -> dict[str, Any]:
+    """Return the content of a problem file as a dictionary: id, text, parts and nodes with dependencies."""
     standard: list[dict[str, Any]] = []
     for k, each in enumerate(steps):
         node: dict[str, Any] = {
@@ -433,12 +469,12 @@ def _data(steps: Sequence[_Candidate], derived: Derivation, setting: _Setting) -
         if each.is_final:
             node["is_final_answer"] = True
         standard.append(node)
-    data: dict[str, Any] = {"id": setting.name, "context": setting.problem, "grading_standard": standard}
-    if setting.parts:
-        data["context"] = setting.problem[: setting.parts[0].start]
+    data: dict[str, Any] = {"id": problem_facts.name, "context": problem_facts.problem, "grading_standard": standard}
+    if problem_facts.parts:
+        data["context"] = problem_facts.problem[: problem_facts.parts[0].start]
         data["subquestions"] = [
-            {"letter": part.letter, "subproblem": setting.problem[part.start : part.end].strip()}
-            for part in setting.parts
+            {"letter": part.letter, "subproblem": problem_facts.problem[part.start : part.end].strip()}
+            for part in problem_facts.parts
         ]
         for node, each in zip(standard, steps, strict=True):
             if each.letter and each.is_final:
@@ -446,17 +482,18 @@ def _data(steps: Sequence[_Candidate], derived: Derivation, setting: _Setting) -
     return data
 
 
-def _nodes(steps: Sequence[_Candidate], derived: Derivation) -> tuple[DraftNode, ...]:
+def _draft_nodes(steps: Sequence[_Candidate], derived: Dependencies) -> tuple[DraftNode, ...]:
+    """Return the nodes of the draft with edges and reasons in words; indices count from 1."""
     found = []
     for each, edges, doubtful in zip(steps, derived.edges, derived.doubtful, strict=True):
-        told = tuple(DraftEdge(edge.origin + 1, RULES[edge.rule], edge.is_implied) for edge in edges)
+        own_edges = tuple(DraftEdge(edge.origin + 1, RULES[edge.rule], edge.is_implied) for edge in edges)
         maybe = tuple(place + 1 for place in doubtful)
-        found.append(DraftNode(each.latex, each.letter, each.is_final, each.why, told, maybe))
+        found.append(DraftNode(each.latex, each.letter, each.is_final, each.why, own_edges, maybe))
     return tuple(found)
 
 
-def _told(node: DraftNode) -> tuple[str, ...]:
-    """The comment lines above a node."""
+def _node_comments(node: DraftNode) -> tuple[str, ...]:
+    """Return the comment lines above a node in the file: why it is a node, and the reason for each edge."""
     lines = ["Node: " + "; ".join(node.why)]
     by_reason: dict[str, list[str]] = {}
     for edge in node.edges:
@@ -466,6 +503,7 @@ def _told(node: DraftNode) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _reasons(left_out: Sequence[_Gone]) -> str:
-    told = dict.fromkeys(each.left_out.why for each in left_out)
-    return "; ".join(list(told)[:5]) if told else "it has none that is displayed, boxed or in dollars"
+def _reasons_text(left_out: Sequence[_Skipped]) -> str:
+    """Return the distinct reasons for omitted formulas, at most five, as one text for an error message."""
+    reasons = dict.fromkeys(each.left_out.why for each in left_out)
+    return "; ".join(list(reasons)[:5]) if reasons else "it has none that is displayed, boxed or in dollars"

@@ -1,7 +1,7 @@
-"""Names that nothing introduces, and the name that was meant where one is a slip of the pen.
+"""Find symbols that nothing introduces, and the symbol that was meant where one is a misspelling.
 
 A solution cannot know what a reference calls by a name of its own, so such a node is matched only by a renaming, if at
-all. Only names in the index are taken for slips: v_t and V_t are two quantities, v_{emtpy} is one with v_{empty}.
+all. Only subscripts are tested for misspellings: v_t and V_t are two quantities, v_{emtpy} is v_{empty}.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from prism.algebra.expr import Formula, plain_parts, symbols, symbols_of, walk
-from prism.equivalence.substitutions import may_be_read
-from prism.problem.given_nodes import said_names
+from prism.equivalence.context_facts import may_mean_constant
+from prism.problem.given_nodes import mentioned_symbols
 from prism.problem.schema import Problem, formulas_of
 
 MIN_NAME, MIN_WORD = 3, 4  # letters of a name, and of a word in it, that may be a slip: shorter ones are like others
@@ -23,13 +23,13 @@ _WORDS = re.compile(r"([A-Za-z]+)")
 
 
 @dataclass(frozen=True, slots=True)
-class LonelyNames:
-    """Symbols that stand once in all nodes, and nowhere else in the problem.
+class UndefinedNames:
+    """The symbols of one node that occur once in all nodes and nowhere else in the problem.
 
     Attributes:
-        node: index of the node they stand in.
-        names: those like no other.
-        slips: those that are like another name, each with that.
+        node: index of their node.
+        names: symbols without a similar one.
+        slips: pairs of a symbol and the similar one that was probably meant.
     """
 
     node: int
@@ -39,12 +39,12 @@ class LonelyNames:
 
 @dataclass(frozen=True, slots=True)
 class UnusedName:
-    """A name of the file's tables that stands neither in a node nor in the text.
+    """A name in the tables `givens` or `symbols` that occurs neither in a node nor in the text.
 
     Attributes:
         table: `givens` or `symbols`.
         name: as the parser spells it.
-        near: the name that was meant, or empty.
+        near: the similar name that was probably meant, or empty.
     """
 
     table: str
@@ -52,54 +52,60 @@ class UnusedName:
     near: str
 
 
-def lonely_names(problem: Problem) -> tuple[LonelyNames, ...]:
-    """Symbols that nothing introduces, by node.
+def find_undefined_names(problem: Problem) -> tuple[UndefinedNames, ...]:
+    """Return, for each node that has some, the symbols that nothing introduces: neither text, table nor another node.
 
-    One that stands twice in a node may be its own, as the a of an integral that a table gives.
+    A symbol that occurs twice in a node may be its own, as the a of an integral that a table gives.
     """
     if not problem.context.declared:
         return ()  # a problem without a text introduces nothing
-    written = {node.index: [name for f in formulas_of(node)[:1] for name in _written(f)] for node in problem.nodes}
+    written = {
+        node.index: [name for f in formulas_of(node)[:1] for name in _symbol_occurrences(f)] for node in problem.nodes
+    }
     count = Counter(name for names in written.values() for name in names)
-    known = problem.context.declared.union(*(_introduced(f) for node in problem.nodes for f in formulas_of(node)))
+    known = problem.context.declared.union(
+        *(_symbols_introduced_by(f) for node in problem.nodes for f in formulas_of(node))
+    )
     found = []
     for index, names in written.items():
         lonely = [name for name in names if count[name] == 1 and name not in known]
-        lonely = [name for name in lonely if not (may_be_read(name, problem.context) or _NO_QUANTITY.fullmatch(name))]
-        meant = {name: _meant(name, (known | count.keys()) - {name}) for name in lonely}
+        lonely = [
+            name for name in lonely if not (may_mean_constant(name, problem.context) or _NO_QUANTITY.fullmatch(name))
+        ]
+        meant = {name: _similar_name(name, (known | count.keys()) - {name}) for name in lonely}
         slips = tuple((name, near) for name, near in meant.items() if near)
         if lonely:
-            found.append(LonelyNames(index, tuple(name for name in lonely if not meant[name]), slips))
+            found.append(UndefinedNames(index, tuple(name for name in lonely if not meant[name]), slips))
     return tuple(found)
 
 
-def unused_names(problem: Problem) -> tuple[UnusedName, ...]:
-    """Givens and declared symbols of which nobody speaks."""
+def find_unused_names(problem: Problem) -> tuple[UnusedName, ...]:
+    """Return the givens and declared symbols that occur in no formula and nowhere in the text."""
     context = problem.context
     spoken = [f for node in problem.nodes for f in formulas_of(node)]
-    used = said_names(problem).union(*(symbols_of(f) for f in (*spoken, *context.definitions)))
+    used = mentioned_symbols(problem).union(*(symbols_of(f) for f in (*spoken, *context.definitions)))
     tables = (("givens", context.givens), ("symbols", context.symbols))
     return tuple(
-        UnusedName(key, name, _meant(name, used)) for key, table in tables for name in table if name not in used
+        UnusedName(key, name, _similar_name(name, used)) for key, table in tables for name in table if name not in used
     )
 
 
-def _written(f: Formula) -> Iterator[str]:
-    """Symbols of a formula, as often as they stand in it."""
+def _symbol_occurrences(f: Formula) -> Iterator[str]:
+    """Yield the symbols of a formula, each as often as it occurs."""
     nodes = (inner for part in plain_parts(f) for member in part.members for inner in walk(member))
     return (inner.name for inner in nodes if inner.op == "sym")
 
 
-def _introduced(f: Formula) -> frozenset[str]:
-    r"""Symbols that a formula says the meaning of: bound variables, and one alone on a side, as in `\omega^2 = g/l`."""
+def _symbols_introduced_by(f: Formula) -> frozenset[str]:
+    r"""Return the symbols that a formula defines: bound variables, and the only symbol of a side: `\omega^2 = g/l`."""
     nodes = [inner for part in plain_parts(f) for member in part.members for inner in walk(member)]
     bound = symbols(*(inner.args[1] for inner in nodes if inner.op in _BINDING and len(inner.args) > 1))
     sides = (symbols(member) for part in plain_parts(f) if len(part.members) > 1 for member in part.members)
     return bound.union(*(side for side in sides if len(side) == 1))
 
 
-def _meant(name: str, others: Iterable[str]) -> str:
-    """The name that was meant: its index is the same but for case, or for one letter of a word; empty if none is."""
+def _similar_name(name: str, others: Iterable[str]) -> str:
+    """Return a name that differs from `name` in case only, or by one letter of a word; empty if there is none."""
     if len(name) < MIN_NAME:
         return ""
     head = name.partition("_")[0]
@@ -108,7 +114,7 @@ def _meant(name: str, others: Iterable[str]) -> str:
 
 
 def _is_misspelt(name: str, other: str) -> bool:
-    """Whether two names differ in one word, by one letter too few, too many, wrong, or two of them swapped."""
+    """Return True if two names differ in one word only, by one letter missing, added or wrong, or two swapped."""
     one, two = _WORDS.split(name), _WORDS.split(other)
     apart = [(a, b) for a, b in zip(one, two, strict=False) if a != b]
     if len(one) != len(two) or len(apart) != 1:

@@ -1,16 +1,15 @@
-"""Why each formula of a solution earned what it earned, as one person would tell another.
+"""Explain in sentences why each formula of a solution earned what it earned.
 
-Nothing is decided here: a grade holds all that was read and found, and this puts it into sentences.
+Nothing is decided here: the grade and the diagnosis hold all results, and this module words them for one person.
 """
 
 from __future__ import annotations
 
-from prism.diagnosis.findings import Diagnosis, Finding
-from prism.equivalence.substitutions import STAGES
-from prism.equivalence.verdict import REASONS
-from prism.grading.pipeline import STRICT_STAGE
-from prism.grading.result import FLAGS, Grade, GradedFormula, Match, why
-from prism.grading.selection import REFUSALS
+from prism.diagnosis.findings import Diagnosis, FormulaDiagnosis
+from prism.equivalence.verdict import REASONS, STAGES
+from prism.grading.pipeline import LAST_STRICT_STAGE
+from prism.grading.result import FLAGS, Grade, GradedFormula, Match, reason_in_words
+from prism.grading.selection import WITHHELD_REASONS
 from prism.latex import one_line
 from prism.problem.schema import Problem
 
@@ -26,31 +25,33 @@ _ORIGINS = {"(problem)": "The problem defines {}.", "(solution)": "The solution 
 
 
 def explain(problem: Problem, grade: Grade, diagnosis: Diagnosis) -> str:
-    """The argument for every formula that asserts something, in the order of the text, and what nodes it leaves.
+    """Return a text that explains each formula that asserts something, then lists matched, credited and missing nodes.
 
-    Below a formula that matches no node stands what is wrong with it, if that is known, and at the end the first wrong
-    step.
+    Below a formula that matches no node stands its diagnosis, if there is one; the last line is the first wrong step.
     """
     nodes = {node.index: node.latex for node in problem.nodes}
     found = {each.position: each for each in diagnosis.findings}
-    told = [
-        _paragraph(item, nodes, grade, found.get(position))
+    paragraphs = [
+        _formula_paragraph(item, nodes, grade, found.get(position))
         for position, item in enumerate(grade.formulas)
         if item.status != "mention"
     ]
     matched = sorted(grade.matched)
     closed = [index for index in grade.credited if index not in grade.matched]
+    strict = f"{LAST_STRICT_STAGE} ({STAGES[LAST_STRICT_STAGE]})"
     last = (
-        f"Matched: {_listed(matched)}. Credited besides, because a matched node rests on them: {_listed(closed)}. "
-        f"Missing: {_listed(grade.missing)}.\n"
-        f"Score {grade.score}; {grade.score_strict} if matches beyond stage {STRICT_STAGE} ({STAGES[STRICT_STAGE]}) "
-        f"do not count. {grade.share_by_closure:.0%} of what it earns comes by way of prerequisites."
+        f"Matched: {_comma_list(matched)}. "
+        f"Credited besides, because a matched node rests on them: {_comma_list(closed)}. "
+        f"Missing: {_comma_list(grade.missing)}.\n"
+        f"Score {grade.score}; {grade.score_strict} if matches beyond stage {strict} do not count. "
+        f"{grade.share_by_closure:.0%} of what it earns comes by way of prerequisites."
     )
     noted = [f"Flag {flag}: {FLAGS[flag]}." for flag in grade.flags]
-    return "\n\n".join((*told, "\n".join((last, *noted)), _first_wrong(grade, diagnosis)))
+    return "\n\n".join((*paragraphs, "\n".join((last, *noted)), _first_wrong_line(grade, diagnosis)))
 
 
-def _first_wrong(grade: Grade, diagnosis: Diagnosis) -> str:
+def _first_wrong_line(grade: Grade, diagnosis: Diagnosis) -> str:
+    """Return a line that names the first wrong step and counts the formulas that stay undetermined."""
     n_open = diagnosis.n_open
     are_open = f"{n_open} formula{'s' * (n_open != 1)}"
     if diagnosis.first_wrong is None:
@@ -61,29 +62,31 @@ def _first_wrong(grade: Grade, diagnosis: Diagnosis) -> str:
     return f"First wrong step: {latex}    [{diagnosis.label}]{beside}"
 
 
-def _listed(nodes: list[int] | tuple[int, ...]) -> str:
+def _comma_list(nodes: list[int] | tuple[int, ...]) -> str:
+    """Join node indices as `1, 2, 3`; the word `none` if there are no indices."""
     return ", ".join(map(str, nodes)) or "none"
 
 
-def _paragraph(item: GradedFormula, nodes: dict[int, str], grade: Grade, found: Finding | None) -> str:
+def _formula_paragraph(item: GradedFormula, nodes: dict[int, str], grade: Grade, found: FormulaDiagnosis | None) -> str:
+    """Return the lines on one formula: matches, withheld matches with reasons, or the `found` diagnosis."""
     start, end = item.span
     lines = [f"{one_line(item.latex)}    [{item.kind}, characters {start} to {end}]"]
     for match in item.matches:
-        lines += [f"  says node {match.node}: {one_line(nodes[match.node])}", *_steps(match)]
+        lines += [f"  says node {match.node}: {one_line(nodes[match.node])}", *_match_lines(match)]
     lines += [
-        f"  says node {node}: {one_line(nodes[node])}\n    and does not count for it: {REFUSALS[reason]}."
+        f"  says node {node}: {one_line(nodes[node])}\n    and does not count for it: {WITHHELD_REASONS[reason]}."
         for node, reason in item.withheld
     ]
     if not (item.matches or item.withheld):
         lines.append(f"  matches no node ({item.status}): {REASONS.get(item.reason, item.reason)}.")
-        told = why(item)
-        if told != REASONS.get(item.reason, item.reason):
-            lines.append(f"    {one_line(told)}")
-    return "\n".join((*lines, *(_diagnosed(found, grade) if found else ())))
+        detail = reason_in_words(item)
+        if detail != REASONS.get(item.reason, item.reason):
+            lines.append(f"    {one_line(detail)}")
+    return "\n".join((*lines, *(_diagnosis_lines(found, grade) if found else ())))
 
 
-def _diagnosed(found: Finding, grade: Grade) -> list[str]:
-    """What is wrong with a formula; nothing where that is not known."""
+def _diagnosis_lines(found: FormulaDiagnosis, grade: Grade) -> list[str]:
+    """Return the lines that say what is wrong with a formula; empty if that is not known."""
     if found.status == "right":
         return [f"  Right, but no node: {found.detail}."]
     if found.source is not None:
@@ -96,20 +99,22 @@ def _diagnosed(found: Finding, grade: Grade) -> list[str]:
     return [f"  {sure}{beside} [{difference.label}]: {difference.full}", f"    Hint: {difference.hint}"]
 
 
-def steps_of(match: Match) -> tuple[str, ...]:
-    """What a match took, in order: each a sentence, the last one the reason."""
-    steps = [_sentence(said) for said in match.readings]
+def match_steps(match: Match) -> tuple[str, ...]:
+    """Return a match as sentences: each reading it needed (such as an expanded definition), then why it is a match."""
+    steps = [_reading_sentence(reading) for reading in match.readings]
     steps.append(f"{'With that: ' if steps else ''}{REASONS.get(match.reason, match.reason)}.")
     return tuple(f"{step[:1].upper()}{step[1:]}" for step in steps)
 
 
-def _steps(match: Match) -> list[str]:
-    numbered = [f"    {k}. {step}" for k, step in enumerate(steps_of(match), start=1)]
+def _match_lines(match: Match) -> list[str]:
+    """Return the `match_steps` of a match as numbered lines, with its stage."""
+    numbered = [f"    {k}. {step}" for k, step in enumerate(match_steps(match), start=1)]
     return [*numbered, f"    (stage {match.stage}: {STAGES[match.stage]})"]
 
 
-def _sentence(said: str) -> str:
-    kind, _, text = said.partition(": ")
+def _reading_sentence(reading: str) -> str:
+    """Return one entry `kind: text` of `Match.readings` as a sentence."""
+    kind, _, text = reading.partition(": ")
     if kind == "definition":
         head, _, origin = text.rpartition(" ")
         return _ORIGINS.get(origin, "Defined: {}.").format(head)

@@ -1,17 +1,17 @@
-r"""What is wrong with a solution, by rule: of each formula that matches no node what separates it from the nearest.
+"""Diagnose a graded solution by rule: for each formula that matches no node, what separates it from the nearest node.
 
-A difference is told as a fact only where it is shown by repair: one change of one part (`repairs`) makes the formula
-and a node equivalent by the rules that grade. Where no single change does, only two things are facts: units that
-cannot agree, and a chain whose links are refuted. All else is `undetermined`. A formula that matches no node need not
-be wrong, and is asked for that first:
+A difference is a fact only where a repair shows it: one change of one part (`repairs`) makes the formula equivalent to
+a node by the rules that grade. Without a repair only two things are facts: units that cannot agree, and a chain with a
+refuted link. Everything else is `undetermined`. A formula that matches no node need not be wrong, so it is tested in
+this order:
 
 1. A chain with a refuted link is wrong by itself.
-2. An identity, a value or a definition that the problem gives, and what follows from the nodes by putting one into
-   another are right: the reference only does not ask for them.
-3. What follows from an earlier wrong formula in the same way, or turns right by the same change, is no new mistake.
-4. A number is held against the number that is asked for.
-5. Then repairs are tried, at the missing nodes first and at the nearest of them: fewest symbols of one only, as a grade
-   has it. A repair at a further node beats a nearer node without one.
+2. An identity, a given, and what follows from the nodes by substituting one into another are right: the reference
+   merely does not ask for them.
+3. A formula that follows from an earlier wrong one in the same way, or is repaired by the same change, is no new error.
+4. Repairs are tried at the missing nodes first, nearest first: fewest unshared symbols, as in a grade. A repair at a
+   farther node beats a nearer node without one.
+5. A number is compared with the number that a node asks for; then the units of the formula are compared.
 
 | kind | what the student has wrong | label |
 |---|---|---|
@@ -54,56 +54,68 @@ from prism.algebra.expr import (
     symbols_of,
     traits_of,
 )
-from prism.diagnosis.consequences import follows_from, is_given, is_law, numbers_in, put_together, same, working_out
+from prism.diagnosis.consequences import (
+    are_equivalent,
+    combine_formulas,
+    find_source_formula,
+    is_symbolic_equation,
+    matches_any,
+    restates_given,
+    stated_values,
+)
 from prism.diagnosis.repairs import Change, changes_between, short_form
-from prism.diagnosis.wording import Difference, told
-from prism.equivalence.matching import number_of, says_nothing
-from prism.equivalence.numbers import Asked, Numeric, compare_numbers, measure, numeric_of, worked_out_number
+from prism.diagnosis.wording import Difference, describe_difference
+from prism.equivalence.facts import in_base_units, numeric_of, subject_of
+from prism.equivalence.features import claimed_number, dimension_fault, is_tautology
+from prism.equivalence.known_values import evaluate_with_units, implied_number
+from prism.equivalence.numbers import NumberSpec, compare_numbers
+from prism.equivalence.stated_numbers import Numeric
 from prism.equivalence.statements import statements_of
-from prism.equivalence.substitutions import inconsistency_of, resolved, subject_of
 from prism.errors import LatexSyntaxError, PrismError
-from prism.grading.chains import link_of
+from prism.grading.chain_links import check_link
 from prism.grading.claims import Claim
-from prism.grading.match_matrix import Outcome, Reference, Weighed, weighed
+from prism.grading.match_matrix import Cell, MatchMatrix, build_match_matrix
 from prism.grading.own_symbols import with_names
 from prism.grading.prepared import PreparedProblem, prepare
+from prism.grading.references import ReferenceNode
 from prism.grading.result import Grade, GradedFormula
-from prism.physics.context import Context, parse, values_of
-from prism.physics.units import Dimension
+from prism.physics.context import Context, given_values, parse
+from prism.physics.tables import Dimension
 from prism.problem.dag import ancestor_closure
 from prism.problem.schema import Problem
 
-MAX_NODES = 8  # that one formula is held against; beyond, nothing near is left
-MAX_APART = 4  # symbols that only one of two formulas has; a term that is missing has hardly more
-MAX_FORMS = 4  # of one formula: as it stands, with the solution's own definitions and names read
-MAX_VERIFIED = 24  # changes of a pair that the engine is asked about; candidates agree at a dozen points already
-MAX_SLIPS = 6  # symbols of one part that are asked whether they were taken for something else
-MAX_ALSO = 3  # other kinds of change that are told
-_OF_OTHERS = frozenset(("symbol", "quantity_missing", "quantity_extra", "term_missing", "term_extra"))
-"""Kinds in which a formula of something else differs: beside one that says the node they show no mistake."""
-_DECADES = 12  # powers of ten that a number may be off by
+MAX_NODES = 8  # nodes that one formula is compared with; farther ones share too few symbols
+MAX_UNSHARED = 4  # symbols that only one of two formulas has; a missing term hardly has more
+MAX_FORMS = 4  # readings of one formula: as written, with the solution's own definitions and names
+MAX_VERIFIED = 24  # changes of a pair that the engine verifies; each agrees at a dozen points already
+MAX_SLIPS = 6  # symbols of one part that are tried as the slip of a whole formula
+MAX_ALSO = 3  # other kinds of change that are reported
+_KINDS_BETWEEN_QUANTITIES = frozenset(("symbol", "quantity_missing", "quantity_extra", "term_missing", "term_extra"))
+"""Kinds that also separate formulas about different things: beside a matched node they show no mistake."""
+_DECADES = 12  # largest power of ten that is tried as the factor between two numbers
 _INHERITED = 3  # largest numerator and denominator of the power of a factor that a later step has taken over
 
-FINDINGS = ("wrong", "follows", "right", "undetermined")
-_UNIT_FACTORS = tuple(
+_UNIT_FACTORS = tuple(  # between units of time, speed, temperature scale, mass, energy
     Fraction(text) for text in ("60", "3600", "18/5", "24", "86400", "100", "1000", "4184/1000", "5/18")
 )
-_PI_OVER_180 = 0.017453292519943295
-_FACTORS = tuple(Fraction(text) for text in ("2", "3", "4", "3/2", "355/113", "710/113", "1420/113"))  # and of pi
+_FACTORS = tuple(
+    Fraction(text) for text in ("2", "3", "4", "3/2", "355/113", "710/113", "1420/113")
+)  # pi, 2pi, 4pi last
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """What is found of one formula that matches no node.
+class FormulaDiagnosis:
+    """What is wrong, if anything, with one formula of a solution that matches no node.
 
     Attributes:
-        position: of the formula in `Grade.formulas`.
-        latex, span: as there.
-        status: `wrong`; `follows`, from an earlier wrong one; `right`, but no node; `undetermined`.
-        difference: of a wrong one; of an undetermined one that a grade could not decide, what would make it a node.
+        position: index of the formula in `Grade.formulas`.
+        latex, span: as in `GradedFormula`.
+        status: `wrong`; `follows` (from an earlier wrong formula); `right`, but no node; `undetermined`.
+        difference: what separates a wrong formula from its node; for an undetermined formula that the grade left
+            undecided, the change that would make it a node.
         source: position of the wrong formula that it follows from; else None.
         nearest: index of the nearest node, or None.
-        detail: for a person: why it is right, or what is known of it.
+        detail: for a person: why it is right, or what is known about it.
     """
 
     position: int
@@ -116,7 +128,7 @@ class Finding:
     detail: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; the keys are those of the attributes."""
+        """Return plain values for JSON; the keys are the attribute names."""
         return {
             "position": self.position, "latex": self.latex, "span": list(self.span), "status": self.status,
             "difference": self.difference and self.difference.to_dict(), "source": self.source,
@@ -126,25 +138,25 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """What is wrong with a solution.
+    """The diagnosis of a graded solution: a finding for each formula without a node, and the first wrong step.
 
     Attributes:
-        problem_id, sample_id: of the grade.
-        findings: of every formula that asserts something and matches no node, in the order of the text.
-        first_wrong: position of the first wrong one in `Grade.formulas`; None if nothing is known to be wrong.
-        label: of its difference; `undetermined` if there is none.
-        n_open: formulas before it, or in all, of which it could not be told whether they are right.
+        problem_id, sample_id: as in the grade.
+        findings: one per formula that asserts something and matches no node, in the order of the text.
+        first_wrong: position of the first wrong formula in `Grade.formulas`; None if no formula is known to be wrong.
+        label: label of its difference; `undetermined` if there is none.
+        n_open: number of undetermined formulas before the first wrong one, or in all if there is none.
     """
 
     problem_id: str
     sample_id: str | None
-    findings: tuple[Finding, ...]
+    findings: tuple[FormulaDiagnosis, ...]
     first_wrong: int | None
     label: str
     n_open: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; the keys are those of the attributes."""
+        """Return plain values for JSON; the keys are the attribute names."""
         return {
             "problem_id": self.problem_id, "sample_id": self.sample_id,
             "findings": [each.to_dict() for each in self.findings],
@@ -153,32 +165,32 @@ class Diagnosis:
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
-    """One formula of the solution with all that it may mean.
+class _ReadFormula:
+    """One formula of the solution, parsed, with its possible readings and its comparison with every node.
 
     Attributes:
-        position: in `Grade.formulas`. graded: the formula there.
-        claim: as it is compared. outcomes: at every node, by index.
-        forms: what it states, as it stands, with the solution's definitions, with its names.
-        defines: the solution has from it what one of its own symbols is.
+        position: index in `Grade.formulas`. graded: the formula there.
+        claim: the formula as it is compared. outcomes: the cell of each node, by node index.
+        forms: its statements in each reading: as written, with the solution's definitions, with the solution's names.
+        defines: the solution uses this formula as the definition of one of its own symbols.
     """
 
     position: int
     graded: GradedFormula
     claim: Claim
-    outcomes: Mapping[int, Outcome]
+    outcomes: Mapping[int, Cell]
     forms: tuple[tuple[Formula, ...], ...]
     defines: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class _Wrong:
-    """A formula that is wrong, or follows from one that is.
+class _WrongStep:
+    """A formula that is wrong, or that follows from an earlier wrong one, with all that later steps may take from it.
 
     Attributes:
-        source: position of the wrong one. stated: what the formula states.
-        derived: what it leads to. change, node: what would make it right, if it is the wrong one itself.
-        slips: what may be put for a symbol of it, throughout, to make it right.
+        source: position of the wrong formula. stated: the statements of this formula.
+        derived: formulas that follow from it. change, node: repair and its node if this is the wrong formula itself.
+        slips: replacements of one symbol (old, new) that repair the whole formula.
     """
 
     source: int
@@ -190,50 +202,53 @@ class _Wrong:
 
 
 @dataclass(slots=True)
-class _State:
-    """What is known while a solution is gone through in order.
+class _DiagnosisState:
+    """What is known while the formulas of a solution are diagnosed in order: laws that hold, and wrong steps so far.
 
     Attributes:
-        prepared: the problem. laws: formulas that hold: those of nodes, definitions, matched ones.
-        derived: what they lead to. matched: nodes that some formula matches. said: symbols that the solution writes.
-        wrong: what has been found wrong so far, or to follow from it.
-        numbers: the numbers among that, by the name of the quantity: value [SI], dimension; and the source.
+        prepared: the problem. laws: equations that hold: nodes, definitions, matched formulas.
+        derived: formulas that follow from the laws. matched: nodes that some formula matches.
+        symbols: names of all symbols of the solution.
+        wrong: the wrong formulas so far, and those that follow from them.
+        numbers: value [SI] and dimension of each quantity for which one of these states a number.
+        sources: position of the wrong formula behind each of these numbers.
     """
 
     prepared: PreparedProblem
     laws: tuple[Formula, ...]
     derived: tuple[Formula, ...]
     matched: frozenset[int]
-    said: frozenset[str]
-    wrong: list[_Wrong] = field(default_factory=list)
+    symbols: frozenset[str]
+    wrong: list[_WrongStep] = field(default_factory=list)
     numbers: dict[str, tuple[float, Dimension]] = field(default_factory=dict)
     sources: dict[str, int] = field(default_factory=dict)
 
     @property
     def context(self) -> Context:
-        return self.prepared.setting.context
+        """The physical context (givens, declared symbols, definitions) of the problem."""
+        return self.prepared.task.context
 
 
 def diagnose(problem: PreparedProblem | Problem | Path | str | Mapping[str, object], grade: Grade) -> Diagnosis:
-    """Tell of each formula that matches no node what is wrong with it, and which is the first wrong step.
+    """Diagnose each formula of a graded solution that matches no node, and find the first wrong step.
 
     Args:
-        problem: the one that the grade is of, prepared or not.
-        grade: what `grade` made of the solution.
+        problem: the problem of the grade, prepared or not.
+        grade: the result of `grade`.
 
     Errors:
         DataFileError: a problem file with faults.
-        PrismError: a grade of another problem. Never anything about what the solution says.
+        PrismError: a grade of another problem. The text of a solution never raises.
 
     Source: the labels are those of PRISM-Physics (arXiv 2510.03185); the rules are ours.
     """
     prepared = problem if isinstance(problem, PreparedProblem) else prepare(problem)
     if prepared.problem.id != grade.problem_id:
         raise PrismError(f"diagnosis: the grade is of problem {grade.problem_id}, not of {prepared.problem.id}")
-    read = _read(prepared, grade)
-    state = _state(prepared, grade, read)
+    read = _read_formulas(prepared, grade)
+    state = _initial_state(prepared, grade, read)
     findings = [
-        _found(item, state)
+        _diagnose_formula(item, state)
         for item in read
         if item.graded.status in ("different", "undecided") or item.graded.reason == "broken_chain"
     ]
@@ -253,102 +268,123 @@ def diagnose(problem: PreparedProblem | Problem | Path | str | Mapping[str, obje
 # Reading. ---------------------------------------------------------------------------------------------------------
 
 
-def _read(prepared: PreparedProblem, grade: Grade) -> list[_Read]:
-    """The formulas that assert something, in order, compared as the grade compared them."""
-    setting = prepared.setting
+def _read_formulas(prepared: PreparedProblem, grade: Grade) -> list[_ReadFormula]:
+    """Parse each formula of a grade that asserts something, and compare it with all nodes as `grade` does."""
+    task = prepared.task
     read: list[tuple[int, GradedFormula, Formula]] = []
     for position, item in enumerate(grade.formulas):
         if item.status in ("mention", "unread") or item.kind == "text" or item.reason == "too_large":
             continue
         try:
-            read.append((position, item, parse(item.latex, context=setting.context)))
+            read.append((position, item, parse(item.latex, context=task.context)))
         except LatexSyntaxError:  # a grade that was made elsewhere
             continue
-    found = weighed(setting, [(f, item.kind == "boxed") for _, item, f in read])
-    defining = {one.place for one in found.vocabulary.definitions}
-    together = zip(read, found.claims, found.outcomes, strict=True)
+    found = build_match_matrix(task, [Claim(f, item.kind == "boxed") for _, item, f in read])
+    defining = {one.place for one in found.own_symbols.definitions}
+    together = zip(read, found.claims, found.rows, strict=True)
     return [
-        _Read(position, item, claim, outcomes, _forms(claim, found), place in defining)
+        _ReadFormula(position, item, claim, outcomes, _statements_by_reading(claim, found), place in defining)
         for place, ((position, item, _), claim, outcomes) in enumerate(together)
     ]
 
 
-def _forms(claim: Claim, found: Weighed) -> tuple[tuple[Formula, ...], ...]:
-    forms = [claim.formula, *(each.formula for each in claim.expansions)]
-    if found.vocabulary.names:
-        forms += [with_names(each, found.vocabulary.names) for each in forms]
+def _statements_by_reading(claim: Claim, found: MatchMatrix) -> tuple[tuple[Formula, ...], ...]:
+    """Return, for each reading of a claim (as written, definitions expanded, symbols renamed), what it states."""
+    forms = [claim.formula, *claim.expansions]
+    if found.own_symbols.names:
+        forms += [with_names(each, found.own_symbols.names) for each in forms]
     kept = list(dict.fromkeys(forms))[:MAX_FORMS]
     return tuple(tuple(each.formula for each in statements_of(form)) for form in kept)
 
 
-def _state(prepared: PreparedProblem, grade: Grade, read: Sequence[_Read]) -> _State:
-    laws = [f for each in prepared.setting.references for f in each.formulas]
-    laws += prepared.setting.context.definitions
+def _initial_state(prepared: PreparedProblem, grade: Grade, read: Sequence[_ReadFormula]) -> _DiagnosisState:
+    """Return the state before the first formula: equations that hold (nodes, definitions, matches) and consequences."""
+    laws = [f for each in prepared.task.references for f in each.formulas]
+    laws += prepared.task.context.definitions
     laws += [item.claim.formula for item in read if item.graded.status == "equivalent"]
-    plain = tuple(f for f in dict.fromkeys(laws) if is_law(f))
-    said = frozenset[str]().union(*(symbols_of(item.claim.formula) for item in read))
-    return _State(prepared, plain, put_together(plain, plain), frozenset(grade.matched), said)
+    plain = tuple(f for f in dict.fromkeys(laws) if is_symbolic_equation(f))
+    names = frozenset[str]().union(*(symbols_of(item.claim.formula) for item in read))
+    return _DiagnosisState(prepared, plain, combine_formulas(plain, plain), frozenset(grade.matched), names)
 
 
 # One formula. -----------------------------------------------------------------------------------------------------
 
 
-def _found(item: _Read, state: _State) -> Finding:
-    """What is found of one formula. Where an engine fails it is undetermined: a student's text never raises."""
-    plain = Finding(item.position, item.graded.latex, item.graded.span, "undetermined", nearest=item.graded.nearest)
+def _diagnose_formula(item: _ReadFormula, state: _DiagnosisState) -> FormulaDiagnosis:
+    """Diagnose one formula; an exception in the engine makes it `undetermined`, since a solution never raises."""
+    plain = FormulaDiagnosis(
+        item.position, item.graded.latex, item.graded.span, "undetermined", nearest=item.graded.nearest
+    )
     try:
-        return _examined(item, state, plain)
+        return _decide_status(item, state, plain)
     except Exception as error:  # noqa: BLE001 - as in a grade: whatever it is, the student did not cause it
         return replace(plain, detail=f"internal: {type(error).__name__}: {error}")
 
 
-def _examined(item: _Read, state: _State, plain: Finding) -> Finding:
-    broken = _broken_link(item.claim.formula, state.context)
+def _decide_status(item: _ReadFormula, state: _DiagnosisState, plain: FormulaDiagnosis) -> FormulaDiagnosis:
+    """Decide whether one formula is wrong, right, follows from a wrong one, or stays undetermined; record a wrong one.
+
+    The tests are those of the module docstring, in its order. `plain` is the `undetermined` finding that is filled in.
+    """
+    broken = _broken_chain_link(item.claim.formula, state.context)
     if broken is not None:
-        _add_wrong(item, state, item.position, None, None)
+        _remember_wrong(item, state, item.position, None, None)
         return replace(plain, status="wrong", difference=broken)
-    why = _why_right(item, state)
+    why = _reason_right(item, state)
     if why:
         return replace(plain, status="right", detail=why)
-    source = _source_of(item, state)
+    source = _source_of_error(item, state)
     if source is not None:
-        _add_wrong(item, state, source, None, None)
+        _remember_wrong(item, state, source, None, None)
         return replace(plain, status="follows", source=source)
-    found: tuple[Difference, Change | None] | None = None if item.defines else _repaired(item, state)
-    found = found or _number_apart(item, state) or _units_apart(item, state)
+    found: tuple[Difference, Change | None] | None = None if item.defines else _find_repair(item, state)
+    found = found or _number_difference(item, state) or _unit_difference(item, state)
     if found is None:
         return replace(plain, detail=item.graded.detail)
     difference, change = found
-    if _is_own_name(change, state):
+    if _is_renaming(change, state):
         return replace(plain, detail=f"node {difference.node}, if {difference.has} is {difference.should}")
-    inherited = _inherited_from(change, difference.node, state)
+    inherited = _source_of_repeated_change(change, difference.node, state)
     if inherited is not None:
-        _add_wrong(item, state, inherited, None, None)
+        _remember_wrong(item, state, inherited, None, None)
         return replace(plain, status="follows", source=inherited, nearest=difference.node)
     nearest = plain.nearest if difference.node is None else difference.node
-    is_another = change is not None and change.kind in _OF_OTHERS and difference.node in state.matched
+    is_another = change is not None and change.kind in _KINDS_BETWEEN_QUANTITIES and difference.node in state.matched
     if item.graded.status == "undecided" or is_another:
         return replace(plain, difference=difference, nearest=nearest)
-    _add_wrong(item, state, item.position, change, difference.node)
+    _remember_wrong(item, state, item.position, change, difference.node)
     return replace(plain, status="wrong", difference=difference, nearest=nearest)
 
 
-def _add_wrong(item: _Read, state: _State, source: int, change: Change | None, node: int | None) -> None:
-    """Remember a formula that is wrong or follows from one, and what it leads to with formulas that hold."""
+def _remember_wrong(
+    item: _ReadFormula, state: _DiagnosisState, source: int, change: Change | None, node: int | None
+) -> None:
+    """Record a formula that is wrong or follows from a wrong one, with its consequences and numbers.
+
+    Args:
+        source: position of the wrong formula; that of `item` itself if `item` is the wrong one.
+        change, node: the repair of `item` and the node it then matches; None if unknown.
+    """
     stated = item.forms[0]
-    own = {f for each in state.prepared.setting.references if each.index == node for f in each.formulas}
+    own = {f for each in state.prepared.task.references if each.index == node for f in each.formulas}
     laws = [law for law in state.laws if law not in own]
-    laws += [f for one in state.wrong for f in one.stated if is_law(f)]
-    laws_of_it = [f for f in stated if is_law(f)]
-    slips = _slips(item, change, node, state)
-    state.wrong.append(_Wrong(source, stated, put_together(laws_of_it, laws), change, node, slips))
-    numbers = numbers_in(stated)
+    laws += [f for one in state.wrong for f in one.stated if is_symbolic_equation(f)]
+    laws_of_it = [f for f in stated if is_symbolic_equation(f)]
+    slips = _symbol_slips(item, change, node, state)
+    state.wrong.append(_WrongStep(source, stated, combine_formulas(laws_of_it, laws), change, node, slips))
+    numbers = stated_values(stated)
     state.numbers |= numbers
     state.sources |= dict.fromkeys(numbers, source)
 
 
-def _slips(item: _Read, change: Change | None, node: int | None, state: _State) -> tuple[tuple[Expr, Expr], ...]:
-    r"""What a symbol may have been taken for, if that makes the whole formula right: `\\omega_0` for `-\\omega_0`."""
+def _symbol_slips(
+    item: _ReadFormula, change: Change | None, node: int | None, state: _DiagnosisState
+) -> tuple[tuple[Expr, Expr], ...]:
+    r"""Return the (old, new) replacements of one symbol that repair the whole formula: `-\omega_0` for `\omega_0`.
+
+    Args:
+        change, node: the repair that was found and the node that the formula then matches; None gives no slips.
+    """
     if change is None or change.kind not in ("sign", "factor", "symbol"):
         return ()
     names = sorted(symbols(change.has) & symbols(change.should))[:MAX_SLIPS]
@@ -358,99 +394,107 @@ def _slips(item: _Read, change: Change | None, node: int | None, state: _State) 
         tried = [(symbol(name), Expr("neg", (symbol(name),))) for name in names]
     else:
         tried = [(symbol(name), Expr("mul", (change.amount or number(1), symbol(name)))) for name in names]
-    wanted = [f for each in state.prepared.setting.references if each.index == node for f in each.formulas]
-    return tuple(slip for slip in tried if _is_right_with(slip, item, wanted, state.context))
+    wanted = [f for each in state.prepared.task.references if each.index == node for f in each.formulas]
+    return tuple(slip for slip in tried if _matches_after_slip(slip, item, wanted, state.context))
 
 
-def _is_right_with(slip: tuple[Expr, Expr], item: _Read, wanted: Sequence[Formula], context: Context) -> bool:
+def _matches_after_slip(
+    slip: tuple[Expr, Expr], item: _ReadFormula, wanted: Sequence[Formula], context: Context
+) -> bool:
+    """Return True if a statement of the formula, with the (old, new) symbol of `slip` replaced, is a wanted formula."""
     taken = [substituted(f, {slip[0]: slip[1]}) for stated in item.forms for f in stated]
-    return any(same(each, f, context) for each in wanted for f in taken)
+    return any(are_equivalent(each, f, context) for each in wanted for f in taken)
 
 
-def _broken_link(f: Formula, context: Context) -> Difference | None:
-    """A link of a chain, or an equation between numbers, that is refuted."""
+def _broken_chain_link(f: Formula, context: Context) -> Difference | None:
+    """Return the difference at the first refuted link, such as `2 = 3` in `a = 2 = 3`; None if no link is refuted."""
     for part in f.parts or (f,):
         is_numeric = len(part.members) == 2 and not symbols_of(part)
         if len(part.members) < 2 + (not is_numeric) or not EQUALITIES.issuperset(part.relations):
             continue
         for left, right in pairwise(part.members):
-            found = link_of(left, right, context)
+            found = check_link(left, right, context)
             if found.status == "refuted":
-                return told("arithmetic", None, left, right, detail=found.witness)
+                return describe_difference("arithmetic", None, left, right, detail=found.witness)
     return None
 
 
-def _why_right(item: _Read, state: _State) -> str:
-    """Why a formula that matches no node is right; empty if that is not seen."""
-    context, setting = state.context, state.prepared.setting
-    asked = {numeric.subject for each in setting.references for f in each.formulas if (numeric := numeric_of(f))}
+def _reason_right(item: _ReadFormula, state: _DiagnosisState) -> str:
+    """Return in words why a formula that matches no node is right nevertheless; empty if no reason is found."""
+    context, task = state.context, state.prepared.task
+    wanted_subjects = {numeric.subject for each in task.references for f in each.formulas if (numeric := numeric_of(f))}
     for stated in item.forms:
         if any(f.kind != "equation" or f.parts for f in stated):
             continue
-        if all(says_nothing(f, context) for f in stated):
+        if all(is_tautology(f, context) for f in stated):
             return "it is an identity"
-        if all(is_given(f, context) for f in stated):
+        if all(restates_given(f, context) for f in stated):
             return "the problem gives it"
         numerics = [numeric_of(f) for f in stated]
-        if any(numeric and numeric.subject in asked for numeric in numerics):
-            continue  # that number is asked for, and it is another one
-        if all(follows_from(f, state.derived, context) for f in stated):
+        if any(numeric and numeric.subject in wanted_subjects for numeric in numerics):
+            continue  # a node has another number for that quantity
+        if all(matches_any(f, state.derived, context) for f in stated):
             return "it follows from formulas of the reference"
-        if all(numeric and working_out(numeric, state.laws, setting.worth, context) for numeric in numerics):
+        if all(
+            numeric and find_source_formula(numeric, state.laws, task.known_values, context) for numeric in numerics
+        ):
             return "it is worked out from formulas of the reference"
     return ""
 
 
-def _source_of(item: _Read, state: _State) -> int | None:
-    """The earlier wrong formula that this one says again or follows from."""
+def _source_of_error(item: _ReadFormula, state: _DiagnosisState) -> int | None:
+    """Return the position of the earlier wrong formula that this formula repeats or follows from; None without one."""
     for one in state.wrong:
         for stated in item.forms:
             for f in stated:
-                if any(same(said, f, state.context) for said in one.stated if not _is_number(said)):
+                if any(
+                    are_equivalent(claimed, f, state.context) for claimed in one.stated if not _states_number(claimed)
+                ):
                     return one.source
-                if not _is_number(f) and follows_from(f, one.derived, state.context):
+                if not _states_number(f) and matches_any(f, one.derived, state.context):
                     return one.source
-                if _is_number(f) and f in one.stated:
+                if _states_number(f) and f in one.stated:
                     return one.source
     for stated in item.forms:
         for f in stated:
-            source = _source_of_number(f, state)
+            source = _source_of_wrong_number(f, state)
             if source is not None:
                 return source
-    return _source_of_slip(item, state)
+    return _source_of_repeated_slip(item, state)
 
 
-def _source_of_slip(item: _Read, state: _State) -> int | None:
-    """The earlier wrong formula in which a symbol was taken for something else, as it is here."""
+def _source_of_repeated_slip(item: _ReadFormula, state: _DiagnosisState) -> int | None:
+    r"""Return the position of the earlier wrong formula with the same slip (`-\omega_0`); None if there is none."""
     for one in state.wrong:
         for slip in one.slips:
-            wanted = [f for each in _candidates(item, state) for f in each.formulas]
-            if not item.defines and _is_right_with(slip, item, wanted, state.context):
+            wanted = [f for each in _candidate_nodes(item, state) for f in each.formulas]
+            if not item.defines and _matches_after_slip(slip, item, wanted, state.context):
                 return one.source
     return None
 
 
-def _is_number(f: Formula) -> bool:
+def _states_number(f: Formula) -> bool:
+    """Return True if a formula merely states the number of a quantity: `v = 3 m/s`."""
     return numeric_of(f) is not None
 
 
-def _source_of_number(f: Formula, state: _State) -> int | None:
-    """The wrong formula or number from which a number has been worked out."""
+def _source_of_wrong_number(f: Formula, state: _DiagnosisState) -> int | None:
+    """Return the position of the wrong formula that a stated number was computed from; None if there is none."""
     numeric = numeric_of(f)
     if numeric is None:
         return None
-    known = {**state.prepared.setting.worth, **state.numbers}
+    known = {**state.prepared.task.known_values, **state.numbers}
     for one in state.wrong:
-        wrong_laws = [law for law in (*one.stated, *one.derived) if is_law(law)]
-        if working_out(numeric, wrong_laws, known, state.context):
+        wrong_laws = [law for law in (*one.stated, *one.derived) if is_symbolic_equation(law)]
+        if find_source_formula(numeric, wrong_laws, known, state.context):
             return one.source
-    law = working_out(numeric, state.laws, known, state.context) if state.numbers else None
+    law = find_source_formula(numeric, state.laws, known, state.context) if state.numbers else None
     used = [] if law is None else [state.sources[name] for name in sorted(symbols_of(law)) if name in state.sources]
     return min(used, default=None)
 
 
-def _inherited_from(change: Change | None, node: int | None, state: _State) -> int | None:
-    """The earlier wrong formula whose slip this one has too: the same part, or a power of its factor further on."""
+def _source_of_repeated_change(change: Change | None, node: int | None, state: _DiagnosisState) -> int | None:
+    """Return the position of an earlier formula wrong by the same change, or by a power of its factor; else None."""
     for one in state.wrong:
         before = one.change
         if change is None or before is None or change.kind != before.kind:
@@ -463,9 +507,9 @@ def _inherited_from(change: Change | None, node: int | None, state: _State) -> i
     return None
 
 
-def _is_power_of(one: Expr | None, other: Expr | None) -> bool:
-    """Whether a factor is a small power of another, as the root of two is of a half."""
-    sizes = [None if each is None else measure(each, Context()) for each in (one, other)]
+def _is_power_of(factor: Expr | None, base: Expr | None) -> bool:
+    """Return True if `factor` is `base` to a small rational power, as the root of two is a power of one half."""
+    sizes = [None if each is None else evaluate_with_units(each, Context()) for each in (factor, base)]
     logs = [math.log(abs(size[0])) for size in sizes if size and size[0]]
     if len(logs) < len(sizes) or not all(logs):
         return False
@@ -473,121 +517,141 @@ def _is_power_of(one: Expr | None, other: Expr | None) -> bool:
     return bool(power) and abs(power) <= _INHERITED and math.isclose(logs[0], float(power) * logs[1], rel_tol=1e-9)
 
 
-def _is_own_name(change: Change | None, state: _State) -> bool:
-    """Whether a symbol is only called by another name: one that nobody knows, for one that the solution never uses."""
+def _is_renaming(change: Change | None, state: _DiagnosisState) -> bool:
+    """Return True if a change only renames a symbol, which is no mistake: the student calls `v` by the new name `u`.
+
+    The old name is unknown to the problem, and the right one does not occur in the solution or is the lone side.
+    """
     if change is None or change.kind != "symbol" or change.has.op != "sym" or change.should.op != "sym":
         return False
-    is_fresh = change.has.name not in state.prepared.setting.known
-    return is_fresh and (change.should.name not in state.said or change.is_of_subject)
+    is_fresh = change.has.name not in state.prepared.task.known
+    return is_fresh and (change.should.name not in state.symbols or change.is_of_subject)
 
 
 # Differences. -----------------------------------------------------------------------------------------------------
 
 
-def _candidates(item: _Read, state: _State) -> list[Reference]:
-    """Nodes that a formula may be meant for: missing ones first, then by the symbols that only one of them has."""
-    references = {each.index: each for each in state.prepared.setting.references}
-    ranked = sorted(item.outcomes.values(), key=lambda each: (each.index in state.matched, each.distance, each.index))
+def _candidate_nodes(item: _ReadFormula, state: _DiagnosisState) -> list[ReferenceNode]:
+    """Return the nodes that a formula may be meant for: unmatched first, then fewest symbols that only one side has."""
+    references = {each.index: each for each in state.prepared.task.references}
+    ranked = sorted(item.outcomes.values(), key=lambda each: (each.node in state.matched, each.n_unshared, each.node))
     own = frozenset[str]().union(*(symbols_of(f) for stated in item.forms for f in stated))
-    shared = [each.index for each in ranked if own & _names(references[each.index])]
+    shared = [each.node for each in ranked if own & _symbols_of_node(references[each.node])]
     return [references[index] for index in shared[:MAX_NODES]]
 
 
-def _names(reference: Reference) -> frozenset[str]:
+def _symbols_of_node(reference: ReferenceNode) -> frozenset[str]:
+    """Return the symbols of all formulas of a node."""
     return frozenset[str]().union(*(symbols_of(f) for f in reference.formulas))
 
 
-def _repaired(item: _Read, state: _State) -> tuple[Difference, Change] | None:
-    """The change that makes a formula one of the nodes, with the node."""
-    values = {name: float(each.quantity.value) for name, each in values_of(state.context).items()}
-    for reference in _candidates(item, state):
+def _find_repair(item: _ReadFormula, state: _DiagnosisState) -> tuple[Difference, Change] | None:
+    """Return the verified change that makes a formula equivalent to a node, described and as found; else None."""
+    values = {name: float(each.quantity.value) for name, each in given_values(state.context).items()}
+    for reference in _candidate_nodes(item, state):
         if reference.is_number:
             continue
-        for wanted, said in _pairs(reference, item, state.context):
+        for wanted, claimed in _comparable_pairs(reference, item, state.context):
             found: list[Change] = []
-            for change in changes_between(resolved(wanted), resolved(said), state.context, values)[:MAX_VERIFIED]:
+            for change in changes_between(in_base_units(wanted), in_base_units(claimed), state.context, values)[
+                :MAX_VERIFIED
+            ]:
                 is_new = all(one.kind != change.kind for one in found) and len(found) <= MAX_ALSO
-                if is_new and same(change.reference, change.claim, state.context, reference.asked):
+                if is_new and are_equivalent(change.reference, change.claim, state.context, reference.number_spec):
                     found.append(change)
             if found:
-                also = tuple(dict.fromkeys(_told_as(one.kind) for one in found[1:]))
-                return _of_change(found[0], reference.index, also, said, state.context), found[0]
+                also = tuple(dict.fromkeys(_reported_kind(one.kind) for one in found[1:]))
+                return _difference_of_change(found[0], reference.index, also, claimed, state.context), found[0]
     return None
 
 
-def _pairs(reference: Reference, item: _Read, context: Context) -> Iterator[tuple[Formula, Formula]]:
-    """What a node says, with what a formula states that may be meant for it; numbers are no formulas."""
+def _comparable_pairs(
+    reference: ReferenceNode, item: _ReadFormula, context: Context
+) -> Iterator[tuple[Formula, Formula]]:
+    """Yield (formula of the node, statement of the solution) for each pair that may be meant as the same equation."""
     needed = [each.formula for f in reference.formulas for each in statements_of(f, needed=True)]
     for stated in item.forms:
         for wanted in needed:
-            for said in stated:
-                whole = said
-                if said.kind == "expression" and item.graded.kind == "inline":
-                    continue  # it names something, and says nothing of it
-                if said.kind == "expression" and wanted.kind == "equation" and item.graded.kind == "boxed":
-                    whole = formula((wanted.members[0], said.members[0]), ("=",), said.latex, said.depends)
-                numeric = number_of(whole, context)
+            for claimed in stated:
+                whole = claimed
+                if claimed.kind == "expression" and item.graded.kind == "inline":
+                    continue  # an expression in a sentence only names something
+                if claimed.kind == "expression" and wanted.kind == "equation" and item.graded.kind == "boxed":
+                    whole = formula((wanted.members[0], claimed.members[0]), ("=",), claimed.latex, claimed.depends)
+                numeric = claimed_number(whole, context)
                 is_measured = numeric is not None and (not numeric.number.is_exact or numeric.number.unit is not None)
-                apart = (symbols_of(whole) ^ symbols_of(wanted)) - values_of(context).keys()
-                if len(whole.members) == len(wanted.members) <= 2 and not is_measured and len(apart) <= MAX_APART:
+                apart = (symbols_of(whole) ^ symbols_of(wanted)) - given_values(context).keys()
+                if len(whole.members) == len(wanted.members) <= 2 and not is_measured and len(apart) <= MAX_UNSHARED:
                     yield wanted, whole
 
 
-def _of_change(change: Change, node: int, also: tuple[str, ...], said: Formula, context: Context) -> Difference:
-    is_of_units = change.kind in ("factor", "constant") and _is_of_units(change.amount, said)
-    kind = "unit" if is_of_units else _told_as(change.kind)
-    found = told(kind, node, change.has, change.should, amount=change.amount, also=also, is_written=change.in_claim)
-    fault = inconsistency_of(said, context)
+def _difference_of_change(
+    change: Change, node: int, also: tuple[str, ...], claimed: Formula, context: Context
+) -> Difference:
+    """Describe a verified change of the statement `claimed`, which would then match `node`.
+
+    Args:
+        also: other kinds of change that repair the formula too.
+    """
+    is_of_units = change.kind in ("factor", "constant") and _is_unit_factor(change.amount, claimed)
+    kind = "unit" if is_of_units else _reported_kind(change.kind)
+    found = describe_difference(
+        kind, node, change.has, change.should, amount=change.amount, also=also, is_written=change.in_claim
+    )
+    fault = dimension_fault(claimed, context)
     return replace(found, full=f"{found.full} Its units cannot agree: {fault}.") if fault else found
 
 
-def _told_as(kind: str) -> str:
+def _reported_kind(kind: str) -> str:
+    """Return the kind of difference that a kind of change is reported as: `factor` for `constant`, else the same."""
     return "factor" if kind == "constant" else kind
 
 
-def _is_of_units(amount: Expr | None, said: Formula) -> bool:
-    r"""Whether a factor is one between units: a power of ten or 3600 beside units, \pi/180 anywhere."""
-    measured = None if amount is None else measure(amount, Context())
+def _is_unit_factor(amount: Expr | None, claimed: Formula) -> bool:
+    r"""Return True for a conversion factor: \pi/180, or a power of ten or 3600 if the formula has units."""
+    measured = None if amount is None else evaluate_with_units(amount, Context())
     if measured is None or not measured[0]:
         return False
     size = abs(measured[0])
     if any(math.isclose(each, math.pi / 180, rel_tol=1e-9) for each in (size, 1 / size)):
         return True
-    return "unit" in traits_of(said).ops and (_is_power_of_ten(size) or bool({size, 1 / size} & {*_UNIT_FACTORS}))
+    return "unit" in traits_of(claimed).ops and (_is_power_of_ten(size) or bool({size, 1 / size} & {*_UNIT_FACTORS}))
 
 
 def _is_power_of_ten(size: Fraction) -> bool:
+    """Return True for a power of ten other than 1, such as 1000 or 1/100."""
     return size != 1 and all(str(each).rstrip("0") == "1" for each in (size.numerator, size.denominator))
 
 
-def _number_apart(item: _Read, state: _State) -> tuple[Difference, None] | None:
-    """How the number that a formula states differs from the one that a node asks for, or gives."""
-    numerics = [number_of(f, state.context) for stated in item.forms for f in stated]
-    said = [numeric for numeric in numerics if numeric is not None]
-    if not said and item.claim.formula.kind == "expression" and item.graded.kind == "boxed":
-        said = _boxed_number(item, state)
-    near = _candidates(item, state) if said else []
+def _number_difference(item: _ReadFormula, state: _DiagnosisState) -> tuple[Difference, None] | None:
+    """Describe how the number that a formula states differs from a node's number; None if equal or not comparable."""
+    numerics = [claimed_number(f, state.context) for stated in item.forms for f in stated]
+    claimed = [numeric for numeric in numerics if numeric is not None]
+    if not claimed and item.claim.formula.kind == "expression" and item.graded.kind == "boxed":
+        claimed = _boxed_number(item, state)
+    near = _candidate_nodes(item, state) if claimed else []
     for reference in sorted(near, key=lambda each: not each.is_number):
         for f in reference.formulas:
-            for one in said:
-                wanted, asked = numeric_of(f), reference.asked
+            for one in claimed:
+                wanted, spec = numeric_of(f), reference.number_spec
                 if wanted is None and reference.index not in state.matched and subject_of(f) == one.subject:
-                    wanted, asked = worked_out_number(f, one, state.context), Asked(figures=3, is_node=True)
+                    wanted, spec = implied_number(f, one, state.context), NumberSpec(figures=3, is_node=True)
                 if wanted is None or wanted.subject != one.subject:
                     continue
-                if compare_numbers(wanted, one.number, asked).status == "equivalent":
+                if compare_numbers(wanted, one.number, spec).status == "equivalent":
                     return None
-                difference = _between_numbers(wanted, asked, reference.index, one)
-                return _of_unknown_origin(difference) if _has_law(item) else difference, None
+                difference = _difference_of_numbers(wanted, spec, reference.index, one)
+                return _with_unknown_origin(difference) if _states_formula_for_number(item) else difference, None
     return None
 
 
-def _has_law(item: _Read) -> bool:
-    """Whether a formula says how its number comes about: nothing has repaired that, so the number tells of no slip."""
-    return any(is_law(f) and len(symbols_of(f)) > 1 for f in item.forms[0])
+def _states_formula_for_number(item: _ReadFormula) -> bool:
+    """Return True if an item states a formula beside its number (`E = mv^2 = 5 J`): the slip may be in that formula."""
+    return any(is_symbolic_equation(f) and len(symbols_of(f)) > 1 for f in item.forms[0])
 
 
-def _of_unknown_origin(difference: Difference) -> Difference:
+def _with_unknown_origin(difference: Difference) -> Difference:
+    """Return a number's difference with its kind set to `value`, label `undetermined`; unit differences stay as is."""
     if difference.kind in ("dimension", "unit"):
         return difference
     has, should = difference.has, difference.should
@@ -595,47 +659,54 @@ def _of_unknown_origin(difference: Difference) -> Difference:
     return replace(difference, kind="value", label="undetermined", amount="", full=full)
 
 
-def _boxed_number(item: _Read, state: _State) -> list[Numeric]:
-    """A number in a box without a subject, as the one final number that is missing."""
+def _boxed_number(item: _ReadFormula, state: _DiagnosisState) -> list[Numeric]:
+    """Return a boxed bare number as the value of the only unmatched numerical answer; empty unless there is one."""
     finals = state.prepared.problem.dag.finals - state.matched
-    asked = [each for each in state.prepared.setting.references if each.index in finals and each.is_number]
-    wanted = [numeric_of(f) for each in asked for f in each.formulas[:1]]
+    numerical = [each for each in state.prepared.task.references if each.index in finals and each.is_number]
+    wanted = [numeric_of(f) for each in numerical for f in each.formulas[:1]]
     if len(wanted) != 1 or wanted[0] is None:
         return []
-    said = numeric_of(formula((wanted[0].subject, item.claim.formula.members[0]), ("=",)))
-    return [] if said is None else [said]
+    claimed = numeric_of(formula((wanted[0].subject, item.claim.formula.members[0]), ("=",)))
+    return [] if claimed is None else [claimed]
 
 
-def _between_numbers(wanted: Numeric, asked: Asked, node: int, one: Numeric) -> Difference:
-    """What separates two numbers of one quantity: units, the sign, a short factor, or no more than that they differ."""
-    said = one.number
-    has, should = _in_words(said.value), _in_words(asked.recomputed or wanted.number.value)
-    plain = replace(said, unit=wanted.number.unit) if said.unit is None else said
+def _difference_of_numbers(wanted: Numeric, spec: NumberSpec, node: int, stated: Numeric) -> Difference:
+    """Describe how a stated number differs from the wanted one: units, sign, unit factor, short factor, or value only.
+
+    Args:
+        spec: tolerance of the node's number. node: index of that node.
+    """
+    claimed = stated.number
+    has, should = _with_six_figures(claimed.value), _with_six_figures(spec.recomputed or wanted.number.value)
+    plain = replace(claimed, unit=wanted.number.unit) if claimed.unit is None else claimed
     if plain.dimension != wanted.number.dimension:
-        return told("dimension", node, has, should, detail=compare_numbers(wanted, said, asked).detail)
-    loose = replace(asked, is_final=False)
+        return describe_difference("dimension", node, has, should, detail=compare_numbers(wanted, claimed, spec).detail)
+    loose = replace(spec, is_final=False)
 
     def is_right(factor: Fraction) -> bool:
+        """Return True if the stated number times this factor is the wanted number."""
         scaled = replace(plain, value=plain.value * factor, ulp=abs(plain.ulp * factor))
         return compare_numbers(wanted, scaled, loose).status == "equivalent"
 
     if is_right(Fraction(-1)):
-        return told("sign", node, has, should)
+        return describe_difference("sign", node, has, should)
     tens = [Fraction(10) ** (sign * power) for power in range(1, _DECADES + 1) for sign in (1, -1)]
-    units = [each for factor in _UNIT_FACTORS for each in (factor, 1 / factor)] if said.unit else []
+    units = [each for factor in _UNIT_FACTORS for each in (factor, 1 / factor)] if claimed.unit else []
     for factor in (*tens, *units):
         if is_right(factor):
-            return told("unit", node, has, should, amount=number(factor))
+            return describe_difference("unit", node, has, should, amount=number(factor))
     for factor in (each for short in _FACTORS for each in (short, 1 / short)):
         if is_right(factor):
-            return told("factor", node, has, should, amount=short_form(float(factor), 1e-6) or number(factor))
+            return describe_difference(
+                "factor", node, has, should, amount=short_form(float(factor), 1e-6) or number(factor)
+            )
     times = float(plain.in_si / wanted.number.in_si) if wanted.number.in_si else 1.0
     apart = f"{abs(times - 1):.1%} off" if 0 < times < 2 else f"{times:.3g} times as large"
-    return told("value", node, has, should, detail="" if times == 1 else apart)
+    return describe_difference("value", node, has, should, detail="" if times == 1 else apart)
 
 
-def _in_words(value: Fraction) -> Expr:
-    """A number with the six figures that a person reads."""
+def _with_six_figures(value: Fraction) -> Expr:
+    """Return a number as an expression: whole numbers in full, others with at most six significant figures."""
     return (
         number(value)
         if value.denominator == 1
@@ -643,12 +714,12 @@ def _in_words(value: Fraction) -> Expr:
     )
 
 
-def _units_apart(item: _Read, state: _State) -> tuple[Difference, None] | None:
-    """Units that cannot agree, whatever the formula was meant to say."""
+def _unit_difference(item: _ReadFormula, state: _DiagnosisState) -> tuple[Difference, None] | None:
+    """Describe units that cannot be equal, as in `3 m = 2 s`, whatever node was meant; None if they can be."""
     for f in item.forms[0]:
         if any(not symbols(member) and "unit" not in ops_of(member) for member in f.members):
-            continue  # values that were put in without their units
-        fault = inconsistency_of(f, state.context)
+            continue  # values inserted without their units
+        fault = dimension_fault(f, state.context)
         if fault:
-            return told("dimension", None, None, None, detail=fault), None
+            return describe_difference("dimension", None, None, None, detail=fault), None
     return None

@@ -1,12 +1,13 @@
-r"""What each part of a formula would have to be worth for the formula to hold where another one holds.
+"""Compute the value that each part of a formula would need for the formula to hold at points of another formula.
 
-Points are drawn at which one formula holds. There every part of the other has a value, and one that it would need: of
-`E = mv^2` beside `2E = mv^2` the right side would need half of what it is, and v its value over the root of two. The
-needed value of a part follows from that of what holds it, by turning the operation round, so that one walk down the
-tree asks for every part at once.
+Points are drawn on the zero set of one formula. There every part of the other formula has a value, and a value that it
+would need: at points of `2E = mv^2` the right side of `E = mv^2` needs half its value, and v its value over the root of
+two. The needed value of an operand follows from that of its operator by the engine's inverse of the operator, so one
+walk down the tree gives the needed values of all parts.
 
-This finds where a formula may be wrong and decides nothing: whoever puts another part in has the engine compare the
-result. So what cannot be evaluated is one unknown a spelling, vectors are numbers, and points are few.
+The result shows where a formula may be wrong and decides nothing: the engine compares every changed formula. So a
+construct that cannot be evaluated is one unknown per spelling, a vector is a number, i is any number, and points are
+few.
 
 Refused: trying edits in turn and comparing each (some thousand comparisons for a formula of twenty parts), and solving
 for an unknown factor by a root-finder at every part (slower by as much, and no more certain).
@@ -14,441 +15,420 @@ for an unknown factor by a root-finder at every part (slower by as much, and no 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 
-from prism.algebra.expr import Expr, Formula, canonical, is_infinite, symbol, symbols, walk
-from prism.engine.zero_set import Sampling, drawn, value_at
-from prism.physics.context import Context, kind_of
-
-N_DRAW = 40  # points that are drawn; those at which both formulas are defined are kept
-N_POINT = 12  # of them; two unlike parts of a formula agree at none
-MIN_POINTS = 4  # fewer show nothing
-CLOSE = 1e-7  # relative, at which two values are one
-MAX_NARROWED = 2  # symbols that are solved for by narrowing an interval
-MAX_PARTS = 240  # of a formula; a longer one has too many for a slip to be told
-MAX_EVALUATED = 12  # constructs of a pair that the engine evaluates point by point; the rest are unknowns
-_UNIT = r"\unit{"
-_USUAL = (0.4, 2.6)  # where an ordinary symbol is drawn: exponentials of products stay finite
-_GRID = np.geomspace(0.02, 50.0, 40)  # where a root is looked for, if no operation can be turned round
-_STEPS = 24  # towards a root; half as many are enough for smooth formulas
-VALUE = symbol(r"\value")  # what a bare expression is set to, as in `equivalence`
-
-Array = npt.NDArray[np.complex128]
-Floats = npt.NDArray[np.float64]
-_TRIG = ("sin", "cos", "tan")
-_PRODUCTS = frozenset(("mul", "dot", "cross", "tensor", "wedge"))
-_BY_THE_ENGINE = frozenset(
-    ("integral", "sum", "product", "limit", "at", "factorial", "binomial", "floor", "ceiling", "parallel", "cases")
+from prism.algebra.expr import OPS, Expr, Formula, canonical, is_infinite, substitute, symbol, symbols, walk
+from prism.engine.kernels import active_kernels
+from prism.engine.lowering import Mismatch, build_joint_tape
+from prism.engine.tape import Floats, Tape, TapeTooLarge
+from prism.engine.zero_set import (
+    Sampling,
+    draw_values,
+    sample_zero_set,
+    solve_for_operand,
+    special_samplings,
+    tape_of,
+    values_at_points,
 )
-FUNCTIONS: Mapping[str, Callable[[Array], Array]] = {
-    "exp": np.exp, "ln": np.log, "log10": np.log10, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin,
-    "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh,
-    "acosh": np.arccosh, "atanh": np.arctanh, "sqrt": np.sqrt, "abs": np.abs,
-}  # fmt: skip
-_INVERSES: Mapping[str, Callable[[Array], Array]] = {
-    "exp": np.log, "ln": np.exp, "log10": lambda y: np.power(10.0, y), "sin": np.arcsin, "cos": np.arccos,
-    "tan": np.arctan, "asin": np.sin, "acos": np.cos, "atan": np.tan, "sinh": np.arcsinh, "cosh": np.arccosh,
-    "tanh": np.arctanh, "asinh": np.sinh, "acosh": np.cosh, "atanh": np.tanh, "sqrt": np.square, "abs": np.abs,
-}  # fmt: skip
+from prism.equivalence.pairs import samplings_of
+from prism.physics.context import Context
+
+N_DRAW = 40  # points that are drawn
+N_POINT = 12  # points of a formula; two unlike parts of a formula agree at none
+MAX_SEARCHES = 2  # symbols without an inverse that are solved for by search, which is slow
+MIN_POINTS = 4  # fewer show nothing
+CLOSE = 1e-7  # relative difference below which two values are equal
+MAX_PARTS = 240  # parts of a formula; in a longer one no slip can be located
+UNIT_PREFIX = r"\unit{"
+VALUE = symbol(r"\value")  # the left side of a bare expression, as in `equivalence`
+_USUAL = (0.4, 2.6)  # range of ordinary symbols and of constructs that are not evaluated
+_PERIODIC = ("sin", "cos", "tan")
+_PRODUCTS = frozenset(("mul", "dot", "cross", "tensor", "wedge"))
+_EVALUATED = frozenset(
+    ("integral", "sum", "product", "factorial", "binomial", "floor", "ceiling", "parallel", "cases", "modulo")
+)  # constructs without an opcode that the engine lowers to other instructions
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Table:
-    """Values of symbols at points, and of what has been worked out from them.
+class PointTable:
+    """Points at which one formula holds, with the values of symbols and expressions there.
 
     Attributes:
-        columns: complex128[n_point] of each symbol, by name.
-        n_point: how many points.
-        known: values of parts, kept as they are asked for; NaN where a part is undefined.
-        unknown: key of the generator for what has no value.
-        is_real: no number is imaginary: what would be is undefined.
+        columns: float64[n_point] of each symbol, by name.
+        n_point: number of points.
+        digest: key of the generator for constructs that are not evaluated.
+        known: values of expressions, filled on first use: float64[n_point], NaN where undefined.
+        tapes: tapes of tuples of expressions, filled on first use, each with the constructs that are its variables.
+        exchanged: values of the parts of the other formula with two symbols exchanged, filled on first use.
     """
 
-    columns: Mapping[str, Array]
+    columns: Mapping[str, Floats]
     n_point: int
-    unknown: str
-    is_real: bool = True
-    known: dict[Expr, Array] = field(default_factory=dict)
+    digest: str
+    known: dict[Expr, Floats] = field(default_factory=dict)
+    tapes: dict[tuple[Expr, ...], tuple[Tape, Mapping[str, Expr]] | None] = field(default_factory=dict)
+    exchanged: dict[tuple[str, str], Mapping[Expr, Floats]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
-    """One part of a formula: where it stands, its value at each point, and the value that it would need there.
+    """One part of a formula: its position, its value at each point, and the value there that the formula needs to hold.
 
     Attributes:
-        member: number of the side. path: positions from its root down.
+        member: number of the side. path: argument positions from the root of the side down to the part.
         node: the part.
-        is_exponent: it is a number to which something is raised, or a part of one.
-        value, required: complex128[n_point].
+        is_exponent: the part is an exponent without symbols, or stands in one.
+        value, required: float64[n_point], NaN where undefined.
     """
 
     member: int
     path: tuple[int, ...]
     node: Expr
     is_exponent: bool
-    value: Array
-    required: Array
+    value: Floats
+    required: Floats
 
 
-def close(one: Array, other: Array, within: float = CLOSE) -> bool:
-    """Whether two columns have finite, equal values at enough points, and different ones nowhere."""
-    return bool(rows_close(one[np.newaxis], other, within).size)
+def agrees(column: Floats, other: Floats) -> bool:
+    """Return True if two columns of values are equal wherever both are finite, and are finite at enough points."""
+    return bool(agreeing_rows(column[np.newaxis], other).size)
 
 
-def rows_close(rows: Array, column: Array, within: float = CLOSE) -> npt.NDArray[np.intp]:
-    """Numbers of the rows that are a column: complex128[n_row, n_point] against complex128[n_point]."""
+def agreeing_rows(rows: Floats, column: Floats) -> npt.NDArray[np.intp]:
+    """Return the indices of the rows (float64[n_row, n_point]) that agree with a column (float64[n_point])."""
     with np.errstate(all="ignore"):
         gap, size = np.abs(rows - column), np.maximum(np.abs(rows), np.abs(column))
-        seen = np.isfinite(gap)
-        enough = seen.sum(axis=1) >= max(MIN_POINTS, column.size // 2)
-        return np.flatnonzero(enough & ((gap <= within * size) | ~seen).all(axis=1))
+        is_defined = np.isfinite(gap)
+        enough = is_defined.sum(axis=1) >= max(MIN_POINTS, column.size // 2)
+        return np.flatnonzero(enough & ((gap <= CLOSE * size) | ~is_defined).all(axis=1))
 
 
-def constant_of(column: Array, within: float = CLOSE) -> complex | None:
-    """The one finite value of a column, or None."""
+def common_value(column: Floats, within: float = CLOSE) -> float | None:
+    """Return the value that a column has at all its finite points; None if it varies or has too few finite points."""
     finite = column[np.isfinite(column)]
     if finite.size < max(MIN_POINTS, column.size // 2):
         return None
-    first = complex(finite[0])
+    first = float(finite[0])
     return first if bool((np.abs(finite - first) <= within * abs(first)).all()) else None
 
 
-def constant_rows(rows: Array) -> list[tuple[int, complex]]:
-    """Numbers of the rows that have one value at all points, with it; rows that are undefined anywhere have none."""
+def constant_rows(rows: Floats) -> list[tuple[int, float]]:
+    """Return (index, value) of each row that has the same finite value at all points."""
     with np.errstate(all="ignore"):
         first = rows[:, :1]
-        is_one = np.isfinite(rows).all(axis=1) & (np.abs(rows - first) <= CLOSE * np.abs(first)).all(axis=1)
-    return [(int(k), complex(first[k, 0])) for k in np.flatnonzero(is_one)]
+        is_constant = np.isfinite(rows).all(axis=1) & (np.abs(rows - first) <= CLOSE * np.abs(first)).all(axis=1)
+    return [(int(k), float(first[k, 0])) for k in np.flatnonzero(is_constant)]
 
 
 # Values. ---------------------------------------------------------------------------------------------------------
 
 
-def value_of(node: Expr, table: Table) -> Array:
-    """Value of a part at every point of a table. Depth is bounded by the parser's limit."""
-    found = table.known.get(node)
-    if found is None:
-        with np.errstate(all="ignore"):
-            found = np.asarray(_value(node, table), dtype=np.complex128)
-            if table.is_real:
-                found = np.where(np.abs(found.imag) > CLOSE * np.abs(found.real), np.nan, found.real + 0j)
-        table.known[node] = found
-    return found
+def values_of(node: Expr, table: PointTable) -> Floats:
+    """Evaluate an expression at the points of a table: float64[n_point], NaN where undefined."""
+    if node not in table.known:
+        table.known[node] = evaluate_all((node,), table)[0]
+    return table.known[node]
 
 
-def _value(node: Expr, table: Table) -> Array:
-    if node.op == "num":
-        return _constant(_as_float(node), table)
-    if node.op == "const":
-        return _constant(math.pi if "pi" in node.name else math.e, table)
-    if node.op == "sym":
-        return table.columns[node.name] if node.name in table.columns else _unknown(node, table)
-    if node.op in ("add", "pm"):
-        return np.asarray(sum(value_of(arg, table) for arg in node.args))
-    if node.op in _PRODUCTS:
-        return np.asarray(math.prod((value_of(arg, table) for arg in node.args), start=_constant(1.0, table)))
-    if node.op in ("sub", "div", "pow", "root"):
-        one, two = (value_of(arg, table) for arg in node.args)
-        if node.op == "sub":
-            return one - two
-        if node.op == "div":
-            return one / two
-        return np.power(one, two if node.op == "pow" else 1 / two)
-    if node.op == "neg":
-        return -value_of(node.args[0], table)
-    if node.op in FUNCTIONS:
-        return FUNCTIONS[node.op](value_of(node.args[0], table))
+def evaluate_all(nodes: tuple[Expr, ...], table: PointTable, renamed: Mapping[str, str] | None = None) -> Floats:
+    """Evaluate expressions on one tape: float64[n_node, n_point].
+
+    Args:
+        renamed: symbols that are replaced by other symbols first; the tape is built only once for all replacements.
+    """
+    if nodes not in table.tapes:
+        table.tapes[nodes] = _joint_tape(nodes)
+    lowered = table.tapes[nodes]
+    if lowered is None:
+        return np.full((len(nodes), table.n_point), np.nan)
+    tape, atoms = lowered
+    names = renamed or {}
+    new = {symbol(name): symbol(other) for name, other in names.items()}
+    columns = [
+        _variable_values(
+            canonical(substitute(atoms[name], new)) if new and name in atoms else names.get(name, name), table
+        )
+        for name in tape.names
+    ]
+    return values_at_points(tape, columns, table.n_point, active_kernels())
+
+
+def exchanged_values(parts: tuple[Expr, ...], table: PointTable, a: str, b: str) -> Mapping[Expr, Floats]:
+    """Return the values of the parts with symbols `a` and `b` exchanged, cached per table: each float64[n_point]."""
+    if (a, b) not in table.exchanged:
+        values = evaluate_all(parts, table, {a: b, b: a})
+        table.exchanged[a, b] = dict(zip(parts, values, strict=True))
+    return table.exchanged[a, b]
+
+
+def apply_functions(functions: tuple[str, ...], argument: Floats) -> Floats:
+    """Return several functions (`sin`, `cos`) of one column of arguments: float64[n_function, n_point]."""
+    tape = _tape_of_functions(functions)
+    return values_at_points(tape, [argument], argument.size, active_kernels())
+
+
+@cache
+def _tape_of_functions(functions: tuple[str, ...]) -> Tape:
+    """Return the compiled program (tape) of several functions of one variable."""
+    return build_joint_tape([Expr(op, (symbol("x"),)) for op in functions])
+
+
+def _variable_values(name: str, table: PointTable) -> Floats:
+    """Return the values of a variable: its column of the table, or values drawn by its name if it has no column."""
+    if name in table.columns:
+        return table.columns[name]
+    return draw_values(name, Sampling("", _USUAL), table.digest, table.n_point)
+
+
+def _joint_tape(nodes: tuple[Expr, ...]) -> tuple[Tape, Mapping[str, Expr]] | None:
+    """Return one tape for all expressions, and the constructs that it takes as variables; None if it is too large."""
+    for is_short in (False, True):
+        atoms: dict[str, Expr] = {}
+        try:
+            return build_joint_tape([_as_real_expression(node, atoms, is_short=is_short) for node in nodes]), atoms
+        except (TapeTooLarge, Mismatch):
+            continue
+    return None
+
+
+def _as_real_expression(node: Expr, atoms: dict[str, Expr], *, is_short: bool = False) -> Expr:
+    """Return an expression rewritten for real arithmetic: products of vectors become products, the rest variables.
+
+    Args:
+        atoms: filled with the constructs that are replaced by an unknown, by the name of the unknown.
+        is_short: integrals, sums and other constructs of many instructions are replaced too.
+    """
+    if not node.args and node.op != "opaque":
+        return node
     if node.op == "derivative" and node.name in ("", "1") and all(arg.op == "sym" for arg in node.args):
-        upper, lower = (_unknown(Expr("differential", (arg,)), table) for arg in node.args)
-        return upper / lower
-    if node.op in _BY_THE_ENGINE:
-        return _evaluated(node, table)
-    return _unknown(node, table)
-
-
-def _as_float(node: Expr) -> float:
-    try:
-        return float(node.value) if node.value is not None else math.nan
-    except OverflowError:
-        return math.nan
-
-
-def _constant(value: float, table: Table) -> Array:
-    return np.full(table.n_point, value, dtype=np.complex128)
-
-
-def _unknown(node: Expr, table: Table) -> Array:
-    """A value for what has none: the same wherever it is spelled the same."""
-    key = Expr("opaque", name=canonical(node))
-    if key not in table.known:
-        column = drawn(key.name, Sampling("", _USUAL), table.unknown, table.n_point)
-        table.known[key] = column.astype(np.complex128)
-    return table.known[key]
-
-
-def _evaluated(node: Expr, table: Table) -> Array:
-    """An integral or a sum, which the engine evaluates at one point after another."""
-    n_before = sum(known.op in _BY_THE_ENGINE for known in table.known)
-    if not table.is_real or n_before >= MAX_EVALUATED or any(is_infinite(inner) for inner in walk(node)):
-        return _unknown(node, table)
-    column = np.empty(table.n_point, dtype=np.complex128)
-    for k in range(table.n_point):
-        found = value_at(node, {name: float(values[k].real) for name, values in table.columns.items()})
-        if found is None:
-            return _unknown(node, table)
-        column[k] = found
-    return column
+        above, below = (_as_real_expression(Expr("differential", (arg,)), atoms) for arg in node.args)
+        return Expr("div", (above, below))
+    if node.op in _EVALUATED and not is_short and not any(is_infinite(inner) for inner in walk(node)):
+        return node
+    if node.op not in _PRODUCTS and node.op != "pm" and OPS[node.op].opcode is None:
+        atoms[canonical(node)] = node
+        return symbol(canonical(node))
+    args = tuple(_as_real_expression(arg, atoms, is_short=is_short) for arg in node.args)
+    if node.op == "pm":
+        return args[0] if len(args) == 1 else Expr("add", args)
+    return Expr("mul" if node.op in _PRODUCTS else node.op, args, node.name, node.value)
 
 
 # Points. ---------------------------------------------------------------------------------------------------------
 
 
-def sides_of(f: Formula) -> tuple[Expr, Expr] | None:
-    """The two sides of an equation or inequality; a bare expression is set to an unknown of its own."""
+def two_sides(f: Formula) -> tuple[Expr, Expr] | None:
+    """Return the sides of an equation or inequality, (`VALUE`, expression) for a lone expression, None for others."""
     if f.parts or len(f.members) > 2:
         return None
     return (VALUE, f.members[0]) if len(f.members) == 1 else (f.members[0], f.members[1])
 
 
-def table_where(f: Formula, others: frozenset[str], context: Context, fixed: Mapping[str, float]) -> Table | None:
-    """Points at which a formula holds; None if too few are found.
+def draw_table(f: Formula, other: Formula, context: Context, fixed: Mapping[str, float]) -> PointTable | None:
+    """Return points at which `f` holds; None if too few are found or a formula has more than MAX_PARTS parts.
 
     Args:
-        others: symbols of the formula that it meets.
+        other: the formula that is evaluated there; its symbols are drawn too.
         fixed: values of symbols that are not drawn [SI].
     """
-    sides = sides_of(f)
-    if sides is None or sum(1 for side in sides for _ in walk(side)) > MAX_PARTS:
-        return None
-    names = symbols(*sides) | others
-    for is_real in (True, False) if "i" not in names or "i" in context.symbols else (False,):
-        # roots of what is negative are imaginary: where too few points are real, those will do as well
-        table = _table(sides, names, context, fixed, is_real=is_real)
-        if table is not None:
+    sides, tapes = two_sides(f), []
+    for pair in (sides, two_sides(other)):
+        if pair is None or sum(1 for side in pair for _ in walk(side)) > MAX_PARTS:
+            return None
+        try:
+            tapes.append(tape_of(Expr("sub", (_as_real_expression(pair[0], {}), _as_real_expression(pair[1], {})))))
+        except (TapeTooLarge, Mismatch):
+            return None
+    declared = samplings_of((tapes[0], tapes[1]), context)
+    drawn_as = {name: _in_usual_range(sampling) for name, sampling in declared.items()}
+    set_values = {name: fixed.get(name, 1.0) for name in declared if name in fixed or name.startswith(UNIT_PREFIX)}
+    drawn_as |= {name: Sampling("", (value, value)) for name, value in set_values.items()}
+    drawn_columns = {name: draw_values(name, how, context.digest, N_DRAW) for name, how in drawn_as.items()}
+    start = PointTable(drawn_columns, N_DRAW, context.digest)
+    n_search = 0
+    for target in _symbols_to_solve_for(sides or (), frozenset(tapes[0].names) - set_values.keys()):
+        roots = _solve_by_inverses(sides or (), target, start)
+        columns = {**drawn_columns, target: roots} if roots is not None else None
+        if columns is None and n_search < MAX_SEARCHES:
+            n_search += 1
+            columns = _search_roots(tapes[0], {**drawn_as, target: declared[target]}, target, context.digest)
+        if columns is not None and (table := _table_of_solutions(columns, f, other, context)) is not None:
             return table
     return None
 
 
-def _table(
-    sides: tuple[Expr, Expr], names: frozenset[str], context: Context, fixed: Mapping[str, float], *, is_real: bool
-) -> Table | None:
-    own = symbols(*sides)
-    start = Table(_drawn(names, sides, context, fixed, N_DRAW), N_DRAW, context.digest, is_real)
-    lone = [side.name for side in sides if side.op == "sym"]
-    closed = {name for name in own if name in fixed or name.startswith(_UNIT) or (name == "i" and not is_real)}
-    targets = [name for name in dict.fromkeys((*lone, *sorted(own))) if name not in closed]
-    n_narrowed = 0
-    for solve in (_turned_to, _narrowed):
-        for target in targets:
-            if solve is _narrowed:
-                n_narrowed += 1
-                if n_narrowed > MAX_NARROWED:
-                    break
-            roots = solve(sides, target, start)
-            if roots is not None and (table := _at_roots(start, target, roots, sides)) is not None:
-                return table
-    return None
+def _search_roots(tape: Tape, samplings: Mapping[str, Sampling], target: str, digest: str) -> dict[str, Floats]:
+    """Return columns of all symbols at points where the equation of the tape holds, `target` found by root search.
 
-
-def _drawn(
-    names: frozenset[str], sides: tuple[Expr, Expr], context: Context, fixed: Mapping[str, float], count: int
-) -> dict[str, Array]:
-    inner = [node for side in sides for node in walk(side)]
-    angles = {node.args[0].name for node in inner if node.op in _TRIG and node.args[0].op == "sym"}
-    columns: dict[str, Array] = {}
-    for name in sorted(names):
-        kind, domain = kind_of(context, name), None
-        declared = context.symbols.get(name)
-        if declared is not None:
-            domain = declared.domain
-        elif name in angles:
-            kind = "angle"
-        if name in fixed or name.startswith(_UNIT):
-            columns[name] = np.full(count, fixed.get(name, 1.0), dtype=np.complex128)
-        elif name == "i" and declared is None:
-            columns[name] = np.full(count, 1j)
-        else:
-            how = kind if kind in ("integer", "angle", "negative") else ""
-            if how == "" or (how == "negative" and domain is None):
-                domain = domain or (_USUAL if how == "" else (-_USUAL[1], -_USUAL[0]))
-            columns[name] = drawn(name, Sampling(how, domain), context.digest, count).astype(np.complex128)
+    Args:
+        samplings: how each symbol is drawn, by name. digest: seed of the random numbers.
+    """
+    spectators = frozenset(tape.names) - {target}
+    points = sample_zero_set(tape, special_samplings(tape, samplings), spectators, digest, N_POINT, active_kernels())
+    draws = [int(draw) for draw in points.spot[0 : 3 * points.n_point : 3]]
+    columns = {name: draw_values(name, how, digest, points.n_draw)[draws] for name, how in samplings.items()}
+    columns[target] = np.array([root for _, root in points.solved])
     return columns
 
 
-def _turned_to(sides: tuple[Expr, Expr], target: str, table: Table) -> Array | None:
-    """Values of a symbol that make two sides equal, by turning operations round; None unless it stands there once."""
-    found = [(side, path) for side in (0, 1) for path, node in _paths(sides[side]) if node == symbol(target)]
-    if len(found) != 1:
+def _solve_by_inverses(sides: Sequence[Expr], target: str, table: PointTable) -> Floats | None:
+    """Return the values of `target` that make the two sides equal, by inverting one operator after the other.
+
+    None if the symbol does not occur exactly once or an operator has no inverse; only the principal branch is taken.
+    """
+    if sum(node == symbol(target) for side in sides for node in walk(side)) != 1:
         return None
-    ((side, path),) = found
-    node, required = sides[side], value_of(sides[1 - side], table)
-    for position in path:
-        turned = _turned_round(node, position, required, table)
-        if turned is None:
+    member = 0 if target in symbols(sides[0]) else 1
+    required = values_of(sides[1 - member], table)
+    place = Place(member, (), sides[member], False, required, required)
+    while place.node.op != "sym":
+        position = next(k for k, arg in enumerate(place.node.args) if target in symbols(arg))
+        inner = _required_operand(place, position, table)
+        if inner is None:
             return None
-        node, required = node.args[position], turned
-    return required
+        place = replace(place, node=place.node.args[position], required=inner)
+    return place.required
 
 
-def _narrowed(sides: tuple[Expr, Expr], target: str, table: Table) -> Array | None:
-    """The same by narrowing intervals in which the difference of two sides changes its sign."""
-    if not table.is_real or any(node.op in _BY_THE_ENGINE for side in sides for node in walk(side)):
-        return None
-    residual, n_draw = Expr("sub", sides), table.n_point
+def _table_of_solutions(
+    columns: Mapping[str, Floats], f: Formula, other: Formula, context: Context
+) -> PointTable | None:
+    """Return the points of the columns at which `f` holds, with all parts of both formulas evaluated there.
 
-    def at(values: Floats) -> Floats:
-        n_time = values.size // n_draw
-        columns = {name: np.tile(column, n_time) for name, column in table.columns.items()}
-        moved = Table({**columns, target: values.astype(np.complex128)}, values.size, table.unknown)
-        return np.asarray(value_of(residual, moved).real)
-
-    grid = np.repeat(_GRID, n_draw)
-    seen = at(grid).reshape(_GRID.size, n_draw)
+    At most N_POINT points are kept; None if fewer than MIN_POINTS hold.
+    """
+    n_draw = len(next(iter(columns.values())))
+    sides = two_sides(f) or ()
+    terms = tuple(term for side in sides for term in (side.args if side.op in ("add", "sub") else (side,)))
+    values = evaluate_all((*sides, *terms), PointTable(columns, n_draw, context.digest))
     with np.errstate(all="ignore"):
-        turns = np.argmax(seen[:-1] * seen[1:] < 0, axis=0)
-        low, high, one, two = _GRID[turns], _GRID[turns + 1], *(seen[turns + k, np.arange(n_draw)] for k in (0, 1))
-        for _ in range(_STEPS):  # the false position, with the end that stays halved (Illinois)
-            middle = (low * two - high * one) / (two - one)
-            value = at(middle)
-            is_past = value * two < 0
-            low, one = np.where(is_past, high, low), np.where(is_past, two, one / 2)
-            high, two = middle, value
-            if (np.abs(high - low) <= 1e-14 * np.abs(high)).all():
-                break
-    return np.asarray(high, dtype=np.complex128)
-
-
-def _at_roots(start: Table, target: str, roots: Array, sides: tuple[Expr, Expr]) -> Table | None:
-    """The points that hold, at most N_POINT."""
-    if start.is_real:
-        roots = np.where(np.abs(roots.imag) > CLOSE * np.abs(roots.real), np.nan, roots.real + 0j)
-    columns = {**start.columns, target: roots}
-    solved = Table(columns, start.n_point, start.unknown, start.is_real)
-    one, two = (value_of(side, solved) for side in sides)
-    with np.errstate(all="ignore"):
-        scale = sum(np.abs(value_of(term, solved)) for side in sides for term in _terms(side))
-        kept = np.flatnonzero(np.isfinite(roots) & (np.abs(one - two) <= CLOSE * scale))[:N_POINT]
+        kept = np.flatnonzero(np.abs(values[0] - values[1]) <= CLOSE * np.abs(values[2:]).sum(axis=0))[:N_POINT]
     if kept.size < MIN_POINTS:
         return None
-    cut = {name: column[kept] for name, column in columns.items()}
-    unknowns = [node for node in solved.known if node.op not in ("num", "const")]
-    known = {node: solved.known[node][kept] for node in unknowns}  # what has no value keeps the one it was given
-    return Table(cut, int(kept.size), start.unknown, start.is_real, known)
+    table = PointTable({name: column[kept] for name, column in columns.items()}, int(kept.size), context.digest)
+    parts = tuple(dict.fromkeys((*distinct_parts(f), *distinct_parts(other))))
+    values = evaluate_all(parts, table)
+    if table.tapes[parts] is not None:
+        table.known.update(zip(parts, values, strict=True))
+    return table
 
 
-def _terms(side: Expr) -> tuple[Expr, ...]:
-    return side.args if side.op in ("add", "sub") else (side,)
+def _in_usual_range(sampling: Sampling) -> Sampling:
+    """Return a sampling in the usual range, where exponentials stay precise; unchanged if it has a declared domain."""
+    if sampling.domain is not None or sampling.kind in ("integer", "angle"):
+        return sampling
+    low, high = _USUAL
+    return Sampling("", (-high, -low) if sampling.kind == "negative" else _USUAL)
+
+
+def _symbols_to_solve_for(sides: Sequence[Expr], names: frozenset[str]) -> list[str]:
+    """Return the symbols to solve for, best first: those alone on a side, those that occur once, the others."""
+    occurrences = [node.name for side in sides for node in walk(side) if node.op == "sym"]
+    alone = [side.name for side in sides if side.op == "sym"]
+    order = dict.fromkeys((*alone, *sorted(occurrences)))
+    return sorted((name for name in order if name in names), key=lambda name: occurrences.count(name) > 1)
 
 
 # Places. ---------------------------------------------------------------------------------------------------------
 
 
-def _paths(root: Expr, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Expr]]:
-    """Every part with the way to it. Depth is bounded by the parser's limit."""
-    yield path, root
-    for position, arg in enumerate(root.args):
-        yield from _paths(arg, (*path, position))
-
-
-def parts_of(f: Formula) -> tuple[Expr, ...]:
-    """The distinct parts of a formula, whole sides first."""
-    sides = sides_of(f) or ()
+def distinct_parts(f: Formula) -> tuple[Expr, ...]:
+    """Return the distinct subexpressions of a formula, whole sides first, at most MAX_PARTS."""
+    sides = two_sides(f) or ()
     return tuple(dict.fromkeys(node for side in sides for node in walk(side) if node != VALUE))[:MAX_PARTS]
 
 
-def places_of(f: Formula, table: Table, beside: tuple[Expr, ...]) -> Iterator[Place]:
-    """Every part of a formula whose needed value is known at the points of a table.
+def places_of(f: Formula, table: PointTable, beside: Sequence[Expr]) -> Iterator[Place]:
+    """Yield every part of a formula whose needed value can be computed, from whole sides down to their leaves.
 
     Args:
         table: points at which another formula holds.
-        beside: parts of that one: of a derivative or an integral, which cannot be turned round, the part is needed
-            that the other formula's has, if all else in it is the same.
+        beside: parts of the other formula. A derivative or an integral has no inverse; if one of these parts differs
+            from it in one operand only, and has the needed value, that operand gives the needed value.
     """
-    sides = sides_of(f)
+    sides = two_sides(f)
     for member in (0, 1) if sides else ():
         assert sides is not None
         if sides[member] != VALUE:
-            required = value_of(sides[1 - member], table)
-            yield from _below(sides[member], (), False, required, member if len(f.members) > 1 else 0, table, beside)
+            whole = Place(
+                member if len(f.members) > 1 else 0, (), sides[member], False,
+                values_of(sides[member], table), values_of(sides[1 - member], table),
+            )  # fmt: skip
+            yield from _places_below(whole, table, beside)
 
 
-def _below(
-    node: Expr,
-    path: tuple[int, ...],
-    is_exponent: bool,
-    required: Array,
-    member: int,
-    table: Table,
-    beside: tuple[Expr, ...],
-) -> Iterator[Place]:
-    yield Place(member, path, node, is_exponent, value_of(node, table), required)
-    needed: list[tuple[int, Array]] = []
+def _places_below(place: Place, table: PointTable, beside: Sequence[Expr]) -> Iterator[Place]:
+    """Yield a place and the places of all parts inside it; the parser bounds the depth."""
+    yield place
+    node, needed = place.node, list[tuple[int, Floats]]()
     for position, arg in enumerate(node.args):
-        turned = _turned_round(node, position, required, table)
-        if turned is None or (node.op in ("add", "sub") and _vanishes(turned, value_of(arg, table))):
-            continue  # a term that should not be there at all is no matter of its parts
-        needed.append((position, turned))
+        required = _required_operand(place, position, table)
+        if required is None or (node.op in ("add", "sub") and _needs_to_vanish(required, values_of(arg, table))):
+            continue  # the whole term is surplus, so none of its parts is at fault
+        needed.append((position, required))
     if node.args and (not needed or _has_branches(node)):
-        needed += [(k, value_of(wanted, table)) for k, wanted in _counterparts(node, required, table, beside)]
-    for position, worth in needed:
-        is_power = not symbols(node.args[position]) and (is_exponent or (node.op in ("pow", "root") and position == 1))
-        yield from _below(node.args[position], (*path, position), is_power, worth, member, table, beside)
+        needed += [(k, values_of(operand, table)) for k, operand in _other_operands(place, table, beside)]
+    for position, required in needed:
+        arg = node.args[position]
+        is_power = not symbols(arg) and (place.is_exponent or (node.op in ("pow", "root") and position == 1))
+        inner = Place(place.member, (*place.path, position), arg, is_power, values_of(arg, table), required)
+        yield from _places_below(inner, table, beside)
 
 
-def _vanishes(required: Array, value: Array) -> bool:
+def _needs_to_vanish(required: Floats, value: Floats) -> bool:
+    """Return True if the value needed for a term is 0 compared with the value it has: the term should not be there."""
     return bool((np.abs(required) <= CLOSE * np.abs(value)).all())
 
 
 def _has_branches(node: Expr) -> bool:
-    """Whether an operation has one value at several operands, so that turning it round may give another than meant."""
+    """Return True if an operator gives one result for several operands (`x^2`, `sin`): its inverse is not unique."""
     if node.op == "pow":
         exponent = node.args[1].value
         return exponent is not None and exponent.numerator % 2 == 0
-    return node.op in (*_TRIG, "abs", "cosh")
+    return node.op in (*_PERIODIC, "abs", "cosh")
 
 
-def _counterparts(node: Expr, required: Array, table: Table, beside: tuple[Expr, ...]) -> Iterator[tuple[int, Expr]]:
-    """Operands in which a construct differs from one of the other formula that has the needed value."""
+def _other_operands(place: Place, table: PointTable, beside: Sequence[Expr]) -> Iterator[tuple[int, Expr]]:
+    """Yield (position, operand) of each part in `beside` that differs in one operand and has the needed value."""
+    node = place.node
     for other in beside:
         if (other.op, other.name, len(other.args)) != (node.op, node.name, len(node.args)):
             continue
-        apart = [k for k, pair in enumerate(zip(node.args, other.args, strict=True)) if _differ(*pair)]
-        if len(apart) == 1 and close(value_of(other, table), required):
-            yield apart[0], other.args[apart[0]]
+        differing = [k for k, pair in enumerate(zip(node.args, other.args, strict=True)) if _differ(*pair)]
+        if len(differing) == 1 and agrees(values_of(other, table), place.required):
+            yield differing[0], other.args[differing[0]]
 
 
-def _differ(one: Expr, other: Expr) -> bool:
-    return one != other and canonical(one) != canonical(other)
+def _differ(a: Expr, b: Expr) -> bool:
+    """Return True if two expressions have different canonical forms."""
+    return a != b and canonical(a) != canonical(b)
 
 
-def _turned_round(node: Expr, position: int, required: Array, table: Table) -> Array | None:
-    """What an operand has to be for an operation to have a value; None where the operation cannot be turned round."""
-    values = [value_of(arg, table) for arg in node.args]
+def _required_operand(place: Place, position: int, table: PointTable) -> Floats | None:
+    """Return the values an operand needs so that the part at `place` has its needed values; None without an inverse."""
+    node, required, module = place.node, place.required, active_kernels()
+    op = "mul" if node.op in _PRODUCTS else node.op
+    if op in ("add", "mul"):
+        for k, arg in enumerate(node.args):
+            if k != position:
+                required = solve_for_operand(op, 0, required, values_of(arg, table), module)
+        return required
+    if OPS[op].opcode is None or not node.args:
+        return None
+    if len(node.args) == 1:
+        return solve_for_operand(op, 0, required, None, module)
+    other = values_of(node.args[1 - position], table)
+    if op not in ("pow", "root"):
+        return solve_for_operand(op, position, required, other, module)
     with np.errstate(all="ignore"):
-        if node.op == "add":
-            return np.asarray(required - sum(value for k, value in enumerate(values) if k != position))
-        if node.op in _PRODUCTS:
-            rest = [value for k, value in enumerate(values) if k != position]
-            return np.asarray(required / math.prod(rest, start=_constant(1.0, table)))
-        if node.op == "sub":
-            return required + values[1] if position == 0 else values[0] - required
-        if node.op == "div":
-            return required * values[1] if position == 0 else values[0] / required
-        if node.op == "neg":
-            return -required
-        if node.op in ("pow", "root"):
-            exponent = values[1] if node.op == "pow" else 1 / values[1]
-            if position == 1:
-                found = np.log(required) / np.log(values[0])
-                return np.asarray(found if node.op == "pow" else 1 / found)
-            # of an even power the operand keeps its sign
-            sign = np.where(values[0].real < 0, -1.0, 1.0)
-            return np.asarray(sign * np.power(required, 1 / exponent), dtype=np.complex128)
-        if node.op in _INVERSES:
-            return _INVERSES[node.op](required)
-    return None
+        if position == 1:
+            exponent = solve_for_operand("pow", 1, required, other, module)
+            return exponent if op == "pow" else 1 / exponent
+        exponent = other if op == "pow" else 1 / other
+        base, value = solve_for_operand("pow", 0, required, exponent, module), values_of(node.args[0], table)
+        return np.where((value < 0) & (required >= 0), -base, base)  # of an even power the operand keeps its sign

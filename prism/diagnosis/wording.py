@@ -1,4 +1,4 @@
-"""What separates two formulas, in words: one sentence for the student, who is to find it, and one for the teacher.
+"""Word the difference of two formulas: one sentence for the student, who is to find it, and one for the teacher.
 
 Nothing is decided here. The hint names the student's own part of the formula and what kind of thing to look for there,
 never what would be right; that stands in the other sentence.
@@ -12,7 +12,7 @@ from typing import Any
 from prism.algebra.expr import Expr, symbols
 from prism.latex import write
 
-_SHORT = 1000  # denominators of fractions that are shown as such
+_SHORT = 1000  # largest denominator of a number that is shown as a fraction
 
 DIFFERENCES = {
     "sign": "DCE", "relation": "DCE", "factor": "DCE", "exponent": "DCE", "arithmetic": "DCE",
@@ -24,17 +24,17 @@ DIFFERENCES = {
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What separates a formula from a node, or from itself.
+    """What separates a formula from the node it was meant for, or one member of a chain from the next.
 
     Attributes:
         kind: key of DIFFERENCES.
         label: `UDE`, `DCE`, `VRE` or `undetermined`.
-        node: index of the node that the formula would say; None where no node is needed to see the fault.
+        node: index of the node that the formula was meant for; None where the fault shows without a node.
         has, should: the part as the student has it and as it would be right, in LaTeX; empty where there is no part.
         amount: the factor that is needed, the term or the quantity, in LaTeX; else empty.
         hint: for the student: where to look, and not what to write.
         full: for a teacher: what is wrong and what would be right.
-        also: other kinds that would explain it as well, the likeliest first.
+        also: other kinds of change that repair it too, the likeliest first.
     """
 
     kind: str
@@ -48,14 +48,14 @@ class Difference:
     also: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; the keys are those of the attributes."""
+        """Return plain values for JSON; the keys are the attribute names."""
         return {
             "kind": self.kind, "label": self.label, "node": self.node, "has": self.has, "should": self.should,
             "amount": self.amount, "hint": self.hint, "full": self.full, "also": list(self.also),
         }  # fmt: skip
 
 
-HINTS = {
+HINT_TEMPLATES = {
     "sign": "Check the sign of {part}.",
     "relation": "Check which side is the larger one.",
     "factor": "A constant factor is not right: look again at {part}.",
@@ -73,7 +73,7 @@ HINTS = {
 }
 """For the student, by kind; `part` is a part of what the student wrote."""
 
-FULL = {
+FULL_TEMPLATES = {
     "sign": "The sign is turned: {has}, where {should} is right.",
     "relation": "The inequality points the other way.",
     "factor": "Off by a factor: {has} has to be multiplied by {amount}.",
@@ -92,7 +92,7 @@ FULL = {
 """For the teacher, by kind; the fields are those of a difference, and what else is known."""
 
 
-def told(
+def describe_difference(
     kind: str,
     node: int | None,
     has: Expr | None,
@@ -103,28 +103,29 @@ def told(
     also: tuple[str, ...] = (),
     is_written: bool = True,
 ) -> Difference:
-    """A difference in words.
+    """Return a `Difference` with its label, its hint for the student and its full sentence for the teacher.
 
     Args:
-        kind: key of DIFFERENCES. node: index of the node. has, should, amount: as of a difference. also: other kinds.
-        detail: what else is known, for the sentence of the kinds that have room for it.
-        is_written: the part stands in what the student wrote; else a hint does not name it.
+        kind: key of DIFFERENCES. node, has, should, amount, also: as in `Difference`.
+        detail: what else is known, for the kinds whose sentence has room for it.
+        is_written: the part stands in what the student wrote; otherwise the hint does not name it.
     """
     label = DIFFERENCES[kind]
     if kind in ("term_missing", "term_extra") and amount is not None and not symbols(amount):
         label = "DCE"
-    written = {"has": _latex(has), "should": _latex(should), "amount": _latex(amount)}
+    written = {"has": _latex_of(has), "should": _latex_of(should), "amount": _latex_of(amount)}
     part = f"${written['has']}$" if written["has"] and is_written else "this formula"
     fields = {name: f"${text}$" if text else "this" for name, text in written.items()}
     return Difference(
         kind, label, node, **written,
-        hint=HINTS[kind].format(part=part),
-        full=FULL[kind].format(detail=detail or "no more is known", **fields),
+        hint=HINT_TEMPLATES[kind].format(part=part),
+        full=FULL_TEMPLATES[kind].format(detail=detail or "no more is known", **fields),
         also=also,
     )  # fmt: skip
 
 
-def _latex(node: Expr | None) -> str:
+def _latex_of(node: Expr | None) -> str:
+    """Return a part in LaTeX, empty for None; a fraction with a large denominator as a decimal of six figures."""
     if node is None:
         return ""
     if node.op == "num" and node.value is not None and node.value.denominator > _SHORT:

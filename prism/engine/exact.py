@@ -1,4 +1,4 @@
-r"""Exact arithmetic on formulas that are rational: what is proved, and what sampling cannot see.
+"""Exact arithmetic on rational formulas: proves equality, and sees differences that sampling cannot.
 
 A residual becomes the numerator of a quotient of polynomials over the rationals. Its variables are the symbols and,
 each as a variable of its own, the sub-expressions that are not rational (a sine, a root). Two formulas whose
@@ -12,7 +12,6 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
 from prism.algebra.expr import Expr, canonical, number, walk
@@ -23,98 +22,109 @@ MAX_DEGREE = 24  # of an exponent
 MAX_TERMS = 400  # of a polynomial: one that grows beyond is left to sampling
 MAX_BITS = 512  # of a coefficient
 _MAX_BITS_OF_POWER = 8 * MAX_BITS
-_KEPT = 1024
 
 _TRANSCENDENTAL = frozenset(("sin", "cos", "tan", "exp", "ln", "log10", "sinh", "cosh", "tanh", "asin", "acos", "atan"))
 _ARITHMETIC = frozenset(("num", "sym", "add", "sub", "mul", "div", "neg", "pow"))
 
 
 class Proof(enum.Enum):
-    """What exact arithmetic says of two formulas."""
+    """Outcome of comparing two formulas exactly: SAME and CLOSE are proofs, OPEN means that nothing is proved."""
 
     SAME = "the same factors"
     CLOSE = "polynomials that are not the same, however close their zeros are"
     OPEN = "nothing"
 
 
-class _TooLarge(Exception):
-    """A polynomial beyond the limits above."""
+class _PolynomialTooLarge(Exception):
+    """Raised where a polynomial exceeds MAX_GENERATORS, MAX_TERMS or the limits on its coefficients, or is constant."""
 
 
 @dataclass(slots=True)
 class _Ring:
-    """Polynomials in what the residuals are made of; generators are numbered as they are met."""
+    """The variables of the polynomials, numbered in order of occurrence.
+
+    Attributes:
+        places: number of each variable by its canonical form.
+        nodes: the variables by number: symbols, and sub-expressions that are not rational (`sin(x)`, a root).
+    """
 
     places: dict[str, int] = field(default_factory=dict)
     nodes: list[Expr] = field(default_factory=list)
 
-    def generator(self, node: Expr) -> int:
+    def variable_number(self, node: Expr) -> int:
+        """Return the number of the variable that `node` becomes, new or known; raise beyond MAX_GENERATORS."""
         key = canonical(node)
         if key not in self.places:
             if len(self.places) >= MAX_GENERATORS:
-                raise _TooLarge
+                raise _PolynomialTooLarge
             self.places[key] = len(self.places)
             self.nodes.append(node)
         return self.places[key]
 
 
-@lru_cache(maxsize=_KEPT)
 def prove(a: Expr, b: Expr, notation: Notation, positive: frozenset[str]) -> Proof:
-    """Compare the factors of two residuals.
+    """Compare the zeros of two residuals exactly, by the irreducible factors of their numerators.
 
     Args:
-        a, b: what is zero where the formulas hold.
-        notation: vectors, matrices and complex numbers are no polynomials.
-        positive: symbols that are only drawn positive.
+        a, b: the residuals, expressions that are zero where the formulas hold.
+        notation: with vectors, matrices or complex numbers the result is OPEN.
+        positive: symbols that are only drawn positive; factors that are positive with them do not count.
+
+    Returns:
+        SAME if the factors are the same; CLOSE if exactly one factor differs and no relation between the variables can
+        make up for it, so the zeros differ; else OPEN, also beyond the limits.
     """
     if notation.has_columns or notation.matrices or notation.is_complex:
         return Proof.OPEN
     try:
         ring = _Ring()
         for residual in (a, b):
-            _collect(residual, ring)
+            _collect_variables(residual, ring)
         one, two = (_numerator(residual, ring) for residual in (a, b))
-        sets = [_telling_factors(poly, ring, positive) for poly in (one, two)]
-    except (_TooLarge, ZeroDivisionError):
+        sets = [_factors_that_may_vanish(poly, ring, positive) for poly in (one, two)]
+    except (_PolynomialTooLarge, ZeroDivisionError):
         return Proof.OPEN
     keys = [{str(factor) for factor in factors} for factors in sets]
     if keys[0] == keys[1]:
         return Proof.SAME if keys[0] else Proof.OPEN
-    return Proof.CLOSE if _are_independent(ring) and _differ_by_one(*keys) else Proof.OPEN
+    return Proof.CLOSE if _are_independent(ring) and _differ_in_one_factor(*keys) else Proof.OPEN
 
 
 def _are_independent(ring: _Ring) -> bool:
-    """Whether no polynomial holds between what the residuals are made of: symbols, pi, one function of symbols."""
+    """True if no polynomial relates the variables: symbols, pi, at most one function such as `sin(x)` of a symbol."""
     others = [node for node in ring.nodes if node.op != "sym" and (node.op, node.name) != ("const", "pi")]
     return not others or (len(others) == 1 and others[0].op in _TRANSCENDENTAL and others[0].args[0].op == "sym")
 
 
-def _differ_by_one(ones: set[str], twos: set[str]) -> bool:
-    """Whether all factors but one agree. That one is irreducible on both sides: its zeros only seem to be the same."""
-    return len(ones - twos) == 1 and len(twos - ones) == 1
+def _differ_in_one_factor(first_factors: set[str], second_factors: set[str]) -> bool:
+    """True if each formula has exactly one factor that the other lacks: both are irreducible, so the zeros differ."""
+    return len(first_factors - second_factors) == 1 and len(second_factors - first_factors) == 1
 
 
 def factors_of(residual: Expr, notation: Notation) -> tuple[Expr, ...]:
-    """The different factors of what is set to zero, multiplied out or not; none where it is not rational."""
+    """Return the distinct irreducible factors of an expression set to zero: `v` and `v - u` of `v^2 - u v`.
+
+    Empty with vectors, matrices or complex numbers, beyond the limits, and where the expression divides by zero.
+    """
     if notation.has_columns or notation.matrices or notation.is_complex:
         return ()
     try:
         ring = _Ring()
-        _collect(residual, ring)
+        _collect_variables(residual, ring)
         poly = _numerator(residual, ring)
         _, factors = poly.factor()
         return tuple(_as_expr(factor, ring) for factor, _ in factors)
-    except (_TooLarge, ZeroDivisionError):
+    except (_PolynomialTooLarge, ZeroDivisionError):
         return ()
 
 
 def _is_rational(node: Expr) -> bool:
-    """Whether this node is arithmetic, apart from what its operands are."""
-    return node.op in _ARITHMETIC and (node.op != "pow" or _exponent(node) is not None)
+    """True if the operator of `node` is arithmetic (a power: with a known integer exponent), whatever its operands."""
+    return node.op in _ARITHMETIC and (node.op != "pow" or _integer_exponent(node) is not None)
 
 
-def _exponent(power: Expr) -> int | None:
-    """A whole exponent, with its sign."""
+def _integer_exponent(power: Expr) -> int | None:
+    """Return the exponent of the power node `x^n`, with its sign; None if n is no integer or above MAX_DEGREE."""
     written = power.args[1]
     value = written.args[0].value if written.op == "neg" else written.value
     if value is None or value.denominator != 1 or value > MAX_DEGREE:
@@ -122,102 +132,113 @@ def _exponent(power: Expr) -> int | None:
     return -int(value) if written.op == "neg" else int(value)
 
 
-def _collect(node: Expr, ring: _Ring) -> None:
-    """Name the generators: symbols, and whatever is not arithmetic. Depth is bounded by the parser."""
+def _collect_variables(node: Expr, ring: _Ring) -> None:
+    """Add the polynomial variables of an expression to `ring`: symbols and sub-expressions that are not rational."""
     if node.op == "num":
         return
     if node.op == "sym" or not _is_rational(node):
-        ring.generator(node)
+        ring.variable_number(node)
         return
     for arg in node.args[: 1 if node.op == "pow" else None]:
-        _collect(arg, ring)
+        _collect_variables(arg, ring)
 
 
-@lru_cache(maxsize=_KEPT)
-def _context(count: int) -> Any:
+def _polynomial_context(count: int) -> Any:
+    """Return python-flint's ring of rational polynomials in `count` variables, at least one."""
     import flint
 
     return flint.fmpq_mpoly_ctx.get([f"x{k}" for k in range(max(count, 1))], flint.Ordering.lex)
 
 
 def _numerator(residual: Expr, ring: _Ring) -> Any:
-    return _quotient(residual, ring, _context(len(ring.nodes)))[0]
+    """Return the numerator of an expression, as a polynomial in the variables of `ring`."""
+    return _as_fraction(residual, ring, _polynomial_context(len(ring.nodes)))[0]
 
 
-def _quotient(node: Expr, ring: _Ring, context: Any) -> tuple[Any, Any]:
-    """Numerator and denominator without a common factor."""
+def _as_fraction(node: Expr, ring: _Ring, context: Any) -> tuple[Any, Any]:
+    """Return numerator and denominator as polynomials without common factor; ZeroDivisionError for `1/0`."""
     one = context.constant(1)
     if node.op == "num":
         assert node.value is not None
-        return _constant(node.value, context), one
+        return _constant_polynomial(node.value, context), one
     if node.op == "sym" or not _is_rational(node):
-        return context.gens()[ring.generator(node)], one
+        return context.gens()[ring.variable_number(node)], one
     if node.op == "pow":
-        exponent = _exponent(node) or 0
-        above, below = _quotient(node.args[0], ring, context)
+        exponent = _integer_exponent(node) or 0
+        above, below = _as_fraction(node.args[0], ring, context)
         if exponent < 0:
-            above, below = _inverted(above, below)
+            above, below = _invert_fraction(above, below)
         for poly in (above, below):
-            if len(poly) ** abs(exponent) > MAX_TERMS**2 or _bits(poly) * abs(exponent) > _MAX_BITS_OF_POWER:
-                raise _TooLarge  # 9^9^9^9 is an attack on memory
-        return _within(above ** abs(exponent)), _within(below ** abs(exponent))
-    above, below = _quotient(node.args[0], ring, context)
+            if (
+                len(poly) ** abs(exponent) > MAX_TERMS**2
+                or _coefficient_bits(poly) * abs(exponent) > _MAX_BITS_OF_POWER
+            ):
+                raise _PolynomialTooLarge  # 9^9^9^9 is an attack on memory
+        return _require_few_terms(above ** abs(exponent)), _require_few_terms(below ** abs(exponent))
+    above, below = _as_fraction(node.args[0], ring, context)
     if node.op == "neg":
         return -above, below
     for arg in node.args[1:]:
-        up, down = _quotient(arg, ring, context)
+        up, down = _as_fraction(arg, ring, context)
         if node.op == "div":
-            up, down = _inverted(up, down)
+            up, down = _invert_fraction(up, down)
         if node.op in ("mul", "div"):
-            above, below = _reduced(_times(above, up), _times(below, down))
+            above, below = _cancel_common_factor(_multiply(above, up), _multiply(below, down))
         else:
-            left, right = _times(above, down), _times(up, below)
-            above, below = _reduced(left + right if node.op == "add" else left - right, _times(below, down))
+            left, right = _multiply(above, down), _multiply(up, below)
+            above, below = _cancel_common_factor(
+                left + right if node.op == "add" else left - right, _multiply(below, down)
+            )
     return above, below
 
 
-def _bits(poly: Any) -> int:
-    """Length of the longest coefficient."""
+def _coefficient_bits(poly: Any) -> int:
+    """Return the number of bits of the longest numerator or denominator of a coefficient; 0 for the zero polynomial."""
     return max((max(int(c.p).bit_length(), int(c.q).bit_length()) for c in poly.coeffs()), default=0)
 
 
-def _times(a: Any, b: Any) -> Any:
+def _multiply(a: Any, b: Any) -> Any:
+    """Return the product of two polynomials; raise _PolynomialTooLarge beyond the limit on terms."""
     if len(a) * len(b) > MAX_TERMS**2:
-        raise _TooLarge
-    return _within(a * b)
+        raise _PolynomialTooLarge
+    return _require_few_terms(a * b)
 
 
-def _within(poly: Any) -> Any:
+def _require_few_terms(poly: Any) -> Any:
+    """Return the polynomial unchanged; raise _PolynomialTooLarge if it has more than MAX_TERMS terms."""
     if len(poly) > MAX_TERMS:
-        raise _TooLarge
+        raise _PolynomialTooLarge
     return poly
 
 
-def _inverted(above: Any, below: Any) -> tuple[Any, Any]:
+def _invert_fraction(above: Any, below: Any) -> tuple[Any, Any]:
+    """Return the inverse of the fraction `above / below`, as (below, above); ZeroDivisionError if `above` is zero."""
     if above.is_zero():
         raise ZeroDivisionError
     return below, above
 
 
-def _reduced(above: Any, below: Any) -> tuple[Any, Any]:
+def _cancel_common_factor(above: Any, below: Any) -> tuple[Any, Any]:
+    """Return numerator and denominator divided by their greatest common divisor."""
     if below.is_constant():
         return above, below
     common = above.gcd(below)
     return (above / common, below / common) if not common.is_constant() else (above, below)
 
 
-def _constant(value: Fraction, context: Any) -> Any:
+def _constant_polynomial(value: Fraction, context: Any) -> Any:
+    """Return a number as a constant polynomial; raise _PolynomialTooLarge if it has more than MAX_BITS bits."""
     import flint
 
     if max(value.numerator.bit_length(), value.denominator.bit_length()) > MAX_BITS:
-        raise _TooLarge
+        raise _PolynomialTooLarge
     return context.constant(flint.fmpq(value.numerator, value.denominator))
 
 
-def _telling_factors(poly: Any, ring: _Ring, positive: frozenset[str]) -> list[Any]:
-    """Factors that may be zero, each with the leading coefficient 1."""
+def _factors_that_may_vanish(poly: Any, ring: _Ring, positive: frozenset[str]) -> list[Any]:
+    """Return the irreducible factors, leading coefficient 1, that may be 0 while the symbols `positive` are > 0."""
     if poly.is_zero() or poly.is_constant():
-        raise _TooLarge
+        raise _PolynomialTooLarge
     _, factors = poly.factor()
     flags = [_is_positive(node, positive) for node in ring.nodes]
     telling = []
@@ -230,6 +251,7 @@ def _telling_factors(poly: Any, ring: _Ring, positive: frozenset[str]) -> list[A
 
 
 def _is_positive(node: Expr, positive: frozenset[str]) -> bool:
+    """True if a polynomial variable (`m`, `sqrt(m)`, `e^x`) is positive by its form where symbols `positive` are."""
     if node.op == "sym":
         return node.name in positive
     if node.op in ("exp", "cosh", "const"):
@@ -242,9 +264,9 @@ def _is_positive(node: Expr, positive: frozenset[str]) -> bool:
 
 
 def _as_expr(poly: Any, ring: _Ring) -> Expr:
-    """The polynomial as an expression."""
-    if _bits(poly) > MAX_BITS:
-        raise _TooLarge
+    """Return a polynomial in the variables of `ring` as an expression; _PolynomialTooLarge at long coefficients."""
+    if _coefficient_bits(poly) > MAX_BITS:
+        raise _PolynomialTooLarge
     terms = []
     for powers, coefficient in zip(poly.monoms(), poly.coeffs(), strict=True):
         factors = [number(Fraction(int(coefficient.p), int(coefficient.q)))]

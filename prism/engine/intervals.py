@@ -1,6 +1,6 @@
-"""Tapes in ball arithmetic: each value with a proven bound, to as many digits as are asked for.
+"""Tapes in interval (ball) arithmetic: each value with a proven bound, to as many digits as are wanted.
 
-Slow, and asked only where floating point leaves a pair within a decade of the threshold (semantics Z.2).
+Slow, and used only where floating point leaves a pair within a decade of the threshold (semantics Z.2).
 
 Source: python-flint, `arb` (Johansson 2017). It is loaded on first use.
 """
@@ -19,25 +19,26 @@ REFINEMENTS = 12  # steps of Newton's method with the slope of floating point: e
 _NAMES = {op.opcode: name for name, op in OPS.items() if op.opcode is not None and name != "const"}
 
 
-def residual_ball(tape: Tape, point: Mapping[str, Any]) -> Any | None:
-    """The residual at a point as an `arb`, or None where it is undefined.
+def residual_interval(tape: Tape, point: Mapping[str, Any]) -> Any | None:
+    """Return an `arb` interval of PRECISION bits that contains the residual at a point; None where it is undefined.
 
     Args:
         tape: of a formula with one residual.
-        point: floats or `arb` by name.
+        point: value of each variable by name, floats or `arb`.
     """
     import flint
 
     before = flint.ctx.prec
     flint.ctx.prec = PRECISION
     try:
-        value = _evaluated(tape, point)
+        value = _evaluate_tape(tape, point)
     finally:
         flint.ctx.prec = before
     return value
 
 
-def _evaluated(tape: Tape, point: Mapping[str, Any]) -> Any | None:
+def _evaluate_tape(tape: Tape, point: Mapping[str, Any]) -> Any | None:
+    """Return the interval of a tape's first residual at a point; None where an instruction has no finite value."""
     from flint import arb
 
     values: list[Any] = []
@@ -50,7 +51,7 @@ def _evaluated(tape: Tape, point: Mapping[str, Any]) -> Any | None:
         elif name == "sym":
             value = arb(point[tape.names[a]])
         else:
-            value = _operation(name, values[a], values[b] if name in _BINARY else None, b)
+            value = _apply_instruction(name, values[a], values[b] if name in _BINARY else None, b)
         if value is None or not value.is_finite():
             return None
         values.append(value)
@@ -65,8 +66,11 @@ _METHODS = {
 }  # fmt: skip
 
 
-def _operation(name: str, p: Any, q: Any, n: int) -> Any | None:
-    """One instruction; None where it is not defined. Twin: tests/reference.py::TWINS."""
+def _apply_instruction(name: str, p: Any, q: Any, n: int) -> Any | None:
+    """Apply instruction `name` to intervals p, q (None: one operand) or the integer n (`p^n`); None if undefined.
+
+    Twin: tests/reference.py::TWINS.
+    """
     from flint import arb
 
     if name == "add":
@@ -98,11 +102,13 @@ def _operation(name: str, p: Any, q: Any, n: int) -> Any | None:
     return getattr(p, _METHODS[name])()
 
 
-def refined(tape: Tape, point: Mapping[str, float], target: str, slope: float) -> dict[str, Any] | None:
-    """The point with its root in `target` to full precision; None where Newton's method does not settle.
+def refine_root(tape: Tape, point: Mapping[str, float], target: str, slope: float) -> dict[str, Any] | None:
+    """Return `point` with variable `target` refined by Newton's method to a root of the residual, in PRECISION bits.
 
     Args:
-        slope: derivative of the residual by the target there; what it lacks only costs further steps.
+        slope: derivative of the residual by the target there; an inexact one only costs further steps.
+
+    Returns None where the residual is undefined at a step.
     """
     import flint
 
@@ -114,7 +120,7 @@ def refined(tape: Tape, point: Mapping[str, float], target: str, slope: float) -
         last = None
         for _ in range(REFINEMENTS):
             place[target] = x
-            f = _evaluated(tape, place)
+            f = _evaluate_tape(tape, place)
             if f is None:
                 return None
             size = abs(f.mid())

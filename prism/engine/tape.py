@@ -2,7 +2,7 @@ r"""Flat bytecode: what the kernels run, and the builder that writes it.
 
 A tape is a hash-consed list of three-word instructions (opcode, a, b) in evaluation order: one instruction for each
 distinct sub-expression. Exact numbers are folded as fractions before they become floats. What a construct of a
-formula becomes on the tape stands in `lowering`.
+formula becomes on the tape is defined in `lowering`.
 
 Refused: one compiled function per formula (89 ms a formula with numba, against 15 µs for a tape).
 """
@@ -18,10 +18,10 @@ import numpy.typing as npt
 
 from prism.algebra.expr import OPS
 
-MAX_OPS = 6000  # a formula longer than this is not physics; it is an attack on the budget
+MAX_OPS = 6000  # instructions; a longer formula is no physics but an attack on the budget
 MAX_VARIABLES = 62  # dependency masks are signed 64-bit words
 MAX_IMMEDIATE = 64  # exponents above this are evaluated as real powers
-CHOICE = 1  # immediate of a step that is written: a case, a sign, the larger of two
+CHOICE = 1  # immediate of a step that the formula writes: a case, a sign, the larger of two
 MAX_FOLD_BITS = 2048  # exact constants longer than this are left to floating point
 
 Ints = npt.NDArray[np.int64]
@@ -30,23 +30,23 @@ Word = tuple[int, int, int]  # opcode, a, b
 
 
 class TapeTooLarge(Exception):
-    """A formula beyond the limits above; `equivalence` turns it into an undecided verdict."""
+    """Raised for a formula beyond MAX_OPS, MAX_VARIABLES or the range of floats; the verdict becomes undecided."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tape:
-    """One formula as bytecode.
+    """One formula as bytecode: a list of instructions that the kernels evaluate at a point.
 
     Attributes:
-        code: int64[n_op * 3], instruction k at 3k: opcode, a, b. For `num` a is an index into consts, for `sym`
-            a variable slot, for `ipow` and `root` b is an immediate integer.
+        code: int64[n_op * 3], instruction k at 3k: opcode, a, b. a, b are the positions of the operands; but for `num`
+            a is an index into consts, for `sym` a variable slot, for `ipow` and `root` b is an immediate integer.
         consts: float64[n_const * 3]: value, error bound, and uncertainty of constant k at 3k. The uncertainty is
             that of a measured decimal, else 0 (semantics N.1).
         dep: int64[n_op], bit v is set if the instruction depends on variable v.
         names: variables in slot order.
         roots: instructions that are zero where the formula holds: one, the last, or one for each component.
-        atoms: those names that stand for constructs that are not evaluated, with the construct.
-        kinds: how those names are drawn that the formula itself settles: `angle` for what stands alone, or with a
+        atoms: names of variables that replace constructs that are not evaluated, with the construct.
+        kinds: how variables are drawn where the formula itself decides it: `angle` for a symbol alone, or with a
             rational factor, inside a sine, cosine or tangent; `integer` for a bound of a sum; `real` for components.
         has_inverse: an inverse trigonometric function occurs.
         is_estimate: a quadrature or an infinite sum occurs: it may have a pole that the formula has not.
@@ -68,17 +68,24 @@ class Tape:
 
     @property
     def n_op(self) -> int:
-        """Number of instructions."""
+        """Number of instructions on the tape."""
         return len(self.dep)
 
 
 @dataclass(slots=True)
 class Builder:
-    """The tape under construction."""
+    """The tape under construction: instructions are appended, each distinct one once.
+
+    Attributes:
+        code: instructions written, each once. seen: position of each.
+        requested: positions in the order in which instructions were requested, repetitions included.
+        consts, slots: index of each constant and of each variable by name. atoms, kinds, is_estimate: see `Tape`.
+        exact: value of each instruction that is an exact number, by position.
+    """
 
     code: list[Word] = field(default_factory=list)
     seen: dict[Word, int] = field(default_factory=dict)
-    asked: list[int] = field(default_factory=list)
+    requested: list[int] = field(default_factory=list)
     consts: dict[tuple[float, float, float], int] = field(default_factory=dict)
     slots: dict[str, int] = field(default_factory=dict)
     atoms: dict[str, str] = field(default_factory=dict)
@@ -86,14 +93,19 @@ class Builder:
     exact: dict[int, Fraction] = field(default_factory=dict)
     is_estimate: bool = False
 
-    def emit(self, name: str, a: int, b: int = 0) -> int:
-        """Index of an instruction, written once."""
+    def write_instruction(self, name: str, first: int, second: int = 0) -> int:
+        """Append the instruction `name` (key of `OPS`), unless the same one is on the tape; return its position.
+
+        Args:
+            first, second: positions of the operands. For `num` and `sym` the first is the index of the constant or the
+                variable; the second is an integer for `ipow`, `root`, `step`, and 0 where there is none.
+        """
         opcode = OPS[name].opcode
         assert opcode is not None
-        return self.write((opcode, a, b))
+        return self.write_word((opcode, first, second))
 
-    def write(self, word: Word) -> int:
-        """As `emit`, by its opcode."""
+    def write_word(self, word: Word) -> int:
+        """Append an instruction unless it is on the tape; return its position. TapeTooLarge beyond MAX_OPS."""
         at = self.seen.get(word)
         if at is None:
             at = len(self.code)
@@ -101,36 +113,39 @@ class Builder:
                 raise TapeTooLarge(f"more than {MAX_OPS} operations")
             self.seen[word] = at
             self.code.append(word)
-        self.asked.append(at)
+        self.requested.append(at)
         return at
 
-    def built_on(self, place: int, since: int) -> list[tuple[int, Word]] | None:
-        """The instructions asked for since then that depend on this one, in order; None if it was asked for itself."""
-        found: dict[int, Word] = {place: self.code[place]}
-        for at in dict.fromkeys(self.asked[since:]):
+    def instructions_using(self, position: int, since: int) -> list[tuple[int, Word]] | None:
+        """Return the instructions that depend on the one at `position`, among those requested since `requested[since]`.
+
+        Each with its own position, in order; None if the one at `position` was requested itself.
+        """
+        found: dict[int, Word] = {position: self.code[position]}
+        for at in dict.fromkeys(self.requested[since:]):
             word = opcode, a, b = self.code[at]
-            if at == place:
+            if at == position:
                 return None
             if opcode not in _LEAVES and (a in found or (b in found and opcode in _BINARY)):
                 found[at] = word
         return list(found.items())[1:]
 
-    def write_again(self, built: list[tuple[int, Word]], place: int, other: int) -> dict[int, int]:
-        """The same instructions upon another one, which is worked out while the tape runs as the first one is.
+    def rewrite_instructions(self, built: list[tuple[int, Word]], position: int, replacement: int) -> dict[int, int]:
+        """Write the instructions `built` with operand `position` replaced; map old positions to new ones.
 
-        What folds for the one folds for the other, so this is the tape that lowering once more would write.
+        The result is the tape that lowering the expression again would write, as long as constants fold the same way.
         """
-        moved = {place: other}
+        moved = {position: replacement}
         for at, (opcode, a, b) in built:
-            moved[at] = self.write((opcode, moved.get(a, a), moved.get(b, b) if opcode in _BINARY else b))
+            moved[at] = self.write_word((opcode, moved.get(a, a), moved.get(b, b) if opcode in _BINARY else b))
         return moved
 
-    def is_open(self, at: int) -> bool:
-        """Whether nothing folds for this instruction: it is no exact number and no opposite."""
-        return at not in self.exact and self.code[at][0] != _NEG
+    def is_unfoldable(self, position: int) -> bool:
+        """True if the instruction at `position` is no exact number and no negation: `combine` would simplify those."""
+        return position not in self.exact and self.code[position][0] != _NEG
 
     def number(self, value: Fraction | int, uncertainty: float = 0.0) -> int:
-        """An exact number, or a decimal that is known to a relative uncertainty only."""
+        """Write a number with its relative uncertainty (0: exact), return its position; TapeTooLarge out of range."""
         above, below = value.as_integer_ratio()
         try:
             near = above / below
@@ -145,19 +160,22 @@ class Builder:
         return at
 
     def constant(self, value: float, bound: float, uncertainty: float = 0.0) -> int:
-        """A number in floating point, with a bound on its error."""
-        return self.emit("num", self.consts.setdefault((value, bound, uncertainty), len(self.consts)))
+        """Write a float, its absolute error bound and its relative uncertainty (0: none); return its position."""
+        return self.write_instruction("num", self.consts.setdefault((value, bound, uncertainty), len(self.consts)))
 
     def variable(self, name: str) -> int:
-        """The value of a variable."""
+        """Write the variable `name` and return its position; raise TapeTooLarge beyond MAX_VARIABLES variables."""
         if name not in self.slots:
             if len(self.slots) >= MAX_VARIABLES:
                 raise TapeTooLarge(f"more than {MAX_VARIABLES} variables")
             self.slots[name] = len(self.slots)
-        return self.emit("sym", self.slots[name])
+        return self.write_instruction("sym", self.slots[name])
 
     def combine(self, op: str, a: int, b: int | None = None) -> int:
-        """An instruction, worked out where both operands are exact numbers or one is neutral."""
+        """Write operator `op` on instructions a and b (None: one operand), simplified; return the result's position.
+
+        Exact numbers are folded, neutral operands dropped (`x + 0`, `1 x`), minus signs taken out (`cos(-x)`, `-(-x)`).
+        """
         if op in _EVEN and self.code[a][0] == _NEG:
             a = self.code[a][1]
         if op in _ODD and self.code[a][0] == _NEG:
@@ -167,12 +185,12 @@ class Builder:
         if op == "neg" and self.code[a][0] == _NEG:
             return self.code[a][1]
         if x is not None and (b is None or y is not None):
-            folded = _folded(op, x, y)
+            folded = _fold_exact(op, x, y)
             if folded is not None:
                 return self.number(folded)
-        if b is not None and (neutral := _neutral(op, a, b, x, y)) is not None:
+        if b is not None and (neutral := _neutral_result(op, a, b, x, y)) is not None:
             return self.number(0) if neutral < 0 else neutral
-        return self.emit(op, a, b or 0)
+        return self.write_instruction(op, a, b or 0)
 
 
 _EVEN = frozenset(("cos", "cosh", "abs"))
@@ -180,8 +198,8 @@ _ODD = frozenset(("sin", "tan", "sinh", "tanh", "asin", "atan", "asinh", "atanh"
 _NEG = OPS["neg"].opcode
 
 
-def _folded(op: str, x: Fraction, y: Fraction | None) -> Fraction | None:
-    """Exact arithmetic on two constants, where it stays small; None where it does not apply."""
+def _fold_exact(op: str, x: Fraction, y: Fraction | None) -> Fraction | None:
+    """Return `x op y` (y None: one operand) for exact numbers; None where the result is too long or not rational."""
     if y is None:
         return -x if op == "neg" else abs(x) if op == "abs" else Fraction(x // 1) if op == "floor" else None
     if op in ("add", "sub", "mul"):
@@ -193,8 +211,8 @@ def _folded(op: str, x: Fraction, y: Fraction | None) -> Fraction | None:
     return value if max(value.numerator.bit_length(), value.denominator.bit_length()) <= MAX_FOLD_BITS else None
 
 
-def _neutral(op: str, a: int, b: int, x: Fraction | None, y: Fraction | None) -> int | None:
-    """The operand that is the result (`0 + b`, `a * 1`), -1 for zero (`0 * b`); None if neither."""
+def _neutral_result(op: str, a: int, b: int, x: Fraction | None, y: Fraction | None) -> int | None:
+    """Return a or b if `op` gives that operand (`0 + b`, `a * 1`), -1 if 0, else None; x, y: exact values or None."""
     if op == "add":
         return b if x == 0 else a if y == 0 else None
     if op == "sub":
@@ -204,12 +222,12 @@ def _neutral(op: str, a: int, b: int, x: Fraction | None, y: Fraction | None) ->
     return a if op == "div" and y == 1 else None
 
 
-def finished(builder: Builder, roots: Sequence[int], *, has_inverse: bool) -> Tape:
-    """The tape of what was built, without what its roots do not need; a single root comes last."""
-    code, places, names = _reachable(builder, roots)
+def finish_tape(builder: Builder, roots: Sequence[int], *, has_inverse: bool) -> Tape:
+    """Return the finished tape, reduced to the instructions that `roots` (positions of the residuals) need."""
+    code, places, names = _reachable_code(builder, roots)
     dep: list[int] = []
     for opcode, a, b in code:
-        dep.append(_dependence(opcode, a, b, dep))
+        dep.append(_dependency_mask(opcode, a, b, dep))
     consts = [part for constant in builder.consts for part in constant]
     return Tape(
         code=np.array(code, dtype=np.int64).reshape(-1),
@@ -231,10 +249,10 @@ _LEAVES = frozenset(OPS[name].opcode for name in ("num", "sym"))
 _SYM, _FLOOR, _STEP = (OPS[name].opcode for name in ("sym", "floor", "step"))
 
 
-def _reachable(builder: Builder, roots: Sequence[int]) -> tuple[list[Word], tuple[int, ...], tuple[str, ...]]:
-    """Only what the roots need, in the same order; their new places; the variables that are left.
+def _reachable_code(builder: Builder, roots: Sequence[int]) -> tuple[list[Word], tuple[int, ...], tuple[str, ...]]:
+    """Return the instructions that `roots` need, renumbered; the roots' new positions; the names of variables left.
 
-    Folding leaves litter behind, and so does an attempt at a construct that has no value.
+    Folding leaves unused instructions behind, and so does a construct that turns out to have no value.
     """
     code = builder.code
     needed = set(roots)
@@ -258,9 +276,20 @@ def _reachable(builder: Builder, roots: Sequence[int]) -> tuple[list[Word], tupl
     return kept, tuple(place[k] for k in roots), tuple(names[slot] for slot in slots)
 
 
-def _dependence(opcode: int, a: int, b: int, dep: list[int]) -> int:
+def _dependency_mask(opcode: int, a: int, b: int, dep: list[int]) -> int:
+    """Return the mask of variables (bit v: variable v) that an instruction depends on; `dep`: masks by position."""
     if opcode == OPS["num"].opcode:
         return 0
     if opcode == OPS["sym"].opcode:
         return 1 << a
     return dep[a] | dep[b] if opcode in _BINARY else dep[a]
+
+
+def mark_dependents(tape: Tape, dep: Sequence[int], first: int, bit: int) -> list[int]:
+    """Return the masks `dep` with `bit` set for instruction `first` and for all instructions that depend on it."""
+    marked = [0] * tape.n_op
+    marked[first] = bit
+    for k in range(first + 1, tape.n_op):
+        opcode, a, b = (int(word) for word in tape.code[3 * k : 3 * k + 3])
+        marked[k] = _dependency_mask(opcode, a, b, marked) & bit
+    return [int(mask) | mark for mask, mark in zip(dep, marked, strict=True)]

@@ -1,19 +1,19 @@
-r"""Points on the zero set of one formula: drawn once, used against every other formula.
+"""Points on the zero set of one formula: drawn once, used against every other formula.
 
 Values come from a counter-based generator keyed by the symbol's name and the problem, so the same name has the same
 value in every formula, on every machine, interpreted or compiled. One symbol after another is the target that is
 solved for; the others are drawn, in two ranges (semantics Z.2).
 
-Two things are settled here because they concern one formula only: which roots count (Z.1, Z.3), and which symbols
-are dead, that is, change nothing (Z.5): the mass in `m g h = m v^2/2`.
+Two things are settled here because they concern one formula only: which roots count (semantics Z.1, Z.3), and which
+symbols are dead, that is, change nothing (semantics Z.5): the mass in `m g h = m v^2/2`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, reduce
+from functools import reduce
 from hashlib import blake2b
 from operator import or_
 from types import ModuleType
@@ -21,29 +21,30 @@ from typing import Any
 
 import numpy as np
 
-from prism.algebra.expr import Expr
+from prism.algebra.expr import OPS, Expr
 from prism.engine.kernels import floats, ints, source, spend
-from prism.engine.lowering import PLAIN, Mismatch, Notation, build_tape, narrowed
+from prism.engine.lowering import PLAIN, Mismatch, Notation, build_tape, restrict_notation
 from prism.engine.rng import uniform
-from prism.engine.tape import Floats, Tape, TapeTooLarge
+from prism.engine.store import stored
+from prism.engine.tape import MAX_VARIABLES, Floats, Tape, TapeTooLarge, mark_dependents
 
 DRAWS_PER_POINT = 4  # draws at most, as a multiple of the points wanted (semantics Z.2)
 MAX_OPERATIONS = 3_000_000  # for the points of one formula: a second interpreted; real formulas need a hundredth
-KEPT = 1024  # formulas whose points are remembered in a process
 
 BOX_A = (2.0, 20.0)  # even draws
 BOX_B = (0.1, 1.4)  # odd draws: box A alone takes 1 + e^{-x} for 1 + 2e^{-x}
 
 EXCURSIONS = (-160, -80, -40, -20, 20, 40, 80, 160)  # powers of two by which a symbol is moved to see if it is dead
 EXCURSION_POINTS = 3
-_TELLING = 1e-6  # relative to the sides, the largest rounding bound at which they are seen to be equal
+_TELLING = 1e-6  # largest rounding bound, relative to the sides, at which their equality is evidence
 _IDENTITY_DRAWS = 24  # at which an identity has to hold
+_UNDEFINED = 1 << MAX_VARIABLES  # bit in a dependency mask: the instruction has no value at this point
 _ROOM = 2  # points that fit, as a multiple of the draws: some targets have several roots
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Sampling:
-    """How one symbol is drawn, and which of its roots count.
+    """How one symbol is drawn at random, and which roots count when a formula is solved for it.
 
     Attributes:
         kind: `positive`, `real`, `negative`, `integer`, `angle`; empty for an undeclared symbol, which is drawn
@@ -56,7 +57,7 @@ class Sampling:
 
     @property
     def is_positive(self) -> bool:
-        """Whether only positive values are drawn."""
+        """True if only positive values of the symbol are drawn."""
         return self.kind in _POSITIVE_KINDS
 
 
@@ -71,13 +72,17 @@ _OTHER_STREAM = (1 << 64) - 1  # flips every bit of a key: the signs of a symbol
 
 
 def draws(name: str, sampling: Sampling, digest: str, count: int) -> tuple[float, ...]:
-    """Values of one symbol: draw d from box A if d is even, from box B if it is odd (semantics Z.2, Z.4)."""
-    return tuple(drawn(name, sampling, digest, count).tolist())
+    """Return `count` random values of the symbol `name`, the same for the same name and problem digest."""
+    return tuple(draw_values(name, sampling, digest, count).tolist())
 
 
-@lru_cache(maxsize=KEPT)
-def drawn(name: str, sampling: Sampling, digest: str, count: int) -> Floats:
-    """As `draws`, as an array, which nobody changes."""
+@stored
+def draw_values(name: str, sampling: Sampling, digest: str, count: int) -> Floats:
+    """Return `count` random values of the symbol `name`, the same for the same name and problem digest: float64[count].
+
+    Even draws are from BOX_A (2 to 20), odd ones from BOX_B (0.1 to 1.4), unless the sampling declares a domain, an
+    angle or an integer (semantics Z.2, Z.4). The array must not be changed.
+    """
     key = int.from_bytes(blake2b(f"{digest}\0{name}".encode(), digest_size=8).digest(), "big")
     kind, domain = sampling.kind, sampling.domain
     u = uniform(key, count)
@@ -99,26 +104,26 @@ def drawn(name: str, sampling: Sampling, digest: str, count: int) -> Floats:
     return values
 
 
-def table_of(tape: Tape, samplings: Mapping[str, Sampling], digest: str, n_draw: int, module: ModuleType) -> Any:
-    """The draws of all variables of a tape, symbol by symbol: float64[n_var * n_draw], as the kernels want them."""
-    table = [drawn(name, samplings.get(name, ORDINARY), digest, n_draw) for name in tape.names]
+def draws_of_tape(tape: Tape, samplings: Mapping[str, Sampling], digest: str, n_draw: int, module: ModuleType) -> Any:
+    """Return n_draw random values of each tape variable, symbol by symbol: float64[n_var * n_draw], for `module`."""
+    table = [draw_values(name, samplings.get(name, ORDINARY), digest, n_draw) for name in tape.names]
     return floats(module, np.concatenate(table) if table else 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Points:
-    """A formula with points on its zero set, as arrays for one kind of kernel.
+class ZeroSet:
+    """A formula with points on its zero set (where its residual is 0), as arrays for one kind of kernel.
 
     Attributes:
         tape: of its residual.
         code, consts, dep: of the tape.
-        draws: float64[n_var * n_draw], symbol by symbol.
-        spot, root, n_point: see `kernels.source.zero_points`.
+        draws: float64[n_var * n_draw], random values symbol by symbol.
+        spot, root, n_point: the points, see `kernels.source.find_zero_points`.
         solved: the symbol solved for and its root, point by point.
         subjects: symbols that stand alone on one side and nowhere else.
-        fallen, risen: symbols with a negative root, symbols with a positive root.
-        live: names that move the residual at some point.
-        faint: names that are neither live nor dead: an effect below rounding.
+        negative_roots, positive_roots: symbols with a negative root, symbols with a positive root.
+        live: names whose effect on the residual exceeds rounding at some point.
+        below_rounding: names that are neither live nor dead: they have an effect, but it is lost in rounding.
         is_identity: zero at every draw.
         cost: kernel operations spent.
     """
@@ -134,19 +139,19 @@ class Points:
     n_point: int
     solved: tuple[tuple[str, float], ...] = ()
     subjects: frozenset[str] = frozenset()
-    fallen: frozenset[str] = frozenset()
-    risen: frozenset[str] = frozenset()
+    negative_roots: frozenset[str] = frozenset()
+    positive_roots: frozenset[str] = frozenset()
     live: frozenset[str] = frozenset()
-    faint: frozenset[str] = frozenset()
+    below_rounding: frozenset[str] = frozenset()
     is_identity: bool = False
     cost: int = 0
 
     def names(self, mask: int) -> frozenset[str]:
-        """Names of the bits that are set."""
+        """Return the names of the variables whose bits are set in `mask` (bit v: variable v)."""
         return frozenset(name for v, name in enumerate(self.tape.names) if mask >> v & 1)
 
     def point(self, i: int) -> dict[str, float]:
-        """Point i by name."""
+        """Return point number i: the value of each variable by name."""
         d, target = int(self.spot[3 * i]), int(self.spot[3 * i + 1])
         place = {name: float(self.draws[v * self.n_draw + d]) for v, name in enumerate(self.tape.names)}
         place[self.tape.names[target]] = float(self.root[3 * i])
@@ -155,7 +160,12 @@ class Points:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Crossing:
-    """What `kernels.source.cross` found: its `out`; at a mismatch the two sides and the point, else nothing."""
+    """Result of evaluating a formula at the points of another one.
+
+    Attributes:
+        out: counts, masks and the index of the first mismatch or -1, as the kernel `cross_evaluate` writes them.
+        left, right, x: at a mismatch the values of both sides and of the variables in slot order; else 0 and empty.
+    """
 
     out: tuple[int, ...]
     left: float = 0.0
@@ -164,23 +174,23 @@ class Crossing:
 
 
 def tape_of(residual: Expr, notation: Notation = PLAIN) -> Tape:
-    """The tape of an expression, built once.
+    """Return the tape (bytecode) of a residual; it is built once in a process.
 
     Errors:
         TapeTooLarge, Mismatch: see `lowering.build_tape`.
     """
-    found = _tape_or_fault(residual, notation)
+    found = _tape_or_error(residual, notation)
     if isinstance(found, Tape):
         return found
     raise type(found)(*found.args)
 
 
-@lru_cache(maxsize=KEPT)
-def _tape_or_fault(residual: Expr, notation: Notation) -> Tape | TapeTooLarge | Mismatch:
-    """A tape; or why there is none: that is as dear to find out, and asked again as often."""
-    own = narrowed(notation, residual)
+@stored
+def _tape_or_error(residual: Expr, notation: Notation) -> Tape | TapeTooLarge | Mismatch:
+    """Return the tape of an expression, or the exception that says why it has none; both are stored."""
+    own = restrict_notation(notation, residual)
     if own != notation:
-        return _tape_or_fault(residual, own)
+        return _tape_or_error(residual, own)
     try:
         return build_tape(residual, notation)
     except (TapeTooLarge, Mismatch) as error:
@@ -188,10 +198,10 @@ def _tape_or_fault(residual: Expr, notation: Notation) -> Tape | TapeTooLarge | 
 
 
 def value_at(node: Expr, values: Mapping[str, float]) -> float | None:
-    """Value of an expression, interpreted; None where it has none, or is no single real number.
+    """Return the value of an expression; None if it is undefined, not one real number, or has an opaque construct.
 
     Args:
-        values: of each of its symbols.
+        values: value of each symbol by name; with one missing the result is None too.
     """
     try:
         tape = tape_of(node)
@@ -199,67 +209,111 @@ def value_at(node: Expr, values: Mapping[str, float]) -> float | None:
         return None
     if len(tape.roots) != 1 or tape.atoms or not set(tape.names) <= values.keys():
         return None
-    _, value, bound, _, _ = workspace(source, tape)
+    _, value, bound, _, _ = scratch_arrays(source, tape)
     code, consts, dep = ints(source, tape.code), floats(source, tape.consts), ints(source, tape.dep)
     flag = source.evaluate(code, consts, dep, tape.n_op, [values[name] for name in tape.names], 0, value, bound)
     return None if flag or not math.isfinite(value[-1]) else float(value[-1])
 
 
-def special_of(tape: Tape, samplings: Mapping[str, Sampling]) -> tuple[tuple[str, Sampling], ...]:
-    """The variables of a tape that are not drawn as usual, sorted by name."""
+def values_at_points(tape: Tape, columns: Sequence[Floats], n_point: int, module: ModuleType) -> Floats:
+    """Evaluate the roots (the results) of a tape at many points: float64[n_root, n_point], NaN where one is undefined.
+
+    Args:
+        columns: values of each variable of the tape, in slot order: float64[n_point] each.
+        module: the kernels, interpreted or compiled.
+    """
+    _, value, bound, _, _ = scratch_arrays(module, tape)
+    code, consts, dep = ints(module, tape.code), floats(module, tape.consts), ints(module, tape.dep)
+    blank, n_op = floats(module, np.full(tape.n_op, math.nan)), tape.n_op
+    points = np.array(columns).T if columns else np.empty((n_point, 0))
+    out = np.empty((n_point, len(tape.roots)))
+    left_out: dict[tuple[int, ...], Any] = {(): dep}
+    for i in range(n_point):
+        undefined: tuple[int, ...] = ()
+        value[:] = blank
+        x = floats(module, points[i] if columns else 1)
+        while module.evaluate(code, consts, left_out[undefined], n_op, x, _UNDEFINED, value, bound):
+            before, stopped = left_out[undefined], undefined
+            undefined = (*stopped, next(k for k in range(n_op) if value[k] != value[k] and not before[k] & _UNDEFINED))
+            if undefined not in left_out:
+                left_out[undefined] = ints(module, mark_dependents(tape, before, undefined[-1], _UNDEFINED))
+        out[i] = [value[k] for k in tape.roots]
+    spend(n_op * n_point)
+    return np.ascontiguousarray(out.T)
+
+
+def solve_for_operand(op: str, position: int, result: Floats, known: Floats | None, module: ModuleType) -> Floats:
+    """Return the values of one operand for which an operator gives the values `result`: float64[n_point], NaN if none.
+
+    Args:
+        op: key of `OPS` with an opcode. position: 0 or 1, of the unknown operand.
+        known: values of the other operand of a binary operator; None for a function of one argument.
+        module: the kernels, interpreted or compiled.
+    """
+    opcode, results = OPS[op].opcode, result.tolist()
+    if known is None:
+        return np.array([module.invert_unary(opcode, w, 0) for w in results])
+    pairs = zip(results, known.tolist(), strict=True)
+    return np.array([module.invert_binary(opcode, position == 0, w, operand) for w, operand in pairs])
+
+
+def special_samplings(tape: Tape, samplings: Mapping[str, Sampling]) -> tuple[tuple[str, Sampling], ...]:
+    """Return (name, sampling) of a tape's variables that are not sampled as ORDINARY, sorted by name: a cache key."""
     special = [(name, samplings[name]) for name in tape.names if samplings[name] is not ORDINARY]
     return tuple(sorted(special)) if special else ()
 
 
-@lru_cache(maxsize=KEPT)
-def unsolved(
+@stored
+def unsolved_zero_set(
     tape: Tape, samplings: tuple[tuple[str, Sampling], ...], digest: str, want: int, module: ModuleType
-) -> Points:
-    """A formula with its draws, as far as it takes to test the points of another on it; arguments as of `zero_points`.
+) -> ZeroSet:
+    """Return a formula with random draws of its variables but no points; `is_identity` and `subjects` are set.
 
-    Whether it is an identity is known; points of its own have not been looked for.
+    Enough to test the points of another formula on it. Arguments as of `sample_zero_set`.
     """
-    points = _without_points(tape, samplings, digest, DRAWS_PER_POINT * want, module)
-    return replace(points, subjects=subjects_of(tape), is_identity=_vanishes(points, module))
+    points = _zero_set_without_points(tape, samplings, digest, DRAWS_PER_POINT * want, module)
+    return replace(points, subjects=isolated_symbols(tape), is_identity=_is_zero_at_all_draws(points, module))
 
 
-@lru_cache(maxsize=KEPT)
-def zero_points(
+@stored
+def sample_zero_set(
     tape: Tape,
     samplings: tuple[tuple[str, Sampling], ...],
     spectators: frozenset[str],
     digest: str,
     want: int,
     module: ModuleType,
-) -> Points:
-    """Draw points on the zero set of an expression.
+) -> ZeroSet:
+    """Find points where a formula holds: draw all symbols but one at random and solve for that one, each in turn.
 
     Args:
-        tape: of what is set to zero; one component. The same tape, not an equal one, is remembered.
+        tape: of the residual; one root. The cache compares tapes by identity.
         samplings: of the symbols that are not ordinary, sorted by name.
         spectators: symbols that are never solved for.
         digest: of the problem; keys the generator.
         want: points wanted; DRAWS_PER_POINT times as many draws are made at most.
-        module: the kernels to use.
+        module: the kernels, interpreted or compiled.
+
+    Returns a formula without points if it is an identity.
     """
-    points = unsolved(tape, samplings, digest, want, module)
+    points = unsolved_zero_set(tape, samplings, digest, want, module)
     if points.is_identity:
         return points
     n_draw = points.n_draw
     how = dict(samplings)
     n_var, n_op = len(tape.names), tape.n_op
     kinds = [CODES.get(how.get(name, ORDINARY).kind, source.POSITIVE) for name in tape.names]
-    estimated = _estimated(tape)
+    estimated = _variables_in_estimates(tape)
     targets = [v for v in range(n_var) if kinds[v] != source.INTEGER and tape.names[v] not in spectators]
     targets = [v for v in targets if not estimated >> v & 1] or targets
     room = _ROOM * n_draw
     spot, root, tally = ints(module, 3 * room), floats(module, 3 * room), ints(module, 2)
     n_point = 0
     if targets:
-        n_point = int(module.zero_points(
+        n_point = int(module.find_zero_points(
             points.code, points.consts, points.dep, n_op, n_var, ints(module, kinds), ints(module, targets),
             len(targets), points.draws, n_draw, want, room, MAX_OPERATIONS // n_op, spot, root,
-            *workspace(module, tape), floats(module, (2 * n_op + 3) * source.WIDTH),
+            *scratch_arrays(module, tape), floats(module, (2 * n_op + 3) * source.WIDTH),
             ints(module, 2 * n_op + source.MAX_BRANCHES), floats(module, 2 * source.WIDTH),
             floats(module, source.MAX_ROOTS + 1), floats(module, 2 * source.MAX_ROOTS + 2), tally,
         ))  # fmt: skip
@@ -269,48 +323,50 @@ def zero_points(
     filled = max(3 * n_point, 1)  # without the room that was left
     points = replace(
         points, spot=spot[:filled].copy(), root=root[:filled].copy(), n_point=n_point, cost=int(tally[1]) * n_op,
-        **_by_sign(solved),
+        **_fields_from_roots(solved),
     )  # fmt: skip
-    points = _with_roots_that_count(points, how, module)
-    own = cross(points, points, module)
+    points = _drop_excluded_roots(points, how, module)
+    own = cross_evaluate(points, points, module)
     live = points.names(own.out[source.LIVE])
     whole = frozenset(name for name, kind in zip(tape.names, kinds, strict=True) if kind == source.INTEGER)
-    live = (live - whole) | frozenset(name for name in whole if _is_stepping(points, name, module))
+    live = (live - whole) | frozenset(name for name in whole if _depends_on_integer_steps(points, name, module))
     doubtful = points.names(own.out[source.TOUCHED]) - live
-    faint = frozenset(name for name in doubtful if not _is_dead(points, name, module))
-    return replace(points, live=live, faint=faint)
+    below_rounding = frozenset(name for name in doubtful if not _is_dead(points, name, module))
+    return replace(points, live=live, below_rounding=below_rounding)
 
 
-def _without_points(
+def _zero_set_without_points(
     tape: Tape, samplings: tuple[tuple[str, Sampling], ...], digest: str, n_draw: int, module: ModuleType
-) -> Points:
-    """A formula with its draws, not yet solved."""
-    table = table_of(tape, dict(samplings), digest, n_draw, module)
-    return Points(
+) -> ZeroSet:
+    """Return a formula with n_draw random draws of its variables: not solved, not yet tested for being an identity."""
+    table = draws_of_tape(tape, dict(samplings), digest, n_draw, module)
+    return ZeroSet(
         tape, ints(module, tape.code), floats(module, tape.consts), ints(module, tape.dep), table, n_draw,
         ints(module, 1), floats(module, 1), 0,
     )  # fmt: skip
 
 
-def vanishes(tape: Tape, samplings: tuple[tuple[str, Sampling], ...], digest: str, module: ModuleType) -> bool:
-    """Whether the residual is zero, whatever its symbols are; arguments as of `zero_points`."""
-    return _vanishes(_without_points(tape, samplings, digest, _IDENTITY_DRAWS, module), module)
+def is_zero_everywhere(
+    tape: Tape, samplings: tuple[tuple[str, Sampling], ...], digest: str, module: ModuleType
+) -> bool:
+    """True if the residual is zero at every draw of its symbols: an identity. Arguments as of `sample_zero_set`."""
+    return _is_zero_at_all_draws(_zero_set_without_points(tape, samplings, digest, _IDENTITY_DRAWS, module), module)
 
 
-def _estimated(tape: Tape) -> int:
-    """Variables of quadratures and infinite sums, as a mask: to solve for one takes hundreds of evaluations."""
+def _variables_in_estimates(tape: Tape) -> int:
+    """Return the mask of variables inside quadratures and infinite sums: solving for one of them is slow."""
     if not tape.is_estimate:
         return 0
     widened = (k for k in range(tape.n_op) if tape.code[3 * k] == source.WIDEN)
     return reduce(or_, (int(tape.dep[k]) for k in widened), 0)
 
 
-def _with_roots_that_count(points: Points, how: Mapping[str, Sampling], module: ModuleType) -> Points:
-    """Leave out roots outside a declared domain, and roots of 0 that only a common factor has.
+def _drop_excluded_roots(points: ZeroSet, how: Mapping[str, Sampling], module: ModuleType) -> ZeroSet:
+    """Return the formula without points whose root is outside a declared domain, or is 0 only by a common factor.
 
-    What is sampled is not zero, so `R v = R^3 k` has no root R = 0 of interest; but `a = 0` has no other (Z.1). A
-    root of 0 is left out where this or another symbol has a root that is not 0. What a formula says its subject is,
-    it is: `f = max(0, x)` is 0 for some x; and so is the one unknown of `x^2 = x`.
+    Sampled values are not zero, so `R v = R^3 k` has no root R = 0 of interest; but `a = 0` has no other (semantics
+    Z.1). A root of 0 is left out where any symbol has a root that is not 0, unless the symbol is the formula's subject
+    (`f = max(0, x)` is 0 for some x) or its only unknown (`x^2 = x`).
     """
     nonzero = {name for name, root in points.solved if root}
     kept = []
@@ -320,11 +376,11 @@ def _with_roots_that_count(points: Points, how: Mapping[str, Sampling], module: 
             continue
         if root or name in points.subjects or not nonzero or len(points.tape.names) == 1:
             kept.append(i)
-    return points if len(kept) == points.n_point else _subset(points, kept, module)
+    return points if len(kept) == points.n_point else _select_points(points, kept, module)
 
 
-def subjects_of(tape: Tape) -> frozenset[str]:
-    """The symbol that stands alone on one side and nowhere else, if there is one."""
+def isolated_symbols(tape: Tape) -> frozenset[str]:
+    """Return the symbols that are one side of the formula and do not occur on the other: `F` of `F = m a`."""
     if tape.n_op < 3 or int(tape.code[-3]) != source.SUB:
         return frozenset()
     a, b = (int(place) for place in tape.code[-2:])
@@ -336,38 +392,43 @@ def subjects_of(tape: Tape) -> frozenset[str]:
     )
 
 
-def _subset(points: Points, kept: list[int], module: ModuleType) -> Points:
-    """The same formula with some of its points."""
-    spot = [int(n) for i in kept for n in points.spot[3 * i : 3 * i + 3]]
-    root = [float(r) for i in kept for r in points.root[3 * i : 3 * i + 3]]
-    solved = tuple(points.solved[i] for i in kept)
+def _select_points(points: ZeroSet, positions: list[int], module: ModuleType) -> ZeroSet:
+    """Return the formula with only the points numbered `positions`."""
+    spot = [int(n) for i in positions for n in points.spot[3 * i : 3 * i + 3]]
+    root = [float(r) for i in positions for r in points.root[3 * i : 3 * i + 3]]
+    solved = tuple(points.solved[i] for i in positions)
     return replace(
-        points, spot=ints(module, spot or 1), root=floats(module, root or 1), n_point=len(kept), **_by_sign(solved)
+        points,
+        spot=ints(module, spot or 1),
+        root=floats(module, root or 1),
+        n_point=len(positions),
+        **_fields_from_roots(solved),
     )
 
 
-@lru_cache(maxsize=KEPT)
-def without_negative_roots(points: Points, names: frozenset[str], module: ModuleType) -> Points:
-    """The same formula without the negative roots of these symbols."""
+@stored
+def without_negative_roots(points: ZeroSet, names: frozenset[str], module: ModuleType) -> ZeroSet:
+    """Return the formula without the points that are negative roots of one of the symbols `names`."""
     kept = [i for i, (name, root) in enumerate(points.solved) if root >= 0 or name not in names]
-    return points if len(kept) == points.n_point else _subset(points, kept, module)
+    return points if len(kept) == points.n_point else _select_points(points, kept, module)
 
 
-def _by_sign(solved: tuple[tuple[str, float], ...]) -> dict[str, Any]:
-    """The attributes of `Points` that follow from its roots."""
-    fallen = frozenset(name for name, root in solved if root < 0)
-    return {"solved": solved, "fallen": fallen, "risen": frozenset(name for name, root in solved if root > 0)}
+def _fields_from_roots(solved: tuple[tuple[str, float], ...]) -> dict[str, Any]:
+    """Return the `ZeroSet` fields `solved`, `negative_roots` and `positive_roots`, from (symbol, root) by point."""
+    negative = frozenset(name for name, root in solved if root < 0)
+    positive = frozenset(name for name, root in solved if root > 0)
+    return {"solved": solved, "negative_roots": negative, "positive_roots": positive}
 
 
-def _is_dead(points: Points, name: str, module: ModuleType) -> bool:
-    """Whether a symbol can be moved over a hundred orders of magnitude and every point remains a zero.
+def _is_dead(points: ZeroSet, name: str, module: ModuleType) -> bool:
+    """True if a symbol has no effect: multiplied by powers of two up to 2^160, it leaves every point tried a zero.
 
     A gradient alone cannot tell a factor that divides out from a term too small to see; moved far enough, the term
-    shows.
+    shows. False if no point could be tried.
     """
     tape = points.tape
     moved = tape.names.index(name)
-    x, value, bound, _, _ = workspace(module, tape)
+    x, value, bound, _, _ = scratch_arrays(module, tape)
     seen = 0
     for i in range(points.n_point):
         target = int(points.spot[3 * i + 1])
@@ -389,11 +450,11 @@ def _is_dead(points: Points, name: str, module: ModuleType) -> bool:
     return seen > 0
 
 
-def _is_stepping(points: Points, name: str, module: ModuleType) -> bool:
-    """Whether a whole number changes the residual: its gradient says nothing, as that of `cos(n pi)`."""
+def _depends_on_integer_steps(points: ZeroSet, name: str, module: ModuleType) -> bool:
+    """True if adding 1 or 2 to an integer symbol changes the residual at a point; a gradient misses `cos(n pi)`."""
     tape = points.tape
     moved = tape.names.index(name)
-    x, value, bound, _, _ = workspace(module, tape)
+    x, value, bound, _, _ = scratch_arrays(module, tape)
     for i in range(min(points.n_point, EXCURSION_POINTS)):
         place = points.point(i)
         for step in (1.0, 2.0):
@@ -407,10 +468,10 @@ def _is_stepping(points: Points, name: str, module: ModuleType) -> bool:
     return False
 
 
-def _vanishes(points: Points, module: ModuleType) -> bool:
-    """True if the residual is zero within its rounding bound at every draw where it is defined."""
+def _is_zero_at_all_draws(points: ZeroSet, module: ModuleType) -> bool:
+    """True if the residual is zero within a (small) rounding bound at every draw where defined: an identity."""
     tape = points.tape
-    x, value, bound, _, _ = workspace(module, tape)
+    x, value, bound, _, _ = scratch_arrays(module, tape)
     is_seen = False
     for d in range(points.n_draw):
         for v in range(len(tape.names)):
@@ -420,43 +481,49 @@ def _vanishes(points: Points, module: ModuleType) -> bool:
         if abs(value[tape.n_op - 1]) > 4 * bound[tape.n_op - 1]:
             return False
         if not is_seen:  # beyond, anything is zero within its bound
-            is_seen = bool(bound[tape.n_op - 1] <= _TELLING * max(map(abs, _sides(tape, value))))
+            is_seen = bool(bound[tape.n_op - 1] <= _TELLING * max(map(abs, _side_values(tape, value))))
     return is_seen
 
 
-def cross(here: Points, other: Points, module: ModuleType, rules: int = 0) -> Crossing:
-    """Evaluate one formula at the points of another; both must have been drawn with the same samplings.
+def cross_evaluate(tested: ZeroSet, sampled: ZeroSet, module: ModuleType, rules: int = 0) -> Crossing:
+    """Evaluate the residual of `tested` at the points of `sampled`, and count at how many it is zero.
 
     Args:
-        rules: of `kernels.source.cross` but for POLES_COUNT: a quadrature may have poles that its formula has not.
+        tested, sampled: formulas drawn with the same samplings, digest and kernels.
+        module: the kernels, interpreted or compiled.
+        rules: bits IN_RANGE, EXACT, MEASURED of the kernel `cross_evaluate`. POLES_COUNT is added here, but not for a
+            quadrature, which may have poles that its formula has not.
     """
-    tape = here.tape
+    tape = tested.tape
     place = {name: v for v, name in enumerate(tape.names)}
-    slots = [place.get(name, -1) for name in other.tape.names]
-    work = workspace(module, tape)
+    slots = [place.get(name, -1) for name in sampled.tape.names]
+    work = scratch_arrays(module, tape)
     out = ints(module, source.N_OUT)
-    module.cross(
-        here.code, here.consts, here.dep, tape.n_op, len(tape.names), here.draws, here.n_draw,
-        ints(module, slots or 1), other.spot, other.root, other.n_point,
+    module.cross_evaluate(
+        tested.code, tested.consts, tested.dep, tape.n_op, len(tape.names), tested.draws, tested.n_draw,
+        ints(module, slots or 1), sampled.spot, sampled.root, sampled.n_point,
         rules if tape.is_estimate else rules | source.POLES_COUNT, *work, out,
     )  # fmt: skip
-    spend(tape.n_op * 3 * other.n_point)
+    spend(tape.n_op * 3 * sampled.n_point)
     found = tuple(map(int, out))
     if found[source.MISMATCH] < 0:
         return Crossing(found)
-    return Crossing(found, *_sides(tape, work[1]), tuple(map(float, work[0])))
+    return Crossing(found, *_side_values(tape, work[1]), tuple(map(float, work[0])))
 
 
-def _sides(tape: Tape, value: Any) -> tuple[float, float]:
-    """Values of left and right after an evaluation; of a residual that is no difference any more, it and 0."""
+def _side_values(tape: Tape, value: Any) -> tuple[float, float]:
+    """Return left and right side, from the values of all instructions; (residual, 0) if it is no sum or difference."""
     opcode, a, b = (int(word) for word in tape.code[-3:])
     return (float(value[a]), float(value[b])) if opcode in (source.SUB, source.ADD) else (float(value[-1]), 0.0)
 
 
-def gradient_at(points: Points, at: Mapping[str, float], module: ModuleType) -> list[float]:
-    """Derivative of the residual by each variable at a point; empty where it is undefined."""
+def gradient_at(points: ZeroSet, at: Mapping[str, float], module: ModuleType) -> list[float]:
+    """Return the derivative of the residual by each variable, in slot order; empty where the residual is undefined.
+
+    `points`: the formula, its points are not used; `at`: value of each variable by name; `module`: the kernels.
+    """
     tape = points.tape
-    x, value, bound, adjoint, grad = workspace(module, tape)
+    x, value, bound, adjoint, grad = scratch_arrays(module, tape)
     for v, name in enumerate(tape.names):
         x[v] = at[name]
     if module.evaluate(points.code, points.consts, points.dep, tape.n_op, x, 0, value, bound):
@@ -465,8 +532,8 @@ def gradient_at(points: Points, at: Mapping[str, float], module: ModuleType) -> 
     return [float(g) for g in grad[: len(tape.names)]]
 
 
-def workspace(module: ModuleType, tape: Tape) -> tuple[Any, ...]:
-    """Scratch arrays x, value, bound, adjoint, grad for one formula."""
+def scratch_arrays(module: ModuleType, tape: Tape) -> tuple[Any, ...]:
+    """Return zeroed arrays (x, value, bound, adjoint, grad) for a tape and kernels `module`: lists or NumPy."""
     n_var, n_op = max(len(tape.names), 1), tape.n_op
     sizes = (n_var, n_op, n_op, n_op, n_var)
     return tuple([0.0] * n for n in sizes) if module is source else tuple(map(np.zeros, sizes))

@@ -1,1 +1,1 @@
-"""Whether two formulas say the same: as they stand, then with what the problem knows."""
+"""Equivalence of two formulas: as they stand, then with what the problem knows substituted."""

@@ -1,4 +1,4 @@
-r"""Which comparison the kinds of two formulas need (semantics Z.7, Z.8).
+r"""The comparison that the kinds of two formulas need (semantics Z.7, Z.8).
 
 Equations and bare expressions are compared by what they are zero for; inequalities by their boundary and its sides;
 sets, tuples and intervals entry by entry; other relations word for word.
@@ -7,232 +7,247 @@ sets, tuples and intervals entry by entry; other relations word for word.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
 
-from prism.algebra.alternatives import united
-from prism.algebra.calculus import worked_out
-from prism.algebra.expr import Expr, Formula, canonical, formula, substitute, symbol, symbols, traits_of, walk
-from prism.algebra.noncommutative import speaks_of_operators, with_ordered_products
+from prism.algebra.alternatives import as_product
+from prism.algebra.calculus import evaluate_operations
+from prism.algebra.expr import Expr, Formula, canonical, formula, substitute, symbol, symbols, walk
+from prism.algebra.noncommutative import order_operator_products
 from prism.engine.lowering import Mismatch
 from prism.engine.tape import TapeTooLarge
-from prism.equivalence.identities import do_correspond, is_worked_out
-from prism.equivalence.notation import with_calls
-from prism.equivalence.verdict import RANK, Verdict
-from prism.equivalence.zero_sets import compare_sides, compare_zero_sets, is_identity
-from prism.physics.context import Context
+from prism.equivalence.facts import facts_of
+from prism.equivalence.identities import is_worked_out, work_out_same_operation
+from prism.equivalence.notation import with_matching_calls
+from prism.equivalence.regions import compare_inequality_sides
+from prism.equivalence.verdict import RANK, Status, Verdict
+from prism.equivalence.zero_sets import compare_zero_sets, is_identity
+from prism.physics.context import EMPTY_CONTEXT, Context
 
-FORMULAS_KEPT = 4096  # formulas remembered in a process
-MAX_ENTRIES = 24  # of a set or tuple; each entry of the one is compared with each of the other
+MAX_ENTRIES = 24  # of a set or tuple: each entry of one is compared with each of the other
 
-_NOTHING_KNOWN = Context()
 _COLLECTIONS = {"set": "set", "list": "set", "tuple": "tuple", "interval": "interval", "union": "union"}
 _MIRRORED = {"<<": ">>", ">>": "<<", "<~": ">~", ">~": "<~"}
-_WORKED = frozenset(  # what is worked out, spread or called before a comparison
-    ("derivative", "partial", "integral", "contour", "sum", "product", "limit", "at", "pm", "set", "list")
-)
-_CHOICES = frozenset(("max", "min", "sgn", "sign", r"\Theta"))
-_OF_IDENTITIES = ("identity", "too_few_points", "unsupported")  # reasons with which two of them are left
+_CHOOSING_FUNCTIONS = frozenset(("max", "min", "sgn", "sign", r"\Theta"))
+_OPEN_REASONS = ("identity", "too_few_points", "unsupported")  # with which two identities may be left undecided
 _ENTRYWISE = frozenset(("tuple", "interval"))
 
 
-def compare(a: Formula, b: Formula, context: Context = _NOTHING_KNOWN, *, approximate: bool = False) -> Verdict:
-    """Decide whether two formulas say the same thing as they stand: no constant is read, no value put in.
+def compare(a: Formula, b: Formula, context: Context = EMPTY_CONTEXT, *, approximate: bool = False) -> Verdict:
+    """Compare two formulas as they are, by the comparison that their kinds need; nothing is substituted.
 
     Args:
-        a, b: the reference and the claim, units already resolved.
-        context, approximate: see `equivalence.compare_zero_sets`.
+        a, b: the reference and the claim, in base units.
+        context: kinds of symbols.
+        approximate: decimals count as equal within their own precision.
 
-    What grows beyond the limits, or has no value where it is asked for one, leaves a pair undecided: here is the one
-    place that says so, whichever comparison it was.
+    Returns:
+        Verdict; undecided if a formula is too large for the engine, or has a vector where a number belongs.
     """
     try:
-        return _compared(a, b, context, approximate=approximate)
+        return _compare_by_kind(a, b, context, approximate=approximate)
     except TapeTooLarge as error:
-        return Verdict("undecided", "too_large", detail=str(error))
+        return Verdict(Status.UNDECIDED, "too_large", detail=str(error))
     except Mismatch as error:
-        return Verdict("undecided", "unsupported", detail=str(error))
+        return Verdict(Status.UNDECIDED, "unsupported", detail=str(error))
 
 
-def _compared(a: Formula, b: Formula, context: Context, *, approximate: bool) -> Verdict:
-    """The comparison that the kinds of two formulas need."""
-    if _is_simple(a) and _is_simple(b):
+def _compare_by_kind(a: Formula, b: Formula, context: Context, *, approximate: bool) -> Verdict:
+    """Make the comparison that the kinds of two formulas (equation, inequality, set, ...) need; see `compare`."""
+    if facts_of(a).is_plain_equation and facts_of(b).is_plain_equation:
         verdict = compare_zero_sets(a, b, context, approximate=approximate)
         if verdict.reason == "identity" and not symbols(*a.members) and _is_copy(a, b):
-            return Verdict("equivalent", "same_form", "proved", cost=verdict.cost)
+            return Verdict(Status.EQUIVALENT, "same_form", "proved", cost=verdict.cost)
         return verdict
-    as_written = with_calls(a, b)
-    a, b = (united(f) for f in with_ordered_products(*worked_out(*as_written)))
+    as_written = with_matching_calls(a, b)
+    a, b = (as_product(f) for f in order_operator_products(*evaluate_operations(*as_written)))
     if a.kind == "expression" and b.kind == "equation":
-        return _any_member(a, b, context)
+        return _compare_any_member(a, b, context)
     if a.relations == b.relations == ("propto",) and _is_copy(a, b):
-        return Verdict("equivalent", "same_form", "proved")
+        return Verdict(Status.EQUIVALENT, "same_form", "proved")
     if a.relations == ("propto",) and (b.relations == a.relations or b.kind == "equation"):
         return _compare_proportions(a, b, context)
     if a.kind != b.kind:
-        return Verdict("different", "kind")
+        return Verdict(Status.DIFFERENT, "kind")
     if a.kind == "chain":
-        return Verdict("undecided", "unsupported", detail="a chain against a chain")
+        return Verdict(Status.UNDECIDED, "unsupported", detail="a chain against a chain")
     if a.parts:
-        return Verdict("undecided", "unsupported", detail="several formulas in one")
+        return Verdict(Status.UNDECIDED, "unsupported", detail="several formulas in one")
     if a.kind == "statement":
         return _compare_statements(a, b, context)
-    if a.kind == "expression" and (_collection(a.members[0]) or _collection(b.members[0])):
+    if a.kind == "expression" and (_collection_kind(a.members[0]) or _collection_kind(b.members[0])):
         return _compare_collections(a, b, context)
     verdict = compare_zero_sets(a, b, context, approximate=approximate)
-    if a.kind == "inequality" and verdict.status == "equivalent":
-        verdict = compare_sides(a, b, context, verdict)
-    is_open = a.kind == "inequality" and verdict.status == "undecided"
+    if a.kind == "inequality" and verdict.status == Status.EQUIVALENT:
+        verdict = compare_inequality_sides(a, b, context, verdict)
+    is_open = a.kind == "inequality" and verdict.status == Status.UNDECIDED
     is_arithmetic = a.kind == "equation" and verdict.reason == "identity" and not symbols(*a.members)
     if (is_open or is_arithmetic) and _is_copy(a, b):
-        return Verdict("equivalent", "same_form", "proved", cost=verdict.cost)
+        return Verdict(Status.EQUIVALENT, "same_form", "proved", cost=verdict.cost)
     if a.kind == "equation" and is_worked_out(as_written[0]):
-        return _with_operations_seen(a, b, as_written, context, verdict)
+        return _with_operations_checked(a, b, as_written, context, verdict)
     return verdict
 
 
-@lru_cache(maxsize=FORMULAS_KEPT)
-def _is_simple(f: Formula) -> bool:
-    """Whether a formula is an equation that is compared as it stands: what most formulas are."""
-    return f.kind == "equation" and traits_of(f).ops.isdisjoint(_WORKED) and not speaks_of_operators(f)
-
-
-def _with_operations_seen(
+def _with_operations_checked(
     a: Formula, b: Formula, as_written: tuple[Formula, Formula], context: Context, verdict: Verdict
 ) -> Verdict:
-    """A reference that says what an integral or a derivative comes to is matched by what says so, up to a factor."""
-    if verdict.status == "equivalent":
-        is_said = is_worked_out(as_written[1]) or not is_identity(a, context)
-        return verdict if is_said else replace(verdict, status="different", reason="identity", proof=None)
-    if verdict.reason in _OF_IDENTITIES and do_correspond(a, b, as_written, context):
-        return Verdict("equivalent", "same_value", "tested", cost=verdict.cost)
+    """Correct the verdict on a reference that states the result of an integral or derivative.
+
+    A claim that holds whatever its symbols are, and has no such operation, states no result: it is made different. A
+    claim that works out the same operation is made equivalent.
+
+    Args:
+        a, b: reference and claim after derivatives and limits were evaluated; `as_written`: before.
+        verdict: on `a` and `b`.
+    """
+    if verdict.status == Status.EQUIVALENT:
+        has_operation = is_worked_out(as_written[1]) or not is_identity(a, context)
+        return verdict if has_operation else replace(verdict, status=Status.DIFFERENT, reason="identity", proof=None)
+    if verdict.reason in _OPEN_REASONS and work_out_same_operation(a, b, as_written, context):
+        return Verdict(Status.EQUIVALENT, "same_value", "tested", cost=verdict.cost)
     return verdict
 
 
 def _is_copy(a: Formula, b: Formula) -> bool:
-    """Whether two formulas have the same members, which are not the same as each other, and the same relation."""
-    mine, yours = ([canonical(member) for member in f.members] for f in (a, b))
-    return a.relations == b.relations and mine == yours and len(set(mine)) > 1
+    """Return True if two formulas have the same relations and canonically the same members, not all of them alike."""
+    first, second = ([canonical(member) for member in f.members] for f in (a, b))
+    return a.relations == b.relations and first == second and len(set(first)) > 1
 
 
-def _any_member(a: Formula, b: Formula, context: Context) -> Verdict:
-    """A bare reference against an equation: it matches any whole member (semantics Z.8)."""
+def _compare_any_member(a: Formula, b: Formula, context: Context) -> Verdict:
+    """Compare a bare expression with each member (`a`, `b` of `a = b`) of a claim; the best verdict counts."""
     verdicts = [compare(a, formula((member,), (), "", b.depends), context) for member in b.members]
     return min(verdicts, key=lambda verdict: RANK[verdict.status])
 
 
 def _compare_statements(a: Formula, b: Formula, context: Context) -> Verdict:
-    """Relations other than equality and order: `a != b` has the boundary `a = b`; the rest only word for word."""
+    r"""Compare relations other than equality and order, such as `!=`, `\in`, `\ll`.
+
+    `a != b` is compared as `a = b`, membership by the entries, all others only by canonical form.
+    """
     if a.relations != b.relations and _MIRRORED.get(a.relations[0]) == b.relations[0]:
         b = replace(b, members=b.members[::-1], relations=a.relations)
     if a.relations != b.relations:
-        return Verdict("different", "kind")
+        return Verdict(Status.DIFFERENT, "kind")
     if a.relations == ("!=",):
         one, two = (replace(f, kind="equation", relations=("=",)) for f in (a, b))
         return compare(one, two, context)
     if [canonical(member) for member in a.members] == [canonical(member) for member in b.members]:
-        return Verdict("equivalent", "same_form", "proved")
+        return Verdict(Status.EQUIVALENT, "same_form", "proved")
     if a.relations == ("in",):
-        return _worst([compare(*pair, context) for pair in _entries_of(a, b, a.members, b.members)])
-    return Verdict("undecided", "unsupported", detail=f"the relation {a.relations[0]}")
+        return _joint_verdict([compare(*pair, context) for pair in _entry_pairs(a, b, a.members, b.members)])
+    return Verdict(Status.UNDECIDED, "unsupported", detail=f"the relation {a.relations[0]}")
 
 
 def _compare_proportions(a: Formula, b: Formula, context: Context) -> Verdict:
-    r"""`T \propto \sqrt L` beside `T^2 \propto L`, or beside `T = 2\pi\sqrt{L/g}` (semantics Z.8).
+    r"""Compare a proportion `T \propto \sqrt L` with another one, or with an equation `T = 2\pi\sqrt{L/g}`.
 
-    With G the logarithm of left over right, both say that G is constant: so they do iff one G is the other times a
-    number and plus one, for all values of the symbols of the reference. Symbols that only the claim has are its
-    factor, and the same at every place.
+    With G = ln(left/right), each formula says that G is constant. They say the same if one G is a number times the
+    other one plus a constant, for all values of the reference's symbols. Symbols that only the claim has are constants.
     """
     names = symbols(*a.members)
     if not names <= symbols(*b.members) or (b.relations == a.relations and names != symbols(*b.members)):
-        return Verdict("different", "live_variables")
+        return Verdict(Status.DIFFERENT, "live_variables")
     ones, twos = (
-        [Expr("ln", (_at_place(Expr("div", f.members), names, place),)) for place in ("", "'1", "'2", "'3")]
+        [Expr("ln", (_with_suffix(Expr("div", f.members), names, place),)) for place in ("", "'1", "'2", "'3")]
         for f in (a, b)
     )
     first = Expr("mul", (Expr("sub", (ones[0], ones[1])), Expr("sub", (twos[2], twos[3]))))
     second = Expr("mul", (Expr("sub", (ones[2], ones[3])), Expr("sub", (twos[0], twos[1]))))
     if not is_identity(formula((first, second), ("=",)), context):
-        return Verdict("different", "ratio")
-    if any(_chooses(f) for f in (a, b)):
-        return Verdict("undecided", "unsupported", detail="a proportion between cases")
+        return Verdict(Status.DIFFERENT, "ratio")
+    if any(_has_choice(f) for f in (a, b)):
+        return Verdict(Status.UNDECIDED, "unsupported", detail="a proportion between cases")
     if any(is_identity(formula((side[0], side[1]), ("=",)), context) for side in (ones, twos)):
-        return Verdict("different", "identity")
-    return Verdict("equivalent", "same_zero_set", "tested")
+        return Verdict(Status.DIFFERENT, "identity")
+    return Verdict(Status.EQUIVALENT, "same_zero_set", "tested")
 
 
-def _chooses(f: Formula) -> bool:
-    """Whether a case, a sign, a whole part or the larger of two stands in it: its draws may fall to one side only."""
+def _has_choice(f: Formula) -> bool:
+    """Return True if a formula has cases, a sign, a floor or a maximum: random points may miss one of its branches."""
     nodes = (node for member in f.members for node in walk(member))
     return any(
-        node.op in ("cases", "floor", "ceil") or (node.op == "apply" and node.name in _CHOICES) for node in nodes
+        node.op in ("cases", "floor", "ceil") or (node.op == "apply" and node.name in _CHOOSING_FUNCTIONS)
+        for node in nodes
     )
 
 
-def _at_place(node: Expr, names: frozenset[str], place: str) -> Expr:
-    return substitute(node, {symbol(name): symbol(name + place) for name in names})
+def _with_suffix(node: Expr, names: frozenset[str], suffix: str) -> Expr:
+    """Rename the symbols `names` in an expression by a suffix, so that they stand for values of their own."""
+    return substitute(node, {symbol(name): symbol(name + suffix) for name in names})
 
 
-def _collection(node: Expr) -> str:
-    """Kind of a set, tuple or interval; empty for an expression with a value."""
+def _collection_kind(node: Expr) -> str:
+    """Return `set`, `tuple`, `interval` or `union` for such a collection; an empty string for any other expression."""
     return _COLLECTIONS.get(node.op, "")
 
 
 def _compare_collections(a: Formula, b: Formula, context: Context) -> Verdict:
-    """Sets whatever their order, tuples and intervals in theirs."""
+    """Compare two collections: sets in any order of elements, tuples and intervals entry by entry."""
     one, two = a.members[0], b.members[0]
-    kinds = [_collection(one), _collection(two)]
+    kinds = [_collection_kind(one), _collection_kind(two)]
     if sorted(kinds) == ["interval", "tuple"] and len(one.args) == len(two.args) == 2:
         kinds, one, two = ["interval"] * 2, _as_interval(one), _as_interval(two)  # (0, 9) beside [0, 9)
     if kinds[0] != kinds[1]:
         if {"set", "tuple"} != set(kinds):
-            return Verdict("different", "kind")
+            return Verdict(Status.DIFFERENT, "kind")
         if len(one.args) == len(two.args):  # values in round brackets: the same, if they stand in the same order
-            verdict = _worst([compare(*pair, context) for pair in _entries_of(a, b, one.args, two.args)])
-            if verdict.status == "equivalent":
+            verdict = _joint_verdict([compare(*pair, context) for pair in _entry_pairs(a, b, one.args, two.args)])
+            if verdict.status == Status.EQUIVALENT:
                 return verdict
-        return Verdict("undecided", "unsupported", detail="a set and a tuple")
+        return Verdict(Status.UNDECIDED, "unsupported", detail="a set and a tuple")
     if max(len(one.args), len(two.args)) > MAX_ENTRIES:
-        return Verdict("undecided", "too_large", detail=f"more than {MAX_ENTRIES} entries")
+        return Verdict(Status.UNDECIDED, "too_large", detail=f"more than {MAX_ENTRIES} entries")
     if any(inner.op == "dots" for node in (one, two) for inner in walk(node)):
         same = canonical(one) == canonical(two)
         return (
-            Verdict("equivalent", "same_form", "proved") if same else Verdict("undecided", "unsupported", detail="dots")
+            Verdict(Status.EQUIVALENT, "same_form", "proved")
+            if same
+            else Verdict(Status.UNDECIDED, "unsupported", detail="dots")
         )
     if kinds[0] in _ENTRYWISE:
         if len(one.args) != len(two.args) or (kinds[0] == "interval" and one.name != two.name):
-            return Verdict("different", "kind")
-        return _worst([compare(*pair, context) for pair in _entries_of(a, b, one.args, two.args)])
-    return _same_elements(a, b, one.args, two.args, context)
+            return Verdict(Status.DIFFERENT, "kind")
+        return _joint_verdict([compare(*pair, context) for pair in _entry_pairs(a, b, one.args, two.args)])
+    return _compare_elements(a, b, one.args, two.args, context)
 
 
 def _as_interval(node: Expr) -> Expr:
+    """Return an interval as it is, and a tuple `(a, b)` as the open interval."""
     return node if node.op == "interval" else Expr("interval", node.args, name="()")
 
 
-def _entries_of(
-    a: Formula, b: Formula, ones: tuple[Expr, ...], twos: tuple[Expr, ...]
+def _entry_pairs(
+    a: Formula, b: Formula, entries_a: tuple[Expr, ...], entries_b: tuple[Expr, ...]
 ) -> list[tuple[Formula, Formula]]:
-    return [(_bare(a, one), _bare(b, two)) for one, two in zip(ones, twos, strict=True)]
+    """Pair the entries of two tuples or intervals by position, each as a formula that is a bare expression."""
+    return [(_as_expression(a, one), _as_expression(b, two)) for one, two in zip(entries_a, entries_b, strict=True)]
 
 
-def _bare(f: Formula, value: Expr) -> Formula:
+def _as_expression(f: Formula, value: Expr) -> Formula:
+    """Return an expression taken from formula `f` as a formula of its own without relation."""
     return formula((value,), (), "", f.depends)
 
 
-def _same_elements(a: Formula, b: Formula, ones: tuple[Expr, ...], twos: tuple[Expr, ...], context: Context) -> Verdict:
-    """Each element of the one is in the other, and the other way round."""
-    table = [[compare(_bare(a, one), _bare(b, two), context) for two in twos] for one in ones]
+def _compare_elements(
+    a: Formula, b: Formula, elements_a: tuple[Expr, ...], elements_b: tuple[Expr, ...], context: Context
+) -> Verdict:
+    """Compare two sets: each element of either set has to equal one of the other."""
+    table = [
+        [compare(_as_expression(a, one), _as_expression(b, two), context) for two in elements_b] for one in elements_a
+    ]
     best = [min(row, key=lambda verdict: RANK[verdict.status]) for row in table]
     best += [min(column, key=lambda verdict: RANK[verdict.status]) for column in zip(*table, strict=True)]
     if not best:
-        return Verdict("equivalent" if len(ones) == len(twos) else "different", "same_form" if ones == twos else "kind")
-    return _worst(best)
+        return Verdict(
+            Status.EQUIVALENT if len(elements_a) == len(elements_b) else Status.DIFFERENT,
+            "same_form" if elements_a == elements_b else "kind",
+        )
+    return _joint_verdict(best)
 
 
-def _worst(verdicts: list[Verdict]) -> Verdict:
-    """What several verdicts that are all needed say together."""
+def _joint_verdict(verdicts: list[Verdict]) -> Verdict:
+    """Join the verdicts on parts that must all match: the worst of them, with the summed cost."""
     worst = max(verdicts, key=lambda verdict: RANK[verdict.status])
-    if worst.status == "equivalent" and any(verdict.proof != "proved" for verdict in verdicts):
+    if worst.status == Status.EQUIVALENT and any(verdict.proof != "proved" for verdict in verdicts):
         worst = replace(worst, reason="same_value", proof="tested")
     return replace(worst, cost=sum(verdict.cost for verdict in verdicts))

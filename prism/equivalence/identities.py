@@ -1,6 +1,6 @@
-r"""Whether two identities say the same of one integral, derivative or sum (semantics Z.7).
+r"""Identities about the same integral, derivative or sum (semantics Z.7).
 
-An identity such as `\int_0^\infty r e^{-br} dr = 1/b^2` is true of everything, so it can only say what comes out of the
+An identity such as `\int_0^\infty r e^{-br} dr = 1/b^2` holds everywhere, so it can only say what comes out of the
 operation that it writes. Another one says the same if it writes the same operation, up to one factor that does not
 vary with its variable: `\int_0^\infty b r e^{-br} dr = 1/b`. Refused: integrals that have the same value, and integrals
 that are equal after a substitution: which of them was worked out is what such a step is asked for.
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from prism.algebra.expr import Expr, Formula, canonical, formula, number, ops_of, symbol, symbols
 from prism.equivalence.zero_sets import is_identity
@@ -18,18 +17,17 @@ from prism.physics.context import Context
 
 _OPERATIONS = frozenset(("derivative", "partial", "integral", "contour", "sum", "product", "limit", "at"))
 _ONE = number(1)
-FORMULAS_KEPT = 4096  # formulas remembered in a process
-_BESIDE = symbol(r"\beside")  # a number of ordinary size; no LaTeX spells a symbol like this
+_OFFSET = symbol(r"\beside")  # a number of ordinary size; no LaTeX spells a symbol like this
 
 
 @dataclass(frozen=True, slots=True)
-class _Worked:
-    """What an identity works out.
+class _WorkedOut:
+    """An operation (integral, derivative, sum, ...) and its result: an equation says that factor * operation = result.
 
     Attributes:
-        operation: what is worked out, in its one spelling, without the factors that stand before it.
-        factor: what stands before it.
-        result: what all of it comes to.
+        operation: the integral, derivative or sum in canonical spelling, without constant factors.
+        factor: the product of these factors.
+        result: the other side of the identity.
     """
 
     operation: str
@@ -37,19 +35,25 @@ class _Worked:
     result: Expr
 
 
-def do_correspond(a: Formula, b: Formula, as_written: tuple[Formula, Formula], context: Context) -> bool:
-    """Whether two equations are true of everything and work out the same operation, up to a factor.
+def work_out_same_operation(a: Formula, b: Formula, as_written: tuple[Formula, Formula], context: Context) -> bool:
+    r"""Return True if two equations state the result of the same integral, derivative or sum, up to a factor.
 
-    A result 0 has to be written as 0, or as terms that cancel by their form: `1/b - 1/b`.
+    `\int_0^\infty r e^{-br} dr = 1/b^2` and `\int_0^\infty b r e^{-br} dr = 1/b` do. If one result is 0, both must be 0
+    by their form.
 
     Args:
-        a, b: with their derivatives and limits worked out.
-        as_written: the same with them.
+        a, b: the equations with their derivatives and limits evaluated.
+        as_written: the same equations before that.
+        context: kinds of symbols.
     """
-    one, two = (_worked_out_by(f) for f in as_written)
+    if not all(map(is_worked_out, as_written)):
+        return False
+    one, two = (_read_operation(f) for f in as_written)
     if one is None or two is None or one.operation != two.operation:
         return False
-    if "0" in (canonical(one.factor), canonical(two.factor)) or not (_is_true(a, context) and _is_true(b, context)):
+    if "0" in (canonical(one.factor), canonical(two.factor)) or not (
+        _holds_everywhere(a, context) and _holds_everywhere(b, context)
+    ):
         return False
     if _is_zero(one.result) or _is_zero(two.result):
         return _is_zero(one.result) and _is_zero(two.result)
@@ -58,77 +62,86 @@ def do_correspond(a: Formula, b: Formula, as_written: tuple[Formula, Formula], c
 
 
 def is_worked_out(f: Formula) -> bool:
-    """Whether one side of an equation is the result of an operation that the other side writes."""
+    """Return True if one side of an equation has an integral, derivative, sum or limit and the other side has none."""
     if f.kind != "equation" or f.parts:
         return False
-    return _holds_operation(f.members[0]) != _holds_operation(f.members[1])
+    return _contains_operation(f.members[0]) != _contains_operation(f.members[1])
 
 
-def _is_true(f: Formula, context: Context) -> bool:
-    """Whether an equation is true of everything; an integral that is 0 is told from its noise beside a number."""
+def _holds_everywhere(f: Formula, context: Context) -> bool:
+    """Return True if an equation holds whatever its symbols are.
+
+    A side that is 0 is compared after a number is added to both, so that rounding does not matter.
+    """
     if is_identity(f, context):
         return True
     if not any(map(_is_zero, f.members)):
         return False
-    return is_identity(replace(f, members=tuple(Expr("add", (member, _BESIDE)) for member in f.members)), context)
+    return is_identity(replace(f, members=tuple(Expr("add", (member, _OFFSET)) for member in f.members)), context)
 
 
 def _is_zero(node: Expr) -> bool:
+    """Return True if an expression is 0 by its canonical form."""
     return canonical(node) == "0"
 
 
-@lru_cache(maxsize=FORMULAS_KEPT)
-def _worked_out_by(f: Formula) -> _Worked | None:
-    """What an equation works out; None where both sides or none of them have an operation."""
+def _read_operation(f: Formula) -> _WorkedOut | None:
+    """Split an equation into an operation (integral, derivative, ...) and its result; None if it has none."""
     if f.kind != "equation" or f.parts:
         return None
     for side, result in (f.members, f.members[::-1]):
-        if _holds_operation(side) and not _holds_operation(result):
-            factors = list(_factors(side))
-            inside = [each for each in factors if _holds_operation(each[0])]
-            outside = [each for each in factors if not _holds_operation(each[0])]
-            return _Worked(canonical(_product(inside)), _product(outside), result)
+        if _contains_operation(side) and not _contains_operation(result):
+            factors = list(_extracted_factors(side))
+            inside = [each for each in factors if _contains_operation(each[0])]
+            outside = [each for each in factors if not _contains_operation(each[0])]
+            return _WorkedOut(canonical(_quotient_of_factors(inside)), _quotient_of_factors(outside), result)
     return None
 
 
-def _holds_operation(node: Expr) -> bool:
+def _contains_operation(node: Expr) -> bool:
+    """Return True if an expression has an integral, derivative, sum over an index, limit or the like."""
     return not _OPERATIONS.isdisjoint(ops_of(node))
 
 
-_Factor = tuple[Expr, int]  # and whether it stands above or below
+_Factor = tuple[Expr, int]  # with 1 in the numerator, -1 in the denominator
 
 
-def _factors(node: Expr) -> Iterator[_Factor]:
-    """The factors of a side; those of an integrand or a differentiated product that do not vary stand outside."""
+def _extracted_factors(node: Expr) -> Iterator[_Factor]:
+    r"""Yield the factors of an expression; constant ones come out of an integral or derivative, as 2 of `\int 2x dx`.
+
+    Each factor comes with 1 if it is in the numerator, -1 if in the denominator.
+    """
     if node.op == "neg":
         yield number(-1), 1
-        yield from _factors(node.args[0])
+        yield from _extracted_factors(node.args[0])
     elif node.op == "mul":
         for arg in node.args:
-            yield from _factors(arg)
+            yield from _extracted_factors(arg)
     elif node.op == "div":
-        yield from _factors(node.args[0])
-        yield from ((factor, -power) for factor, power in _factors(node.args[1]))
+        yield from _extracted_factors(node.args[0])
+        yield from ((factor, -power) for factor, power in _extracted_factors(node.args[1]))
     elif _has_variable(node):
         variable = node.args[1].name
-        factors = list(_factors(node.args[0]))
+        factors = list(_extracted_factors(node.args[0]))
         inside = [each for each in factors if variable in symbols(each[0])]
         yield from (each for each in factors if variable not in symbols(each[0]))
-        yield Expr(node.op, (_product(inside), *node.args[1:]), node.name), 1
+        yield Expr(node.op, (_quotient_of_factors(inside), *node.args[1:]), node.name), 1
     else:
         yield node, 1
 
 
 def _has_variable(node: Expr) -> bool:
-    """Whether this is a definite integral or a derivative of what is written in its variable."""
+    """Return True for a definite integral or a derivative whose operand contains the variable."""
     n_arg = {"integral": 4, "derivative": 2, "partial": 2}.get(node.op)
     return len(node.args) == n_arg and node.args[1].op == "sym" and node.args[1].name in symbols(node.args[0])
 
 
-def _product(factors: list[_Factor]) -> Expr:
-    above, below = (_times([node for node, power in factors if power == sign]) for sign in (1, -1))
+def _quotient_of_factors(factors: list[_Factor]) -> Expr:
+    """Return the product of the factors with power 1 over that of the factors with power -1."""
+    above, below = (_product_of([node for node, power in factors if power == sign]) for sign in (1, -1))
     return above if below == _ONE else Expr("div", (above, below))
 
 
-def _times(nodes: list[Expr]) -> Expr:
+def _product_of(nodes: list[Expr]) -> Expr:
+    """Return the product of expressions; 1 if there are none."""
     return _ONE if not nodes else nodes[0] if len(nodes) == 1 else Expr("mul", tuple(nodes))

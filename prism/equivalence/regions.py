@@ -1,36 +1,41 @@
-r"""Regions: inequalities, chains of them, intervals and their unions, by where they hold (semantics Z.8).
+r"""Regions compared by where they hold: inequalities, chains of them, intervals and their unions (semantics Z.8).
 
-`-1 < x < 1` is `|x| < 1` and `x \in (-1, 1)`. Truth changes on boundaries only, so both are asked on either side of
-every boundary that occurs in one of them, and wherever the draws fall. Strict and non-strict are one.
+`-1 < x < 1` is `|x| < 1` and `x \in (-1, 1)`. Truth changes on boundaries only, so both are evaluated on either side of
+every boundary of one of them, and wherever the draws fall. Strict and non-strict inequalities count as the same. Two
+single inequalities with one boundary only need their sides compared.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from types import ModuleType
 
 from prism.algebra.expr import ORDERINGS, Expr, Formula, formula, is_infinite, symbols, walk
-from prism.engine.kernels import kernels
+from prism.engine.kernels import active_kernels, source
 from prism.engine.lowering import Mismatch
 from prism.engine.tape import TapeTooLarge
-from prism.engine.zero_set import Sampling, special_of, tape_of, zero_points
-from prism.equivalence.notation import VECTOR
-from prism.equivalence.verdict import Verdict
-from prism.equivalence.zero_sets import MIN_POINTS, around, facts_of, samplings_of, sign_at
+from prism.engine.zero_set import Sampling, ZeroSet, draws, sample_zero_set, scratch_arrays, special_samplings, tape_of
+from prism.equivalence.facts import VECTOR, facts_of
+from prism.equivalence.notation import notation_of
+from prism.equivalence.pairs import prepare_pair, samplings_of
+from prism.equivalence.trials import MIN_POINTS, AnyPoints, draw_both, trial_for
+from prism.equivalence.verdict import Status, Verdict
 from prism.physics.context import Context
 
-MAX_BOUNDARIES = 12  # of both regions; more are a list of guesses
+MAX_BOUNDARIES = 12  # of two regions together; more are a list of guesses
+_RELATIVE_STEP = 0.1  # how far from its boundary an inequality is tested
 
 
 @dataclass(frozen=True, slots=True)
 class _Region:
-    """A condition, or several joined.
+    """A part of the space of the variables: where an inequality holds, or a union or intersection of such parts.
 
     Attributes:
-        bounds: of one condition, a formula with two members and an ordering.
-        is_union: one of the parts is enough, else all are needed.
-        parts: of several.
+        bounds: the inequality, a formula with two members; None if there are parts.
+        is_union: True for the union of the parts, False for their intersection.
+        parts: the regions that are joined.
     """
 
     bounds: Formula | None
@@ -39,56 +44,61 @@ class _Region:
 
 
 def are_regions(a: Formula, b: Formula) -> bool:
-    """Whether both formulas say where something lies, and one of them not by a single inequality between positives."""
-    one, two = _region(a), _region(b)
+    """Return True if both formulas state regions (inequalities, chains of them, intervals) to be compared as such.
+
+    Not two single inequalities between positive quantities: `compare_inequality_sides` compares these.
+    """
+    one, two = _read_region(a), _read_region(b)
     if one is None or two is None:
         return False
-    return (a.kind, b.kind) != ("inequality", "inequality") or bool(_either_sign((*_bounds(one), *_bounds(two))))
+    return (a.kind, b.kind) != ("inequality", "inequality") or bool(
+        _signed_symbols((*_inequalities_of(one), *_inequalities_of(two)))
+    )
 
 
 def compare_regions(a: Formula, b: Formula, context: Context) -> Verdict:
-    """Decide whether two formulas hold at the same places; both must be regions."""
-    one, two = _region(a), _region(b)
+    """Decide if two formulas that state regions hold at the same points; for the formulas see `are_regions`."""
+    one, two = _read_region(a), _read_region(b)
     assert one is not None
     assert two is not None
     regions = (one, two)
-    bounds = list(dict.fromkeys(bound for region in regions for bound in _bounds(region)))
+    bounds = list(dict.fromkeys(bound for region in regions for bound in _inequalities_of(region)))
     if len(bounds) > MAX_BOUNDARIES:
-        return Verdict("undecided", "too_large", detail=f"more than {MAX_BOUNDARIES} bounds")
+        return Verdict(Status.UNDECIDED, "too_large", detail=f"more than {MAX_BOUNDARIES} bounds")
     try:
         tapes = [tape_of(facts_of(bound).residual) for bound in bounds]
     except (TapeTooLarge, Mismatch) as error:
-        return Verdict("undecided", "too_large", detail=str(error))
+        return Verdict(Status.UNDECIDED, "too_large", detail=str(error))
     if any(tape.atoms or len(tape.roots) > 1 for tape in tapes):
-        return Verdict("undecided", "unsupported", detail="a region of what is not evaluated")
+        return Verdict(Status.UNDECIDED, "unsupported", detail="a region of what is not evaluated")
     samplings = samplings_of(tuple(tapes), context)
-    samplings |= dict.fromkeys((_either_sign(bounds) & samplings.keys()) - context.symbols.keys(), Sampling("real"))
-    module = kernels()
+    samplings |= dict.fromkeys((_signed_symbols(bounds) & samplings.keys()) - context.symbols.keys(), Sampling("real"))
+    module = active_kernels()
     boundaries = {}
     for bound, tape in zip(bounds, tapes, strict=True):
-        special = special_of(tape, samplings)
-        boundaries[bound] = zero_points(tape, special, frozenset(), context.digest, MIN_POINTS, module)
+        special = special_samplings(tape, samplings)
+        boundaries[bound] = sample_zero_set(tape, special, frozenset(), context.digest, MIN_POINTS, module)
     cost = sum(points.cost for points in boundaries.values())
     positive = [name for name, sampling in samplings.items() if sampling.is_positive]
     seen = set()
     for points in boundaries.values():
-        for point in around(points, samplings, context.digest):
-            signs = {bound: sign_at(own, point, module) for bound, own in boundaries.items()}
+        for point in points_around(points, samplings, context.digest):
+            signs = {bound: residual_sign(own, point, module) for bound, own in boundaries.items()}
             if 0 in signs.values() or any(point[name] <= 0 for name in positive):
                 continue
-            truths = [_holds(region, signs) for region in regions]
+            truths = [_holds_at_point(region, signs) for region in regions]
             if truths[0] != truths[1]:
-                return Verdict("different", "opposite_side", cost=cost)
+                return Verdict(Status.DIFFERENT, "opposite_side", cost=cost)
             seen.add(truths[0])
     if seen != {True, False}:
-        return Verdict("undecided", "too_few_points", cost=cost)
-    return Verdict("equivalent", "same_zero_set", "tested", cost=cost)
+        return Verdict(Status.UNDECIDED, "too_few_points", cost=cost)
+    return Verdict(Status.EQUIVALENT, "same_zero_set", "tested", cost=cost)
 
 
-def _either_sign(bounds: Iterable[Formula]) -> frozenset[str]:
-    """Symbols that have either sign: what is compared with a negative bound, and what an absolute value is taken of.
+def _signed_symbols(bounds: Iterable[Formula]) -> frozenset[str]:
+    """Return the symbols that may be negative: in an absolute value, or compared with a negative bound.
 
-    Of an expression (`-1 < a x < 1`) those that are no bounds themselves (`|x| < 1/a`).
+    Of an expression `-1 < a x < 1` all symbols, except those that also occur in the bounds.
     """
     alone: set[str] = set()
     among: set[str] = set()
@@ -106,7 +116,7 @@ def _either_sign(bounds: Iterable[Formula]) -> frozenset[str]:
 
 
 def _is_negative(node: Expr) -> bool:
-    """Whether an expression is negative by its form, its symbols being positive."""
+    """Return True if an expression is negative for positive values of its symbols by its form: `-a`, `-2/b`."""
     if node.op == "neg":
         return not _is_negative(node.args[0])
     if node.op in ("mul", "div"):
@@ -114,14 +124,14 @@ def _is_negative(node: Expr) -> bool:
     return node.op == "num" and node.value is not None and node.value < 0
 
 
-def _region(f: Formula) -> _Region | None:
-    """The region that a formula states, or None if it states something else."""
+def _read_region(f: Formula) -> _Region | None:
+    """Return the region that a formula states; None if it states anything else."""
     if f.kind in ("system", "alternatives"):
-        parts = [_region(part) for part in f.parts]
+        parts = [_read_region(part) for part in f.parts]
         known = tuple(part for part in parts if part is not None)
         return _Region(None, f.kind == "alternatives", known) if len(known) == len(parts) else None
     if f.kind == "statement" and f.relations == ("in",):
-        return _inside(f.members[0], f.members[1], f)
+        return _read_membership(f.members[0], f.members[1], f)
     if f.kind not in ("inequality", "chain") or not ORDERINGS.issuperset(f.relations):
         return None
     links = [
@@ -131,10 +141,15 @@ def _region(f: Formula) -> _Region | None:
     return links[0] if len(links) == 1 else _Region(None, parts=tuple(links))
 
 
-def _inside(value: Expr, where: Expr, f: Formula) -> _Region | None:
-    r"""`x \in (a, b]`, `x \in A \cup B`; an infinite end is no bound."""
+def _read_membership(value: Expr, where: Expr, f: Formula) -> _Region | None:
+    r"""Return the region of `x \in (a, b]` or `x \in A \cup B`; None for any other set.
+
+    Args:
+        value: `x`; `where`: the set.
+        f: the formula, for its text and dependencies.
+    """
     if where.op in ("union", "intersection"):
-        parts = [_inside(value, part, f) for part in where.args]
+        parts = [_read_membership(value, part, f) for part in where.args]
         known = tuple(part for part in parts if part is not None)
         return _Region(None, where.op == "union", known) if len(known) == len(parts) else None
     pair = where.op == "tuple" and len(where.args) == 2
@@ -149,15 +164,92 @@ def _inside(value: Expr, where: Expr, f: Formula) -> _Region | None:
     return _Region(None, parts=tuple(bounds)) if bounds else None
 
 
-def _bounds(region: _Region) -> Iterator[Formula]:
+def _inequalities_of(region: _Region) -> Iterator[Formula]:
+    """Yield all inequalities that make up a region."""
     if region.bounds is not None:
         yield region.bounds
     for part in region.parts:
-        yield from _bounds(part)
+        yield from _inequalities_of(part)
 
 
-def _holds(region: _Region, signs: Mapping[Formula, int]) -> bool:
+def _holds_at_point(region: _Region, signs: Mapping[Formula, int]) -> bool:
+    """Return True if a region contains a point.
+
+    Args:
+        signs: for each inequality, the sign of its left minus its right side at the point.
+    """
     if region.bounds is not None:
         upward = region.bounds.relations[0] in (">", ">=")
         return (signs[region.bounds] > 0) == upward
-    return (any if region.is_union else all)(_holds(part, signs) for part in region.parts)
+    return (any if region.is_union else all)(_holds_at_point(part, signs) for part in region.parts)
+
+
+def compare_inequality_sides(a: Formula, b: Formula, context: Context, verdict: Verdict) -> Verdict:
+    """Decide if two inequalities with the same boundary hold on the same side of it.
+
+    Tested on both sides, where a symbol is moved a tenth up and down from its value on the boundary; and at the free
+    draws, where the two may differ although they share the boundary (semantics Z.8).
+
+    Args:
+        a, b: the reference and the claim.
+        context: what the problem knows.
+        verdict: on their boundaries, equivalent; it is returned if the sides agree.
+    """
+    pair = prepare_pair(a, b, context, notation_of(a, b, context))
+    if pair is None or len(pair.tapes[0].roots) > 1:
+        return replace(verdict, status=Status.UNDECIDED, reason="unsupported", proof=None)
+    upward = [1 if f.relations[0] in (">", ">=") else -1 for f in (a, b)]
+    trial = trial_for(pair)
+    both = draw_both(trial, pair.samplings)
+    seen = set()
+    for point in points_around(both[0], pair.samplings, context.digest):
+        signs = [residual_sign(points, point, trial.module) * side for points, side in zip(both, upward, strict=True)]
+        if 0 in signs:
+            continue
+        if signs[0] != signs[1]:
+            return replace(verdict, status=Status.DIFFERENT, reason="opposite_side", proof=None)
+        seen.add(signs[0])
+    if seen != {1, -1}:
+        return replace(verdict, status=Status.UNDECIDED, reason="too_few_points", proof=None)
+    return verdict
+
+
+def points_around(boundary: AnyPoints, samplings: Mapping[str, Sampling], digest: str) -> Iterator[dict[str, float]]:
+    """Yield points (values by name) at random places and then close to a boundary, on both sides of it.
+
+    Args:
+        boundary: points on the boundary.
+        samplings: from which numbers each variable is drawn.
+        digest: key of the random generator.
+    """
+    assert isinstance(boundary, ZeroSet)
+    table = {name: draws(name, sampling, digest, boundary.n_draw) for name, sampling in samplings.items()}
+    for d in range(boundary.n_draw):
+        yield {name: values[d] for name, values in table.items()}
+    for i, (target, root) in enumerate(boundary.solved):
+        point = {name: values[int(boundary.spot[3 * i])] for name, values in table.items()}
+        room = abs(root) or 1.0
+        if samplings[target].kind == "angle" and samplings[target].domain is None:
+            room = min(room, source.HALF_PI - root)
+        for step in (-_RELATIVE_STEP, _RELATIVE_STEP):
+            yield {**point, target: root + step * room}
+
+
+def residual_sign(points: AnyPoints, point: Mapping[str, float], module: ModuleType) -> int:
+    """Return the sign, 1 or -1, of a formula's left minus right side at a point.
+
+    0 where undefined or lost in rounding.
+
+    Args:
+        points: the formula, prepared for evaluation.
+        point: values by name.
+        module: the kernels that evaluate.
+    """
+    tape = points.tape
+    x, value, bound, _, _ = scratch_arrays(module, tape)
+    for v, name in enumerate(tape.names):
+        x[v] = point[name]
+    flag = module.evaluate(points.code, points.consts, points.dep, tape.n_op, x, 0, value, bound)
+    if flag or abs(value[-1]) <= source.INFORMATIVE * bound[-1]:
+        return 0
+    return 1 if value[-1] > 0 else -1

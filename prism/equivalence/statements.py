@@ -1,7 +1,7 @@
-"""What one formula states: its parts with their conditions, the links of a chain, alternatives as their union.
+"""The statements in one formula: its parts with their conditions, the links of a chain, alternatives as one equation.
 
 A text puts several things into one formula: `a = b = c`, `x = 1 or x = 2`, `E = 0 for r < R`, `n = 1, 2, ...`. Here
-they are taken apart (semantics Z.8, C.1); whether one of them says what a reference says is decided in `matching`.
+they are taken apart (semantics Z.8, C.1); `matching` compares them.
 """
 
 from __future__ import annotations
@@ -10,25 +10,26 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from prism.algebra.expr import EQUALITIES, ORDERINGS, Expr, Formula, formula, number, plain_parts, symbols
-from prism.equivalence.numbers import with_units_to_the_right
+from prism.equivalence.stated_numbers import with_units_from_right
 
 MAX_CHAIN = 12  # members; a longer chain is a list of guesses
 MAX_ALTERNATIVES = 6  # joined by `or`; more are a list of guesses
-FORMULAS_KEPT = 4096  # formulas whose statements are remembered in a process
+FORMULAS_KEPT = 4096  # formulas whose statements are in the cache of a process
+# Sets of whole numbers, each named by its first number; N may begin with 0 or with 1, Z has either sign.
 _WHOLE_NUMBERS = {r"\mathbb{N}": "N", r"\mathbb{Z}": "Z", r"\mathbb{N}_0": "0", r"\mathbb{N}^{*}": "1"}
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One formula that a text states.
+    """One formula of at most two members that a text states, with what it says about the symbols.
 
     Attributes:
-        formula: what is stated.
-        conditions: that the text names for it.
-        whole: symbols that the text runs through whole numbers (`n = 1, 2, ...`), and which.
-        settled: symbols of which the text says more beside it (`n = 7`, `n = 1, 3, 5`).
-        restrictions: those of the conditions under which alone it is stated (`for`, `if`), and no words on what holds.
-        joins: of a chain of equalities the members that join its two, themselves included.
+        formula: the equation, inequality or expression.
+        conditions: formulas that the text names as its conditions.
+        whole: (symbol, range) pairs of symbols that run through whole numbers, as (n, 1) for `n = 1, 2, ...`.
+        settled: symbols of which the text says elsewhere which values they have (`n = 7`, `n = 1, 3, 5`).
+        joins: for `a = c` from a chain `a = b = c`, the members from its left to its right side: a, b, c; else empty.
+        restrictions: those conditions under which alone the text states it (`for`, `if`); others say where it holds.
     """
 
     formula: Formula
@@ -48,12 +49,13 @@ def statements_of(
     *,
     needed: bool = False,
 ) -> tuple[Statement, ...]:
-    """What a formula states, each part with its conditions: bounds, sets and ranges that stand beside equations.
+    """Take a formula apart into its statements, each with the conditions that the formula adds to it.
 
     Args:
-        conditions, settled, restrictions: of the whole that the formula is a part of; see `Statement`.
-        needed: of a chain only its links, which a claim has to say one by one; no ranges and sets, and no bounds on
-            what an equation beside them speaks of.
+        written: the formula as a text writes it.
+        conditions, settled, restrictions: those of the formula that this one is a part of; see `Statement`.
+        needed: for a reference: of a chain only its links, which a claim has to state one by one; no ranges and sets,
+            and no bounds on symbols of an equation beside them.
 
     >>> from prism.algebra.expr import symbol
     >>> a, b, c = symbol("a"), symbol("b"), symbol("c")
@@ -63,46 +65,52 @@ def statements_of(
     if written.kind in ("conditional", "restricted"):
         named = tuple(plain for part in written.parts[1:] for plain in plain_parts(part))
         only = restrictions + (named if written.kind == "restricted" else ())
-        return statements_of(written.parts[0], conditions + named, settled | _settled(named), only, needed=needed)
+        return statements_of(
+            written.parts[0], conditions + named, settled | _settled_symbols(named), only, needed=needed
+        )
     if written.parts and written.kind != "alternatives":
         bounds = tuple(part for part in written.parts if _is_condition(part, written))
         found: list[Statement] = []
         for part in written.parts:
-            if needed and part in bounds and (not _is_bound(part) or _limits_another(part, written)):
+            if (
+                needed
+                and part in bounds
+                and (not _is_inequality_or_chain(part) or _limits_equation_beside(part, written))
+            ):
                 continue
-            beside = settled | _settled(tuple(other for other in written.parts if other is not part))
+            beside = settled | _settled_symbols(tuple(other for other in written.parts if other is not part))
             named = conditions + (() if part in bounds else bounds)
             found += statements_of(part, named, beside, restrictions, needed=needed)
         return tuple(found)
-    stated = _stated(written)
+    stated = _stated_links(written)
     if needed and written.kind == "chain":
         stated = stated[: len(written.relations)]
-    ranges = {condition: run_of(condition) for condition in conditions}
+    ranges = {condition: whole_number_range(condition) for condition in conditions}
     whole = tuple(named for named in ranges.values() if named)
     plain = tuple(condition for condition in conditions if not ranges[condition])
     return tuple(Statement(each, plain, whole, settled, joins, restrictions) for each, joins in stated)
 
 
-def _settled(parts: tuple[Formula, ...]) -> frozenset[str]:
-    r"""Symbols of which a part says more than a range of whole numbers: `n = 7`, `n = 1, 3`, `n = 2k`, `n \neq 2`."""
+def _settled_symbols(parts: tuple[Formula, ...]) -> frozenset[str]:
+    r"""Return symbols equated with more than a range in one of the parts: `n = 7`, `n = 1, 3`, `n = 2k`, `n \neq 2`."""
     return frozenset(
         member.name
         for part in parts
-        if len(part.members) == 2 and part.relations[0] in (*EQUALITIES, "in", "!=") and not run_of(part)
+        if len(part.members) == 2 and part.relations[0] in (*EQUALITIES, "in", "!=") and not whole_number_range(part)
         for member in part.members
         if member.op == "sym"
     )
 
 
-def _is_bound(part: Formula) -> bool:
-    """Whether a part is an inequality, or a chain of them."""
+def _is_inequality_or_chain(part: Formula) -> bool:
+    """Return True if a part is an inequality `a < b`, or a chain of them."""
     return part.kind == "inequality" or (part.kind == "chain" and ORDERINGS.issuperset(part.relations))
 
 
-def _limits_another(bound: Formula, written: Formula) -> bool:
-    """Whether a bound limits a symbol that an equation beside it depends on, or speaks of such symbols only.
+def _limits_equation_beside(bound: Formula, written: Formula) -> bool:
+    """Return True if a bound, one part of a formula, limits symbols on which an equation among the parts depends.
 
-    What the equation gives is none of them: `T > T_0` beside `T = ...` is a result of its own.
+    The left side of the equation is none of them: `T > T_0` beside `T = ...` is a result of its own.
     """
     limited = {member.name for member in bound.members if member.op == "sym"}
     for part in written.parts:
@@ -116,11 +124,16 @@ def _limits_another(bound: Formula, written: Formula) -> bool:
 
 
 def _is_condition(part: Formula, written: Formula) -> bool:
-    """Whether a part only says for which values the others hold: a bound, a set, a range of whole numbers."""
-    if part.kind == "inequality" or (_is_bound(part) and any(not _is_bound(other) for other in written.parts)):
+    r"""Return True if a part of a formula only says for which values the other parts hold.
+
+    Bounds (`r < R`), sets (`r \in A`) and ranges (`n = 1, 2, ...`) of symbols of the other parts do.
+    """
+    if part.kind == "inequality" or (
+        _is_inequality_or_chain(part) and any(not _is_inequality_or_chain(other) for other in written.parts)
+    ):
         return True
     about = part.kind == "statement" and part.relations == ("in",) and part.members[0].op == "sym"
-    if not (about or run_of(part)):
+    if not (about or whole_number_range(part)):
         return False
     name = part.members[0].name
     return any(
@@ -128,10 +141,10 @@ def _is_condition(part: Formula, written: Formula) -> bool:
     )
 
 
-def run_of(f: Formula) -> tuple[str, str] | None:
-    r"""The symbol that a formula runs through whole numbers (`n = 1, 2, ...`, `n \in \mathbb{N}`), and which.
+def whole_number_range(f: Formula) -> tuple[str, str] | None:
+    r"""Return (symbol, range) of `n = 1, 2, ...` or `n \in \mathbb{N}`; None for any other formula.
 
-    The first of them, `N` where 0 is left open, `Z` for those of either sign.
+    The range is named by its first number; `N` if that may be 0 or 1, `Z` for numbers of either sign.
     """
     if len(f.members) != 2 or f.members[0].op != "sym":
         return None
@@ -147,8 +160,8 @@ def run_of(f: Formula) -> tuple[str, str] | None:
     return subject.name, str(first)
 
 
-def _united(written: Formula) -> Formula:
-    """Alternatives between equations as the one equation that they are: `x = 1 or x = 2` is `(x - 1)(x - 2) = 0`."""
+def _as_product(written: Formula) -> Formula:
+    """Write alternatives `x = 1 or x = 2` as `(x - 1)(x - 2) = 0`; return any other formula as it is."""
     plain = all(part.kind == "equation" for part in written.parts)
     if written.kind != "alternatives" or not plain or len(written.parts) > MAX_ALTERNATIVES:
         return written
@@ -157,21 +170,20 @@ def _united(written: Formula) -> Formula:
     return formula((Expr("mul", factors), number(0)), ("=",), written.latex, depends)
 
 
-def _stated(written: Formula) -> tuple[tuple[Formula, tuple[Expr, ...]], ...]:
-    """The formulas with two members that a chain states, in order, with what joins them; any other states itself.
+def _stated_links(written: Formula) -> tuple[tuple[Formula, tuple[Expr, ...]], ...]:
+    """Return the formulas of two members that a chain states, each with the members that it joins.
 
-    A chain `a = b = c` states each pair of neighbours, and that its first member equals each of the others, as far
-    as equalities join them (semantics C.1). Alternatives state their union, never one of them
-    (semantics Z.8).
+    `a = b = c` states `a = b` and `b = c`, and `a = c`, the first member with each of the others as far as equalities
+    reach. Any other formula states itself, joining no members, and alternatives the product of `_as_product`.
     """
     if written.kind != "chain":
-        return ((_united(written), ()),)
+        return ((_as_product(written), ()),)
     relations = written.relations[: MAX_CHAIN - 1]
-    members = with_units_to_the_right(written.members[:MAX_CHAIN], relations)
-    said = written.latex, written.depends
+    members = with_units_from_right(written.members[:MAX_CHAIN], relations)
+    source = written.latex, written.depends
     stated = [
         (
-            formula((members[k], members[k + 1]), (relation,), *said),
+            formula((members[k], members[k + 1]), (relation,), *source),
             members[k : k + 2] if relation in EQUALITIES else (),
         )
         for k, relation in enumerate(relations)
@@ -180,12 +192,12 @@ def _stated(written: Formula) -> tuple[tuple[Formula, tuple[Expr, ...]], ...]:
         if not EQUALITIES.issuperset(relations[: k + 1]):
             break
         relation = "sim" if "sim" in relations[: k + 1] else "="
-        stated.append((formula((members[0], members[k + 1]), (relation,), *said), members[: k + 2]))
+        stated.append((formula((members[0], members[k + 1]), (relation,), *source), members[: k + 2]))
     return tuple(stated)
 
 
 def is_mention(written: Formula) -> bool:
-    """A lone symbol or number, or a list of them: it names quantities and asserts nothing."""
+    """Return True for a lone symbol or number, or a list of them: it names quantities and states nothing."""
     if written.kind != "expression":
         return False
     root = written.members[0]

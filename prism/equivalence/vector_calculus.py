@@ -1,4 +1,4 @@
-r"""Vector calculus in Cartesian components: what nabla acts on, written out.
+r"""Vector calculus in Cartesian components: fields and their derivatives by nabla, written out.
 
 `\nabla\times(\vec A\times\vec B)` holds derivatives of products. Written out, each field has three components, and each
 derivative of a component is a symbol of its own, whatever the field is; what then agrees for all their values is an
@@ -11,38 +11,37 @@ problem, as the permittivity in `\nabla\cdot(\varepsilon\vec E)`.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
-from prism.algebra.calculus import Known, Left, derivative
+from prism.algebra.calculus import KnownVariation, NotEvaluated, derivative
 from prism.algebra.expr import Expr, Formula, number, substitute, symbol, symbols, traits_of, walk
-from prism.equivalence.notation import VECTOR, length_of
+from prism.equivalence.facts import VECTOR
+from prism.equivalence.notation import magnitude_name
 
-FORMULAS_KEPT = 512  # formulas remembered in a process
 MAX_NODES = 2000  # of a formula in components; a longer one is left as it was written
 
 _COORDINATES = ("x", "y", "z")
 _INDEPENDENT = (*_COORDINATES, "t")
-_PLACE, _DISTANCE, _TOWARDS = (r"\vec{r}", r"\vec{x}"), "r", r"\hat{r}"
+_POSITION, _DISTANCE, _RADIAL = (r"\vec{r}", r"\vec{x}"), "r", r"\hat{r}"
 _DIRECTIONS = {rf"\hat{{{letter}}}": k for letters in ("xyz", "ijk") for k, letter in enumerate(letters)}
 _CONSTANTS = frozenset((r"\epsilon_0", r"\mu_0", r"\hbar", "k_B", "m_e"))
 # Letters of constants beside a coordinate, as the charge of `\nabla(q/r)`; what else stands there is left open.
 _COEFFICIENTS = frozenset(
     ("q", "Q", "k", "m", "M", "G", "a", "b", "R", "L", "n", "N", "A", "C", r"\omega", r"\lambda", r"\kappa")
 )
-_JET = r"\partial_{"
+_DERIVATIVE = r"\partial_{"  # how the names of derivatives of a field begin
 _ZERO, _TWO = number(0), number(2)
-_DEL = Expr("opaque", name="nabla")
+_NABLA = Expr("opaque", name="nabla")  # that acts on nothing, as in `\vec v\cdot\nabla`
 
 _Fields = frozenset[str]
 _Vector = tuple[Expr, Expr, Expr]
 _Value = Expr | _Vector
 
 
-def written_out(a: Formula, b: Formula) -> tuple[Formula, Formula] | None:
-    r"""Both equations in components; None where there is no nabla, or something is no field.
+def in_components(a: Formula, b: Formula) -> tuple[Formula, Formula] | None:
+    r"""Write two equations in Cartesian components; None if neither has a nabla, or an expression has no components.
 
     >>> from prism.latex import parse
-    >>> one, _ = written_out(*[parse(r"\nabla\cdot(f\vec A) = 0")] * 2)
+    >>> one, _ = in_components(*[parse(r"\nabla\cdot(f\vec A) = 0")] * 2)
     >>> str(one.members[0]).count(r"\partial")
     6
     """
@@ -51,127 +50,152 @@ def written_out(a: Formula, b: Formula) -> tuple[Formula, Formula] | None:
     fields = _fields_of(a) | _fields_of(b)
     try:
         return _in_components(a, fields), _in_components(b, fields)
-    except Left:
+    except NotEvaluated:
         return None
 
 
-@lru_cache(maxsize=FORMULAS_KEPT)
 def _fields_of(f: Formula) -> _Fields:
-    """Symbols that surely vary: components of vectors, and what a nabla or a partial derivative acts on alone."""
+    """Return symbols that surely vary in space: components of vectors, and symbols that a nabla or partial acts on."""
     found = set()
     for node in (node for member in f.members for node in walk(member)):
         if node.op == "sym" and node.name.startswith(VECTOR):
-            value = _of_symbol(node.name)
+            value = _symbol_components(node.name)
             found |= {part.name for part in value} if isinstance(value, tuple) else set()
         if node.op in ("nabla", "partial"):
             names = symbols(node.args[0])
-            if names.isdisjoint((*_INDEPENDENT, *_PLACE, _DISTANCE, _TOWARDS)):
+            if names.isdisjoint((*_INDEPENDENT, *_POSITION, _DISTANCE, _RADIAL)):
                 found |= names
     return frozenset(found) - {*_INDEPENDENT}
 
 
 def _has_nabla(f: Formula) -> bool:
+    """Return True if a formula contains a nabla."""
     traits = traits_of(f)
-    return "nabla" in traits.ops or ("opaque" in traits.ops and any(_DEL in walk(member) for member in f.members))
+    return "nabla" in traits.ops or ("opaque" in traits.ops and any(_NABLA in walk(member) for member in f.members))
 
 
-@lru_cache(maxsize=FORMULAS_KEPT)
 def _in_components(f: Formula, fields: _Fields) -> Formula:
-    values = [_value(member, fields) for member in f.members]
+    """Write an equation in components, a vector as a column.
+
+    Raise NotEvaluated if its sides are a scalar and a vector.
+
+    Args:
+        fields: symbols that vary in space.
+    """
+    values = [_evaluate(member, fields) for member in f.members]
     ranks = {isinstance(value, tuple) for value in values if value != _ZERO}
     if len(ranks) > 1:
-        raise Left
+        raise NotEvaluated
     members = tuple(
         Expr("matrix", tuple(Expr("row", (part,)) for part in value)) if isinstance(value, tuple) else value
         for value in values
     )
     if sum(1 for member in members for _ in walk(member)) > MAX_NODES:
-        raise Left
+        raise NotEvaluated
     return replace(f, members=members)
 
 
-def _value(node: Expr, fields: _Fields) -> _Value:
-    """A number, or three components. Recursion is bounded by the parser's depth limit."""
+def _evaluate(node: Expr, fields: _Fields) -> _Value:
+    """Write an expression in components: a scalar, or the tuple of three components of a vector.
+
+    Args:
+        fields: symbols that vary in space.
+
+    Errors:
+        NotEvaluated: for a vector where a scalar belongs or the reverse, and for operators that are not written out.
+    """
     if node.op == "sym":
-        return _of_symbol(node.name)
+        return _symbol_components(node.name)
     if node.op in ("num", "const"):
         return node
     if node.op in ("add", "sub", "neg"):
-        return _sum(node.op, [_value(arg, fields) for arg in node.args])
+        return _sum(node.op, [_evaluate(arg, fields) for arg in node.args])
     if node.op == "mul":
         return _product(node.args, fields)
     if node.op == "div":
-        return _scaled(Expr("div", (number(1), _scalar(_value(node.args[1], fields)))), _value(node.args[0], fields))
+        return _multiply_by_scalar(
+            Expr("div", (number(1), _require_scalar(_evaluate(node.args[1], fields)))), _evaluate(node.args[0], fields)
+        )
     if node.op == "dot":
-        return _dotted(node.args[0], node.args[1], fields)
+        return _dot_or_directional(node.args[0], node.args[1], fields)
     if node.op == "cross":
-        return _crossed(_vector(_value(node.args[0], fields)), _vector(_value(node.args[1], fields)))
+        return _cross(
+            _require_vector(_evaluate(node.args[0], fields)), _require_vector(_evaluate(node.args[1], fields))
+        )
     if node.op == "nabla":
-        return _nabla(node, fields)
+        return _nabla_components(node, fields)
     if node.op == "partial" and node.args[1] == symbol("t"):
-        value = _value(node.args[0], fields)
-        for _ in range(_order(node)):
-            value = _each(value, "t", fields)
+        value = _evaluate(node.args[0], fields)
+        for _ in range(_derivative_order(node)):
+            value = _partial_derivative(value, "t", fields)
         return value
     if node.op == "partial" and node.args[1].name in _COORDINATES:
-        value = _value(node.args[0], fields)
-        for _ in range(_order(node)):
-            value = _each(value, node.args[1].name, fields)
+        value = _evaluate(node.args[0], fields)
+        for _ in range(_derivative_order(node)):
+            value = _partial_derivative(value, node.args[1].name, fields)
         return value
     if node.op == "abs":
-        inner = _value(node.args[0], fields)
+        inner = _evaluate(node.args[0], fields)
         return Expr("sqrt", (_dot(inner, inner),)) if isinstance(inner, tuple) else Expr("abs", (inner,))
-    if node.op == "pow" and node.args[1] == _TWO and isinstance(base := _value(node.args[0], fields), tuple):
+    if node.op == "pow" and node.args[1] == _TWO and isinstance(base := _evaluate(node.args[0], fields), tuple):
         return _dot(base, base)
     if not node.args or node.op in ("derivative", "partial", "differential", "integral", "apply", "opaque", "matrix"):
-        raise Left
-    return Expr(node.op, tuple(_scalar(_value(arg, fields)) for arg in node.args), node.name, node.value)
+        raise NotEvaluated
+    return Expr(node.op, tuple(_require_scalar(_evaluate(arg, fields)) for arg in node.args), node.name, node.value)
 
 
-def _of_symbol(name: str) -> _Value:
+def _symbol_components(name: str) -> _Value:
+    r"""Return the components of a vector symbol; `\sqrt{x^2+y^2+z^2}` for r; any other symbol as it is."""
     place = tuple(symbol(coordinate) for coordinate in _COORDINATES)
-    if name in _PLACE:
+    if name in _POSITION:
         return place[0], place[1], place[2]
     if name == _DISTANCE:
-        return _distance()
-    if name == _TOWARDS:
-        return _vector(_scaled(Expr("div", (number(1), _distance())), (place[0], place[1], place[2])))
+        return _distance_from_origin()
+    if name == _RADIAL:
+        return _require_vector(
+            _multiply_by_scalar(Expr("div", (number(1), _distance_from_origin())), (place[0], place[1], place[2]))
+        )
     if name in _DIRECTIONS:
         one, two, three = (number(int(k == _DIRECTIONS[name])) for k in range(3))
         return one, two, three
     if name.startswith((VECTOR, r"\hat{")):
-        base = length_of(name) or name
+        base = magnitude_name(name) or name
         one, two, three = (symbol(f"{base}_{coordinate}") for coordinate in _COORDINATES)
         return one, two, three
     return symbol(name)
 
 
-def _distance() -> Expr:
+def _distance_from_origin() -> Expr:
+    r"""Return `\sqrt{x^2+y^2+z^2}`."""
     squares = tuple(Expr("pow", (symbol(coordinate), _TWO)) for coordinate in _COORDINATES)
     return Expr("sqrt", (Expr("add", squares),))
 
 
-def _vector(value: _Value) -> _Vector:
+def _require_vector(value: _Value) -> _Vector:
+    """Return a vector's components; raise NotEvaluated for a scalar."""
     if not isinstance(value, tuple):
-        raise Left
+        raise NotEvaluated
     return value
 
 
-def _scalar(value: _Value) -> Expr:
+def _require_scalar(value: _Value) -> Expr:
+    """Return a scalar; raise NotEvaluated for a vector."""
     if isinstance(value, tuple):
-        raise Left
+        raise NotEvaluated
     return value
 
 
 def _sum(op: str, values: list[_Value]) -> _Value:
+    """Apply `add`, `sub` or `neg` (`op`) to scalars, or to vectors component by component."""
     vectors = [value for value in values if isinstance(value, tuple)]
     if not vectors:
-        return Expr(op, tuple(map(_scalar, values)))
-    one, two, three = (Expr(op, parts) for parts in zip(*map(_vector, values), strict=True))
+        return Expr(op, tuple(map(_require_scalar, values)))
+    one, two, three = (Expr(op, parts) for parts in zip(*map(_require_vector, values), strict=True))
     return one, two, three
 
 
-def _scaled(factor: Expr, value: _Value) -> _Value:
+def _multiply_by_scalar(factor: Expr, value: _Value) -> _Value:
+    """Multiply a scalar or each component of a vector by a factor."""
     if isinstance(value, tuple):
         one, two, three = (Expr("mul", (factor, part)) for part in value)
         return one, two, three
@@ -179,138 +203,155 @@ def _scaled(factor: Expr, value: _Value) -> _Value:
 
 
 def _product(factors: tuple[Expr, ...], fields: _Fields) -> _Value:
-    r"""Factors from the right, where `\vec v\cdot\nabla` acts on what stands behind it."""
+    r"""Multiply factors from right to left; a factor `\vec v\cdot\nabla` differentiates everything to its right."""
     value: _Value | None = None
     for factor in reversed(factors):
-        along = _direction(factor, fields)
+        along = _nabla_direction(factor, fields)
         if along is not None:
             if value is None:
-                raise Left
-            value = _along(along, value, fields)
+                raise NotEvaluated
+            value = _directional_derivative(along, value, fields)
             continue
-        own = _value(factor, fields)
+        own = _evaluate(factor, fields)
         if value is None:
             value = own
         elif isinstance(own, tuple):
-            value = _scaled(_scalar(value), own)
+            value = _multiply_by_scalar(_require_scalar(value), own)
         else:
-            value = _scaled(own, value)
+            value = _multiply_by_scalar(own, value)
     assert value is not None
     return value
 
 
-def _direction(node: Expr, fields: _Fields) -> _Vector | None:
-    r"""The vector of `\vec v\cdot\nabla`, which stands before what it acts on."""
-    return _vector(_value(node.args[0], fields)) if node.op == "dot" and node.args[1] == _DEL else None
+def _nabla_direction(node: Expr, fields: _Fields) -> _Vector | None:
+    r"""Return the components of v for a factor `\vec v\cdot\nabla`; None for any other factor."""
+    return _require_vector(_evaluate(node.args[0], fields)) if node.op == "dot" and node.args[1] == _NABLA else None
 
 
-def _along(direction: _Vector, value: _Value, fields: _Fields) -> _Value:
-    slopes = [_each(value, coordinate, fields) for coordinate in _COORDINATES]
-    return _sum("add", [_scaled(part, slope) for part, slope in zip(direction, slopes, strict=True)])
+def _directional_derivative(direction: _Vector, value: _Value, fields: _Fields) -> _Value:
+    r"""Return `(\vec v\cdot\nabla)` of a scalar or vector `value`; `direction` is v."""
+    partials = [_partial_derivative(value, coordinate, fields) for coordinate in _COORDINATES]
+    return _sum("add", [_multiply_by_scalar(part, partial) for part, partial in zip(direction, partials, strict=True)])
 
 
-def _dotted(left: Expr, right: Expr, fields: _Fields) -> Expr | _Vector:
-    r"""`\vec a\cdot\vec b`; `\vec v\cdot\nabla\vec u` is the change of u along v."""
-    if right.op == "nabla" and right.name == "grad" and isinstance(inner := _value(right.args[0], fields), tuple):
-        return _along(_vector(_value(left, fields)), inner, fields)
-    return _dot(_vector(_value(left, fields)), _vector(_value(right, fields)))
+def _dot_or_directional(left: Expr, right: Expr, fields: _Fields) -> Expr | _Vector:
+    r"""Return the dot product of two expressions; for `\vec v\cdot\nabla\vec u` the derivative of u along v."""
+    if right.op == "nabla" and right.name == "grad" and isinstance(inner := _evaluate(right.args[0], fields), tuple):
+        return _directional_derivative(_require_vector(_evaluate(left, fields)), inner, fields)
+    return _dot(_require_vector(_evaluate(left, fields)), _require_vector(_evaluate(right, fields)))
 
 
 def _dot(a: _Vector, b: _Vector) -> Expr:
+    """Return the dot product of two vectors."""
     return Expr("add", tuple(Expr("mul", pair) for pair in zip(a, b, strict=True)))
 
 
-def _crossed(a: _Vector, b: _Vector) -> _Vector:
+def _cross(a: _Vector, b: _Vector) -> _Vector:
+    """Return the cross product of two vectors."""
     one, two, three = (
         Expr("sub", (Expr("mul", (a[j], b[k])), Expr("mul", (a[k], b[j])))) for j, k in ((1, 2), (2, 0), (0, 1))
     )
     return one, two, three
 
 
-def _nabla(node: Expr, fields: _Fields) -> _Value:
-    if node.name in ("div", "laplace") and _has_source(node.args[0]):
-        raise Left  # a delta function at the origin, which no derivative shows
-    value = _value(node.args[0], fields)
+def _nabla_components(node: Expr, fields: _Fields) -> _Value:
+    """Return the components of a gradient, divergence, curl or Laplacian; NotEvaluated if singular."""
+    if node.name in ("div", "laplace") and _is_singular(node.args[0]):
+        raise NotEvaluated  # a delta function at the origin, which no derivative shows
+    value = _evaluate(node.args[0], fields)
     if node.name == "grad":
-        one, two, three = (_slope(_scalar(value), coordinate, fields) for coordinate in _COORDINATES)
+        one, two, three = (
+            _scalar_partial_derivative(_require_scalar(value), coordinate, fields) for coordinate in _COORDINATES
+        )
         return one, two, three
     if node.name == "laplace":
-        twice = [_each(_each(value, coordinate, fields), coordinate, fields) for coordinate in _COORDINATES]
+        twice = [
+            _partial_derivative(_partial_derivative(value, coordinate, fields), coordinate, fields)
+            for coordinate in _COORDINATES
+        ]
         return _sum("add", twice)
-    slopes = [_vector(_each(_vector(value), coordinate, fields)) for coordinate in _COORDINATES]
+    partials = [
+        _require_vector(_partial_derivative(_require_vector(value), coordinate, fields)) for coordinate in _COORDINATES
+    ]
     if node.name == "div":
-        return Expr("add", tuple(slopes[k][k] for k in range(3)))
+        return Expr("add", tuple(partials[k][k] for k in range(3)))
     if node.name == "curl":
-        one, two, three = (Expr("sub", (slopes[j][k], slopes[k][j])) for j, k in ((1, 2), (2, 0), (0, 1)))
+        one, two, three = (Expr("sub", (partials[j][k], partials[k][j])) for j, k in ((1, 2), (2, 0), (0, 1)))
         return one, two, three
-    raise Left
+    raise NotEvaluated
 
 
-def _has_source(node: Expr) -> bool:
-    """Whether it is divided by the distance."""
+def _is_singular(node: Expr) -> bool:
+    """Return True if an expression is divided by r or a coordinate, and so singular at the origin."""
     for inner in walk(node):
         below = inner.args[1:] if inner.op == "div" else inner.args[:1] if inner.op == "pow" else ()
         negative = inner.op != "pow" or inner.args[1].op == "neg" or (inner.args[1].value or 1) < 0
-        if negative and any(part.name in (_DISTANCE, *_PLACE, *_COORDINATES) for low in below for part in walk(low)):
+        if negative and any(part.name in (_DISTANCE, *_POSITION, *_COORDINATES) for low in below for part in walk(low)):
             return True
     return False
 
 
-def _order(node: Expr) -> int:
+def _derivative_order(node: Expr) -> int:
+    """Return the order of a partial derivative by one variable; raise NotEvaluated unless it is 1 or 2."""
     if not node.name.isdigit() or len(node.args) != 2 or int(node.name) > 2:
-        raise Left
+        raise NotEvaluated
     return int(node.name)
 
 
-def _each(value: _Value, coordinate: str, fields: _Fields) -> _Value:
+def _partial_derivative(value: _Value, coordinate: str, fields: _Fields) -> _Value:
+    """Differentiate a scalar, or each component of a vector, by a coordinate or the time t."""
     if isinstance(value, tuple):
-        one, two, three = (_slope(part, coordinate, fields) for part in value)
+        one, two, three = (_scalar_partial_derivative(part, coordinate, fields) for part in value)
         return one, two, three
-    return _slope(value, coordinate, fields)
+    return _scalar_partial_derivative(value, coordinate, fields)
 
 
 @dataclass(frozen=True, slots=True)
-class _Everything(Known):
-    """What varies with a coordinate or the time: all symbols but these themselves."""
+class _AllSymbols(KnownVariation):
+    """A `KnownVariation` in which every symbol but the coordinates and the time varies."""
 
     def varies(self, name: str, _: str) -> bool:
+        """Return True unless the symbol is a coordinate or the time."""
         return name not in _INDEPENDENT
 
 
-_EVERYTHING = _Everything(frozenset(), frozenset())
+_ALL_SYMBOLS = _AllSymbols(frozenset(), frozenset())
 
 
-def _slope(node: Expr, coordinate: str, fields: _Fields) -> Expr:
-    """Derivative of a number by a coordinate or the time; that of a field is a symbol.
+def _scalar_partial_derivative(node: Expr, coordinate: str, fields: _Fields) -> Expr:
+    """Differentiate a scalar by a coordinate or the time; the derivative of a field is a symbol of its own.
 
-    Where the number is written in coordinates, the usual coefficients are constants if they are fields nowhere else.
+    In a scalar that is written in coordinates, letters of usual coefficients are constants if they are not in `fields`.
 
     Errors:
-        Left: another symbol stands there, of which nothing says whether it varies; or it grows too long.
+        NotEvaluated: another symbol may vary or not, or the result grows too long.
     """
-    found = derivative(node, symbol(coordinate), _EVERYTHING, op="partial")
+    found = derivative(node, symbol(coordinate), _ALL_SYMBOLS, op="partial")
     names = symbols(node)
     written = coordinate in names if coordinate == "t" else not names.isdisjoint(_COORDINATES)
-    jets = {}
+    derivatives = {}
     for count, inner in enumerate(walk(found)):
         if count > MAX_NODES:
-            raise Left
+            raise NotEvaluated
         if inner.op == "partial" and inner.args[1] == symbol(coordinate):
             name = inner.args[0].name
-            if written and name not in fields and not name.startswith(_JET) and name not in _INDEPENDENT:
+            if written and name not in fields and not name.startswith(_DERIVATIVE) and name not in _INDEPENDENT:
                 if name.partition("_")[0] not in _COEFFICIENTS and name not in _CONSTANTS:
-                    raise Left
-                jets[inner] = _ZERO
+                    raise NotEvaluated
+                derivatives[inner] = _ZERO
             else:
-                jets[inner] = _jet(name, coordinate)
-    return substitute(found, jets)
+                derivatives[inner] = _derivative_symbol(name, coordinate)
+    return substitute(found, derivatives)
 
 
-def _jet(name: str, coordinate: str) -> Expr:
-    """The symbol of a derivative; the order of differentiation does not count."""
+def _derivative_symbol(name: str, coordinate: str) -> Expr:
+    """Return the symbol for a derivative of a field by a coordinate; 0 for a constant.
+
+    Mixed derivatives are the same symbol in any order of differentiation.
+    """
     if name in _CONSTANTS or name in _INDEPENDENT:
         return _ZERO
-    if name.startswith(_JET):
-        known, _, name = name.removeprefix(_JET).partition("} ")
+    if name.startswith(_DERIVATIVE):
+        known, _, name = name.removeprefix(_DERIVATIVE).partition("} ")
         coordinate = "".join(sorted(known + coordinate))
-    return symbol(f"{_JET}{coordinate}}} {name}")
+    return symbol(f"{_DERIVATIVE}{coordinate}}} {name}")

@@ -1,9 +1,41 @@
-"""What a comparison of two formulas comes to: status, reason and witness."""
+"""The result of comparing two formulas: status, stage, reason and witness."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum, StrEnum
 from typing import Any
+
+
+class Status(StrEnum):
+    """Outcome of a comparison; printed and saved as plain text."""
+
+    EQUIVALENT = "equivalent"
+    DIFFERENT = "different"
+    UNDECIDED = "undecided"
+
+    __repr__ = str.__repr__
+
+
+class Stage(IntEnum):
+    """What kind of substitution two formulas needed to match, from none (PLAIN) to decimals; saved as an integer."""
+
+    PLAIN = 0
+    NOTATION = 1
+    CONSTANTS = 2
+    DEFINITIONS = 3
+    LITERALS = 4
+    RENAMING = 5
+    GIVENS = 6
+    APPROXIMATE = 7
+
+    __repr__ = int.__repr__
+
+
+STAGES = (
+    "as they stand", "notation", "constants", "definitions", "literals lifted", "renaming", "givens put in", "decimals",
+)  # fmt: skip
+"""Each `Stage` in words, as reports print it."""
 
 REASONS = {
     "same_form": "the same by commutation, exact arithmetic and laws of powers",
@@ -33,20 +65,20 @@ REASONS = {
     "imprecise": "the written decimals leave too much open",
     "too_large": "beyond the limits on size",
 }
-"""Every reason a verdict can have, in words. Closed: a test refuses any other."""
+"""Every reason a verdict can have, in words. Closed: `Verdict` refuses any other."""
 
-RANK = {"equivalent": 0, "undecided": 1, "different": 2}
-"""Statuses from the best: of several claims the best counts, of several that are needed the worst."""
+RANK = {Status.EQUIVALENT: 0, Status.UNDECIDED: 1, Status.DIFFERENT: 2}
+"""Order of statuses, best first: of alternative claims the best counts, of required parts the worst."""
 
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """Where two formulas differ.
+    """A point that shows two formulas to be different.
 
     Attributes:
-        point: names and values of a point that satisfies one of them, by name.
-        satisfies: `a` (the reference) or `b` (the claim).
-        left, right: values of the other's two sides there; None where it is undefined.
+        point: (name, value) pairs, sorted by name, of a point that satisfies one of the formulas.
+        satisfies: which one: `a` (the reference) or `b` (the claim).
+        left, right: values of the other formula's two sides there; None where they are undefined.
     """
 
     point: tuple[tuple[str, float], ...]
@@ -55,40 +87,41 @@ class Witness:
     right: float | None
 
     def __str__(self) -> str:
-        place = ", ".join(f"{name} = {_shown(value)}" for name, value in self.point)
-        one, other = ("reference", "claim") if self.satisfies == "a" else ("claim", "reference")
-        left, right = _shown(self.left), _shown(self.right)
-        return f"{place} satisfies the {one}; the {other} has {left} on its left and {right} on its right"
+        """Describe the point in a sentence."""
+        place = ", ".join(f"{name} = {_format_value(value)}" for name, value in self.point)
+        satisfied, violated = ("reference", "claim") if self.satisfies == "a" else ("claim", "reference")
+        left, right = _format_value(self.left), _format_value(self.right)
+        return f"{place} satisfies the {satisfied}; the {violated} has {left} on its left and {right} on its right"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; numbers as text with six significant digits."""
+        """Return the witness as JSON values, its numbers as text with six significant digits."""
         return {
-            "point": {name: _shown(value) for name, value in self.point},
+            "point": {name: _format_value(value) for name, value in self.point},
             "satisfies": self.satisfies,
-            "left": _shown(self.left),
-            "right": _shown(self.right),
+            "left": _format_value(self.left),
+            "right": _format_value(self.right),
         }
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was decided about two formulas, and why.
+    """The decision on two formulas, with its reason and evidence.
 
     Attributes:
-        status: `equivalent`, `different` or `undecided`.
+        status: equivalent, different or undecided.
         reason: a key of `REASONS`.
-        proof: `proved` or `tested` for `equivalent`, else None.
-        domain: of the sampled variables: `positive`, or `real` if a symbol is declared signed.
-        readings: what was used, in order, each with its kind: `notation: ...`, `constant: ...`, `definition: ...
-            (problem)` or `(solution)`, `literal: ...`, `name: ...`, `given: ...`, `unit: ...`.
+        proof: `proved` or `tested` if equivalent, else None.
+        domain: numbers that were sampled: `positive`, `real` if a symbol may be negative, or `complex`.
+        readings: everything substituted or assumed, in order, each with its kind: `notation: ...`, `constant: ...`,
+            `definition: ... (problem)` or `(solution)`, `literal: ...`, `name: ...`, `given: ...`, `unit: ...`.
         approximate: decided within the precision of written decimals.
-        witness: where they differ.
-        cost: kernel operations.
-        detail: for a person: the construct, the fault of the LaTeX.
-        stage: how much was put in, as an index of `attempts.STAGES`; 0 is as they stand.
+        witness: a point at which the formulas differ, where one is known.
+        cost: kernel operations spent.
+        detail: text for a person: the construct that is not evaluated, the syntax error.
+        stage: the highest stage of substitution used.
     """
 
-    status: str
+    status: Status
     reason: str
     proof: str | None = None
     domain: str = "positive"
@@ -97,21 +130,23 @@ class Verdict:
     witness: Witness | None = None
     cost: int = 0
     detail: str = ""
-    stage: int = 0
+    stage: Stage = Stage.PLAIN
 
     def __post_init__(self) -> None:
+        """Raise ValueError if the reason is none of `REASONS`."""
         if self.reason not in REASONS:
             raise ValueError(f"{self.reason!r} is not a reason; reasons are {', '.join(REASONS)}")
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return the verdict as JSON values."""
         return {
-            "status": self.status, "reason": self.reason, "proof": self.proof, "domain": self.domain,
+            "status": self.status.value, "reason": self.reason, "proof": self.proof, "domain": self.domain,
             "readings": list(self.readings), "approximate": self.approximate,
             "witness": self.witness and self.witness.to_dict(),
-            "cost": self.cost, "detail": self.detail, "stage": self.stage,
+            "cost": self.cost, "detail": self.detail, "stage": self.stage.value,
         }  # fmt: skip
 
 
-def _shown(value: float | None) -> str:
+def _format_value(value: float | None) -> str:
+    """Return a number with six significant digits; `undefined` for None."""
     return "undefined" if value is None else f"{value:.6g}"

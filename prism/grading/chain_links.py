@@ -1,9 +1,9 @@
-r"""Whether two neighbours of a chain are equal: `b` and `c` of `a = b = c` (semantics C.1).
+r"""Decide whether two neighbours of a chain are equal: `b` and `c` of `a = b = c` (semantics C.1).
 
 A link is *confirmed* where both members are numbers that agree, or are the same whatever their symbols are; *refuted*
 where both are numbers that agree under no reading of their units, or where both move alike with the same symbols and
 one is a fixed multiple of the other: a lost factor, a sign. Everything else is *undecided*: members with different
-symbols state a law or put values in, and that is for the problem to judge, not for the chain.
+symbols state a law or substitute values, and that is for the problem to judge, not for the chain.
 
 A refuted link takes credit from a solution, so every doubt is in its favour. A missing unit may be that of the other
 member, with or without its prefix, coherent SI or coherent cgs; written digits may be rounded; an angle without a unit
@@ -23,37 +23,33 @@ from itertools import product
 from types import ModuleType
 from typing import Any
 
-from prism.algebra.calculus import worked_out
-from prism.algebra.expr import Expr, canonical, formula, multiple_by_form, number, substitute, symbol, symbols, walk
-from prism.engine.kernels import floats, ints, kernels, source, spend
+from prism.algebra.calculus import evaluate_operations
+from prism.algebra.expr import Expr, canonical, formal_ratio, formula, number, substitute, symbol, symbols, walk
+from prism.engine.kernels import active_kernels, floats, ints, source, spend
 from prism.engine.lowering import Mismatch, Notation, build_tape
 from prism.engine.tape import Tape, TapeTooLarge
-from prism.engine.zero_set import draws, tape_of, workspace
+from prism.engine.zero_set import draws, scratch_arrays, tape_of
+from prism.equivalence.known_values import degree_exponent
 from prism.equivalence.matching import equivalent
-from prism.equivalence.notation import notation_of, with_calls
-from prism.equivalence.numbers import power_of_degrees
-from prism.equivalence.zero_sets import is_identity, samplings_of
+from prism.equivalence.notation import notation_of, with_matching_calls
+from prism.equivalence.pairs import samplings_of
+from prism.equivalence.zero_sets import is_identity
 from prism.errors import PrismError
 from prism.physics.context import Context
-from prism.physics.units import (
-    BASE_UNITS,
-    MAX_TEN_POWER,
-    read_quantity,
-    unit_table,
-    with_italic_units,
-    with_units_resolved,
-)
+from prism.physics.quantities import MAX_TEN_POWER, italic_units_as_quantity, read_quantity, resolve_units
+from prism.physics.tables import BASE_UNITS, unit_table
 
 NUMBERS_AGREE = 0.05  # relative, of two numbers in a chain; every step of a calculation is rounded (semantics C.1)
 ROUNDED = 0.01  # of a constant ratio: coefficients are rounded too, and 3.14 stands for pi
 SAME_RATIO = 1e-6  # relative: how far a constant ratio may vary from point to point
 MIN_POINTS = 10  # at which a ratio has to be the same
 MAX_LITERALS = 20  # decimals that are moved one by one; further ones count as exact
-MAX_OPS = 4000  # of two members whose ratio is asked for, together: they are evaluated some hundred times
-_DRAWS = 32  # at which a ratio is asked for
-_FEW_DRAWS = 4  # at which it is asked how far a decimal moves it
-_INFORMATIVE = 1e8  # a value is told from its rounding bound by this factor
-_KEPT = 64  # members whose spread is remembered while the readings of their units are gone through
+MAX_OPS = 4000  # instructions of two members whose ratio is taken: they are evaluated some hundred times
+_DRAWS = 32  # random points at which a ratio is evaluated
+_FEW_DRAWS = 4  # points at which the effect of rounding on a ratio is evaluated
+_INFORMATIVE = 1e8  # a value has to exceed its rounding bound by this factor
+_SPREADS_KEPT = 64  # members whose rounding spread is remembered between the readings of their units
+LINKS_KEPT = 4096  # links that a process remembers: the solutions of a problem have the same chains
 _VANISHED = 1e-9  # relative to its terms: a sum that is 0
 
 REASONS = {
@@ -73,12 +69,12 @@ REASONS = {
     "too_few_points": "not enough points at which both have a value",
     "too_large": "beyond the limits on size",
 }
-"""Every reason a link can have, in words. Closed: a test refuses any other."""
+"""Every reason a link can have, in words. Closed: `Link` refuses any other."""
 
-_TIMES = r"\times"  # the factor that a ratio is found with; no LaTeX spells a symbol like this
+_TIMES = r"\times"  # name of the factor t in _scaled_difference; no LaTeX spells a symbol like this
 _TRIG = frozenset(("sin", "cos", "tan"))
 _INVERSE = frozenset(("asin", "acos", "atan"))
-_MANY = frozenset(("list", "tuple", "set", "interval", "pm", "blank", "dots", "relation"))  # no one number
+_NO_NUMBER = frozenset(("list", "tuple", "set", "interval", "pm", "blank", "dots", "relation"))  # no single number
 _CYCLES = frozenset(
     ("Hz", "kHz", "MHz", "GHz", "THz", "rpm", "rev", "revolution", "revolutions", "turn", "turns", "cycles")
 )
@@ -97,7 +93,7 @@ _CGS = {r"\unit{m}": 100.0, r"\unit{kg}": 1000.0}
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """What was found of two neighbours in a chain.
+    """The decision whether two neighbouring members of a chain, such as b and c of `a = b = c`, are equal.
 
     Attributes:
         status: `confirmed`, `refuted` or `undecided`.
@@ -110,55 +106,61 @@ class Link:
     witness: str = ""
 
     def __post_init__(self) -> None:
+        """Raise ValueError for a reason that is not in REASONS."""
         if self.reason not in REASONS:
             raise ValueError(f"{self.reason!r} is not a reason; reasons are {', '.join(REASONS)}")
 
 
-def link(left: Expr, right: Expr, context: Context) -> Link:
-    r"""Decide whether two neighbours of a chain are equal.
+@lru_cache(maxsize=LINKS_KEPT)
+def check_link(left: Expr, right: Expr, context: Context) -> Link:
+    r"""Decide whether two neighbouring members of a chain are equal: confirmed, refuted or undecided. Cached.
 
     Args:
         left, right: members as parsed, units and all.
         context: of the problem: kinds of symbols, givens; its digest keys the random generator.
 
     Returns:
-        Link. Never an exception, whatever a student wrote.
+        Link. Never raises on a student's formula.
 
     >>> from prism.latex import parse
     >>> chain = parse(r"E = \frac12 m (2v)^2 = 2 m v^2 = m v^2 = 3 \times 5 = 15.1 = 16\unit{J}").members
-    >>> [link(*pair, Context()).status for pair in zip(chain, chain[1:])][:3]
+    >>> [check_link(*pair, Context()).status for pair in zip(chain, chain[1:])][:3]
     ['undecided', 'confirmed', 'refuted']
-    >>> link(chain[4], chain[5], Context()).witness
+    >>> check_link(chain[4], chain[5], Context()).witness
     '15 and 15.1, 0.66 % apart'
     """
     try:
-        found = _weighed(left, right, context)
+        found = _compare_members(left, right, context)
     except TapeTooLarge as error:
         found = Link("undecided", "too_large", str(error))
     except Mismatch as error:
         return Link("undecided", "unsupported", str(error))
-    return (_weigh_forms(left, right) or found) if found.reason in _WITHOUT_VALUE else found
+    return (_compare_without_values(left, right) or found) if found.reason in _WITHOUT_VALUE else found
 
 
-def _weighed(left: Expr, right: Expr, context: Context) -> Link:
+def _compare_members(left: Expr, right: Expr, context: Context) -> Link:
+    """Decide whether two members are equal: by form, as numbers, by given values, as formulas, then by their ratio.
+
+    Raises TapeTooLarge or Mismatch where the engine cannot evaluate a member.
+    """
     if canonical(left) == canonical(right):
         return Link("confirmed", "same_form")
-    module = kernels()
-    found = _weigh_numbers(left, right, module)
+    kernel = active_kernels()
+    found = _compare_numbers(left, right, kernel)
     if found is None and (in_italics := _with_italic_units(left, right, context)) is not None:
-        found = _weigh_numbers(*in_italics, module)
+        found = _compare_numbers(*in_italics, kernel)
         if found is not None and found.status != "confirmed":
             return Link("undecided", "units", found.witness)  # that the letters are units was a guess
     if found is None and context.givens:
-        found = _weigh_with_givens(left, right, context, module)
+        found = _compare_with_givens(left, right, context, kernel)
     if found is not None:
         return found
     verdict = equivalent(formula((left,), ()), formula((right,), ()), context=context)
     if verdict.status == "equivalent":
         return Link("confirmed", "same_value", "; ".join(verdict.readings))
-    if is_identity(formula((with_units_resolved(left), with_units_resolved(right)), ("=",)), context):
+    if is_identity(formula((resolve_units(left), resolve_units(right)), ("=",)), context):
         return Link("confirmed", "same_value")  # with a symbol or a differential that one side has and that cancels
-    return _weigh_ratio(left, right, context, module)
+    return _compare_by_ratio(left, right, context, kernel)
 
 
 # Numbers --------------------------------------------------------------------------------------------------------
@@ -166,15 +168,15 @@ def _weighed(left: Expr, right: Expr, context: Context) -> Link:
 
 @dataclass(frozen=True, slots=True)
 class _Number:
-    """A member that is a number with its units, under each reading.
+    """All values that a numeric member of a chain, such as `2 m/s + 3 km/h`, may mean.
 
     Attributes:
-        coherent: in coherent SI; two values where degrees may be a temperature or a difference.
-        plain: what is written, with the units left out; in units without prefix; in coherent cgs.
+        coherent: values in coherent SI; two where degrees may be a temperature or a difference.
+        plain: values as written, with units left out; in units without prefix; in coherent cgs.
         dimension: units and their powers, by name; None where terms of different dimension are added.
         units: names of the units that are written.
-        is_angle: an inverse trigonometric function gives it.
-        is_lone: nothing is worked out: one number, and perhaps a unit.
+        is_angle: it is the value of an inverse trigonometric function.
+        is_lone: one number, perhaps with a unit, and nothing to calculate.
     """
 
     coherent: tuple[float, ...]
@@ -188,94 +190,116 @@ class _Number:
 _Members = tuple[Expr, Expr]
 
 
-def _weigh_numbers(left: Expr, right: Expr, module: ModuleType) -> Link | None:
-    """The link between two numbers; None where a member is none."""
+def _compare_numbers(left: Expr, right: Expr, kernel: ModuleType) -> Link | None:
+    """Decide whether two numeric members are equal, by the readings that agree best; None if a member is no number.
+
+    A reading takes an angle in degrees, a logarithm to base 10, or a missing unit. A refutation becomes undecided if
+    the numbers agree with factors behind a slash moved below it.
+    """
     if not (_is_numeric(left) and _is_numeric(right)):
         return None
-    weighed: list[Link] = []
-    for one_member, other_member in product(_variants(left), _variants(right)):
-        one, other = _number(one_member, module), _number(other_member, module)
+    links: list[Link] = []
+    for one_member, other_member in product(_angle_and_log_readings(left), _angle_and_log_readings(right)):
+        one, other = _number_of(one_member, kernel), _number_of(other_member, kernel)
         if one is None or other is None:
             return None
-        weighed += [_weigh_pair(*pair, (one, other), (one_member, other_member), module) for pair in _pairs(one, other)]
-    found = min(weighed, key=lambda found: _RANK[found.status])
-    if found.status == "refuted" and any(_agree(*pair, module) for pair in _with_slashes(left, right)):
-        return Link("undecided", "reading", found.witness)
-    return found
+        links += [
+            _compare_values(*pair, (one, other), (one_member, other_member), kernel)
+            for pair in _comparable_values(one, other)
+        ]
+    best = min(links, key=lambda each: _RANK[each.status])
+    if best.status == "refuted" and any(_agree_as_numbers(*pair, kernel) for pair in _slash_readings(left, right)):
+        return Link("undecided", "reading", best.witness)
+    return best
 
 
-def _agree(left: Expr, right: Expr, module: ModuleType) -> bool:
-    one, other = _number(left, module), _number(right, module)
+def _agree_as_numbers(left: Expr, right: Expr, kernel: ModuleType) -> bool:
+    """Return True if two members are numbers within NUMBERS_AGREE of each other, whatever a missing unit may be."""
+    one, other = _number_of(left, kernel), _number_of(right, kernel)
     if one is None or other is None:
         return False
-    found = (_weigh_pair(*pair, (one, other), (left, right), module) for pair in _pairs(one, other))
+    found = (_compare_values(*pair, (one, other), (left, right), kernel) for pair in _comparable_values(one, other))
     return any(each.status == "confirmed" for each in found)
 
 
-def _weigh_pair(a: float, b: float, numbers: tuple[_Number, _Number], members: _Members, module: ModuleType) -> Link:
-    """Two numbers under one reading of their units."""
-    said = f"{a:.6g} and {b:.6g}, {100 * _apart(a, b):.2g} % apart"
-    if _apart(a, b) <= NUMBERS_AGREE:
-        return Link("confirmed", "same_number", said)
+def _compare_values(
+    a: float, b: float, numbers: tuple[_Number, _Number], members: _Members, kernel: ModuleType
+) -> Link:
+    """Decide whether two values are equal within rounding, undecided wherever a doubt excuses the difference.
+
+    Args:
+        a, b: values that the left and the right member may mean.
+        numbers: both members with all their values.
+        members: both members as expressions.
+    """
+    witness = f"{a:.6g} and {b:.6g}, {100 * _relative_difference(a, b):.2g} % apart"
+    if _relative_difference(a, b) <= NUMBERS_AGREE:
+        return Link("confirmed", "same_number", witness)
     if 0.0 in (a, b):
         member, value = (members[0], a) if b == 0 else (members[1], b)
-        terms = _size_of_terms(member, module)
+        terms = _largest_term(member, kernel)
         if abs(value) <= _VANISHED * terms:
-            return Link("confirmed", "same_number", said)
+            return Link("confirmed", "same_number", witness)
         if abs(value) <= NUMBERS_AGREE * terms or member.op not in ("add", "sub"):
-            return Link("undecided", "rounding", said)
-        return Link("refuted", "apart", said)
+            return Link("undecided", "rounding", witness)
+        return Link("refuted", "apart", witness)
     one, other = members
-    if abs(a - b) < _spread(one, other, module) * abs(a) + _spread(other, one, module) * abs(b):
-        return Link("undecided", "rounding", said)
-    if any(_is_order_of_magnitude(member) for member in members) and abs(_decades(a, b)) < _HALF_DECADE:
-        return Link("undecided", "rounding", said)
-    if all(_is_written_as_angle(member) for member in members) and _is_whole((a - b) / (2 * math.pi)):
-        return Link("undecided", "turns", said)
-    if not _are_of_one_unit(*numbers) or _is_conversion(*numbers):
-        return Link("undecided", "units", said)
-    if _lacks_a_prefix(a, b, *numbers):
-        return Link("undecided", "units", said)
-    return Link("refuted", "apart", said)
+    if abs(a - b) < _rounding_spread(one, other, kernel) * abs(a) + _rounding_spread(other, one, kernel) * abs(b):
+        return Link("undecided", "rounding", witness)
+    if any(_is_order_of_magnitude(member) for member in members) and abs(_decades_between(a, b)) < _HALF_DECADE:
+        return Link("undecided", "rounding", witness)
+    if all(_is_written_as_angle(member) for member in members) and _is_near_integer((a - b) / (2 * math.pi)):
+        return Link("undecided", "turns", witness)
+    if not _are_comparable(*numbers) or _may_be_conversion(*numbers):
+        return Link("undecided", "units", witness)
+    if _may_lack_prefix(a, b, *numbers):
+        return Link("undecided", "units", witness)
+    return Link("refuted", "apart", witness)
 
 
 def _is_written_as_angle(member: Expr) -> bool:
+    """Return True if a member contains pi, another constant, degrees or radians."""
     return any(node.op == "const" or (node.op == "unit" and node.name in ("deg", "rad")) for node in walk(member))
 
 
-def _is_whole(value: float) -> bool:
+def _is_near_integer(value: float) -> bool:
+    """Return True if a value is an integer but for floating-point rounding."""
     return abs(value - round(value)) <= _VANISHED * max(abs(value), 1.0)
 
 
-def _are_of_one_unit(one: _Number, other: _Number) -> bool:
-    """Whether units may be compared at all: not 26.9 MeV beside 0.0289 u, nor seconds of arc beside radians."""
+def _are_comparable(one: _Number, other: _Number) -> bool:
+    """Return False if both numbers have units, and of different dimensions: 26.9 MeV and 0.0289 u; else True."""
     return not (one.units and other.units) or one.dimension == other.dimension is not None
 
 
-def _is_conversion(one: _Number, other: _Number) -> bool:
-    """Whether a lone quantity stands beside a lone number whose unit was not read: `1.5e22 cm = 16 thousand years`."""
+def _may_be_conversion(one: _Number, other: _Number) -> bool:
+    """Return True if one number is a literal with a unit and the other a literal without: `1 cm = 10`."""
     return one.is_lone and other.is_lone and bool(one.units) != bool(other.units)
 
 
-def _lacks_a_prefix(a: float, b: float, one: _Number, other: _Number) -> bool:
-    """Whether units that are missing may have had a prefix: km/s put in without it, the result in J/kg."""
+def _may_lack_prefix(a: float, b: float, one: _Number, other: _Number) -> bool:
+    """Return True if a and b agree but for a power of 1000, and only one number has units: km may be meant for m.
+
+    Args:
+        a, b: values of `one` and `other`; only their values in SI are considered.
+    """
     with_unit = one if one.units else other
     if bool(one.units) == bool(other.units) or not with_unit.dimension:
         return False
     if a not in one.coherent or b not in other.coherent:
         return False
-    decades = _decades(a, b)
+    decades = _decades_between(a, b)
     power = round(decades / 3) if math.isfinite(decades) else 0
-    return 0 < abs(power) <= _MOST_PREFIXED and _apart(a, b * math.pow(1000, power)) <= NUMBERS_AGREE
+    return 0 < abs(power) <= _MOST_PREFIXED and _relative_difference(a, b * math.pow(1000, power)) <= NUMBERS_AGREE
 
 
-def _decades(a: float, b: float) -> float:
-    """How many powers of ten lie between two numbers that are not 0; infinitely many if their signs differ."""
+def _decades_between(a: float, b: float) -> float:
+    """Return log10(a / b) of two nonzero numbers; infinity if their signs differ."""
     return math.log10(abs(a)) - math.log10(abs(b)) if (a > 0) == (b > 0) else math.inf
 
 
 def _is_order_of_magnitude(member: Expr) -> bool:
-    """`10^{27}` beside `1.3e27`; a unit may follow."""
+    """Return True if a member is a power of ten, perhaps with a unit, as in `1.3e27 = 10^{27}`."""
     factors = member.args if member.op == "mul" else (member,)
     head = factors[0]
     return (
@@ -285,21 +309,24 @@ def _is_order_of_magnitude(member: Expr) -> bool:
     )
 
 
-def _apart(a: float, b: float) -> float:
-    """How far two numbers are apart, relative to the larger."""
+def _relative_difference(a: float, b: float) -> float:
+    """Return |a - b| divided by the larger absolute value; 0 if both are 0."""
     return 0.0 if a == b else abs(a - b) / max(abs(a), abs(b))
 
 
-def _pairs(one: _Number, other: _Number) -> Iterator[tuple[float, float]]:
-    """Values that may be meant, side by side, for every reading of units that are missing."""
+def _comparable_values(one: _Number, other: _Number) -> Iterator[tuple[float, float]]:
+    """Yield the pairs (value of `one`, value of `other`) to be compared, for every unit that may be missing.
+
+    Also with turns (rpm) as 2 pi rad, mass as energy by c, and the result of an inverse sine in degrees.
+    """
     if one.units and other.units and one.dimension == other.dimension is not None:
         yield from product(one.coherent, other.coherent)
-        if bool(one.units & _CYCLES) != bool(other.units & _CYCLES):  # 1200 rpm is 125.7 rad/s (semantics U)
+        if bool(one.units & _CYCLES) != bool(other.units & _CYCLES):  # 1200 rpm is 125.7 rad/s (semantics U.5)
             yield from ((2 * math.pi * a, b) for a in one.coherent for b in other.coherent)
             yield from ((a, 2 * math.pi * b) for a in one.coherent for b in other.coherent)
         return
     if one.units and other.units:
-        if (factor := _of_light(one, other)) is not None:
+        if (factor := _mass_energy_factor(one, other)) is not None:
             yield from ((factor * a, b) for a in one.coherent for b in other.coherent)
         else:
             yield one.coherent[0], other.coherent[0]
@@ -311,8 +338,11 @@ def _pairs(one: _Number, other: _Number) -> Iterator[tuple[float, float]]:
         yield from ((a, math.degrees(b)) for a in one.coherent for b in other.coherent)
 
 
-def _of_light(one: _Number, other: _Number) -> float | None:
-    """The power of the speed of light between masses, momenta and energies: 1 u is 931.5 MeV."""
+def _mass_energy_factor(one: _Number, other: _Number) -> float | None:
+    """Return the power of c that converts the dimension of `one` to that of `other`: c^2 from mass to energy.
+
+    None if their dimensions do not differ by a factor c or c^2, or its inverse.
+    """
     if one.dimension is None or other.dimension is None:
         return None
     ones, others = dict(one.dimension), dict(other.dimension)
@@ -327,66 +357,78 @@ def _of_light(one: _Number, other: _Number) -> float | None:
 
 
 def _is_numeric(member: Expr) -> bool:
-    """Whether a member is a number with its units: it has no variable but bound ones."""
-    if any(node.op in _MANY for node in walk(member)):
+    """Return True if a member is a number, perhaps with units: no symbols but those bound by a sum or integral."""
+    if any(node.op in _NO_NUMBER for node in walk(member)):
         return False
-    return all(name.startswith(_UNIT) for name in tape_of(with_units_resolved(member)).names)
+    return all(name.startswith(_UNIT) for name in tape_of(resolve_units(member)).names)
 
 
-def _number(member: Expr, module: ModuleType) -> _Number | None:
-    """A member under each reading; None where it has no value."""
-    resolved = with_units_resolved(member)
-    value = _value(resolved, {}, module)
+def _number_of(member: Expr, kernel: ModuleType) -> _Number | None:
+    """Evaluate a numeric member: units in SI, in cgs, without their prefixes, and left out; None if it has no value."""
+    resolved = resolve_units(member)
+    value = _value_of(resolved, {}, kernel)
     if value is None:
         return None
     units = frozenset(node.name for node in walk(member) if node.op == "unit")
-    difference = _value(with_units_resolved(member, difference=True), {}, module)
+    difference = _value_of(resolve_units(member, difference=True), {}, kernel)
     stripped, without_prefix = (
-        _value(substitute(member, {Expr("unit", name=name): number(size) for name, size in sizes.items()}), {}, module)
-        for sizes in (dict.fromkeys(units, Fraction(1)), {name: _prefix_of(name) for name in units})
+        _value_of(
+            substitute(member, {Expr("unit", name=name): number(size) for name, size in sizes.items()}), {}, kernel
+        )
+        for sizes in (dict.fromkeys(units, Fraction(1)), {name: _prefix_value(name) for name in units})
     )
     return _Number(
         coherent=(value,) if difference in (None, value) else (value, difference),
-        plain=tuple(x for x in (stripped, without_prefix, _value(resolved, _CGS, module)) if x is not None),
-        dimension=_dimension(resolved, value, module),
+        plain=tuple(x for x in (stripped, without_prefix, _value_of(resolved, _CGS, kernel)) if x is not None),
+        dimension=_unit_powers(resolved, value, kernel),
         units=units,
         is_angle=any(node.op in _INVERSE for node in walk(member)),
         is_lone=_lone_literal(member) is not None,
     )
 
 
-def _prefix_of(name: str) -> Fraction:
-    """What a prefix stands for: the 10^6 of MeV, 1 of m."""
+def _prefix_value(name: str) -> Fraction:
+    """Return the factor that the prefix in the name of a unit stands for: 10^6 for MeV, 1 for m."""
     power, _ = unit_table().prefixed.get(name, (0, ""))
     return Fraction(10) ** power
 
 
-def _value(member: Expr, sizes: Mapping[str, float], module: ModuleType) -> float | None:
-    """Value of a member whose only symbols are units, each of this size or 1; None where it has none."""
+def _value_of(member: Expr, sizes: Mapping[str, float], kernel: ModuleType) -> float | None:
+    """Evaluate a member whose only symbols are base units; None if it has no value or is a vector.
+
+    Args:
+        sizes: values put for base units by name; all others are 1.
+    """
     tape = build_tape(member)
     if len(tape.roots) != 1:
         return None
-    found = _evaluated(tape, {name: sizes.get(name, 1.0) for name in tape.names}, module)
+    found = _evaluate(tape, {name: sizes.get(name, 1.0) for name in tape.names}, kernel)
     return None if found is None else float(found[0][tape.roots[0]])
 
 
-def _evaluated(tape: Tape, at: Mapping[str, float], module: ModuleType) -> tuple[Any, Any] | None:
-    """Values and rounding bounds of all instructions at a point, or None where one is undefined."""
-    x, value, bound, _, _ = workspace(module, tape)
+def _evaluate(tape: Tape, at: Mapping[str, float], kernel: ModuleType) -> tuple[Any, Any] | None:
+    """Return the values and the rounding bounds of all instructions of a tape; None if one is undefined."""
+    x, value, bound, _, _ = scratch_arrays(kernel, tape)
     for v, name in enumerate(tape.names):
         x[v] = at[name]
-    code, consts, dep = ints(module, tape.code), floats(module, tape.consts), ints(module, tape.dep)
+    code, consts, dep = (ints(kernel, tape.code), floats(kernel, tape.consts), ints(kernel, tape.dep))
     spend(tape.n_op)
-    return None if module.evaluate(code, consts, dep, tape.n_op, x, 0, value, bound) else (value, bound)
+    return None if kernel.evaluate(code, consts, dep, tape.n_op, x, 0, value, bound) else (value, bound)
 
 
-def _dimension(resolved: Expr, value: float, module: ModuleType) -> _Dimension | None:
-    """Powers of the units, found by making each twice and four times as large; None where terms differ in them."""
+def _unit_powers(resolved: Expr, value: float, kernel: ModuleType) -> _Dimension | None:
+    """Find the power of each base unit in an expression by giving the unit the sizes 2 and 4: ((unit, power), ...).
+
+    Args:
+        value: of the expression with all units of size 1.
+
+    Returns None where the value is no power of a unit's size: terms of different dimensions are added.
+    """
     powers = []
     for name in sorted(symbols(resolved)):
         if not name.startswith(_UNIT) or value == 0:
             continue
-        twice, again = (_value(resolved, {name: size}, module) for size in (2.0, 4.0))
+        twice, again = (_value_of(resolved, {name: size}, kernel) for size in (2.0, 4.0))
         if twice is None or again is None or twice / value <= 0 or again / twice <= 0:
             return None
         power, once_more = math.log2(twice / value), math.log2(again / twice)
@@ -397,36 +439,43 @@ def _dimension(resolved: Expr, value: float, module: ModuleType) -> _Dimension |
     return tuple(powers)
 
 
-@lru_cache(maxsize=_KEPT)
-def _spread(member: Expr, beside: Expr, module: ModuleType) -> float:
-    """How far a member moves, relative to itself, with each decimal half a unit in its last place off."""
-    value = _value(with_units_resolved(member), {}, module)
+@lru_cache(maxsize=_SPREADS_KEPT)
+def _rounding_spread(member: Expr, beside: Expr, kernel: ModuleType) -> float:
+    """Return the relative change of a numeric member if each written decimal is off by half a unit in its last place.
+
+    The changes by all decimals are added. If `beside`, the other member, has a decimal, a member that is one whole
+    number may be rounded too (`2.6 = 3`).
+    """
+    value = _value_of(resolve_units(member), {}, kernel)
     if not value:
         return 0.0
-    whole = any(_half_unit(node) for node in walk(beside))  # 2.6 may be given as 3, but 5/2 is not 3
+    whole = any(_half_last_place(node) for node in walk(beside))  # 2.6 may be given as 3, but 5/2 is not 3
     lone = _lone_literal(member)
     moved = 0.0
-    literals = dict.fromkeys(node for node in walk(member) if node.op == "num" and (_half_unit(node) or node is lone))
+    literals = dict.fromkeys(
+        node for node in walk(member) if node.op == "num" and (_half_last_place(node) or node is lone)
+    )
     for literal in list(literals)[:MAX_LITERALS]:
-        half = _half_unit(literal) or (Fraction(1, 2) if whole else Fraction(0))
+        half = _half_last_place(literal) or (Fraction(1, 2) if whole else Fraction(0))
         if literal is not lone:
-            half = _at_most_a_tenth(half, literal)
-        near = _value(with_units_resolved(_moved(member, literal, half)), {}, module)
+            half = _cap_at_tenth_of_literal(half, literal)
+        near = _value_of(resolve_units(_with_literal_moved(member, literal, half)), {}, kernel)
         moved += abs(near - value) if near is not None else abs(value)
     return moved / abs(value)
 
 
-def _at_most_a_tenth(half: Fraction, literal: Expr) -> Fraction:
-    """0.5 inside a calculation is a value, not a rounded 0.54."""
+def _cap_at_tenth_of_literal(half: Fraction, literal: Expr) -> Fraction:
+    """Return the rounding error `half` of a literal, but at most a tenth of the literal (0.05 for 0.5)."""
     return min(half, abs(literal.value or Fraction(0)) / 10)
 
 
-def _moved(member: Expr, literal: Expr, by: Fraction) -> Expr:
+def _with_literal_moved(member: Expr, literal: Expr, by: Fraction) -> Expr:
+    """Return a member in which the number `literal` is increased by an amount."""
     return substitute(member, {literal: number((literal.value or Fraction(0)) + by)})
 
 
-def _half_unit(node: Expr) -> Fraction:
-    """Half a unit in the last place of a decimal; 0 of a whole number."""
+def _half_last_place(node: Expr) -> Fraction:
+    """Return half a unit in the last written place of a decimal: 0.05 for `2.3`; 0 for a whole number or no number."""
     digits, _, power = node.name.partition("e")
     if node.op != "num" or ("." not in digits and not power) or abs(int(power or 0)) > MAX_TEN_POWER:
         return Fraction(0)
@@ -434,51 +483,52 @@ def _half_unit(node: Expr) -> Fraction:
 
 
 def _lone_literal(member: Expr) -> Expr | None:
-    """The one number of a member that is nothing but a number with its unit."""
+    """Return the number node of a member that is one literal, with or without unit (`-3 m`); None for any other."""
     factors = member.args if member.op == "mul" else (member,)
     factors = tuple(factor.args[0] if factor.op == "neg" else factor for factor in factors)
     plain = [factor for factor in factors if not any(node.op == "unit" for node in walk(factor))]
     return plain[0] if len(plain) == 1 and plain[0].op == "num" else None
 
 
-def _size_of_terms(member: Expr, module: ModuleType) -> float:
-    """The largest term of a sum, in coherent SI; 1 for what is no sum."""
+def _largest_term(member: Expr, kernel: ModuleType) -> float:
+    """Return the largest absolute value among the terms of a sum `a - b`, in coherent SI; 1 for any other member."""
     if member.op not in ("add", "sub"):
         return 1.0
-    values = [_value(with_units_resolved(term), {}, module) for term in member.args]
+    values = [_value_of(resolve_units(term), {}, kernel) for term in member.args]
     return max((abs(value) for value in values if value is not None), default=1.0)
 
 
-def _variants(member: Expr) -> tuple[Expr, ...]:
-    """A member as it stands; with angles in degrees where they have no unit; with logarithms to base 10."""
+def _angle_and_log_readings(member: Expr) -> tuple[Expr, ...]:
+    """Return the meanings of a member: as written, with angles without unit in degrees, with `log` to base 10."""
     read = [member]
-    for rule in (_in_degrees, _beside_degrees, _to_base_ten):
-        read += [changed for one in tuple(read) if (changed := _rewritten(one, rule)) != one]
+    for rule in (_angle_from_degrees, _sum_in_degrees, _natural_log_as_base_ten):
+        read += [changed for one in tuple(read) if (changed := _rewrite_nodes(one, rule)) != one]
     return tuple(read)
 
 
-def _rewritten(node: Expr, rule: Callable[[Expr], Expr]) -> Expr:
-    """Every node under a rule, parents first: a bracket keeps what was written in it.
+def _rewrite_nodes(node: Expr, rule: Callable[[Expr], Expr]) -> Expr:
+    """Return an expression with a rule applied to every node, parents before their arguments.
 
     Recursion is bounded by the parser's depth limit.
     """
     read = rule(node)
-    args = tuple(_rewritten(arg, rule) for arg in read.args)
+    args = tuple(_rewrite_nodes(arg, rule) for arg in read.args)
     return read if args == read.args else Expr(read.op, args, read.name, read.value)
 
 
-def _in_degrees(node: Expr) -> Expr:
+def _angle_from_degrees(node: Expr) -> Expr:
+    """Return `sin(30)` as sin(30 pi/180); any node but the sine, cosine or tangent of a plain number unchanged."""
     if node.op not in _TRIG or any(part.op in ("unit", "const", "sym", *_INVERSE) for part in walk(node.args[0])):
         return node
     turned = Expr("div", (Expr("mul", (node.args[0], Expr("const", name=r"\pi"))), number(180)))
     return Expr(node.op, (turned,), node.name)
 
 
-def _beside_degrees(node: Expr) -> Expr:
-    """A sum of numbers and degrees with all of them in degrees: `180 - 88.9°`."""
+def _sum_in_degrees(node: Expr) -> Expr:
+    """Return a sum with its plain numbers in degrees if a term is in degrees: `180 - 88.9°`; other nodes unchanged."""
     if node.op not in ("add", "sub"):
         return node
-    powers = [power_of_degrees(arg) for arg in node.args]
+    powers = [degree_exponent(arg) for arg in node.args]
     if not {0, 1} <= set(powers):
         return node
     degree = Expr("unit", name="deg")
@@ -486,20 +536,26 @@ def _beside_degrees(node: Expr) -> Expr:
     return Expr(node.op, tuple(args), node.name)
 
 
-def _to_base_ten(node: Expr) -> Expr:
+def _natural_log_as_base_ten(node: Expr) -> Expr:
+    """Return a natural logarithm as one to base 10; any other node unchanged."""
     return Expr("log10", node.args) if node.op == "ln" else node
 
 
-def _all_below_slash(node: Expr) -> Expr:
-    return _below_slash(node, len(node.args))
+def _move_all_below_slash(node: Expr) -> Expr:
+    """Return the product `a/b c d` as `a/(b c d)`; other nodes, and units, stay as they are."""
+    return _move_below_slash(node, len(node.args))
 
 
-def _next_below_slash(node: Expr) -> Expr:
-    return _below_slash(node, 1)
+def _move_next_below_slash(node: Expr) -> Expr:
+    """Return the product `a/b c d` as `a/(b c) d`; other nodes, and units, stay as they are."""
+    return _move_below_slash(node, 1)
 
 
-def _below_slash(node: Expr, most: int) -> Expr:
-    r"""`L/(b - a)\pi`: what stands behind a slash may be meant below it; units are not."""
+def _move_below_slash(node: Expr, most: int) -> Expr:
+    r"""Return a product with up to `most` factors behind its first quotient moved into the denominator, except units.
+
+    `L/(b - a)\pi` may be meant as `L/((b - a)\pi)`. Other nodes stay as they are.
+    """
     first = next((k for k, arg in enumerate(node.args) if arg.op == "div"), len(node.args))
     behind = node.args[first + 1 :]
     moved = tuple(arg for arg in behind[:most] if not any(part.op == "unit" for part in walk(arg)))
@@ -511,16 +567,22 @@ def _below_slash(node: Expr, most: int) -> Expr:
     return kept[0] if len(kept) == 1 else Expr("mul", kept)
 
 
-def _with_slashes(left: Expr, right: Expr) -> list[_Members]:
-    """Both members with what stands behind a slash below it, in one or both of them."""
-    rules = (_next_below_slash, _all_below_slash)
-    ones, others = ([member, *(_rewritten(member, rule) for rule in rules)] for member in (left, right))
+def _slash_readings(left: Expr, right: Expr) -> list[_Members]:
+    """Return pairs (left, right) with factors behind a slash moved below it in one or both: `a/b c` as `a/(b c)`."""
+    rules = (_move_next_below_slash, _move_all_below_slash)
+    ones, others = ([member, *(_rewrite_nodes(member, rule) for rule in rules)] for member in (left, right))
     return [pair for pair in product(dict.fromkeys(ones), dict.fromkeys(others)) if pair != (left, right)]
 
 
 def _with_italic_units(left: Expr, right: Expr, context: Context) -> tuple[Expr, Expr] | None:
-    """The members with letters behind a number read as units, where that leaves no symbol (semantics U)."""
-    read = [member if not symbols(member) else with_italic_units(member, context.declared) for member in (left, right)]
+    """Return both members with italic letters behind a number as units, `5 m` (semantics U.4).
+
+    None if a symbol remains in a member: then it is not a number.
+    """
+    read = [
+        member if not symbols(member) else italic_units_as_quantity(member, context.declared)
+        for member in (left, right)
+    ]
     one, other = read
     return None if one is None or other is None else (one, other)
 
@@ -528,27 +590,27 @@ def _with_italic_units(left: Expr, right: Expr, context: Context) -> tuple[Expr,
 # Given values ---------------------------------------------------------------------------------------------------
 
 
-def _weigh_with_givens(left: Expr, right: Expr, context: Context, module: ModuleType) -> Link | None:
-    """A number against symbols that are all given; None for anything else.
+def _compare_with_givens(left: Expr, right: Expr, context: Context, kernel: ModuleType) -> Link | None:
+    """Decide whether a number equals an expression whose symbols all have given values: `m g = 9.8 N` with m = 1 kg.
 
-    Only with the unit that the givens lead to, or none: then it is this quantity that the number speaks of. A number
-    without unit may be in any, and a lone symbol with another value may be the solution's own: they are not refuted.
+    None if the two members are not such a pair. Undecided if the units differ; also, in place of refuted, if the number
+    has no unit but should have one, or the expression is a lone symbol, which may mean something else in the solution.
     """
     if _is_numeric(left) == _is_numeric(right):
         return None
     symbolic = right if _is_numeric(left) else left
     if not symbols(symbolic) <= context.givens.keys():
         return None
-    values = {symbol(name): _given(context.givens[name]) for name in symbols(symbolic)}
-    one, other = (with_units_resolved(substitute(member, values)) for member in (left, right))
-    sizes = [_value(member, {}, module) for member in (one, other)]
+    values = {symbol(name): _given_as_expression(context.givens[name]) for name in symbols(symbolic)}
+    one, other = (resolve_units(substitute(member, values)) for member in (left, right))
+    sizes = [_value_of(member, {}, kernel) for member in (one, other)]
     if None in sizes:
         return None
-    dimensions = [_dimension(member, size or 0.0, module) for member, size in zip((one, other), sizes, strict=True)]
+    dimensions = [_unit_powers(member, size or 0.0, kernel) for member, size in zip((one, other), sizes, strict=True)]
     has_units = any(node.op == "unit" for node in walk(left if symbolic is right else right))
     if has_units and dimensions[0] != dimensions[1]:
         return Link("undecided", "units")
-    found = _weigh_numbers(substitute(left, values), substitute(right, values), module)
+    found = _compare_numbers(substitute(left, values), substitute(right, values), kernel)
     if found is None:
         return None
     is_open = symbolic.op == "sym" or (not has_units and dimensions[0] != dimensions[1])
@@ -559,8 +621,8 @@ def _weigh_with_givens(left: Expr, right: Expr, context: Context, module: Module
     )
 
 
-def _given(text: str) -> Expr:
-    """A given value as an expression with base units."""
+def _given_as_expression(text: str) -> Expr:
+    """Convert the text of a given value, such as `5 km`, to an expression in base units, `5000 m`."""
     try:
         found = read_quantity(text)
     except PrismError as error:  # a context checks its givens when it is made
@@ -578,29 +640,36 @@ def _given(text: str) -> Expr:
 _WITHOUT_VALUE = ("too_large", "too_few_points")
 
 
-def _weigh_forms(left: Expr, right: Expr) -> Link | None:
-    """Two members that cannot be evaluated: is one by its form a multiple of the other, as twice the same integral?"""
-    factor = multiple_by_form(left, right) if symbols(left) else None
+def _compare_without_values(left: Expr, right: Expr) -> Link | None:
+    r"""Refute two members of which one is written as a multiple of the other, such as `2 \int f dx` and `\int f dx`.
+
+    For members that could not be evaluated. Undecided if they agree with a factor moved below a slash; None if neither
+    is a multiple of the other, or the factor is near 1.
+    """
+    factor = formal_ratio(left, right) if symbols(left) else None
     if factor is None or abs(factor - 1) <= _MOST_BY_ROUNDING or not 1 / _LARGEST <= abs(factor) <= _LARGEST:
         return None
-    said = f"the left is {float(factor):.6g} times the right"
-    if any(canonical(one) == canonical(other) for one, other in _with_slashes(left, right)):
-        return Link("undecided", "reading", said)
-    return Link("refuted", "ratio", said)
+    witness = f"the left is {float(factor):.6g} times the right"
+    if any(canonical(one) == canonical(other) for one, other in _slash_readings(left, right)):
+        return Link("undecided", "reading", witness)
+    return Link("refuted", "ratio", witness)
 
 
 # Symbols --------------------------------------------------------------------------------------------------------
 
 
-def _weigh_ratio(left: Expr, right: Expr, context: Context, module: ModuleType) -> Link:
-    """Two members with symbols that are not the same: is one a fixed multiple of the other?"""
-    found = _ratio_of(with_units_resolved(left), with_units_resolved(right), context, module)
+def _compare_by_ratio(left: Expr, right: Expr, context: Context, kernel: ModuleType) -> Link:
+    """Refute two members with symbols if one is a fixed multiple of the other, such as `2 m v` and `m v`.
+
+    Undecided if angles in degrees, logarithms to base 10, or factors moved below a slash make them agree.
+    """
+    found = _compare_one_reading_by_ratio(resolve_units(left), resolve_units(right), context, kernel)
     if found.status != "refuted":
         return found
-    readings = [*product(_variants(left), _variants(right)), *_with_slashes(left, right)]
+    readings = [*product(_angle_and_log_readings(left), _angle_and_log_readings(right)), *_slash_readings(left, right)]
     for one, other in readings[1:]:
         try:
-            again = _ratio_of(with_units_resolved(one), with_units_resolved(other), context, module)
+            again = _compare_one_reading_by_ratio(resolve_units(one), resolve_units(other), context, kernel)
         except Mismatch:  # a vector below a slash: not what was meant
             continue
         if again.status == "confirmed" or again.reason == "rounding":
@@ -608,10 +677,14 @@ def _weigh_ratio(left: Expr, right: Expr, context: Context, module: ModuleType) 
     return found
 
 
-def _ratio_of(left: Expr, right: Expr, context: Context, module: ModuleType) -> Link:
-    if _vanishes(left) or _vanishes(right):
+def _compare_one_reading_by_ratio(left: Expr, right: Expr, context: Context, kernel: ModuleType) -> Link:
+    """Decide whether two members are equal by their ratio at random points: confirmed if it is 1 at all of them.
+
+    Refuted if it is another constant beyond rounding; undecided if it varies, symbols differ, or values are missing.
+    """
+    if _has_vanishing_sum(left) or _has_vanishing_sum(right):
         return Link("undecided", "unsupported", "a sum that is 0 if products commute")
-    one, other = worked_out(*with_calls(formula((left,), ()), formula((right,), ())))
+    one, other = evaluate_operations(*with_matching_calls(formula((left,), ()), formula((right,), ())))
     notation = notation_of(one, other, context)
     tapes = [tape_of(each.members[0], notation) for each in (one, other)]
     if set(tapes[0].names) - tapes[0].atoms.keys() != set(tapes[1].names) - tapes[1].atoms.keys():
@@ -620,9 +693,9 @@ def _ratio_of(left: Expr, right: Expr, context: Context, module: ModuleType) -> 
         apart = tapes[0].atoms.keys() ^ tapes[1].atoms.keys()
         named = {name: construct for tape in tapes for name, construct in tape.atoms.items()}
         return Link("undecided", "unsupported", ", ".join(sorted({named[name] for name in apart})))
-    if build_tape(_difference(one.members[0], other.members[0]), notation).n_op > MAX_OPS:
+    if build_tape(_scaled_difference(one.members[0], other.members[0]), notation).n_op > MAX_OPS:
         return Link("undecided", "too_large")
-    ratios = _ratios(one.members[0], other.members[0], notation, context, module)
+    ratios = _ratios_at_draws(one.members[0], other.members[0], notation, context, kernel)
     if len(ratios) < MIN_POINTS:
         return Link("undecided", "too_few_points")
     low, high = min(ratios), max(ratios)
@@ -630,36 +703,40 @@ def _ratio_of(left: Expr, right: Expr, context: Context, module: ModuleType) -> 
         return Link("undecided", "varying_ratio")
     if max(abs(low - 1), abs(high - 1)) <= _VANISHED:
         return Link("confirmed", "same_value")
-    said = f"the left is {low:.6g} times the right"
+    witness = f"the left is {low:.6g} times the right"
     open_to = ROUNDED
     if abs(low - 1) <= _MOST_BY_ROUNDING:
-        open_to += sum(_spread_of_ratio(each.members[0], notation, context, module) for each in (one, other))
+        open_to += sum(_rounding_spread_of_ratio(each.members[0], notation, context, kernel) for each in (one, other))
     if abs(low - 1) <= open_to:
-        return Link("undecided", "rounding", said)
-    return Link("refuted", "ratio", said)
+        return Link("undecided", "rounding", witness)
+    return Link("refuted", "ratio", witness)
 
 
-def _vanishes(member: Expr) -> bool:
-    """Whether a sum in it is 0 as products of numbers: its letters are vectors or operators, `xp - px`."""
+def _has_vanishing_sum(member: Expr) -> bool:
+    """Return True if a sum in a member is 0 for numbers, so that its symbols must be operators: `xp - px`."""
     return any(node.op in ("add", "sub") and symbols(node) and canonical(node) == "0" for node in walk(member))
 
 
-def _ratios(
-    left: Expr, right: Expr, notation: Notation, context: Context, module: ModuleType, *, n_draw: int = _DRAWS
+def _ratios_at_draws(
+    left: Expr, right: Expr, notation: Notation, context: Context, kernel: ModuleType, *, n_draw: int = _DRAWS
 ) -> list[float]:
-    """Left over right at the draws where both have a value that is told from its rounding.
+    """Return the ratio left / right at the random points where both have a value well above its rounding error.
 
-    NaN where one is no multiple of the other. Both come from one tape, left minus t times right at t = 0 and t = 1: so
-    the components of vectors and the two parts of complex numbers stand in the same order.
+    NaN at a point where vectors or complex numbers are no multiples of each other. Both values come from one tape, left
+    minus t times right at t = 0 and t = 1, so that their components stand in the same order.
+
+    Args:
+        notation: symbols with a special meaning in both members.
+        n_draw: number of random points, at most `_DRAWS`.
     """
-    tape = build_tape(_difference(left, right), notation)
+    tape = build_tape(_scaled_difference(left, right), notation)
     samplings = samplings_of((tape,), context)
     table = {name: draws(name, sampling, context.digest, _DRAWS) for name, sampling in samplings.items()}
-    sums = _sums_of(tape)
+    sums = _sum_operands(tape)
     ratios = []
     for d in range(n_draw):
         at = {name: values[d] for name, values in table.items()}
-        found = [_evaluated(tape, {**at, _TIMES: t}, module) for t in (0.0, 1.0)]
+        found = [_evaluate(tape, {**at, _TIMES: t}, kernel) for t in (0.0, 1.0)]
         if any(each is None or _hides_a_term(sums, each[0]) for each in found):
             continue
         ones, less = ([(float(each[0][k]), float(each[1][k])) for k in tape.roots] for each in found if each)
@@ -675,13 +752,16 @@ def _ratios(
     return ratios
 
 
-def _difference(left: Expr, right: Expr) -> Expr:
-    """Left minus t times right: what both have, such as the same integral, is worked out once in its tape."""
+def _scaled_difference(left: Expr, right: Expr) -> Expr:
+    """Return the expression `left - t right` with the extra symbol t, so that one tape gives the values of both."""
     return Expr("sub", (left, Expr("mul", (symbol(_TIMES), right))))
 
 
-def _sums_of(tape: Tape) -> list[tuple[int, int]]:
-    """Operands of every sum and difference that is written; a quadrature's are not."""
+def _sum_operands(tape: Tape) -> list[tuple[int, int]]:
+    """List the two operands of each addition and subtraction of a tape, as instruction numbers.
+
+    Empty if the tape contains a numerical integral.
+    """
     if tape.is_estimate:
         return []
     words = ((int(word) for word in tape.code[3 * k : 3 * k + 3]) for k in range(tape.n_op))
@@ -689,7 +769,7 @@ def _sums_of(tape: Tape) -> list[tuple[int, int]]:
 
 
 def _hides_a_term(sums: list[tuple[int, int]], value: Any) -> bool:
-    """Whether a term of a sum is too small to be seen beside the other: `1.5 GeV^2 - x^2` at any x drawn is -x^2."""
+    """Return True if an operand of a sum (instruction numbers in `sums`) is negligible beside the other at a point."""
     for a, b in sums:
         low, high = sorted((abs(value[a]), abs(value[b])))
         if 0 < low < _HIDDEN * high:
@@ -697,12 +777,12 @@ def _hides_a_term(sums: list[tuple[int, int]], value: Any) -> bool:
     return False
 
 
-def _spread_of_ratio(member: Expr, notation: Notation, context: Context, module: ModuleType) -> float:
-    """How far a member moves, relative to itself, with each decimal half a unit in its last place off."""
+def _rounding_spread_of_ratio(member: Expr, notation: Notation, context: Context, kernel: ModuleType) -> float:
+    """Return the relative change of a member with symbols if each decimal is off by half a unit in its last place."""
     moved = 0.0
-    literals = dict.fromkeys(node for node in walk(member) if _half_unit(node))
+    literals = dict.fromkeys(node for node in walk(member) if _half_last_place(node))
     for literal in list(literals)[:MAX_LITERALS]:
-        near = _moved(member, literal, _at_most_a_tenth(_half_unit(literal), literal))
-        ratios = _ratios(near, member, notation, context, module, n_draw=_FEW_DRAWS)
+        near = _with_literal_moved(member, literal, _cap_at_tenth_of_literal(_half_last_place(literal), literal))
+        ratios = _ratios_at_draws(near, member, notation, context, kernel, n_draw=_FEW_DRAWS)
         moved += max((abs(ratio - 1) for ratio in ratios if not math.isnan(ratio)), default=0.0)
     return moved

@@ -1,7 +1,7 @@
-"""What a solution says, formula by formula: read once, in its place, with what the place tells about it.
+"""The formulas of a solution parsed in their places, with what the place adds to them.
 
-The place tells which part of the problem a formula answers, which chain a row goes on, and which question a box without
-a subject answers. What the formulas say of the nodes is for `outcomes` and `commitment`.
+The place decides which part of the problem a formula answers, which chain a row continues, and which final answer a box
+without a subject states. What the formulas state of the nodes is decided in `match_matrix` and `selection`.
 """
 
 from __future__ import annotations
@@ -11,30 +11,31 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from prism.algebra.expr import Expr, Formula, formula
-from prism.equivalence.numbers import StatedNumber, numeric_of, stated_number
+from prism.equivalence.facts import numeric_of
+from prism.equivalence.stated_numbers import StatedNumber, stated_number
 from prism.equivalence.statements import is_mention
 from prism.errors import LatexSyntaxError
-from prism.grading.chains import runs_before
+from prism.grading.chains import members_before
 from prism.grading.claims import is_committed
 from prism.grading.parts import Part, letters_at
+from prism.grading.references import FinalAnswer
 from prism.latex import LocatedFormula
-from prism.physics.context import Context, parse, values_of
-from prism.physics.units import Dimension
-
-Key = tuple[Formula | str, bool]  # what makes two formulas one claim: what is said, and whether it is committed
+from prism.physics.context import Context, given_values, parse
+from prism.physics.tables import Dimension
 
 
 @dataclass(frozen=True, slots=True)
-class Saying:
+class LocatedClaim:
     """One formula where it stands in the solution.
 
     Attributes:
         order: ordinal in the text.
-        located: where, and as what.
-        formula: what it was read as; None if it could not be read.
-        before: members of the chain that it goes on.
-        letters: parts of the problem that it stands in the answer to; none where the text is common to all.
+        located: its place, LaTeX and kind.
+        formula: as parsed; in a box without a subject, the final answer that it states; None if it could not be read.
+        before: members of the chain that it continues.
+        letters: parts of the problem in whose answers it stands; empty where the text is common to all.
         fault: why it could not be read.
+        error: what the parser raised where it failed itself; at the first of several equal formulas.
     """
 
     order: int
@@ -43,127 +44,120 @@ class Saying:
     before: tuple[Expr, ...] = ()
     letters: tuple[str, ...] = ()
     fault: str = ""
+    error: Exception | None = None
 
     @property
     def is_committed(self) -> bool:
-        """Whether the solution presents it as a result."""
+        """True if the solution presents it as a result."""
         return is_committed(self.located)
 
     @property
-    def asserts(self) -> bool:
-        """Whether it was read, and says more than the name of a quantity."""
+    def is_assertion(self) -> bool:
+        """True if the formula parsed and is more than the name of a quantity, such as `v`."""
         return self.formula is not None and not is_mention(self.formula)
 
     @property
-    def key(self) -> Key:
-        """What makes two of them one claim."""
+    def key(self) -> tuple[Formula | str, bool]:
+        """Key that is equal for formulas that count as one claim: formula (else LaTeX), and if it is committed."""
         return self.formula or self.located.latex, self.is_committed
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A final answer as a box may give it.
+def locate_claims(
+    located: Sequence[LocatedFormula],
+    text: str,
+    parts: Sequence[Part],
+    final_answers: Sequence[FinalAnswer],
+    context: Context,
+) -> list[LocatedClaim]:
+    r"""Parse the formulas of a solution and add what their places imply: part, chain, and the subject of a bare box.
 
-    Attributes:
-        letter: of the part that asks, or an empty text.
-        subject: what it is solved for.
-        has_unit: it is a number with a unit.
-    """
-
-    letter: str
-    subject: Expr
-    has_unit: bool = False
-
-
-def sayings_of(
-    found: Sequence[LocatedFormula], text: str, parts: Sequence[Part], questions: Sequence[Question], context: Context
-) -> tuple[list[Saying], list[tuple[str, Exception]]]:
-    """The formulas of a solution parsed, with the questions of bare boxes and the chains that rows go on.
+    `\boxed{5 m/s}` is read as `v = 5 m/s` if v is the final answer that it must be meant for.
 
     Args:
-        found: in the order of the text.
-        text: what their spans count in.
-        parts: which stretches of it answer which part of the problem.
-        questions: what the problem asks for, in order.
+        located: in the order of the text.
+        text: of the solution; the spans of formulas and parts are offsets in it.
+        parts: sections of the text that answer parts of the problem.
+        final_answers: of the problem, in order.
         context: of the problem.
 
-    Returns:
-        The sayings, and the formulas on which the reader failed, with what it raised.
+    Never raises on a formula: what could not be read has a `fault`, and a failure of the parser its `error`.
     """
-    read: dict[str, Formula | str] = {}
-    failed: list[tuple[str, Exception]] = []
-    for item in found:
-        if item.latex in read:
+    parsed: dict[str, Formula | str] = {}
+    errors: dict[int, Exception] = {}
+    for order, item in enumerate(located):
+        if item.latex in parsed:
             continue
         try:
-            read[item.latex] = parse(item.latex, context=context)
+            parsed[item.latex] = parse(item.latex, context=context)
         except LatexSyntaxError as error:
-            read[item.latex] = str(error)
-        except Exception as error:  # noqa: BLE001 - whatever it is, a solution does not raise: the grader has failed
-            failed.append((item.latex, error))
-            read[item.latex] = str(error)
-    formulas = [each if isinstance(each, Formula) else None for each in (read[item.latex] for item in found)]
-    runs = runs_before(found, formulas, text)
-    letters = [letters_at(parts, item.span[0]) for item in found]
-    asked = _with_questions(questions, found, formulas, letters, context)
-    sayings = [
-        Saying(order, item, asked[order], runs[order], letters[order], "" if formulas[order] else str(read[item.latex]))
-        for order, item in enumerate(found)
-    ]
-    return sayings, failed
+            parsed[item.latex] = str(error)
+        except Exception as error:  # noqa: BLE001 - a solution never raises: the grader has failed, and reports it
+            errors[order] = error
+            parsed[item.latex] = str(error)
+    formulas = [each if isinstance(each, Formula) else None for each in (parsed[item.latex] for item in located)]
+    before = members_before(located, formulas, text)
+    letters = [letters_at(parts, item.span[0]) for item in located]
+    answered = _with_subjects(final_answers, located, formulas, letters, context)
+    return [
+        LocatedClaim(
+            order, item, answered[order], before[order], letters[order],
+            "" if formulas[order] else str(parsed[item.latex]), errors.get(order),
+        )
+        for order, item in enumerate(located)
+    ]  # fmt: skip
 
 
-def _with_questions(
-    questions: Sequence[Question],
-    found: Sequence[LocatedFormula],
+def _with_subjects(
+    final_answers: Sequence[FinalAnswer],
+    located: Sequence[LocatedFormula],
     formulas: Sequence[Formula | None],
     letters: Sequence[tuple[str, ...]],
     context: Context,
 ) -> list[Formula | None]:
-    """Formulas, each box without a subject as the answer to a question that no other box answers, in their order.
+    r"""Return the formulas, with `v = 5` for a box `\boxed{5}` that must be meant for the final answer v.
 
-    Only where boxes and questions of a part correspond: as many as there are, or some times as many where the answers
-    are said again. Of more boxes than one question has, the last one counts (semantics C.2). A box that repeats a given
-    beside one that names it answers nothing.
+    Bare boxes are matched in order with the final answers of their part that no other box states, only where there are
+    as many boxes as answers, or a multiple. A box that repeats a given value named in another box stays as it is.
+
+    Args:
+        formulas: as parsed, one for each of `located`; None where one could not be read.
+        letters: the parts that each formula stands in.
     """
-    asked = list(formulas)
-    boxes = [k for k, item in enumerate(found) if item.kind == "boxed" and formulas[k] is not None]
+    answered = list(formulas)
+    boxes = [k for k, item in enumerate(located) if item.kind == "boxed" and formulas[k] is not None]
     for scope in dict.fromkeys(letters[k] for k in boxes):
         here = [(k, f) for k in boxes if letters[k] == scope and (f := formulas[k]) is not None]
-        given = _values_in_boxes([f for _, f in here], context)
-        bare = [k for k, f in here if _is_bare(f) and _worth(f.members[0]) not in given]
-        answered = {member for _, f in here if not _is_bare(f) for member in f.members[:2]}
-        here_asked = [question for question in questions if question.letter in scope] or questions
-        waiting = [question for question in here_asked if question.subject not in answered]
+        givens = _givens_named_in([f for _, f in here], context)
+        bare = [(k, f) for k, f in here if _is_bare(f) and _value_in_si(f.members[0]) not in givens]
+        subjects = {member for _, f in here if not _is_bare(f) for member in f.members[:2]}
+        wanted = [answer for answer in final_answers if answer.letter in scope] or final_answers
+        waiting = [answer for answer in wanted if answer.subject not in subjects]
         if not waiting or len(bare) % len(waiting):
             continue
-        for k, place in enumerate(bare):
-            each = formulas[place]
-            assert each is not None
-            question = waiting[k % len(waiting)]
-            if question.has_unit and _is_plain_given(each.members[0], context):
+        for k, (place, f) in enumerate(bare):
+            answer = waiting[k % len(waiting)]
+            if answer.has_unit and _is_plain_given(f.members[0], context):
                 continue
-            members = question.subject, each.members[0]
-            asked[place] = formula(members, ("=",), each.latex, each.depends)
-    return asked
+            answered[place] = formula((answer.subject, f.members[0]), ("=",), f.latex, f.depends)
+    return answered
 
 
 def _is_bare(f: Formula) -> bool:
-    """Whether a formula has no subject: a number or an expression, and not a lone symbol."""
+    """Return True if a formula is a number or an expression such as `2gh`, with no relation and not a lone symbol."""
     return f.kind == "expression" and f.members[0].op != "sym"
 
 
-_Worth = tuple[Fraction, Dimension]
+_ValueInSI = tuple[Fraction, Dimension]
 
 
-def _worth(member: Expr) -> _Worth | None:
-    """A stated number in coherent SI, with its dimension."""
+def _value_in_si(member: Expr) -> _ValueInSI | None:
+    """Return (value in coherent SI, dimension) of a written number with its unit; None for anything else."""
     stated = stated_number(member)
     return None if stated is None else (stated.in_si, stated.dimension)
 
 
-def _values_in_boxes(boxed: Sequence[Formula], context: Context) -> set[_Worth]:
-    """Values of givens that a box gives by name."""
+def _givens_named_in(boxed: Sequence[Formula], context: Context) -> set[_ValueInSI]:
+    """Return (value, dimension) in SI of each given value that a box repeats with its symbol, as `m = 2 kg`."""
     numbers = [numeric for f in boxed if (numeric := numeric_of(f)) is not None]
     return {
         (each.number.in_si, each.number.dimension)
@@ -173,34 +167,38 @@ def _values_in_boxes(boxed: Sequence[Formula], context: Context) -> set[_Worth]:
 
 
 def _is_value_of(name: str, number: StatedNumber, context: Context) -> bool:
-    given = values_of(context)[name].quantity
+    """Return True if a number equals the value that the problem gives for the symbol `name`, in SI."""
+    given = given_values(context)[name].quantity
     return (given.value, given.dimension) == (number.in_si, number.dimension)
 
 
 def _is_plain_given(member: Expr, context: Context) -> bool:
-    """Whether a number without unit is one that the problem gives, without unit too."""
+    """Return True if a member is a number without unit that the problem gives for a dimensionless symbol."""
     stated = stated_number(member)
     if stated is None or stated.unit is not None:
         return False
     return any(_is_value_of(name, stated, context) for name in context.givens)
 
 
-@dataclass(frozen=True, slots=True)
-class Claimed:
-    """A formula that is compared, once for all places where it stands."""
-
-    key: Key
-    formula: Formula
-    is_committed: bool
+# Which claims count. ----------------------------------------------------------------------------------------------
 
 
-def distinct(sayings: Sequence[Saying]) -> dict[Key, Saying]:
-    """The first of each formula that occurs, the latest ones first."""
-    first = {each.key: each for each in reversed(sayings)}
-    return {each.key: first[each.key] for each in reversed(sayings)}
+def n_distinct(claims: Sequence[LocatedClaim]) -> int:
+    """Count the distinct claims of a solution, mentions and unread formulas included."""
+    return len({claim.key for claim in claims})
 
 
-def latest(sayings: Sequence[Saying], cap: int) -> list[Claimed]:
-    """The formulas that count, each where it occurs first, in the order of the text."""
-    kept = sorted(list(distinct(sayings).values())[:cap], key=lambda each: each.order)
-    return [Claimed(each.key, each.formula, each.is_committed) for each in kept if each.formula and each.asserts]
+def latest_claims(claims: Sequence[LocatedClaim], cap: int) -> list[LocatedClaim]:
+    """Return the claims that are graded: those among the last `cap` distinct formulas that assert something.
+
+    Each is given at its first occurrence, in the order of the text.
+    """
+    first = {claim.key: claim for claim in reversed(claims)}
+    newest = list(dict.fromkeys(claim.key for claim in reversed(claims)))[:cap]
+    return sorted((first[key] for key in newest if first[key].is_assertion), key=lambda claim: claim.order)
+
+
+def matrix_rows(claims: Sequence[LocatedClaim], counted: Sequence[LocatedClaim]) -> dict[int, int]:
+    """Map the ordinal of each formula in the text to the position of its claim in `counted`; missing if it has none."""
+    rows = {claim.key: k for k, claim in enumerate(counted)}
+    return {claim.order: rows[claim.key] for claim in claims if claim.key in rows}

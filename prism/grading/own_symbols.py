@@ -1,4 +1,4 @@
-r"""The words of a solution: symbols that it defines itself, and its own names for the problem's symbols (semantics O).
+r"""A solution's own symbols: those that it defines, and its names for the problem's symbols (semantics O.3, O.5).
 
 A student who writes `u = v_0\cos\theta` and then `x = ut` has said `x = v_0 t\cos\theta`. Only fresh symbols are
 eliminated, those in neither the problem nor its reference, and on the student's side only: the problem's own words
@@ -12,9 +12,8 @@ differ in their letter (`x` for `s`): what a letter means is the reader's guess,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from itertools import permutations
 
 from prism.algebra.expr import (
@@ -30,18 +29,18 @@ from prism.algebra.expr import (
     traits_of,
     walk,
 )
-from prism.equivalence.numbers import Known, StatedNumber, measure, numeric_of
+from prism.equivalence.context_facts import without_factor, without_power
+from prism.equivalence.facts import numeric_of
+from prism.equivalence.known_values import KnownValues, evaluate_with_units
+from prism.equivalence.stated_numbers import StatedNumber
 from prism.equivalence.statements import statements_of
-from prism.equivalence.substitutions import without_factor, without_power
-from prism.physics.context import Context
+from prism.physics.context import EMPTY_CONTEXT, Context
 
-MAX_ROUNDS = 6  # definitions that are put into one another
-MAX_NODES = 300  # of a formula with definitions put in; real ones have under 100, and each meets every node
+MAX_ROUNDS = 6  # of substituting definitions into one another
+MAX_NODES = 300  # of a formula with definitions substituted; real ones have under 100
 SAME_VALUE = 0.02  # relative: two symbols of one value, with its rounding
-FORMULAS_KEPT = 4096  # formulas remembered in a process
 MAX_RENAMED = 3  # names of one formula that are taken for others
 
-_NOTHING_KNOWN = Context()
 _GENERAL = frozenset(("differential", "integral", "contour"))
 _ATOMS = ("sym", "derivative", "apply", "bracket", "partial")
 _VARIANTS: Mapping[str, frozenset[str]] = {
@@ -62,13 +61,13 @@ _FONTS = re.compile(r"\\(?:mathcal|mathscr|mathfrak|mathit|mathsf)\{([A-Za-z])\}
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    r"""What a solution says one of its own symbols is.
+    r"""A formula of the solution that defines one of its own symbols.
 
     Attributes:
         subject: the symbol, or a derivative or call of fresh symbols (`\dot m`).
-        expr: what it is.
-        place: ordinal of the formula that says so.
-        is_solved: it says so of the symbol alone, or of a power of it, and not of twice the symbol.
+        expr: the defining expression.
+        place: ordinal of the formula that states it.
+        is_solved: it is stated of the symbol alone, or of a power of it, and not of twice the symbol.
     """
 
     subject: Expr
@@ -78,16 +77,16 @@ class Definition:
 
 
 @dataclass(frozen=True, slots=True)
-class Vocabulary:
-    """What a solution's own symbols mean.
+class OwnSymbols:
+    """Symbols that a solution introduces itself, with what it states of them.
 
     Attributes:
         definitions: in the order of the text.
-        known: symbols of the problem and of its reference; all others are fresh.
-        names: the solution's names that have been taken for the problem's.
-        numbers: what the solution states its own symbols to be, in numbers.
-        used: the problem's symbols that the solution itself writes, other than to name or state them.
-        worth: value and dimension of the reference's symbols, as far as its numbers settle them.
+        known: symbols of the problem and its reference; all others are the solution's own.
+        names: names of the problem by the solution's own symbol, as far as they were learnt.
+        numbers: the numbers that the solution states of its own symbols.
+        used: symbols of the problem that the solution uses in formulas of their own.
+        known_values: value and dimension of the reference's symbols, as far as its numbers settle them.
     """
 
     definitions: tuple[Definition, ...] = ()
@@ -95,52 +94,62 @@ class Vocabulary:
     names: Mapping[Expr, str] = field(default_factory=dict, hash=False)
     numbers: Mapping[Expr, tuple[StatedNumber, ...]] = field(default_factory=dict, hash=False)
     used: frozenset[str] = frozenset()
-    worth: Known = field(default_factory=dict, hash=False)
+    known_values: KnownValues = field(default_factory=dict, hash=False)
 
 
-def vocabulary_of(formulas: Iterable[Formula], known: frozenset[str]) -> Vocabulary:
-    """The definitions that the formulas of a solution state, in order."""
-    found: list[Definition] = []
+def collect_own_symbols(
+    formulas: Iterable[Formula], known: frozenset[str], known_values: KnownValues | None = None
+) -> OwnSymbols:
+    """Collect what a solution states of its own symbols, those that the problem does not know, from its formulas.
+
+    Args:
+        known: symbols of the problem and its reference.
+        known_values: value and dimension of the reference's symbols, as far as they are settled.
+    """
+    definitions: list[Definition] = []
     numbers: dict[Expr, tuple[StatedNumber, ...]] = {}
     used: set[str] = set()
     for place, f in enumerate(formulas):
-        used |= _used_in(f, known)
-        if not fresh_atoms(f, known):
+        used |= _known_symbols_used_in(f, known)
+        if not fresh_quantities(f, known):
             continue
-        found += _definitions_in(f, place, known)
+        definitions += _definitions_in(f, place, known)
         for statement in statements_of(f):
             numeric = numeric_of(statement.formula)
             if numeric is not None and is_fresh(numeric.subject, known):
                 numbers[numeric.subject] = (*numbers.get(numeric.subject, ()), numeric.number)
-    return Vocabulary(tuple(found), known, numbers=numbers, used=frozenset(used))
+    return OwnSymbols(tuple(definitions), known, {}, numbers, frozenset(used), known_values or {})
 
 
-def _used_in(f: Formula, known: frozenset[str]) -> frozenset[str]:
-    r"""The problem's symbols that a formula uses; one that only names or states a quantity uses none.
+def _known_symbols_used_in(f: Formula, known: frozenset[str]) -> frozenset[str]:
+    r"""Return those of the problem's symbols (`known`) that a formula calculates with.
 
-    `R_a = R_1` and `R_1 = 5` use none, nor does what stands within a quantity of the solution's own, nor a law in
+    `R_a = R_1` and `R_1 = 5` use none, nor does a symbol within a quantity of the solution's own, nor a law in
     differentials: the T of `dS = \delta Q/T` is any temperature.
     """
-    parts = [part for part in plain_parts(f) if not is_naming(part) and numeric_of(part) is None]
+    parts = [part for part in plain_parts(f) if not is_alias(part) and numeric_of(part) is None]
     parts = [part for part in parts if traits_of(part).ops.isdisjoint(_GENERAL)]
-    found: set[str] = set()
+    used: set[str] = set()
     stack = [member for part in parts for member in part.members]
     while stack:
         node = stack.pop()
         if node.op == "sym":
-            found.add(node.name)
-        elif not (is_fresh(node, known) or _is_mean(node)):
+            used.add(node.name)
+        elif not (is_fresh(node, known) or _is_mean_value(node)):
             stack.extend(node.args)
-    return frozenset(found & known)
+    return frozenset(used & known)
 
 
-def is_naming(f: Formula) -> bool:
-    """Whether a formula sets one quantity equal to another and says no more."""
-    return f.kind == "equation" and all(member.op == "sym" or _is_mean(member) for member in f.members)
+def is_alias(f: Formula) -> bool:
+    """Return True if a formula only sets one symbol or mean value equal to another, as `R = R_T`."""
+    return f.kind == "equation" and all(member.op == "sym" or _is_mean_value(member) for member in f.members)
 
 
 def _definitions_in(f: Formula, place: int, known: frozenset[str]) -> Iterator[Definition]:
-    """Definitions that one formula states: one a fresh symbol, a name of the problem before all else."""
+    """Yield the definitions that one formula states, the best one for each symbol that the problem does not know.
+
+    Best is a symbol of the problem (`R = R_T`), then an expression of such symbols, then another one, then a number.
+    """
     best: dict[Expr, Definition] = {}
     for part in plain_parts(f):
         for left, right, relation in zip(part.members, part.members[1:], part.relations, strict=False):
@@ -148,21 +157,25 @@ def _definitions_in(f: Formula, place: int, known: frozenset[str]) -> Iterator[D
                 continue
             for one, two in ((left, right), (right, left)):
                 alone, rest = without_factor(one, two)
-                subject, other = without_power(alone, rest, _NOTHING_KNOWN)
+                subject, other = without_power(alone, rest, EMPTY_CONTEXT)
                 if not is_fresh(subject, known) or any(node == subject for node in walk(other)):
                     continue
-                found = Definition(subject, other, place, is_solved=alone == one)
-                if subject not in best or _rank(found, known) > _rank(best[subject], known):
-                    best[subject] = found
+                new = Definition(subject, other, place, is_solved=alone == one)
+                if subject not in best or _definition_rank(new, known) > _definition_rank(best[subject], known):
+                    best[subject] = new
     yield from best.values()
 
 
-def _rank(one: Definition, known: frozenset[str]) -> tuple[int, bool]:
-    return _worth(one.expr, known), one.is_solved
+def _definition_rank(definition: Definition, known: frozenset[str]) -> tuple[int, bool]:
+    """Return the sort key of alternative definitions of a symbol, best highest: by expression, then solved."""
+    return _expression_rank(definition.expr, known), definition.is_solved
 
 
-def _worth(expr: Expr, known: frozenset[str]) -> int:
-    """A name of the problem says most, a number least."""
+def _expression_rank(expr: Expr, known: frozenset[str]) -> int:
+    """Rank a defining expression: 3 for one symbol of the problem, 2 for an expression of such symbols only.
+
+    1 for an expression with other symbols, and 0 for a number. `known` are the symbols of the problem.
+    """
     if expr.op == "sym" and expr.name in known:
         return 3
     names = symbols(expr)
@@ -170,7 +183,10 @@ def _worth(expr: Expr, known: frozenset[str]) -> int:
 
 
 def is_fresh(node: Expr, known: frozenset[str]) -> bool:
-    """Whether a node is one quantity that the problem does not know."""
+    """Return True if an expression node is one quantity that the solution introduces itself.
+
+    That is a symbol, call, derivative or the like without symbols in `known`, the symbols of the problem.
+    """
     if node.op not in _ATOMS:
         return False
     if _is_event(node):
@@ -179,26 +195,25 @@ def is_fresh(node: Expr, known: frozenset[str]) -> bool:
 
 
 def _is_event(node: Expr) -> bool:
-    r"""Whether this is a word applied to a condition, such as `\operatorname{Prob}(0 \le x \le a)`: one quantity."""
+    r"""Return True for a function of a relation, as `\operatorname{Prob}(0 \le x \le a)`: it is one quantity."""
     return node.op == "apply" and len(node.args) == 1 and node.args[0].op == "relation"
 
 
-def _is_mean(node: Expr) -> bool:
-    r"""Whether this is `\langle T\rangle`, which may be what a problem calls T."""
+def _is_mean_value(node: Expr) -> bool:
+    r"""Return True for the mean value of a symbol, such as `\langle T\rangle`, which a problem may call T."""
     return node.op == "bracket" and len(node.args) == 1 and node.args[0].op == "sym"
 
 
-@lru_cache(maxsize=FORMULAS_KEPT)
-def fresh_atoms(f: Formula, known: frozenset[str]) -> tuple[Expr, ...]:
-    """Quantities of a formula that the problem does not know, in order; what lies within one of them is not counted.
+def fresh_quantities(f: Formula, known: frozenset[str]) -> tuple[Expr, ...]:
+    r"""List the quantities of a formula that the problem does not know, in order: `\dot q` for q unknown, and not q.
 
-    A mean value of what the problem knows is one of them: the problem may call it by the letter alone.
+    The mean value of any symbol is one of them, since the problem may write T for `\langle T\rangle`.
     """
     found: dict[Expr, None] = {}
     stack = [member for part in plain_parts(f) for member in part.members][::-1]
     while stack:
         node = stack.pop()
-        if is_fresh(node, known) or _is_mean(node):
+        if is_fresh(node, known) or _is_mean_value(node):
             found[node] = None
         else:
             stack.extend(reversed(node.args))
@@ -208,138 +223,151 @@ def fresh_atoms(f: Formula, known: frozenset[str]) -> tuple[Expr, ...]:
 # Definitions. ---------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Expanded:
-    """A formula with definitions put in, and which."""
-
-    formula: Formula
-    readings: tuple[str, ...]
-
-
-def expansions_of(f: Formula, vocabulary: Vocabulary, place: int) -> tuple[Expanded, ...]:
-    r"""A formula with the solution's own symbols eliminated; nothing if it has none that are defined.
+def expansions_of(f: Formula, own: OwnSymbols, place: int) -> dict[Formula, tuple[str, ...]]:
+    r"""Substitute the solution's definitions into a formula: map each result to the definitions used, in words.
 
     Each symbol has one definition: the nearest before its use, else the first after it. Where a symbol has several,
-    the first of all is tried too: `\delta = 2t` says what \delta is, `\delta = m\lambda` what follows. Not where the
-    two are of the same symbols: then the later one takes the first back. What a formula itself defines stays, or it
-    would say nothing.
+    a second result uses the first of all: `\delta = 2t` says what \delta is, `\delta = m\lambda` what follows; not
+    where the two have the same symbols, for then the later one takes the first back. A symbol that the formula itself
+    defines stays, or the formula would become a tautology. Empty if no symbol of the formula is defined.
+
+    Args:
+        place: ordinal of the formula in the solution.
     """
-    found = (_with_definitions(f, vocabulary, place, first=first) for first in (False, True))
-    return tuple(dict.fromkeys(one for one in found if one is not None))
+    expansions: dict[Formula, tuple[str, ...]] = {}
+    for first in (False, True):
+        expanded = _with_definitions_substituted(f, own, place, first=first)
+        if expanded is not None:
+            expansions.setdefault(*expanded)
+    return expansions
 
 
-def _with_definitions(f: Formula, vocabulary: Vocabulary, place: int, *, first: bool) -> Expanded | None:
+def _with_definitions_substituted(
+    f: Formula, own: OwnSymbols, place: int, *, first: bool
+) -> tuple[Formula, tuple[str, ...]] | None:
+    """Return a formula with the solution's definitions substituted, and the definitions in words; None if none applies.
+
+    Args:
+        place: ordinal of the formula in the solution.
+        first: prefer the first definition of each symbol to the nearest.
+    """
     if f.parts:
-        parts = [_with_definitions(part, vocabulary, place, first=first) for part in f.parts]
+        parts = [_with_definitions_substituted(part, own, place, first=first) for part in f.parts]
         if not any(parts):
             return None
-        formulas = tuple(own if new is None else new.formula for own, new in zip(f.parts, parts, strict=True))
-        said = tuple(dict.fromkeys(text for new in parts if new for text in new.readings))
-        return Expanded(replace(f, parts=formulas), said)
-    in_force = _in_force(vocabulary, place, first=first)
+        formulas = tuple(old if new is None else new[0] for old, new in zip(f.parts, parts, strict=True))
+        return replace(f, parts=formulas), tuple(dict.fromkeys(text for new in parts if new for text in new[1]))
+    in_force = _definitions_in_force(own, place, first=first)
     readings: dict[str, None] = {}
     members = f.members
     used: set[Expr] = set()
     for _ in range(MAX_ROUNDS):
-        there = {node for member in members for node in walk(member)}
-        put = {subject: expr for subject, expr in in_force.items() if subject in there and subject not in used}
+        nodes = {node for member in members for node in walk(member)}
+        put = {subject: expr for subject, expr in in_force.items() if subject in nodes and subject not in used}
         if not put:
             break
         used |= put.keys()
-        new = tuple(substitute(member, {**put}) for member in members)
-        if sum(1 for member in new for _ in walk(member)) > MAX_NODES:
+        new_members = tuple(substitute(member, {**put}) for member in members)
+        if sum(1 for member in new_members for _ in walk(member)) > MAX_NODES:
             break
-        members = new
+        members = new_members
         readings |= dict.fromkeys(
             f"definition: {spell(subject)} = {spell(expr)} (solution)" for subject, expr in put.items()
         )
-    if not readings:
-        return None
-    return Expanded(replace(f, members=members), tuple(readings))
+    return (replace(f, members=members), tuple(readings)) if readings else None
 
 
-def _in_force(vocabulary: Vocabulary, place: int, *, first: bool) -> dict[Expr, Expr]:
-    r"""The definition of each symbol that holds at a place of the text; of several the first, if that is asked for.
+def _definitions_in_force(own: OwnSymbols, place: int, *, first: bool) -> dict[Expr, Expr]:
+    r"""Map each defined symbol to its defining expression for the formula of ordinal `place`.
 
-    What a symbol is called in the problem it is everywhere: `\mathcal{E} \equiv E` is a definition before all others.
-    Not where the symbol has been defined before it is used and is set equal to one of the problem only after that: of
-    `s = L - x`, and `s = L` at the end of a bar, the second is a value at one place.
+    That is the nearest definition before it (with `first`, the first of all), else the first one after it.
+
+    A symbol that is set equal to one of the problem has that meaning everywhere: `\mathcal{E} \equiv E` precedes all
+    other definitions. Not where the symbol has been defined before its use and is set equal to one of the problem only
+    afterwards: of `s = L - x`, and `s = L` at the end of a bar, the second is a value at one place.
     """
-    found: dict[Expr, Definition] = {}
-    for one in vocabulary.definitions:
-        before = found.get(one.subject)
-        if one.place == place or (before is not None and _is_known_name(before, vocabulary)):
+    chosen: dict[Expr, Definition] = {}
+    for new in own.definitions:
+        old = chosen.get(new.subject)
+        if new.place == place or (old is not None and _is_alias_of_known(old, own)):
             continue
-        is_nearer = one.place < place and not (first and not _takes_back(one, before))
-        is_name = _is_known_name(one, vocabulary) and (one.place < place or not _is_said_before(before, place))
-        if before is None or is_nearer or is_name:
-            found[one.subject] = one
-    return {subject: one.expr for subject, one in found.items()}
+        is_nearer = new.place < place and not (first and not _has_same_symbols(new, old))
+        is_name = _is_alias_of_known(new, own) and (new.place < place or not _is_formula_before(old, place))
+        if old is None or is_nearer or is_name:
+            chosen[new.subject] = new
+    return {subject: definition.expr for subject, definition in chosen.items()}
 
 
-def _takes_back(one: Definition, before: Definition | None) -> bool:
-    """Whether a definition says something else of the same symbols as one before it."""
-    return before is not None and symbols(one.expr) == symbols(before.expr)
+def _has_same_symbols(new: Definition, old: Definition | None) -> bool:
+    """Return True if two definitions of a symbol have the same symbols on the right; False if `old` is None."""
+    return old is not None and symbols(new.expr) == symbols(old.expr)
 
 
-def _is_said_before(one: Definition | None, place: int) -> bool:
-    """Whether a definition says before a place what a symbol is in terms of others, and not its number."""
-    return one is not None and one.place < place and bool(symbols(one.expr))
+def _is_formula_before(definition: Definition | None, place: int) -> bool:
+    """Return True if a definition gives a formula, not a number, and stands before the formula of ordinal `place`."""
+    return definition is not None and definition.place < place and bool(symbols(definition.expr))
 
 
-def _is_known_name(one: Definition, vocabulary: Vocabulary) -> bool:
-    return one.expr.op == "sym" and one.expr.name in vocabulary.known
+def _is_alias_of_known(definition: Definition, own: OwnSymbols) -> bool:
+    """Return True if a definition sets its symbol equal to one symbol of the problem, as `R = R_T`."""
+    return definition.expr.op == "sym" and definition.expr.name in own.known
 
 
 # Names. ---------------------------------------------------------------------------------------------------------
 
 
-def head_of(name: str) -> str:
-    r"""The letter of a symbol without its index, prime and font; accents stay, as they tell symbols apart.
+def letter_of(name: str) -> str:
+    r"""Return the letter of a symbol without index, prime and font; accents stay, as they distinguish symbols.
 
-    A difference has the letter of what differs: `\Delta H` is no other name for `\Delta U`.
+    A difference has the letter of its quantity: `\Delta H` is no other name for `\Delta U`.
 
-    >>> head_of("C_{v,m}"), head_of("P'_e"), head_of(r"\tilde{\nu}_0"), head_of(r"\mathcal{E}"), head_of(r"\Delta T_a")
-    ('C', 'P', '\\tilde{\\nu}', 'E', '\\Delta T')
+    >>> letter_of("C_{v,m}"), letter_of("P'_e"), letter_of(r"\tilde{\nu}_0"), letter_of(r"\Delta T_a")
+    ('C', 'P', '\\tilde{\\nu}', '\\Delta T')
     """
     name = _FONTS.sub(r"\1", name)
     lead = _DIFFERENCE.match(name)
     rest = name[lead.end() :] if lead else name
-    found = _HEAD.match(rest)
-    return (lead[0] if lead else "") + (found[0] if found else rest)
+    letter = _HEAD.match(rest)
+    return (lead[0] if lead else "") + (letter[0] if letter else rest)
 
 
-def _index_of(name: str) -> str:
+def _index_letters(name: str) -> str:
+    r"""Return the subscript of a symbol without commands and braces: `ext` for `P_{\rm ext}`; empty if it has none."""
     return re.sub(r"\\[a-z]+|[{}\s,']", "", name.partition("_")[2])
 
 
-def may_name(fresh: Expr, name: str) -> bool:
-    """Whether a solution's own symbol may be its name for a symbol of the problem: the same letter, or a variant."""
-    own = fresh.args[0].name if _is_mean(fresh) else fresh.name if fresh.op in ("sym", "apply") else ""
+def may_denote(fresh: Expr, name: str) -> bool:
+    r"""Return True if a solution's own symbol may mean the problem's symbol `name`: same letter, or a usual variant.
+
+    `v_1` may mean `v_0`, and `\langle T\rangle` may mean T. Never with a prime or without a letter.
+    """
+    own = fresh.args[0].name if _is_mean_value(fresh) else fresh.name if fresh.op in ("sym", "apply") else ""
     if not own or "'" in own or "'" in name:
         return False
-    letter, variants = head_of(own), _VARIANTS.get(head_of(name), frozenset())
-    if _is_mean(fresh) and head_of(name) == rf"\bar{{{letter}}}":
+    letter, variants = letter_of(own), _VARIANTS.get(letter_of(name), frozenset())
+    if _is_mean_value(fresh) and letter_of(name) == rf"\bar{{{letter}}}":
         return True
-    return letter == head_of(name) or own in variants or letter in variants
+    return letter == letter_of(name) or own in variants or letter in variants
 
 
-def _fits(fresh: Expr, name: str) -> bool:
-    """Whether the index fits too, one being the beginning of the other: `P_{external}` for `P_e`."""
-    mine, yours = _index_of(fresh.name), _index_of(name)
-    return mine.startswith(yours) or yours.startswith(mine) if mine and yours else mine == yours
+def _indices_agree(fresh: Expr, name: str) -> bool:
+    """Return True if one symbol's index begins with the other's, as `P_{external}` and `P_e`, or both have none."""
+    a, b = _index_letters(fresh.name), _index_letters(name)
+    return a.startswith(b) or b.startswith(a) if a and b else a == b
 
 
 def renamings(
-    reference: Formula, claim: Formula, vocabulary: Vocabulary, context: Context
+    reference: Formula, claim: Formula, atoms: Sequence[Expr], own: OwnSymbols, context: Context
 ) -> Iterator[dict[Expr, str]]:
-    """Ways to take the fresh symbols of a claim for symbols that only the reference has, one for each.
+    """Yield the ways to rename the own symbols of a claim to symbols that only the reference has, one-to-one.
 
-    Where indices tell which is which, only the ways that fit them best. What the solution itself defines is no other
-    name for something else, unless the claim is where it does so, or the two are one by the numbers of the problem.
+    Only the ways whose indices agree best, always with the names already learnt. A symbol that the solution defines is
+    not renamed, unless the claim is its definition, or both have the same value by the numbers of the problem.
+
+    Args:
+        atoms: the quantities of the claim that the problem does not know.
     """
-    atoms = fresh_atoms(claim, vocabulary.known)
-    taken = {atom: vocabulary.names[atom] for atom in atoms if atom in vocabulary.names}
+    taken = {atom: own.names[atom] for atom in atoms if atom in own.names}
     open_atoms = [atom for atom in atoms if atom not in taken]
     if not open_atoms:
         if taken:
@@ -347,66 +375,62 @@ def renamings(
         return
     if len(open_atoms) > MAX_RENAMED:
         return
-    wanted = sorted(symbols_of(reference) - _names_beside(claim, vocabulary.known).union(taken.values()))
-    if not len(open_atoms) <= len(wanted) <= MAX_RENAMED:
+    beside = symbols(*claim.members) - {node.name for atom in atoms for node in walk(atom)}
+    candidates = sorted(symbols_of(reference) - beside.union(taken.values()))
+    if not len(open_atoms) <= len(candidates) <= MAX_RENAMED:
         return
     ways = []
-    for chosen in permutations(wanted, len(open_atoms)):
+    for chosen in permutations(candidates, len(open_atoms)):
         pairs = dict(zip(open_atoms, chosen, strict=True))
         if all(
-            may_name(atom, name)
-            and _is_free(atom, name, vocabulary)
-            and (atom in claim.members or _may_be_defined_as(atom, name, vocabulary, context))
+            may_denote(atom, name)
+            and _may_take_name(atom, name, own)
+            and (atom in claim.members or _agrees_in_value(atom, name, own, context))
             for atom, name in pairs.items()
         ):
             ways.append(pairs)
-    misfits = [sum(not _fits(atom, name) for atom, name in pairs.items()) for pairs in ways]
+    misfits = [sum(not _indices_agree(atom, name) for atom, name in pairs.items()) for pairs in ways]
     for pairs, n_misfit in zip(ways, misfits, strict=True):
         if n_misfit == min(misfits):
             yield {**taken, **pairs}
 
 
-@lru_cache(maxsize=FORMULAS_KEPT)
-def _names_beside(claim: Formula, known: frozenset[str]) -> frozenset[str]:
-    """Symbols of a claim beside its fresh quantities."""
-    return symbols(*claim.members) - {node.name for atom in fresh_atoms(claim, known) for node in walk(atom)}
+def _agrees_in_value(atom: Expr, name: str, own: OwnSymbols, context: Context) -> bool:
+    """Return True if the solution defines `atom`, an own symbol, with the value that the reference gives `name`.
 
-
-def _may_be_defined_as(atom: Expr, name: str, vocabulary: Vocabulary, context: Context) -> bool:
-    """Whether what the solution says a symbol of its own is has the value that the reference gives another.
-
-    What the solution does not define in terms of the problem's symbols may be anything.
+    Also if no definition of `atom` uses the problem's symbols alone: then nothing speaks against the name.
     """
     definitions = [
-        one.expr
-        for one in vocabulary.definitions
-        if one.subject == atom and one.is_solved and _worth(one.expr, vocabulary.known) == 2
+        definition.expr
+        for definition in own.definitions
+        if definition.subject == atom and definition.is_solved and _expression_rank(definition.expr, own.known) == 2
     ]
     if not definitions:
         return True
-    worth = vocabulary.worth.get(name)
-    found = [measure(expr, context, vocabulary.worth) for expr in definitions]
-    return worth is not None and all(
-        each is not None and each[1] == worth[1] and abs(float(each[0]) - worth[0]) <= SAME_VALUE * abs(worth[0])
-        for each in found
+    wanted = own.known_values.get(name)
+    values = [evaluate_with_units(expr, context, own.known_values) for expr in definitions]
+    return wanted is not None and all(
+        value is not None and value[1] == wanted[1] and abs(float(value[0]) - wanted[0]) <= SAME_VALUE * abs(wanted[0])
+        for value in values
     )
 
 
-def _is_free(atom: Expr, name: str, vocabulary: Vocabulary) -> bool:
-    """Whether nothing else in the solution has this name, and this symbol no other, but for what they are set equal to.
+def _may_take_name(atom: Expr, name: str, own: OwnSymbols) -> bool:
+    """Return True if own symbol `atom` may mean the problem's symbol `name`, as neither means something else.
 
-    Who writes both `R_1` and `R_a` means two things by them; who says `V = V_0` does not mean V_T by V.
+    A solution that uses both `R_1` and `R_a` means two things by them, unless it sets them equal; one with `V = V_0`
+    does not mean V_T by V.
     """
-    others = {other for other, taken in vocabulary.names.items() if taken == name}
-    others |= {one.subject for one in vocabulary.definitions if one.expr == Expr("sym", name=name)}
-    equal = {one.expr for one in vocabulary.definitions if one.subject == atom}
-    equal |= {one.subject for one in vocabulary.definitions if one.expr == atom}
-    called = {expr.name for expr in equal if expr.op == "sym" and expr.name in vocabulary.known}
-    if called:
-        return name in called
-    return name not in vocabulary.used and others <= equal | {atom}
+    others = {other for other, taken in own.names.items() if taken == name}
+    others |= {definition.subject for definition in own.definitions if definition.expr == Expr("sym", name=name)}
+    equal = {definition.expr for definition in own.definitions if definition.subject == atom}
+    equal |= {definition.subject for definition in own.definitions if definition.expr == atom}
+    aliases = {expr.name for expr in equal if expr.op == "sym" and expr.name in own.known}
+    if aliases:
+        return name in aliases
+    return name not in own.used and others <= equal | {atom}
 
 
 def with_names(f: Formula, names: Mapping[Expr, str]) -> Formula:
-    """A formula with the solution's names put as the problem's."""
+    """Return a formula with symbols renamed; `names` maps the solution's own symbols to symbols of the problem."""
     return substituted(f, {atom: Expr("sym", name=name) for atom, name in names.items()})

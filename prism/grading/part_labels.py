@@ -1,7 +1,6 @@
-r"""How a solution's text is read where its parts are looked for, and how the parts may be named in it.
+r"""Find the labels of parts in a solution: `(a)`, `a)`, `a.`, `Part a`; and prepare its text for that search.
 
-A label is a letter of the problem in brackets, with one bracket or a full stop, or behind a noun: `(a)`, `a)`, `a.`,
-`Part a`. Whether it opens a part or only mentions it is not decided here.
+Whether a label begins a part or only mentions it is decided in `part_marks`.
 """
 
 from __future__ import annotations
@@ -12,10 +11,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
-from prism.latex.extraction.blocks import Block, blank, delimited
-from prism.latex.extraction.masking import mask, thoughts
+from prism.latex.extraction.blocks import Block, blank_spans, find_delimited_blocks
+from prism.latex.extraction.masking import mask, thinking_spans
 
-# Every repetition in a pattern of these rooms is bounded, and every search has its end: no text is quadratic.
+# Every repetition in a pattern of these modules is bounded, and every search has its end: no text is quadratic.
 MAX_LABELS = 10_000  # labels that are looked at; a solution has some hundred
 _MAX_EXTRA = 4  # letters after the last one of the problem that are known, for labels of parts that it does not have
 
@@ -37,11 +36,11 @@ _WIDE = str.maketrans(f"（）：．，；{_SPACES}", f"():.,;{' ' * len(_SPACES
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A solution, read three times at the same offsets.
+    """The text of a solution, prepared for the search for labels such as `(a)`; offsets are those of the original.
 
     Attributes:
-        shown: with what is not read as blanks; thinking is not read.
-        plain: with markup as blanks too.
+        shown: with blanks for hidden text, code and thinking.
+        plain: with blanks for markup too.
         blocks: delimited formulas, ascending; starts: where they begin.
         gaps: where a paragraph ends before a blank line, ascending.
     """
@@ -53,20 +52,20 @@ class Page:
     gaps: tuple[int, ...]
 
     def block_at(self, position: int) -> Block | None:
-        """The formula in which a position lies."""
+        """Return the delimited formula that contains an offset, or None."""
         at = bisect_right(self.starts, position)
         return self.blocks[at - 1] if at and position < self.blocks[at - 1].outer_end else None
 
     def end_of_paragraph(self, position: int) -> int:
-        """Where the paragraph ends in which a position lies."""
+        """Return the offset of the end of the paragraph that contains an offset."""
         at = bisect_right(self.gaps, position)
         return self.gaps[at] if at < len(self.gaps) else len(self.shown)
 
 
-def page_of(text: str) -> Page:
-    """A solution, prepared for the search."""
-    shown = blank(mask(text)[0], sorted(thoughts(text))).translate(_WIDE)
-    blocks = tuple(delimited(shown, 0, len(shown)))
+def prepare_page(text: str) -> Page:
+    """Prepare the text of a solution for the search for labels: hidden text and markup blanked, formulas located."""
+    shown = blank_spans(mask(text)[0], sorted(thinking_spans(text))).translate(_WIDE)
+    blocks = tuple(find_delimited_blocks(shown, 0, len(shown)))
     plain = ROW_END.sub(lambda mark: "\n".rjust(len(mark[0])), shown)
     plain = _MARKUP.sub(lambda mark: " " * len(mark[0]), plain)
     gaps = tuple(mark.start() for mark in _PARAGRAPH_END.finditer(shown))
@@ -88,14 +87,14 @@ LETTERS = tuple("abcdefgh")
 
 
 @dataclass(frozen=True, slots=True)
-class Labels:
-    """How the subquestions may be named.
+class LabelPatterns:
+    """Patterns that find the labels of a problem's subquestions, such as `(a)` or `Part a`, in a solution.
 
     Attributes:
-        named: a label with its noun; unnamed: one without, None if those are not read.
+        named: matches a label with its noun; unnamed: one without, None if those are not searched for.
         names: the letters, and those after the last one; index: their ordinals, by spelling.
-        folds: the letters differ by more than case.
-        are_numbers: the letters are numbers, which also count steps and equations.
+        folds: True if the letters differ by more than case.
+        are_numbers: True if the letters are numbers, which also count steps and equations.
     """
 
     named: re.Pattern[str]
@@ -107,9 +106,14 @@ class Labels:
 
 
 @lru_cache(maxsize=64)
-def labels_of(letters: tuple[str, ...], *, named_only: bool = False) -> Labels:
-    """The labels of some letters."""
-    names = (*letters, *_after(letters))
+def label_patterns(letters: tuple[str, ...], *, named_only: bool = False) -> LabelPatterns:
+    """Build the patterns that find labels such as `(a)`, `a.` or `Part a` for the letters of a problem's parts.
+
+    Args:
+        letters: names of the parts, in order.
+        named_only: search only for labels with a noun, `Part 1`.
+    """
+    names = (*letters, *_next_letters(letters))
     folds = len({name.casefold() for name in names}) == len(names)
     spelt = {
         form for name in names for form in ((name, name.lower(), name.upper(), name.title()) if folds else (name,))
@@ -123,7 +127,7 @@ def labels_of(letters: tuple[str, ...], *, named_only: bool = False) -> Labels:
         rf"|(?(few)(?!))[ \t]{{1,12}}(?:{short}|(?P<bare>{one})(?![\w'’^)]|\.\w)))"
     )
     unnamed = rf"{rounded}|\[(?P<square>{one})\]|{short}"
-    return Labels(
+    return LabelPatterns(
         re.compile(named),
         None if named_only else re.compile(unnamed),
         names,
@@ -133,8 +137,8 @@ def labels_of(letters: tuple[str, ...], *, named_only: bool = False) -> Labels:
     )
 
 
-def _after(letters: tuple[str, ...]) -> tuple[str, ...]:
-    """The letters that go on after the last one, if the letters are the beginning of a known sequence."""
+def _next_letters(letters: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the next few letters of the sequence (a, b, c or i, ii, iii) that the letters begin; empty if none."""
     numbers = tuple(str(number) for number in range(1, len(letters) + _MAX_EXTRA + 1))
     for sequence in (LETTERS, tuple(letter.upper() for letter in LETTERS), ROMANS, numbers):
         if letters == sequence[: len(letters)]:
@@ -144,14 +148,14 @@ def _after(letters: tuple[str, ...]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """One label in the text.
+    """A label of a part in the text, such as `(a)` or `Part a`.
 
     Attributes:
         left, right: offsets, with its noun.
-        letter: ordinal.
+        letter: ordinal of the part, from 0.
         form: `round` for `(a)`, `half` for `a)`, `dot` for `a.`, `square` for `[a]`, `bare` for the letter of `Part a`.
-        noun: it has one.
-        is_exact: the letter is spelt as the problem does.
+        noun: True if a noun such as `Part` stands before the letter.
+        is_exact: True if the letter is spelt as in the problem.
     """
 
     left: int
@@ -171,25 +175,25 @@ _BEFORE = {  # what does not stand before a label of each form
 _FORMS = ("round", "square", "half", "dot", "bare")
 
 
-def labels_in(page: Page, labels: Labels) -> list[Label]:
-    """The labels of a text, in order; as many as are looked at."""
-    named = [_label(page, labels, mark) for mark in islice(labels.named.finditer(page.plain), MAX_LABELS + 1)]
+def find_labels(page: Page, patterns: LabelPatterns) -> list[Label]:
+    """Find the labels of a text, ascending; the search stops a little beyond `MAX_LABELS` of them."""
+    named = [_label(page, patterns, mark) for mark in islice(patterns.named.finditer(page.plain), MAX_LABELS + 1)]
     found = [label for label in named if label is not None]
-    if labels.unnamed is not None:
+    if patterns.unnamed is not None:
         ends = {label.right for label in found}
-        short = (_label(page, labels, mark) for mark in islice(labels.unnamed.finditer(page.plain), MAX_LABELS + 1))
+        short = (_label(page, patterns, mark) for mark in islice(patterns.unnamed.finditer(page.plain), MAX_LABELS + 1))
         found += [label for label in short if label is not None and label.right not in ends]
     return sorted(found, key=lambda label: label.left)
 
 
-def _label(page: Page, labels: Labels, mark: re.Match[str]) -> Label | None:
-    """A label that the pattern has found, if it is no part of a word or a product."""
+def _label(page: Page, patterns: LabelPatterns, mark: re.Match[str]) -> Label | None:
+    """Return the label that a pattern matched, or None if it is part of a word or of a product such as `f(a)`."""
     groups = mark.groupdict()
     form = next(form for form in _FORMS if groups.get(form))
-    noun = mark.re is labels.named
+    noun = mark.re is patterns.named
     refused = _BEFORE.get("named" if noun else form)
-    name = mark[form].casefold() if labels.folds else mark[form]
-    if name not in labels.index or (refused and mark.start() and refused.match(page.plain, mark.start() - 1)):
+    name = mark[form].casefold() if patterns.folds else mark[form]
+    if name not in patterns.index or (refused and mark.start() and refused.match(page.plain, mark.start() - 1)):
         return None
-    letter = labels.index[name]
-    return Label(mark.start(), mark.end(), letter, form, noun, mark[form] == labels.names[letter])
+    letter = patterns.index[name]
+    return Label(mark.start(), mark.end(), letter, form, noun, mark[form] == patterns.names[letter])

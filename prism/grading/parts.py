@@ -1,7 +1,7 @@
-r"""Which stretches of a solution answer which subquestion (semantics C.3).
+r"""Divide a solution into the stretches that answer each subquestion (semantics C.3).
 
-`part_marks` finds where a solution names its parts; here it is settled which of these marks hold, and the text is cut
-at them. What the marks say, in the order in which it is decided:
+`part_marks` finds where a solution names its parts; here it is decided which of these marks hold, and the text is cut
+at them. The rules, in the order in which they are applied:
 
 - A mark holds until the next one. A *passing* mark holds for its row, line or paragraph, and then what was open before
   is open again: a run in one line, a row of a table or of a formula, "The answer to part (a) is ...".
@@ -36,8 +36,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from prism.grading.part_labels import LETTERS, ROMANS, Page, labels_of, page_of
-from prism.grading.part_marks import Mark, marks_of
+from prism.grading.part_labels import LETTERS, ROMANS, Page, label_patterns, prepare_page
+from prism.grading.part_marks import Mark, find_marks
 
 MAX_LETTERS = 60  # subquestions of one problem; of more the letters are not looked for
 _FIRST_NUMBER = 1 / 3  # of the text, before which the first `1.` stands if it names a part; steps begin later
@@ -46,11 +46,11 @@ _MAX_QUESTION = 250  # characters of a question that is repeated
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A stretch of a solution that answers one subquestion.
+    """A section of a solution that answers one subquestion.
 
     Attributes:
         letter: as the problem spells it; empty where the text is common to all parts.
-        start, end: offsets in the text. Two parts have the same stretch where it answers both.
+        start, end: offsets in the text. A section that answers two subquestions comes twice.
     """
 
     letter: str
@@ -58,34 +58,32 @@ class Part:
     end: int
 
 
-def parts_of(text: str, letters: Sequence[str]) -> tuple[Part, ...]:
-    r"""The stretches of a solution by subquestion, ascending; together they are the text.
+def divide_into_parts(text: str, letters: Sequence[str]) -> tuple[Part, ...]:
+    r"""Divide a solution into sections by subquestion, ascending; together they cover the text.
 
     Args:
         text: the solution, as `extract(...).text` has it.
         letters: of the problem's subquestions, in order.
 
     Returns:
-        Nothing where the text marks no parts, or not so that they can be told. Never raises on a text.
+        Empty if the text marks no parts, or not clearly. Never raises on a text.
 
-    >>> [(part.letter, part.start) for part in parts_of("Let $g = 10$.\n(a) $v = 2$\n(b) By (a), $v = 3$", "ab")]
+    >>> found = divide_into_parts("Let $g = 10$.\n(a) $v = 2$\n(b) By (a), $v = 3$", "ab")
+    >>> [(part.letter, part.start) for part in found]
     [('', 0), ('a', 14), ('b', 26)]
     """
     names = tuple(dict.fromkeys(letter for letter in letters if letter))
     if not 1 < len(names) <= MAX_LETTERS:
         return ()
-    page = page_of(text)
-    marks = _settled(page, marks_of(page, labels_of(names)), len(names))
+    page = prepare_page(text)
+    marks = _marks_in_force(page, find_marks(page, label_patterns(names)), len(names))
     if not any(mark.letters for mark in marks):
-        marks = _by_ordinal(page, names) or _by_order(page, len(names))
-    return _stretches(_with_missing(marks, len(names)), names, len(text))
+        marks = _marks_by_ordinal(page, names) or _marks_by_list_item(page, len(names))
+    return _cut_at_marks(_with_missing(marks, len(names)), names, len(text))
 
 
 def letters_at(parts: Sequence[Part], position: int) -> tuple[str, ...]:
-    """Letters of the parts in which a position lies; none where the text is common to all.
-
-    A formula belongs to where it begins.
-    """
+    """Return the letters of the parts that contain an offset of the text; empty where the text is common to all."""
     at = bisect_right(parts, position, key=lambda part: part.start)
     found: list[str] = []
     while at and parts[at - 1].end > position:
@@ -97,28 +95,34 @@ def letters_at(parts: Sequence[Part], position: int) -> tuple[str, ...]:
 # Which marks hold -------------------------------------------------------------------------------------------------
 
 
-def _settled(page: Page, marks: list[Mark], n_letters: int) -> list[Mark]:
-    """The marks that hold, once what their order says about them is known."""
-    marks = _without_weak(page, marks, n_letters)
+def _marks_in_force(page: Page, marks: list[Mark], n_letters: int) -> list[Mark]:
+    """Return the marks that really begin the answer to a part, and marks for common text behind repeated questions.
+
+    Args:
+        page: the solution.
+        marks: all marks found, ascending.
+        n_letters: number of the problem's parts.
+    """
+    marks = _without_ambiguous_marks(page, marks, n_letters)
     marks = _without_lists_in_sections(marks)
     marks = _without_partial_lists(marks, n_letters)
     known = range(n_letters)
     marks = [
         replace(mark, letters=tuple(letter for letter in mark.letters if letter in known)) for mark in marks
     ]  # under a letter that the problem does not have the text is common
-    return _with_closing(_with_questions_ended(page, marks))
+    return _with_one_summary_mark(_with_questions_ended(page, marks))
 
 
-def _lettered(marks: Sequence[Mark]) -> list[Mark]:
-    """Marks of parts that hold until the next one."""
+def _lasting_marks(marks: Sequence[Mark]) -> list[Mark]:
+    """Return the marks of parts that hold until the next mark: not those with an `end` of their own or of no part."""
     return [mark for mark in marks if mark.letters and not mark.end]
 
 
-def _without_weak(page: Page, marks: list[Mark], n_letters: int) -> list[Mark]:
-    """Without marks that may mean something else, unless they come as those of parts do.
+def _without_ambiguous_marks(page: Page, marks: list[Mark], n_letters: int) -> list[Mark]:
+    """Drop ambiguous marks: `a.`, `(b)` at the end of a heading (it may be a symbol), and `1.` (it may be a step).
 
-    `a.`, and `(b)` at the end of a heading, which may be a symbol: with two letters at least. `1.`: each part once, in
-    order, not far from the beginning, and nothing else names the parts.
+    The first two kinds stay if there are two different letters of the kind. `1.` stays if each part has one number, in
+    order, the first not far from the beginning, and no other marks name the parts.
     """
     kept = list(marks)
     for kind in ("dot", "tail"):
@@ -133,12 +137,15 @@ def _without_weak(page: Page, marks: list[Mark], n_letters: int) -> list[Mark]:
 
 
 def _without_lists_in_sections(marks: list[Mark]) -> list[Mark]:
-    """Where headings name the parts, a list `(a), (b)` inside one of them is a list; behind the last it sums up."""
+    """Drop the marks of lists `(a), (b)` inside the section of one part, where headings name the parts.
+
+    Behind the last heading a list of all these parts is a summary and stays.
+    """
     headed = {letter for mark in marks if mark.kind == "heading" for letter in mark.letters}
     if len(headed) < 2:
         return marks
     last = max(at for at, mark in enumerate(marks) if mark.kind == "heading")
-    listed = {letter for mark in _lettered(marks[last + 1 :]) for letter in mark.letters}
+    listed = {letter for mark in _lasting_marks(marks[last + 1 :]) for letter in mark.letters}
     kept: list[Mark] = []
     section: set[int] = set()
     for at, mark in enumerate(marks):
@@ -150,8 +157,8 @@ def _without_lists_in_sections(marks: list[Mark]) -> list[Mark]:
     return kept
 
 
-def _lists(marks: Sequence[Mark]) -> list[list[Mark]]:
-    """Marks of lines in lists: each begins where the letters begin anew, or behind a mark of another kind."""
+def _marks_by_list(marks: Sequence[Mark]) -> list[list[Mark]]:
+    """Group the marks that begin lines into lists; a list ends where letters start over, or at a mark of other kind."""
     lists: list[list[Mark]] = []
     highest = -1  # of the list that goes on; -1 if none does
     for mark in marks:
@@ -166,8 +173,8 @@ def _lists(marks: Sequence[Mark]) -> list[list[Mark]]:
 
 
 def _without_partial_lists(marks: list[Mark], n_letters: int) -> list[Mark]:
-    """Without lists of some letters before a list of all of them: they are cases of one part."""
-    lists = _lists(marks)
+    """Drop lists of some letters, `(a), (b)` of four parts, that precede a list of all: they are cases of one part."""
+    lists = _marks_by_list(marks)
     sizes = [len({letter for mark in each for letter in mark.letters}) for each in lists]
     dropped = {
         mark
@@ -187,11 +194,12 @@ _ASKS = re.compile(
 
 
 def _with_questions_ended(page: Page, marks: list[Mark]) -> list[Mark]:
-    """A list of single paragraphs that repeats the questions ends with itself, not where the next mark comes.
+    """Add a mark of common text behind a first list that only repeats the questions, so that it names no parts.
 
-    It asks, or states nothing, or headings for the same parts follow.
+    That is a list of single paragraphs which asks or states nothing, or which headings for the same parts follow.
+    Without such a list the marks are returned as they are.
     """
-    lists, lettered = _lists(marks), _lettered(marks)
+    lists, lettered = _marks_by_list(marks), _lasting_marks(marks)
     if not lists or len(lists[0]) < 2 or lettered[0] != lists[0][0]:
         return marks
     first = lists[0]
@@ -212,10 +220,10 @@ def _with_questions_ended(page: Page, marks: list[Mark]) -> list[Mark]:
     return sorted([*marks, Mark(end, (), "common")], key=lambda mark: mark.start)
 
 
-def _with_closing(marks: list[Mark]) -> list[Mark]:
-    """A summary begins common text if it stands behind the last part, and not in each of them."""
+def _with_one_summary_mark(marks: list[Mark]) -> list[Mark]:
+    """Drop the marks of summaries but the first behind the last part; that too if parts have one of the same word."""
     kept = [mark for mark in marks if mark.kind != "closing"]
-    lettered = _lettered(kept)
+    lettered = _lasting_marks(kept)
     if not lettered:
         return kept
     closings = [mark for mark in marks if mark.kind == "closing"]
@@ -225,39 +233,36 @@ def _with_closing(marks: list[Mark]) -> list[Mark]:
 
 
 def _with_missing(marks: list[Mark], n_letters: int) -> list[Mark]:
-    """A letter without a mark is looked for where the one before it is: its mark was forgotten, or is not read."""
-    opened = {letter for mark in _lettered(marks) for letter in mark.letters}
+    """Return marks that name also each part without a mark of its own: with (a) and (c), the marks of (a) name (b)."""
+    opened = {letter for mark in _lasting_marks(marks) for letter in mark.letters}
     named = {letter for mark in marks for letter in mark.letters}
     also: dict[int, list[int]] = {}
     for letter in range(n_letters):
-        before = [one for one in opened if one < letter]
+        before = [other for other in opened if other < letter]
         if letter not in named and before:
             also.setdefault(max(before), []).append(letter)
+    both = [{*mark.letters, *(letter for own in mark.letters for letter in also.get(own, ()))} for mark in marks]
     return [
-        mark if mark.end else replace(mark, letters=tuple(sorted({*mark.letters, *_also(mark, also)})))
-        for mark in marks
+        mark if mark.end else replace(mark, letters=tuple(sorted(letters)))
+        for mark, letters in zip(marks, both, strict=True)
     ]
-
-
-def _also(mark: Mark, also: dict[int, list[int]]) -> list[int]:
-    return [letter for one in mark.letters for letter in also.get(one, ())]
 
 
 # Marks without the problem's letters ------------------------------------------------------------------------------
 
 
-def _by_ordinal(page: Page, names: tuple[str, ...]) -> list[Mark]:
-    """Marks of parts that are named by their ordinal: `Part 2` is (b), if each part is named so."""
+def _marks_by_ordinal(page: Page, names: tuple[str, ...]) -> list[Mark]:
+    """Return the marks of parts that a solution names by their ordinal, `Part 2` for (b); empty unless all are."""
     n_letters = len(names)
     numbers = tuple(str(number) for number in range(1, n_letters + 1))
     for ordinals in (numbers, ROMANS[:n_letters], LETTERS[:n_letters]):
         if len(ordinals) < n_letters or ordinals == names:
             continue
-        marks = marks_of(page, labels_of(ordinals, named_only=True))
+        marks = find_marks(page, label_patterns(ordinals, named_only=True))
         if any(letter >= n_letters for mark in marks for letter in mark.letters):
             continue
-        marks = _settled(page, marks, n_letters)
-        if {letter for mark in _lettered(marks) for letter in mark.letters} == {*range(n_letters)}:
+        marks = _marks_in_force(page, marks, n_letters)
+        if {letter for mark in _lasting_marks(marks) for letter in mark.letters} == {*range(n_letters)}:
             return marks
     return []
 
@@ -265,8 +270,11 @@ def _by_ordinal(page: Page, names: tuple[str, ...]) -> list[Mark]:
 _LIST = re.compile(r"\\(?:(?P<edge>begin|end)\{(?P<name>enumerate|itemize|parts)\}|(?P<item>item|part)(?![A-Za-z]))")
 
 
-def _by_order(page: Page, n_letters: int) -> list[Mark]:
-    r"""Marks of the `\part`s, or of the items of the only numbered list, if there are as many as parts."""
+def _marks_by_list_item(page: Page, n_letters: int) -> list[Mark]:
+    r"""Return a mark for each `\part`, or for each item of the only numbered LaTeX list.
+
+    Empty unless there are `n_letters` of them, one for each part of the problem.
+    """
     depth = n_lists = end = 0
     items: list[int] = []
     parts: list[int] = []
@@ -289,6 +297,7 @@ def _by_order(page: Page, n_letters: int) -> list[Mark]:
 
 
 def _begins_line(page: Page, position: int) -> bool:
+    """Return True if only blanks stand before an offset in its line."""
     low = max(0, position - 40)
     return not page.shown[max(page.shown.rfind("\n", low, position) + 1, low) : position].strip()
 
@@ -296,19 +305,25 @@ def _begins_line(page: Page, position: int) -> bool:
 # Stretches --------------------------------------------------------------------------------------------------------
 
 
-def _stretches(marks: Sequence[Mark], names: tuple[str, ...], end: int) -> tuple[Part, ...]:
-    """The text cut at the marks; nothing where every stretch is common to all parts."""
+def _cut_at_marks(marks: Sequence[Mark], names: tuple[str, ...], end: int) -> tuple[Part, ...]:
+    """Return the sections between the marks as parts; empty if every section is common to all parts.
+
+    Args:
+        marks: those that begin the answer to a part, or common text.
+        names: the letters of the problem.
+        end: length of the text.
+    """
     every = tuple(range(len(names)))
     cuts: list[tuple[int, tuple[int, ...]]] = [(0, ())]
-    held: tuple[int, ...] = ()  # what is open but for passing marks
+    open_part: tuple[int, ...] = ()  # the letters of the last mark that was not passing
     until = end  # where the passing mark ends that holds
     for mark in sorted(marks, key=lambda mark: mark.start):
         if until < mark.start:
-            cuts.append((until, held))
+            cuts.append((until, open_part))
         until = mark.end or end
-        held = held if mark.end else mark.letters
+        open_part = open_part if mark.end else mark.letters
         cuts.append((mark.start, mark.letters))
-    cuts.append((until, held))
+    cuts.append((until, open_part))
     runs: list[tuple[int, tuple[int, ...]]] = []
     for start, named in cuts:
         letters = () if named == every else named

@@ -1,42 +1,37 @@
-"""The pipeline, readable top to bottom in `grade`: extract, compare, commit, close, score.
+"""The grading of one solution, readable top to bottom in `grade`: extract, parse, match, select, score.
 
-A scoring policy is a value from `dag.POLICIES`. Nothing here raises on a solution: what cannot be read is counted
-and reported, and an exception below is an incident of the grader, never a student's zero.
+Extraction gives a `LocatedFormula` for each formula of the text; parsing a `LocatedClaim`; matching the `MatchMatrix`
+of `Cell`s, one row for each `Claim`; selection, from the `Assertion`s on each node, why a match is withheld; scoring
+the `Grade` with its `GradedFormula`s.
+
+Nothing here raises on a solution: formulas that cannot be read are counted and reported, and an exception below is an
+incident of the grader, never a student's zero. A scoring policy is a value from `dag.POLICIES`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 from prism.algebra.expr import OPS, Formula, walk
-from prism.equivalence.statements import Statement
-from prism.grading.chains import is_result, is_unbroken
-from prism.grading.located_claims import Key, Saying, distinct, latest, sayings_of
-from prism.grading.match_matrix import (
-    Bearing,
-    Outcome,
-    Reference,
-    Setting,
-    Weighed,
-    bearings_of,
-    weighed,
-)
-from prism.grading.parts import Part, parts_of
+from prism.equivalence.verdict import Stage, Status
+from prism.grading.claims import Claim
+from prism.grading.located_claims import LocatedClaim, latest_claims, locate_claims, matrix_rows, n_distinct
+from prism.grading.match_matrix import Cell, MatchMatrix, build_match_matrix
+from prism.grading.parts import Part, divide_into_parts
 from prism.grading.prepared import PreparedProblem, prepare, without_definitions
-from prism.grading.result import Grade, GradedFormula, Incident, Match
+from prism.grading.result import Grade, GradedFormula, Incident, Match, internal_incident
 from prism.grading.row import POLICY
-from prism.grading.selection import OUT_OF_SCOPE, REFUSALS, Said, entering, in_scope, refusals
+from prism.grading.selection import WITHHELD_REASONS, Selection, WithheldReason, select, without_guesses
 from prism.latex import LeftOut, Solution, extract
 from prism.problem.dag import POLICIES, ReferenceDag, ancestor_closure, is_final_correct, policies_with, score
 from prism.problem.schema import Problem
 from prism.problem.worded_answers import stated_answers, text_answer
 
 BASE_FORMULAS, FORMULAS_PER_NODE = 20, 10  # distinct formulas that count; a list of guesses is longer (semantics C.7)
-STRICT_STAGE = 3  # definitions; names, literals and values count as readings that a strict grader would not make
-
+LAST_STRICT_STAGE = Stage.DEFINITIONS  # names, literals and values are readings that a strict grader would not make
 
 _DIGITS = 6  # of a score, rounded once from the exact fraction
 
@@ -55,49 +50,98 @@ def grade(
         problem: a problem, prepared or not; a path, a JSON string or a dictionary is loaded first.
         solution: the student's or model's full text, with LaTeX; or chat messages, of which the assistant's are
             graded; or a list of steps.
-        sample_id: kept in the result.
+        sample_id: copied into the result.
         thinking: also count formulas before the end of a thinking block.
-        definitions: put in what the problem and the solution define; without, a formula has to say it in the
+        definitions: substitute what the problem and the solution define; without, a formula has to be in the
             reference's own symbols.
+
+    Returns:
+        Grade: the score in [0, 1], the indices of the matched, credited and missing nodes, and a `GradedFormula` for
+        each formula of the solution, with its status and the nodes it earns.
 
     Errors:
         DataFileError: a problem file with faults.
-        PrismError: a solution that is none of the three. Never anything about what it says.
+        PrismError: a solution that is neither text nor chat messages nor steps. Never raises on what a text contains.
 
-    Source: PRISM-Physics (arXiv 2510.03185), Algorithm 2; what a solution claims, and what it only mentions, is ours.
+    Source: PRISM-Physics (arXiv 2510.03185), Algorithm 2; claims, and mere mentions, are ours.
     """
     prepared = problem if isinstance(problem, PreparedProblem) else prepare(problem)
     if not definitions:
         prepared = without_definitions(prepared)
-    dag = prepared.problem.dag
-    incidents: list[Incident] = []
-    extraction = extract(solution)
-    found = [item for item in extraction if thinking or item.kind != "thinking"]
-    parts = parts_of(extraction.text, [part.letter for part in prepared.problem.subquestions])
-    sayings, failed = sayings_of(found, extraction.text, parts, prepared.questions, prepared.problem.context)
-    incidents += [Incident("internal", where, _named_error(error)) for where, error in failed]
+
+    extraction = extract(solution)  # extract
+    formulas = [item for item in extraction if thinking or item.kind != "thinking"]
+    parts = divide_into_parts(extraction.text, [part.letter for part in prepared.problem.subquestions])
+
+    context = prepared.problem.context
+    located = locate_claims(formulas, extraction.text, parts, prepared.final_answers, context)  # parse
+    incidents = [internal_incident(claim.located.latex, claim.error) for claim in located if claim.error is not None]
+
     cap = BASE_FORMULAS + FORMULAS_PER_NODE * len(prepared.problem.nodes)
-    counted = latest(sayings, cap)
-    compared = weighed(prepared.setting, [(each.formula, each.is_committed) for each in counted])
-    incidents += [Incident("internal", each.where, _named_error(each.error)) for each in compared.failures]
-    places = {each.key: k for k, each in enumerate(counted)}
+    counted = latest_claims(located, cap)
+    rows = matrix_rows(located, counted)
+    claims = [Claim(claim.formula, claim.is_committed) for claim in counted if claim.formula]
+    matrix = build_match_matrix(prepared.task, claims)  # match
+    incidents += matrix.incidents
+
+    selection = _selected(prepared, located, rows, matrix, incidents)  # select
+    graded = [
+        _graded(claim, matrix.rows[rows[claim.order]], selection.get(claim.order, {}))
+        if claim.order in rows
+        else _not_compared(claim, cap)
+        for claim in located
+    ]
+    graded += _worded_answers(prepared.problem, extraction.text, parts)
+    graded = _without_guesses(prepared, graded)
+
+    is_spam = n_distinct(located) > cap  # score
+    return _scored(prepared, graded, incidents, sample_id=sample_id, left_out=extraction.left_out, is_spam=is_spam)
+
+
+def _selected(
+    prepared: PreparedProblem,
+    located: Sequence[LocatedClaim],
+    rows: Mapping[int, int],
+    matrix: MatchMatrix,
+    incidents: list[Incident],
+) -> Selection:
+    """Return the result of `select`; if it raises, add an incident and return every match as withheld (FAILED)."""
     try:
-        stands = _stands(prepared, sayings, places, compared)
-    except Exception as error:  # noqa: BLE001 - as at a pair: the grader has failed, and nobody is paid for it
-        incidents.append(Incident("internal", "claims", _named_error(error)))
-        failed_on = dict.fromkeys(compared.matched, "failed")
-        stands = {each.order: failed_on for each in sayings}
-    formulas = [_graded(each, places, compared, stands.get(each.order, {}), cap) for each in sayings]
-    formulas += _in_words(prepared.problem, extraction.text, parts)
-    formulas = _without_guesses(prepared, formulas)
+        return select(prepared, located, rows, matrix)
+    except Exception as error:  # noqa: BLE001 - as in the matrix: the grader has failed, and nothing is paid for it
+        incidents.append(internal_incident("claims", error))
+        return {claim.order: dict.fromkeys(matrix.matched, WithheldReason.FAILED) for claim in located}
+
+
+# Score. -----------------------------------------------------------------------------------------------------------
+
+
+def _scored(
+    prepared: PreparedProblem,
+    formulas: Sequence[GradedFormula],
+    incidents: Sequence[Incident],
+    *,
+    sample_id: str | None,
+    left_out: LeftOut,
+    is_spam: bool,
+) -> Grade:
+    """Build the Grade from graded formulas: the share of points in the ancestor closure of the matched nodes.
+
+    Args:
+        sample_id: copied into the result.
+        left_out: what extraction left out because of its size limits; unless empty, the status is `too_large`.
+        is_spam: the solution has more distinct formulas than the limit, and the earliest of them do not count.
+    """
+    dag = prepared.problem.dag
     matched = {index for item in formulas for index in item.nodes}
     credited = ancestor_closure(dag, matched)
     policies = POLICIES if prepared.given is None else policies_with(prepared.given)
-    strictly = entering(dag, _strictly_matched(formulas), prepared.guessable)
+    strictly = {match.node for item in formulas for match in item.matches if match.stage <= LAST_STRICT_STAGE}
+    strictly_credited = ancestor_closure(dag, without_guesses(dag, strictly, prepared.guessable))
     return Grade(
         problem_id=prepared.problem.id,
         sample_id=sample_id,
-        status="ok" if extraction.left_out == LeftOut() else "too_large",
+        status="ok" if left_out == LeftOut() else "too_large",
         score=_rounded(score(dag, credited)),
         matched=tuple(sorted(matched)),
         credited=tuple(sorted(credited)),
@@ -108,232 +152,177 @@ def grade(
         },
         formulas=tuple(formulas),
         unread=sum(item.status == "unread" for item in formulas),
-        undecided=sum(item.status == "undecided" for item in formulas),
+        undecided=sum(item.status == Status.UNDECIDED for item in formulas),
         incidents=tuple(incidents),
-        left_out=extraction.left_out,
-        score_strict=_rounded(score(dag, ancestor_closure(dag, strictly))),
+        left_out=left_out,
+        score_strict=_rounded(score(dag, strictly_credited)),
         share_by_closure=_share_by_closure(dag, matched, credited),
-        flags=_flags(formulas, is_spam=len(distinct(sayings)) > cap),
+        flags=_flags(formulas, is_spam=is_spam),
     )
 
 
-def _share_by_closure(dag: ReferenceDag, matched: set[int], credited: frozenset[int]) -> float:
+def _share_by_closure(dag: ReferenceDag, matched: Collection[int], credited: Collection[int]) -> float:
+    """Return the share of the earned points that comes from credited but unmatched nodes; 0 if no points are earned."""
     earned = score(dag, credited)
     return _rounded(1 - score(dag, matched) / earned) if earned else 0.0
 
 
 def _flags(formulas: Sequence[GradedFormula], *, is_spam: bool) -> tuple[str, ...]:
+    """Return those of the flags `broken_chain`, `hedged` (contradicted or one of many) and `spam` that hold, sorted."""
     reasons = {reason for item in formulas for _, reason in item.withheld}
-    noted = {
-        "broken_chain": "broken_chain" in reasons,
-        "hedged": not reasons.isdisjoint(("contradicted", "one_of_many")),
+    flags = {
+        "broken_chain": WithheldReason.BROKEN_CHAIN in reasons,
+        "hedged": not reasons.isdisjoint((WithheldReason.CONTRADICTED, WithheldReason.ONE_OF_MANY)),
         "spam": is_spam,
     }
-    return tuple(sorted(name for name, holds in noted.items() if holds))
+    return tuple(sorted(name for name, holds in flags.items() if holds))
 
 
-def _in_words(problem: Problem, text: str, parts: Sequence[Part]) -> list[GradedFormula]:
-    """Answers in words, where a node asks for one: decided by the options of its instructions."""
+def _rounded(share: Fraction) -> float:
+    """Round an exact share of points to the digits of a score."""
+    return round(float(share), _DIGITS)
+
+
+# Graded formulas. -------------------------------------------------------------------------------------------------
+
+
+def _not_compared(claim: LocatedClaim, cap: int) -> GradedFormula:
+    """Return the GradedFormula of a formula that was compared with no node, so it earns nothing.
+
+    Its status is `unread` if it did not parse, `mention` if it asserts nothing (a lone `v`), and `undecided` if more
+    than `cap` distinct formulas follow it.
+    """
+    plain = GradedFormula(claim.located.latex, claim.located.span, claim.located.kind, "mention", "")
+    if claim.formula is None:
+        return replace(plain, status="unread", reason="parse_error", detail=claim.fault)
+    if not claim.is_assertion:
+        return plain
+    detail = f"only the latest {cap} distinct formulas of a solution count"
+    return replace(plain, status=Status.UNDECIDED, reason="too_large", detail=detail)
+
+
+def _graded(
+    claim: LocatedClaim, row: Mapping[int, Cell], selected: Mapping[int, WithheldReason | None]
+) -> GradedFormula:
+    """Return the GradedFormula of a formula that was compared with every node.
+
+    Args:
+        row: the best cell of the formula at each node, by node index; empty if the engine failed at every node.
+        selected: why a matched node is withheld, by its index; None or missing for a match that stands.
+    """
+    latex, span, kind = claim.located.latex, claim.located.span, claim.located.kind
+    if not row or claim.formula is None:
+        return GradedFormula(latex, span, kind, Status.UNDECIDED, "unsupported")
+    cells = [cell for _, cell in sorted(row.items()) if cell.is_match]
+    matches = tuple(
+        Match(cell.node, each.stage, each.reason, each.readings) for cell in cells for each in (cell.verdict,)
+    )
+    reported = _reported_cell(claim.formula, list(row.values()))
+    verdict = reported.verdict
+    item = GradedFormula(
+        latex, span, kind, verdict.status, verdict.reason,
+        nodes=tuple(match.node for match in matches),
+        detail="; ".join(part for part in (*verdict.readings, verdict.detail) if part),
+        nearest=reported.node if verdict.status == Status.DIFFERENT else None,
+        witness=str(verdict.witness) if verdict.witness else "",
+        matches=matches,
+    )  # fmt: skip
+    return _withhold(item, [(cell.node, reason) for cell in cells if (reason := selected.get(cell.node))])
+
+
+def _reported_cell(claim: Formula, cells: Sequence[Cell]) -> Cell:
+    """Return the cell (formula beside one node) that a report shows for a formula with several cells.
+
+    That is a match, else an undecided one, else the different one whose formula shares most symbols. Undecided counts
+    only if the formula itself has a construct that cannot be evaluated, not merely the node.
+    """
+    unevaluated = any(
+        OPS[node.op].opcode is None and node.op != "unit" for member in claim.members for node in walk(member)
+    )
+
+    def rank(cell: Cell) -> tuple[int, int]:
+        """Return the key by which cells are ordered; the smallest is reported."""
+        verdict = cell.verdict
+        if verdict.status == Status.EQUIVALENT:
+            return 0, 0
+        if verdict.status == Status.UNDECIDED and (unevaluated or verdict.reason != "unsupported"):
+            return 1, cell.n_unshared
+        if verdict.status == Status.DIFFERENT:
+            return (2 if verdict.witness else 3), cell.n_unshared
+        return 4, cell.n_unshared
+
+    return min(cells, key=rank)
+
+
+def _withhold(item: GradedFormula, reasons: Sequence[tuple[int, WithheldReason]]) -> GradedFormula:
+    """Return a graded formula that no longer earns certain nodes; its status is `withheld` if it earns no other node.
+
+    Args:
+        reasons: pairs of a node's index and the reason why the formula does not earn it.
+    """
+    if not reasons:
+        return item
+    taken = {index for index, _ in reasons}
+    rest = replace(
+        item,
+        nodes=tuple(index for index in item.nodes if index not in taken),
+        matches=tuple(match for match in item.matches if match.node not in taken),
+        withheld=(*item.withheld, *reasons),
+    )
+    if rest.nodes:
+        return rest
+    detail = "; ".join(f"says node {index}: {WITHHELD_REASONS[reason]}" for index, reason in rest.withheld)
+    return replace(rest, status="withheld", reason=rest.withheld[0][1], detail=detail)
+
+
+def _without_guesses(prepared: PreparedProblem, formulas: Sequence[GradedFormula]) -> list[GradedFormula]:
+    """Return graded formulas in which guessable nodes are withheld, unless a prerequisite of the node is achieved."""
+    matched = {index for item in formulas for index in item.nodes}
+    guessed = matched - without_guesses(prepared.problem.dag, matched, prepared.guessable)
+    return [_withhold(item, [(k, WithheldReason.GUESSED) for k in item.nodes if k in guessed]) for item in formulas]
+
+
+# Answers in words. ------------------------------------------------------------------------------------------------
+
+
+def _worded_answers(problem: Problem, text: str, parts: Sequence[Part]) -> list[GradedFormula]:
+    """Grade each node that asks for an answer in words (`stable` or `unstable`) by the options of its instructions.
+
+    Returns one GradedFormula of kind `text` for each such node; empty if the problem has none.
+    """
     nodes = [node for node in problem.nodes if node.is_text]
     if not nodes:
         return []
     questions = {part.letter: part for part in problem.subquestions}
     worded = [part for part in problem.subquestions if part.final_answer_form == "text-based"]
-    found = []
+    graded = []
     for node in nodes:
         question = questions.get(node.subquestion) or worded[0]
         for own in _texts_of(node.subquestion, text, parts):
             places = stated_answers(own)
-            said = text_answer(node.latex, question.final_answer_instructions, places)
-            if said.option or said.status != "undecided":
+            answer = text_answer(node.latex, question.final_answer_instructions, places)
+            if answer.option or answer.status != Status.UNDECIDED:
                 break
-        reason = {"equivalent": "same_option", "different": "other_option"}.get(said.status, "no_option")
-        is_match = said.status == "equivalent"
-        matches = (Match(node.index, 0, reason),) if is_match else ()
+        reason = {"equivalent": "same_option", "different": "other_option"}.get(answer.status, "no_option")
+        is_match = answer.status == Status.EQUIVALENT
+        matches = (Match(node.index, Stage.PLAIN, reason),) if is_match else ()
         place = places[0] if places else ""
         start = max(text.find(place), 0)
-        found.append(
+        graded.append(
             GradedFormula(
-                place, (start, start + len(place)), "text", said.status, reason,
-                (node.index,) if is_match else (), said.detail, matches=matches,
+                place, (start, start + len(place)), "text", answer.status, reason,
+                (node.index,) if is_match else (), answer.detail, matches=matches,
             )
         )  # fmt: skip
-    return found
+    return graded
 
 
 def _texts_of(letter: str, text: str, parts: Sequence[Part]) -> Iterator[str]:
-    """Where the answer to a part may stand: in what answers it; where that is silent, in what is common to all."""
+    """Yield the texts in which part `letter` may be answered: its own, then what is common to all parts.
+
+    The whole solution alone if the letter is empty or no text is marked as this part's.
+    """
     own = "\n\n".join(text[part.start : part.end] for part in parts if part.letter == letter)
     yield own if letter and own else text
     if letter and own:
         yield "\n\n".join(text[part.start : part.end] for part in parts if not part.letter)
-
-
-def _strictly_matched(formulas: Sequence[GradedFormula]) -> set[int]:
-    return {match.node for item in formulas for match in item.matches if match.stage <= STRICT_STAGE}
-
-
-def _rounded(share: Fraction) -> float:
-    return round(float(share), _DIGITS)
-
-
-def _named_error(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"
-
-
-# Claims that stand. ---------------------------------------------------------------------------------------------
-
-
-def _stands(
-    prepared: PreparedProblem,
-    sayings: Sequence[Saying],
-    places: Mapping[Key, int],
-    compared: Weighed,
-) -> dict[int, dict[int, str]]:
-    """Of each formula that says what nodes say, by its ordinal: node to refusal, or to an empty text if it stands."""
-    setting = prepared.setting
-    references = [each for each in setting.references if each.index in compared.matched]
-    bearings = {
-        (k, reference.index): bearings_of(setting, compared, k, reference)
-        for k in range(len(compared.claims))
-        for reference in references
-    }
-    right: dict[tuple[int, Statement], set[int]] = {}  # what nodes a statement says: it is not held against another
-    for (place, index), told in bearings.items():
-        for each in told:
-            if each.is_same:
-                right.setdefault((place, each.statement), set()).add(index)
-    finals = prepared.problem.dag.finals
-    numeric = [each.index for each in references if each.is_number]
-    stands: dict[int, dict[int, str]] = {}
-    for reference in sorted(references, key=lambda each: not each.is_number):
-        said: list[tuple[int, Said]] = []
-        for saying in sayings:
-            k = places.get(saying.key)
-            if k is None:
-                continue
-            for n, one in enumerate(bearings[k, reference.index]):
-                says = right.get((k, one.statement), set())
-                if one.is_same or all(_answers_elsewhere(saying, index, prepared) for index in says):
-                    level = _level(saying.letters, prepared.letters.get(reference.index, ""))
-                    said.append((level, _said(one, saying, n, reference, setting)))
-        n_meant = len(prepared.kin[reference.index] - compared.matched)
-        found = refusals(
-            in_scope(said), is_final=reference.index in finals, is_number=reference.is_number, n_meant=n_meant
-        )
-        for one_said in (each for _, each in said if each.is_same):
-            refusal = found.get(one_said.place[0], "other_part")
-            mine = stands.setdefault(one_said.place[0], {})
-            if one_said.is_number and not (refusal or reference.is_number):  # no answer, no formula of it either
-                refusal = min((mine[index] for index in numeric if index in mine), default="")
-            mine[reference.index] = refusal
-    return stands
-
-
-def _answers_elsewhere(saying: Saying, index: int, prepared: PreparedProblem) -> bool:
-    """Whether a node is the answer to another part than the one that a formula stands in: here it is wrong."""
-    letter = prepared.letters.get(index, "")
-    return bool(letter and saying.letters) and letter not in saying.letters
-
-
-def _level(said_in: Sequence[str], letter: str) -> int:
-    """How near a formula stands to the answer of a part: in it, in what is common to all parts, or in another part."""
-    if not letter or letter in said_in:
-        return 0
-    return OUT_OF_SCOPE if said_in else 1
-
-
-def _said(one: Bearing, saying: Saying, n: int, reference: Reference, setting: Setting) -> Said:
-    ends = saying.formula is not None and one.statement.formula.members[-1:] == saying.formula.members[-1:]
-    is_excused = reference.is_number and ends and is_result(one.statement)
-    return Said(
-        place=(saying.order, n),
-        is_same=one.is_same,
-        is_apart=not (one.is_same or one.is_otherwise or one.is_open),
-        is_open=one.is_open,
-        is_aside=saying.located.in_passing,
-        is_number=one.is_number,
-        is_solved=one.is_solved,
-        is_boxed=saying.located.kind == "boxed",
-        is_rough=one.is_rough,
-        is_broken=not is_excused and not is_unbroken(one.statement, saying.before, setting.context),
-        text=str(one.statement.formula),
-    )
-
-
-def _graded(
-    saying: Saying, places: Mapping[Key, int], compared: Weighed, stands: Mapping[int, str], cap: int
-) -> GradedFormula:
-    """What to say of a formula after it has met every node."""
-    plain = GradedFormula(saying.located.latex, saying.located.span, saying.located.kind, "mention", "")
-    if saying.formula is None:
-        return replace(plain, status="unread", reason="parse_error", detail=saying.fault)
-    if not saying.asserts:
-        return plain
-    place = places.get(saying.key)
-    if place is None:
-        detail = f"only the latest {cap} distinct formulas of a solution count"
-        return replace(plain, status="undecided", reason="too_large", detail=detail)
-    outcomes = compared.outcomes[place]
-    if not outcomes:
-        return replace(plain, status="undecided", reason="unsupported")
-    said = {index: each.verdict for index, each in sorted(outcomes.items()) if each.verdict.status == "equivalent"}
-    matches = tuple(Match(index, each.stage, each.reason, each.readings) for index, each in said.items())
-    told = _telling(saying.formula, list(outcomes.values()))
-    verdict = told.verdict
-    return _with_refusals(
-        replace(
-            plain, status=verdict.status, reason=verdict.reason, nodes=tuple(each.node for each in matches),
-            detail="; ".join(part for part in (*verdict.readings, verdict.detail) if part),
-            nearest=told.index if verdict.status == "different" else None,
-            witness=str(verdict.witness) if verdict.witness else "", matches=matches,
-        ),
-        [(index, refusal) for index in said if (refusal := stands.get(index, ""))],
-    )  # fmt: skip
-
-
-def _with_refusals(item: GradedFormula, refused: Sequence[tuple[int, str]]) -> GradedFormula:
-    """The same without the nodes that it says and is refused; with none left it is withheld."""
-    if not refused:
-        return item
-    gone = {index for index, _ in refused}
-    kept = replace(
-        item,
-        nodes=tuple(index for index in item.nodes if index not in gone),
-        matches=tuple(each for each in item.matches if each.node not in gone),
-        withheld=(*item.withheld, *refused),
-    )
-    if kept.nodes:
-        return kept
-    detail = "; ".join(f"says node {index}: {REFUSALS[reason]}" for index, reason in kept.withheld)
-    return replace(kept, status="withheld", reason=kept.withheld[0][1], detail=detail)
-
-
-def _without_guesses(prepared: PreparedProblem, formulas: list[GradedFormula]) -> list[GradedFormula]:
-    """Formulas without the nodes that can be guessed and rest on nothing that the solution has achieved."""
-    matched = {index for item in formulas for index in item.nodes}
-    guessed = matched - entering(prepared.problem.dag, matched, prepared.guessable)
-    return [_with_refusals(item, [(k, "guessed") for k in item.nodes if k in guessed]) for item in formulas]
-
-
-def _telling(claim: Formula, outcomes: list[Outcome]) -> Outcome:
-    """The outcome to report: a match; else what is undecided because of this formula; else the nearest difference.
-
-    A formula without unevaluated constructs is not undecided merely because some node has one.
-    """
-    own = any(OPS[node.op].opcode is None and node.op != "unit" for member in claim.members for node in walk(member))
-
-    def rank(outcome: Outcome) -> tuple[int, int]:
-        verdict = outcome.verdict
-        if verdict.status == "equivalent":
-            return 0, 0
-        if verdict.status == "undecided" and (own or verdict.reason != "unsupported"):
-            return 1, outcome.distance
-        if verdict.status == "different":
-            return (2 if verdict.witness else 3), outcome.distance
-        return 4, outcome.distance
-
-    return min(outcomes, key=rank)
-
-
-# The score row: what `prism grade --json` prints and bulk runs write. -----------------------------------------

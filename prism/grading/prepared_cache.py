@@ -1,7 +1,7 @@
-"""Problems that a process keeps prepared: each is prepared once, however often rows refer to it.
+"""A cache of prepared problems: each problem is prepared once, however often rows refer to it.
 
-Problems are kept by their content, the latest so many of them: a trainer hands over the same problem thousands of
-times, as an equal string and seldom as the same object. Faults are kept too: a broken row costs one reading.
+Problems are cached by content, the least recently used dropped first: a trainer passes the same problem thousands of
+times, as an equal string and seldom as the same object. Faults are cached too: a broken row is read once.
 """
 
 from __future__ import annotations
@@ -24,57 +24,62 @@ from prism.problem.schema import Problem
 Reference = ProblemSource | int
 
 
-class ReadyProblems:
-    """The problems that rows refer to, prepared; the latest so many are kept. Safe to use from many threads.
+class PreparedCache:
+    """Prepared problems of references, the most recently used ones cached. Safe to use from many threads.
 
     Attributes:
         by_id: the problem set.
-        size: how many prepared problems are kept.
-        training: prepare them so that the policy `training` is there.
-        paths: a string may be a path. A server that hears strangers says no.
+        size: maximal number of cached problems.
+        training: prepare them for the policy `training`.
+        paths: a string may be a path; False in a server, whose clients must not read files.
     """
 
     def __init__(self, by_id: Mapping[str, Problem], *, size: int, training: bool, paths: bool = False) -> None:
+        """Create an empty cache; the arguments are described in the class."""
         self.by_id = dict(by_id)
         self.size = size
         self.training = training
         self.paths = paths
-        self._kept: OrderedDict[str, PreparedProblem | str] = OrderedDict()
+        self._cached: OrderedDict[str, PreparedProblem | str] = OrderedDict()  # a string is the fault of the problem
         self._lock = Lock()
 
     def __len__(self) -> int:
-        return len(self._kept)
+        """Return the number of cached problems, faulty ones included."""
+        return len(self._cached)
 
-    def of(self, reference: object) -> PreparedProblem:
-        """The prepared problem of a reference.
+    def get(self, reference: object) -> PreparedProblem:
+        """Return the prepared problem that a reference names, from the cache if it is there.
+
+        Args:
+            reference: id of the problem set, JSON text, dictionary, path, or a loaded or prepared problem.
 
         Errors:
-            PrismError: there is none, with what is wrong.
+            PrismError: the reference has no problem, or the problem is faulty.
         """
         if isinstance(reference, PreparedProblem):
             if reference.given is not None or not self.training:
                 return reference
             reference = reference.problem
         source = self._source(reference)
-        key = _content(source)
+        key = _content_key(source)
         with self._lock:
-            kept = self._kept.get(key)
-            if kept is not None:
-                self._kept.move_to_end(key)
-        if kept is None or (isinstance(kept, PreparedProblem) and isinstance(source, Problem)
-                            and kept.problem != source):  # fmt: skip
-            kept = self._prepared(source)  # outside the lock: two threads may do it at once, and nobody waits
+            cached = self._cached.get(key)
+            if cached is not None:
+                self._cached.move_to_end(key)
+        if cached is None or (isinstance(cached, PreparedProblem) and isinstance(source, Problem)
+                              and cached.problem != source):  # fmt: skip
+            cached = self._prepared(source)  # outside the lock: two threads may do it at once, and neither waits
             with self._lock:
-                self._kept[key] = kept
-                self._kept.move_to_end(key)
-                while len(self._kept) > self.size:
-                    self._kept.popitem(last=False)
-        if isinstance(kept, str):
-            raise PrismError(kept)
-        return kept
+                self._cached[key] = cached
+                self._cached.move_to_end(key)
+                while len(self._cached) > self.size:
+                    self._cached.popitem(last=False)
+        if isinstance(cached, str):
+            raise PrismError(cached)
+        return cached
 
     def _source(self, reference: object) -> Problem | Mapping[str, Any] | str | Path:
-        """The reference without names: what an id stands for, and paths as paths."""
+        """Return the problem of an id, or a dictionary, JSON text or path as given; raise PrismError for all else."""
         if isinstance(reference, Integral) and not isinstance(reference, bool):
             reference = str(reference)
         if isinstance(reference, str):
@@ -93,14 +98,15 @@ class ReadyProblems:
         raise PrismError(f"reference: found {named_type(reference)}; {SHAPES}")
 
     def _prepared(self, source: Problem | Mapping[str, Any] | str | Path) -> PreparedProblem | str:
+        """Return the prepared problem, or its faults as text if it cannot be loaded."""
         try:
             return prepare(source, training=self.training)
         except PrismError as error:
             return str(error)
 
 
-def _content(source: Problem | Mapping[str, Any] | str | Path) -> str:
-    """What a source is kept by: a digest of its content."""
+def _content_key(source: Problem | Mapping[str, Any] | str | Path) -> str:
+    """Return the cache key of a source, a digest of its content."""
     if isinstance(source, Problem):
         return source.sha256
     try:

@@ -1,4 +1,4 @@
-"""What a grade is: the values that `grade` returns, and the sentences of their flags."""
+"""The result of grading: the values that `grade` returns, and the sentences of their flags."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ FLAGS = {
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A node that a formula matches, and what that took.
+    """A node that a formula matches, and what was substituted for it.
 
     Attributes:
         node: its index.
-        stage: how much was put in, as an index of `attempts.STAGES`.
-        reason: key of `equivalence.REASONS`.
+        stage: how much was substituted, as a value of `equivalence.verdict.Stage`.
+        reason: key of `equivalence.verdict.REASONS`.
         readings: what was used, in order, as in a `Verdict`.
     """
 
@@ -36,22 +36,22 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class GradedFormula:
-    """One formula of the solution and what became of it.
+    """One formula of the solution with its status and the nodes it matches.
 
     Attributes:
-        latex: what was parsed.
+        latex: the text that was parsed.
         span: offsets in the solution.
         kind: display, inline, boxed, plain or thinking; text for an answer in words.
         status: `equivalent` to at least one node, `withheld` (equivalent to one, but no claim that stands),
             `different`, `undecided`, `unread`, or `mention` (a lone symbol or number, which asserts nothing).
-        reason: why, as a key of `equivalence.REASONS`, or of `commitment.REFUSALS` where it is withheld; empty for a
-            mention.
+        reason: why, as a key of `equivalence.verdict.REASONS`, or of `WITHHELD_REASONS` where it is withheld; empty
+            for a mention.
         nodes: indices of the nodes it matched, ascending.
-        detail: for a person: what was read of constants, the fault of the LaTeX.
-        nearest: the node that it comes nearest to, where it was seen to differ from each; else None.
+        detail: for a person: constants used, the fault of the LaTeX.
+        nearest: the nearest node, where the formula was found to differ from all nodes; else None.
         witness: where it differs from that node; empty where that is not known.
-        matches: of each of these nodes, what it took.
-        withheld: nodes that it says too, and does not match: index and key of `commitment.REFUSALS`.
+        matches: one for each of these nodes.
+        withheld: nodes that it states but does not match: index and key of `WITHHELD_REASONS`.
     """
 
     latex: str
@@ -69,31 +69,36 @@ class GradedFormula:
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """The grader failed, not the student."""
+    """A failure of the grader, not of the student: a code, the place where it failed, and the error in words."""
 
     code: str
     where: str
     detail: str
 
 
+def internal_incident(where: str, error: Exception) -> Incident:
+    """Return an exception of the grader as an incident with the code `internal`; `where` says what it worked on."""
+    return Incident("internal", where, f"{type(error).__name__}: {error}")
+
+
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """What a solution earned.
+    """The grade of a solution.
 
     Attributes:
-        problem_id, sample_id: text; sample_id is None where nobody gave one.
+        problem_id, sample_id: text; sample_id is None where none was given.
         status: `ok`, `too_large`, `killed` or `internal`.
         score: share of points of the credited nodes, in [0, 1]; None unless the status is ok or too_large.
         matched, credited, missing: node indices, ascending.
         final_correct: every final answer matched itself.
         policies: the score under `strict`, `prefix` and `final`; and `training`, if the problem was prepared for it.
-        score_strict: the score, had only matches up to STRICT_STAGE counted: no name and no value was put in.
-        share_by_closure: of the points earned, those of nodes that no formula matches; 0 where there are none.
+        score_strict: the score with matches up to `LAST_STRICT_STAGE` only: no name and no value was substituted.
+        share_by_closure: share of the points earned that comes from nodes without a matching formula; 0 if none.
         flags: keys of FLAGS, sorted.
         formulas: in the order of the text.
-        unread, undecided: formulas that could not be read or decided; facts about the solution.
-        left_out: what was not even looked at, because the solution is longer than a limit: characters before the end
-            that is read, and formulas. With any of it the status is `too_large`.
+        unread, undecided: numbers of formulas that could not be read or decided.
+        left_out: what lies beyond a limit and was not read: characters at the end of the solution, and formulas. With
+            any of it the status is `too_large`.
         incidents: failures of the grader.
     """
 
@@ -116,7 +121,7 @@ class Grade:
     flags: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; the keys are those of the attributes."""
+        """Return plain values for JSON; the keys are the attribute names."""
         return {
             "problem_id": self.problem_id, "sample_id": self.sample_id, "status": self.status, "score": self.score,
             "matched": list(self.matched), "credited": list(self.credited), "missing": list(self.missing),
@@ -136,8 +141,8 @@ class Grade:
         }  # fmt: skip
 
 
-def why(item: GradedFormula) -> str:
-    """In words, what a formula took or where it differs: at least the sentence of its reason; empty for a mention."""
+def reason_in_words(item: GradedFormula) -> str:
+    """Return in words what a formula used or where it differs, else the sentence of its reason; empty for a mention."""
     where = f"nearest is node {item.nearest}: {item.witness}" if item.witness else ""
-    told = "; ".join(part for part in (item.detail, where) if part)
-    return told or REASONS.get(item.reason, item.reason)
+    words = "; ".join(part for part in (item.detail, where) if part)
+    return words or REASONS.get(item.reason, item.reason)

@@ -20,7 +20,7 @@ POLICY = "closure"
 
 @cache
 def fingerprint(policy: str = POLICY) -> str:
-    """sha256 over what can change a grade and is PRISM's own: version, grammar, constants, policy."""
+    """Return the SHA-256 of what grades depend on besides their input: version, grammar, constants, policy."""
     digest = hashlib.sha256(f"{__version__}\0{policy}\0".encode())
     for folder, endings in (("grammar", (".lark",)), ("constants", (".toml",))):
         for path in sorted(resource(folder).iterdir()):
@@ -30,7 +30,7 @@ def fingerprint(policy: str = POLICY) -> str:
 
 
 def score_row(problem: Problem, solution: Solution, result: Grade) -> dict[str, Any]:
-    """One line of a result file: the grade, and what it was computed from."""
+    """Return one line of a result file: the grade, and digests of what it was computed from."""
     return {
         **result.to_dict(),
         "schema": SCHEMA,
@@ -41,7 +41,7 @@ def score_row(problem: Problem, solution: Solution, result: Grade) -> dict[str, 
 
 
 def json_line(data: object) -> bytes:
-    r"""Data as one line of JSON in UTF-8, keys sorted: the same bytes on every machine.
+    r"""Encode data as one line of JSON in UTF-8, keys sorted: the same bytes on every machine.
 
     Half a surrogate pair, which JSON may hold and UTF-8 may not, stays the escape that it is in JSON.
 

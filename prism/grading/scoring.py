@@ -1,4 +1,4 @@
-"""From a grade to one number, to named numbers for a log, and to the credit of each formula.
+"""Turn a grade into one number, into named numbers for a log, and into the credit of each formula.
 
 A grade holds every policy already, so nothing is graded here and nothing is decided. A scoring is a value: weights of
 the parts in `PARTS`. Refused: a class per scoring, and functions given by the user, which no process could be sent.
@@ -36,7 +36,7 @@ PARTS = {
 STATUSES = ("equivalent", "different", "withheld", "undecided", "unread")  # of formulas; mentions assert nothing
 
 SCALARS = {
-    **{name: told for name, told in PARTS.items() if name != "training"},
+    **{name: sentence for name, sentence in PARTS.items() if name != "training"},
     "matched": "share of nodes that a formula matches",
     "credited": "share of nodes that count, by closure too",
     "share_by_closure": "of the points earned, those of nodes that no formula matches",
@@ -67,12 +67,12 @@ class Scoring:
 
     @property
     def needs_training(self) -> bool:
-        """Whether problems have to be prepared with training=True."""
+        """True if problems have to be prepared with training=True."""
         return any(name == "training" for name, _ in self.weights)
 
 
 def scoring_of(source: str | Mapping[str, float] | Scoring) -> Scoring:
-    """A scoring from a name of PARTS, or from names with weights, which are used as they stand.
+    """Build a scoring from a name of PARTS, or from names with weights, which are used as they stand.
 
     Errors:
         PrismError: all faults at once: unknown names, weights that are no finite numbers, none or only zeros.
@@ -102,6 +102,7 @@ def scoring_of(source: str | Mapping[str, float] | Scoring) -> Scoring:
 
 
 def _is_finite(weight: object) -> bool:
+    """Return True for a finite int or float; bool is no number here."""
     if isinstance(weight, bool) or not isinstance(weight, int | float):
         return False
     try:
@@ -111,17 +112,18 @@ def _is_finite(weight: object) -> bool:
 
 
 def score_by(scoring: Scoring, grade: Grade) -> float:
-    """The number that a scoring makes of a grade, rounded once; 0 of a grade without a score.
+    """Return the sum of a grade's parts times their weights, rounded once; 0 for a grade without a score.
 
     Errors:
         PrismError: it needs `training`, and the problem was not prepared with training=True.
     """
     if grade.score is None:
         return 0.0
-    return round(math.fsum(weight * _part(name, grade) for name, weight in scoring.weights), _DIGITS)
+    return round(math.fsum(weight * _part_of_grade(name, grade) for name, weight in scoring.weights), _DIGITS)
 
 
-def _part(name: str, grade: Grade) -> float:
+def _part_of_grade(name: str, grade: Grade) -> float:
+    """Return the value in [0, 1] of one part of PARTS, such as `final`, for a grade that has a score."""
     if name == "closure":
         return grade.score or 0.0
     if name == "score_strict":
@@ -134,12 +136,12 @@ def _part(name: str, grade: Grade) -> float:
 
 
 def precision_score(grade: Grade) -> float:
-    """The score times right / (right + wrong), of distinct formulas.
+    """Return the score times right / (right + wrong), counts of distinct formulas.
 
-    Right is what matches a node. Wrong is what was compared with every node and says none of them (`different`), or a
-    chain with a refuted link. Not counted are lone symbols and numbers, what is unread or undecided, and what says a
-    node and is withheld for another reason. A step that is right but that the reference does not hold counts as wrong:
-    this is a share of the reference's formulas among those written, and no proof of an error.
+    Right are formulas that match a node. Wrong are those that differ from every node (`different`), and
+    chains with a refuted link. Not counted are lone symbols and numbers, unread or undecided formulas, and formulas
+    withheld for another reason. A right step that the reference does not hold counts as wrong: this is a share of the
+    reference's formulas among those written, and no proof of an error.
     """
     right = {one_line(item.latex) for item in grade.formulas if item.status == "equivalent"}
     wrong = {
@@ -147,12 +149,12 @@ def precision_score(grade: Grade) -> float:
         for item in grade.formulas
         if item.status == "different" or (item.status == "withheld" and item.reason == "broken_chain")
     }
-    n_said = len(right | wrong)
-    return round((grade.score or 0.0) * len(right) / n_said, _DIGITS) if n_said else grade.score or 0.0
+    n_counted = len(right | wrong)
+    return round((grade.score or 0.0) * len(right) / n_counted, _DIGITS) if n_counted else grade.score or 0.0
 
 
 def scalars(grade: Grade | None, *, bad_reference: bool = False, bad_solution: bool = False) -> dict[str, float]:
-    """Named numbers of a grade for a log; the keys of SCALARS, all of them, in the same order for every grade.
+    """Return named numbers of a grade for a log; all keys of SCALARS, in the same order for every grade.
 
     Args:
         grade: None where there is none, because of one of the following or because the grader failed.
@@ -167,11 +169,11 @@ def scalars(grade: Grade | None, *, bad_reference: bool = False, bad_solution: b
     if grade.status in found:
         found[grade.status] = 1.0
     if grade.score is not None:
-        found |= {name: _part(name, grade) for name in PARTS if name in found}
+        found |= {name: _part_of_grade(name, grade) for name in PARTS if name in found}
     n_node = len(grade.credited) + len(grade.missing)
     found |= {
-        "matched": _share(len(grade.matched), n_node),
-        "credited": _share(len(grade.credited), n_node),
+        "matched": _rounded_share(len(grade.matched), n_node),
+        "credited": _rounded_share(len(grade.credited), n_node),
         "share_by_closure": grade.share_by_closure,
         "formulas": float(sum(item.status != "mention" for item in grade.formulas)),
         **{status: float(sum(item.status == status for item in grade.formulas)) for status in STATUSES},
@@ -181,7 +183,8 @@ def scalars(grade: Grade | None, *, bad_reference: bool = False, bad_solution: b
     return found
 
 
-def _share(n: int, n_all: int) -> float:
+def _rounded_share(n: int, n_all: int) -> float:
+    """Return n / n_all, rounded; 0 if n_all is 0."""
     return round(n / n_all, _DIGITS) if n_all else 0.0
 
 
@@ -190,13 +193,13 @@ def _share(n: int, n_all: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class StepCredit:
-    """What one formula of a solution earned.
+    """The credit of one formula of a solution.
 
     Attributes:
-        latex: what was parsed.
+        latex: the text that was parsed.
         span: offsets in the solution; of chats and steps in the text that `prism.latex.solution_text` makes of them.
-        status: as of a graded formula.
-        nodes: indices of the nodes that nothing before it had achieved, by closure too, ascending.
+        status: of the graded formula.
+        nodes: indices of the nodes that no earlier formula had achieved, by closure too, ascending.
         credit: share of the problem's points that these carry, exact.
     """
 
@@ -207,7 +210,7 @@ class StepCredit:
     credit: Fraction
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; the credit rounded."""
+        """Return plain values for JSON; the credit rounded."""
         return {
             "latex": self.latex, "span": list(self.span), "status": self.status, "nodes": list(self.nodes),
             "credit": round(float(self.credit), _DIGITS),
@@ -215,10 +218,11 @@ class StepCredit:
 
 
 def step_credits(problem: Problem | PreparedProblem, grade: Grade) -> tuple[StepCredit, ...]:
-    """Of each formula that asserts something, in the order of the text, what it earned that none before it had.
+    """Return the credit of each formula that asserts something, in the order of the text.
 
-    The credits sum to the score: as fractions exactly, and that sum rounded once is `grade.score`. Nothing is below 0;
-    a trainer that wants wrong formulas to cost finds them by their status.
+    A formula is credited for the nodes that no earlier one had achieved. The credits sum to the score: as fractions
+    exactly, and that sum rounded once is `grade.score`. None is below 0; a trainer that wants wrong formulas to cost
+    finds them by their status.
 
     Errors:
         PrismError: a grade of another problem.
@@ -226,19 +230,19 @@ def step_credits(problem: Problem | PreparedProblem, grade: Grade) -> tuple[Step
     loaded = problem.problem if isinstance(problem, PreparedProblem) else problem
     if loaded.id != grade.problem_id:
         raise PrismError(f"step credits: the grade is of problem {grade.problem_id}, and the problem is {loaded.id}")
-    told = sorted((item for item in grade.formulas if item.status != "mention"), key=lambda item: item.span[0])
-    found: list[StepCredit] = []
+    formulas = sorted((item for item in grade.formulas if item.status != "mention"), key=lambda item: item.span[0])
+    earned: list[StepCredit] = []
     achieved: frozenset[int] = frozenset()
-    for item, after in zip(told, _achieved(loaded, told), strict=True):
+    for item, after in zip(formulas, _achieved_nodes(loaded, formulas), strict=True):
         nodes = after - achieved
         achieved = after
         credit = score(loaded.dag, nodes)
-        found.append(StepCredit(item.latex, item.span, item.status, tuple(sorted(nodes)), credit))
-    return tuple(found)
+        earned.append(StepCredit(item.latex, item.span, item.status, tuple(sorted(nodes)), credit))
+    return tuple(earned)
 
 
-def _achieved(problem: Problem, formulas: Iterable[GradedFormula]) -> Iterable[frozenset[int]]:
-    """After each formula, the nodes that are achieved so far."""
+def _achieved_nodes(problem: Problem, formulas: Iterable[GradedFormula]) -> Iterable[frozenset[int]]:
+    """Yield for each formula the nodes achieved up to it: those matched so far, with all their prerequisites."""
     matched: set[int] = set()
     for item in formulas:
         matched.update(item.nodes)

@@ -1,241 +1,332 @@
-r"""Which of the formulas that say what a node says stand as claims of the solution (semantics C.1 to C.4).
+r"""Which of the formulas that match a node stand as claims of the solution (semantics C.1 to C.4).
 
-A solution asserts, it does not merely mention: who lists ten values has stated none of them. For each node the
-statements of a solution are of three sorts. Some say what the node says; some say something *else of the same*: another
-number of its quantity, or another formula of the same variables; the rest speak of other things. A final answer is what
-the solution says last, in a box before all else. Any other node is met by one of the latest few.
+A solution asserts, it does not merely mention: one that lists ten values has stated none of them. For each node the
+statements of a solution are of three sorts: some support it; some contradict it, by another number of its quantity or
+another formula of the same variables; the rest are about other things. A final answer is what the solution states last,
+in a box before all else. Any other node is matched by one of the latest few.
 
-What is right for another node is never held against one: two laws in the same symbols do not contradict each other.
+What supports another node never contradicts one: two laws in the same symbols do not exclude each other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from enum import StrEnum
 
-from prism.algebra.expr import Expr, symbols, walk
+from prism.equivalence.statements import Statement
+from prism.grading.chains import is_unbroken, states_number
+from prism.grading.located_claims import LocatedClaim
+from prism.grading.match_matrix import MatchMatrix
+from prism.grading.prepared import PreparedProblem
+from prism.grading.references import ReferenceNode
+from prism.grading.stances import Assertion, Stance, assertions_of
+from prism.physics.context import Context
 from prism.problem.dag import ReferenceDag, ancestor_closure
-from prism.problem.schema import ProblemNode
 
 LATEST = 3  # claims of a node's quantity that contradict each other, of which one may be right (semantics C.2)
 LATEST_OF_CLASS = 4  # formulas in the same variables, whatever they are solved for
 LATEST_ON_SUBJECT = 5  # formulas of one quantity, whatever their variables; labelled solutions need four
-MAX_GUESSED = 12  # numerator and denominator of a number that one may guess: `5/3`, `3\pi/2`
-_SMALL = frozenset(("num", "const", "neg", "mul", "div", "sqrt"))
-_WRITTEN_OUT = frozenset(("add", "sub", "mul", "div", "pow", "integral", "contour", "sum", "product", "limit"))
+OUT_OF_SCOPE = 9  # distance of statements in the answer to another part: they are never considered for a node
 
-REFUSALS = {
-    "broken_chain": "a link of its chain is refuted",
-    "contradicted": "the solution says something else of it later, or in a box",
-    "one_of_many": "the solution says many things of the same quantity",
-    "other_part": "it stands in the answer to another part",
-    "guessed": "it could be guessed, and nothing that it follows from is there",
-    "failed": "the grader failed on the claims of this solution",
+
+class WithheldReason(StrEnum):
+    """Why a formula that matches a node earns nothing; `WITHHELD_REASONS` has the sentences."""
+
+    BROKEN_CHAIN = "broken_chain"
+    CONTRADICTED = "contradicted"
+    ONE_OF_MANY = "one_of_many"
+    OTHER_PART = "other_part"
+    GUESSED = "guessed"
+    FAILED = "failed"
+
+    __repr__ = str.__repr__
+
+
+WITHHELD_REASONS: Mapping[str, str] = {
+    WithheldReason.BROKEN_CHAIN: "a link of its chain is refuted",
+    WithheldReason.CONTRADICTED: "the solution says something else of it later, or in a box",
+    WithheldReason.ONE_OF_MANY: "the solution says many things of the same quantity",
+    WithheldReason.OTHER_PART: "it stands in the answer to another part",
+    WithheldReason.GUESSED: "it could be guessed, and nothing that it follows from is there",
+    WithheldReason.FAILED: "the grader failed on the claims of this solution",
 }
-"""Why a formula that says what a node says earns nothing, in words. Closed: a test refuses any other."""
+"""Each `WithheldReason` in words, as reports print it."""
+
+Selection = dict[int, dict[int, WithheldReason | None]]
+"""For each formula, by its ordinal in the text, the nodes it matches: why a match is withheld; None if it stands."""
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
-    """One statement of a solution as it bears on one node.
-
-    Attributes:
-        place: ordinals of its formula in the text, and within that formula.
-        is_same: it says what the node says; otherwise it says something else of the same.
-        is_apart: it gives the node's quantity by other variables, and contradicts nothing.
-        is_number: it gives a number, not a formula.
-        is_solved: it is solved for the node's quantity.
-        is_boxed: it stands in a box.
-        is_rough: it holds approximately, by its own sign.
-        is_broken: a link of its chain is refuted.
-        is_open: whether it says the same is not decided.
-        is_aside: its sentence says it in passing.
-        text: what tells it from others; repeating a claim makes it no more of them.
-    """
-
-    place: tuple[int, int]
-    is_same: bool = False
-    is_apart: bool = False
-    is_number: bool = False
-    is_solved: bool = False
-    is_boxed: bool = False
-    is_rough: bool = False
-    is_broken: bool = False
-    is_open: bool = False
-    is_aside: bool = False
-    text: str = ""
-
-
-def refusals(said: Iterable[Said], *, is_final: bool, is_number: bool, n_meant: int = 0) -> dict[int, str]:
-    """Of each formula that says what a node says, by its place: the key of REFUSALS, or an empty text if it stands.
+def select(
+    prepared: PreparedProblem, located: Sequence[LocatedClaim], rows: Mapping[int, int], matrix: MatchMatrix
+) -> Selection:
+    """Decide which matches of a solution stand: for each formula, the nodes it matches with None or why it is withheld.
 
     Args:
-        said: what bears on the node, of one part of the solution.
-        is_final: the node is a final answer.
-        is_number: the node asks for a number.
-        n_meant: other nodes of its class that the solution does not match. As many claims that contradict this one may
-            be meant for those: who fails at the limit of a formula has not taken the formula back.
+        located: the formulas of the solution.
+        rows: index of the matrix row by the ordinal of a formula; formulas without a row do not count.
+        matrix: the claims of the solution compared with the nodes.
     """
-    told = sorted(said, key=lambda each: each.place)
-    found: dict[int, str] = {}
-    for one in told:
-        if one.is_same and one.is_broken:
-            found.setdefault(one.place[0], "broken_chain")
-    held = [one for one in told if not one.is_broken]
-    for numbers in (True, False):
-        kind = [one for one in held if one.is_number == numbers]
-        if numbers and not is_number and _is_of_another_formula(held):
-            kept = dict.fromkeys((one.place[0] for one in kind if one.is_same), "contradicted")
-        else:
-            is_answer = is_final or (numbers and not is_number)  # a number for a formula is the solution's last of it
-            kept = _of_final(kind, n_meant) if is_answer else _on_the_way(kind, n_meant)
-        for place, refusal in kept.items():
-            if not refusal or found.get(place) != "":
-                found[place] = refusal
-    return found
-
-
-def _is_of_another_formula(held: Sequence[Said]) -> bool:
-    """Whether the last formula of the quantity is another one than the node's: `K = m v^2`, and then `K = 9 J`."""
-    formulas = [one for one in held if one.is_solved and (one.is_same or _is_other(one)) and not one.is_number]
-    return bool(formulas) and not formulas[-1].is_same
-
-
-def _is_other(one: Said) -> bool:
-    return not (one.is_same or one.is_apart or one.is_open)
-
-
-def _of_final(kind: Sequence[Said], n_meant: int) -> dict[int, str]:
-    """The last in a box, else the last that is solved for the quantity, else the last at all, decides.
-
-    What is said in passing, or is a formula that holds approximately, decides only where nothing else does.
-    """
-    same = [one for one in kind if one.is_same]
-    if not same:
-        return {}
-    rivals = _weighty([one for one in kind if one.is_same or _is_other(one)])
-    boxed = [one for one in kind if one.is_boxed and (one.is_solved or one.is_same or _is_other(one))]
-    rivals = boxed or [one for one in rivals if one.is_solved] or rivals
-    last = max((k for k, one in enumerate(rivals) if one.is_same), default=-1)
-    at = rivals[last].place[0] if last >= 0 else -1
-    later = [one for one in rivals[last + 1 :] if _is_other(one) or one.place[0] > at]
-    refusal = ""
-    if _n_distinct(later) > n_meant:
-        refusal = "contradicted"
-    elif _is_one_of_many(same[-1], kind, n_meant):
-        refusal = "one_of_many"
-    return dict.fromkeys((one.place[0] for one in same), refusal)
-
-
-def _weighty(rivals: list[Said]) -> list[Said]:
-    """Rivals without what carries less weight than others of them."""
-    rivals = [one for one in rivals if not one.is_aside] or rivals
-    return [one for one in rivals if one.is_number or not one.is_rough] or rivals
-
-
-def _on_the_way(kind: Sequence[Said], n_meant: int) -> dict[int, str]:
-    """Each that is among the latest of its class and on its subject stands."""
-    found: dict[int, str] = {}
-    for one in kind:
-        if not one.is_same:
-            continue
-        others = [each for each in _after(one, kind) if _is_other(each) and not each.is_aside]
-        is_one_of_many = (
-            _n_distinct(each for each in others if each.is_solved) >= LATEST + n_meant
-            or _n_distinct(others) >= LATEST_OF_CLASS + n_meant
-            or _is_one_of_many(one, kind, n_meant)
+    task, matched = prepared.task, matrix.matched
+    nodes = [node for node in task.references if node.index in matched]
+    numeric = [node.index for node in nodes if node.is_number]
+    assertions = {
+        (k, index): group for k in range(len(matrix.claims)) for index, group in assertions_of(matrix, k, nodes).items()
+    }
+    supported = _supported_nodes(assertions)
+    selection: Selection = {}
+    for node in sorted(nodes, key=lambda node: not node.is_number):
+        with_distances: list[tuple[int, Assertion]] = []
+        for claim in located:
+            k = rows.get(claim.order)
+            for n, assertion in enumerate(assertions[k, node.index] if k is not None else ()):
+                is_support = assertion.stance == Stance.SUPPORTS
+                others = supported.get((k, assertion.statement), set())
+                if is_support or all(_answers_another_part(claim, index, prepared) for index in others):
+                    distance = _distance_to_part(claim.letters, prepared.letters.get(node.index, ""))
+                    with_distances.append((distance, _located_assertion(assertion, claim, n, node, task.context)))
+        withheld = withheld_reasons(
+            nearest_assertions(with_distances),
+            is_final=node.index in prepared.problem.dag.finals,
+            is_number=node.is_number,
+            n_rivals=len(prepared.rivals[node.index] - matched),
         )
-        if found.get(one.place[0]) != "":
-            found[one.place[0]] = "one_of_many" if is_one_of_many else ""
-    return found
+        for assertion in (each for _, each in with_distances if each.stance == Stance.SUPPORTS):
+            reason = withheld.get(assertion.place[0], WithheldReason.OTHER_PART)
+            own = selection.setdefault(assertion.place[0], {})
+            if assertion.is_number and reason is None and not node.is_number:  # withheld wherever the number itself is
+                reason = min((own[index] for index in numeric if index in own), default=None, key=lambda r: r or "")
+            own[node.index] = reason
+    return selection
 
 
-def _is_one_of_many(one: Said, kind: Sequence[Said], n_meant: int) -> bool:
-    """Whether too many formulas of one quantity follow, or too many of which nobody can say what they say."""
-    later = [each for each in _after(one, kind) if not each.is_aside]
-    n_open = _n_distinct(each for each in later if each.is_open)
-    return n_open >= LATEST or _n_distinct(each for each in later if each.is_solved) >= LATEST_ON_SUBJECT + n_meant
+def _supported_nodes(
+    assertions: Mapping[tuple[int, int], Sequence[Assertion]],
+) -> dict[tuple[int | None, Statement], set[int]]:
+    """Map each statement, as (matrix row, statement), to the indices of the nodes that it supports.
 
-
-def _after(one: Said, kind: Sequence[Said]) -> list[Said]:
-    return [each for each in kind if each.place > one.place and not each.is_same]
-
-
-def _n_distinct(said: Iterable[Said]) -> int:
-    return len({each.text for each in said})
-
-
-# Guessable nodes. -----------------------------------------------------------------------------------------------
-
-
-def is_guessable(node: ProblemNode) -> bool:
-    r"""Whether a node can be had by guessing: 0, ±1 or a small number without unit, an inequality, words (C.4).
-
-    `m\ddot x + kx = 0` is none: its other side is a formula, and not one quantity.
-
-    >>> from prism.latex import parse
-    >>> nodes = [ProblemNode(1, "", parse(text)) for text in (r"Q = 0", r"n < 3", r"\theta = \pi/2", r"m a + k x = 0")]
-    >>> [is_guessable(node) for node in nodes]
-    [True, True, True, False]
+    Args:
+        assertions: what each claim asserts of each node, by (matrix row, node index).
     """
-    f = node.formula
-    if node.is_text or f.kind == "inequality":
-        return True
-    if f.kind != "equation":
-        return False
-    return any(
-        _is_small(number) and _is_one_quantity(subject) for subject, number in (f.members, f.members[::-1])
-    )  # fmt: skip
+    supported: dict[tuple[int | None, Statement], set[int]] = {}
+    for (k, index), group in assertions.items():
+        for assertion in group:
+            if assertion.stance == Stance.SUPPORTS:
+                supported.setdefault((k, assertion.statement), set()).add(index)
+    return supported
 
 
-def _is_small(expr: Expr) -> bool:
-    parts = list(walk(expr))
-    return all(part.op in _SMALL for part in parts) and all(
-        abs(part.value.numerator) <= MAX_GUESSED and part.value.denominator <= MAX_GUESSED
-        for part in parts
-        if part.value is not None
+def _answers_another_part(claim: LocatedClaim, index: int, prepared: PreparedProblem) -> bool:
+    """Return True if node `index` answers one part of the problem, and the claim stands in the answer to another."""
+    letter = prepared.letters.get(index, "")
+    return bool(letter and claim.letters) and letter not in claim.letters
+
+
+def _distance_to_part(claim_letters: Sequence[str], letter: str) -> int:
+    """Return 0 for a claim in the answer to part `letter`, 1 for one in text common to all parts, else OUT_OF_SCOPE.
+
+    Also 0 if `letter` is empty: then the node belongs to no single part.
+    """
+    if not letter or letter in claim_letters:
+        return 0
+    return OUT_OF_SCOPE if claim_letters else 1
+
+
+def _located_assertion(
+    assertion: Assertion, claim: LocatedClaim, n: int, node: ReferenceNode, context: Context
+) -> Assertion:
+    """Add to an assertion its place, and if it is boxed, mentioned in passing, or reaches across a refuted link.
+
+    Args:
+        claim: the formula that contains the statement.
+        n: ordinal of the statement within that formula.
+        node: that the assertion is about.
+        context: of the problem.
+    """
+    statement = assertion.statement
+    ends = claim.formula is not None and statement.formula.members[-1:] == claim.formula.members[-1:]
+    is_excused = node.is_number and ends and states_number(statement)
+    return replace(
+        assertion,
+        place=(claim.order, n),
+        is_boxed=claim.located.kind == "boxed",
+        is_in_passing=claim.located.in_passing,
+        is_broken=not is_excused and not is_unbroken(statement, claim.before, context),
     )
 
 
-def _is_one_quantity(expr: Expr) -> bool:
-    """A symbol or one construct of it, as a value at a place or a derivative; nothing that has to be written out."""
-    return bool(symbols(expr)) and expr.op not in _WRITTEN_OUT
+# One node. --------------------------------------------------------------------------------------------------------
 
 
-def entering(dag: ReferenceDag, matched: Collection[int], guessable: Collection[int]) -> frozenset[int]:
-    """The matched nodes without those that were only guessed: a guess counts where a prerequisite of it is achieved.
+def withheld_reasons(
+    assertions: Iterable[Assertion], *, is_final: bool, is_number: bool, n_rivals: int = 0
+) -> dict[int, WithheldReason | None]:
+    """Map each formula that supports a node, by its ordinal, to the reason why it earns nothing, or None if it stands.
 
-    Nodes without prerequisites count as usual. A guess may rest on one that counts, so the nodes are gone through in
-    their order.
+    Args:
+        assertions: all that the solution states about this one node, as `nearest_assertions` selects it.
+        is_final: the node is a final answer.
+        is_number: the node asks for a number.
+        n_rivals: number of other nodes about the same quantity that the solution does not match. So many
+            contradicting statements are tolerated, since each may be a failed attempt at one of those nodes.
+    """
+    ordered = sorted(assertions, key=lambda each: each.place)
+    reasons: dict[int, WithheldReason | None] = {}
+    for each in ordered:
+        if each.stance == Stance.SUPPORTS and each.is_broken:
+            reasons.setdefault(each.place[0], WithheldReason.BROKEN_CHAIN)
+    unbroken = [each for each in ordered if not each.is_broken]
+    for numbers in (True, False):
+        group = [each for each in unbroken if each.is_number == numbers]
+        if numbers and not is_number and _ends_in_another_formula(unbroken):
+            new = _same_reason_for_all(group, WithheldReason.CONTRADICTED)
+        else:
+            is_answer = is_final or (numbers and not is_number)  # a number for a formula is the solution's last of it
+            new = _judge_final_answer(group, n_rivals) if is_answer else _judge_step(group, n_rivals)
+        for place, reason in new.items():
+            if reason is None or place not in reasons or reasons[place] is not None:
+                reasons[place] = reason
+    return reasons
+
+
+def _same_reason_for_all(
+    assertions: Sequence[Assertion], reason: WithheldReason | None
+) -> dict[int, WithheldReason | None]:
+    """Map each formula that supports the node, by its ordinal, to the same reason (None: it stands)."""
+    return dict.fromkeys((each.place[0] for each in assertions if each.stance == Stance.SUPPORTS), reason)
+
+
+def _ends_in_another_formula(assertions: Sequence[Assertion]) -> bool:
+    """Return True if the last formula (not number) that is solved for the node's quantity contradicts the node.
+
+    With the node `K = m v^2 / 2`: a solution whose last formula is `K = m v^2` gets nothing for `K = 9 J`.
+    """
+    formulas = [each for each in assertions if each.is_solved and _is_decisive(each) and not each.is_number]
+    return bool(formulas) and formulas[-1].stance != Stance.SUPPORTS
+
+
+def _is_decisive(assertion: Assertion) -> bool:
+    """Return True if an assertion supports or contradicts the node."""
+    return assertion.stance in (Stance.SUPPORTS, Stance.CONTRADICTS)
+
+
+def _judge_final_answer(group: Sequence[Assertion], n_rivals: int) -> dict[int, WithheldReason | None]:
+    """Map each formula that supports a final answer, by its ordinal, to why it earns nothing; None if it stands.
+
+    CONTRADICTED if more than `n_rivals` distinct contradicting statements follow the last supporting one. Only
+    statements in boxes decide if there are any, else only those solved for the quantity, else all; statements in
+    passing and approximate formulas decide only where there is nothing else. ONE_OF_MANY as for `_is_one_of_many`.
+    """
+    supporting = [each for each in group if each.stance == Stance.SUPPORTS]
+    if not supporting:
+        return {}
+    boxed = [each for each in group if each.is_boxed and (each.is_solved or _is_decisive(each))]
+    rest = _without_asides([each for each in group if _is_decisive(each)])
+    deciding = boxed or [each for each in rest if each.is_solved] or rest
+    last = max((k for k, each in enumerate(deciding) if each.stance == Stance.SUPPORTS), default=-1)
+    at = deciding[last].place[0] if last >= 0 else -1
+    later = [each for each in deciding[last + 1 :] if each.stance == Stance.CONTRADICTS or each.place[0] > at]
+    reason = None
+    if _n_distinct_statements(later) > n_rivals:
+        reason = WithheldReason.CONTRADICTED
+    elif _is_one_of_many(supporting[-1], group, n_rivals):
+        reason = WithheldReason.ONE_OF_MANY
+    return _same_reason_for_all(group, reason)
+
+
+def _without_asides(assertions: list[Assertion]) -> list[Assertion]:
+    """Drop statements made in passing, unless all are; then drop approximate formulas, unless all are."""
+    assertions = [each for each in assertions if not each.is_in_passing] or assertions
+    return [each for each in assertions if each.is_number or not each.is_approximate] or assertions
+
+
+def _judge_step(group: Sequence[Assertion], n_rivals: int) -> dict[int, WithheldReason | None]:
+    """Map each formula that supports an intermediate node, by its ordinal, to ONE_OF_MANY, or to None if it stands.
+
+    ONE_OF_MANY if too many distinct contradicting statements follow it: LATEST + n_rivals that are solved for the
+    node's quantity, or LATEST_OF_CLASS + n_rivals in all; or as for `_is_one_of_many`.
+    """
+    reasons: dict[int, WithheldReason | None] = {}
+    for each in group:
+        if each.stance != Stance.SUPPORTS:
+            continue
+        contradicting = [
+            other
+            for other in _later_assertions(each, group)
+            if other.stance == Stance.CONTRADICTS and not other.is_in_passing
+        ]
+        is_one_of_many = (
+            _n_distinct_statements(other for other in contradicting if other.is_solved) >= LATEST + n_rivals
+            or _n_distinct_statements(contradicting) >= LATEST_OF_CLASS + n_rivals
+            or _is_one_of_many(each, group, n_rivals)
+        )
+        place = each.place[0]
+        if place not in reasons or reasons[place] is not None:  # a formula stands if one of its statements does
+            reasons[place] = WithheldReason.ONE_OF_MANY if is_one_of_many else None
+    return reasons
+
+
+def _is_one_of_many(assertion: Assertion, group: Sequence[Assertion], n_rivals: int) -> bool:
+    """Return True if too many distinct statements that do not support the node follow one that does.
+
+    Too many are LATEST undecided ones, or LATEST_ON_SUBJECT + n_rivals that are solved for the node's quantity.
+    """
+    later = [each for each in _later_assertions(assertion, group) if not each.is_in_passing]
+    n_unknown = _n_distinct_statements(each for each in later if each.stance == Stance.UNKNOWN)
+    return (
+        n_unknown >= LATEST
+        or _n_distinct_statements(each for each in later if each.is_solved) >= LATEST_ON_SUBJECT + n_rivals
+    )
+
+
+def _later_assertions(assertion: Assertion, group: Sequence[Assertion]) -> list[Assertion]:
+    """Return the assertions of `group` that stand later in the text than `assertion` and do not support the node."""
+    return [each for each in group if each.place > assertion.place and each.stance != Stance.SUPPORTS]
+
+
+def _n_distinct_statements(assertions: Iterable[Assertion]) -> int:
+    """Count the statements of assertions that differ as formulas: a repetition counts once."""
+    return len({str(each.statement.formula) for each in assertions})
+
+
+def nearest_assertions(with_distances: Iterable[tuple[int, Assertion]]) -> list[Assertion]:
+    """Return the assertions on a node that count: those in the answer to its part, else those in common text.
+
+    Numbers and formulas are selected separately. Common text counts only if no statement in the part itself supports
+    or contradicts the node or is undecided, so that a solution cannot state one answer there and another here.
+
+    Args:
+        with_distances: assertions, each after the distance of its text from the part that the node answers: 0 in the
+            part itself, 1 in text common to all parts, OUT_OF_SCOPE in another part, where assertions never count.
+    """
+    assertions = list(with_distances)
+    nearest: list[Assertion] = []
+    for numbers in (True, False):
+        group = [
+            (distance, each) for distance, each in assertions if each.is_number == numbers and distance < OUT_OF_SCOPE
+        ]
+        closest = min((distance for distance, each in group if each.stance != Stance.NEUTRAL), default=0)
+        nearest += [each for distance, each in group if distance == closest]
+    return nearest
+
+
+# Guesses. ---------------------------------------------------------------------------------------------------------
+
+
+def without_guesses(dag: ReferenceDag, matched: Collection[int], guessable: Collection[int]) -> frozenset[int]:
+    """Return the matched nodes without mere guesses: a guessable node counts only if a prerequisite of it is achieved.
+
+    A prerequisite is achieved if a node that counts is it or follows from it. Guessable nodes without prerequisites
+    count too. Nodes are visited in index order, since one guessable node may rest on another that counts.
 
     >>> from prism.problem.dag import Node, reference_dag
     >>> dag = reference_dag([Node(1), Node(2, prerequisites=(1,)), Node(3, prerequisites=(2,), is_final=True)])
-    >>> sorted(entering(dag, {2, 3}, {2, 3})), sorted(entering(dag, {1, 2, 3}, {2, 3}))
+    >>> sorted(without_guesses(dag, {2, 3}, {2, 3})), sorted(without_guesses(dag, {1, 2, 3}, {2, 3}))
     ([], [1, 2, 3])
     """
     prerequisites = {node.index: node.prerequisites for node in dag.nodes}
-    kept = {index for index in matched if index not in guessable or not prerequisites[index]}
-    for index in sorted(set(matched) - kept):
-        if not ancestor_closure(dag, kept).isdisjoint(prerequisites[index]):
-            kept.add(index)
-    return frozenset(kept)
-
-
-# Parts. ---------------------------------------------------------------------------------------------------------
-
-OUT_OF_SCOPE = 9  # a level that is never looked at
-
-
-def in_scope(said: Iterable[tuple[int, Said]]) -> list[Said]:
-    """Of statements at levels of nearness, numbers and formulas apart, those of the nearest level that has any.
-
-    So what is common to all parts counts for one only on subjects on which the part itself says nothing: neither
-    swapped answers nor a last line of guesses earns both.
-    """
-    told = list(said)
-    found: list[Said] = []
-    for numbers in (True, False):
-        kind = [(level, one) for level, one in told if one.is_number == numbers and level < OUT_OF_SCOPE]
-        nearest = min((level for level, one in kind if not one.is_apart), default=0)
-        found += [one for level, one in kind if level == nearest]
-    return found
+    counted = {index for index in matched if index not in guessable or not prerequisites[index]}
+    for index in sorted(set(matched) - counted):
+        if not ancestor_closure(dag, counted).isdisjoint(prerequisites[index]):
+            counted.add(index)
+    return frozenset(counted)

@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from prism.latex.extraction.pipeline import LeftOut as LeftOut
     from prism.latex.extraction.pipeline import LocatedFormula as LocatedFormula
     from prism.latex.extraction.pipeline import extract as extract
-    from prism.latex.extraction.solution_text import Solution as Solution
-    from prism.latex.extraction.solution_text import SolutionText as SolutionText
-    from prism.latex.extraction.solution_text import solution_text as solution_text
+    from prism.latex.extraction.solution_input import Solution as Solution
+    from prism.latex.extraction.solution_input import SolutionText as SolutionText
+    from prism.latex.extraction.solution_input import solution_text as solution_text
     from prism.latex.parsing.parser import parse as parse
     from prism.latex.words import one_line as one_line
     from prism.latex.writing.writer import write as write
 
 _MODULES = {
-    **dict.fromkeys(("Solution", "SolutionText", "solution_text"), "extraction.solution_text"),
+    **dict.fromkeys(("Solution", "SolutionText", "solution_text"), "extraction.solution_input"),
     **dict.fromkeys(("Extraction", "LeftOut", "LocatedFormula", "extract"), "extraction.pipeline"),
     "one_line": "words",
     "parse": "parsing.parser",
@@ -32,7 +32,7 @@ __all__ = sorted(_MODULES)
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name from its module on first use (PEP 562)."""
+    """Import a public name from its module on first use (PEP 562); raise an AttributeError for other names."""
     if name not in _MODULES:
         raise AttributeError(f"module 'prism.latex' has no attribute {name!r}")
     value = getattr(import_module(f"prism.latex.{_MODULES[name]}"), name)

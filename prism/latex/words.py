@@ -1,8 +1,8 @@
-r"""What the words beside and inside a formula are: prose, labels or units.
+r"""Words beside and inside a formula: which are prose, which are labels, which are units.
 
 `parse` reads `5\text{ m}` and `v_{\text{out}}`, and must never see `\text{since}`. Which of the two a word is has to
 be known before rows are cut, for prose cuts a row and a unit does not. Units of prose, as in `$T = 242$ s`, come back
-here as LaTeX; whether a unit exists and what it is worth is decided far below, by `prism.physics.units`.
+here as LaTeX; `prism.physics.units` decides much later whether a unit exists and what its value is.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from prism.resources import resource
 
 
 def one_line(text: str) -> str:
-    """Text without line breaks and repeated blanks, for people."""
+    """Join the lines of a text by single blanks, for messages to people."""
     return " ".join(text.split())
 
 
 def word_set(names: str) -> frozenset[str]:
-    """The names of a table that is written as one string."""
+    """Split words separated by blanks into a set."""
     return frozenset(names.split())
 
 
@@ -78,11 +78,11 @@ _DEGREES_AFTER = re.compile(  # `56.4$ $^\circ$C`
     r"[ ~]?\$\s*\^\s*(?:\{\s*\\circ\s*\}|\\circ)\s*\$[ ~]?([CF])(?![A-Za-z0-9'])"
 )
 _SCALE_AFTER = re.compile(r"[ ~]?([CF])(?![A-Za-z0-9_^'])")
-_MORE_WORDS = 3  # units that may follow the first one; `W m^-2 K^-4 s` has three
-_NOT_MORE = frozenset((*LONG_UNITS, "us", "bar", "h"))  # behind a unit these are words: `2 m bar`
+_MAX_MORE_UNITS = 3  # units that may follow the first one; `W m^-2 K^-4 s` has three
+_NEVER_SECOND_UNIT = frozenset((*LONG_UNITS, "us", "bar", "h"))  # behind a unit these are words: `2 m bar`
 _PREFIX = re.compile("^(?:atto|femto|pico|nano|micro|milli|centi|deci|deca|deka|hecto|kilo|mega|giga|tera|peta|exa)")
-_SEVERAL, _MOST_WORDS = 2, 8  # of a unit that is written out
-_LETTER_OR_UNIT = frozenset("ACFHLSTu")  # alone these are units only before a stop: `$n = 2$ A charge ...`
+_MIN_WORDS, _MAX_WORDS = 2, 8  # of a unit that is written out
+_LETTERS_OR_UNITS = frozenset("ACFHLSTu")  # alone these are units only before a stop: `$n = 2$ A charge ...`
 _WORD = re.compile(r"[^\s~]+")
 _RAISED = re.compile("⁻?[¹²³]")
 _RAISED_DIGITS = str.maketrans("¹²³⁻", "123-")
@@ -94,41 +94,46 @@ _BETWEEN_UNITS = word_set("per square cubic squared cubed of a")
 
 @cache
 def _words_of_units() -> frozenset[str]:
-    """Every word of a name in the table of units, in singular and plural; the letters of symbols are not among them."""
+    """Return every word of the names in the table of units, singular and plural, in lower case."""
     table = tomllib.loads(resource("constants/units.toml").read_text(encoding="utf-8"))["unit"]
     words = {word.lower() for row in table for name in row.get("words", ()) for word in name.split()}
     return frozenset(word + ending for word in words for ending in ("", "s")) - {"ss"}
 
 
-def is_written_out(words: Sequence[str]) -> bool:
-    r"""Whether several words are a unit that is written out, as in `5\text{ light years}`.
+def is_written_out_unit(words: Sequence[str]) -> bool:
+    r"""Return True if several words are a unit that is written out, as in `5\text{ light years}`.
 
-    >>> is_written_out("meters per second squared".split()), is_written_out("per second".split())
+    >>> is_written_out_unit("meters per second squared".split()), is_written_out_unit("per second".split())
     (True, True)
-    >>> is_written_out("of the second".split()), is_written_out(["a", "second"])
+    >>> is_written_out_unit("of the second".split()), is_written_out_unit(["a", "second"])
     (False, False)
     """
-    if len(words) < _SEVERAL or words[0] in ("of", "a", "squared", "cubed") or len(words) > _MOST_WORDS:
+    if len(words) < _MIN_WORDS or words[0] in ("of", "a", "squared", "cubed") or len(words) > _MAX_WORDS:
         return False
     lower = [word.lower() for word in words]
     known = _words_of_units()
-    if not all(word in _BETWEEN_UNITS or word in known or _without_prefix(word) in known for word in lower):
+    if not all(word in _BETWEEN_UNITS or word in known or _strip_prefix(word) in known for word in lower):
         return False
     return lower[-1] not in ("per", "of", "a", "square", "cubic")
 
 
-def _without_prefix(word: str) -> str:
+def _strip_prefix(word: str) -> str:
+    """Drop a metric prefix, `kilo` or `micro`, from the front of a word."""
     return _PREFIX.sub("", word)
 
 
 def text_kind(content: str, before: str = "", after: str = "") -> str:
-    r"""What `\text{...}` is between items of these kinds: `prose`, or `other` for an operand or a unit."""
+    r"""Classify the content of `\text{...}`: `prose`, or `other` for a symbol or a unit.
+
+    Args:
+        before, after: kinds of the neighbouring items; `relation` and `operator` make a text of several words `other`.
+    """
     words = content.replace("~", " ").replace("\\,", " ").split()
     if not content.strip(" ~.,;:()\\"):
         return "prose"
     if all(UNIT_EXPRESSION.fullmatch(word.rstrip(".,;")) for word in words):
         return "other"
-    if is_written_out([word for part in words for word in part.rstrip(".,;").split("-")]):
+    if is_written_out_unit([word for part in words for word in part.rstrip(".,;").split("-")]):
         return "other"
     lower = [word.strip("(),;").lower() for word in words]
     if ":" in content or is_label(content) or words[0][0] == "(" or CONNECTIVES.intersection((lower[0], lower[-1])):
@@ -139,12 +144,16 @@ def text_kind(content: str, before: str = "", after: str = "") -> str:
 
 
 def is_label(content: str) -> bool:
-    """Whether words only number or announce what follows, as `(a)`, `Part 2:` and `Answer:` do."""
+    """Return True if words only number or announce the formula behind them, as `(a)`, `Part 2:` and `Answer:` do."""
     return _LABEL.fullmatch(content.strip()) is not None
 
 
 def end_of_units(text: str, start: int, end: int) -> int:
-    r"""Where the units of `5 \text{ m and }` end, if words follow them; else 0."""
+    r"""Return the offset behind the units that begin `5 \text{ m and }` if other words follow them; else 0.
+
+    Args:
+        start, end: offsets of the content of the text command.
+    """
     last = 0
     for word in _WORD.finditer(text, start, end):
         name = word.group().rstrip(".,;")
@@ -155,40 +164,49 @@ def end_of_units(text: str, start: int, end: int) -> int:
 
 
 def unit_after(text: str, start: int) -> tuple[str, int]:
-    """The unit that stands in prose from `start` on, as LaTeX, and where it ends; nothing if there is none."""
+    """Return the unit in prose at an offset as LaTeX, and its end; an empty text and the same offset if none."""
     if degrees := _DEGREES_AFTER.match(text, start):
         return rf"^{{\circ}}\mathrm{{{degrees[1]}}}", degrees.end()
     after = _UNIT_AFTER.match(text, start)
     if not after:
         return "", start
     word = after.group().removeprefix("\\,").strip(" ~\\")
-    if _is_article(text, word, after.end()):
+    if _is_article_or_name(text, word, after.end()):
         return "", start
-    word, end = _with_power(text, word, after.end())
-    for _ in range(_MORE_WORDS):  # `N m` is no N
+    word, end = _append_power(text, word, after.end())
+    for _ in range(_MAX_MORE_UNITS):  # `N m` is no N
         more = _MORE_UNIT.match(text, end)
         name = more.group().removeprefix("\\,").strip(" ~\\") if more else ""
-        if more is None or name in _NOT_MORE or word in LONG_UNITS or _is_article(text, name, more.end()):
+        if (
+            more is None
+            or name in _NEVER_SECOND_UNIT
+            or word in LONG_UNITS
+            or _is_article_or_name(text, name, more.end())
+        ):
             break
-        name, end = _with_power(text, name, more.end())
+        name, end = _append_power(text, name, more.end())
         word = f"{word} {name}"
     return unit_latex(word), end
 
 
-def scale_after(text: str, start: int) -> tuple[str, int]:
-    r"""The scale behind degrees in a formula of their own, as in `$43.3\ ^\circ$C`; where it ends."""
+def temperature_scale_after(text: str, start: int) -> tuple[str, int]:
+    r"""Return the letter behind the degrees of `$43.3\ ^\circ$C` as LaTeX, and its end; empty and `start` if none.
+
+    Args:
+        start: offset behind the formula.
+    """
     after = _SCALE_AFTER.match(text, start)
     return (rf"\mathrm{{{after[1]}}}", after.end()) if after else ("", start)
 
 
-def _is_article(text: str, word: str, end: int) -> bool:
-    """Whether a letter that may be a unit begins the next sentence, or names something."""
+def _is_article_or_name(text: str, word: str, end: int) -> bool:
+    """Return True if a one-letter word is rather an article or a name than a unit: no punctuation stands at `end`."""
     follows = text[end : end + 1]
-    return word in _LETTER_OR_UNIT and follows != "" and follows not in ".,;:)\n"
+    return word in _LETTERS_OR_UNITS and follows != "" and follows not in ".,;:)\n"
 
 
-def _with_power(text: str, word: str, end: int) -> tuple[str, int]:
-    """A unit with the power that stands behind it in a formula of its own."""
+def _append_power(text: str, word: str, end: int) -> tuple[str, int]:
+    """Return a unit with the power behind it in its own formula, `N/m$^2$`, and the end; unchanged if there is none."""
     power = _POWER_AFTER.match(text, end)
     if power is None:
         return word, end
@@ -196,7 +214,7 @@ def _with_power(text: str, word: str, end: int) -> tuple[str, int]:
 
 
 def unit_latex(word: str) -> str:
-    r"""A unit as it stands in prose, in LaTeX: by its symbol, with powers as `^{-1}`.
+    r"""Convert a unit as it stands in prose to LaTeX: by its symbol, with powers as `^{-1}`.
 
     >>> print(unit_latex("kg·m⁻³"), unit_latex("meters"), unit_latex("°C"))
     \,\unit{kg·m^{-3}} \,\unit{m} ^{\circ}\mathrm{C}

@@ -1,9 +1,11 @@
-r"""What the problem gives: symbols with their kinds and domains, values, and definitions.
+r"""The problem's context: symbols with their kinds and domains, given values, and definitions.
 
 A `Context` is plain data with one spelling for every name: keys go through the parser, so `\theta`, `{\theta}`
 and `\bar{c}` against `\bar c` cannot come apart from the formulas. Everything an author can get wrong is found at
-once. Refused: a registry of known symbols (`k` is Coulomb's constant in one problem and a spring in the next; only
-the problem knows), and warnings inside a context: what cannot be used is a fault.
+once.
+
+Refused: a registry of known symbols (`k` is Coulomb's constant in one problem and a spring in the next; only the
+problem knows), and warnings inside a context: what cannot be used is a fault.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from functools import lru_cache
 from prism.algebra.expr import Expr, Formula, canonical, substitute, symbol, symbols, walk
 from prism.errors import DataFileError, LatexSyntaxError, PrismError
 from prism.latex import parse as parse_latex
-from prism.physics.units import Quantity, Reading, constant_table, quantity_expr, read_quantity
+from prism.physics.constants import Reading, constant_table
+from prism.physics.quantities import Quantity, quantity_as_expr, read_quantity
 
 SYMBOL_KINDS = {
     "positive": "a positive real number; what every undeclared symbol is",
@@ -39,13 +42,13 @@ _CONTEXT_KEYS = ("symbols", "givens", "definitions")
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """What the problem says of one symbol.
+    """What the problem declares about one symbol.
 
     Attributes:
         kind: key of `SYMBOL_KINDS`.
-        domain: lowest and highest value to sample, both finite, or None for the usual range of its kind.
-        is_sign_free: its sign is a convention; a student may flip it, in all formulas or in none.
-        constant: of a constant of nature which one it is, as the table calls it; empty leaves all that have the letter.
+        domain: lowest and highest value to draw, both finite, or None for the usual range of the kind.
+        is_sign_free: the sign is a convention: a student may flip it, in all formulas or in none.
+        constant: name in the table of the constant that the symbol is; empty leaves all constants that have the letter.
     """
 
     kind: str = _DEFAULT_KIND
@@ -56,7 +59,7 @@ class Declaration:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What is known before the first formula is compared. `Context()` knows nothing: all symbols are positive.
+    """What a problem declares about its symbols: kinds, given values, definitions. `Context()` declares nothing.
 
     The dictionaries are never changed after construction.
 
@@ -75,32 +78,33 @@ class Context:
     digest: str = field(init=False, default="")
 
     def __post_init__(self) -> None:
-        """Names that the context itself mentions are declared; the digest follows the content."""
+        """Add names that the context itself mentions to the declared ones, and compute the digest."""
         own = symbols(*(member for formula in self.definitions for member in formula.members))
         object.__setattr__(self, "declared", frozenset((*self.declared, *own, *self.symbols, *self.givens)))
         object.__setattr__(self, "digest", _digest(self))
 
     def __hash__(self) -> int:
-        return hash(self.digest)  # it stands in the key of every cache
+        """Return a hash of the digest."""
+        return hash(self.digest)  # contexts are part of cache keys
 
     @property
     def words(self) -> frozenset[str]:
-        """Declared names of several letters, such as `Bi`: the parser reads each as one symbol."""
+        """Return the declared names of several letters, such as `Bi`; the parser has to read each as one symbol."""
         return frozenset(name for name in self.declared if len(name) > 1 and name.isalpha())
 
     @property
     def dotted(self) -> frozenset[str]:
-        r"""Declared flows such as `\dot{m}`, which are read as one symbol."""
+        r"""Return the declared names with a dot, such as `\dot{m}`, which are symbols here and no derivatives."""
         return frozenset(name for name in (*self.symbols, *self.givens) if name.startswith(r"\dot{"))
 
     @property
     def kinds(self) -> dict[str, str]:
-        """Kind of each declared symbol, by name; every other symbol is positive."""
-        return {name: said.kind for name, said in self.symbols.items()}
+        """Return the kind of each declared symbol by name."""
+        return {name: declaration.kind for name, declaration in self.symbols.items()}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, object]) -> Context:
-        r"""Context of `symbols`, `givens` and `definitions`, all optional.
+        r"""Build a context from a mapping with `symbols`, `givens` and `definitions`, all optional.
 
         A symbol is a kind (`"x": "real"`) or a table (`"x": {"kind": "real", "domain": [-1, 1], "sign": "free"}`).
 
@@ -124,7 +128,7 @@ class Context:
 
 
 def parse(latex: str, *, context: Context | None = None) -> Formula:
-    r"""Read one formula, as the problem would: names of several letters that it declares are one symbol.
+    """Parse one formula; names of several letters that the context declares are read as one symbol.
 
     Errors:
         LatexSyntaxError: what is not read, with its position; nothing is dropped in silence.
@@ -140,7 +144,7 @@ def parse(latex: str, *, context: Context | None = None) -> Formula:
 
 
 def _with_words_as_factors(written: Formula, words: frozenset[str]) -> Formula:
-    r"""A declared `\mathrm{Re}` is a symbol, so that `Re (f/0.3)^4` is a product and no real part."""
+    """Replace calls of declared words in a formula by products: if `Re` is declared, `Re (f/0.3)^4` is no real part."""
     if written.parts:
         return replace(written, parts=tuple(_with_words_as_factors(part, words) for part in written.parts))
     if not any(node.op == "apply" and node.name in words for member in written.members for node in walk(member)):
@@ -149,7 +153,7 @@ def _with_words_as_factors(written: Formula, words: frozenset[str]) -> Formula:
 
 
 def _word_as_factor(node: Expr, words: frozenset[str]) -> Expr:
-    """One node, and what is below it: the parser's depth limit bounds the recursion."""
+    """Replace calls of the declared `words` by products in one expression; see `_with_words_as_factors`."""
     args = tuple(_word_as_factor(arg, words) for arg in node.args)
     called, power = (node.args[0], args[1:]) if node.op == "pow" else (node, ())
     if called.op == "apply" and called.name in words and len(called.args) == 1:
@@ -159,7 +163,7 @@ def _word_as_factor(node: Expr, words: frozenset[str]) -> Expr:
 
 
 def _with_dots_as_names(written: Formula, dotted: frozenset[str]) -> Formula:
-    r"""A flow `\dot m` that the problem declares is a quantity of its own, and no derivative of a mass."""
+    r"""Replace derivatives written with a dot by symbols in a formula, where such a name (`\dot{m}`) is in `dotted`."""
     if written.parts:
         return replace(written, parts=tuple(_with_dots_as_names(part, dotted) for part in written.parts))
     found = {
@@ -174,25 +178,25 @@ def _with_dots_as_names(written: Formula, dotted: frozenset[str]) -> Formula:
 
 
 def _dotted_name(node: Expr) -> str:
-    """The name of a first derivative by time as a quantity of its own; empty for anything else."""
+    r"""Return the name `\dot{x}` if a node is the first derivative of x by time; empty for anything else."""
     is_rate = node.op == "derivative" and node.name == "1" and node.args[1:] == (symbol("t"),)
     return rf"\dot{{{node.args[0].name}}}" if is_rate and node.args[0].op == "sym" else ""
 
 
 def kind_of(context: Context, name: str) -> str:
-    """Kind of a symbol; `positive` if the problem says nothing."""
+    """Return the declared kind of a symbol; `positive` if the problem does not declare it."""
     declaration = context.symbols.get(name)
     return declaration.kind if declaration else _DEFAULT_KIND
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What a symbol is given to be.
+    """The given value of a symbol.
 
     Attributes:
         text: as the author wrote it.
-        quantity: in coherent SI.
-        expr: the same as number times base units.
+        quantity: in coherent SI units.
+        expr: the same as a number times base units.
     """
 
     text: str
@@ -201,18 +205,18 @@ class Value:
 
 
 @lru_cache(maxsize=256)
-def values_of(context: Context) -> Mapping[str, Value]:
-    """The values of a problem by name. The dictionary is never changed."""
-    return {name: Value(text, read_quantity(text), quantity_expr(text)) for name, text in context.givens.items()}
+def given_values(context: Context) -> Mapping[str, Value]:
+    """Return the given values of a problem by symbol, parsed; the mapping is never changed."""
+    return {name: Value(text, read_quantity(text), quantity_as_expr(text)) for name, text in context.givens.items()}
 
 
 def may_be_constant(context: Context, name: str) -> bool:
-    """Whether a symbol may be read as a constant of nature: not the problem's own, or declared a constant."""
+    """Return True if a symbol may be read as a constant of nature: undeclared, or declared as a constant."""
     return name not in context.declared or kind_of(context, name) == "constant"
 
 
-def readings_of(context: Context, name: str) -> tuple[Reading, ...]:
-    """What a letter may stand for as a constant of nature: where the problem says which one, only that."""
+def constant_readings(context: Context, name: str) -> tuple[Reading, ...]:
+    """Return the constants of nature that a symbol may stand for; only the declared one if the problem names it."""
     declaration = context.symbols.get(name)
     readings = constant_table().readings(name)
     if declaration is None or not declaration.constant:
@@ -221,16 +225,16 @@ def readings_of(context: Context, name: str) -> tuple[Reading, ...]:
 
 
 def _digest(context: Context) -> str:
-    """Digest of the content, whatever order and spelling the author chose."""
+    """Return the sha256 of a context's content, whatever order and spelling its author used."""
     content = {
         "symbols": {
             name: [
-                said.kind,
-                list(said.domain) if said.domain else None,
-                said.is_sign_free,
-                *([said.constant] if said.constant else []),
+                declared.kind,
+                list(declared.domain) if declared.domain else None,
+                declared.is_sign_free,
+                *([declared.constant] if declared.constant else []),
             ]
-            for name, said in context.symbols.items()
+            for name, declared in context.symbols.items()
         },
         "givens": context.givens,
         "definitions": [[canonical(member) for member in formula.members] for formula in context.definitions],
@@ -242,23 +246,29 @@ def _digest(context: Context) -> str:
 # Reading and checking -----------------------------------------------------------------------------------------
 
 
-def syntax_fault(error: LatexSyntaxError) -> str:
-    """The parser's reason in one line, without the caret that a list of faults has no room for."""
+def describe_syntax_error(error: LatexSyntaxError) -> str:
+    """Describe a LaTeX syntax error in one line."""
     expected = f"; expected {' or '.join(error.expected)}" if error.expected else ""
     return f"`{error.latex}` does not parse: {error.found}, at character {error.position + 1}{expected}"
 
 
-def _entries(table: object, where: str, faults: list[str]) -> dict[str, tuple[str, object]]:
-    """Entries of a table by the parser's name of their key, with the key as written."""
+def _read_entries(table: object, where: str, faults: list[str]) -> dict[str, tuple[str, object]]:
+    """Map the names of a table's keys, as the parser spells them, to (key as written, value).
+
+    Args:
+        table: a mapping; anything else is a fault.
+        where: words that name the table in a fault.
+        faults: collects what is wrong; such entries are left out.
+    """
     if not isinstance(table, Mapping):
-        faults.append(f"{where}: {_named(table)} is no table of names; write name = value")
+        faults.append(f"{where}: {_quote_value(table)} is no table of names; write name = value")
         return {}
     entries: dict[str, tuple[str, object]] = {}
     for key, value in table.items():
         try:
-            name = _symbol_name(str(key))
+            name = _parse_symbol_name(str(key))
         except LatexSyntaxError as error:
-            faults.append(f"{where}, {key}: {syntax_fault(error)}")
+            faults.append(f"{where}, {key}: {describe_syntax_error(error)}")
             continue
         if name is None:
             faults.append(f"{where}, {key}: is no single symbol")
@@ -269,8 +279,8 @@ def _entries(table: object, where: str, faults: list[str]) -> dict[str, tuple[st
     return entries
 
 
-def _symbol_name(latex: str) -> str | None:
-    """Name of the one symbol that this LaTeX is, or None."""
+def _parse_symbol_name(latex: str) -> str | None:
+    """Return the name of a symbol written in LaTeX; None if the text is no single symbol."""
     parsed = parse_latex(latex)
     root: Expr | None = parsed.members[0] if parsed.kind == "expression" else None
     if root is None:
@@ -279,22 +289,23 @@ def _symbol_name(latex: str) -> str | None:
 
 
 def _read_symbols(table: object, faults: list[str]) -> dict[str, Declaration]:
+    """Read the declarations of a table by symbol; what is wrong is added to `faults`."""
     declarations = {}
-    for name, (key, value) in _entries(table, "symbols", faults).items():
+    for name, (key, value) in _read_entries(table, "symbols", faults).items():
         where = f"symbols, {key}"
-        said: object = {"kind": value} if isinstance(value, str) else value
-        if not isinstance(said, Mapping):
-            faults.append(f"{where}: {_named(value)} is no kind; kinds are {', '.join(SYMBOL_KINDS)}")
+        entry: object = {"kind": value} if isinstance(value, str) else value
+        if not isinstance(entry, Mapping):
+            faults.append(f"{where}: {_quote_value(value)} is no kind; kinds are {', '.join(SYMBOL_KINDS)}")
             continue
         faults += [
             f"{where}, {other}: unknown key; keys are {', '.join(_SYMBOL_KEYS)}"
-            for other in said
+            for other in entry
             if other not in _SYMBOL_KEYS
         ]
-        domain = _read_domain(said.get("domain"), where, faults)
-        kind = said.get("kind", "real" if domain and domain[0] < 0 else _DEFAULT_KIND)
+        domain = _read_domain(entry.get("domain"), where, faults)
+        kind = entry.get("kind", "real" if domain and domain[0] < 0 else _DEFAULT_KIND)
         if not isinstance(kind, str) or kind not in SYMBOL_KINDS:
-            faults.append(f"{where}: unknown kind {_named(kind)}; kinds are {', '.join(SYMBOL_KINDS)}")
+            faults.append(f"{where}: unknown kind {_quote_value(kind)}; kinds are {', '.join(SYMBOL_KINDS)}")
             continue
         if domain and (
             kind not in _BOUNDED_KINDS
@@ -302,34 +313,41 @@ def _read_symbols(table: object, faults: list[str]) -> dict[str, Declaration]:
             or (kind == "negative" and domain[1] > 0)
         ):
             faults.append(f"{where}, domain: [{domain[0]:g}, {domain[1]:g}] does not fit the kind {kind}")
-        sign = said.get("sign")
+        sign = entry.get("sign")
         if sign not in (None, "free"):
-            faults.append(f"{where}, sign: {_named(sign)} is unknown; the only value is free")
+            faults.append(f"{where}, sign: {_quote_value(sign)} is unknown; the only value is free")
         declarations[name] = Declaration(kind, domain, sign == "free")
     return declarations
 
 
 def _read_domain(value: object, where: str, faults: list[str]) -> tuple[float, float] | None:
+    """Read a domain as (lowest, highest); None if `value` is None, or if it is wrong, which is added to `faults`.
+
+    Args:
+        where: words that name the entry in a fault.
+    """
     if value is None:
         return None
     if isinstance(value, list | tuple) and len(value) == 2 and all(_is_number(bound) for bound in value):
         low, high = float(value[0]), float(value[1])
         if math.isfinite(low) and math.isfinite(high) and low < high:
             return low, high
-    faults.append(f"{where}, domain: {_named(value)} is no pair of finite numbers, the lower one first")
+    faults.append(f"{where}, domain: {_quote_value(value)} is no pair of finite numbers, the lower one first")
     return None
 
 
 def _is_number(value: object) -> bool:
+    """Return True for an int or a float that is no bool."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _read_givens(table: object, faults: list[str]) -> dict[str, str]:
+    """Read given values as text by symbol; those that are no quantity are left out and added to `faults`."""
     givens = {}
-    for name, (key, value) in _entries(table, "givens", faults).items():
+    for name, (key, value) in _read_entries(table, "givens", faults).items():
         text = str(value) if _is_number(value) else value
         if not isinstance(text, str):
-            faults.append(f"givens, {key}: {_named(value)} is no value; write it as text, e.g. '2.00 kg'")
+            faults.append(f"givens, {key}: {_quote_value(value)} is no value; write it as text, e.g. '2.00 kg'")
             continue
         try:
             read_quantity(text)
@@ -341,19 +359,20 @@ def _read_givens(table: object, faults: list[str]) -> dict[str, str]:
 
 
 def _read_definitions(items: object, faults: list[str]) -> tuple[Formula, ...]:
+    """Read a list of equations in LaTeX; those that do not parse, or are no equation, are added to `faults`."""
     if not isinstance(items, list | tuple):
-        faults.append(f"definitions: {_named(items)} is no list of equations")
+        faults.append(f"definitions: {_quote_value(items)} is no list of equations")
         return ()
     definitions = []
     for place, item in enumerate(items, start=1):
         where = f"definitions, entry {place}"
         if not isinstance(item, str):
-            faults.append(f"{where}: {_named(item)} is no LaTeX text")
+            faults.append(f"{where}: {_quote_value(item)} is no LaTeX text")
             continue
         try:
             parsed = parse_latex(item)
         except LatexSyntaxError as error:
-            faults.append(f"{where}: {syntax_fault(error)}")
+            faults.append(f"{where}: {describe_syntax_error(error)}")
             continue
         if parsed.kind != "equation":
             faults.append(f"{where}: `{item}` is no equation; write symbol = expression")
@@ -362,7 +381,11 @@ def _read_definitions(items: object, faults: list[str]) -> tuple[Formula, ...]:
     return tuple(definitions)
 
 
-def _named(value: object) -> str:
-    """A wrong value as a reader recognises it, shortened."""
+def _quote_value(value: object) -> str:
+    """Return a value as JSON, cut to 60 characters, for the text of a fault."""
     text = json.dumps(value, ensure_ascii=False, default=repr)
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+EMPTY_CONTEXT = Context()
+"""A context that declares nothing: every symbol is a positive real number."""

@@ -1,6 +1,6 @@
-r"""Dimensions of expressions: `v t` is a length where v and t are a speed and a time.
+"""Dimensions of expressions: `v t` is a length where v and t are a speed and a time.
 
-Each operator says in the op-table how the dimension of its result follows from those of its operands. What is not
+The op-table defines how the dimension of each operator's result follows from those of its operands. What is not
 known (a symbol without unit, an integral) stays open and is consistent with everything: only what is certainly wrong
 is called inconsistent.
 """
@@ -11,20 +11,22 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from prism.algebra.expr import OPS, Expr, Formula
-from prism.physics.units import BASE_UNITS, Dimension
+from prism.physics.tables import BASE_UNITS, DIMENSIONLESS, Dimension
 
-PURE: Dimension = (Fraction(0),) * len(BASE_UNITS)
 _BASE = {
     rf"\unit{{{name}}}": tuple(Fraction(int(name == other)) for other in BASE_UNITS) for name in BASE_UNITS
-}  # the symbols that units are resolved to
+}  # dimensions of the symbols that units are resolved to
 
 
 class Inconsistent(Exception):
-    """Two dimensions meet that cannot be one; the text says which."""
+    """Raised where two dimensions meet that have to be equal but differ; the message names both."""
 
 
 def dimension_of(node: Expr, known: Mapping[str, Dimension]) -> Dimension | None:
-    """Dimension of an expression whose units are resolved; None where it is open. Recursion: the parser's depth limit.
+    """Return the dimension of an expression in base units; None if it is not determined.
+
+    Args:
+        known: dimensions of symbols by name.
 
     Errors:
         Inconsistent: a sum of a length and a time, a logarithm of a mass.
@@ -32,22 +34,22 @@ def dimension_of(node: Expr, known: Mapping[str, Dimension]) -> Dimension | None
     if node.op == "sym":
         return known.get(node.name) or _BASE.get(node.name)
     if node.op == "num":
-        return PURE if node.value else None  # nothing says of what 0 is none
+        return DIMENSIONLESS if node.value else None  # zero is compatible with any dimension
     if node.op == "const":
-        return PURE
+        return DIMENSIONLESS
     rule = OPS[node.op].dimension
     if rule == "free":
         return None
     found = [dimension_of(arg, known) for arg in node.args]
     if rule == "same":
-        return _one_of(node, found)
+        return _shared_dimension(node, found)
     if rule == "pure":
         for arg, dimension in zip(node.args, found, strict=True):
             if dimension is not None and any(dimension):
                 raise Inconsistent(f"{node.op} of {arg}, which is in {dimension_text(dimension)}")
-        return PURE
+        return DIMENSIONLESS
     if rule == "power":
-        return _power(node, found)
+        return _power_dimension(node, found)
     if any(dimension is None for dimension in found):
         return None
     signs = [1] * len(found) if rule == "product" else [1, -1]
@@ -55,9 +57,17 @@ def dimension_of(node: Expr, known: Mapping[str, Dimension]) -> Dimension | None
     return tuple(sum((sign * each[k] for sign, each in pairs), Fraction(0)) for k in range(len(BASE_UNITS)))
 
 
-def _one_of(node: Expr, found: list[Dimension | None]) -> Dimension | None:
-    """The one dimension of operands that have to share it."""
-    certain = [(arg, each) for arg, each in zip(node.args, found, strict=False) if each is not None]
+def _shared_dimension(node: Expr, operands: list[Dimension | None]) -> Dimension | None:
+    """Return the dimension that all operands of a sum share; None if no operand has a known one.
+
+    Args:
+        node: the sum.
+        operands: dimensions of its operands, None where not known.
+
+    Errors:
+        Inconsistent: two operands have different dimensions.
+    """
+    certain = [(arg, each) for arg, each in zip(node.args, operands, strict=False) if each is not None]
     for arg, each in certain[1:]:
         if each != certain[0][1]:
             first = dimension_text(certain[0][1])
@@ -65,12 +75,17 @@ def _one_of(node: Expr, found: list[Dimension | None]) -> Dimension | None:
     return certain[0][1] if certain else None
 
 
-def _power(node: Expr, found: list[Dimension | None]) -> Dimension | None:
-    base = found[0]
+def _power_dimension(node: Expr, operands: list[Dimension | None]) -> Dimension | None:
+    """Return the dimension of a power or root; None if that of the base, or the exponent's value, is not known.
+
+    Args:
+        operands: dimensions of base and exponent, None where not known.
+    """
+    base = operands[0]
     if base is None:
         return None
     if not any(base):
-        return PURE
+        return DIMENSIONLESS
     if node.op == "sqrt":
         return tuple(power / 2 for power in base)
     exponent = node.args[1]
@@ -85,7 +100,11 @@ def _power(node: Expr, found: list[Dimension | None]) -> Dimension | None:
 
 
 def inconsistency(f: Formula, known: Mapping[str, Dimension]) -> str:
-    """What is dimensionally wrong in a formula with resolved units, in words; empty if nothing certainly is."""
+    """Return in words why the dimensions in a formula in base units do not fit; an empty string if they may.
+
+    Args:
+        known: dimensions of symbols by name.
+    """
     try:
         sides = [(member, dimension_of(member, known)) for member in f.members]
     except Inconsistent as fault:
@@ -99,9 +118,9 @@ def inconsistency(f: Formula, known: Mapping[str, Dimension]) -> str:
 
 
 def dimension_text(dimension: Dimension) -> str:
-    """A dimension in base units, for people.
+    """Spell a dimension in base units for people: `m kg s^-2`.
 
-    >>> from prism.physics.units import read_quantity
+    >>> from prism.physics.quantities import read_quantity
     >>> dimension_text(read_quantity("3 N").dimension), dimension_text(read_quantity("3").dimension)
     ('m kg s^-2', 'plain numbers')
     """

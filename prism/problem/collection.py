@@ -19,11 +19,11 @@ from prism.resources import resource
 
 @runtime_checkable
 class HoldsProblem(Protocol):
-    """A value made from a loaded problem, such as a prepared one."""
+    """A value made from a loaded problem, such as a `PreparedProblem`."""
 
     @property
     def problem(self) -> Problem:
-        """The loaded problem."""
+        """Return the loaded problem."""
 
 
 ProblemSource = str | PathLike[str] | Mapping[str, Any] | Problem | HoldsProblem
@@ -35,14 +35,14 @@ _SUFFIXES = (".json", ".jsonl", ".toml")
 
 
 def problem_path(name: str | PathLike[str]) -> Path:
-    """The file itself, or the shipped problem of that name."""
+    """Return the path of a shipped problem if `name` is its id and no file is named so, else `name` as a path."""
     path = Path(name)
     shipped = resource("dags") / f"{name}.toml"
     return shipped if not path.exists() and shipped.exists() else path
 
 
 def load_problems(source: ProblemSet) -> dict[str, Problem]:
-    """Problems by their ids, in the order of the source.
+    """Load problems into a mapping by id, in the order of the source.
 
     Args:
         source: one problem (a file, the id of a shipped one, a dictionary, a loaded one); a folder, whose `.toml` and
@@ -50,13 +50,13 @@ def load_problems(source: ProblemSet) -> dict[str, Problem]:
             file with a list of them; or several of these.
 
     Errors:
-        DataFileError: the faults of all files, and ids that stand in two of them.
+        DataFileError: the faults of all files, and ids that two of them have.
         PrismError: a source without problems.
     """
     found: dict[str, Problem] = {}
     places: dict[str, str] = {}
     faults: list[str] = []
-    for place, one in _sources(source):
+    for place, one in _problems_in_set(source):
         try:
             problem = one if isinstance(one, Problem) else load_problem(one)
         except DataFileError as error:
@@ -74,7 +74,7 @@ def load_problems(source: ProblemSet) -> dict[str, Problem]:
 
 
 def problems_by_id(problems: ProblemSet | Mapping[str, ProblemSource] | None) -> dict[str, Problem]:
-    """A problem set by id: of a mapping of ids its keys, else what the problems call themselves.
+    """Load a problem set into a mapping by id: the keys of a given mapping, else the problems' own ids.
 
     Errors:
         PrismError: all faults at once.
@@ -99,8 +99,8 @@ def problems_by_id(problems: ProblemSet | Mapping[str, ProblemSource] | None) ->
     return found
 
 
-def _sources(source: ProblemSet) -> Iterator[tuple[str, _Source]]:
-    """Each problem with the name of its place."""
+def _problems_in_set(source: ProblemSet) -> Iterator[tuple[str, _Source]]:
+    """Yield (name for messages, problem) for each problem of a set; a problem may be loaded, or yet to be loaded."""
     if isinstance(source, HoldsProblem):
         source = source.problem
     if isinstance(source, Problem):
@@ -110,25 +110,31 @@ def _sources(source: ProblemSet) -> Iterator[tuple[str, _Source]]:
     elif isinstance(source, str) and source.lstrip().startswith("{"):
         yield "<string>", source
     elif isinstance(source, str | PathLike):
-        yield from _files(problem_path(source))
+        yield from _problems_in_path(problem_path(source))
     elif isinstance(source, bytes) or not isinstance(source, Iterable):
         raise PrismError(f"problems: found {named_type(source)}; {SHAPES}, or several of these")
     else:
         for n, one in enumerate(source, start=1):
-            yield from ((f"{n}. {place}" if place.startswith("<") else place, each) for place, each in _sources(one))
+            yield from (
+                (f"{n}. {place}" if place.startswith("<") else place, each) for place, each in _problems_in_set(one)
+            )
 
 
-def _files(path: Path) -> Iterator[tuple[str, _Source]]:
+def _problems_in_path(path: Path) -> Iterator[tuple[str, _Source]]:
+    """Yield (name for messages, unloaded problem) for each problem of a file or folder.
+
+    Names are `set.jsonl:3`, `set.json[2]`, or a path. Raises DataFileError for a file that cannot be read.
+    """
     if path.is_dir():
         for each in sorted(path.iterdir()):
             if each.suffix in _SUFFIXES and not each.name.endswith(".schema.json"):
-                yield from _files(each)
+                yield from _problems_in_path(each)
     elif path.suffix == ".jsonl":
-        lines = _read(path).split("\n")  # a string may hold other line ends
+        lines = _read_text(path).split("\n")  # a string may hold other line ends
         yield from ((f"{path}:{n}", line) for n, line in enumerate(lines, start=1) if line.strip())
-    elif path.suffix == ".json" and _read(path).lstrip().startswith("["):
+    elif path.suffix == ".json" and _read_text(path).lstrip().startswith("["):
         try:
-            listed = json.loads(_read(path))
+            listed = json.loads(_read_text(path))
         except json.JSONDecodeError as error:
             raise DataFileError(str(path), (f"no JSON: {error}",)) from error
         yield from ((f"{path}[{n}]", one) for n, one in enumerate(listed))
@@ -136,7 +142,8 @@ def _files(path: Path) -> Iterator[tuple[str, _Source]]:
         yield str(path), path
 
 
-def _read(path: Path) -> str:
+def _read_text(path: Path) -> str:
+    """Return the text of a file; raise DataFileError if it cannot be read."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -144,5 +151,5 @@ def _read(path: Path) -> str:
 
 
 def named_type(value: object) -> str:
-    """The type of a value, as an error message names it."""
+    """Name the type of a value for an error message: `nothing` for None."""
     return "nothing" if value is None else f"a value of type {type(value).__name__}"

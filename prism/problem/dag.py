@@ -1,9 +1,9 @@
-"""The reference DAG: which formula follows from which, and what a set of matched formulas earns.
+"""The reference DAG: the prerequisites of each formula, and the credit for a set of matched formulas.
 
 No mathematics happens here: a node is an index, its points and its prerequisites. Ancestors are bit masks,
 computed once at construction, so the closure of a matched set is a union of integers. Masks were chosen over
 a graph search per grade because a problem is loaded once and graded millions of times; the search stands in
-`tests/test_dag.py` as the slow twin.
+`tests/problem/test_dag.py` as the slow twin.
 
 A scoring policy is a value in `POLICIES`: a function from matched nodes to credited nodes. Refused: a class per
 policy (there is no state to hold), and policies that return a number (the table of a grade shows nodes).
@@ -33,7 +33,7 @@ ENTROPY_CUTS = (2.0, 4.0)
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One reference formula, as the score sees it.
+    """One reference formula, without its mathematics.
 
     Attributes:
         index: counts from 1 in the order of the worked solution.
@@ -50,7 +50,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceDag:
-    """Checked nodes with their ancestors. Build it with `reference_dag`, which refuses faulty ones.
+    """Checked nodes with their ancestors, built by `reference_dag`, which refuses faulty nodes.
 
     Attributes:
         nodes: in index order.
@@ -68,12 +68,12 @@ class ReferenceDag:
 
     @property
     def indices(self) -> tuple[int, ...]:
-        """Indices of all nodes, in order."""
+        """Return the indices of all nodes, ascending."""
         return tuple(node.index for node in self.nodes)
 
 
 def reference_dag(nodes: Iterable[Node]) -> ReferenceDag:
-    """Check the nodes and compute their ancestors.
+    """Build a ReferenceDag from nodes: check them and compute their ancestors.
 
     Errors:
         DagError: all faults at once. A fault reads `node 3, dependency: ...`, with the key that the problem
@@ -108,6 +108,7 @@ def reference_dag(nodes: Iterable[Node]) -> ReferenceDag:
 
 
 def _faults(nodes: tuple[Node, ...]) -> tuple[str, ...]:
+    """Return all faults of the nodes in words: wrong indices, edges, cycles, points and final answers."""
     if not nodes:
         return ("nodes: there are none; a reference DAG needs at least one final node",)
     known = frozenset(node.index for node in nodes)
@@ -135,12 +136,12 @@ def _faults(nodes: tuple[Node, ...]) -> tuple[str, ...]:
 
 
 def _edge_faults(node: Node, known: frozenset[int], cycles: list[list[int]]) -> list[str]:
-    """Faults of one node's edges. A backward edge inside a cycle is not named twice: the cycle names it."""
+    """Return the faults of one node's prerequisites, in words: unknown, itself, later or repeated."""
     faults = []
     for prerequisite, count in sorted(Counter(node.prerequisites).items()):
         where = f"node {node.index}, dependency"
         if prerequisite not in known:
-            faults.append(f"{where}: {prerequisite} is not a node; nodes are {_range(known)}")
+            faults.append(f"{where}: {prerequisite} is not a node; nodes are {_index_text(known)}")
         elif prerequisite == node.index:
             faults.append(f"{where}: a node cannot depend on itself")
         elif prerequisite > node.index and not any({prerequisite, node.index} <= set(ring) for ring in cycles):
@@ -151,7 +152,7 @@ def _edge_faults(node: Node, known: frozenset[int], cycles: list[list[int]]) -> 
 
 
 def _cycles(edges: Edges) -> list[list[int]]:
-    """Disjoint cycles of two nodes or more, each from its smallest member on. Self-edges are named elsewhere."""
+    """Return disjoint cycles of two or more nodes, each a list of indices from its smallest on; self-edges are none."""
     remaining = {
         index: [earlier for earlier in prerequisites if earlier != index] for index, prerequisites in edges.items()
     }
@@ -173,6 +174,7 @@ def _cycles(edges: Edges) -> list[list[int]]:
 
 
 def _final_faults(nodes: tuple[Node, ...], edges: Edges) -> list[str]:
+    """Return the faults of the final answers: there is none, the last node is none, or a node leads to none."""
     finals = sorted({node.index for node in nodes if node.is_final})
     if not finals:
         return ["is_final_answer: no node is a final answer; the last node must be one"]
@@ -191,7 +193,8 @@ def _final_faults(nodes: tuple[Node, ...], edges: Edges) -> list[str]:
     return faults
 
 
-def _range(indices: frozenset[int]) -> str:
+def _index_text(indices: frozenset[int]) -> str:
+    """Write node indices for a message: `1..5`, or `1, 2, 4`."""
     ordered = sorted(indices)
     if ordered == list(range(ordered[0], ordered[-1] + 1)):
         return f"{ordered[0]}..{ordered[-1]}" if len(ordered) > 1 else str(ordered[0])
@@ -202,7 +205,7 @@ def _range(indices: frozenset[int]) -> str:
 
 
 def ancestor_closure(dag: ReferenceDag, matched: Iterable[int]) -> frozenset[int]:
-    """The matched nodes and all their prerequisites, direct and indirect: Ach(M) = M with Anc(M).
+    """Return the matched nodes with all their prerequisites, direct and indirect: Ach(M) = M with Anc(M).
 
     By Theorem 2 this is the only set that holds M, is closed under prerequisites, and holds nothing else.
 
@@ -211,19 +214,20 @@ def ancestor_closure(dag: ReferenceDag, matched: Iterable[int]) -> frozenset[int
     """
     mask = 0
     for index in matched:
-        place = _place(dag, index)
+        place = _position(dag, index)
         mask |= dag.ancestors[place] | 1 << place
     return frozenset(node.index for place, node in enumerate(dag.nodes) if mask >> place & 1)
 
 
-def _place(dag: ReferenceDag, index: int) -> int:
+def _position(dag: ReferenceDag, index: int) -> int:
+    """Return the position in `dag.nodes` of the node with an index; raise DagError if there is none."""
     if index not in dag.positions:
-        raise DagError((f"{index} is not a node; nodes are {_range(frozenset(dag.positions))}",))
+        raise DagError((f"{index} is not a node; nodes are {_index_text(frozenset(dag.positions))}",))
     return dag.positions[index]
 
 
 def implied_edges(dag: ReferenceDag) -> tuple[tuple[int, int], ...]:
-    """Edges (prerequisite, node) that follow from the others: harmless for the score, a slip of the author."""
+    """Return the redundant edges (prerequisite, node): another prerequisite of the node already depends on it."""
     implied = []
     for node in dag.nodes:
         further = 0
@@ -238,7 +242,7 @@ def implied_edges(dag: ReferenceDag) -> tuple[tuple[int, int], ...]:
 
 
 def layers(dag: ReferenceDag) -> tuple[tuple[int, ...], ...]:
-    """Indices by depth: a node stands one layer below its deepest prerequisite; roots stand in the first."""
+    """Group the indices by depth: a node is one layer below its deepest prerequisite; roots are in the first."""
     depth: dict[int, int] = {}
     for node in dag.nodes:
         depth[node.index] = 1 + max((depth[prerequisite] for prerequisite in node.prerequisites), default=-1)
@@ -248,7 +252,7 @@ def layers(dag: ReferenceDag) -> tuple[tuple[int, ...], ...]:
 
 
 def entropy(dag: ReferenceDag) -> float:
-    """How much stands side by side: the sum over all layers of log(width), in nats; 0 for a chain.
+    """Return the sum over all layers of log(width) [nat]; 0 for a chain.
 
     It is the logarithm of the number of ways to take one node from each layer.
 
@@ -260,7 +264,7 @@ def entropy(dag: ReferenceDag) -> float:
 
 
 def structural_difficulty(dag: ReferenceDag) -> int:
-    """C3 of a problem's difficulty, 1 to 3: the entropy, cut at `ENTROPY_CUTS`."""
+    """Return the mark C3 of a problem's difficulty, 1 to 3: its entropy, cut at `ENTROPY_CUTS`."""
     return 1 + sum(entropy(dag) > cut for cut in ENTROPY_CUTS)
 
 
@@ -270,28 +274,30 @@ Policy = Callable[[ReferenceDag, Iterable[int]], frozenset[int]]
 
 
 def strict_credit(dag: ReferenceDag, matched: Iterable[int]) -> frozenset[int]:
-    """Only what was matched itself."""
-    return frozenset(dag.nodes[_place(dag, index)].index for index in matched)
+    """Return the matched nodes as the credited ones, without prerequisites; raise DagError for an unknown index."""
+    return frozenset(dag.nodes[_position(dag, index)].index for index in matched)
 
 
 def prefix_credit(dag: ReferenceDag, matched: Iterable[int]) -> frozenset[int]:
-    """Every node up to the last matched one, in index order."""
+    """Return the indices of all nodes up to the matched node of the highest index; empty without a match."""
     last = max(strict_credit(dag, matched), default=0)
     return frozenset(index for index in dag.indices if index <= last) if last else frozenset()
 
 
 def final_credit(dag: ReferenceDag, matched: Iterable[int]) -> frozenset[int]:
-    """All nodes if every final answer was matched itself, else none."""
+    """Return the indices of all nodes if every final answer is matched itself, else an empty set."""
     return frozenset(dag.indices) if is_final_correct(dag, matched) else frozenset()
 
 
 def training_credit(dag: ReferenceDag, matched: Iterable[int], given: Iterable[int]) -> frozenset[int]:
-    """The closure of what was matched by the solver's own work, without what the problem says itself.
+    """Return the matched nodes and their ancestors as credited, without nodes that the problem itself states.
 
-    A given node is worth nothing, whether copied or credited as a prerequisite, and nothing rests on a copy of it. What
-    a given node itself rests on is credited by a later match as ever (semantics C.5).
+    A given node earns nothing, neither itself nor as a prerequisite, and its match credits no ancestors. Its ancestors
+    are credited by later matches as usual (semantics C.5).
 
     Args:
+        dag: the reference.
+        matched: indices of matched nodes.
         given: indices of nodes that repeat the problem.
     """
     repeated = strict_credit(dag, given)
@@ -307,21 +313,21 @@ POLICIES: dict[str, Policy] = {
 
 
 def policies_with(given: Iterable[int]) -> dict[str, Policy]:
-    """All policies of a problem of which it is known which nodes repeat what it says."""
+    """Return POLICIES with the policy `training` added, for the nodes that the problem itself states (`given`)."""
     return {**POLICIES, "training": partial(training_credit, given=frozenset(given))}
 
 
 def is_final_correct(dag: ReferenceDag, matched: Iterable[int]) -> bool:
-    """Whether every final answer was matched itself; credit by closure does not count."""
+    """Return True if every final answer is matched itself; credit by closure does not count."""
     return dag.finals <= strict_credit(dag, matched)
 
 
 def score(dag: ReferenceDag, credited: Iterable[int]) -> Fraction:
-    """Share of the points that the credited nodes carry, exact and in [0, 1].
+    """Return the share of all points that the credited nodes carry, exact and in [0, 1].
 
     >>> dag = reference_dag([Node(1, Fraction(2)), Node(2, Fraction(1), (1,), is_final=True)])
     >>> score(dag, ancestor_closure(dag, {1}))
     Fraction(2, 3)
     """
-    places = {_place(dag, index) for index in credited}
+    places = {_position(dag, index) for index in credited}
     return sum((dag.nodes[place].points for place in places), Fraction(0)) / dag.total

@@ -1,7 +1,8 @@
-"""How each node of a problem asks for its number: figures, place in the problem, and what it should be exactly.
+"""Derive the number that each reference node expects: its significant figures, its tolerance, and its unrounded value.
 
-A reference number is rounded, and so were those it was computed from. Where the nodes before it and the givens settle
-what it is, that value is what a solution is held against (semantics N.2); where the two disagree, the author's is.
+A reference number is rounded, and so were those it was computed from. Where the prerequisites and the givens determine
+it, a solution is compared with that value (semantics N.2); where it disagrees with the author's number, with the
+author's.
 """
 
 from __future__ import annotations
@@ -11,112 +12,139 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from prism.algebra.expr import Formula, symbols, walk
-from prism.equivalence.numbers import Asked, Known, Numeric, StatedNumber, measure, numeric_of, solved_near, tolerance
+from prism.equivalence.facts import numeric_of
+from prism.equivalence.known_values import KnownValues, evaluate_with_units, root_near
+from prism.equivalence.numbers import NumberSpec, tolerance
+from prism.equivalence.stated_numbers import Numeric, StatedNumber
 from prism.physics.context import Context
-from prism.physics.units import PI, Dimension
+from prism.physics.tables import PI, Dimension
 from prism.problem.dag import ancestor_closure
 from prism.problem.schema import Problem, ProblemNode
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
-    """What a reference asks for.
+class ExpectedNumbers:
+    """The numbers that a problem expects.
 
     Attributes:
-        nodes: how each node asks for its number, by index.
-        worth: value and dimension of its symbols, as far as givens and nodes settle them.
+        specs: maps a node index to what counts as its number.
+        known_values: maps a symbol to value and dimension in SI, as far as givens and nodes determine them.
     """
 
-    nodes: Mapping[int, Asked]
-    worth: Known
+    specs: Mapping[int, NumberSpec]
+    known_values: KnownValues
 
 
-def asking_of(problem: Problem) -> Asking:
-    """How the nodes are asked for. Numbers are worked out in the order of the nodes, unrounded."""
+def derive_expected_numbers(problem: Problem) -> ExpectedNumbers:
+    """Derive the unrounded number of each numeric node from its prerequisites and givens, and how it is to be compared.
+
+    Values that givens and nodes determine are collected in index order, so that later nodes can use them.
+    """
     figures = {part.letter: part.significant_figures for part in problem.subquestions}
     known: dict[str, tuple[float, Dimension]] = {}
     numeric: set[int] = set()
-    found: dict[int, Asked] = {}
+    found: dict[int, NumberSpec] = {}
     for node in problem.nodes:
         number = numeric_of(node.formula)
         if number is None or number.number.is_exact:
-            learn(node.formula, problem.context, known)
-            found[node.index] = Asked(is_final=node.is_final, is_node=True)
+            add_implied_value(node.formula, problem.context, known)
+            found[node.index] = NumberSpec(is_final=node.is_final, is_node=True)
             continue
         before = ancestor_closure(problem.dag, {node.index}) - {node.index}
-        asked = Asked(
+        spec = NumberSpec(
             figures=figures.get(node.subquestion) if node.is_final else None,
             is_final=node.is_final,
             n_before=len(before & numeric),
             is_node=True,
         )
         numeric.add(node.index)
-        exact = _exact_value(number, problem, before, known)
-        if exact is not None and agrees(exact, number.number, asked):
-            asked = Asked(asked.figures, asked.is_final, asked.n_before, exact, is_node=True)
+        exact = _derive_number(number, problem, before, known)
+        if exact is not None and is_within_tolerance(exact, number.number, spec):
+            spec = NumberSpec(spec.figures, spec.is_final, spec.n_before, exact, is_node=True)
         if number.subject.op == "sym":
-            known[number.subject.name] = in_si(exact if asked.recomputed is not None else None, number.number)
-        found[node.index] = asked
+            known[number.subject.name] = value_in_si(exact if spec.recomputed is not None else None, number.number)
+        found[node.index] = spec
     settled = tuple(f for node in problem.nodes if not node.is_text for f in (node.formula, *node.accept))
     nodes = {
-        node.index: replace(found[node.index], beside=_beside(node, problem, found), settled=settled)
+        node.index: replace(found[node.index], beside=_numbers_of_quantities_in(node, problem, found), settled=settled)
         for node in problem.nodes
     }
-    return Asking(nodes, known)
+    return ExpectedNumbers(nodes, known)
 
 
-def _beside(node: ProblemNode, problem: Problem, asked: Mapping[int, Asked]) -> tuple[tuple[Numeric, Asked], ...]:
-    """What numeric nodes state the quantities of a formula to be."""
+def _numbers_of_quantities_in(
+    node: ProblemNode, problem: Problem, spec: Mapping[int, NumberSpec]
+) -> tuple[tuple[Numeric, NumberSpec], ...]:
+    """Return the numbers that other nodes give for quantities in a node's formulas, each with its spec.
+
+    For the node `v = a t` that is the number of a node `a = 2 m/s^2`. Empty if the node itself asks for a number.
+    """
     if numeric_of(node.formula) is not None:
         return ()
     subjects = {part for f in (node.formula, *node.accept) for member in f.members for part in walk(member)}
-    stated = ((numeric_of(other.formula), asked[other.index]) for other in problem.nodes)
-    return tuple((number, how) for number, how in stated if number is not None and number.subject in subjects)
+    stated = ((numeric_of(other.formula), spec[other.index]) for other in problem.nodes)
+    return tuple((number, each) for number, each in stated if number is not None and number.subject in subjects)
 
 
-def learn(f: Formula, context: Context, known: dict[str, tuple[float, Dimension]]) -> None:
-    """Add to what is known the value of what a node is solved for, where all it depends on is known."""
+def add_implied_value(f: Formula, context: Context, known: dict[str, tuple[float, Dimension]]) -> None:
+    """Add to `known` (symbol -> value in SI, dimension) the symbol that an equation is solved for.
+
+    Nothing is added if the value of a symbol on the other side is unknown, or the symbol is known already.
+    """
     if f.kind != "equation":
         return
     for subject, other in (f.members, f.members[::-1]):
         if subject.op == "sym" and subject.name not in symbols(other) and subject.name not in known:
-            measured = measure(other, context, known)
+            measured = evaluate_with_units(other, context, known)
             if measured is not None:
                 known[subject.name] = float(measured[0]), measured[1]
                 return
 
 
-def in_si(exact: Fraction | None, number: StatedNumber) -> tuple[float, Dimension]:
-    """Value and dimension of a number, or of what it should be exactly, in coherent SI units."""
+def value_in_si(exact: Fraction | None, number: StatedNumber) -> tuple[float, Dimension]:
+    """Return the value [coherent SI] and the dimension of a number.
+
+    Args:
+        exact: value to be used in place of the stated one, in the unit of `number`; None for the stated one.
+    """
     stated = number if exact is None else replace(number, value=exact)
     return float(stated.in_si), number.dimension
 
 
-def agrees(exact: Fraction, number: StatedNumber, asked: Asked) -> bool:
-    """Whether a recomputed number is the author's, rounded or not."""
-    allowed = tolerance(asked.figures or number.figures, asked) * abs(number.value)
+def is_within_tolerance(exact: Fraction, number: StatedNumber, spec: NumberSpec) -> bool:
+    """Return True if a recomputed value agrees with the author's number, both in its unit, within the tolerance."""
+    allowed = tolerance(spec.figures or number.figures, spec) * abs(number.value)
     return abs(exact - number.value) <= max(allowed, number.ulp / 2)
 
 
-def _exact_value(number: Numeric, problem: Problem, before: frozenset[int], known: Known) -> Fraction | None:
-    """The number in its own unit, from what is known or by solving a node before it; None if neither settles it."""
+def _derive_number(number: Numeric, problem: Problem, before: frozenset[int], known: KnownValues) -> Fraction | None:
+    """Compute a node's number, in its own unit, from known values or by solving the formula of an ancestor.
+
+    None if neither determines it.
+
+    Args:
+        number: the symbol and its number, as the author states them.
+        problem: for its nodes and context.
+        before: indices of the node's ancestors.
+        known: value and dimension of symbols.
+    """
     if number.subject.op != "sym":
         return None
     name = number.subject.name
-    start, dimension = in_si(None, number.number)
+    start, dimension = value_in_si(None, number.number)
     value: float | None = None
     if name in known and known[name][1] == dimension:
         value = known[name][0]
     else:
         for earlier in reversed(problem.nodes):
             if earlier.index in before and name in symbols(*earlier.formula.members):
-                value = solved_near(earlier.formula, name, start, dimension, problem.context, known)
+                value = root_near(earlier.formula, name, start, dimension, problem.context, known)
                 if value is not None:
                     break
-    return None if value is None else in_own_unit(value, number.number)
+    return None if value is None else in_unit_of(value, number.number)
 
 
-def in_own_unit(value: float, number: StatedNumber) -> Fraction:
-    """A value in coherent SI units in the unit of a number, offset and all."""
+def in_unit_of(value: float, number: StatedNumber) -> Fraction:
+    """Convert a value [coherent SI] to the unit in which `number` is stated, degrees Celsius included."""
     unit = number.unit
     return Fraction(value) if unit is None else (Fraction(value) - unit.offset) / (unit.factor * PI**unit.pi)

@@ -1,7 +1,7 @@
-"""Nodes that can be had without work, since they repeat what the problem says (semantics C.5).
+"""Find the reference nodes that the problem itself states, so that a copy of its text matches them (semantics C.5).
 
-The paper's policy pays for them, and so does a grade. What to do about them is for the grader and the author to decide:
-a policy for training gives them nothing (`dag.training_credit`). Here they are only found.
+The paper's policy gives credit for them, and so does a grade; the policy for training gives none
+(`dag.training_credit`).
 """
 
 from __future__ import annotations
@@ -10,25 +10,26 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from prism.algebra.expr import Formula, symbols_of
+from prism.equivalence.facts import numeric_of
 from prism.equivalence.matching import match
-from prism.equivalence.numbers import Asked, numeric_of
+from prism.equivalence.numbers import NumberSpec
 from prism.equivalence.statements import is_mention
 from prism.errors import LatexSyntaxError
 from prism.latex import extract
-from prism.physics.context import parse, values_of
-from prism.problem.expected_numbers import Asking, agrees, asking_of, in_own_unit
+from prism.physics.context import given_values, parse
+from prism.problem.expected_numbers import ExpectedNumbers, derive_expected_numbers, in_unit_of, is_within_tolerance
 from prism.problem.schema import Problem, ProblemNode, formulas_of
 
 
 @dataclass(frozen=True, slots=True)
 class GivenNode:
-    """A node that the problem says itself.
+    """A node that the problem itself states.
 
     Attributes:
         index: of the node.
-        where: what part of the problem says it, as a fault would name it: `context`, `subquestion a, subproblem`,
-            `givens`, `definitions`.
-        latex: what it says there.
+        where: the field of the problem file that states it: `context`, `subquestion a, subproblem`, `givens`,
+            `definitions`.
+        latex: the formula there.
     """
 
     index: int
@@ -36,38 +37,38 @@ class GivenNode:
     latex: str
 
 
-def given_nodes(problem: Problem, asking: Asking | None = None) -> tuple[GivenNode, ...]:
-    """The nodes that a solver would match who copies the problem: its text, its values and its definitions.
+def find_given_nodes(problem: Problem, expected: ExpectedNumbers | None = None) -> tuple[GivenNode, ...]:
+    """Find the nodes that the problem itself states, in its text, given values or definitions, sorted by index.
 
-    Whatever it takes to see that they are the same (constants, definitions, values put in): a copy earns it too.
+    All substitutions of a grade are allowed (constants, definitions, values): a copy earns by them too.
 
     Args:
         problem: a problem.
-        asking: how its nodes are asked for, if that has been worked out already.
+        expected: its expected numbers, if they are derived already.
     """
-    asked = (asking or asking_of(problem)).nodes
+    specs = (expected or derive_expected_numbers(problem)).specs
     waiting = [node for node in problem.nodes if not node.is_text]
     found: list[GivenNode] = []
-    for where, said in _said(problem):
+    for where, stated in _stated_formulas(problem):
         for node in tuple(waiting):
-            verdicts = (match(each, said, problem.context, asked[node.index]) for each in formulas_of(node))
+            verdicts = (match(each, stated, problem.context, specs[node.index]) for each in formulas_of(node))
             if any(verdict.status == "equivalent" for verdict in verdicts):
-                found.append(GivenNode(node.index, where, said.latex))
+                found.append(GivenNode(node.index, where, stated.latex))
                 waiting.remove(node)
     for node in waiting:
-        text = _value_given(node, problem, asked[node.index])
+        text = _given_value(node, problem, specs[node.index])
         if text:
             found.append(GivenNode(node.index, "givens", text))
     return tuple(sorted(found, key=lambda given: given.index))
 
 
-def said_names(problem: Problem) -> frozenset[str]:
-    """Symbols that the text of a problem mentions."""
-    return frozenset[str]().union(*(symbols_of(said) for _, said in _written(problem)))
+def mentioned_symbols(problem: Problem) -> frozenset[str]:
+    """Return the symbols of all formulas in a problem's text."""
+    return frozenset[str]().union(*(symbols_of(stated) for _, stated in _text_formulas(problem)))
 
 
-def _written(problem: Problem) -> Iterator[tuple[str, Formula]]:
-    """Every formula of the text that can be read, with the part of the problem that it stands in."""
+def _text_formulas(problem: Problem) -> Iterator[tuple[str, Formula]]:
+    """Yield (field of the problem file, formula) for each formula of the problem's text that parses."""
     texts = [("context", problem.statement)]
     for part in problem.subquestions:
         letter = f"subquestion {part.letter}, " if part.letter else ""
@@ -81,24 +82,24 @@ def _written(problem: Problem) -> Iterator[tuple[str, Formula]]:
                 continue  # a warning of the load
 
 
-def _said(problem: Problem) -> Iterator[tuple[str, Formula]]:
-    """Every formula that the text states, and every definition; a lone symbol or number states nothing."""
+def _stated_formulas(problem: Problem) -> Iterator[tuple[str, Formula]]:
+    """Yield (field of the file, formula) for each distinct formula (no lone symbol) in the text, and definition."""
     seen: set[Formula] = set()
-    for where, said in _written(problem):
-        if said not in seen and not is_mention(said):
-            seen.add(said)
-            yield where, said
+    for where, stated in _text_formulas(problem):
+        if stated not in seen and not is_mention(stated):
+            seen.add(stated)
+            yield where, stated
     for defined in problem.context.definitions:
         if defined not in seen:
             yield "definitions", defined
 
 
-def _value_given(node: ProblemNode, problem: Problem, asked: Asked) -> str:
-    """The given value that a numeric node repeats, as the problem has it; empty if it repeats none."""
+def _given_value(node: ProblemNode, problem: Problem, spec: NumberSpec) -> str:
+    """Return the given value that a numeric node repeats within tolerance, as `m = 2.00 kg`; empty if none."""
     stated = numeric_of(node.formula)
     name = stated.subject.name if stated is not None and stated.subject.op == "sym" else ""
-    given = values_of(problem.context).get(name)
+    given = given_values(problem.context).get(name)
     if stated is None or given is None or given.quantity.dimension != stated.number.dimension:
         return ""
-    value = in_own_unit(float(given.quantity.value), stated.number)
-    return f"{name} = {given.text}" if agrees(value, stated.number, asked) else ""
+    value = in_unit_of(float(given.quantity.value), stated.number)
+    return f"{name} = {given.text}" if is_within_tolerance(value, stated.number, spec) else ""

@@ -1,9 +1,8 @@
-"""What a problem gives in all: the tables of its file, and what its text says besides.
+"""Collect what a problem gives: the tables of its file, and the values, definitions and constants of its text.
 
-The file decides where both speak. A definition of the text that would make two nodes of the reference the same is a
-step of the solution and no notation (`f(v) = ...`, put in or not, is what one node says and the next does not); it is
-left out, and `prism show` says so. A symbol that the text introduces as a constant of nature (`$R$ is the gas
-constant`) is one, although the problem mentions it.
+Where both state something, the file decides. A definition of the text that would make two reference nodes the same is
+a step of the solution and no notation; it is left out, and `prism show` reports it. A symbol that the text introduces
+as a constant of nature (`$R$ is the gas constant`) is one, although the problem mentions it.
 """
 
 from __future__ import annotations
@@ -14,53 +13,53 @@ from dataclasses import dataclass, replace
 
 from prism.algebra.expr import Formula, substituted, symbol, symbols
 from prism.equivalence.dispatch import compare
-from prism.equivalence.substitutions import resolved
+from prism.equivalence.facts import in_base_units
 from prism.equivalence.zero_sets import is_identity
 from prism.errors import LatexSyntaxError
 from prism.latex import LocatedFormula, extract
 from prism.latex import parse as parse_latex
+from prism.physics.constants import constant_table, constants_with_value
 from prism.physics.context import Context, Declaration
-from prism.physics.units import constant_table, constants_of, quantity
+from prism.physics.quantities import parse_quantity
 from prism.problem.statement import ProblemText, read_problem_text
 
 _NEAR = 60  # characters on either side of a symbol in which its constant is named
 _LITTLE_WORDS = frozenset(
     ("constant", "of", "the", "in", "vacuum", "molar", "standard", "a", "an", "electric", "magnetic")
 )
-_WORD = re.compile(r"[A-Za-z]+")
 _DIGITS = re.compile(r"-?[\d.]+")
 _IN_LIGHT = re.compile(r"eV\s*(?:/\s*c|c\^)")  # masses in MeV/c^2 say what c is
-_CLAUSE_END = re.compile(r"[.;,:()]|\band\b")
+_PHRASE_END = re.compile(r"[.;,:()]|\band\b")
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
-    """Something that the text gives and that is not used, and why."""
+class UnusedStatement:
+    """A symbol whose value or definition in the problem's text is not used, with the reason in words (`why`)."""
 
     name: str
     why: str
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """What is known before the first formula is compared.
+class ProblemKnowledge:
+    """All that a problem gives, from its file and its text.
 
     Attributes:
         context: of file and text together.
         statement: what the text gives, used or not.
-        constants: symbols that are constants of nature by the words of the text, by their value or as a unit, with the
-            name.
-        left_out: what is not used.
+        constants: symbols that are constants of nature by the words of the text, by their value or as a unit, each
+            with the name of its constant.
+        left_out: what of the text is not used.
     """
 
     context: Context
     statement: ProblemText
     constants: tuple[tuple[str, str], ...] = ()
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[UnusedStatement, ...] = ()
 
 
-def given_of(context: Context, text: str, references: Sequence[Formula]) -> Given:
-    """The context of a problem file with what its text says.
+def collect_knowledge(context: Context, text: str, references: Sequence[Formula]) -> ProblemKnowledge:
+    """Collect what a problem gives: the context of its file, completed by what its text states.
 
     Args:
         context: of the file's tables, with all symbols declared that the text mentions.
@@ -68,7 +67,9 @@ def given_of(context: Context, text: str, references: Sequence[Formula]) -> Give
         references: the formulas of the nodes.
     """
     statement = read_problem_text(text)
-    left_out: list[LeftOut] = [LeftOut(name, "has several values or definitions") for name in statement.ambiguous]
+    left_out: list[UnusedStatement] = [
+        UnusedStatement(name, "has several values or definitions") for name in statement.ambiguous
+    ]
     givens = dict(context.givens)
     for stated in statement.givens:
         givens.setdefault(stated.name, stated.text)
@@ -76,12 +77,14 @@ def given_of(context: Context, text: str, references: Sequence[Formula]) -> Give
     own = {name for each in definitions for name in symbols(*each.members)}
     for defined in statement.definitions:
         why = (
-            _why_not(defined.formula, defined.name, references, context) if not defined.is_function else "is a function"
+            _reason_unused(defined.formula, defined.name, references, context)
+            if not defined.is_function
+            else "is a function"
         )
         if defined.name in givens:
             why = "has a value"
         if why:
-            left_out.append(LeftOut(defined.name, why))
+            left_out.append(UnusedStatement(defined.name, why))
         elif defined.name not in own:
             definitions.append(defined.formula)
     named = {name: constant for name, constant in _constants_named(text) if name not in givens}
@@ -91,18 +94,25 @@ def given_of(context: Context, text: str, references: Sequence[Formula]) -> Give
     constants = tuple((name, constant) for name, constant in named.items() if name not in context.symbols)
     kinds = {name: Declaration("constant", constant=constant) for name, constant in constants}
     declared = {
-        name: replace(said, constant=named[name]) if said.kind == "constant" and name in named else said
-        for name, said in context.symbols.items()
+        name: replace(each, constant=named[name]) if each.kind == "constant" and name in named else each
+        for name, each in context.symbols.items()
     }
     full = replace(context, givens=givens, definitions=tuple(definitions), symbols={**kinds, **declared})
-    return Given(full, statement, constants, tuple(left_out))
+    return ProblemKnowledge(full, statement, constants, tuple(left_out))
 
 
-def _why_not(definition: Formula, name: str, references: Sequence[Formula], context: Context) -> str:
-    """Why a definition is no notation: with it a node says nothing, or what another node says; empty if it is one."""
+def _reason_unused(definition: Formula, name: str, references: Sequence[Formula], context: Context) -> str:
+    """Return why a definition of the text must not be substituted, in words; empty if it may be.
+
+    It must not if it is a step of the solution: substituting it makes a node an identity, or two nodes equivalent.
+
+    Args:
+        definition: equation with the symbol `name` alone on one side.
+        references: the formulas of the nodes.
+    """
     left, right = definition.members
     expr = right if left == symbol(name) else left
-    plain = [resolved(f) for f in references]
+    plain = [in_base_units(f) for f in references]
     full = [substituted(f, {symbol(name): expr}) for f in plain]
     for k, (one, before) in enumerate(zip(full, plain, strict=True)):
         if one == before:
@@ -119,16 +129,16 @@ def _why_not(definition: Formula, name: str, references: Sequence[Formula], cont
 
 
 def _constants_named(text: str) -> list[tuple[str, str]]:
-    """Symbols beside which the text names a constant that they usually stand for."""
+    """Return (symbol, constant) where the words beside a symbol name a constant: "Boltzmann's constant `$k$`"."""
     found: dict[str, str] = {}
     items = extract(text)
     for item in items:
-        name = _symbol_of(item)
+        name = _lone_symbol(item)
         if not name or name in found:
             continue
-        near = _clause_around(items.text, item.span)
+        near = _phrase_around(items.text, item.span)
         for reading in constant_table().readings(name):
-            needed = {word.lower() for word in _WORD.findall(reading.constant)} - _LITTLE_WORDS
+            needed = _letter_runs(reading.constant) - _LITTLE_WORDS
             if needed and needed <= near:
                 found[name] = reading.constant
                 break
@@ -136,17 +146,21 @@ def _constants_named(text: str) -> list[tuple[str, str]]:
 
 
 def _constant_of_value(name: str, text: str) -> str:
-    """The constant that a symbol stands for by its given value: an R of 8.314 J/(mol K) is the gas constant."""
-    found = quantity(text)
+    """Return the name of the constant that symbol `name` means by its given value `text`; empty if none.
+
+    An R of `8.314 J/(mol K)` is the gas constant.
+    """
+    found = parse_quantity(text)
     digits = _DIGITS.match(text)
     figures = len(digits[0].replace(".", "").lstrip("-0")) if digits else 0
-    if found is None or not constants_of(found.value, found.dimension, figures, among=frozenset((name,))):
+    if found is None or not constants_with_value(found.value, found.dimension, figures, among=frozenset((name,))):
         return ""
     readings = constant_table().readings(name)
     return next(one.constant for one in readings if one.value is not None and one.value.dimension == found.dimension)
 
 
-def _symbol_of(item: LocatedFormula) -> str:
+def _lone_symbol(item: LocatedFormula) -> str:
+    """Return the name of the symbol that a located formula consists of; empty if it is anything else."""
     try:
         read = parse_latex(item.latex)
     except LatexSyntaxError:
@@ -155,9 +169,13 @@ def _symbol_of(item: LocatedFormula) -> str:
     return root.name if root is not None and root.op == "sym" else ""
 
 
-def _clause_around(text: str, span: tuple[int, int]) -> frozenset[str]:
-    """The words around a formula up to the marks that end its clause, singular and without `'s`."""
-    before = _CLAUSE_END.split(text[max(span[0] - _NEAR, 0) : span[0]])[-1]
-    after = _CLAUSE_END.split(text[span[1] : span[1] + _NEAR].replace("$", " ", 1))[0]
-    words = {word.lower() for word in _WORD.findall(f"{before} {after}")}
-    return frozenset(words | {"gravitational" if word == "gravitation" else word for word in words})
+def _phrase_around(text: str, span: tuple[int, int]) -> frozenset[str]:
+    """Return the lower-case words around a formula at `span`, within its phrase and `_NEAR` characters."""
+    before = _PHRASE_END.split(text[max(span[0] - _NEAR, 0) : span[0]])[-1]
+    after = _PHRASE_END.split(text[span[1] : span[1] + _NEAR].replace("$", " ", 1))[0]
+    return frozenset("gravitational" if word == "gravitation" else word for word in _letter_runs(f"{before} {after}"))
+
+
+def _letter_runs(text: str) -> frozenset[str]:
+    """Return the sequences of letters in a text, in lower case: `Boltzmann's` gives `boltzmann` and `s`."""
+    return frozenset(word.lower() for word in re.findall("[A-Za-z]+", text))

@@ -1,11 +1,11 @@
-"""The problem file: loaded, validated whole, and turned into values that a grade needs.
+"""Load a problem file, validate all of it, and turn it into the values that a grade needs.
 
-A file is read once into plain dictionaries and then checked by hand. Refused: a schema library. msgspec, which
-other rooms use, stops at the first fault, and an author who mends a file wants all of them; it also lets a
-repeated JSON key pass, where the last one silently wins. So JSON is decoded with the standard library, which
-shows repeated keys and refuses NaN. What is read and what it means stands in `dags/README.md`.
+A file is read once into plain dictionaries and then checked by hand. Refused: a schema library. msgspec, which other
+modules use, stops at the first fault, and an author who mends a file wants all of them; it also lets a repeated JSON
+key pass, where the last one silently wins. So JSON is decoded with the standard library, which shows repeated keys and
+refuses NaN. `dags/README.md` explains the keys.
 
-Faults stop the load and come all at once, in one `DataFileError`, each naming entry and field. Unknown keys,
+Faults stop the load and are reported together, in one `DataFileError`, each naming entry and field. Unknown keys,
 implied edges and formulas of the statement that do not parse are warnings: the problem can be graded all the same.
 """
 
@@ -24,7 +24,7 @@ from pathlib import Path
 from prism.algebra.expr import Formula, number, symbols_of
 from prism.errors import DagError, DataFileError, LatexSyntaxError
 from prism.latex import extract
-from prism.physics.context import Context, parse, syntax_fault
+from prism.physics.context import Context, describe_syntax_error, parse
 from prism.problem.dag import (
     Node,
     ReferenceDag,
@@ -36,7 +36,7 @@ from prism.problem.dag import (
     score,
     structural_difficulty,
 )
-from prism.problem.knowledge import Given, given_of
+from prism.problem.knowledge import ProblemKnowledge, collect_knowledge
 from prism.problem.worded_answers import is_text
 
 Table = Mapping[str, object]
@@ -63,11 +63,11 @@ _LEVELS = ((7, "Hard"), (5, "Medium"), (3, "Easy"))
 
 @dataclass(frozen=True, slots=True)
 class Subquestion:
-    """One part of the problem; empty texts and None where the author said nothing.
+    """One part of the problem; empty texts and None where the file has no entry.
 
     Attributes:
         letter: its name in the text.
-        text: what is asked.
+        text: the question.
         final_answer_form: `algebraic`, `numerical`, `text-based`.
         final_answer_instructions: how the answer is to be given.
         significant_figures: of the number asked for.
@@ -82,17 +82,17 @@ class Subquestion:
 
 @dataclass(frozen=True, slots=True)
 class ProblemNode:
-    """One reference formula. Edges stand in the problem's `dag`.
+    """One step of the reference solution: its formula, points and part. Its prerequisites stand in the problem's `dag`.
 
     Attributes:
         index: counts from 1.
         latex: as the author wrote it.
-        formula: what it was read as.
+        formula: the parsed `latex`.
         accept: other formulas that the author accepts in its place.
         subquestion: letter of its part, or empty.
         points: exact.
-        is_final: a final answer.
-        is_text: an answer in words, which only the options of its instructions decide; its formula has no members.
+        is_final: True for a final answer.
+        is_text: True for an answer in words, decided by the options of its instructions; its formula has no members.
     """
 
     index: int
@@ -107,18 +107,18 @@ class ProblemNode:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What a careful physicist says of a student's solution; indices are sorted.
+    """The label of a student's solution: the grade that a careful physicist gives; indices are sorted.
 
     Attributes:
         matched, credited: node indices.
         score: share of the points, in [0, 1].
         final_correct: every final answer matched itself.
-        debatable: the other decision is defensible too; counts as an error neither way.
-        needs_definitions: matched only by way of a symbol that somebody defined by an equation.
-        renamed: matched only if a name of another source is read as the problem's.
-        text_only: matched by words, without an equation.
+        debatable: nodes for which the other decision is defensible too; never counted as errors.
+        needs_definitions: nodes matched only by way of a symbol that a definition introduces.
+        renamed: nodes matched only if a name of another source is read as the problem's.
+        text_only: nodes matched by words, without an equation.
         unevaluated: numeric nodes whose number the student never states.
-        known_gaps: nodes that this version decides otherwise than the label says.
+        known_gaps: nodes that this version decides otherwise than the label.
     """
 
     matched: tuple[int, ...]
@@ -145,7 +145,7 @@ class Student:
 
 @dataclass(frozen=True, slots=True)
 class Difficulty:
-    """How hard the problem is: three marks from 1 to 3, of which the author gives two and the DAG one.
+    """The difficulty of a problem: three marks from 1 to 3, of which the author gives two and the DAG one.
 
     Attributes:
         concepts: C1, depth of the concepts; None if the file does not say.
@@ -163,19 +163,19 @@ class Difficulty:
 
     @property
     def total(self) -> int | None:
-        """C1 + C2 + C3, 3 to 9, or None if the file gives no marks."""
+        """Return the sum C1 + C2 + C3, from 3 to 9, or None if the file gives no marks."""
         if self.concepts is None or self.computation is None:
             return None
         return self.concepts + self.computation + self.structure
 
     @property
     def level(self) -> str | None:
-        """`Easy` (a total of 3 or 4), `Medium` (5 or 6), `Hard` (7 to 9), or None without a total."""
+        """Return `Easy` (a total of 3 or 4), `Medium` (5 or 6), `Hard` (7 to 9), or None without a total."""
         total = self.total
         return None if total is None else next(level for least, level in _LEVELS if total >= least)
 
     def to_dict(self) -> dict[str, object]:
-        """Plain values, with the names that the problem file has for them."""
+        """Return plain values under the keys of the problem file."""
         return {
             "C1": self.concepts, "C2": self.computation, "C3": self.structure, "total": self.total,
             "level": self.level, "entropy": round(self.entropy, 6),
@@ -193,12 +193,12 @@ class Problem:
         subquestions: in file order.
         nodes: reference formulas, in index order.
         dag: their edges and points.
-        context: what the problem gives; declares every symbol that statement and subquestions mention.
-        given: the same, with where it comes from and what of the text is not used.
+        context: values, definitions and symbols that the problem gives; declares every symbol of its text.
+        given: the same, with its sources and what of the text is not used.
         students: worked solutions with labels.
         difficulty: its marks; the author's are None where the file gives none.
         sha256: of the bytes of the file or string; of canonical JSON for a dictionary.
-        warnings: what looks like a slip and does not prevent grading.
+        warnings: likely slips that do not prevent grading.
     """
 
     id: str
@@ -211,7 +211,7 @@ class Problem:
     nodes: tuple[ProblemNode, ...]
     dag: ReferenceDag
     context: Context
-    given: Given
+    given: ProblemKnowledge
     students: tuple[Student, ...]
     difficulty: Difficulty
     sha256: str
@@ -219,12 +219,12 @@ class Problem:
 
 
 def load_problem(source: Path | str | Mapping[str, object]) -> Problem:
-    """Problem of a file (`.json` or `.toml`), of a JSON string (it begins with a brace), or of a dictionary.
+    """Load a problem from a file (`.json` or `.toml`), a JSON string (it begins with a brace), or a dictionary.
 
     Errors:
         DataFileError: all faults at once, each naming entry and field.
     """
-    found = _Findings([], [])
+    found = _LoadReport([], [])
     name, data, digest = _read_source(source, found)
     problem = _read_problem(data, digest, found) if data is not None else None
     if problem is None or found.faults:
@@ -233,13 +233,13 @@ def load_problem(source: Path | str | Mapping[str, object]) -> Problem:
 
 
 def formulas_of(node: ProblemNode) -> tuple[Formula, ...]:
-    """The formulas that match a node: its own, and those accepted in its place; none of an answer in words."""
+    """Return the formulas that match a node: its own and those accepted in its place; empty for an answer in words."""
     return () if node.is_text else (node.formula, *node.accept)
 
 
 @dataclass(slots=True)
-class _Findings:
-    """What was found so far; every reader below adds to it and goes on with a harmless value."""
+class _LoadReport:
+    """The faults and warnings in words; every `_read_*` function adds to them and goes on with a harmless value."""
 
     faults: list[str]
     warnings: list[str]
@@ -248,59 +248,64 @@ class _Findings:
 # Source -------------------------------------------------------------------------------------------------------
 
 
-def _read_source(source: Path | str | Table, found: _Findings) -> tuple[str, Table | None, str]:
-    """Name for messages, decoded table (None if there is none), digest."""
+def _read_source(source: Path | str | Table, report: _LoadReport) -> tuple[str, Table | None, str]:
+    """Return the name of a source for messages, its decoded table (None after a fault), and its SHA-256."""
     if isinstance(source, Mapping):
         try:
             canonical = json.dumps(source, sort_keys=True)
         except (TypeError, ValueError, RecursionError) as error:
-            found.faults.append(f"holds what JSON cannot hold: {error}")
+            report.faults.append(f"holds what JSON cannot hold: {error}")
             return "<dict>", None, ""
         return "<dict>", source, hashlib.sha256(canonical.encode()).hexdigest()
     if isinstance(source, str) and source.lstrip("\ufeff \t\r\n")[:1] in ("{", "["):
         raw = source.encode("utf-8", "surrogatepass")
-        return "<string>", _decode(raw, ".json", found), hashlib.sha256(raw).hexdigest()
+        return "<string>", _decode(raw, ".json", report), hashlib.sha256(raw).hexdigest()
     path = Path(source)
     try:
         raw = path.read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a null character in the name
-        told = error.strerror if isinstance(error, OSError) else str(error)
-        found.faults.append(f"cannot be read: {told}; give a .json or .toml file, or a JSON string that begins with {{")
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        report.faults.append(
+            f"cannot be read: {reason}; give a .json or .toml file, or a JSON string that begins with {{"
+        )
         return str(source)[:200], None, ""
-    return str(source), _decode(raw, path.suffix.lower(), found), hashlib.sha256(raw).hexdigest()
+    return str(source), _decode(raw, path.suffix.lower(), report), hashlib.sha256(raw).hexdigest()
 
 
-def _decode(raw: bytes, suffix: str, found: _Findings) -> Table | None:
+def _decode(raw: bytes, suffix: str, report: _LoadReport) -> Table | None:
+    """Decode the content of a `.json` or `.toml` file into a table; None, with a fault, if it is none."""
     if suffix not in (".json", ".toml"):
-        found.faults.append(f"is named {suffix or 'without an ending'}; a problem file ends in .json or .toml")
+        report.faults.append(f"is named {suffix or 'without an ending'}; a problem file ends in .json or .toml")
         return None
     try:
         text = raw.decode("utf-8-sig")
-        data = tomllib.loads(text) if suffix == ".toml" else _decode_json(text, found)
+        data = tomllib.loads(text) if suffix == ".toml" else _decode_json(text, report)
     except UnicodeDecodeError as error:
-        found.faults.append(f"is not UTF-8: byte {error.start} cannot be read")
+        report.faults.append(f"is not UTF-8: byte {error.start} cannot be read")
     except (tomllib.TOMLDecodeError, json.JSONDecodeError) as error:
-        found.faults.append(f"is not {suffix[1:].upper()}: {error}")
+        report.faults.append(f"is not {suffix[1:].upper()}: {error}")
     except RecursionError:
-        found.faults.append(f"is not {suffix[1:].upper()} that can be read: nested too deeply")
+        report.faults.append(f"is not {suffix[1:].upper()} that can be read: nested too deeply")
     except ValueError as error:  # from `refuse_constant`, or an integer of thousands of digits
-        found.faults.append(f"is not {suffix[1:].upper()}: {error}")
+        report.faults.append(f"is not {suffix[1:].upper()}: {error}")
     else:
         if isinstance(data, dict):
             return data
-        found.faults.append("holds no table: a problem is one { ... } with the keys of dags/README.md")
+        report.faults.append("holds no table: a problem is one { ... } with the keys of dags/README.md")
     return None
 
 
-def _decode_json(text: str, found: _Findings) -> object:
-    """JSON, with repeated keys named: the decoder alone would keep the last one and say nothing."""
+def _decode_json(text: str, report: _LoadReport) -> object:
+    """Decode JSON; a repeated key is a fault (the decoder alone would keep the last value), NaN an error."""
 
     def refuse_constant(word: str) -> object:
+        """Raise ValueError for NaN and Infinity."""
         raise ValueError(f"{word} is no JSON number")
 
     def table(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        """Build a table from its pairs; repeated keys are faults."""
         keys = [key for key, _ in pairs]
-        found.faults += [f"{key}: stands twice in one table" for key in sorted(set(keys)) if keys.count(key) > 1]
+        report.faults += [f"{key}: stands twice in one table" for key in sorted(set(keys)) if keys.count(key) > 1]
         return dict(pairs)
 
     return json.loads(text, object_pairs_hook=table, parse_constant=refuse_constant)
@@ -309,103 +314,115 @@ def _decode_json(text: str, found: _Findings) -> object:
 # Single values ------------------------------------------------------------------------------------------------
 
 
-def _at(where: str, key: str) -> str:
+def _field_name(where: str, key: str) -> str:
+    """Return the name of a field for messages, such as `node 3, points` for `where` = `node 3`."""
     return f"{where}, {key}" if where else key
 
 
-def _shown(value: object) -> str:
+def _quoted_value(value: object) -> str:
+    """Return a value as JSON for a message, cut at 60 characters."""
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _warn_unknown(table: Table, known: frozenset[str], where: str, found: _Findings) -> None:
+def _warn_unknown(table: Table, known: frozenset[str], where: str, report: _LoadReport) -> None:
+    """Add a warning for each key of a table that is not in `known`; `where` names the table in messages."""
     for key in table:
         if key not in known:
             near = get_close_matches(str(key), sorted(known), n=1)
             hint = f"; did you mean {near[0]}?" if near else ""
-            found.warnings.append(f"{_at(where, str(key))}: unknown key, ignored{hint}")
+            report.warnings.append(f"{_field_name(where, str(key))}: unknown key, ignored{hint}")
 
 
-def _read_text(table: Table, key: str, where: str, found: _Findings, *, required: bool = False) -> str:
+def _read_text(table: Table, key: str, where: str, report: _LoadReport, *, required: bool = False) -> str:
+    """Return the text under a key of table `where`; empty, with a fault, if no text, or missing though required."""
     value = table.get(key)
     if isinstance(value, str):
         return value
-    _report_unfit(value, "is no text", _at(where, key), found, required=required)
+    _report_unfit(value, "is no text", _field_name(where, key), report, required=required)
     return ""
 
 
-def _read_flag(table: Table, key: str, where: str, found: _Findings, *, required: bool = False) -> bool:
+def _read_flag(table: Table, key: str, where: str, report: _LoadReport, *, required: bool = False) -> bool:
+    """Return the boolean under a key of a table; False, with a fault, if it is none, or missing though required."""
     value = table.get(key)
     if isinstance(value, bool):
         return value
-    _report_unfit(value, "is neither true nor false", _at(where, key), found, required=required)
+    _report_unfit(value, "is neither true nor false", _field_name(where, key), report, required=required)
     return False
 
 
-def _report_unfit(value: object, told: str, place: str, found: _Findings, *, required: bool) -> None:
-    """A fault where a value of another type stands, or where a required one does not."""
+def _report_unfit(value: object, why: str, place: str, report: _LoadReport, *, required: bool) -> None:
+    """Add a fault about field `place`: a value of a wrong type (`why` says so), or missing (None) though required."""
     if value is not None:
-        found.faults.append(f"{place}: {_shown(value)} {told}")
+        report.faults.append(f"{place}: {_quoted_value(value)} {why}")
     elif required:
-        found.faults.append(f"{place}: is missing")
+        report.faults.append(f"{place}: is missing")
 
 
-def _read_indices(table: Table, key: str, where: str, found: _Findings, *, required: bool = False) -> tuple[int, ...]:
+def _read_indices(
+    table: Table, key: str, where: str, report: _LoadReport, *, required: bool = False
+) -> tuple[int, ...]:
+    """Return the node indices under a key of a table, in its order; entries of another type are faults."""
     value = table.get(key)
     if value is None:
         if required:
-            found.faults.append(f"{_at(where, key)}: is missing; write [] if there are none")
+            report.faults.append(f"{_field_name(where, key)}: is missing; write [] if there are none")
         return ()
     if not isinstance(value, list | tuple):
-        found.faults.append(f"{_at(where, key)}: {_shown(value)} is no list of node indices")
+        report.faults.append(f"{_field_name(where, key)}: {_quoted_value(value)} is no list of node indices")
         return ()
-    found.faults += [f"{_at(where, key)}: {_shown(item)} is no node index" for item in value if not _is_integer(item)]
+    report.faults += [
+        f"{_field_name(where, key)}: {_quoted_value(item)} is no node index" for item in value if not _is_integer(item)
+    ]
     return tuple(item for item in value if _is_integer(item))
 
 
 def _is_integer(value: object) -> bool:
+    """Return True for an int, but False for True and False."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _read_tables(table: Table, key: str, found: _Findings) -> list[tuple[int, Table]]:
-    """Entries of a list of tables, with their place in the file, counted from 1."""
+def _read_tables(table: Table, key: str, report: _LoadReport) -> list[tuple[int, Table]]:
+    """Return (position from 1, entry) for each table in the list under a key; empty if the key is missing."""
     value = table.get(key)
     if value is None:
         return []
     if not isinstance(value, list | tuple):
-        found.faults.append(f"{key}: {_shown(value)} is no list")
+        report.faults.append(f"{key}: {_quoted_value(value)} is no list")
         return []
     entries = []
     for place, entry in enumerate(value, start=1):
         if isinstance(entry, Mapping):
             entries.append((place, entry))
         else:
-            found.faults.append(f"{key}, entry {place}: {_shown(entry)} is no table")
+            report.faults.append(f"{key}, entry {place}: {_quoted_value(entry)} is no table")
     return entries
 
 
 # The whole ----------------------------------------------------------------------------------------------------
 
 
-def _read_problem(data: Table, digest: str, found: _Findings) -> Problem | None:
-    _warn_unknown(data, _PROBLEM_KEYS, "", found)
+def _read_problem(data: Table, digest: str, report: _LoadReport) -> Problem | None:
+    """Build a problem from the table of its file; None if its DAG has faults. All faults go to the report."""
+    _warn_unknown(data, _PROBLEM_KEYS, "", report)
     given = data.get("id")
-    name = str(given) if _is_integer(given) else _read_text(data, "id", "", found, required=True)
+    name = str(given) if _is_integer(given) else _read_text(data, "id", "", report, required=True)
     if given == "":
-        found.faults.append("id: is empty")
-    texts = {key: _read_text(data, key, "", found) for key in _PROBLEM_TEXTS}
+        report.faults.append("id: is empty")
+    texts = {key: _read_text(data, key, "", report) for key in _PROBLEM_TEXTS}
     # Required, though it may be empty: a symbol that the statement does not declare may be read as a constant.
-    statement = _read_text(data, "context", "", found, required=True)
-    subquestions = _read_subquestions(data, found)
-    declared = _read_context(data, statement, subquestions, found)
-    nodes, dag = _read_nodes(data, subquestions, declared, found)
+    statement = _read_text(data, "context", "", report, required=True)
+    subquestions = _read_subquestions(data, report)
+    declared = _read_context(data, statement, subquestions, report)
+    nodes, dag = _read_nodes(data, subquestions, declared, report)
     text = "\n\n".join((statement, *(part.text for part in subquestions)))
-    given = given_of(declared, text, [node.formula for node in nodes])
-    students = _read_students(data, frozenset(node.index for node in nodes), dag, found)
-    concepts, computation = _read_marks(data, found)
+    given = collect_knowledge(declared, text, [node.formula for node in nodes])
+    students = _read_students(data, frozenset(node.index for node in nodes), dag, report)
+    concepts, computation = _read_difficulty(data, report)
     if dag is None:
         return None
-    found.warnings += [
+    report.warnings += [
         f"node {index}, dependency: {prerequisite} is implied by the others; list direct causes only"
         for prerequisite, index in implied_edges(dag)
     ]
@@ -424,12 +441,12 @@ def _read_problem(data: Table, digest: str, found: _Findings) -> Problem | None:
         students=students,
         difficulty=Difficulty(concepts, computation, structural_difficulty(dag), entropy(dag)),
         sha256=digest,
-        warnings=tuple(found.warnings),
+        warnings=tuple(report.warnings),
     )
 
 
-def _read_marks(data: Table, found: _Findings) -> tuple[int, int] | tuple[None, None]:
-    """C1 and C2, both or none."""
+def _read_difficulty(data: Table, report: _LoadReport) -> tuple[int, int] | tuple[None, None]:
+    """Return the author's marks C1 and C2 of the problem's difficulty, or None for both if absent or faulty."""
     value = data.get("difficulty")
     if value is None:
         return None, None
@@ -437,23 +454,23 @@ def _read_marks(data: Table, found: _Findings) -> tuple[int, int] | tuple[None, 
         depth, burden = value["C1"], value["C2"]
         if _is_integer(depth) and _is_integer(burden) and depth in (1, 2, 3) and burden in (1, 2, 3):
             return depth, burden
-    found.faults.append(f"difficulty: {_shown(value)} is no table of C1 and C2, each 1, 2 or 3")
+    report.faults.append(f"difficulty: {_quoted_value(value)} is no table of C1 and C2, each 1, 2 or 3")
     return None, None
 
 
-def _read_subquestions(data: Table, found: _Findings) -> tuple[Subquestion, ...]:
-    """Parts of the problem; a problem without any is one part without a letter."""
-    shared = _read_answer(data, "", found)
+def _read_subquestions(data: Table, report: _LoadReport) -> tuple[Subquestion, ...]:
+    """Return the parts of the problem, which inherit what the problem says about answers; at least one, letterless."""
+    shared = _read_answer(data, "", report)
     subquestions: list[Subquestion] = []
-    for place, entry in _read_tables(data, "subquestions", found):
-        letter = _read_text(entry, "letter", f"subquestions, entry {place}", found, required=True)
+    for place, entry in _read_tables(data, "subquestions", report):
+        letter = _read_text(entry, "letter", f"subquestions, entry {place}", report, required=True)
         where = f"subquestion {letter or place}"
-        _warn_unknown(entry, _SUBQUESTION_KEYS, where, found)
+        _warn_unknown(entry, _SUBQUESTION_KEYS, where, report)
         if letter and letter in [earlier.letter for earlier in subquestions]:
-            found.faults.append(f"{where}, letter: stands twice")
-        text = _read_text(entry, "subproblem", where, found)
-        _read_text(entry, "solution", where, found)  # not used; its type is the author's to mend all the same
-        own = _read_answer(entry, where, found)
+            report.faults.append(f"{where}, letter: stands twice")
+        text = _read_text(entry, "subproblem", where, report)
+        _read_text(entry, "solution", where, report)  # not used; its type is the author's to mend all the same
+        own = _read_answer(entry, where, report)
         subquestions.append(
             Subquestion(
                 letter,
@@ -466,45 +483,55 @@ def _read_subquestions(data: Table, found: _Findings) -> tuple[Subquestion, ...]
     return tuple(subquestions) or (shared,)
 
 
-def _read_answer(table: Table, where: str, found: _Findings) -> Subquestion:
-    form = _read_text(table, "final_answer_form", where, found)
+def _read_answer(table: Table, where: str, report: _LoadReport) -> Subquestion:
+    """Return what a table says about its final answer (form, instructions, figures), as a Subquestion without letter.
+
+    Args:
+        table: the problem or one of its subquestions.
+        where: name of the table for messages.
+    """
+    form = _read_text(table, "final_answer_form", where, report)
     if form and form not in _ANSWER_FORMS:
-        found.warnings.append(f"{_at(where, 'final_answer_form')}: {form} is none of {', '.join(_ANSWER_FORMS)}")
-    instructions = _read_text(table, "final_answer_instructions", where, found)
+        report.warnings.append(
+            f"{_field_name(where, 'final_answer_form')}: {form} is none of {', '.join(_ANSWER_FORMS)}"
+        )
+    instructions = _read_text(table, "final_answer_instructions", where, report)
     figures = table.get("significant_figures")
     if figures is None or (isinstance(figures, int) and _is_integer(figures) and 1 <= figures <= _MAX_FIGURES):
         return Subquestion("", "", form, instructions, figures)
-    found.faults.append(f"{_at(where, 'significant_figures')}: {_shown(figures)} is no whole number 1..{_MAX_FIGURES}")
+    report.faults.append(
+        f"{_field_name(where, 'significant_figures')}: {_quoted_value(figures)} is no whole number 1..{_MAX_FIGURES}"
+    )
     return Subquestion("", "", form, instructions)
 
 
-def _read_context(data: Table, statement: str, subquestions: tuple[Subquestion, ...], found: _Findings) -> Context:
-    """What the problem gives, with every symbol declared that its text mentions."""
+def _read_context(data: Table, statement: str, subquestions: tuple[Subquestion, ...], report: _LoadReport) -> Context:
+    """Return the Context of the file's symbols, givens and definitions; symbols of the text are declared too."""
     given = {key: data[key] for key in ("symbols", "givens", "definitions") if data.get(key) is not None}
     try:
         context = Context.from_dict(given)
     except DataFileError as error:
-        found.faults += error.faults
+        report.faults += error.faults
         context = Context()
     names: set[str] = set()
     texts = [("context", statement)]
     for part in subquestions:
         where = f"subquestion {part.letter}" if part.letter else ""
-        texts += [(_at(where, "subproblem"), part.text)]
-        texts += [(_at(where, "final_answer_instructions"), part.final_answer_instructions)]
+        texts += [(_field_name(where, "subproblem"), part.text)]
+        texts += [(_field_name(where, "final_answer_instructions"), part.final_answer_instructions)]
     for where, text in texts:
         for located in extract(text):
-            names |= _mentioned(located.latex, where, found)
+            names |= _symbols_mentioned(located.latex, where, report)
     return replace(context, declared=context.declared | names)
 
 
-def _mentioned(latex: str, where: str, found: _Findings) -> frozenset[str]:
-    """Symbols of a formula in the statement, whether or not it states something; a piece of a word has none."""
+def _symbols_mentioned(latex: str, where: str, report: _LoadReport) -> frozenset[str]:
+    """Return the symbols of a formula in the problem's text; empty, with a warning, if it does not parse."""
     try:
         read = parse(latex)
     except LatexSyntaxError as error:
         if error.kind != "fragment":
-            found.warnings.append(f"{where}: {syntax_fault(error)}; its symbols stay undeclared")
+            report.warnings.append(f"{where}: {describe_syntax_error(error)}; its symbols stay undeclared")
         return frozenset()
     return symbols_of(read)
 
@@ -513,67 +540,70 @@ def _mentioned(latex: str, where: str, found: _Findings) -> frozenset[str]:
 
 
 def _read_nodes(
-    data: Table, subquestions: tuple[Subquestion, ...], context: Context, found: _Findings
+    data: Table, subquestions: tuple[Subquestion, ...], context: Context, report: _LoadReport
 ) -> tuple[tuple[ProblemNode, ...], ReferenceDag | None]:
+    """Return the nodes in index order and their DAG, which is None after a fault."""
     present = [key for key in _NODE_LISTS if data.get(key) is not None]
     if len(present) != 1:
-        told = (
+        why = (
             f"both {present[0]} and {present[1]} hold nodes; keep one" if present else "is missing; it holds the nodes"
         )
-        found.faults.append(f"{_NODE_LISTS[0]}: {told}")
+        report.faults.append(f"{_NODE_LISTS[0]}: {why}")
         return (), None
-    entries = _read_tables(data, present[0], found)
+    entries = _read_tables(data, present[0], report)
     taken = {entry["index"] for _, entry in entries if _is_integer(entry.get("index"))}
     nodes, graph = [], []
     for place, entry in entries:
         index = entry.get("index")
         if not isinstance(index, int) or isinstance(index, bool):
-            told = "is missing" if index is None else f"{_shown(index)} is no whole number"
-            found.faults.append(f"{present[0]}, entry {place}, index: {told}; indices count from 1")
+            why = "is missing" if index is None else f"{_quoted_value(index)} is no whole number"
+            report.faults.append(f"{present[0]}, entry {place}, index: {why}; indices count from 1")
             if place in taken:
                 continue
             index = place  # what the author most likely meant, so that one slip is one fault
-        node = _read_node(entry, index, subquestions, context, found)
+        node = _read_node(entry, index, subquestions, context, report)
         nodes.append(node)
-        dependency = _read_indices(entry, "dependency", f"node {index}", found, required=True)
+        dependency = _read_indices(entry, "dependency", f"node {index}", report, required=True)
         graph.append(Node(index, node.points, dependency, node.is_final))
     indices = sorted(node.index for node in nodes)
     if len(set(indices)) == len(indices) and indices != list(range(1, len(indices) + 1)):
         shown = ", ".join(str(index) for index in indices)
-        found.faults.append(f"{present[0]}: indices are {shown}; they must run 1..{len(indices)}")
+        report.faults.append(f"{present[0]}: indices are {shown}; they must run 1..{len(indices)}")
     nodes.sort(key=lambda node: node.index)
     try:
         dag = reference_dag(graph)
     except DagError as error:
-        found.faults += error.faults
+        report.faults += error.faults
         dag = None
     return _assign_finals(nodes, subquestions), dag
 
 
 def _read_node(
-    entry: Table, index: int, subquestions: tuple[Subquestion, ...], context: Context, found: _Findings
+    entry: Table, index: int, subquestions: tuple[Subquestion, ...], context: Context, report: _LoadReport
 ) -> ProblemNode:
+    """Return one node, with a harmless value for each field that has a fault."""
     where = f"node {index}"
-    _warn_unknown(entry, _NODE_KEYS, where, found)
-    latex = _read_text(entry, "formula", where, found, required=True)
+    _warn_unknown(entry, _NODE_KEYS, where, report)
+    latex = _read_text(entry, "formula", where, report, required=True)
     accepted = entry.get("accept")
     if accepted is None:
         accepted = ()
     if not isinstance(accepted, list | tuple) or not all(isinstance(item, str) for item in accepted):
-        found.faults.append(f"{where}, accept: {_shown(accepted)} is no list of formulas")
+        report.faults.append(f"{where}, accept: {_quoted_value(accepted)} is no list of formulas")
         accepted = ()
-    letter = _read_text(entry, "subquestion", where, found)
+    letter = _read_text(entry, "subquestion", where, report)
     letters = [part.letter for part in subquestions if part.letter]
     if letter and letter not in letters:
-        told = f"subquestions are {', '.join(letters)}" if letters else "there are no subquestions"
-        found.faults.append(f"{where}, subquestion: {letter} is unknown; {told}")
+        hint = f"subquestions are {', '.join(letters)}" if letters else "there are no subquestions"
+        report.faults.append(f"{where}, subquestion: {letter} is unknown; {hint}")
     forms = {part.letter: part.final_answer_form for part in subquestions}
     asks_for_words = "text-based" in ([forms.get(letter)] if letter else forms.values())
     known = isinstance(entry.get("formula"), str)
     in_words = known and asks_for_words and is_text(latex)
-    formula = _read_formula(latex, context, f"{where}, formula", found) if known and not in_words else None
+    formula = _read_formula(latex, context, f"{where}, formula", report) if known and not in_words else None
     others = [
-        _read_formula(item, context, f"{where}, accept, entry {place}", found) for place, item in enumerate(accepted, 1)
+        _read_formula(item, context, f"{where}, accept, entry {place}", report)
+        for place, item in enumerate(accepted, 1)
     ]
     return ProblemNode(
         index=index,
@@ -581,8 +611,8 @@ def _read_node(
         formula=Formula("text", (), (), latex) if in_words else formula or _UNREAD,
         accept=tuple(other for other in others if other),
         subquestion=letter,
-        points=_read_points(entry.get("points"), where, found),
-        is_final=_read_flag(entry, "is_final_answer", where, found),
+        points=_read_points(entry.get("points"), where, report),
+        is_final=_read_flag(entry, "is_final_answer", where, report),
         is_text=in_words,
     )
 
@@ -590,20 +620,21 @@ def _read_node(
 _UNREAD = Formula("expression", (number(0),), ())  # stands in for a faulty formula until the load ends in an error
 
 
-def _read_formula(latex: str, context: Context, where: str, found: _Findings) -> Formula | None:
+def _read_formula(latex: str, context: Context, where: str, report: _LoadReport) -> Formula | None:
+    """Parse the formula of a node; None, with a fault that begins with `where`, if it is not exactly one formula."""
     try:
         read = parse(latex, context=context)
     except LatexSyntaxError as error:
-        found.faults.append(f"{where}: {syntax_fault(error)}")
+        report.faults.append(f"{where}: {describe_syntax_error(error)}")
         return None
     if read.kind in ("system", "implication"):
-        found.faults.append(f"{where}: `{latex}` states several formulas; give each its own node")
+        report.faults.append(f"{where}: `{latex}` states several formulas; give each its own node")
         return None
     return read
 
 
-def _read_points(value: object, where: str, found: _Findings) -> Fraction:
-    """Points as written: 0.1 is a tenth, not the nearest double. The sign is the DAG's to check."""
+def _read_points(value: object, where: str, report: _LoadReport) -> Fraction:
+    """Return points as an exact fraction: 0.1 is a tenth; 1 if absent (None). Anything but a number is a fault."""
     if value is None:
         return Fraction(1)
     if isinstance(value, int):
@@ -611,12 +642,15 @@ def _read_points(value: object, where: str, found: _Findings) -> Fraction:
             return Fraction(value)
     elif isinstance(value, float) and math.isfinite(value):
         return Fraction(repr(value))
-    found.faults.append(f"{where}, points: {_shown(value)} is no finite number >= 0")
+    report.faults.append(f"{where}, points: {_quoted_value(value)} is no finite number >= 0")
     return Fraction(1)
 
 
 def _assign_finals(nodes: list[ProblemNode], subquestions: tuple[Subquestion, ...]) -> tuple[ProblemNode, ...]:
-    """Without letters, the k-th final node answers the k-th subquestion if there are as many."""
+    """Return the nodes; the k-th final one gets the letter of the k-th subquestion, if no final has a letter.
+
+    Only if there are as many final nodes as subquestions; else the nodes are returned as they are.
+    """
     finals = [node for node in nodes if node.is_final]
     if len(finals) != len(subquestions) or any(node.subquestion for node in finals):
         return tuple(nodes)
@@ -628,53 +662,62 @@ def _assign_finals(nodes: list[ProblemNode], subquestions: tuple[Subquestion, ..
 
 
 def _read_students(
-    data: Table, indices: frozenset[int], dag: ReferenceDag | None, found: _Findings
+    data: Table, indices: frozenset[int], dag: ReferenceDag | None, report: _LoadReport
 ) -> tuple[Student, ...]:
+    """Return the students' solutions of a problem file with their labels."""
     students: list[Student] = []
-    for place, entry in _read_tables(data, "students", found):
-        name = _read_text(entry, "name", f"students, entry {place}", found, required=True)
+    for place, entry in _read_tables(data, "students", report):
+        name = _read_text(entry, "name", f"students, entry {place}", report, required=True)
         where = f"student {name or place}"
-        _warn_unknown(entry, _STUDENT_KEYS, where, found)
+        _warn_unknown(entry, _STUDENT_KEYS, where, report)
         if name and name in [earlier.name for earlier in students]:
-            found.faults.append(f"{where}, name: stands twice")
-        solution = _read_text(entry, "solution", where, found, required=True)
-        why = _read_text(entry, "why", where, found)
+            report.faults.append(f"{where}, name: stands twice")
+        solution = _read_text(entry, "solution", where, report, required=True)
+        why = _read_text(entry, "why", where, report)
         label = entry.get("expected")
         expected = None
         if isinstance(label, Mapping):
-            expected = _read_expected(label, f"{where}, expected", indices, dag, found)
+            expected = _read_expected(label, f"{where}, expected", indices, dag, report)
         elif label is not None:
-            found.faults.append(f"{where}, expected: {_shown(label)} is no table")
+            report.faults.append(f"{where}, expected: {_quoted_value(label)} is no table")
         students.append(Student(name, solution, why, expected))
     return tuple(students)
 
 
 def _read_expected(
-    label: Table, where: str, indices: frozenset[int], dag: ReferenceDag | None, found: _Findings
+    label: Table, where: str, indices: frozenset[int], dag: ReferenceDag | None, report: _LoadReport
 ) -> Expected:
-    """A label; it must agree with itself, since credited, score and final_correct follow from matched."""
-    _warn_unknown(label, _EXPECTED_KEYS, where, found)
-    before = len(found.faults)
+    """Return the label of a solution: matched and credited nodes, score, final_correct.
+
+    A fault unless credited, score and final_correct follow from matched.
+
+    Args:
+        where: name of the label for messages.
+        indices: of the problem's nodes.
+    """
+    _warn_unknown(label, _EXPECTED_KEYS, where, report)
+    before = len(report.faults)
     lists = {
-        key: tuple(sorted(set(_read_indices(label, key, where, found, required=key in ("matched", "credited")))))
+        key: tuple(sorted(set(_read_indices(label, key, where, report, required=key in ("matched", "credited")))))
         for key in ("matched", "credited", *_EXPECTED_LISTS)
     }
     for key, items in lists.items():
         unknown = [str(index) for index in items if index not in indices]
         if unknown:
-            found.faults.append(f"{where}, {key}: no node {', '.join(unknown)}")
+            report.faults.append(f"{where}, {key}: no node {', '.join(unknown)}")
     value = label.get("score")
     share = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
     if not 0 <= share <= 1:
-        found.faults.append(f"{where}, score: {_shown(value)} is no number from 0 to 1")
-    final_correct = _read_flag(label, "final_correct", where, found, required=True)
+        report.faults.append(f"{where}, score: {_quoted_value(value)} is no number from 0 to 1")
+    final_correct = _read_flag(label, "final_correct", where, report, required=True)
     expected = Expected(lists["matched"], lists["credited"], share, final_correct, *(lists[k] for k in _EXPECTED_LISTS))
-    if dag is not None and len(found.faults) == before:
-        found.faults += _label_faults(expected, where, dag)
+    if dag is not None and len(report.faults) == before:
+        report.faults += _label_faults(expected, where, dag)
     return expected
 
 
 def _label_faults(expected: Expected, where: str, dag: ReferenceDag) -> list[str]:
+    """Return the faults, in words, of a label whose credited nodes, score or final_correct contradict its `matched`."""
     closure = ancestor_closure(dag, expected.matched)
     share = score(dag, closure)
     faults = []

@@ -12,30 +12,31 @@ for what is not in the lists would then be silently wrong instead of missing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from typing import TypeVar
 
 from prism.algebra.expr import EQUALITIES, ORDERINGS, Expr, Formula, canonical, formula, plain_parts, symbols, walk
 from prism.errors import LatexSyntaxError
 from prism.latex import LocatedFormula, extract
 from prism.latex import parse as parse_latex
-from prism.physics.units import Quantity, quantity, with_italic_units
+from prism.latex.prose import CLAUSE_END, mask_formulas, sentence_start
+from prism.physics.quantities import Quantity, italic_units_as_quantity, parse_quantity
 
-_MAX_SENTENCE = 600  # characters before a formula that are looked at; a longer sentence is no sentence
 _MAX_UNIT_WORDS = 5  # words of a unit that stands after a formula: "revolutions per minute" has three
 _MAX_TAIL = 80  # characters after a formula that are looked at
 _ROUNDED = Fraction(1, 100)  # two values of one chain (25 °C = 298 K) that differ by less are one, written twice
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
-    """A symbol with its value.
+class StatedValue:
+    """A symbol with the value that the text states for it.
 
     Attributes:
         name: in the parser's spelling.
-        text: number and unit as `prism.physics.units.read_quantity` reads them, `2.00 kg`; digits as written.
+        text: number and unit as `prism.physics.quantities.read_quantity` reads them, `2.00 kg`; digits as written.
         span: offsets of the formula and its unit in the text.
     """
 
@@ -46,7 +47,7 @@ class Stated:
 
 @dataclass(frozen=True, slots=True)
 class StatedDefinition:
-    """A symbol with its expression.
+    """A symbol with the expression that the text defines it by.
 
     Attributes:
         formula: an equation with the symbol alone on one side.
@@ -72,14 +73,17 @@ class ProblemText:
         ambiguous: symbols with two values or two definitions, left out of the first two.
     """
 
-    givens: tuple[Stated, ...] = ()
+    givens: tuple[StatedValue, ...] = ()
     definitions: tuple[StatedDefinition, ...] = ()
-    conditions: tuple[Stated, ...] = ()
+    conditions: tuple[StatedValue, ...] = ()
     ambiguous: tuple[str, ...] = ()
 
 
+_Named = TypeVar("_Named", StatedValue, StatedDefinition)
+
+
 def read_problem_text(text: str) -> ProblemText:
-    r"""The values and definitions of a problem's text. Never raises: a formula that does not parse states nothing.
+    r"""Read the values, definitions and conditions that a problem's text states; unreadable formulas are skipped.
 
     >>> found = read_problem_text(r"A mass $m = 2.00$ kg moves at $v = 3\,\mathrm{m/s}$; $x = 1$ m at $t = 0$.")
     >>> [(given.name, given.text) for given in found.givens], [(value.name, value.text) for value in found.conditions]
@@ -87,61 +91,58 @@ def read_problem_text(text: str) -> ProblemText:
     """
     found = extract(text)
     text = found.text
-    masked = _masked(text, found)
+    without_formulas = _words_only(text, found)
     # a box is an answer, and what follows "Solution:" an example that the text has solved
     solved = [item.span for item in found if item.kind == "boxed"] + [part.span() for part in _SOLVED.finditer(text)]
-    read = [_read(text, item) for item in found]
-    taken = _symbols_in_use(read)
-    givens: list[Stated] = []
-    conditions: list[Stated] = []
+    formulas = [_text_formula(text, item) for item in found]
+    in_use = _symbols_in_use(formulas)
+    givens: list[StatedValue] = []
+    conditions: list[StatedValue] = []
     definitions: list[StatedDefinition] = []
-    doubtful: list[str] = []
-    for at, one in enumerate(read):
-        if one.formula is None or any(start < one.outer and one.start < end for start, end in solved):
+    contradicted: list[str] = []
+    for at, here in enumerate(formulas):
+        if here.formula is None or any(start < here.outer and here.start < end for start, end in solved):
             continue
-        following = read[at + 1] if at + 1 < len(read) else None
-        for part in plain_parts(one.formula) if one.formula.kind in ("system", *_PLAIN_KINDS) else ():
-            said = _Said(text, masked, one, following, part)
-            values, differ = _values(said, taken)
-            doubtful += differ
+        following = formulas[at + 1] if at + 1 < len(formulas) else None
+        for part in plain_parts(here.formula) if here.formula.kind in ("system", *_PLAIN_KINDS) else ():
+            occurrence = _Occurrence(text, without_formulas, here, following, part)
+            values, names = _stated_values(occurrence, in_use)
+            contradicted += names
+            if _is_requested(occurrence):
+                continue
             for value in values:
-                if not _is_asked_for(said):
-                    (conditions if _is_condition(said, value.name, value) else givens).append(value)
+                (conditions if _is_condition(occurrence, value.name, value) else givens).append(value)
             if not values:
-                definitions += [d for d in _definitions(said) if not _is_asked_for(said)]
-    ambiguous = [*doubtful, *_with_two_values(givens, conditions)]
-    kept: dict[str, Stated] = {}
-    for value in givens:
-        if value.name not in ambiguous:
-            kept.setdefault(value.name, value)
-    several = _with_two_definitions(definitions)
-    defined: dict[str, StatedDefinition] = {}
-    for one_definition in definitions:
-        if one_definition.name not in several:
-            defined.setdefault(one_definition.name, one_definition)
+                definitions += _stated_definitions(occurrence)
+    # a given that is stated with another value too varies, or the text has several cases
+    varied = _names_with_two_contents((value.name, parse_quantity(value.text)) for value in (*givens, *conditions))
+    ambiguous = [*contradicted, *(name for name in varied if any(value.name == name for value in givens))]
+    several = _names_with_two_contents(
+        (each.name, frozenset(map(canonical, each.formula.members))) for each in definitions
+    )
     return ProblemText(
-        tuple(kept.values()),
-        tuple(defined.values()),
+        _first_by_name(givens, ambiguous),
+        _first_by_name(definitions, several),
         tuple(conditions),
         tuple(dict.fromkeys((*ambiguous, *several))),
     )
 
 
-def _with_two_values(givens: list[Stated], conditions: list[Stated]) -> list[str]:
-    """Symbols given one value and stated with another: they vary, or the text has several cases."""
-    names = []
-    for name in dict.fromkeys(value.name for value in givens):
-        own = {quantity(value.text) for value in (*givens, *conditions) if value.name == name}
-        if len(own) > 1:
-            names.append(name)
-    return names
+def _first_by_name(found: Sequence[_Named], without: Sequence[str]) -> tuple[_Named, ...]:
+    """Return the first value or definition of each symbol, without the symbols in `without`."""
+    first: dict[str, _Named] = {}
+    for each in found:
+        if each.name not in without:
+            first.setdefault(each.name, each)
+    return tuple(first.values())
 
 
-def _with_two_definitions(definitions: list[StatedDefinition]) -> list[str]:
-    sides: dict[str, set[tuple[str, ...]]] = {}
-    for one in definitions:
-        sides.setdefault(one.name, set()).add(tuple(sorted(canonical(member) for member in one.formula.members)))
-    return [name for name, written in sides.items() if len(written) > 1]
+def _names_with_two_contents(pairs: Iterable[tuple[str, Hashable]]) -> list[str]:
+    """Return the names that stand in two pairs with different contents, in order of their first pair."""
+    contents: dict[str, set[Hashable]] = {}
+    for name, content in pairs:
+        contents.setdefault(name, set()).add(content)
+    return [name for name, own in contents.items() if len(own) > 1]
 
 
 # Formulas of the text -----------------------------------------------------------------------------------------
@@ -152,8 +153,7 @@ _SOLVED = re.compile(
 _PLAIN_KINDS = ("equation", "chain", "expression")
 _CLOSING = re.compile(r"(?:\s|\\[,;:! ]|~)*(?:\$\$?|\\\)|\\\])")
 _DELIMITER = re.compile(r"\$\$?|\\[()\[\]]")
-_EDGE = "\x00"  # a delimiter in the masked text: no word, and no empty line where displays begin
-_LAYOUT = re.compile(r"\\\\|\\[ ,;:!]|\\q?quad(?![A-Za-z])|\\(?:text|mathrm|mbox)\s*\{|&")
+_NO_WORDS = re.compile(rf"\\\\|\\[ ,;:!]|\\q?quad(?![A-Za-z])|\\(?:text|mathrm|mbox)\s*\{{|&|{_DELIMITER.pattern}")
 _NUMBER_AFTER = re.compile(r"\s*=\s*(?=[-−+]?\d)")
 _PLAIN_NUMBER = re.compile(
     r"[-−+]?\d{1,20}(?:,\d{3})*(?:\.\d{1,20})?(?:[eE][-+]?\d{1,3})?(?:\s*[x×]\s*10\s*\^\s*\{?[-−+]?\d{1,3}\}?)?"
@@ -161,13 +161,13 @@ _PLAIN_NUMBER = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class _TextFormula:
     """A formula of the text.
 
     Attributes:
         start, end: of the formula itself, without delimiters and without a unit that stands after them.
         outer: end of its closing delimiter.
-        latex: what was read.
+        latex: what was parsed.
         formula: None if it does not parse.
         kind, block: as in `LocatedFormula`.
     """
@@ -181,8 +181,8 @@ class _Read:
     block: int
 
 
-def _read(text: str, item: LocatedFormula) -> _Read:
-    """One located formula; a unit that the extractor has taken from the words behind it is given back."""
+def _text_formula(text: str, item: LocatedFormula) -> _TextFormula:
+    r"""Parse a located formula of the text, without the unit that extraction took from the words behind it."""
     start, end = item.span
     latex = item.latex
     inner = _DELIMITER.search(text, start, end) if item.kind in ("inline", "boxed") else None
@@ -196,33 +196,27 @@ def _read(text: str, item: LocatedFormula) -> _Read:
     if value:  # `$\lambda$ = 500 nm`
         latex = f"{latex} = {value[0].replace(',', '')}".replace("×", r"\times").replace(" x ", r" \times ")
         end = outer = value.end()
-    kind = "plain" if value else item.kind
     try:
         parsed: Formula | None = parse_latex(latex)
     except LatexSyntaxError:
         parsed = None
-    return _Read(start, end, outer, latex, parsed, kind, item.block)
+    return _TextFormula(start, end, outer, latex, parsed, "plain" if value else item.kind, item.block)
 
 
-def _masked(text: str, found: tuple[LocatedFormula, ...]) -> str:
-    """The text with every formula as `§` and no delimiters, at the same offsets: what is left is words."""
-    marks = list(text.replace("§", " "))
-    for item in found:
-        start, end = item.span
-        inner = _DELIMITER.search(text, start, end)
-        end = inner.start() if inner else end
-        marks[start:end] = "§" * (end - start)
-    hidden = _DELIMITER.sub(lambda mark: _EDGE * len(mark[0]), "".join(marks))
-    return _LAYOUT.sub(lambda mark: " " * len(mark[0]), hidden)
+def _words_only(text: str, found: tuple[LocatedFormula, ...]) -> str:
+    """Return the text with every formula masked by `§` and without dollars, at the same offsets: words are left."""
+    inner = [(item.span, _DELIMITER.search(text, *item.span)) for item in found]
+    spans = [(start, mark.start() if mark else end) for (start, end), mark in inner]
+    return _NO_WORDS.sub(lambda mark: " " * len(mark[0]), mask_formulas(text, spans))
 
 
-def _symbols_in_use(read: list[_Read]) -> frozenset[str]:
-    """Symbols of the text, but for letters that may be units: those beside the number of a value."""
+def _symbols_in_use(formulas: list[_TextFormula]) -> frozenset[str]:
+    """Return the symbols in a problem's formulas, without the right side of `v = 3 m`: m may be a unit there."""
     names: set[str] = set()
-    for one in read:
-        if one.formula is None:
+    for each in formulas:
+        if each.formula is None:
             continue
-        for part in plain_parts(one.formula):
+        for part in plain_parts(each.formula):
             is_value = len(part.members) > 1 and all(member.op == "sym" for member in part.members[:-1])
             is_value = is_value and any(node.op == "num" for node in walk(part.members[-1]))
             names |= symbols(*(part.members[:-1] if is_value else part.members))
@@ -233,75 +227,82 @@ def _symbols_in_use(read: list[_Read]) -> frozenset[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
-    """A formula with the words around it.
+class _Occurrence:
+    """An equation of the text with the words around it.
 
     Attributes:
-        text, masked: the whole text, as it is and with formulas hidden.
-        here: the formula; following: the one after it.
-        part: the formula without parts that is looked at.
+        text, masked: the whole text, as it is and with formulas masked.
+        here: the formula; following: the next one of the text.
+        part: the equation of `here` that is looked at.
     """
 
     text: str
     masked: str
-    here: _Read
-    following: _Read | None
+    here: _TextFormula
+    following: _TextFormula | None
     part: Formula
 
 
-def _values(said: _Said, taken: frozenset[str]) -> tuple[list[Stated], list[str]]:
-    """Values that a formula states, and symbols whose values in it contradict each other."""
-    part = said.part
+def _stated_values(occurrence: _Occurrence, in_use: frozenset[str]) -> tuple[list[StatedValue], list[str]]:
+    """Return the values that one equation states, and the symbols for which it states two that contradict.
+
+    `a = b = 3 m` states a value of a and of b; `a = 3 m = 4 m` contradicts itself. Both lists may be empty.
+
+    Args:
+        occurrence: the equation with the words around it.
+        in_use: symbols of the whole text, which are no units.
+    """
+    part = occurrence.part
     if part.kind not in ("equation", "chain") or not EQUALITIES.issuperset(part.relations) or part.depends:
         return [], []
     names = [member.name for member in part.members if member.op == "sym"]
-    numbers = [member for member in part.members if not symbols(member) or _is_in_light_units(member)]
-    if not names or _ORDER_OF_MAGNITUDE.search(said.here.latex):
+    numbers = [member for member in part.members if not symbols(member) or _is_in_units_of_c(member)]
+    if not names or _ORDER_OF_MAGNITUDE.search(occurrence.here.latex):
         return [], []
-    if not numbers:
-        italic = with_italic_units(part.members[-1], taken) if _may_be_italic_unit(said.here.latex) else None
+    if not numbers and _may_have_italic_unit(occurrence.here.latex):
+        italic = italic_units_as_quantity(part.members[-1], in_use)
         numbers = [italic] if italic is not None else []
     if not numbers:
         return [], []
-    end = said.here.end
+    end = occurrence.here.end
     texts = []
     for member in numbers:
-        text = _quantity_text(member)
+        text = _plain_quantity(member)
         if text is not None and member is numbers[-1] and not any(node.op == "unit" for node in walk(member)):
-            after = _with_unit_after(said, text)
+            after = _with_unit_after(occurrence, text)
             text, end = after if after is not None else (None, end)
         elif text is not None and member is numbers[-1]:
-            text, end = _after_unit(said, text)
+            text, end = _value_unless_range(occurrence, text)
         if text is None:
             return [], []
         texts.append(text)
-    if not _agree([value for text in texts if (value := quantity(text)) is not None]):
+    if not _is_one_value([value for text in texts if (value := parse_quantity(text)) is not None]):
         return [], names
     stated = []
     for name in names:
         text = _as_difference(texts[0]) if name.startswith((r"\Delta", r"\delta")) else texts[0]
         if text is not None:
-            stated.append(Stated(name, text, (said.here.start, end)))
+            stated.append(StatedValue(name, text, (occurrence.here.start, end)))
     return stated, []
 
 
 _ORDER_OF_MAGNITUDE = re.compile(r"\\sim(?![A-Za-z])|∼|~\s*\d")
 
 
-def _is_in_light_units(member: Expr) -> bool:
-    r"""Whether the only symbol is the c of `938\,\mathrm{MeV}/c^2`."""
+def _is_in_units_of_c(member: Expr) -> bool:
+    r"""Return True if a member has units of eV and no symbol but c: `938\,\mathrm{MeV}/c^2`."""
     units = [node.name for node in walk(member) if node.op == "unit"]
     return symbols(member) == {"c"} and any(name.endswith("eV") for name in units)
 
 
-def _agree(values: list[Quantity]) -> bool:
-    """Whether the numbers of one chain are one value, rounded."""
+def _is_one_value(values: list[Quantity]) -> bool:
+    """Return True if all quantities have the same dimension and the same value up to rounding."""
     same = all(one.dimension == two.dimension for one, two in pairwise(values))
     return same and all(abs(one.value - two.value) <= _ROUNDED * abs(one.value) for one, two in pairwise(values))
 
 
 def _as_difference(text: str) -> str | None:
-    """A difference of 5 degrees Celsius is 5 K; one in Fahrenheit is left out."""
+    """Return the text of a difference with degC as K, `5 degC` as `5 K`; None for degF; other units unchanged."""
     if text.endswith("degC"):
         return text.removesuffix("degC") + "K"
     return None if text.endswith("degF") else text
@@ -312,21 +313,26 @@ _LONE_LETTER = re.compile(r"\d(?:\}|\s|\\[,;: ]|~)*([A-Za-z])\s*$")
 _LONE_UNITS = frozenset("msNJWVKTACFH")  # in italics `2 g` and `3 c` are more often a constant than a unit
 
 
-def _may_be_italic_unit(latex: str) -> bool:
-    """Whether letters behind a number stand apart from it, as units do and factors need not."""
+def _may_have_italic_unit(latex: str) -> bool:
+    r"""Return True if a space separates a number from a letter behind it (`5\,m`, not `5m`): it may be a unit."""
     lone = _LONE_LETTER.search(latex)
     return _ITALIC_UNIT.search(latex) is not None and (lone is None or lone[1] in _LONE_UNITS)
 
 
-def _quantity_text(member: Expr) -> str | None:
-    """A number with its unit as plain text that reads back as the same quantity; None if it is neither.
+_MAX_PI = 1
+_TURNING = frozenset(("s", "rad", "Hz", "min", "rev"))  # units that degrees stand beside
+_MAX_WHOLE_POWER = 40  # of a number, in a value: 10^{23} is written so
 
-    A whole or broken multiple of pi is written in degrees, which are exactly pi/180, if it is an angle or turns.
+
+def _plain_quantity(member: Expr) -> str | None:
+    """Write a number with its unit as plain text that parses as the same quantity, `2.0 m s^-1`; None if impossible.
+
+    A rational multiple of pi is written in degrees if it is an angle or an angular velocity: `180 deg`.
     """
-    meant = quantity(member)
+    meant = parse_quantity(member)
     if meant is None:
         return None
-    in_light_units = _is_in_light_units(member)
+    in_light_units = _is_in_units_of_c(member)
     sign, factors = "", list(_factors(member, 1))
     numbers: list[tuple[Expr, int]] = []
     units: list[str] = []
@@ -364,16 +370,11 @@ def _quantity_text(member: Expr) -> str | None:
     else:
         return None
     text = " ".join((sign + digits, *units))
-    return text if quantity(text) == meant else None
-
-
-_MAX_PI = 1
-_TURNING = frozenset(("s", "rad", "Hz", "min", "rev"))  # units that degrees stand beside
-_MAX_WHOLE_POWER = 40  # of a number, in a value: 10^{23} is written so
+    return text if parse_quantity(text) == meant else None
 
 
 def _factors(node: Expr, power: int) -> Iterator[tuple[Expr, int]]:
-    """Factors with whole exponents, left to right; a sign is a factor of its own."""
+    """Yield (factor, integer exponent) for the factors of `node^power`, left to right; a minus sign is (neg, 1)."""
     if node.op == "neg":
         yield Expr("neg"), 1
         yield from _factors(node.args[0], power)
@@ -383,22 +384,23 @@ def _factors(node: Expr, power: int) -> Iterator[tuple[Expr, int]]:
     elif node.op == "div":
         yield from _factors(node.args[0], power)
         yield from _factors(node.args[1], -power)
-    elif node.op == "pow" and (exponent := _whole(node.args[1])) is not None:
+    elif node.op == "pow" and (exponent := _integer_value(node.args[1])) is not None:
         yield from _factors(node.args[0], power * exponent)
     else:
         yield node, power
 
 
-def _whole(node: Expr) -> int | None:
+def _integer_value(node: Expr) -> int | None:
+    """Return the integer that an expression writes, as 2 or -2; None if it is no integer."""
     if node.op == "neg":
-        inner = _whole(node.args[0])
+        inner = _integer_value(node.args[0])
         return None if inner is None else -inner
     return int(node.value) if node.op == "num" and node.value is not None and node.value.denominator == 1 else None
 
 
 # Units in the words after a number ------------------------------------------------------------------------------
 
-_WORD = re.compile(r"[^\S\n]*[^\s,;]+")
+_UNIT_WORD = re.compile(r"[^\S\n]*[^\s,;]+")
 _RAISED = re.compile(r"\$\s*(\^\s*(?:\{\s*[-−]?\d+\s*\}|[-−]?\d))\s*\$")  # the power of `N/m$^2$`
 _NO_UNITS = frozenset(("in", "as", "As", "us", "at", "a", "am", "do", "is"))  # words first, units hardly ever
 _OF_LIQUID = re.compile(r"[^\S\n]*(?:of\s+)?(?:mercury|Hg|water|H_?2_?O)\b")  # 760 mm of mercury is no length
@@ -416,22 +418,25 @@ _PIECE_END = re.compile(r"(?:\\[ ,;:!]|\s)*(?:[,;.)&]|\\\\|\\q?quad|\\end|\\\)|\
 _IN_BRACKETS = re.compile(r"[^\S\n]*\((?:in\s+)?([^()\n]{1,30})\)")
 
 
-def _with_unit_after(said: _Said, number: str) -> tuple[str, int] | None:
-    """A bare number with the unit that the words after it name, and where that ends; None in doubt."""
-    text, end = said.text, said.here.outer
-    if end == said.here.end and said.here.kind != "plain" and not _PIECE_END.match(text, end):
+def _with_unit_after(occurrence: _Occurrence, number: str) -> tuple[str, int] | None:
+    """Return a bare number with the unit that the words after its formula name, and the offset where the unit ends.
+
+    `$m = 2$ kg` gives `2 kg`. The number alone if no unit follows; None if the words leave doubt, as before a range.
+    """
+    text, end = occurrence.text, occurrence.here.outer
+    if end == occurrence.here.end and occurrence.here.kind != "plain" and not _PIECE_END.match(text, end):
         return None  # the block goes on with something that is no formula, perhaps a unit
     tail = _RAISED.sub(lambda power: power[1].replace("−", "-").ljust(len(power[0])), text[end : end + _MAX_TAIL])
     if re.match(r"\^|[^\S\n]*(?:\$|\\\()", tail):
         return None
     best: tuple[str, int] | None = None
-    place = 0
+    at = 0
     for _ in range(_MAX_UNIT_WORDS):
-        word = _WORD.match(tail, place)
+        word = _UNIT_WORD.match(tail, at)
         if word is None:
             break
-        place = word.end()
-        for stop in dict.fromkeys((place, place - len(word[0]) + len(word[0].rstrip(".:!?)]\"'")))):
+        at = word.end()
+        for stop in dict.fromkeys((at, at - len(word[0]) + len(word[0].rstrip(".:!?)]\"'")))):
             name = " ".join(tail[:stop].replace("$", " ").split())
             if not name or name[0].isdigit() or name[0] == "(" or _NO_UNITS.intersection(name.split()):
                 continue
@@ -439,52 +444,50 @@ def _with_unit_after(said: _Said, number: str) -> tuple[str, int] | None:
                 name, candidate = "", f"{number}{name}"
             else:
                 candidate = f"{number} {name}"
-            if quantity(candidate) is not None:
+            if parse_quantity(candidate) is not None:
                 best = candidate, end + stop
     if best is not None:
         return None if _RANGE.match(text, best[1]) or _OF_LIQUID.match(text, best[1]) else best
     if bracket := _IN_BRACKETS.match(tail):
-        if quantity(f"{number} {bracket[1].strip()}") is not None:
+        if parse_quantity(f"{number} {bracket[1].strip()}") is not None:
             return f"{number} {bracket[1].strip()}", end + bracket.end()
-        return number, said.here.end
+        return number, occurrence.here.end
     following = re.match(r"[^\S\n]*([^\s.,;:!?()$\\]*)", tail)
     word_after = following[1] if following else ""
     is_known = not word_after or word_after.lower() in _WORDS_AFTER_NUMBER or _STATE_AFTER.match(tail)
-    if _RANGE.match(tail) or not is_known or _shares_unit(said):
+    if _RANGE.match(tail) or not is_known or _may_share_unit(occurrence):
         return None
-    return number, said.here.end
+    return number, occurrence.here.end
 
 
-def _after_unit(said: _Said, text: str) -> tuple[str | None, int]:
-    r"""A value with a unit; nothing if a range goes on behind it. The letter of `25^\circ$C` comes from the words."""
-    after = said.text[said.here.outer : said.here.outer + _MAX_TAIL]
+def _value_unless_range(occurrence: _Occurrence, text: str) -> tuple[str | None, int]:
+    r"""Return the text of a value and the offset where it ends; the text is None before a range (`2 m to 3 m`)."""
+    after = occurrence.text[occurrence.here.outer : occurrence.here.outer + _MAX_TAIL]
     if _RANGE.match(after) or after.startswith("$^") or _OF_LIQUID.match(after):
-        return None, said.here.end
+        return None, occurrence.here.end
     letter = re.match(r"(?:\\,|[^\S\n])*([CF])(?![A-Za-z0-9])", after)
     if letter and text.endswith(" deg"):
-        return f"{text}{letter[1]}", said.here.outer + letter.end()
-    return text, said.here.end
+        return f"{text}{letter[1]}", occurrence.here.outer + letter.end()
+    return text, occurrence.here.end
 
 
-def _shares_unit(said: _Said) -> bool:
-    r"""Whether a bare number stands in a list that may carry its unit at the end: `$a = 2, b = 3$ cm`."""
-    other = said.following
+def _may_share_unit(occurrence: _Occurrence) -> bool:
+    r"""Return True if a bare number stands in a list that may carry its unit at the end: `$a = 2, b = 3$ cm`."""
+    other = occurrence.following
     if other is None or other.formula is None or len(other.formula.members) < 2:
         return False
-    between = said.masked[said.here.end : other.start].replace(_EDGE, " ")
-    if other.block != said.here.block or re.fullmatch(r"\s*(?:,\s*(?:and\s*)?|and\s*)", between) is None:
+    between = occurrence.masked[occurrence.here.end : other.start]
+    if other.block != occurrence.here.block or re.fullmatch(r"\s*(?:,\s*(?:and\s*)?|and\s*)", between) is None:
         return False
     if any(node.op == "unit" for node in walk(other.formula.members[-1])):
         return True
-    found = _with_unit_after(_Said(said.text, said.masked, other, None, other.formula), "1")
+    found = _with_unit_after(_Occurrence(occurrence.text, occurrence.masked, other, None, other.formula), "1")
     return found is None or found[0] != "1"
 
 
 # Words --------------------------------------------------------------------------------------------------------
 
-# an empty line before a display does not end a sentence
-_SENTENCE_END = re.compile(rf"[.!?;:](?=[\s{_EDGE}])|\n\s*\n(?!\s*{_EDGE})")
-_ASKED = re.compile(
+_REQUEST = re.compile(
     r"\b(?:show|prove|verify|derive|demonstrate|check|confirm|conclude|deduce|obtain|establish|whether|justify"
     r"|we (?:get|find)|yields)\b",
     re.I,
@@ -564,18 +567,16 @@ _SURFACE = re.compile(
 _DEFINES = re.compile(r"\b(?:where|let|defin\w*|denote\w*|call\w*|write|set|abbreviat\w*|i\.e)\b", re.I)
 
 
-def _sentence_before(said: _Said) -> str:
-    """The sentence up to the formula, without what stands in closed brackets; from an open bracket only its inside."""
-    start = max(0, said.here.start - _MAX_SENTENCE)
-    before = said.masked[start : said.here.start]
-    ends = [found.end() for found in _SENTENCE_END.finditer(before)]
-    before = (before[ends[-1] :] if ends else before).replace(_EDGE, " ")
+def _sentence_before(occurrence: _Occurrence) -> str:
+    """Return the words of the sentence before a formula without bracketed text; inside a bracket only those in it."""
+    start = occurrence.here.start
+    before = occurrence.masked[sentence_start(occurrence.masked, start, ends=CLAUSE_END) : start]
     before = re.sub(r"\([^()]*\)", " ", before)
     return before[before.rfind("(") + 1 :]
 
 
 def _clause_before(sentence: str) -> str:
-    """What is left of a sentence after its last comma; formulas in a row belong to the words before the first."""
+    """Return the part of a sentence after its last comma, commas between listed formulas not counted."""
     parts = sentence.split(",")
     while len(parts) > 1 and not re.sub(r"§|\b(?:and|or|respectively)\b", "", parts[-1]).strip():
         parts.pop()
@@ -589,31 +590,31 @@ def _clause_before(sentence: str) -> str:
 
 
 def _words_before(clause: str) -> str:
-    """The words right before the formula; of a row of formulas joined by "and" or "to", those before the first."""
+    """Return the words right before the formula; in a list `§ and §`, those before the first formula of the list."""
     shorter = clause
     while (cut := re.sub(r"§+\s*(?:and|or|to|,)?\s*$", "", shorter)) != shorter and cut.strip():
         shorter = cut
     return shorter[shorter.rfind("§") + 1 :]
 
 
-def _is_asked_for(said: _Said) -> bool:
-    """Whether the sentence asks to show it, or asks for it."""
-    start = said.here.start
-    if _ANSWER.search(said.masked[max(0, start - _MAX_TAIL) : start]):
+def _is_requested(occurrence: _Occurrence) -> bool:
+    """Return True if the sentence asks for the formula ("show that") or calls it an answer, so that it is no given."""
+    start = occurrence.here.start
+    if _ANSWER.search(occurrence.masked[max(0, start - _MAX_TAIL) : start]):
         return True
-    sentence = _sentence_before(said)
-    asked = [found.end() for found in _ASKED.finditer(sentence)]
-    return bool(asked) and not _STATED_AGAIN.search(sentence, asked[-1])
+    sentence = _sentence_before(occurrence)
+    requests = [found.end() for found in _REQUEST.finditer(sentence)]
+    return bool(requests) and not _STATED_AGAIN.search(sentence, requests[-1])
 
 
 @dataclass(frozen=True, slots=True)
-class _Words:
+class _WordsBefore:
     """The words before a formula, from the whole sentence to those right before it.
 
     Attributes:
         sentence: up to the formula, formulas in it as `§`.
         clause: what is left of it after its last comma.
-        near: without the formulas that stand in a row with this one.
+        near: the words right before the formula or, in a list of formulas, before the first of the list.
         direct: since the last formula.
         is_fixed: they name a property that does not change with the case, such as a mass.
     """
@@ -625,29 +626,31 @@ class _Words:
     is_fixed: bool
 
 
-def _words(said: _Said, name: str) -> _Words:
-    sentence = _sentence_before(said)
+def _is_condition(occurrence: _Occurrence, name: str, value: StatedValue | None) -> bool:
+    """Return True if a formula holds only at an instant, at a place or in a case (`when x = 2`), or may do so.
+
+    Args:
+        occurrence: the formula with the words around it.
+        name: the symbol that it gives a value or a definition.
+        value: None for a definition.
+    """
+    number = None if value is None else parse_quantity(value.text)
+    if number is not None and not number.value:
+        return True
+    sentence = _sentence_before(occurrence)
     clause = _clause_before(sentence)
     near = _words_before(clause)
     is_fixed = _FIXED_OF.search(near) is not None and name not in _COORDINATES
-    return _Words(sentence, clause, near, clause[clause.rfind("§") + 1 :], is_fixed)
-
-
-def _is_condition(said: _Said, name: str, value: Stated | None) -> bool:
-    """Whether a formula holds only at an instant, at a place or in a case; so also where the words leave doubt."""
-    number = None if value is None else quantity(value.text)
-    if number is not None and not number.value:
-        return True
-    words = _words(said, name)
-    if _is_index(name, number, words.near) or _is_in_case(words) or _is_at_place(words, name):
+    words = _WordsBefore(sentence, clause, near, clause[clause.rfind("§") + 1 :], is_fixed)
+    if _is_quantum_number(name, number, near) or _words_begin_case(words) or _words_name_place(words, name):
         return True
     if re.fullmatch(r".*\bto\s*", words.direct) and "_" not in name and "'" not in name:
         return True  # `rises to T = 400 K`; a state named by a subscript is given
-    return _is_limited_after(said, value)
+    return _is_limited_by_words_after(occurrence, value)
 
 
-def _is_in_case(words: _Words) -> bool:
-    """Whether the words begin a case: `when`, `for`, `the state`, `reaches`."""
+def _words_begin_case(words: _WordsBefore) -> bool:
+    """Return True if the words before a formula begin a case: "when", "for", "the state", "reaches"."""
     if _STATE_BEFORE.search(words.near) or _PLACE_WHERE.search(words.clause) or _CHANGES_TO.search(words.near):
         return True
     if words.is_fixed:
@@ -657,8 +660,8 @@ def _is_in_case(words: _Words) -> bool:
     return begins or _CASE.search(words.clause) is not None or _FOR.search(words.near) is not None
 
 
-def _is_at_place(words: _Words, name: str) -> bool:
-    """Whether the words name an instant or a place, or a value that a measurement runs through."""
+def _words_name_place(words: _WordsBefore, name: str) -> bool:
+    """Return True if the words before a formula make it an instant, a place or a swept value: "at `f = 50 Hz`"."""
     if name in _COORDINATES and (_BOUNDS.search(words.direct) or _BOUNDS.search(words.near)):
         return True
     if _TIME_OF.search(words.near) and (name == "t" or _WITHIN.search(words.near)):
@@ -671,8 +674,13 @@ def _is_at_place(words: _Words, name: str) -> bool:
     return _AT_ONCE.search(words.near) is not None or is_swept or (head in _COORDINATES and not is_launch)
 
 
-def _is_index(name: str, number: Quantity | None, near: str) -> bool:
-    """A quantum number, an order or a mode: a whole or half number without unit on a letter that counts."""
+def _is_quantum_number(name: str, number: Quantity | None, near: str) -> bool:
+    """Return True if symbol `name` is an index letter with an integer (for spins half-integer) value, as `n = 3`.
+
+    Args:
+        number: its value; None if it has none.
+        near: words before the formula; after "refractive index" or "mass" the symbol is no quantum number.
+    """
     if number is None or any(number.dimension) or name not in _INDICES:
         return False
     if number.value.denominator > (2 if name in _SPINS else 1):
@@ -680,30 +688,30 @@ def _is_index(name: str, number: Quantity | None, near: str) -> bool:
     return _INDEX_OF_GLASS.search(near) is None
 
 
-def _is_limited_after(said: _Said, value: Stated | None) -> bool:
-    """Whether the words behind the formula limit it: `$v = 5$ m/s at $t = 0$`, `$V = kx$ for $x > 0$`."""
-    end = max(said.here.outer, value.span[1] if value else 0)
-    after = said.masked[end : end + _MAX_TAIL].replace(_EDGE, " ")
+def _is_limited_by_words_after(occurrence: _Occurrence, value: StatedValue | None) -> bool:
+    """Return True if the words behind the formula limit it: `$v = 5$ m/s at $t = 0$`, `$V = kx$ for $x > 0$`."""
+    end = max(occurrence.here.outer, value.span[1] if value else 0)
+    after = occurrence.masked[end : end + _MAX_TAIL]
     if _CASE_AFTER.match(after) or _STATE_AFTER.match(after):
         return True
-    other = said.following
+    other = occurrence.following
     if other is None or other.start < end:
         return False
-    between = said.masked[end : other.start].replace(_EDGE, " ")
-    if other.block == said.here.block and not between.strip(" ,;\n") and _is_range(other.formula):
+    between = occurrence.masked[end : other.start]
+    if other.block == occurrence.here.block and not between.strip(" ,;\n") and _is_inequality(other.formula):
         return True
     if not _BEYOND_AT.fullmatch(between):
         return False
     if other.formula is None or not other.formula.members:
         return True
     first = other.formula.members[0]
-    launch = said.masked[max(0, other.start - _MAX_TAIL) : other.start]
+    launch = occurrence.masked[max(0, other.start - _MAX_TAIL) : other.start]
     is_launch = first.name in _ANGLES and _LAUNCHED.search(launch)
     return first.op != "sym" or (first.name in _COORDINATES and not is_launch)
 
 
-def _is_range(following: Formula | None) -> bool:
-    r"""Whether a formula says where the one before it holds, as in `V(x) = V_0, \quad 0 < x < a`."""
+def _is_inequality(following: Formula | None) -> bool:
+    r"""Return True if a formula is an inequality; behind another one it says where that holds: `V = 0, \ 0 < x < a`."""
     return following is not None and not ORDERINGS.isdisjoint(following.relations)
 
 
@@ -715,17 +723,16 @@ _NO_DEFINIENS = frozenset(
 )
 
 
-def _definitions(said: _Said) -> Iterator[StatedDefinition]:
-    """Equations of the formula that define a symbol, unless the words make them conditions."""
-    part = said.part
+def _stated_definitions(occurrence: _Occurrence) -> Iterator[StatedDefinition]:
+    r"""Yield the definitions that one equation or chain states, such as `k = 2\pi/\lambda`."""
+    part = occurrence.part
     if part.kind not in ("equation", "chain") or not {"=", "equiv"}.issuperset(part.relations):
         return
-    clause = _clause_before(_sentence_before(said))
-    sentence = _sentence_before(said)
+    sentence = _sentence_before(occurrence)
+    clause = _clause_before(sentence)
     members = part.members
     for left, right in pairwise(members):
-        both = formula((left, right), ("=",), said.here.latex, part.depends)
-        name = _defined(left, right) or _defined(right, left)
+        name = _defined_symbol(left, right) or _defined_symbol(right, left)
         if (
             name is None
             or _may_be_value(left, right)
@@ -733,21 +740,25 @@ def _definitions(said: _Said) -> Iterator[StatedDefinition]:
         ):
             continue
         if left.op == right.op == "sym" and (len(members) > 2 or not _DEFINES.search(sentence)):
-            continue  # `i = i'` is a condition; that it holds throughout has to be said
+            continue  # `i = i'` is a condition; that it holds throughout has to be stated
         if name in _COORDINATES and _SURFACE.search(clause):
             continue
-        if not _is_condition(said, name, None):
-            yield StatedDefinition(both, name, (said.here.start, said.here.end), name in dict(part.depends))
+        if not _is_condition(occurrence, name, None):
+            equation = formula((left, right), ("=",), occurrence.here.latex, part.depends)
+            span = (occurrence.here.start, occurrence.here.end)
+            yield StatedDefinition(equation, name, span, name in dict(part.depends))
 
 
 def _may_be_value(left: Expr, right: Expr) -> bool:
-    """Whether one side may be a number with its unit in italics (`R = 20cm`), or has a unit torn off (`1 kg - m`)."""
+    """Return True if a side may be a number with an italic unit (`R = 20cm`), or a misread unit (`1 kg - m`)."""
     for side in (left, right):
         ops = {node.op for node in walk(side)}
         is_measured = any("." in node.name or node.value == _TEN for node in walk(side) if node.op == "num")
         if is_measured and _LONE_UNITS.issuperset(symbols(side)):
             return True  # `n = 10^{24}/m^3`
-        if with_italic_units(side, frozenset()) is not None or ("unit" in ops and not ops.isdisjoint(("add", "sub"))):
+        if italic_units_as_quantity(side, frozenset()) is not None or (
+            "unit" in ops and not ops.isdisjoint(("add", "sub"))
+        ):
             return True
     return False
 
@@ -756,17 +767,20 @@ _TEN = Fraction(10)
 _NO_SYMBOLS = frozenset(("constant", "const", "const."))
 
 
-def _defined(side: Expr, other: Expr) -> str | None:
-    """The symbol that one side is, if the other is an expression without it; or the dot that it says is partial."""
-    if side.op == "derivative" and other == Expr("partial", side.args, side.name) and side.args[0].op == "sym":
+def _defined_symbol(side: Expr, expression: Expr) -> str | None:
+    r"""Return the symbol that the equation `side = expression` defines, or None.
+
+    That is `side` if it is a symbol that the expression does not contain; `\dot x` for `dx/dt = \partial x/\partial t`.
+    """
+    if side.op == "derivative" and expression == Expr("partial", side.args, side.name) and side.args[0].op == "sym":
         return rf"\dot{{{side.args[0].name}}}"
-    if side.op != "sym" or side.name in symbols(other) or not symbols(other) - _NO_SYMBOLS:
+    if side.op != "sym" or side.name in symbols(expression) or not symbols(expression) - _NO_SYMBOLS:
         return None
     if side.name in _NO_SYMBOLS or any(
         (node.op == "sym" and " " in node.name)
         or (node.op == "apply" and node.name == side.name)
         or (node.op == "num" and not node.value)
-        for node in walk(other)
+        for node in walk(expression)
     ):
         return None
     return side.name

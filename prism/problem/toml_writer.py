@@ -1,7 +1,7 @@
-r"""A problem as the text of a file, laid out as in `dags/`: strings in single quotes, so that LaTeX stays as it is.
+r"""Write a problem as a TOML file, laid out as in `dags/`: strings in single quotes, so that LaTeX stays as it is.
 
 Refused: a TOML library. `tomli-w` doubles every backslash, and no library knows which comment belongs to which node.
-What is written is read back by `tomllib` as the same values, whatever the texts hold; a test tries it.
+`tomllib` reads the file back as the same values, whatever the texts contain; a test tries it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _HALF = re.compile(r"[\ud800-\udfff]")  # half a surrogate pair, which JSON may 
 def problem_toml(
     data: Mapping[str, object], *, head: Sequence[str] = (), notes: Mapping[int, Sequence[str]] | None = None
 ) -> str:
-    """The keys of a problem file as TOML.
+    """Return the text of a problem file in TOML.
 
     Args:
         data: as `load_problem` takes them; a key without a value (None) is left out.
@@ -38,23 +38,24 @@ def problem_toml(
         notes: comment lines above a node, by its index.
 
     Errors:
-        PrismError: a value that TOML does not have.
+        PrismError: a value that TOML cannot represent.
     """
     simple = [key for key in data if key not in (*_PROBLEM, *_TABLES, *_LISTS, "metadata")]
-    lines = _comment(head)
-    lines += [_entry(key, data[key]) for key in (*_PROBLEM, *simple) if data.get(key) is not None]
+    lines = _comment_lines(head)
+    lines += [_key_value_line(key, data[key]) for key in (*_PROBLEM, *simple) if data.get(key) is not None]
     for key in _TABLES:
-        lines += _table(f"[{key}]", data.get(key))
+        lines += _table_lines(f"[{key}]", data.get(key))
     for key in _LISTS:
         for item in _sequence(data.get(key), key):
             index = item.get("index") if isinstance(item, Mapping) else None
             own = (notes or {}).get(index, ()) if isinstance(index, int) else ()
-            lines += _table(f"[[{key}]]", item, own)
-    lines += _table("[metadata]", data.get("metadata"))
+            lines += _table_lines(f"[[{key}]]", item, own)
+    lines += _table_lines("[metadata]", data.get("metadata"))
     return "\n".join(lines) + "\n"
 
 
 def _sequence(value: object, key: str) -> Sequence[object]:
+    """Return a list as it is, and None as an empty one; raise PrismError, which names `key`, for anything else."""
     if value is None:
         return ()
     if isinstance(value, list | tuple):
@@ -62,16 +63,22 @@ def _sequence(value: object, key: str) -> Sequence[object]:
     raise PrismError(f"{key}: {value!r} is no list")
 
 
-def _table(title: str, value: object, notes: Sequence[str] = ()) -> list[str]:
+def _table_lines(title: str, value: object, notes: Sequence[str] = ()) -> list[str]:
+    """Return the TOML lines of a table: blank line, comments, title, entries; empty for an empty table or None."""
     if not value:
         return []
     if not isinstance(value, Mapping):
         raise PrismError(f"{title}: {value!r} is no table")
-    return ["", *_comment(notes), title, *(_entry(key, item) for key, item in value.items() if item is not None)]
+    return [
+        "",
+        *_comment_lines(notes),
+        title,
+        *(_key_value_line(key, item) for key, item in value.items() if item is not None),
+    ]
 
 
-def _comment(texts: Sequence[str]) -> list[str]:
-    """Texts as comment lines, none wider than `WIDTH`; a text goes on indented."""
+def _comment_lines(texts: Sequence[str]) -> list[str]:
+    """Wrap texts into TOML comment lines of at most `WIDTH` columns; a text's further lines are indented."""
     lines: list[str] = []
     for text in texts:
         line = "#"
@@ -84,17 +91,20 @@ def _comment(texts: Sequence[str]) -> list[str]:
     return lines
 
 
-def _entry(key: str, value: object) -> str:
-    return f"{_key(key)} = {_value(value, key)}"
+def _key_value_line(key: str, value: object) -> str:
+    """Return the TOML line `key = value`."""
+    return f"{_toml_key(key)} = {_toml_value(value, key)}"
 
 
-def _key(key: str) -> str:
+def _toml_key(key: str) -> str:
+    """Return a key as TOML, quoted if it has other characters than letters, digits, `_` and `-`."""
     if _BARE_KEY.fullmatch(key):
         return key
-    return f"'{key}'" if "'" not in key and _LINE.fullmatch(key) else _escaped(key)
+    return f"'{key}'" if "'" not in key and _LINE.fullmatch(key) else _double_quoted(key)
 
 
-def _value(value: object, key: str) -> str:
+def _toml_value(value: object, key: str) -> str:
+    """Return a value as TOML; a list too long for one line gets a line for each item."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
@@ -102,12 +112,12 @@ def _value(value: object, key: str) -> str:
     if isinstance(value, float) and math.isfinite(value):
         return repr(value)
     if isinstance(value, str):
-        return _text(value)
+        return _toml_string(value)
     if isinstance(value, Mapping):
-        items = [f"{_key(name)} = {_value(item, key)}" for name, item in value.items() if item is not None]
+        items = [f"{_toml_key(name)} = {_toml_value(item, key)}" for name, item in value.items() if item is not None]
         return f"{{ {', '.join(items)} }}" if items else "{}"
     if isinstance(value, list | tuple):
-        items = [_value(item, key) for item in value if item is not None]
+        items = [_toml_value(item, key) for item in value if item is not None]
         in_line = f"[{', '.join(items)}]"
         if len(in_line) <= WIDTH or all(isinstance(item, int) for item in value):
             return in_line
@@ -115,15 +125,16 @@ def _value(value: object, key: str) -> str:
     raise PrismError(f"{key}: {value!r} has no place in a TOML file")
 
 
-def _text(text: str) -> str:
-    """A text in the plainest quotes that hold it: backslashes stay as they are wherever TOML allows it."""
+def _toml_string(text: str) -> str:
+    """Return a text as a TOML string, in single quotes, which keep backslashes as they are, wherever TOML allows it."""
     if "'" not in text and _LINE.fullmatch(text):
         return f"'{text}'"
     if "'''" not in text and not text.endswith("'") and _LINES.fullmatch(text):
         first = "\n" if "\n" in text else ""  # the line break behind the quotes is none of the text
         return f"'''{first}{text}'''"
-    return _escaped(text)
+    return _double_quoted(text)
 
 
-def _escaped(text: str) -> str:
+def _double_quoted(text: str) -> str:
+    """Return a text in double quotes, with escapes as in JSON."""
     return json.dumps(_HALF.sub("\ufffd", text), ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,4 +1,4 @@
-"""What build systems read: JUnit XML, a job summary in Markdown, annotations, SARIF.
+"""A comparison of results as files for build systems: JUnit XML, a job summary in Markdown, annotations, SARIF.
 
 Text out: no file is written here and no environment read. Nothing holds a time or the name of a machine, so the same
 results give the same bytes.
@@ -14,17 +14,17 @@ from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import prism
-from prism.authoring.linting import CODES, Finding
+from prism.authoring.linting import CODES, LintFinding
 from prism.reports.gates import (
     Comparison,
-    Judged,
+    GateOutcome,
+    ItemPair,
     Key,
-    Pair,
     decimal,
+    describe,
+    describe_outcome,
+    describe_pair,
     signed,
-    told,
-    told_judged,
-    told_pair,
     worst_first,
 )
 
@@ -47,8 +47,8 @@ _LEVELS = {"fault": "error", "warning": "warning", "note": "note"}
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-def junit(result: Comparison, gates: Sequence[Judged]) -> str:
-    """JUnit XML: a test for each gate, and one for each item, which fails where a gate names this very item.
+def junit(result: Comparison, gates: Sequence[GateOutcome]) -> str:
+    """Write a comparison as JUnit XML: one test for each gate, and one for each item, failed if a gate names the item.
 
     An item of which the grader has no score is an error, not a failure. A mean names no culprit: with gates of means
     alone no item fails.
@@ -56,20 +56,20 @@ def junit(result: Comparison, gates: Sequence[Judged]) -> str:
     root = Element("testsuites", name="prism compare")
     by_gate = SubElement(root, "testsuite", name="gates")
     for one in gates:
-        case = SubElement(by_gate, "testcase", classname="gates", name=_xml(one.gate.text))
+        case = SubElement(by_gate, "testcase", classname="gates", name=_xml_text(one.gate.text))
         if one.has_fired:
-            lines = "\n".join(told(key) for key in one.keys)
-            SubElement(case, "failure", message=_xml(told_judged(one)), type="gate").text = _xml(lines)
+            lines = "\n".join(describe(key) for key in one.keys)
+            SubElement(case, "failure", message=_xml_text(describe_outcome(one)), type="gate").text = _xml_text(lines)
     by_item = SubElement(root, "testsuite", name="items")
-    fired = _fired_by(gates)
+    fired = _gates_fired_by_item(gates)
     for pair in result.pairs:
         problem, sample = pair.key
-        case = SubElement(by_item, "testcase", classname=_xml(problem), name=_xml(sample or problem))
-        said = _xml(told_pair(pair))
+        case = SubElement(by_item, "testcase", classname=_xml_text(problem), name=_xml_text(sample or problem))
+        change = _xml_text(describe_pair(pair))
         if pair.new is not None and pair.new.score is None:
-            SubElement(case, "error", message=said, type="grader").text = said
+            SubElement(case, "error", message=change, type="grader").text = change
         elif pair.key in fired:
-            SubElement(case, "failure", message=said, type="gate").text = _xml("\n".join(fired[pair.key]))
+            SubElement(case, "failure", message=change, type="gate").text = _xml_text("\n".join(fired[pair.key]))
     for suite in (by_gate, by_item):
         for name, tag in (("tests", "testcase"), ("failures", "testcase/failure"), ("errors", "testcase/error")):
             suite.set(name, str(len(suite.findall(tag))))
@@ -77,8 +77,8 @@ def junit(result: Comparison, gates: Sequence[Judged]) -> str:
     return tostring(root, encoding="unicode", xml_declaration=False) + "\n"
 
 
-def _fired_by(gates: Iterable[Judged]) -> dict[Key, list[str]]:
-    """Of each item the gates that it fired by itself."""
+def _gates_fired_by_item(gates: Iterable[GateOutcome]) -> dict[Key, list[str]]:
+    """Map each item key to the texts of the gates that the item fired, without gates of means such as `mean<-0.01`."""
     fired: dict[Key, list[str]] = {}
     for one in gates:
         if one.gate.measure in _PER_ITEM:
@@ -87,16 +87,16 @@ def _fired_by(gates: Iterable[Judged]) -> dict[Key, list[str]]:
     return fired
 
 
-def _xml(text: str) -> str:
-    """Text without what XML cannot hold: ids are a caller's, and may be anything."""
+def _xml_text(text: str) -> str:
+    """Replace characters that XML 1.0 forbids, such as control characters, by U+FFFD."""
     return _NO_XML.sub("\ufffd", text)
 
 
 # GitHub. --------------------------------------------------------------------------------------------------------
 
 
-def job_summary(result: Comparison, gates: Sequence[Judged], *, room: int = SUMMARY_LIMIT - 1) -> str:
-    """Markdown of a comparison: the gates, the means, and the items that changed, the worst first.
+def job_summary(result: Comparison, gates: Sequence[GateOutcome], *, room: int = SUMMARY_LIMIT - 1) -> str:
+    """Write a comparison as a GitHub job summary in Markdown: gates, means, and changed items, the worst first.
 
     Args:
         room: bytes of UTF-8 that it may take; whole lines are left out at the end.
@@ -107,21 +107,24 @@ def job_summary(result: Comparison, gates: Sequence[Judged], *, room: int = SUMM
     if gates:
         lines += ["| gate | | |", "|---|---|---|"]
         lines += [
-            f"| `{one.gate.text}` | {'fired' if one.has_fired else 'held'} | {told_judged(one)} |" for one in gates
+            f"| `{one.gate.text}` | {'fired' if one.has_fired else 'held'} | {describe_outcome(one)} |" for one in gates
         ]
         lines.append("")
     lines += [line for line in overview(result) if line]
     changed = [pair for pair in worst_first(result.pairs) if pair.has_changed]
     if changed:
         lines += ["", "| item | what became of it |", "|---|---|"]
-        lines += [f"| {_cell(told(pair.key))} | {_cell(told_pair(pair))} |" for pair in changed[:_SHOWN_ITEMS]]
+        lines += [
+            f"| {_markdown_cell(describe(pair.key))} | {_markdown_cell(describe_pair(pair))} |"
+            for pair in changed[:_SHOWN_ITEMS]
+        ]
     if len(changed) > _SHOWN_ITEMS:
         lines += ["", f"and {len(changed) - _SHOWN_ITEMS} more items"]
     return cut("\n".join(lines) + "\n", room)
 
 
 def overview(result: Comparison) -> list[str]:
-    """The two files in a few sentences; what is missing or has no score is always said."""
+    """Describe a comparison as sentences: mean scores, changes, missing items, items without a score."""
     base, new = result.base, result.new
     n = len(result.compared)
     change = "" if result.mean_change is None else f", change {signed(result.mean_change)} over {n} compared"
@@ -139,7 +142,7 @@ def overview(result: Comparison) -> list[str]:
 
 
 def cut(text: str, room: int) -> str:
-    """The first whole lines that take so many bytes, with a line that says so; nothing where even that has no room."""
+    """Cut a text to whole lines of at most `room` bytes, with a notice at the end; empty if the notice does not fit."""
     data = text.encode("utf-8", "replace")
     if len(data) <= room:
         return data.decode()
@@ -150,43 +153,50 @@ def cut(text: str, room: int) -> str:
     return head[: head.rfind("\n") + 1].rstrip("\n") + _CUT
 
 
-def _cell(text: str) -> str:
-    """Text that neither ends a cell of a table nor starts markup: ids and problems are a caller's."""
+def _markdown_cell(text: str) -> str:
+    """Write text as a Markdown table cell: one line of at most 200 characters, markup characters as entities."""
     plain = "".join(f"&#{ord(char)};" if char in "|`<>&*_[]\\~" else char for char in " ".join(text[:_CELL].split()))
     return plain + ("…" if len(text) > _CELL else "")
 
 
-def workflow_commands(result: Comparison, gates: Sequence[Judged]) -> list[str]:
-    """Workflow commands, at most ten: the items that fired a gate by themselves, else the gates.
+def workflow_commands(result: Comparison, gates: Sequence[GateOutcome]) -> list[str]:
+    """Write GitHub workflow commands, at most ten: fired gates of means first, then each item that fired a gate.
 
     They point at the item's row in the base, which is the file that is kept in the repository.
     """
-    fired = _fired_by(one for one in gates if one.has_fired)
+    fired = _gates_fired_by_item(one for one in gates if one.has_fired)
     named = [pair for pair in worst_first(result.pairs) if pair.key in fired]
-    told_items = [_annotation(result, pair, fired[pair.key]) for pair in named]
+    items = [_annotation(result, pair, fired[pair.key]) for pair in named]
     means = [one for one in gates if one.has_fired and one.gate.measure not in _PER_ITEM]
-    told_means = [_command(result.base.file, 1, one.gate.text, told_judged(one)) for one in means]
-    every = [*told_means, *told_items]
+    means_fired = [_error_command(result.base.file, 1, one.gate.text, describe_outcome(one)) for one in means]
+    every = [*means_fired, *items]
     if len(every) <= MAX_ANNOTATIONS:
         return every
     more = f"and {len(every) - MAX_ANNOTATIONS + 1} more; the job summary lists them"
-    return [*every[: MAX_ANNOTATIONS - 1], _command(result.base.file, 1, "PRISM", more)]
+    return [*every[: MAX_ANNOTATIONS - 1], _error_command(result.base.file, 1, "PRISM", more)]
 
 
-def _annotation(result: Comparison, pair: Pair, gates: list[str]) -> str:
+def _annotation(result: Comparison, pair: ItemPair, gates: list[str]) -> str:
+    """Write the workflow command for an item: at its row in the base, or in the new file if the base lacks the item.
+
+    Args:
+        gates: texts of the gates that the item fired.
+    """
     where = result.new if pair.base is None else result.base
     item = pair.base or pair.new
     assert item is not None
-    return _command(where.file, item.place, f"{told(pair.key)}: {', '.join(gates)}", told_pair(pair))
+    return _error_command(where.file, item.place, f"{describe(pair.key)}: {', '.join(gates)}", describe_pair(pair))
 
 
-def _command(file: str, line: int, title: str, message: str) -> str:
-    """One workflow command on one line: percent signs, ends of lines and what separates are escaped."""
+def _error_command(file: str, line: int, title: str, message: str) -> str:
+    """Write one GitHub workflow command `::error file=...::MESSAGE`, on one line, with special characters escaped."""
 
     def data(text: str) -> str:
+        """Escape percent signs and line ends, as the message of a command needs."""
         return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
     def value(text: str) -> str:
+        """Escape percent signs, line ends, colons and commas, as a property of a command needs."""
         return data(text).replace(":", "%3A").replace(",", "%2C")
 
     return f"::error file={value(file)},line={line},title={value(title[:_CELL])}::{data(message[:_MESSAGE])}"
@@ -195,17 +205,17 @@ def _command(file: str, line: int, title: str, message: str) -> str:
 # SARIF. ---------------------------------------------------------------------------------------------------------
 
 
-def sarif(findings: Iterable[tuple[str, Finding]], texts: Mapping[str, str]) -> str:
-    """SARIF 2.1.0 of what `lint` finds, for code scanning.
+def sarif(findings: Iterable[tuple[str, LintFinding]], texts: Mapping[str, str]) -> str:
+    """Write the findings of `prism lint` as SARIF 2.1.0 for code scanning.
 
     Args:
-        findings: with the file of each.
-        texts: what these files hold, where it could be read; a node is looked for in it, to name a line.
+        findings: pairs of file name and finding.
+        texts: contents of the files that could be read, by name; they give the line of a node.
     """
     results = [_sarif_result(file, finding, texts.get(file, "")) for file, finding in findings]
     texts_of = {code: {"text": text} for code, text in CODES.items()}
     rules = [  # GitHub asks for all three
-        {"id": code, "shortDescription": said, "fullDescription": said, "help": said} for code, said in texts_of.items()
+        {"id": code, "shortDescription": text, "fullDescription": text, "help": text} for code, text in texts_of.items()
     ]
     driver = {"name": "PRISM", "version": prism.__version__, "rules": rules}
     log = {
@@ -215,26 +225,27 @@ def sarif(findings: Iterable[tuple[str, Finding]], texts: Mapping[str, str]) -> 
     return json.dumps(log, indent=1, ensure_ascii=True) + "\n"
 
 
-def _sarif_result(file: str, finding: Finding, text: str) -> dict[str, Any]:
-    place = {"artifactLocation": {"uri": _uri(file)}, "region": {"startLine": line_of(finding, text)}}
+def _sarif_result(file: str, finding: LintFinding, text: str) -> dict[str, Any]:
+    """Return a lint finding in `file` as a SARIF result object; `text` is the content of the file."""
+    place = {"artifactLocation": {"uri": _file_uri(file)}, "region": {"startLine": line_of(finding, text)}}
     return {
         "ruleId": finding.code, "ruleIndex": list(CODES).index(finding.code), "level": _LEVELS[finding.kind],
         "message": {"text": str(finding)}, "locations": [{"physicalLocation": place}],
     }  # fmt: skip
 
 
-def _uri(file: str) -> str:
-    """A relative name as a relative reference, with slashes; an absolute one as a file URI."""
+def _file_uri(file: str) -> str:
+    """Write a file name as a URI: a relative path as a relative reference, an absolute path as `file:///...`."""
     from urllib.parse import quote
 
     path = PurePath(file)
     return path.as_uri() if path.is_absolute() else quote(path.as_posix())
 
 
-def line_of(finding: Finding, text: str) -> int:
-    r"""The line of a finding's node or part in a problem file, as its author laid it out; 1 where it is not found.
+def line_of(finding: LintFinding, text: str) -> int:
+    r"""Return the line number, from 1, of the node or subquestion of a finding in a problem file; 1 if not found.
 
-    >>> line_of(Finding("fault", "same", "node 3", "", ""), 'id = "p"\n[[grading_standard]]\nindex = 3\n')
+    >>> line_of(LintFinding("fault", "same", "node 3", "", ""), 'id = "p"\n[[grading_standard]]\nindex = 3\n')
     3
     """
     kind, _, name = finding.entry.partition(" ")

@@ -39,13 +39,13 @@ _WIDE = str.maketrans("<>&", "\uff1c\uff1e\uff06")  # a title knows no entities:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """The rails beside one node; both lines have the same length in all rows of a drawing.
+class RailRow:
+    """One row of a terminal drawing: a node and the vertical rails beside it; all rows have the same width.
 
     Attributes:
         index: of the node.
-        line: with the node and what joins it.
-        below: the rails that go on, for a row of several lines.
+        line: the node's mark with the rails that end in it or pass it.
+        below: the rails that continue downwards, to fill a row of several lines.
     """
 
     index: int
@@ -54,7 +54,7 @@ class Row:
 
 
 def is_drawable(encoding: str | None) -> bool:
-    """Whether text in this encoding can hold the drawing in Unicode."""
+    """Return True if an encoding has the Unicode characters of the drawing; False for None or an unknown one."""
     try:
         "".join(_UNICODE.values()).encode(encoding or "ascii")
     except (UnicodeEncodeError, LookupError):
@@ -62,8 +62,8 @@ def is_drawable(encoding: str | None) -> bool:
     return True
 
 
-def rails(dag: ReferenceDag, *, in_unicode: bool = True) -> tuple[Row, ...]:
-    """One row a node, in index order; lines run down from a node to those that follow from it.
+def rails(dag: ReferenceDag, *, in_unicode: bool = True) -> tuple[RailRow, ...]:
+    """Draw a DAG for a terminal, one row per node in index order; rails lead down from a node to those that use it.
 
     >>> from prism.problem.dag import Node, reference_dag
     >>> nodes = [Node(1), Node(2), Node(3, prerequisites=(1,)), Node(4, prerequisites=(1, 2, 3), is_final=True)]
@@ -83,20 +83,25 @@ def rails(dag: ReferenceDag, *, in_unicode: bool = True) -> tuple[Row, ...]:
     for node in dag.nodes:
         joined = {lanes[earlier] for earlier in node.prerequisites}
         ending = {lanes[earlier] for earlier in node.prerequisites if last[earlier] == node.index}
-        own = _lane(joined, ending, running | {above})
+        own = _choose_lane(joined, ending, running | {above})
         running -= ending
-        line = _line(own, joined - {own}, running, pieces["final" if node.is_final else "node"], pieces)
+        line = _draw_line(own, joined - {own}, running, pieces["final" if node.is_final else "node"], pieces)
         if node.index in last:
             running.add(own)
         below = " ".join(pieces["down"] if lane in running else " " for lane in range(max(running, default=0) + 1))
-        rows.append(Row(node.index, line, below))
+        rows.append(RailRow(node.index, line, below))
         lanes[node.index] = above = own
     width = max(len(row.line) for row in rows)
-    return tuple(Row(row.index, row.line.ljust(width), row.below.ljust(width)) for row in rows)
+    return tuple(RailRow(row.index, row.line.ljust(width), row.below.ljust(width)) for row in rows)
 
 
-def _lane(joined: set[int], ending: set[int], taken: set[int]) -> int:
-    """The lane of a node, so that its level line is short and the drawing narrow.
+def _choose_lane(joined: set[int], ending: set[int], taken: set[int]) -> int:
+    """Choose the lane (column) of a node so that its level line is short and the drawing narrow.
+
+    Args:
+        joined: lanes of the prerequisites.
+        ending: those of them whose rail ends at this node.
+        taken: lanes that must not be chosen anew.
 
     It goes on in the lane of a prerequisite whose rail ends here, or else in a lane that is not taken: by a rail, or by
     the node right above, which it would seem to follow from.
@@ -105,8 +110,16 @@ def _lane(joined: set[int], ending: set[int], taken: set[int]) -> int:
     return min(free, key=lambda lane: (sum(abs(lane - other) for other in joined), lane))
 
 
-def _line(own: int, joined: set[int], running: set[int], mark: str, pieces: Mapping[str, str]) -> str:
-    """The row of a node: its mark, the level line to the lanes that it joins, and the rails that this line crosses."""
+def _draw_line(own: int, joined: set[int], running: set[int], mark: str, pieces: Mapping[str, str]) -> str:
+    """Draw the row of a node: its mark, the level line to the lanes of its prerequisites, and rails that pass.
+
+    Args:
+        own: lane of the node.
+        joined: lanes of the prerequisites without `own`.
+        running: lanes with a rail that continues downwards.
+        mark: character of the node.
+        pieces: characters of lines, as in `_ASCII`.
+    """
     start, end = min(joined | {own}), max(joined | {own})
     line = ""
     for lane in range(max(running | {end}) + 1):
@@ -127,54 +140,57 @@ def _line(own: int, joined: set[int], running: set[int], mark: str, pieces: Mapp
 
 
 def mermaid(problem: Problem) -> str:
-    """The DAG as a Mermaid flowchart, in ASCII; final answers have a thick border, points stand where not all equal.
+    """Write a problem's DAG as a Mermaid flowchart, in ASCII; final answers have a thick border.
+
+    Points are written where not all nodes have the same.
 
     Labels are the LaTeX as text: typeset by Mermaid, one command that its KaTeX does not know would spoil the whole.
     """
     title = one_line(problem.title or problem.id).translate(_WIDE)
     lines = ["---", f"title: {json.dumps(title)}", "---", "flowchart TD"]  # a JSON string is one of YAML
     for node in problem.nodes:
-        label = "<br/>".join(_in_mermaid(part) for part in _label(node, problem))
+        label = "<br/>".join(_mermaid_text(part) for part in _label_lines(node, problem))
         lines.append(f'    n{node.index}["{label}"]{":::final" if node.is_final else ""}')
     lines += [f"    n{earlier} --> n{node.index}" for node in problem.dag.nodes for earlier in node.prerequisites]
     lines.append("    classDef final stroke-width:4px")
     return "\n".join(lines)
 
 
-def _in_mermaid(text: str) -> str:
+def _mermaid_text(text: str) -> str:
+    """Write text for a Mermaid label, with all but letters, digits and harmless signs as entities."""
     parted = text.replace("\\n", "\\\N{WORD JOINER}n")  # Mermaid 11 breaks the line at `\n` even where it is an entity
     return "".join(char if char in _PLAIN_IN_MERMAID else f"#{ord(char)};" for char in parted)
 
 
 def dot(problem: Problem) -> str:
-    """The DAG in the language of Graphviz, in ASCII; final answers have a double border, points as in `mermaid`."""
-    title = _in_dot(one_line(problem.title or problem.id))
+    """Write a problem's DAG in the language of Graphviz, in ASCII; final answers have a double border."""
+    title = _dot_text(one_line(problem.title or problem.id))
     lines = ["digraph {", f'    graph [label={title}, labelloc="t"]', '    node [shape="box"]']
     for node in problem.nodes:
-        label = _in_dot(*_label(node, problem))
+        label = _dot_text(*_label_lines(node, problem))
         lines.append(f"    n{node.index} [label={label}{', peripheries=2' if node.is_final else ''}]")
     lines += [f"    n{earlier} -> n{node.index}" for node in problem.dag.nodes for earlier in node.prerequisites]
     return "\n".join([*lines, "}"])
 
 
-def _in_dot(*lines: str) -> str:
-    """A quoted label: a backslash would start an escape, as in the first letters of a Greek nu, and `&` an entity."""
+def _dot_text(*lines: str) -> str:
+    r"""Write lines as a quoted Graphviz label, with backslash and `&` escaped: the `\n` of `\nu` would break a line."""
     text = "\\n".join(line.replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;") for line in lines)
     # In ASCII, so that it survives a pipe of any encoding; Graphviz reads entities up to four hexadecimal digits only.
     return '"' + "".join(char if char < "\x80" or char > "\uffff" else f"&#{ord(char)};" for char in text) + '"'
 
 
-def _label(node: ProblemNode, problem: Problem) -> tuple[str, ...]:
-    """Index and formula, and a second line with what distinguishes the node, if anything does."""
-    said = []
+def _label_lines(node: ProblemNode, problem: Problem) -> tuple[str, ...]:
+    """Return the lines of a node's label: `(3) v = gt`, and `final answer b, 2 points` where that applies."""
+    marks = []
     if node.is_final:
-        said.append(f"final answer {node.subquestion}".rstrip())
+        marks.append(f"final answer {node.subquestion}".rstrip())
     if not has_equal_points(problem):
-        said.append("1 point" if node.points == 1 else f"{node.points} points")
+        marks.append("1 point" if node.points == 1 else f"{node.points} points")
     first = f"({node.index}) {one_line(node.latex).strip('$').strip()}"
-    return (first, ", ".join(said)) if said else (first,)
+    return (first, ", ".join(marks)) if marks else (first,)
 
 
 def has_equal_points(problem: Problem) -> bool:
-    """Whether every node counts the same."""
+    """Return True if all nodes of a problem have the same number of points."""
     return len({node.points for node in problem.nodes}) == 1

@@ -52,8 +52,8 @@ Kind = Literal["fell", "rose", "same", "only_in_base", "only_in_new", "unscored"
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """What a comparison needs of a score row.
+class ComparedItem:
+    """One item (a solution of a problem) of a results file: the values of its score row that a comparison uses.
 
     Attributes:
         score: exact; None where the grader failed.
@@ -74,13 +74,13 @@ class Item:
 
     @property
     def key(self) -> Key:
-        """What the other file has to have too."""
+        """Problem id and sample id, by which the row of the same item is found in the other results file."""
         return self.problem_id, self.sample_id
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """A file of score rows of one grader.
+    """The items of one file of score rows, all graded by the same version of the grader.
 
     Attributes:
         file: its name.
@@ -89,130 +89,130 @@ class Results:
     """
 
     file: str
-    items: Mapping[Key, Item]
+    items: Mapping[Key, ComparedItem]
     grader: tuple[str, str, str] | None
 
     @property
-    def scored(self) -> tuple[Item, ...]:
+    def scored(self) -> tuple[ComparedItem, ...]:
         """Items that have a score."""
         return tuple(item for item in self.items.values() if item.score is not None)
 
     @property
     def mean(self) -> Fraction | None:
-        """Of the scores there are; None without any."""
+        """Exact mean score of the items that have one; None if no item has one."""
         return _mean([item.score for item in self.items.values() if item.score is not None])
 
     @property
     def n_incident(self) -> int:
-        """Failures of the grader."""
+        """Number of failures of the grader, summed over all rows."""
         return sum(item.n_incident for item in self.items.values())
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
-    """One item in both files, or in the one that has it; made by `_pair`.
+class ItemPair:
+    """One item with its row in the base and its row in the new file, None where a file lacks it; see `_paired_item`.
 
     Attributes:
-        change: of the score; None unless both have one.
-        kind: in one word what became of the item.
+        change: new score less old score; None unless both have one.
+        kind: how the item changed.
     """
 
     key: Key
-    base: Item | None
-    new: Item | None
+    base: ComparedItem | None
+    new: ComparedItem | None
     change: Fraction | None
     kind: Kind
 
     @property
     def has_lost_final(self) -> bool:
-        """Its final answers were right, and are not."""
+        """True if all final answers of the item were right in the base and are not all right in the new file."""
         if self.change is None or self.base is None or self.new is None:
             return False
         return self.base.final_correct and not self.new.final_correct
 
     @property
     def has_lost_score(self) -> bool:
-        """The grader failed on what it has graded before."""
+        """True if the item has a score in the base and a row without score in the new file, as the grader failed."""
         had = self.base is not None and self.base.score is not None
         return had and self.new is not None and self.new.score is None
 
     @property
     def is_missing(self) -> bool:
-        """It stands in one file only."""
+        """True if only one of the two files has the item."""
         return self.base is None or self.new is None
 
     @property
     def has_changed(self) -> bool:
-        """There is something to tell of it."""
+        """True if score, matched nodes or final answers of the item differ, or a file lacks the item."""
         return self.kind != "same" or bool(self.lost or self.gained) or self.has_lost_final
 
     @property
     def is_drop(self) -> bool:
-        """See `MEASURES`."""
+        """True if `any-drop` fires: a lower score, a lost right final answer, a lost score, or a missing row."""
         return self.kind == "fell" or self.has_lost_final or self.has_lost_score or self.is_missing
 
     @property
     def lost(self) -> tuple[int, ...]:
-        """Nodes that are matched no more; none where the problem file is another."""
-        return _without(self.base, self.new)
+        """Indices of nodes matched in the base only; empty where the problem files differ."""
+        return _nodes_only_in_first(self.base, self.new)
 
     @property
     def gained(self) -> tuple[int, ...]:
-        """Nodes that are matched now, and were not."""
-        return _without(self.new, self.base)
+        """Indices of nodes matched in the new file only; empty where the problem files differ."""
+        return _nodes_only_in_first(self.new, self.base)
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two results side by side.
+    """Two results files with their items paired.
 
     Attributes:
-        pairs: in the order of the base; then what only the new file has.
+        pairs: in the order of the base; then items that only the new file has.
     """
 
     base: Results
     new: Results
-    pairs: tuple[Pair, ...]
+    pairs: tuple[ItemPair, ...]
 
     @property
-    def compared(self) -> tuple[Pair, ...]:
-        """Pairs with two scores: what means are about."""
+    def compared(self) -> tuple[ItemPair, ...]:
+        """Pairs with a score in both files, over which changes of means are computed."""
         return tuple(pair for pair in self.pairs if pair.change is not None)
 
     @property
     def mean_change(self) -> Fraction | None:
-        """Of the score, over what is compared."""
+        """Mean change of the score over the compared pairs; None without any."""
         return _mean([pair.change for pair in self.pairs if pair.change is not None])
 
     @property
     def final_change(self) -> Fraction | None:
-        """Of the share of right final answers, over what is compared."""
+        """Change of the share of items whose final answers are all right, over `compared`; None without any."""
         both = [(pair.base, pair.new) for pair in self.compared]
         return _mean([Fraction(new.final_correct - base.final_correct) for base, new in both if base and new])
 
     @property
     def changed_problems(self) -> tuple[str, ...]:
-        """Problems whose file is another, by id."""
-        return tuple(dict.fromkeys(pair.key[0] for pair in self.pairs if _differ(pair, "problem_sha256")))
+        """Ids of problems whose file differs between the two results."""
+        return tuple(dict.fromkeys(pair.key[0] for pair in self.pairs if _differs_in(pair, "problem_sha256")))
 
     @property
     def n_changed_solution(self) -> int:
-        """Items whose text is another."""
-        return sum(_differ(pair, "solution_sha256") for pair in self.pairs)
+        """Number of items whose solution text differs."""
+        return sum(_differs_in(pair, "solution_sha256") for pair in self.pairs)
 
-    def of_kind(self, kind: Kind) -> tuple[Pair, ...]:
-        """The pairs of one kind."""
+    def of_kind(self, kind: Kind) -> tuple[ItemPair, ...]:
+        """Return the pairs of one kind, such as `fell` or `only_in_new`."""
         return tuple(pair for pair in self.pairs if pair.kind == kind)
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A condition on a comparison.
+    """A condition on a comparison, such as `mean<-0.01`.
 
     Attributes:
-        text: as it is shown.
+        text: the condition as it is shown.
         measure: key of `MEASURES`.
-        bound: what the measure must not be below; 0 where the measure is yes or no.
+        bound: least value of the measure that passes; 0 where the measure is yes or no.
     """
 
     text: str
@@ -221,12 +221,12 @@ class Gate:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """What a gate says of a comparison.
+class GateOutcome:
+    """The outcome of one gate for a comparison.
 
     Attributes:
-        value: of its measure, where that is one number.
-        keys: of the items that fired it, the worst first; of a mean, those that fell.
+        value: of its measure, where that is one number; else None.
+        keys: of the items that fired it, the worst first; for a mean, of the items whose score fell.
     """
 
     gate: Gate
@@ -235,125 +235,145 @@ class Judged:
     keys: tuple[Key, ...]
 
 
-def results_of(file: str, rows: Iterable[Mapping[str, Any]]) -> Results:
-    """The results in score rows, as `score_files.score_rows` reads them.
+def index_results(file: str, rows: Iterable[Mapping[str, Any]]) -> Results:
+    """Index score rows by problem and sample id, and check that they can be compared.
+
+    Args:
+        file: name of the file, for errors.
+        rows: as `score_files.score_rows` reads them.
 
     Errors:
-        DataFileError: rows of two graders, two rows with the same ids, a score that is none; all of them.
+        DataFileError: all faults: rows of two graders, two rows with the same ids, an invalid score.
     """
-    items: dict[Key, Item] = {}
+    items: dict[Key, ComparedItem] = {}
     graders: dict[tuple[str, str, str], int] = {}
     faults: list[str] = []
     for place, row in enumerate(rows, start=1):
         by = row["grader"] if isinstance(row["grader"], Mapping) else {}
         graders.setdefault((str(by.get("version")), str(by.get("fingerprint")), str(row.get("schema"))), place)
-        item, fault = _item(row, place)
+        item, fault = _compared_item(row, place)
         if item is None:
             faults.append(f"row {place}: {fault}")
         elif item.key in items:
-            said = (
-                f"{told(item.key)} stands in row {items[item.key].place} too; each rollout needs a sample id of its own"
+            first = items[item.key].place
+            faults.append(
+                f"row {place}: {describe(item.key)} stands in row {first} too; each rollout needs a sample id of its"
+                " own"
             )
-            faults.append(f"row {place}: {said}")
         else:
             items[item.key] = item
     if len(graders) > 1:
         places = ", ".join(f"row {place} by {_grader(one)}" for one, place in graders.items())
         faults.append(f"graded by {len(graders)} graders: {places}")
     if faults:
-        raise DataFileError(file, _at_most(faults))
+        raise DataFileError(file, _first_and_count(faults))
     return Results(file, items, next(iter(graders), None))
 
 
-def _item(row: Mapping[str, Any], place: int) -> tuple[Item | None, str]:
-    """The item of a row, or what is wrong with the row."""
+def _compared_item(row: Mapping[str, Any], place: int) -> tuple[ComparedItem | None, str]:
+    """Read a score row as an item, with an empty text; or None with what is wrong with the row.
+
+    Args:
+        place: number of the row in its file, from 1.
+    """
     score, status = row["score"], row["status"]
     if (score is not None) != (status in _SCORED):
         return None, f"the status {status} does not go with the score {score}"
     if score is not None and (isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1):
         return None, f"the score {score} is no number from 0 to 1"
     sample = row["sample_id"]
-    return Item(
+    return ComparedItem(
         problem_id=str(row["problem_id"]), sample_id="" if sample is None else str(sample), status=str(status),
-        score=None if score is None else _exact(score), final_correct=row.get("final_correct") is True,
+        score=None if score is None else _exact_score(score), final_correct=row.get("final_correct") is True,
         matched=tuple(row["matched"] or ()), n_incident=len(row["incidents"] or ()),
         problem_sha256=str(row.get("problem_sha256")), solution_sha256=str(row.get("solution_sha256")), place=place,
     ), ""  # fmt: skip
 
 
 @lru_cache(maxsize=4096)
-def _exact(score: float) -> Fraction:
-    """The decimal that a score is written as, not the double nearest to it."""
+def _exact_score(score: float) -> Fraction:
+    """Return a score as the exact fraction of its shortest decimal: 0.1 is 1/10, not the nearest double."""
     return Fraction(str(score))
 
 
-def compared(base: Results, new: Results, *, allow_changed: bool = False) -> Comparison:
-    """Two results, item by item.
+def compare_results(base: Results, new: Results, *, allow_changed: bool = False) -> Comparison:
+    """Pair the items of two results, after checking that a comparison of them means something.
 
     Args:
+        base, new: the results.
         allow_changed: compare also where a problem file has changed, or the options of the run.
 
     Errors:
-        PrismError: another grader; a problem with the same id and another file; and an item of which text, problem
-            and grader are the same and the grade is not. All of them.
+        PrismError: all of these: different graders; a problem id with different files; an item whose text, problem
+            and grader are the same while its grade is not.
     """
     keys = dict.fromkeys((*base.items, *new.items))
-    result = Comparison(base, new, tuple(_pair(key, base.items.get(key), new.items.get(key)) for key in keys))
-    if faults := tuple(_refusals(result, allow_changed=allow_changed)):
+    result = Comparison(base, new, tuple(_paired_item(key, base.items.get(key), new.items.get(key)) for key in keys))
+    if faults := tuple(_comparison_obstacles(result, allow_changed=allow_changed)):
         raise PrismError("\n".join(f"{new.file} is not compared with {base.file}: {fault}" for fault in faults))
     return result
 
 
-def _pair(key: Key, base: Item | None, new: Item | None) -> Pair:
+def _paired_item(key: Key, base: ComparedItem | None, new: ComparedItem | None) -> ItemPair:
+    """Pair the rows of an item in both files (None where a file lacks it) and classify the change."""
     if base is None or new is None:
-        return Pair(key, base, new, None, "only_in_base" if new is None else "only_in_new")
+        return ItemPair(key, base, new, None, "only_in_base" if new is None else "only_in_new")
     if base.score is None or new.score is None:
-        return Pair(key, base, new, None, "unscored")
+        return ItemPair(key, base, new, None, "unscored")
     change = new.score - base.score
-    return Pair(key, base, new, change, "same" if not change else "fell" if change < 0 else "rose")
+    return ItemPair(key, base, new, change, "same" if not change else "fell" if change < 0 else "rose")
 
 
-def _refusals(result: Comparison, *, allow_changed: bool) -> Iterator[str]:
+def _comparison_obstacles(result: Comparison, *, allow_changed: bool) -> Iterator[str]:
+    """Yield each reason, as a sentence, why two results must not be compared; nothing if they may be."""
     base, new = result.base.grader, result.new.grader
     if base and new and base[1:] != new[1:]:
         yield (
             f"they are graded by {_grader(base)} and {_grader(new)}; grade the rollouts of the baseline again with "
             "this PRISM, or take over the new results with --update-baseline"
         )
-        return  # what follows from it is not told
+        return  # all further differences follow from this one
     if allow_changed:
         return
     if result.changed_problems:
-        names = ", ".join(_at_most(result.changed_problems))
+        names = ", ".join(_first_and_count(result.changed_problems))
         yield f"other problem files, to the byte, have the same id: {names}; --allow-changed compares all the same"
-    same = (pair for pair in result.pairs if pair.base and pair.new and not _differ(pair, "problem_sha256"))
-    unlike = [pair for pair in same if not _differ(pair, "solution_sha256") and _has_other_grade(pair)]
+    same = (pair for pair in result.pairs if pair.base and pair.new and not _differs_in(pair, "problem_sha256"))
+    unlike = [pair for pair in same if not _differs_in(pair, "solution_sha256") and _has_other_grade(pair)]
     for pair in unlike[:_SHOWN_FAULTS]:
         yield (
-            f"{told(pair.key)}: text, problem and grader are the same, and the grade is not ({_score(pair.base)} and "
-            f"{_score(pair.new)}); was one run made with other options, as --thinking, or a row edited? "
-            "--allow-changed compares all the same"
+            f"{describe(pair.key)}: text, problem and grader are the same, and the grade is not "
+            f"({_score(pair.base)} and {_score(pair.new)}); was one run made with other options, as --thinking, or a "
+            "row edited? --allow-changed compares all the same"
         )
 
 
-def _has_other_grade(pair: Pair) -> bool:
+def _has_other_grade(pair: ItemPair) -> bool:
+    """Return True if an item has a score in both files, and score or matched nodes differ."""
     return pair.change is not None and bool(pair.change or pair.lost or pair.gained)
 
 
-def _differ(pair: Pair, name: str) -> bool:
+def _differs_in(pair: ItemPair, name: str) -> bool:
+    """Return True if both files have the item and its attribute `name`, such as `problem_sha256`, differs."""
     return pair.base is not None and pair.new is not None and getattr(pair.base, name) != getattr(pair.new, name)
 
 
 # Gates. ---------------------------------------------------------------------------------------------------------
 
 
-def gates_of(texts: Iterable[str], *, min_mean: float | None = None, min_item: float | None = None) -> tuple[Gate, ...]:
-    """Gates in the words of `GRAMMAR`, several in one text with commas between; then those of the least values.
+def parse_gates(
+    texts: Iterable[str], *, min_mean: float | None = None, min_item: float | None = None
+) -> tuple[Gate, ...]:
+    """Parse the conditions of `--fail-on`, `--min-mean` and `--min-item` into gates, without repetitions.
+
+    Args:
+        texts: conditions in the grammar `GRAMMAR`, separated by commas.
+        min_mean, min_item: least mean and least score of an item; None for no such gate.
 
     Errors:
-        PrismError: what the grammar does not have; all of it.
+        PrismError: all conditions that the grammar does not have.
 
-    >>> [gate.text for gate in gates_of(["any-drop, mean < -0.01"], min_item=0.5)]
+    >>> [gate.text for gate in parse_gates(["any-drop, mean < -0.01"], min_item=0.5)]
     ['any-drop', 'mean<-0.01', 'min-item 0.5']
     """
     gates: dict[str, Gate] = {}
@@ -380,91 +400,100 @@ def gates_of(texts: Iterable[str], *, min_mean: float | None = None, min_item: f
     return tuple(gates.values())
 
 
-def judged(result: Comparison, gates: Iterable[Gate]) -> tuple[Judged, ...]:
-    """What each gate says, in their order."""
-    return tuple(_JUDGES[gate.measure](result, gate) for gate in gates)
+def apply_gates(result: Comparison, gates: Iterable[Gate]) -> tuple[GateOutcome, ...]:
+    """Apply each gate to a comparison, in order."""
+    return tuple(_CHECKS[gate.measure](result, gate) for gate in gates)
 
 
-def _judged_drop(result: Comparison, gate: Gate) -> Judged:
+def _check_drop(result: Comparison, gate: Gate) -> GateOutcome:
+    """Fire if any item has a lower score, or has lost right final answers, its score or its row."""
     keys = tuple(pair.key for pair in worst_first(result.pairs) if pair.is_drop)
-    return Judged(gate, bool(keys), None, keys)
+    return GateOutcome(gate, bool(keys), None, keys)
 
 
-def _judged_lost_node(result: Comparison, gate: Gate) -> Judged:
+def _check_lost_node(result: Comparison, gate: Gate) -> GateOutcome:
+    """Fire if any item matches fewer of the nodes that it matched in the base."""
     keys = tuple(pair.key for pair in worst_first(result.pairs) if pair.lost)
-    return Judged(gate, bool(keys), None, keys)
+    return GateOutcome(gate, bool(keys), None, keys)
 
 
-def _judged_missing(result: Comparison, gate: Gate) -> Judged:
+def _check_missing(result: Comparison, gate: Gate) -> GateOutcome:
+    """Fire if any item is in one file only."""
     keys = tuple(pair.key for pair in result.pairs if pair.is_missing)
-    return Judged(gate, bool(keys), None, keys)
+    return GateOutcome(gate, bool(keys), None, keys)
 
 
-def _judged_item(result: Comparison, gate: Gate) -> Judged:
+def _check_item(result: Comparison, gate: Gate) -> GateOutcome:
+    """Fire if the score of any item changed by less than `gate.bound`: by -0.2, with a bound of -0.1."""
     low = [pair for pair in worst_first(result.compared) if pair.change is not None and pair.change < gate.bound]
     keys = tuple(pair.key for pair in low)
-    return Judged(gate, bool(keys), low[0].change if low else None, keys)
+    return GateOutcome(gate, bool(keys), low[0].change if low else None, keys)
 
 
-def _judged_mean(result: Comparison, gate: Gate) -> Judged:
+def _check_mean(result: Comparison, gate: Gate) -> GateOutcome:
+    """Fire if the change of the mean score is below the gate's bound or undefined; name the items whose score fell."""
     value = result.mean_change
-    has_fired = value is None or value < gate.bound  # what cannot be known does not pass
+    has_fired = value is None or value < gate.bound  # a mean that is not defined does not pass
     fell = tuple(pair.key for pair in worst_first(result.compared) if pair.kind == "fell")
-    return Judged(gate, has_fired, value, fell if has_fired else ())
+    return GateOutcome(gate, has_fired, value, fell if has_fired else ())
 
 
-def _judged_final(result: Comparison, gate: Gate) -> Judged:
+def _check_final(result: Comparison, gate: Gate) -> GateOutcome:
+    """Fire if the change of the share of right final answers is below the gate's bound or undefined."""
     value = result.final_change
     has_fired = value is None or value < gate.bound
-    return Judged(
+    return GateOutcome(
         gate, has_fired, value, tuple(p.key for p in result.compared if p.has_lost_final) if has_fired else ()
     )
 
 
-def _judged_least_mean(result: Comparison, gate: Gate) -> Judged:
+def _check_least_mean(result: Comparison, gate: Gate) -> GateOutcome:
+    """Fire if the mean score of the new file is below the gate's bound or undefined; name the items below the bound."""
     value = result.new.mean
     has_fired = value is None or value < gate.bound
     low = sorted((item.score, item.key) for item in result.new.scored if item.score is not None)
-    return Judged(gate, has_fired, value, tuple(key for score, key in low if score < gate.bound) if has_fired else ())
+    return GateOutcome(
+        gate, has_fired, value, tuple(key for score, key in low if score < gate.bound) if has_fired else ()
+    )
 
 
-def _judged_least_item(result: Comparison, gate: Gate) -> Judged:
-    """A row without score has not reached anything."""
+def _check_least_item(result: Comparison, gate: Gate) -> GateOutcome:
+    """Fire if any item of the new file has a score below the gate's bound, or no score."""
     unscored = [item.key for item in result.new.items.values() if item.score is None]
     low = sorted((item.score, item.key) for item in result.new.scored if item.score is not None)
     keys = (*unscored, *(key for score, key in low if score < gate.bound))
-    return Judged(gate, bool(keys), low[0][0] if low else None, keys)
+    return GateOutcome(gate, bool(keys), low[0][0] if low else None, keys)
 
 
-_JUDGES: dict[str, Callable[[Comparison, Gate], Judged]] = {
-    "any-drop": _judged_drop,
-    "any-lost-node": _judged_lost_node, "any-missing": _judged_missing, "item": _judged_item, "mean": _judged_mean,
-    "final": _judged_final, "min-mean": _judged_least_mean, "min-item": _judged_least_item,
+_CHECKS: dict[str, Callable[[Comparison, Gate], GateOutcome]] = {
+    "any-drop": _check_drop,
+    "any-lost-node": _check_lost_node, "any-missing": _check_missing, "item": _check_item, "mean": _check_mean,
+    "final": _check_final, "min-mean": _check_least_mean, "min-item": _check_least_item,
 }  # fmt: skip
 
 
-# Telling. -------------------------------------------------------------------------------------------------------
+# Text and JSON. -------------------------------------------------------------------------------------------------------
 
 
-def worst_first(pairs: Iterable[Pair]) -> list[Pair]:
-    """Items that are gone or have no score, then by their change, the lowest first; else in their order."""
+def worst_first(pairs: Iterable[ItemPair]) -> list[ItemPair]:
+    """Sort pairs by change of score, lowest first; pairs without two scores come first, ties keep their order."""
     return sorted(pairs, key=lambda pair: -2 if pair.change is None else pair.change)
 
 
-def told(key: Key) -> str:
-    r"""An item in one line: the problem, and behind a stroke the sample. An id may hold anything, and starts no line.
+def describe(key: Key) -> str:
+    r"""Write an item's ids as `PROBLEM/SAMPLE` on one line; line breaks in an id become blanks.
 
-    >>> told(("free_fall", "3")), told(("free_fall", "")), told(("p", "a\n::error::b"))
+    >>> describe(("free_fall", "3")), describe(("free_fall", "")), describe(("p", "a\n::error::b"))
     ('free_fall/3', 'free_fall', 'p/a ::error::b')
     """
     return " ".join("/".join(part for part in key if part).split())
 
 
-def told_pair(pair: Pair) -> str:
-    """What became of an item, in one line.
+def describe_pair(pair: ItemPair) -> str:
+    """Describe the change of an item in one line.
 
-    >>> item = Item("p", "1", "ok", Fraction(1), True, (1, 2), 0, "", "", 1)
-    >>> told_pair(_pair(item.key, item, None))
+    >>> item = ComparedItem("p", "1", "ok", Fraction(1), True, (1, 2), 0, "", "", 1)
+    >>> describe_pair(_paired_item(item.key, item, None))
     'stands in the base only, with 1'
     """
     if pair.new is None or pair.base is None:
@@ -479,8 +508,8 @@ def told_pair(pair: Pair) -> str:
     return "; ".join(words)
 
 
-def told_judged(one: Judged) -> str:
-    """What a gate says, in one line without its name."""
+def describe_outcome(one: GateOutcome) -> str:
+    """Describe a gate's outcome in one line, without the gate's name: its value and how many items fired it."""
     value = "" if one.value is None else decimal(one.value) if one.gate.measure[:3] == "min" else signed(one.value)
     n = len(one.keys)
     items = f"{n} item{'' if n == 1 else 's'}" if n else ""
@@ -490,7 +519,7 @@ def told_judged(one: Judged) -> str:
 
 
 def decimal(value: Fraction | None) -> str:
-    """A value as people write it; `none` where there is none.
+    """Write a value with at most six digits; `none` for None.
 
     >>> decimal(Fraction(1, 3)), decimal(Fraction(1)), decimal(None)
     ('0.333333', '1', 'none')
@@ -499,78 +528,83 @@ def decimal(value: Fraction | None) -> str:
 
 
 def signed(value: Fraction) -> str:
-    """A change, with its sign."""
+    """Write a change with its sign: `+0.5`."""
     return f"{'+' if value > 0 else ''}{decimal(value)}"
 
 
-def to_dict(result: Comparison, gates: Iterable[Judged]) -> dict[str, Any]:
-    """Plain values for JSON: both files in short, the changes, every gate, and each item that is not the same."""
+def to_dict(result: Comparison, gates: Iterable[GateOutcome]) -> dict[str, Any]:
+    """Return a comparison as plain values for JSON: both files, the changes, the gates, each item that changed."""
     gates = tuple(gates)
     return {
-        "base": _summary(result.base), "new": _summary(result.new), "compared": len(result.compared),
+        "base": _results_to_dict(result.base), "new": _results_to_dict(result.new), "compared": len(result.compared),
         "mean_change": rounded(result.mean_change), "final_change": rounded(result.final_change),
         **{kind: len(result.of_kind(kind)) for kind in ("fell", "rose", "same")},
-        **{kind: [_ids(pair.key) for pair in result.of_kind(kind)]
+        **{kind: [_key_to_dict(pair.key) for pair in result.of_kind(kind)]
            for kind in ("only_in_base", "only_in_new", "unscored")},
         "changed_problems": list(result.changed_problems), "changed_solutions": result.n_changed_solution,
         "passed": not any(one.has_fired for one in gates),
         "gates": [
             {"gate": one.gate.text, "fired": one.has_fired, "value": rounded(one.value),
-             "ids": [_ids(key) for key in one.keys]}
+             "ids": [_key_to_dict(key) for key in one.keys]}
             for one in gates
         ],
-        "items": [_changes(pair) for pair in worst_first(result.pairs) if pair.has_changed],
+        "items": [_pair_to_dict(pair) for pair in worst_first(result.pairs) if pair.has_changed],
     }  # fmt: skip
 
 
-def _summary(results: Results) -> dict[str, Any]:
+def _results_to_dict(results: Results) -> dict[str, Any]:
+    """Return counts and mean of a results file as plain values for JSON."""
     return {
         "file": results.file, "items": len(results.items), "scored": len(results.scored),
         "mean": rounded(results.mean), "incidents": results.n_incident,
     }  # fmt: skip
 
 
-def _ids(key: Key) -> dict[str, str]:
+def _key_to_dict(key: Key) -> dict[str, str]:
+    """Return an item key as a dict with `problem_id` and `sample_id`, for JSON."""
     return {"problem_id": key[0], "sample_id": key[1]}
 
 
-def _changes(pair: Pair) -> dict[str, Any]:
+def _pair_to_dict(pair: ItemPair) -> dict[str, Any]:
+    """Return the change of an item as plain values for JSON: ids, kind, both scores, nodes lost and gained."""
     return {
-        **_ids(pair.key), "kind": pair.kind, "base": rounded(pair.base.score if pair.base else None),
+        **_key_to_dict(pair.key), "kind": pair.kind, "base": rounded(pair.base.score if pair.base else None),
         "new": rounded(pair.new.score if pair.new else None), "change": rounded(pair.change),
         "lost": list(pair.lost), "gained": list(pair.gained), "final_lost": pair.has_lost_final,
     }  # fmt: skip
 
 
 def rounded(value: Fraction | None) -> float | None:
-    """For JSON, with the digits of a score."""
+    """Round an exact value to six decimals, for JSON; None stays None."""
     return None if value is None else round(float(value), _DIGITS)
 
 
 def _mean(values: list[Fraction]) -> Fraction | None:
-    """Exact; equal values, of which there are many, are added at once."""
+    """Return the exact mean of fractions; None for an empty list."""
     return sum((value * n for value, n in Counter(values).items()), Fraction(0)) / len(values) if values else None
 
 
-def _without(one: Item | None, other: Item | None) -> tuple[int, ...]:
-    """Nodes that one matches and the other does not, where both have a score and the nodes are the same."""
+def _nodes_only_in_first(one: ComparedItem | None, other: ComparedItem | None) -> tuple[int, ...]:
+    """Return the nodes matched by the first row only; empty unless both rows have scores for the same problem file."""
     if one is None or other is None or one.score is None or other.score is None:
         return ()
     is_same = one.problem_sha256 == other.problem_sha256
     return tuple(sorted(set(one.matched) - set(other.matched))) if is_same else ()
 
 
-def _score(item: Item | None) -> str:
+def _score(item: ComparedItem | None) -> str:
+    """Write the score of an item with at most six digits: `0.5`; `none (STATUS)` without score, `none` without item."""
     return "none" if item is None else decimal(item.score) if item.score is not None else f"none ({item.status})"
 
 
 def _grader(grader: tuple[str, str, str]) -> str:
+    """Name a grader: version, start of the fingerprint, schema of its rows."""
     version, fingerprint, schema = grader
     return f"PRISM {version} ({fingerprint[:_SHOWN_HEX]}, rows of schema {schema})"
 
 
-def _at_most(texts: Iterable[str]) -> tuple[str, ...]:
-    """The first of them, and how many more there are."""
+def _first_and_count(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the first 20 texts, followed by `and N more` if there are more."""
     every = tuple(texts)
     more = len(every) - _SHOWN_FAULTS
     return (*every[:_SHOWN_FAULTS], f"and {more} more") if more > 0 else every

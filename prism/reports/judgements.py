@@ -1,4 +1,4 @@
-r"""Judgements: what people and judge models said of solutions, in the files of others.
+r"""Read judgements: scores that people and judge models gave solutions, from the files of other tools.
 
 A file is told by what it holds, not by its name: rows of PRISM, samples of lm-eval, logs of Inspect (`.json`, or
 `.eval`, a zip), output of promptfoo, judgements of FastChat's MT-bench, output of an OpenAI batch, or a table of any
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from prism.errors import DataFileError
-from prism.runs.records import ABSENT, Keys, at_path, fields_told, id_of, mapped, records
+from prism.runs.records import ABSENT, Keys, at_path, field_names, id_of, parse_mapping, read_records
 from prism.runs.score_files import is_score_row
 
 SCORE_FIELDS = (
@@ -59,23 +59,23 @@ _NAMED = re.compile(
 )
 _VERDICT = re.compile(r"(?:verdict|judg(?:e)?ment|grade|result)\W{0,6}(?:is\W{0,4})?([a-z]+)\W*$", re.I | re.M)
 _FENCE = re.compile(r"\s*```(?:json)?\s*(\{.*\})\s*```\s*", re.S)
-_PEEKED = 10_000  # records that are looked at for the field of the problem
+_PEEKED = 10_000  # records that are read to find the field of the problem
 _MAX_TEXT = 200_000  # characters of an answer in which a score is looked for
 _INSPECT_META = ("problem_id", "sample_id", "model")
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """One score that someone gave one solution.
+    """One score that one rater (a person or a judge model) gave one solution.
 
     Attributes:
         problem_id, sample_id: of the solution; None where the file names none.
-        model: that wrote the solution, by which it may be found; None where the file names none.
+        model: the model that wrote the solution, by which it may be identified; None where the file names none.
         rater: name within the file; empty if it has one only.
-        score: None where there is none.
-        dropped: why there is none, a key of `DROPPED`; empty otherwise.
-        reason: what the rater said for it.
-        order: in which order things were shown, where that was varied; None elsewhere.
+        score: None where none can be read.
+        dropped: why there is no score, a key of `DROPPED`; empty otherwise.
+        reason: the rater's explanation.
+        order: the order in which the solutions were shown, where that was varied; None elsewhere.
     """
 
     problem_id: str | None
@@ -89,42 +89,42 @@ class Judgement:
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
-    """A score that was looked for, and why none was found; exactly one of the two says something."""
+class ScoreReading:
+    """The result of reading a score: the score, or None with the reason, a key of `DROPPED`."""
 
     score: float | None
     dropped: str = ""
 
 
-def scored(value: Any) -> Scored:
-    """The score that a value states: a number, true or false, a numeral, a fraction or a word such as `correct`.
+def read_score(value: Any) -> ScoreReading:
+    """Read a score from a value of a file: a number, a bool, or text such as `0.5`, `7/10`, `correct`.
 
-    >>> scored(" Correct "), scored("7/10"), scored(None)
-    (Scored(score=1.0, dropped=''), Scored(score=0.7, dropped=''), Scored(score=None, dropped='no_score'))
+    >>> read_score(" Correct ").score, read_score("7/10").score, read_score(None).score
+    (1.0, 0.7, None)
     """
     if value is None or value == "":
-        return Scored(None, "no_score")
+        return ScoreReading(None, "no_score")
     if isinstance(value, (bool, int, float)):
         number = float(value)
-        return Scored(number) if math.isfinite(number) else Scored(None, "no_score")
+        return ScoreReading(number) if math.isfinite(number) else ScoreReading(None, "no_score")
     if not isinstance(value, str):
-        return Scored(None, "unreadable")
+        return ScoreReading(None, "unreadable")
     text = value.strip().strip(".*_[]()\"'").strip().lower()
     if text in _WORDS:
-        return Scored(_WORDS[text])
+        return ScoreReading(_WORDS[text])
     if text in ("nan", "none", "null", "n/a", "na"):
-        return Scored(None, "no_score")
+        return ScoreReading(None, "no_score")
     found = re.fullmatch(rf"({_NUMBER})(?:\s*/\s*({_NUMBER}))?", text)
-    return _quotient(found[1], found[2]) if found else Scored(None, "unreadable")
+    return _score_quotient(found[1], found[2]) if found else ScoreReading(None, "unreadable")
 
 
-def scored_text(text: str) -> Scored:
-    """The score in the answer of a judge model: JSON, `[[7]]`, `Score: 7/10`, `Verdict: correct`, or nothing else.
+def score_in_text(text: str) -> ScoreReading:
+    """Read the score from the answer of a judge model: JSON, `[[7]]`, `Score: 7/10`, or `Verdict: correct`.
 
     The last of several counts, as judges reason before they decide.
 
-    >>> scored_text("The sign is wrong. Score: 3/4"), scored_text("It is 90 % right, I think.")
-    (Scored(score=0.75, dropped=''), Scored(score=None, dropped='unreadable'))
+    >>> score_in_text("The sign is wrong. Score: 3/4"), score_in_text("It is 90 % right, I think.")
+    (ScoreReading(score=0.75, dropped=''), ScoreReading(score=None, dropped='unreadable'))
     """
     text = text[-_MAX_TEXT:]
     fenced = _FENCE.fullmatch(text)
@@ -133,62 +133,63 @@ def scored_text(text: str) -> Scored:
     except (json.JSONDecodeError, RecursionError):
         loaded = None
     if isinstance(loaded, Mapping):
-        key = _first_of(loaded, SCORE_FIELDS)
-        return scored(loaded[key]) if key else Scored(None, "unreadable")
-    if (bare := scored(text)).score is not None or not text.strip():
+        key = _first_present(loaded, SCORE_FIELDS)
+        return read_score(loaded[key]) if key else ScoreReading(None, "unreadable")
+    if (bare := read_score(text)).score is not None or not text.strip():
         return bare
     if brackets := _IN_BRACKETS.findall(text):
-        return Scored(float(brackets[-1]))
+        return ScoreReading(float(brackets[-1]))
     if named := _NAMED.findall(text):
-        return _quotient(*named[-1])
+        return _score_quotient(*named[-1])
     if verdicts := _VERDICT.findall(text):
-        return scored(verdicts[-1])
-    return Scored(None, "unreadable")
+        return read_score(verdicts[-1])
+    return ScoreReading(None, "unreadable")
 
 
-def _quotient(part: str, whole: str | None) -> Scored:
+def _score_quotient(part: str, whole: str | None) -> ScoreReading:
+    """Return the score `part / whole` of two numerals, `part` without a whole; unreadable for a whole of 0."""
     if not whole:
-        return Scored(float(part))
-    return Scored(float(part) / float(whole)) if float(whole) else Scored(None, "unreadable")
+        return ScoreReading(float(part))
+    return ScoreReading(float(part) / float(whole)) if float(whole) else ScoreReading(None, "unreadable")
 
 
-def judgements(
+def read_judgements(
     source: Path, *, mapping: Mapping[str, str] | None = None, problem_ids: Collection[str] = ()
 ) -> Iterator[Judgement]:
-    """The judgements of a file or a folder, in order.
+    """Yield the judgements of a file in order, in the format that its records show.
 
     Args:
         source: the file.
         mapping: fields of a table, by the names of `MAPPED`; of a file of a known make they take precedence.
-        problem_ids: ids that are known, which tell the field of the problem from others.
+        problem_ids: known problem ids, by which the field of the problem id is recognised.
 
     Errors:
         DataFileError: a file that is not what its ending says, or in which no score is found.
         PrismError: a map that names what is no field of a judgement.
     """
-    named = mapped(mapping or {}, MAPPED)
+    named = parse_mapping(mapping or {}, MAPPED)
     known = frozenset(problem_ids)
     fields: _Fields | None = None
-    for n, record in enumerate(_records(source), start=1):
-        read = None if "score" in named else _reader_of(record)
+    for n, record in enumerate(_judgement_records(source), start=1):
+        read = None if "score" in named else _reader_for(record)
         if read is not None:
             found = read(record, known)
         else:
             if fields is None:
                 fields = _fields_of(record, named, known, source)
-            found = _of_table(record, fields, f"record {n}", source)
+            found = _read_table(record, fields, f"record {n}", source)
         yield from found
 
 
 # Makes of files. ------------------------------------------------------------------------------------------------
 
 
-def _records(source: Path) -> Iterator[Mapping[str, Any]]:
-    """Records, those of files that are one object with a list inside among them."""
+def _judgement_records(source: Path) -> Iterator[Mapping[str, Any]]:
+    """Yield the records of a file of judgements; entries of a list of results or samples inside one object singly."""
     if source.suffix == ".eval":
-        yield from _of_archive(source)
+        yield from _read_inspect_archive(source)
         return
-    for record in records(source):
+    for record in read_records(source):
         data = record.data
         inner = at_path(data, ("results", "results"))
         inner = at_path(data, ("results",)) if inner is ABSENT else inner
@@ -200,8 +201,8 @@ def _records(source: Path) -> Iterator[Mapping[str, Any]]:
             yield data
 
 
-def _of_archive(source: Path) -> Iterator[Mapping[str, Any]]:
-    """Samples of an Inspect log, each a file of its own in the zip, by epoch and id."""
+def _read_inspect_archive(source: Path) -> Iterator[Mapping[str, Any]]:
+    """Yield the samples of an Inspect log `.eval` (a zip archive), sorted by file name; DataFileError if unreadable."""
     try:
         with zipfile.ZipFile(source) as archive:
             for name in sorted(each for each in archive.namelist() if re.fullmatch(r"samples/.+\.json", each)):
@@ -216,42 +217,43 @@ def _of_archive(source: Path) -> Iterator[Mapping[str, Any]]:
         raise DataFileError(str(source), (f"cannot be read: {error}",)) from error
 
 
-def _reader_of(record: Mapping[str, Any]) -> Any:
-    """What reads a record of a known make; None of any other."""
+def _reader_for(record: Mapping[str, Any]) -> Any:
+    """Return the `_read_...` function for the tool that wrote a record, found by its keys; None for any other table."""
     if is_score_row(record):
-        return _of_score_row
+        return _read_score_row
     if record.get("_inspect"):
-        return _of_inspect
+        return _read_inspect
     if "gradingResult" in record or ("testIdx" in record and "promptIdx" in record):
-        return _of_promptfoo
+        return _read_promptfoo
     if "g1_winner" in record and "g2_winner" in record:
-        return _of_fastchat_pair
+        return _read_fastchat_pair
     if {"question_id", "judge", "score", "model"} <= record.keys() and isinstance(record["judge"], list):
-        return _of_fastchat
+        return _read_fastchat
     if "custom_id" in record and ("response" in record or "error" in record) and "score" not in record:
-        return _of_batch
+        return _read_batch
     if "doc_id" in record and ("resps" in record or "filtered_resps" in record):
-        return _of_lm_eval
+        return _read_lm_eval
     return None
 
 
-def _of_score_row(record: Mapping[str, Any], _known: Collection[str]) -> Iterator[Judgement]:
-    found = scored(record["score"])
+def _read_score_row(record: Mapping[str, Any], _known: Collection[str]) -> Iterator[Judgement]:
+    """Yield one judgement: the score of a PRISM score row, with a summary of the row as its reason."""
+    found = read_score(record["score"])
     yield Judgement(
-        id_of(record["problem_id"]), id_of(record["sample_id"]), found.score, reason=row_reason(record),
+        id_of(record["problem_id"]), id_of(record["sample_id"]), found.score, reason=score_row_summary(record),
         model=id_of(at_path(record, ("meta", "model"))), dropped=found.dropped,
     )  # fmt: skip
 
 
-def row_reason(row: Mapping[str, Any]) -> str:
-    """What a score row says for its score, in a line."""
+def score_row_summary(row: Mapping[str, Any]) -> str:
+    """Summarize a score row in one line: nodes matched, credited and missing, and the final answers."""
     nodes = {name: " ".join(map(str, row.get(name) or ())) or "none" for name in ("matched", "credited", "missing")}
     final = "right" if row.get("final_correct") else "not right"
     return "; ".join([*(f"{name}: {listed}" for name, listed in nodes.items()), f"final answers {final}"])
 
 
-def _of_inspect(record: Mapping[str, Any], _known: Collection[str]) -> Iterator[Judgement]:
-    """A sample: each scorer is a rater, and each key of a score that has several."""
+def _read_inspect(record: Mapping[str, Any], _known: Collection[str]) -> Iterator[Judgement]:
+    """Yield the judgements of an Inspect sample: one rater for each scorer, or for each key of a score with several."""
     meta = record.get("metadata") if isinstance(record.get("metadata"), Mapping) else {}
     named = {name: id_of(meta.get(name)) for name in _INSPECT_META} if isinstance(meta, Mapping) else {}
     epoch = record.get("epoch")
@@ -271,21 +273,21 @@ def _of_inspect(record: Mapping[str, Any], _known: Collection[str]) -> Iterator[
         reason = _text(score.get("explanation")) if isinstance(score, Mapping) else ""
         many = value if isinstance(value, Mapping) else {"": value}
         for key, each in many.items():
-            found = scored(_LETTERS.get(each, each) if isinstance(each, str) else each)
+            found = read_score(_LETTERS.get(each, each) if isinstance(each, str) else each)
             rater = f"{scorer}/{key}" if key else str(scorer)
             yield replace(base, rater=rater, score=found.score, dropped=found.dropped, reason=reason)
 
 
-def _of_promptfoo(record: Mapping[str, Any], _known: Collection[str]) -> Iterator[Judgement]:
-    """A result: its variables or metadata name the problem, else its number among the tests does."""
+def _read_promptfoo(record: Mapping[str, Any], _known: Collection[str]) -> Iterator[Judgement]:
+    """Yield the judgement of a promptfoo result; without a problem id in it, the test number is the problem id."""
     result = record.get("gradingResult")
     places = [record.get("vars"), record.get("metadata"), at_path(record, ("testCase", "metadata"))]
-    problem = next((id_of(place[key]) for key in ("problem_id", "id") for place in places if _has(place, key)), None)
-    sample = next((id_of(place["sample_id"]) for place in places if _has(place, "sample_id")), None)
+    problem = next((id_of(place[key]) for key in ("problem_id", "id") for place in places if _has_id(place, key)), None)
+    sample = next((id_of(place["sample_id"]) for place in places if _has_id(place, "sample_id")), None)
     provider = record.get("provider")
     model = id_of(provider.get("label") or provider.get("id")) if isinstance(provider, Mapping) else id_of(provider)
     value = result.get("score") if isinstance(result, Mapping) else None
-    found = scored(record.get("score") if value is None and result is None and not record.get("error") else value)
+    found = read_score(record.get("score") if value is None and result is None and not record.get("error") else value)
     failed = (bool(record.get("error")) and found.score is None) or record.get("failureReason") == 2
     yield Judgement(
         problem or id_of(record.get("testIdx")), sample, None if failed else found.score, model=model,
@@ -294,11 +296,11 @@ def _of_promptfoo(record: Mapping[str, Any], _known: Collection[str]) -> Iterato
     )  # fmt: skip
 
 
-def _of_fastchat(record: Mapping[str, Any], _known: Collection[str]) -> Iterator[Judgement]:
-    """A single judgement of MT-bench, from 1 to 10; -1 says that the judge's answer held no rating."""
-    found = scored(record["score"])
+def _read_fastchat(record: Mapping[str, Any], _known: Collection[str]) -> Iterator[Judgement]:
+    """Yield the judgement of an MT-bench record of one answer, from 1 to 10; unreadable for -1 (no rating found)."""
+    found = read_score(record["score"])
     if found.score is not None and found.score < 0:
-        found = Scored(None, "unreadable")
+        found = ScoreReading(None, "unreadable")
     turn = record.get("turn", 1)
     model = id_of(record["model"])
     own = model if turn in (None, 1) else f"{model}/{turn}"
@@ -308,8 +310,11 @@ def _of_fastchat(record: Mapping[str, Any], _known: Collection[str]) -> Iterator
     )  # fmt: skip
 
 
-def _of_fastchat_pair(record: Mapping[str, Any], _known: Collection[str]) -> Iterator[Judgement]:
-    """A comparison of MT-bench, played in both orders: two judgements of whether the first model wins."""
+def _read_fastchat_pair(record: Mapping[str, Any], _known: Collection[str]) -> Iterator[Judgement]:
+    """Yield judgements of an MT-bench comparison of two models, one for each order of the answers.
+
+    The score is 1 if the first model wins, 0.5 for a tie, 0 if the second wins; `dropped` is `pairwise`.
+    """
     values = {"model_1": 1.0, "tie": 0.5, "model_2": 0.0}
     sample = f"{record.get('model_1')} : {record.get('model_2')}, turn {record.get('turn', 1)}"
     is_played = "m1_score" not in record  # else the winner was told from two single scores, in no order
@@ -322,12 +327,13 @@ def _of_fastchat_pair(record: Mapping[str, Any], _known: Collection[str]) -> Ite
 
 
 def _judge(record: Mapping[str, Any]) -> str:
+    """Return the name of the judge in an MT-bench record, the first if `judge` is a list."""
     judge = record.get("judge")
     return str(judge[0]) if isinstance(judge, list) and judge else _text(judge)
 
 
-def _of_batch(record: Mapping[str, Any], _known: Collection[str]) -> Iterator[Judgement]:
-    """A line of a batch: the score is in the text of the answer, the `custom_id` says of what."""
+def _read_batch(record: Mapping[str, Any], _known: Collection[str]) -> Iterator[Judgement]:
+    """Yield the judgement of a line of OpenAI batch output: score from the answer, `custom_id` as sample id."""
     body = at_path(record, ("response", "body"))
     status = at_path(record, ("response", "status_code"))
     base = Judgement(None, id_of(record["custom_id"]), None)
@@ -338,12 +344,12 @@ def _of_batch(record: Mapping[str, Any], _known: Collection[str]) -> Iterator[Ju
     if text is ABSENT:  # the newer interface: a list of outputs, each a list of parts
         parts = [part for item in body.get("output") or () for part in (item.get("content") or ())]
         text = "".join(_text(part.get("text")) for part in parts if isinstance(part, Mapping))
-    found = scored_text(text) if isinstance(text, str) else Scored(None, "no_score")
+    found = score_in_text(text) if isinstance(text, str) else ScoreReading(None, "no_score")
     yield replace(base, score=found.score, dropped=found.dropped, rater=_text(body.get("model")), reason=_text(text))
 
 
-def _of_lm_eval(record: Mapping[str, Any], known: Collection[str]) -> Iterator[Judgement]:
-    """A sample: each metric is a rater, and each filter where a task has several."""
+def _read_lm_eval(record: Mapping[str, Any], known: Collection[str]) -> Iterator[Judgement]:
+    """Yield the judgements of an lm-eval sample, one rater for each metric; `METRIC,FILTER` if a filter is named."""
     document = record.get("doc")
     named = [id_of(document.get(key)) for key in ("problem_id", "id")] if isinstance(document, Mapping) else []
     ids = [each for each in (*named, id_of(record["doc_id"])) if each is not None]
@@ -355,7 +361,7 @@ def _of_lm_eval(record: Mapping[str, Any], known: Collection[str]) -> Iterator[J
     ]  # fmt: skip
     kind = record.get("filter")
     for metric in metrics:
-        found = scored(record.get(metric))
+        found = read_score(record.get(metric))
         rater = metric if kind in (None, "none") else f"{metric},{kind}"
         yield Judgement(problem, sample, found.score, rater=rater, dropped=found.dropped)
 
@@ -365,7 +371,7 @@ def _of_lm_eval(record: Mapping[str, Any], known: Collection[str]) -> Iterator[J
 
 @dataclass(frozen=True, slots=True)
 class _Fields:
-    """Where a table keeps what a judgement is made of; None for what it has not."""
+    """Paths of the fields of a table that make up a judgement; None for a field that the table lacks."""
 
     score: Keys
     problem_id: Keys | None
@@ -377,15 +383,28 @@ class _Fields:
 
 
 def _fields_of(record: Mapping[str, Any], named: Mapping[str, Keys], known: Collection[str], source: Path) -> _Fields:
+    """Find the fields of a table by the user's map or by their usual names.
+
+    Args:
+        record: the first record.
+        named: paths by names of `MAPPED`.
+        known: known problem ids.
+        source: the file.
+
+    Errors:
+        DataFileError: no field holds a score, or none an id.
+    """
+
     def first(name: str, usual: Collection[str]) -> Keys | None:
+        """Return the path that the map gives for `name`, else the first usual key in the record; None if neither."""
         if name in named:
             return named[name]
-        key = _first_of(record, usual)
+        key = _first_present(record, usual)
         return None if key is None else (key,)
 
     score = first("score", SCORE_FIELDS)
     if score is None:
-        fault = f"no score among the fields {fields_told(record)}; say `--map score=FIELD`"
+        fault = f"no score among the fields {field_names(record)}; say `--map score=FIELD`"
         raise DataFileError(str(source), (f"record 1: {fault}",))
     problem = named.get("problem_id") or _problem_field(record, known, source)
     sample = first("sample_id", [name for name in SAMPLE_FIELDS if (name,) != problem])
@@ -398,25 +417,34 @@ def _fields_of(record: Mapping[str, Any], named: Mapping[str, Keys], known: Coll
 
 
 def _problem_field(record: Mapping[str, Any], known: Collection[str], source: Path) -> Keys | None:
-    """The field whose values are most often known ids: a file may begin with problems that nobody asks about."""
+    """Return the field of the problem id: of those with a usual name the one with most known ids; None without any."""
     usual = [name for name in PROBLEM_FIELDS if id_of(record.get(name)) is not None]
     if not usual:
         return None
     hits = dict.fromkeys(usual, 0)
     if known and len(usual) > 1:
-        for other in islice(_records(source), _PEEKED):
+        for other in islice(_judgement_records(source), _PEEKED):
             for name in usual:
                 hits[name] += id_of(other.get(name)) in known
     return (max(usual, key=lambda name: hits[name]),)
 
 
-def _of_table(record: Mapping[str, Any], fields: _Fields, place: str, source: Path) -> Iterator[Judgement]:
-    """One record: a score; or an object with one a rater; either may be a list with one an item."""
+def _read_table(record: Mapping[str, Any], fields: _Fields, place: str, source: Path) -> Iterator[Judgement]:
+    """Yield the judgements of a table record: one score, a dict of scores by rater, or a list of scores by sample.
+
+    Args:
+        place: number of the record, for errors: `record 3`.
+
+    Errors:
+        DataFileError: the record has neither problem id nor sample id.
+    """
 
     def text(path: Keys | None) -> str:
+        """Return the value at a path of the record as text; empty for no path or no value."""
         return "" if path is None else _text(at_path(record, path))
 
     def name(path: Keys | None) -> str | None:
+        """Return the id at a path of the record; None for no path or no id."""
         return None if path is None else id_of(at_path(record, path))
 
     base = Judgement(
@@ -430,7 +458,7 @@ def _of_table(record: Mapping[str, Any], fields: _Fields, place: str, source: Pa
     for rater, given in raters.items():
         items = given if isinstance(given, list) else [given]
         for k, each in enumerate(items, start=1):
-            found = scored(each)
+            found = read_score(each)
             own = f"{base.sample_id}/{k}" if base.sample_id is not None else str(k)
             yield replace(
                 base, rater=str(rater), score=found.score, dropped=found.dropped,
@@ -438,13 +466,16 @@ def _of_table(record: Mapping[str, Any], fields: _Fields, place: str, source: Pa
             )  # fmt: skip
 
 
-def _first_of(record: Mapping[str, Any], names: Collection[str]) -> str | None:
+def _first_present(record: Mapping[str, Any], names: Collection[str]) -> str | None:
+    """Return the first of `names` that is a key of the record; None if none is."""
     return next((name for name in names if name in record), None)
 
 
-def _has(place: Any, key: str) -> bool:
+def _has_id(place: Any, key: str) -> bool:
+    """Return True if a value is a mapping with an id (text or whole number) under `key`."""
     return isinstance(place, Mapping) and id_of(place.get(key)) is not None
 
 
 def _text(value: Any) -> str:
+    """Return a value as text; empty for None and `ABSENT`."""
     return "" if value is None or value is ABSENT else str(value)

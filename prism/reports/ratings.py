@@ -1,8 +1,8 @@
-"""A panel: the ratings of several raters beside each other, item by item, and what they say together.
+"""The ratings of several raters in one table, item by item, and how far they agree.
 
 An item is a solution. Judgements find theirs by problem and sample; where a file names only one of the two, or the
 model that wrote the solution, that has to be enough to tell. What finds none is counted with the reason, before any
-coefficient is shown, and an item that somebody has not rated is not rated 0 by him.
+coefficient is shown, and an item that a rater has not rated has no rating there, not 0.
 """
 
 from __future__ import annotations
@@ -17,19 +17,11 @@ from typing import Any
 import numpy as np
 
 from prism.errors import DataFileError, PrismError
-from prism.reports.agreement import (
-    LEVEL,
-    REPLICATES,
-    Estimate,
-    Floats,
-    Ints,
-    RankTest,
-    estimates,
-    mean_estimate,
-    rank_test,
-)
-from prism.reports.judgements import DROPPED, Judgement, judgements, row_reason, scored
-from prism.runs.records import ABSENT, at_path, records
+from prism.reports.agreement import LEVEL, REPLICATES, Estimate, estimate_coefficients, mean_estimate
+from prism.reports.judgements import DROPPED, Judgement, read_judgements, read_score, score_row_summary
+from prism.reports.rank_tests import RankTest, kendall_test
+from prism.reports.rating_sets import Floats, Ints
+from prism.runs.records import ABSENT, at_path, read_records
 from prism.runs.score_files import is_score_row, score_rows
 
 RULES = "rules"  # the rater's name of score rows
@@ -48,14 +40,14 @@ _JOINTS = ("/", "|", " | ", ":", "::", "__", "#")  # between problem and sample,
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """What became of one rater's judgements.
+    """Counts for one rater: judgements read, assigned to items, and dropped by reason.
 
     Attributes:
         rater: its name.
-        n_judgement: read from its file.
-        aligned: that count.
-        dropped: that do not, by reason: keys of `UNALIGNED`.
-        unrated: items that this rater has no score for.
+        n_judgement: judgements in its file.
+        aligned: judgements that were assigned to an item.
+        dropped: judgements that were not, by reason: keys of `UNALIGNED`.
+        unrated: items without a score by this rater.
     """
 
     rater: str
@@ -65,7 +57,7 @@ class Alignment:
     unrated: int
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
+        """Return the figures as plain values for JSON."""
         return {
             "rater": self.rater, "judgements": self.n_judgement, "aligned": self.aligned,
             "dropped": dict(sorted(self.dropped.items())), "unrated": self.unrated,
@@ -73,15 +65,15 @@ class Alignment:
 
 
 @dataclass(frozen=True)
-class Panel:
+class RatingTable:
     """Ratings of the same items by several raters.
 
     Attributes:
         items: problem and sample of each.
         raters: names.
         ratings: float64[n_item, n_rater], NaN where there is none.
-        reasons: what was said for a rating, by item and rater.
-        alignment: what became of each rater's judgements.
+        reasons: the rater's reason for a rating, by item and rater.
+        alignment: of each rater.
         judged: all judgements with a score, by rater, repeated ones and comparisons of two solutions among them.
         categories: ratings that could occur, where that is known.
     """
@@ -96,14 +88,14 @@ class Panel:
 
     @property
     def clusters(self) -> Ints:
-        """The problem of each item, as whole numbers: int64[n_item]."""
+        """Problem of each item as a whole number from 0: int64[n_item]."""
         numbers: dict[str, int] = {}
         return np.array([numbers.setdefault(problem, len(numbers)) for problem, _ in self.items], dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """An item that two raters see differently: its ids, both scores, and what each said."""
+    """An item that two raters score differently: its ids, both scores, and the reason each rater gave."""
 
     problem_id: str
     sample_id: str
@@ -111,7 +103,7 @@ class Disagreement:
     reasons: tuple[str, str]
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
+        """Return the figures as plain values for JSON."""
         return {
             "problem_id": self.problem_id, "sample_id": self.sample_id, "scores": list(self.scores),
             "reasons": list(self.reasons),
@@ -119,8 +111,8 @@ class Disagreement:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
-    """Two raters: items and problems that both rated, coefficients, the test of their ranks, largest disagreements."""
+class RaterPair:
+    """Agreement of two raters: how many items and problems both rated, coefficients, rank test, disagreements."""
 
     raters: tuple[str, str]
     n: int
@@ -130,17 +122,17 @@ class Pair:
     disagreements: tuple[Disagreement, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
+        """Return the figures as plain values for JSON."""
         return {
             "raters": list(self.raters), "n": self.n, "problems": self.n_problem,
-            "coefficients": _plain(self.coefficients), "kendall_test": self.test.to_dict(),
+            "coefficients": _coefficients_to_dict(self.coefficients), "kendall_test": self.test.to_dict(),
             "disagreements": [each.to_dict() for each in self.disagreements],
         }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Reliability:
-    """Whether a rater repeats itself.
+    """How consistently a rater scores who judged the same solution more than once.
 
     Attributes:
         rater: its name.
@@ -157,7 +149,7 @@ class Reliability:
     orders: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
+        """Return the figures as plain values for JSON."""
         return {
             "rater": self.rater, "flip_rate": self.flip_rate.to_dict(),
             "order_flip_rate": self.order_flip_rate.to_dict(), "order_shift": self.order_shift.to_dict(),
@@ -167,12 +159,12 @@ class Reliability:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """What a panel says together.
+    """Agreement of all raters of a table, pair by pair and together.
 
     Attributes:
         n_item: items, rated by one rater or more.
-        alignment: what became of each rater's judgements.
-        pairs: each two raters.
+        alignment: of each rater.
+        pairs: every two raters.
         together: coefficients of all raters at once; of two raters empty.
         reliability: of each rater that judged something more than once.
         replicates: bootstrap samples asked for.
@@ -180,29 +172,30 @@ class Agreement:
 
     n_item: int
     alignment: tuple[Alignment, ...]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[RaterPair, ...]
     together: Mapping[str, Estimate]
     reliability: tuple[Reliability, ...]
     replicates: int
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
+        """Return the figures as plain values for JSON."""
         return {
             "items": self.n_item, "alignment": [each.to_dict() for each in self.alignment],
-            "pairs": [each.to_dict() for each in self.pairs], "together": _plain(self.together),
+            "pairs": [each.to_dict() for each in self.pairs], "together": _coefficients_to_dict(self.together),
             "reliability": [each.to_dict() for each in self.reliability],
             "bootstrap": {"replicates": self.replicates, "level": LEVEL, "clusters": "problem_id"},
         }  # fmt: skip
 
 
-def _plain(coefficients: Mapping[str, Estimate]) -> dict[str, Any]:
+def _coefficients_to_dict(coefficients: Mapping[str, Estimate]) -> dict[str, Any]:
+    """Return coefficients by name as plain values for JSON."""
     return {name: each.to_dict() for name, each in coefficients.items()}
 
 
 # Gathering. -----------------------------------------------------------------------------------------------------
 
 
-def panel(
+def rating_table(
     results: Path,
     judges: Sequence[Path] = (),
     *,
@@ -210,13 +203,13 @@ def panel(
     mapping: Mapping[str, str] | None = None,
     scale: tuple[float, float] | None = None,
     cut: float | None = None,
-) -> Panel:
-    """The ratings of all files, item by item.
+) -> RatingTable:
+    """Read the scores of all raters from their files into one table of items by raters.
 
     Args:
-        results: score rows, which say what the items are; or judgements, if people are compared with people.
+        results: score rows, which define the items; or judgements, if people are compared with people.
         judges: files of judgements.
-        score: which number of a score row counts: `score`, `final_correct`, `score_strict`, `policies.final`.
+        score: the number of a score row that is compared: `score`, `final_correct`, `score_strict`, `policies.final`.
         mapping: fields of the judges' files.
         scale: lowest and highest score of the judges, which become 0 and 1; None leaves them as they are.
         cut: scores from here up become 1, all others 0; None leaves them as they are.
@@ -229,8 +222,8 @@ def panel(
         raise PrismError(f"scale {scale[0]:g}:{scale[1]:g}: expected LOW:HIGH, LOW below HIGH")
     gathered: dict[str, list[Judgement]] = {}
     if _holds_score_rows(results):
-        gathered[RULES] = [_of_row(row, score, results) for row in score_rows(results)]
-        items = _items(gathered[RULES])
+        gathered[RULES] = [_judgement_of_row(row, score, results) for row in score_rows(results)]
+        items = _judged_items(gathered[RULES])
         judged_files = list(judges)
     else:
         items = {}
@@ -238,16 +231,16 @@ def panel(
     problems = {problem for problem, _ in items}
     for file in judged_files:
         found: dict[str, list[Judgement]] = {}
-        for one in judgements(file, mapping=mapping, problem_ids=problems):
+        for one in read_judgements(file, mapping=mapping, problem_ids=problems):
             found.setdefault(one.rater, []).append(_scaled(one, scale))
         if "" in found and len(found) > 1 and all(one.score is None for one in found[""]):
             failed = found.pop("")  # what came to nothing names no rater, and is missing from each of the file
             found = {rater: [*listed, *failed] for rater, listed in found.items()}
         if file == results:
-            items = _items(one for listed in found.values() for one in listed)
+            items = _judged_items(one for listed in found.values() for one in listed)
             problems = {problem for problem, _ in items}
         for rater, listed in found.items():
-            name = rater if rater and len(judged_files) == 1 else _name(file, rater, alone=len(found) == 1)
+            name = rater if rater and len(judged_files) == 1 else _rater_name(file, rater, alone=len(found) == 1)
             while name in gathered:
                 name += "'"
             gathered[name] = listed
@@ -255,53 +248,63 @@ def panel(
         raise DataFileError(str(results), ("one rater only; name a file of judgements beside it",))
     if len(gathered) > _MAX_RATERS:
         raise DataFileError(str(results), (f"{len(gathered)} raters; at most {_MAX_RATERS} are compared",))
-    return _aligned(items, gathered, cut)
+    return _assign_judgements(items, gathered, cut)
 
 
 def _holds_score_rows(path: Path) -> bool:
+    """Return True if the first record of a file is a PRISM score row."""
     if path.suffix == ".eval":
         return False
-    return any(is_score_row(record.data) for record in _first(path))
+    return any(is_score_row(record.data) for record in _first_record(path))
 
 
-def _first(path: Path) -> Iterable[Any]:
-    for record in records(path):
+def _first_record(path: Path) -> Iterable[Any]:
+    """Yield the first record of a file; nothing for an empty file."""
+    for record in read_records(path):
         yield record
         return
 
 
-def _name(file: Path, rater: str, *, alone: bool) -> str:
+def _rater_name(file: Path, rater: str, *, alone: bool) -> str:
+    """Name a rater `FILE`, or `FILE:RATER` if the file has several; `alone` is True for the only rater of a file."""
     return file.name.split(".")[0] if alone or not rater else f"{file.name.split('.')[0]}:{rater}"
 
 
-def _of_row(row: Mapping[str, Any], score: str, source: Path) -> Judgement:
+def _judgement_of_row(row: Mapping[str, Any], score: str, source: Path) -> Judgement:
+    """Convert a score row to a judgement by the rules; `score` is the path of its number, such as `policies.final`.
+
+    Errors:
+        DataFileError: the row lacks that number.
+    """
     value = at_path(row, tuple(score.split(".")))
     if value is ABSENT:
         raise DataFileError(str(source), (f"no score {score!r} in the row of {row['problem_id']}, {row['sample_id']}",))
-    found = scored(value)
+    found = read_score(value)
     model = at_path(row, ("meta", "model"))
     return Judgement(
-        str(row["problem_id"]), str(row["sample_id"]), found.score, reason=row_reason(row),
+        str(row["problem_id"]), str(row["sample_id"]), found.score, reason=score_row_summary(row),
         model=model if isinstance(model, str) else None, dropped="" if found.score is not None else "not_graded",
     )  # fmt: skip
 
 
-def _scaled(one: Judgement, scale: tuple[float, float] | None) -> Judgement:
-    if scale is None or one.score is None or one.dropped:
-        return one
-    return replace(one, score=(one.score - scale[0]) / (scale[1] - scale[0]))
+def _scaled(judgement: Judgement, scale: tuple[float, float] | None) -> Judgement:
+    """Map a judgement's score linearly from `scale` (lowest, highest) to [0, 1]; None leaves the score as it is."""
+    if scale is None or judgement.score is None or judgement.dropped:
+        return judgement
+    return replace(judgement, score=(judgement.score - scale[0]) / (scale[1] - scale[0]))
 
 
-def _items(listed: Iterable[Judgement]) -> dict[tuple[str, str], str | None]:
-    """Problem and sample of each item, with the model that wrote it; comparisons of two solutions are none."""
-    kept = [one for one in listed if one.dropped != "pairwise"]
-    return {(one.problem_id or "", one.sample_id or one.model or ""): one.model for one in kept}
+def _judged_items(listed: Iterable[Judgement]) -> dict[tuple[str, str], str | None]:
+    """Map (problem id, sample id) of each judged solution to the model that wrote it, without pairwise judgements."""
+    single = [one for one in listed if one.dropped != "pairwise"]
+    return {(one.problem_id or "", one.sample_id or one.model or ""): one.model for one in single}
 
 
-class _Index:
-    """Finds the item that a judgement is of."""
+class _ItemIndex:
+    """Index of items by problem, sample and model, to find the item that a judgement is about."""
 
     def __init__(self, items: Mapping[tuple[str, str], str | None]) -> None:
+        """Index items: (problem id, sample id) with the model that wrote the solution, None if unknown."""
         self.pairs = {pair: at for at, pair in enumerate(items)}
         self.model_of = list(items.values())
         self.models: dict[tuple[str, str], set[int]] = defaultdict(set)
@@ -313,7 +316,7 @@ class _Index:
                 self.names[name].add(at)
 
     def find(self, one: Judgement) -> int | str:
-        """The number of the item, or why there is none: a key of `UNALIGNED`."""
+        """Return the number of the item that a judgement is about, or why none was found: a key of `UNALIGNED`."""
         problem, sample, model = one.problem_id, one.sample_id, one.model
         own = self.pairs.get((problem or "", sample or model or ""))
         if own is not None:
@@ -321,23 +324,30 @@ class _Index:
         found: set[int] = self.models.get((problem or "", model or ""), set()) if sample in (None, model) else set()
         if not found and (problem is None or sample is None):
             named = self.names.get((problem if sample is None else sample) or "", set())
-            # Of another model's solution of the same problem it says nothing.
+            # A judgement that names a model is not about another model's solution of the same problem.
             found = {at for at in named if model is None or self.model_of[at] in (None, model)}
         if len(found) == 1:
             return next(iter(found))
         return "ambiguous" if found else "not_in_results"
 
 
-def _aligned(
+def _assign_judgements(
     items: Mapping[tuple[str, str], str | None], gathered: Mapping[str, Sequence[Judgement]], cut: float | None
-) -> Panel:
-    index = _Index(items)
+) -> RatingTable:
+    """Assign judgements to items: the first of a rater for an item becomes a rating, others are counted by reason.
+
+    Args:
+        items: problem and sample id of each item, with the model that wrote it.
+        gathered: judgements by rater.
+        cut: scores from here up become 1, all others 0; None leaves them as they are.
+    """
+    index = _ItemIndex(items)
     ratings = np.full((len(items), len(gathered)), np.nan)
     reasons: dict[tuple[int, int], str] = {}
     alignment = []
     for column, (rater, listed) in enumerate(gathered.items()):
         dropped: Counter[str] = Counter()
-        # Of a problem that is judged twice without a word on which solution, the two may be of different ones.
+        # Two judgements of a problem that name neither sample nor model may be about different solutions.
         bare = Counter(one.problem_id for one in listed if one.sample_id is None and one.model is None)
         for one in listed:
             is_bare = one.sample_id is None and one.model is None and bare[one.problem_id] > 1
@@ -347,7 +357,7 @@ def _aligned(
             elif not np.isnan(ratings[at, column]):
                 dropped["repeated"] += 1
             else:
-                ratings[at, column] = _cut(one.score or 0.0, cut)
+                ratings[at, column] = _thresholded(one.score or 0.0, cut)
                 reasons[at, column] = one.reason
         rated = int((~np.isnan(ratings[:, column])).sum())
         alignment.append(Alignment(rater, len(listed), rated, dict(dropped), len(items) - rated))
@@ -356,50 +366,59 @@ def _aligned(
     }  # comparisons are cut too: a tie is half a win
     if cut is not None:
         judged = {
-            rater: [replace(one, score=_cut(one.score or 0.0, cut)) for one in listed]
+            rater: [replace(one, score=_thresholded(one.score or 0.0, cut)) for one in listed]
             for rater, listed in judged.items()
         }
-    return Panel(
+    return RatingTable(
         tuple(items), tuple(gathered), ratings, reasons, tuple(alignment), judged, () if cut is None else (0.0, 1.0)
     )
 
 
-def _cut(score: float, cut: float | None) -> float:
+def _thresholded(score: float, cut: float | None) -> float:
+    """Return 1.0 for a score of at least `cut`, else 0.0; the score itself if `cut` is None."""
     return score if cut is None else float(score >= cut)
 
 
-# What they say together. ----------------------------------------------------------------------------------------
+# Agreement. ----------------------------------------------------------------------------------------
 
 
-def agreement_of(found: Panel, *, replicates: int = REPLICATES, top: int = 10) -> Agreement:
-    """All coefficients of a panel, and the largest disagreements.
+def agreement_of(found: RatingTable, *, replicates: int = REPLICATES, top: int = 10) -> Agreement:
+    """Compute the agreement of all raters of a table: each pair, all together, repeated judgements.
 
     Args:
-        found: the panel.
+        found: the ratings.
         replicates: bootstrap samples; 0 for no intervals.
         top: disagreements that are listed of each pair.
     """
     clusters = found.clusters
     pairs = tuple(
-        _pair(found, clusters, columns, replicates, top) for columns in combinations(range(len(found.raters)), 2)
+        _compare_pair(found, clusters, columns, replicates, top)
+        for columns in combinations(range(len(found.raters)), 2)
     )
     together: Mapping[str, Estimate] = {}
     if len(found.raters) > 2:
-        together = estimates(found.ratings, clusters, categories=found.categories, replicates=replicates)
+        together = estimate_coefficients(found.ratings, clusters, categories=found.categories, replicates=replicates)
     reliable = (_reliability(rater, listed, replicates) for rater, listed in found.judged.items())
     n_item = int((~np.isnan(found.ratings)).any(axis=1).sum())
-    kept = tuple(each for each in reliable if each.flip_rate.n or each.order_flip_rate.n)
-    return Agreement(n_item, found.alignment, pairs, together, kept, replicates)
+    repeating = tuple(each for each in reliable if each.flip_rate.n or each.order_flip_rate.n)
+    return Agreement(n_item, found.alignment, pairs, together, repeating, replicates)
 
 
-def _pair(found: Panel, clusters: Ints, columns: tuple[int, int], replicates: int, top: int) -> Pair:
+def _compare_pair(found: RatingTable, clusters: Ints, columns: tuple[int, int], replicates: int, top: int) -> RaterPair:
+    """Compare two raters: coefficients, rank test, and the `top` largest disagreements.
+
+    Args:
+        clusters: problem of each item as a whole number.
+        columns: of the two raters in the table.
+    """
     ratings = found.ratings[:, columns]
     both = ~np.isnan(ratings).any(axis=1)
     apart = np.where(both, np.abs(ratings[:, 1] - ratings[:, 0]), 0.0)
     order = sorted(np.flatnonzero(apart > 0).tolist(), key=lambda at: (-apart[at], found.items[at]))
-    return Pair(
+    return RaterPair(
         (found.raters[columns[0]], found.raters[columns[1]]), int(both.sum()), len(np.unique(clusters[both])),
-        estimates(ratings, clusters, categories=found.categories, replicates=replicates), rank_test(ratings),
+        estimate_coefficients(ratings, clusters, categories=found.categories, replicates=replicates),
+        kendall_test(ratings),
         tuple(
             Disagreement(
                 *found.items[at], (float(ratings[at, 0]), float(ratings[at, 1])),
@@ -411,6 +430,11 @@ def _pair(found: Panel, clusters: Ints, columns: tuple[int, int], replicates: in
 
 
 def _reliability(rater: str, listed: Sequence[Judgement], replicates: int) -> Reliability:
+    """Compute how often a rater's repeated judgements of a solution differ, and how scores shift with the order shown.
+
+    Args:
+        listed: judgements of the rater with a score.
+    """
     things: dict[tuple[str, ...], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for one in listed:
         if one.score is not None:
@@ -430,11 +454,12 @@ def _reliability(rater: str, listed: Sequence[Judgement], replicates: int) -> Re
             swapped.append((problem, float(np.mean(across))))
         if len(orders) == 2 and len(shown) == 2:
             shifts.append((problem, float(np.mean(shown[0]) - np.mean(shown[1]))))
-    flip, order_flip, shift = (_mean(pairs, replicates) for pairs in (same, swapped, shifts))
+    flip, order_flip, shift = (_clustered_mean(pairs, replicates) for pairs in (same, swapped, shifts))
     return Reliability(rater, flip, order_flip, shift, orders)
 
 
-def _mean(pairs: Sequence[tuple[str, float]], replicates: int) -> Estimate:
+def _clustered_mean(pairs: Sequence[tuple[str, float]], replicates: int) -> Estimate:
+    """Estimate the mean of (problem id, value) pairs, with a bootstrap over problems."""
     numbers: dict[str, int] = {}
     clusters = np.array([numbers.setdefault(problem, len(numbers)) for problem, _ in pairs], dtype=np.int64)
     return mean_estimate(np.array([value for _, value in pairs]), clusters, replicates=replicates)

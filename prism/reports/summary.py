@@ -1,4 +1,4 @@
-"""The figures of a run: means by model, domain and difficulty, what became of formulas, nodes that are missed.
+"""The figures of a run: means by model, domain and difficulty, counts of formulas by status, nodes that are missed.
 
 Results say what was graded and how it went; problems and solutions stand in files of their own, and those may have
 changed since. So a problem counts here only if the sha256 in the row is its own, and a text only if its sha256 is that
@@ -25,17 +25,16 @@ from prism.equivalence.verdict import REASONS
 from prism.errors import DataFileError, PrismError
 from prism.grading.prepared import PreparedProblem, prepare
 from prism.grading.result import Grade
-from prism.grading.selection import REFUSALS
+from prism.grading.selection import WITHHELD_REASONS
 from prism.latex import solution_text
 from prism.problem.collection import load_problems, problem_path
 from prism.problem.schema import Problem
 from prism.reports.agreement import LEVEL, REPLICATES, Estimate, mean_estimate
-from prism.reports.ratings import RULES, Agreement, Panel, agreement_of, panel
-from prism.runs.records import records
+from prism.reports.ratings import RULES, Agreement, RatingTable, agreement_of, rating_table
+from prism.runs.records import read_records
 from prism.runs.rollouts import fields_of, read
 from prism.runs.score_files import grade_of, score_rows
 
-SCORED = ("ok", "too_large")  # statuses with a score
 BINS = ("0", "<.1", "<.2", "<.3", "<.4", "<.5", "<.6", "<.7", "<.8", "<.9", "<1", "1")
 """Of the distribution of scores: nothing, tenths, all. Nothing and all are answers of their own, no tenths."""
 
@@ -58,13 +57,13 @@ _DIGITS = 4  # of a share in JSON, so that no last digit depends on the machine
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One row of results, and what fits it.
+class ReportRow:
+    """One row of results, with the problem and the solution text that it was made from, where they are known.
 
     Attributes:
         place: its number in the file, from 1.
-        model: that wrote the solution; empty where the row does not say.
-        has_formulas: the row lists them; a compact one does not.
+        model: name of the model that wrote the solution; empty where the row does not say.
+        has_formulas: True if the row lists its formulas; a compact one does not.
         problem_sha256: of the problem that it was graded against.
         problem: None where none fits.
         text: of the solution; None where none fits.
@@ -85,16 +84,16 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Rollouts that have something in common.
+    """Figures of a group of rollouts: those of one model, domain, level or problem, or all.
 
     Attributes:
-        name: a model, a domain, a level, the id of a problem.
-        n: all of them.
-        n_unscored: on which the grader failed; the rest has scores.
+        name: of the model, domain or level, or the id of the problem.
+        n: number of rollouts.
+        n_unscored: rollouts on which the grader failed; the rest has scores.
         mean: of the scores, which is the step-level accuracy.
         strict: share of points of nodes that were matched themselves.
         final: share of rollouts whose final answers are all right.
-        bins: how many scores, by `BINS`.
+        bins: number of scores in each of `BINS`.
     """
 
     name: str
@@ -106,16 +105,17 @@ class Group:
     bins: tuple[int, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
+        """Return the figures as plain values for JSON."""
         return {
-            "name": self.name, "rollouts": self.n, "unscored": self.n_unscored, "step_accuracy": _plain(self.mean),
-            "strict": _plain(self.strict), "final_accuracy": _plain(self.final), "scores": list(self.bins),
+            "name": self.name, "rollouts": self.n, "unscored": self.n_unscored,
+            "step_accuracy": _estimate_to_dict(self.mean), "strict": _estimate_to_dict(self.strict),
+            "final_accuracy": _estimate_to_dict(self.final), "scores": list(self.bins),
         }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class NodeCount:
-    """A node of a problem, and how many of its scored rollouts match it and have credit for it."""
+    """How many of `n` scored rollouts match a node (`matched`), and how many have credit for it (`credited`)."""
 
     index: int
     n: int
@@ -123,13 +123,13 @@ class NodeCount:
     credited: int
 
     def to_dict(self) -> dict[str, int]:
-        """As plain values."""
+        """Return the figures as plain values for JSON."""
         return {"index": self.index, "rollouts": self.n, "matched": self.matched, "credited": self.credited}
 
 
 @dataclass(frozen=True, slots=True)
 class ProblemFigures:
-    """How rollouts of one problem went.
+    """Figures of the rollouts of one problem, and of its nodes.
 
     Attributes:
         group: its rollouts.
@@ -141,10 +141,10 @@ class ProblemFigures:
     group: Group
     problem: Problem | None
     nodes: tuple[NodeCount, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[ReportRow, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
+        """Return the figures as plain values for JSON."""
         known = self.problem
         return {
             **self.group.to_dict(), "title": known.title if known else None, "domain": known.domain if known else None,
@@ -153,8 +153,8 @@ class ProblemFigures:
 
 
 @dataclass(frozen=True, slots=True)
-class Fate:
-    """What became of so many formulas: status and reason, as in a `GradedFormula`."""
+class StatusCount:
+    """Number `n` of formulas with one status and reason, as in `GradedFormula`."""
 
     status: str
     reason: str
@@ -162,8 +162,8 @@ class Fate:
 
 
 @dataclass(frozen=True, slots=True)
-class Against:
-    """A judge against the rules: score of the rules, score of the judge, how many rollouts have both."""
+class JudgeComparison:
+    """A judge's scores against those of the rules; a point is (rules' score, judge's score, number of rollouts)."""
 
     rater: str
     points: tuple[tuple[float, float, int], ...]
@@ -171,7 +171,7 @@ class Against:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All figures.
+    """All figures of a run; terminal, JSON and page show this.
 
     Attributes:
         sha256: of the result file.
@@ -180,8 +180,8 @@ class Report:
         overall: all rollouts.
         models, domains, levels: the same apart; domain and level only of rows whose problem fits.
         problems: from the lowest mean to the highest.
-        fates: what became of formulas, the most frequent first; lone symbols and numbers, which assert nothing, are
-            left away.
+        formula_statuses: numbers of formulas by status and reason, the most frequent first, without lone symbols and
+            numbers, which assert nothing.
         n_compact: rows that list no formulas.
         flags: rollouts, by flag.
         n_incident: failures of the grader.
@@ -189,7 +189,7 @@ class Report:
         replicates: bootstrap samples asked for.
         has_problems, has_texts: files were named.
         agreement: None without judges.
-        against: each judge against the rules.
+        judge_comparisons: scores of each judge against those of the rules.
         first_wrong: rollouts of which a first wrong step is known, by its label; None without a diagnosis.
     """
 
@@ -201,7 +201,7 @@ class Report:
     domains: tuple[Group, ...]
     levels: tuple[Group, ...]
     problems: tuple[ProblemFigures, ...]
-    fates: tuple[Fate, ...]
+    formula_statuses: tuple[StatusCount, ...]
     n_compact: int
     flags: Mapping[str, int]
     n_incident: int
@@ -210,12 +210,12 @@ class Report:
     has_problems: bool = False
     has_texts: bool = False
     agreement: Agreement | None = None
-    against: tuple[Against, ...] = ()
+    judge_comparisons: tuple[JudgeComparison, ...] = ()
     first_wrong: Mapping[str, int] | None = None
-    rows: tuple[Row, ...] = field(default=(), repr=False)
+    rows: tuple[ReportRow, ...] = field(default=(), repr=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values: the figures, not the rows."""
+        """Return the figures, without the rows, as plain values for JSON."""
         return {
             "results_sha256": self.sha256,
             "graders": [{"version": version, "fingerprint": sign} for version, sign in self.graders],
@@ -223,34 +223,37 @@ class Report:
             "models": [each.to_dict() for each in self.models], "domains": [each.to_dict() for each in self.domains],
             "levels": [each.to_dict() for each in self.levels],
             "problems": [each.to_dict() for each in self.problems],
-            "formulas": [{"status": one.status, "reason": one.reason or None, "n": one.n} for one in self.fates],
+            "formulas": [
+                {"status": one.status, "reason": one.reason or None, "n": one.n} for one in self.formula_statuses
+            ],
             "missed_nodes": [
-                {"problem_id": each.group.name, **node.to_dict()} for each, node in missed(self)
+                {"problem_id": each.group.name, **node.to_dict()} for each, node in missed_nodes(self)
             ],
             "compact_rows": self.n_compact, "flags": dict(sorted(self.flags.items())), "incidents": self.n_incident,
             "unfit": dict(sorted(self.unfit.items())),
             "first_wrong": None if self.first_wrong is None else dict(sorted(self.first_wrong.items())),
             "agreement": None if self.agreement is None else self.agreement.to_dict(),
             "against_rules": [
-                {"rater": one.rater, "points": [list(point) for point in one.points]} for one in self.against
+                {"rater": one.rater, "points": [list(point) for point in one.points]} for one in self.judge_comparisons
             ],
             "bootstrap": {"replicates": self.replicates, "level": LEVEL, "clusters": "problem_id"},
         }  # fmt: skip
 
 
-def missed(found: Report) -> list[tuple[ProblemFigures, NodeCount]]:
-    """The nodes that most rollouts have no credit for, of several with as many those of the larger share first."""
+def missed_nodes(found: Report) -> list[tuple[ProblemFigures, NodeCount]]:
+    """List the nodes that most rollouts have no credit for, at most 15, each with the figures of its problem."""
     listed = [(each, node) for each in found.problems for node in each.nodes if node.credited < node.n]
     listed.sort(key=lambda one: (one[1].credited - one[1].n, -(one[1].n - one[1].credited) / one[1].n))
     return listed[:_MISSED]
 
 
-def reason_of(key: str) -> str:
-    """A reason of a formula in words."""
-    return REASONS.get(key) or REFUSALS.get(key) or key
+def reason_text(key: str) -> str:
+    """Return a formula's reason in words; an unknown key as it is."""
+    return REASONS.get(key) or WITHHELD_REASONS.get(key) or key
 
 
-def _plain(found: Estimate) -> dict[str, Any]:
+def _estimate_to_dict(found: Estimate) -> dict[str, Any]:
+    """Return an estimate as plain values for JSON, rounded to four decimals."""
     numbers = {"value": found.value, "low": found.low, "high": found.high}
     rounded = {name: None if value is None else round(value, _DIGITS) for name, value in numbers.items()}
     return {**rounded, "n": found.n, "reason": found.reason or None}
@@ -259,7 +262,7 @@ def _plain(found: Estimate) -> dict[str, Any]:
 # Reading. -------------------------------------------------------------------------------------------------------
 
 
-def report_of(
+def build_report(
     results: Path,
     *,
     problems: str = "",
@@ -271,44 +274,46 @@ def report_of(
     replicates: int = REPLICATES,
     diagnosed: bool = False,
 ) -> Report:
-    """The figures of a file of score rows.
+    """Read a file of score rows, with the problems and texts that they were made from, and compute its figures.
 
     Args:
         results: as `prism run` writes it.
-        problems: what it was graded against: a folder, a file, a shipped id; empty for none.
-        rollouts: what was graded.
-        judges: judgements of the same rollouts.
-        fields: where the rollouts keep what, as in `rollouts.scan`.
-        mapping, scale: of the judges, as in `panel.panel`.
+        problems: those it was graded against: a folder, a file, a shipped id; empty for none.
+        rollouts: file of the solutions that were graded; None for none.
+        judges: files of judgements of the same rollouts.
+        fields: names of the fields of the rollouts, as in `rollouts.scan`.
+        mapping, scale: of the judges, as in `ratings.rating_table`.
         replicates: bootstrap samples behind the intervals; 0 for none.
-        diagnosed: say also what is wrong with each formula that matches no node, and which step is the first wrong one;
-            that takes about as long as the grades did.
+        diagnosed: also diagnose each formula that matches no node, and the first wrong step; that takes about as
+            long as the grades did.
 
     Errors:
         DataFileError: files that cannot be read; all faults of the rows at once.
-        PrismError: options that say nothing.
+        PrismError: invalid options; `judges` without scipy.
     """
     raw = list(score_rows(results))
-    rows = _rows(results, raw)
-    known = _problems(problems, raw) if problems else {}
-    texts = _texts(rollouts, raw, fields or {}) if rollouts is not None else _Texts({}, frozenset())
+    rows = _read_report_rows(results, raw)
+    known = _load_row_problems(problems, raw) if problems else {}
+    texts = (
+        _read_solution_texts(rollouts, raw, fields or {}) if rollouts is not None else _SolutionTexts({}, frozenset())
+    )
     fitted = tuple(
-        _fitted(row, one, known if problems else None, texts if rollouts is not None else None)
+        _attach_sources(row, one, known if problems else None, texts if rollouts is not None else None)
         for row, one in zip(rows, raw, strict=True)
     )
     if diagnosed:
-        fitted = _diagnosed(fitted)
-    panelled = panel(results, judges, mapping=mapping, scale=scale) if judges and rows else None
+        fitted = _diagnose_rows(fitted)
+    panelled = rating_table(results, judges, mapping=mapping, scale=scale) if judges and rows else None
     agreement = None if panelled is None else agreement_of(panelled, replicates=replicates, top=_DISAGREEMENTS)
-    found = _report(results, raw, fitted, replicates)
+    found = _compute_report(results, raw, fitted, replicates)
     return replace(
         found, has_problems=bool(problems), has_texts=rollouts is not None, agreement=agreement,
-        against=_against(panelled), first_wrong=_first_wrong(fitted) if diagnosed else None,
+        judge_comparisons=_compare_judges(panelled), first_wrong=_count_first_wrong(fitted) if diagnosed else None,
     )  # fmt: skip
 
 
-def _diagnosed(rows: Iterable[Row]) -> tuple[Row, ...]:
-    """Rows with what is wrong in them; each problem is prepared once."""
+def _diagnose_rows(rows: Iterable[ReportRow]) -> tuple[ReportRow, ...]:
+    """Add a diagnosis to each row that has a score, formulas and a problem; other rows stay as they are."""
     prepared: dict[str, PreparedProblem] = {}
     found = []
     for row in rows:
@@ -322,20 +327,26 @@ def _diagnosed(rows: Iterable[Row]) -> tuple[Row, ...]:
     return tuple(found)
 
 
-def _first_wrong(rows: Iterable[Row]) -> dict[str, int]:
+def _count_first_wrong(rows: Iterable[ReportRow]) -> dict[str, int]:
+    """Count rollouts with a known first wrong step by its label, such as `DCE`."""
     known = (row.diagnosis for row in rows if row.diagnosis is not None)
     return dict(Counter(one.label for one in known if one.first_wrong is not None))
 
 
-def _rows(results: Path, raw: Sequence[Mapping[str, Any]]) -> list[Row]:
-    rows: list[Row] = []
+def _read_report_rows(results: Path, raw: Sequence[Mapping[str, Any]]) -> list[ReportRow]:
+    """Convert raw score rows to report rows, without problems and texts.
+
+    Errors:
+        DataFileError: rows that hold no grade, all faults at once.
+    """
+    rows: list[ReportRow] = []
     faults: list[str] = []
     for place, one in enumerate(raw, start=1):
         try:
             meta = one.get("meta")
             model = meta.get("model") if isinstance(meta, Mapping) else None
             digest = str(one.get("problem_sha256") or "")
-            rows.append(Row(place, grade_of(one), "" if model is None else str(model), "formulas" in one, digest))
+            rows.append(ReportRow(place, grade_of(one), "" if model is None else str(model), "formulas" in one, digest))
         except PrismError as error:
             faults.append(f"row {place}: {error}")
     if faults:
@@ -344,26 +355,33 @@ def _rows(results: Path, raw: Sequence[Mapping[str, Any]]) -> list[Row]:
     return rows
 
 
-def _problems(source: str, raw: Sequence[Mapping[str, Any]]) -> dict[str, Problem]:
+def _load_row_problems(source: str, raw: Sequence[Mapping[str, Any]]) -> dict[str, Problem]:
+    """Load the problems named in the rows, by id; `source` is a folder, a file or a shipped problem's id."""
     wanted = {str(one["problem_id"]) for one in raw}
     return {name: each for name, each in load_problems(problem_path(source)).items() if name in wanted}
 
 
 @dataclass(frozen=True, slots=True)
-class _Texts:
-    """Texts by their sha256, which says all about which row they belong to; and the ids that have any."""
+class _SolutionTexts:
+    """Solution texts by sha256, and the pairs (problem id, sample id) of all solutions that were read."""
 
     by_sha256: Mapping[str, str]
     ids: frozenset[tuple[str, str]]
 
 
-def _texts(source: Path, raw: Sequence[Mapping[str, Any]], fields: Mapping[str, str]) -> _Texts:
-    """The texts that rows were made from; rollouts that no row is of do not count."""
+def _read_solution_texts(source: Path, raw: Sequence[Mapping[str, Any]], fields: Mapping[str, str]) -> _SolutionTexts:
+    """Read the solution texts that score rows were made from; texts with other sha256 count only by their ids.
+
+    Args:
+        source: the file of rollouts.
+        raw: the score rows.
+        fields: names of the fields of the rollouts.
+    """
     ids = {str(one["problem_id"]) for one in raw}
     wanted = {str(one.get("solution_sha256")) for one in raw}
     found: dict[str, str] = {}
     seen: set[tuple[str, str]] = set()
-    for first in islice(records(source), 1):
+    for first in islice(read_records(source), 1):
         try:
             places = fields_of(first.data, fields, (), ids)
         except PrismError as error:
@@ -377,11 +395,22 @@ def _texts(source: Path, raw: Sequence[Mapping[str, Any]], fields: Mapping[str, 
             digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
             if digest in wanted:
                 found[digest] = text
-    return _Texts(found, frozenset(seen))
+    return _SolutionTexts(found, frozenset(seen))
 
 
-def _fitted(row: Row, raw: Mapping[str, Any], known: Mapping[str, Problem] | None, texts: _Texts | None) -> Row:
-    """The row with the problem and the text that it was made from, if they are there."""
+def _attach_sources(
+    row: ReportRow, raw: Mapping[str, Any], known: Mapping[str, Problem] | None, texts: _SolutionTexts | None
+) -> ReportRow:
+    """Return the row with its problem and text where their sha256 are right; `unfit` says why one is missing.
+
+    Args:
+        row, raw: the row as a value, and as a mapping from the file.
+
+    Args:
+        row, raw: the row, read and as it stands in the file.
+        known: problems by id; None if no problems were named.
+        texts: None if no rollouts were named.
+    """
     unfit = []
     problem = text = None
     if known is not None:
@@ -400,16 +429,20 @@ def _fitted(row: Row, raw: Mapping[str, Any], known: Mapping[str, Problem] | Non
 # Figures. -------------------------------------------------------------------------------------------------------
 
 
-def _report(results: Path, raw: Sequence[Mapping[str, Any]], rows: tuple[Row, ...], replicates: int) -> Report:
+def _compute_report(
+    results: Path, raw: Sequence[Mapping[str, Any]], rows: tuple[ReportRow, ...], replicates: int
+) -> Report:
+    """Compute all figures of a report; `raw` are the same rows as mappings from the file."""
     numbers = {name: k for k, name in enumerate(sorted({row.grade.problem_id for row in rows}))}
 
-    def groups(name_of: Callable[[Row], str | None]) -> tuple[Group, ...]:
-        parted: dict[str, list[Row]] = defaultdict(list)
+    def groups(name_of: Callable[[ReportRow], str | None]) -> tuple[Group, ...]:
+        """Compute figures by group, sorted by name; `name_of` gives the group of a row, None for no group."""
+        parted: dict[str, list[ReportRow]] = defaultdict(list)
         for row in rows:
             name = name_of(row)
             if name is not None:
                 parted[name].append(row)
-        return tuple(_group(name, parted[name], numbers, replicates) for name in sorted(parted))
+        return tuple(_group_figures(name, parted[name], numbers, replicates) for name in sorted(parted))
 
     graders = {(str(one["grader"].get("version")), str(one["grader"].get("fingerprint")))
                for one in raw if isinstance(one["grader"], Mapping)}  # fmt: skip
@@ -421,12 +454,12 @@ def _report(results: Path, raw: Sequence[Mapping[str, Any]], rows: tuple[Row, ..
         sha256=hashlib.sha256(results.read_bytes()).hexdigest(),
         graders=tuple(sorted(graders)),
         statuses=Counter(row.grade.status for row in rows),
-        overall=_group("all", rows, numbers, replicates),
+        overall=_group_figures("all", rows, numbers, replicates),
         models=groups(lambda row: row.model or _NOT_SAID) if any(row.model for row in rows) else (),
         domains=tuple(one for one in domains if len(domains) > 1 or one.name != _NOT_SAID),
         levels=tuple(sorted(levels, key=lambda one: order.get(one.name, len(order)))),
-        problems=_by_problem(rows, numbers),
-        fates=_fates(rows),
+        problems=_figures_by_problem(rows, numbers),
+        formula_statuses=_count_statuses(rows),
         n_compact=sum(not row.has_formulas for row in rows),
         flags=Counter(flag for row in rows for flag in row.grade.flags),
         n_incident=sum(len(row.grade.incidents) for row in rows),
@@ -436,10 +469,12 @@ def _report(results: Path, raw: Sequence[Mapping[str, Any]], rows: tuple[Row, ..
     )
 
 
-def _group(name: str, rows: Sequence[Row], numbers: Mapping[str, int], replicates: int) -> Group:
+def _group_figures(name: str, rows: Sequence[ReportRow], numbers: Mapping[str, int], replicates: int) -> Group:
+    """Compute the figures of some rows; `numbers` maps problem ids to numbers, the clusters of the bootstrap."""
     scored = [(row, row.grade.score) for row in rows if row.grade.score is not None]
 
     def mean(value_of: Callable[[Grade], float | None]) -> Estimate:
+        """Estimate the mean of a value over the scored rows; rows with None are left out."""
         known = [(numbers[row.grade.problem_id], value_of(row.grade)) for row, _ in scored]
         pairs = [(cluster, value) for cluster, value in known if value is not None]
         values = np.array([value for _, value in pairs], dtype=np.float64)
@@ -449,14 +484,14 @@ def _group(name: str, rows: Sequence[Row], numbers: Mapping[str, int], replicate
     return Group(
         name, len(rows), len(rows) - len(scored), mean(lambda grade: grade.score),
         mean(lambda grade: grade.policies.get("strict")), mean(lambda grade: float(grade.final_correct)),
-        bins_of(score for _, score in scored),
+        count_bins(score for _, score in scored),
     )  # fmt: skip
 
 
-def bins_of(scores: Iterable[float]) -> tuple[int, ...]:
-    """How many scores, by `BINS`.
+def count_bins(scores: Iterable[float]) -> tuple[int, ...]:
+    """Count scores in each interval of `BINS`: 0, tenths, 1.
 
-    >>> bins_of([0, 0.05, 0.1, 0.999, 1, 1])
+    >>> count_bins([0, 0.05, 0.1, 0.999, 1, 1])
     (1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 2)
     """
     counts = [0] * len(BINS)
@@ -465,8 +500,9 @@ def bins_of(scores: Iterable[float]) -> tuple[int, ...]:
     return tuple(counts)
 
 
-def _by_problem(rows: Sequence[Row], numbers: Mapping[str, int]) -> tuple[ProblemFigures, ...]:
-    parted: dict[str, list[Row]] = defaultdict(list)
+def _figures_by_problem(rows: Sequence[ReportRow], numbers: Mapping[str, int]) -> tuple[ProblemFigures, ...]:
+    """Compute the figures of each problem, sorted by mean score from the lowest; `numbers` as in `_group_figures`."""
+    parted: dict[str, list[ReportRow]] = defaultdict(list)
     for row in rows:
         parted[row.grade.problem_id].append(row)
     found = []
@@ -480,26 +516,28 @@ def _by_problem(rows: Sequence[Row], numbers: Mapping[str, int]) -> tuple[Proble
         matched = Counter(k for grade in scored for k in grade.matched)
         credited = Counter(k for grade in scored for k in grade.credited)
         nodes = tuple(NodeCount(k, len(scored), matched[k], credited[k]) for k in indices)
-        found.append(ProblemFigures(_group(name, own, numbers, 0), problem, nodes, tuple(own)))
+        found.append(ProblemFigures(_group_figures(name, own, numbers, 0), problem, nodes, tuple(own)))
     worst = {id(one): one.group.mean.value for one in found}
     return tuple(sorted(found, key=lambda one: (2.0 if worst[id(one)] is None else worst[id(one)], one.group.name)))
 
 
-def _fates(rows: Sequence[Row]) -> tuple[Fate, ...]:
+def _count_statuses(rows: Sequence[ReportRow]) -> tuple[StatusCount, ...]:
+    """Count formulas by status and reason, most frequent first; mentions (lone symbols and numbers) are left out."""
     counted = Counter(
         (item.status, item.reason) for row in rows for item in row.grade.formulas if item.status != "mention"
     )
-    return tuple(Fate(*kind, n) for kind, n in sorted(counted.items(), key=lambda one: (-one[1], one[0])))
+    return tuple(StatusCount(*kind, n) for kind, n in sorted(counted.items(), key=lambda one: (-one[1], one[0])))
 
 
-def _against(found: Panel | None) -> tuple[Against, ...]:
+def _compare_judges(found: RatingTable | None) -> tuple[JudgeComparison, ...]:
+    """Count rollouts for each pair of scores, by the rules and by a judge; empty without score rows in the table."""
     if found is None or RULES not in found.raters:
         return ()
     rules = found.raters.index(RULES)
-    told = []
+    compared = []
     for column, rater in enumerate(found.raters):
         if column != rules:
             both = ~np.isnan(found.ratings[:, (rules, column)]).any(axis=1)
             pairs = ((round(float(a), 2), round(float(b), 2)) for a, b in found.ratings[both][:, (rules, column)])
-            told.append(Against(rater, tuple((a, b, n) for (a, b), n in sorted(Counter(pairs).items()))))
-    return tuple(told)
+            compared.append(JudgeComparison(rater, tuple((a, b, n) for (a, b), n in sorted(Counter(pairs).items()))))
+    return tuple(compared)

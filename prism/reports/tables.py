@@ -1,4 +1,4 @@
-"""What a terminal shows of problems, grades, comparisons and agreement: tables, and lines below them.
+"""Problems, grades, comparisons and agreement as tables and lines for a terminal.
 
 Nothing is decided here. `cli` prints what these functions give, and loads rich through them only when it does.
 """
@@ -15,16 +15,17 @@ from rich.box import Box
 from rich.console import RenderableType
 from rich.table import Table
 
-from prism.grading.result import Grade, why
+from prism.grading.result import Grade, reason_in_words
 from prism.latex import one_line
 from prism.problem.schema import Problem, Student
-from prism.reports.agreement import Estimate, RankTest
+from prism.reports.agreement import Estimate
 from prism.reports.ci_formats import overview
 from prism.reports.dag_drawing import has_equal_points, rails
-from prism.reports.gates import Comparison, Judged, told, told_judged, told_pair, worst_first
+from prism.reports.gates import Comparison, GateOutcome, describe, describe_outcome, describe_pair, worst_first
 from prism.reports.html.markup import visible
+from prism.reports.rank_tests import RankTest
 from prism.reports.ratings import UNALIGNED, Agreement
-from prism.reports.summary import BINS, UNFIT, Group, Report, missed, reason_of
+from prism.reports.summary import BINS, UNFIT, Group, Report, missed_nodes, reason_text
 
 _SHOWN_REASON = 160  # characters of what a rater said
 _LEAST_ROOM = 12  # columns for formulas beside a wide drawing in a narrow terminal
@@ -34,6 +35,7 @@ _ASCII_BOX = "    \n    \n -- \n" + "    \n" * 5  # a line under the heads; upri
 
 
 def _table(title: str, columns: Iterable[str]) -> Table:
+    """Return an empty table with a title and these columns, in the style of all tables."""
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for column in columns:
         table.add_column(column, overflow="fold", justify="right" if column in ("node", "points", "score") else "left")
@@ -41,12 +43,12 @@ def _table(title: str, columns: Iterable[str]) -> Table:
 
 
 def _one_line(text: str) -> str:
-    """Text of others on one line, without what would change a terminal or cannot be written to one."""
+    """Return text on one line, with control and invisible characters written out as `⟨U+202E⟩`."""
     return visible(one_line(text))
 
 
 def grade_tables(problem: Problem, result: Grade) -> list[RenderableType]:
-    """Two tables and a line: the nodes, the formulas that matched none, the score as a sum that can be checked."""
+    """Return tables and lines that show a grade: nodes, formulas that match no node, score and flags."""
     nodes = _table("Reference nodes", ("node", "points", "reference formula", "", "by"))
     for node in problem.nodes:
         by = next((item.latex for item in result.formulas if node.index in item.nodes), "")
@@ -59,7 +61,7 @@ def grade_tables(problem: Problem, result: Grade) -> list[RenderableType]:
     if others:
         rest = _table("Formulas that match no node", ("formula", "", "reason"))
         for item in others:
-            rest.add_row(_one_line(item.latex), item.status, _one_line(why(item).split("\n")[0]))
+            rest.add_row(_one_line(item.latex), item.status, _one_line(reason_in_words(item).split("\n")[0]))
         parts.append(rest)
     total = sum(node.points for node in problem.nodes)
     earned = sum(node.points for node in problem.nodes if node.index in result.credited)
@@ -75,24 +77,24 @@ def grade_tables(problem: Problem, result: Grade) -> list[RenderableType]:
     return parts
 
 
-def comparison_tables(result: Comparison, said: Iterable[Judged]) -> list[RenderableType]:
-    """Items that are not the same, the worst first; the means; the gates."""
+def comparison_tables(result: Comparison, outcomes: Iterable[GateOutcome]) -> list[RenderableType]:
+    """Return tables and lines that show a comparison: changed items, the worst first, means, gates."""
     parts: list[RenderableType] = []
     changed = [pair for pair in worst_first(result.pairs) if pair.has_changed]
     if changed:
         items = _table("Items that changed", ("item", "what became of it"))
         for pair in changed[:_SHOWN_ITEMS]:
-            items.add_row(told(pair.key), told_pair(pair))
+            items.add_row(describe(pair.key), describe_pair(pair))
         parts.append(items)
     more = len(changed) - _SHOWN_ITEMS
     parts += [f"and {more} more; --json lists all of them"] if more > 0 else []
     parts += overview(result)
-    parts += [f"{'FIRED' if one.has_fired else 'held '} {one.gate.text}: {told_judged(one)}" for one in said]
+    parts += [f"{'FIRED' if one.has_fired else 'held '} {one.gate.text}: {describe_outcome(one)}" for one in outcomes]
     return parts
 
 
-def known_of(problem: Problem) -> dict[str, Any]:
-    """What is known of a problem, as plain values; `source` says whether the file or the text gives it."""
+def problem_facts(problem: Problem) -> dict[str, Any]:
+    """Return what the grader knows of a problem as plain values for JSON; `source` is `text` or `file`."""
     given = problem.given
     in_text = {stated.name: stated.text for stated in given.statement.givens}
     own = {str(defined.formula) for defined in given.statement.definitions}
@@ -116,20 +118,25 @@ def known_of(problem: Problem) -> dict[str, Any]:
             for defined in problem.context.definitions
         ],
         "constants": [{"name": name, "constant": constant} for name, constant in given.constants],
-        "symbols": {name: said.kind for name, said in sorted(problem.context.symbols.items())},
+        "symbols": {name: symbol.kind for name, symbol in sorted(problem.context.symbols.items())},
         "conditions": [{"name": stated.name, "value": stated.text} for stated in given.statement.conditions],
         "left_out": [{"name": left.name, "why": left.why} for left in given.left_out],
     }  # fmt: skip
 
 
 def problem_tables(problem: Problem, width: int, *, in_unicode: bool) -> list[RenderableType]:
-    """The nodes beside the DAG, then all that is known of the problem, and what of its text is not used."""
-    known = known_of(problem)
+    """Return tables and lines that show a problem: nodes beside the DAG, known values, definitions, unused text.
+
+    Args:
+        width: of the terminal, in characters.
+        in_unicode: draw with Unicode characters instead of ASCII.
+    """
+    known = problem_facts(problem)
     mark = "■" if in_unicode else "#"
     parts: list[RenderableType] = [
         _node_table(problem, known["nodes"], width, in_unicode=in_unicode),
         f"A line leads down from each formula to what follows from it; {mark} final answer.",
-        f"Difficulty: {_hardness(problem)}",
+        f"Difficulty: {_difficulty_line(problem)}",
         "",
     ]
     lists = (
@@ -149,7 +156,12 @@ def problem_tables(problem: Problem, width: int, *, in_unicode: bool) -> list[Re
 
 
 def _node_table(problem: Problem, nodes: list[dict[str, Any]], width: int, *, in_unicode: bool) -> Table:
-    """The nodes with the rails of the DAG beside them; formulas are broken here, so that the rails can go on."""
+    """Return a problem's table of nodes with the rails of the DAG; long formulas are wrapped to the width.
+
+    Args:
+        nodes: as in `problem_facts`.
+        width: of the terminal, in characters.
+    """
     drawn = rails(problem.dag, in_unicode=in_unicode)
     columns: dict[str, list[str]] = {"node": [str(node["index"]) for node in nodes]}
     if not has_equal_points(problem):
@@ -170,7 +182,8 @@ def _node_table(problem: Problem, nodes: list[dict[str, Any]], width: int, *, in
     return table
 
 
-def _hardness(problem: Problem) -> str:
+def _difficulty_line(problem: Problem) -> str:
+    """Describe a problem's difficulty in one line: level and points, or why it is not rated."""
     marks = problem.difficulty
     structure = f"structure {marks.structure}; entropy of the layers {marks.entropy:.3f}"
     if marks.level is None:
@@ -179,7 +192,7 @@ def _hardness(problem: Problem) -> str:
 
 
 def agreement_tables(agreed: Agreement) -> list[RenderableType]:
-    """What was compared, then each pair of raters, then all together, then how reliable each is."""
+    """Return tables and lines that show the agreement of raters: counts, pairs, all together, repeated judgements."""
     aligned = _table("Judgements", ("rater", "read", "aligned", "dropped", "items unrated"))
     for each in agreed.alignment:
         why = ", ".join(f"{n} {name}" for name, n in sorted(each.dropped.items())) or "none"
@@ -188,19 +201,19 @@ def agreement_tables(agreed: Agreement) -> list[RenderableType]:
     seen = sorted({name for each in agreed.alignment for name in each.dropped})
     parts += [f"{name}: {UNALIGNED[name]}" for name in seen]
     for pair in agreed.pairs:
-        parts += ["", _coefficients(f"{pair.raters[0]} and {pair.raters[1]}", pair.coefficients)]
-        parts.append(f"{pair.n} items of {pair.n_problem} problems; tau_b = 0: {_p_values(pair.test)}")
+        parts += ["", _coefficient_table(f"{pair.raters[0]} and {pair.raters[1]}", pair.coefficients)]
+        parts.append(f"{pair.n} items of {pair.n_problem} problems; tau_b = 0: {_p_values_text(pair.test)}")
         if pair.disagreements:
             table = _table("Largest disagreements", ("problem, sample", *pair.raters))
             for item in pair.disagreements:
-                said = (
+                cells = (
                     f"{value:.3g}  {_one_line(why)[:_SHOWN_REASON]}"
                     for value, why in zip(item.scores, item.reasons, strict=True)
                 )
-                table.add_row(_one_line(f"{item.problem_id}, {item.sample_id}"), *said)
+                table.add_row(_one_line(f"{item.problem_id}, {item.sample_id}"), *cells)
             parts.append(table)
     if agreed.together:
-        parts += ["", _coefficients("All raters", agreed.together)]
+        parts += ["", _coefficient_table("All raters", agreed.together)]
     if agreed.reliability:
         table = _table("Repeated judgements", ("rater", "", "value", "interval", "n"))
         for rater in agreed.reliability:
@@ -211,7 +224,8 @@ def agreement_tables(agreed: Agreement) -> list[RenderableType]:
     return parts
 
 
-def _coefficients(title: str, found: Mapping[str, Estimate]) -> Table:
+def _coefficient_table(title: str, found: Mapping[str, Estimate]) -> Table:
+    """Return a table of coefficients with their intervals."""
     table = _table(title, ("coefficient", "value", "interval", "n"))
     for name, estimate in found.items():
         table.add_row(name, *_estimate_cells(estimate))
@@ -219,12 +233,14 @@ def _coefficients(title: str, found: Mapping[str, Estimate]) -> Table:
 
 
 def _estimate_cells(found: Estimate) -> tuple[str, str, str]:
+    """Return the cells of an estimate: value, interval or why there is none, number of items."""
     value = "undefined" if found.value is None else f"{found.value:.3f}"
     interval = found.reason if found.low is None else f"{found.low:.3f} to {found.high:.3f}"
     return value, interval, str(found.n)
 
 
-def _p_values(test: RankTest) -> str:
+def _p_values_text(test: RankTest) -> str:
+    """Write the p-values of a rank test: `p = 0.03, 0.04 by permutation (exact)`."""
     if test.asymptotic is None:
         return f"undefined ({test.reason})"
     more = "" if test.permutation is None else f", {test.permutation:.3g} by permutation ({test.method})"
@@ -232,7 +248,7 @@ def _p_values(test: RankTest) -> str:
 
 
 def report_tables(found: Report) -> list[RenderableType]:
-    """What a run earned: all rollouts, by model, domain and difficulty; each problem; nodes that are missed; judges."""
+    """Return tables and lines that show a report: groups, problems, missed nodes, formulas, judges."""
     parts: list[RenderableType] = []
     grouped = (
         ("All rollouts", "", (found.overall,)), ("By model", "model", found.models),
@@ -258,7 +274,7 @@ def report_tables(found: Report) -> list[RenderableType]:
     parts += [scores, problems]
     more = len(found.problems) - _SHOWN_ITEMS
     parts += [f"and {more} more; --json lists all of them"] if more > 0 else []
-    if listed := missed(found):
+    if listed := missed_nodes(found):
         nodes = _table("Nodes that most rollouts miss", ("problem", "node", "reference formula", "without credit"))
         for each, one in listed:
             latex = {node.index: node.latex for node in each.problem.nodes} if each.problem else {}
@@ -269,11 +285,11 @@ def report_tables(found: Report) -> list[RenderableType]:
                 f"{one.n - one.credited} of {one.n}",
             )
         parts.append(nodes)
-    if found.fates:
-        fates = _table("What became of formulas", ("status", "reason", "formulas"))
-        for fate in found.fates:
-            fates.add_row(_one_line(fate.status), _one_line(reason_of(fate.reason)), str(fate.n))
-        parts.append(fates)
+    if found.formula_statuses:
+        formula_statuses = _table("What became of formulas", ("status", "reason", "formulas"))
+        for fate in found.formula_statuses:
+            formula_statuses.add_row(_one_line(fate.status), _one_line(reason_text(fate.reason)), str(fate.n))
+        parts.append(formula_statuses)
     if found.first_wrong:
         wrong = _table("First wrong steps, where one is known", ("label", "rollouts"))
         for label, n in sorted(found.first_wrong.items()):
@@ -286,6 +302,7 @@ def report_tables(found: Report) -> list[RenderableType]:
 
 
 def _group_cells(group: Group) -> tuple[str, ...]:
+    """Return the cells of a group: name, counts, mean score and share of right final answers with intervals."""
     cells = (
         _decimal(group.mean),
         _estimate_cells(group.mean)[1],
@@ -296,11 +313,12 @@ def _group_cells(group: Group) -> tuple[str, ...]:
 
 
 def _decimal(found: Estimate) -> str:
+    """Write the value of an estimate with three decimals; `none` if it is undefined."""
     return "none" if found.value is None else f"{found.value:.3f}"
 
 
-def against_label(student: Student, result: Grade) -> dict[str, list[int]]:
-    """Nodes whose match differs from the label: those that it names as known gaps, and all others (wrong)."""
+def label_differences(student: Student, result: Grade) -> dict[str, list[int]]:
+    """List the nodes whose match differs from a student's label, as `gaps` (known in the label) and `wrong`."""
     expected = student.expected
     if expected is None:
         return {"gaps": [], "wrong": []}
@@ -310,10 +328,10 @@ def against_label(student: Student, result: Grade) -> dict[str, list[int]]:
 
 
 def demo_table(rows: list[tuple[Problem, Student, Grade]]) -> Table:
-    """One row a solution, with how it stands to its label."""
+    """Return the table of `prism demo`: one row for each solution, with how its grade differs from its label."""
     table = _table("All shipped solutions", ("problem", "solution", "matched", "credited", "score", "label"))
     for problem, student, result in rows:
-        label = against_label(student, result)
+        label = label_differences(student, result)
         named = (("known gap", label["gaps"]), ("wrong", label["wrong"]))
         words = [f"{kind} {_indices(nodes)}" for kind, nodes in named if nodes]
         table.add_row(
@@ -324,4 +342,5 @@ def demo_table(rows: list[tuple[Problem, Student, Grade]]) -> Table:
 
 
 def _indices(nodes: Iterable[int]) -> str:
+    """Write node indices with blanks between them: `1 2 5`; `none` for no index."""
     return " ".join(map(str, nodes)) or "none"

@@ -23,7 +23,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from prism.errors import PrismError
-from prism.grading.result import Grade, why
+from prism.grading.result import Grade, reason_in_words
 from prism.grading.scoring import Scoring
 from prism.latex import one_line
 from prism.problem.collection import ProblemSet
@@ -34,7 +34,7 @@ _SHOWN = 200  # formulas of an explanation; the rest is counted
 
 
 def score_fields(found: Rewarded) -> dict[str, Any]:
-    """Fields of an Inspect `Score`; the value is None where the sample is not to be scored."""
+    """Return the fields of an Inspect `Score` for a reward; `value` is None if the reference cannot be used."""
     fault = {"fault": found.fault} if found.fault else {}
     if found.grade is None:
         is_bad = bool(found.scalars["bad_reference"])
@@ -47,14 +47,14 @@ def score_fields(found: Rewarded) -> dict[str, Any]:
     row = found.grade.to_dict()
     return {
         "value": found.value or 0.0,
-        "explanation": _explanation(found.grade),
+        "explanation": _explain_grade(found.grade),
         "reason": None if found.grade.score is not None else "scoring_failed",
         "metadata": {**{key: row[key] for key in _KEPT}, "scalars": dict(found.scalars)},
     }
 
 
 def precomputed_scores_jsonl(rows: Iterable[Mapping[str, Any]], *, scoring: str = "closure") -> str:
-    r"""The text of a file for Inspect's scorer `precomputed_scores`, a line for each score row.
+    r"""Return JSON Lines for Inspect's scorer `precomputed_scores`, one line per score row.
 
     The record's id is the row's `sample_id`, which has to be the id of a sample in Inspect's log. Its epoch is the
     row's `epoch`, or that of its `meta`; without one the record holds for every epoch. A row without a score (`killed`,
@@ -75,8 +75,8 @@ def precomputed_scores_jsonl(rows: Iterable[Mapping[str, Any]], *, scoring: str 
     faults: list[str] = []
     seen: set[tuple[str, str]] = set()
     for place, row in enumerate(rows, 1):
-        sample_id, epoch = row.get("sample_id"), _epoch(row)
-        value = _value(row, scoring)
+        sample_id, epoch = row.get("sample_id"), _row_epoch(row)
+        value = _row_value(row, scoring)
         if sample_id is None or sample_id == "":
             faults.append(f"row {place}: has no sample_id; it has to be the id of a sample in Inspect's log")
         elif (str(sample_id), str(epoch)) in seen:
@@ -96,12 +96,14 @@ def precomputed_scores_jsonl(rows: Iterable[Mapping[str, Any]], *, scoring: str 
     return "".join(f"{line}\n" for line in lines)
 
 
-def _epoch(row: Mapping[str, Any]) -> Any:
+def _row_epoch(row: Mapping[str, Any]) -> Any:
+    """Return the `epoch` of a score row, or of its `meta`; None if neither has one."""
     meta = row.get("meta")
     return row.get("epoch", meta.get("epoch") if isinstance(meta, Mapping) else None)
 
 
-def _value(row: Mapping[str, Any], scoring: str) -> float | None:
+def _row_value(row: Mapping[str, Any], scoring: str) -> float | None:
+    """Return the number of a scoring from a score row, 0 for a failed grade; None if the row has no such number."""
     if row.get("status") in ("killed", "internal"):
         return 0.0
     found = row.get({"closure": "score"}.get(scoring, scoring)) if scoring in ("closure", "score_strict") else None
@@ -110,8 +112,8 @@ def _value(row: Mapping[str, Any], scoring: str) -> float | None:
     return found if isinstance(found, float | int) else None
 
 
-def _explanation(grade: Grade) -> str:
-    """Which nodes, then a line for each formula that asserts something."""
+def _explain_grade(grade: Grade) -> str:
+    """Return a grade as text: the node indices, then one line for each formula that asserts something."""
     closed = sorted(set(grade.credited) - set(grade.matched))
     nodes = {"matched": grade.matched, "by closure": closed, "missing": grade.missing}
     lines = ["; ".join(f"{word} {', '.join(map(str, which))}" for word, which in nodes.items() if which)]
@@ -119,14 +121,14 @@ def _explanation(grade: Grade) -> str:
     for item in told[:_SHOWN]:
         which = f" {', '.join(map(str, item.nodes))}" if item.nodes else ""
         said = f"{item.status}{which} `{one_line(item.latex)}`"
-        lines.append(": ".join(part for part in (said, item.detail if item.nodes else why(item)) if part))
+        lines.append(": ".join(part for part in (said, item.detail if item.nodes else reason_in_words(item)) if part))
     if len(told) > _SHOWN:
         lines.append(f"and {len(told) - _SHOWN} more")
     return "\n".join(lines)
 
 
-def _scorer() -> Any:
-    """The scorer, registered with Inspect."""
+def _register_scorer() -> Any:
+    """Register the scorer with Inspect and return it."""
     from inspect_ai.scorer import Score, Target, mean, scorer, stderr
     from inspect_ai.solver import TaskState
 
@@ -136,7 +138,7 @@ def _scorer() -> Any:
         thinking: bool = False,
         reference: str | None = None,
     ) -> Any:
-        """PRISM's score of a worked solution.
+        """Inspect scorer that grades a worked solution with PRISM.
 
         Args:
             scoring, problems, thinking: as of `prism.rewards.Reward`; an evaluation's log has them.
@@ -148,6 +150,7 @@ def _scorer() -> Any:
         reward = Reward(scoring, problems=problems, thinking=thinking)
 
         async def score(state: TaskState, target: Target) -> Score:
+            """Grade the model's completion against the reference and return an Inspect `Score`."""
             named = target.text if reference is None else (state.metadata or {}).get(reference)
             fields = score_fields(reward(named, state.output.completion, sample_id=str(state.sample_id)))
             if fields["value"] is None:
@@ -161,7 +164,7 @@ def _scorer() -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    """`prism_score`, which Inspect's decorator makes on first use (PEP 562)."""
+    """Return `prism_score`, which Inspect's decorator makes on first use (PEP 562); AttributeError for other names."""
     if name != "prism_score":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return globals().setdefault(name, _scorer())
+    return globals().setdefault(name, _register_scorer())

@@ -22,7 +22,7 @@ from prism.rewards.reward import Reward
 
 
 class LightevalScores:
-    """What computes the numbers of a sample; picklable. `prism_metric` makes a metric of it.
+    """A callable that computes the metrics of one lighteval sample; picklable. `prism_metric` makes a metric of it.
 
     Attributes:
         row: what makes the numbers.
@@ -39,7 +39,7 @@ class LightevalScores:
         name: str = "prism",
         metrics: Collection[str] = METRICS,
     ) -> None:
-        """Check everything, load the problem set, warm the kernels.
+        """Check all arguments, load the problem set and the numerical kernels.
 
         Args:
             scoring: a name of `scoring.PARTS`, names with weights, or a reward that is there already.
@@ -55,16 +55,17 @@ class LightevalScores:
         self.column = column
 
     def __str__(self) -> str:
+        """Return name and weights, as lighteval prints them in its configuration."""
         return f"{type(self).__name__}({self.row.name}, {dict(self.row.reward.scoring.weights)})"
 
     def compute(self, doc: Any, model_response: Any, **_others: Any) -> dict[str, float]:
-        """The numbers of a sample: means over its texts; only `name_bad_reference` if its reference is bad."""
+        """Return the metrics of a sample, means over its texts; only `NAME_bad_reference` for an unusable reference."""
         texts = getattr(model_response, "final_text", None) or ()
-        return self.row.of(_reference(doc, self.column), texts)
+        return self.row.of(_reference_of_doc(doc, self.column), texts)
 
 
 def prism_metric(scoring: str | Mapping[str, float] | Scoring | Reward = "closure", **settings: Any) -> Any:
-    """A `SampleLevelMetricGrouping` for generated texts.
+    """Return a lighteval metric (`SampleLevelMetricGrouping`) that grades generated texts.
 
     Args:
         scoring, settings: as of `LightevalScores`.
@@ -87,7 +88,8 @@ def prism_metric(scoring: str | Mapping[str, float] | Scoring | Reward = "closur
     )
 
 
-def _reference(doc: Any, column: str) -> Any:
+def _reference_of_doc(doc: Any, column: str) -> Any:
+    """Return the reference of a sample: `doc.specific[column]`, else its only gold choice; None without either."""
     specific = getattr(doc, "specific", None)
     if isinstance(specific, Mapping) and column in specific:
         return specific[column]
@@ -99,7 +101,7 @@ def _reference(doc: Any, column: str) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    """The class `Computation`, which lighteval wants to be of its own kind: made on first use, and found by pickle."""
+    """Return the class `Computation`, made on first use because it inherits from a lighteval class (PEP 562)."""
     if name != "Computation":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name not in globals():

@@ -25,7 +25,7 @@ from prism.rewards.reward import Reward
 
 
 class LMEvalResults:
-    """A `process_results`; picklable.
+    """A callable `process_results` for a task of lm-evaluation-harness; picklable.
 
     Attributes:
         row: what makes the numbers.
@@ -42,7 +42,7 @@ class LMEvalResults:
         name: str = "prism",
         metrics: Collection[str] = METRICS,
     ) -> None:
-        """Check everything, load the problem set, warm the kernels.
+        """Check all arguments, load the problem set and the numerical kernels.
 
         Args:
             scoring: a name of `scoring.PARTS`, names with weights, or a reward that is there already.
@@ -59,13 +59,13 @@ class LMEvalResults:
         self.__name__ = "process_results"
 
     def __call__(self, doc: Any, results: Any) -> dict[str, float]:
-        """The numbers of a document: means over its solutions; only `name_bad_reference` if its reference is bad."""
+        """Return a document's metrics, means over its solutions; only `NAME_bad_reference` for a bad reference."""
         reference = doc.get(self.column) if isinstance(doc, Mapping) else None
-        return self.row.of(reference, _solutions(results))
+        return self.row.of(reference, _generated_texts(results))
 
     @property
     def metric_list(self) -> list[dict[str, Any]]:
-        """The task's `metric_list`."""
+        """The value of `metric_list` in the task's YAML: name, aggregation and direction of each metric."""
         return [
             {"metric": name, "aggregation": "mean", "higher_is_better": is_gain}
             for name, is_gain in self.row.higher_is_better.items()
@@ -73,17 +73,18 @@ class LMEvalResults:
 
 
 def process_results(doc: Any, results: Any) -> dict[str, float]:
-    """The closure score of a document that has its reference in `reference`, without anything to set up."""
-    return _usual()(doc, results)
+    """Return the metrics of a document by the closure score; its reference is in the field `reference`."""
+    return _default_results()(doc, results)
 
 
 @cache
-def _usual() -> LMEvalResults:
+def _default_results() -> LMEvalResults:
+    """Return the `LMEvalResults` with default settings, made once."""
     return LMEvalResults()
 
 
-def _solutions(results: Any) -> Sequence[Any]:
-    """One entry a request, which is a text; or a list of texts where a task repeats requests and keeps them all."""
+def _generated_texts(results: Any) -> Sequence[Any]:
+    """Return the texts generated for a document; a task with repeats gives a list of texts per request."""
     if not isinstance(results, list | tuple):
         return (results,)
     return [text for each in results for text in (each if isinstance(each, list | tuple) else (each,))]

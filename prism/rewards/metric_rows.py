@@ -21,7 +21,7 @@ _GAINS = frozenset((*PARTS, "matched", "credited", "equivalent"))  # of the othe
 
 
 class MetricRow:
-    """What makes the numbers of a document; picklable.
+    """A function of one document: the named metrics as means over its solutions; picklable.
 
     Attributes:
         reward: what grades.
@@ -38,7 +38,7 @@ class MetricRow:
         name: str,
         metrics: Collection[str],
     ) -> None:
-        """Check everything, load the problem set, warm the kernels.
+        """Check all arguments, load the problem set and the numerical kernels.
 
         Errors:
             PrismError: an argument that cannot be used.
@@ -52,17 +52,17 @@ class MetricRow:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of all numbers, in order."""
+        """The names of all metrics in order: the score's `name`, then `name_key` for each key."""
         return (self.name, *(f"{self.name}_{key}" for key in (*self.metrics, BAD)))
 
     @property
     def higher_is_better(self) -> dict[str, bool]:
-        """The same names, and whether more of it is better."""
+        """Map each metric name to True if a larger value is better."""
         gains = (True, *(key in _GAINS for key in (*self.metrics, BAD)))
         return dict(zip(self.names, gains, strict=True))
 
     def of(self, reference: Any, solutions: Sequence[Any]) -> dict[str, float]:
-        """The numbers of a document: the mean over its solutions, or that its reference is bad."""
+        """Return a document's metrics, means over its solutions; only `NAME_bad_reference` for a bad reference."""
         found = [self.reward(reference, solution) for solution in solutions or (None,)]
         if any(each.scalars[BAD] for each in found):
             return {f"{self.name}_{BAD}": 1.0}

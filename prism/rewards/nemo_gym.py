@@ -33,7 +33,7 @@ _FAILED = {"killed": "the grader was stopped on this solution", "internal": "the
 
 
 def verify(reward: Reward, request: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer to a `/verify` request, graded here.
+    """Grade a `/verify` request of NeMo Gym in this process and return the answer to it.
 
     Errors:
         PrismError: a request that has not this shape, or whose problem cannot be used: a mistake of the data set.
@@ -45,7 +45,7 @@ def verify(reward: Reward, request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def reference_of(request: Mapping[str, Any]) -> Any:
-    """What a row names its problem by.
+    """Return the reference of a request: `problem`, else `problem_id`, of the request or else of its metadata.
 
     Errors:
         PrismError: nothing of the kind.
@@ -59,7 +59,7 @@ def reference_of(request: Mapping[str, Any]) -> Any:
 
 
 def solution_of(request: Mapping[str, Any]) -> list[dict[str, Any]]:
-    r"""What the model said, as chat messages; its reasoning is marked as such.
+    r"""Return the model's output as chat messages; reasoning items are marked as reasoning.
 
     Errors:
         PrismError: no response with a list of output.
@@ -76,15 +76,17 @@ def solution_of(request: Mapping[str, Any]) -> list[dict[str, Any]]:
     for item in output:
         kind = item.get("type") if isinstance(item, Mapping) else None
         if kind == "message" and item.get("role", "assistant") == "assistant":
-            found.append({"role": "assistant", "content": _text(item.get("content"), "output_text")})
+            found.append({"role": "assistant", "content": _content_text(item.get("content"), "output_text")})
         elif kind == "reasoning":
-            thought = _text(item.get("content"), "reasoning_text") or _text(item.get("summary"), "summary_text")
+            thought = _content_text(item.get("content"), "reasoning_text") or _content_text(
+                item.get("summary"), "summary_text"
+            )
             found.append({"role": "assistant", "content": "", "reasoning": thought})
     return found
 
 
 def answer(request: Mapping[str, Any], found: Rewarded) -> dict[str, Any]:
-    """The request with the reward and its numbers."""
+    """Return the request with `reward`, its `prism_` scalars and, if the grader failed, `mask_sample` added."""
     status = next((name for name in _FAILED if found.scalars[name]), None)
     failed = {} if status is None else {"mask_sample": True, "failure_reason": _FAILED[status]}
     numbers = {f"prism_{name}": value for name, value in found.scalars.items()}
@@ -92,19 +94,26 @@ def answer(request: Mapping[str, Any], found: Rewarded) -> dict[str, Any]:
 
 
 def resources_server(reward: Reward) -> Any:
-    """A class of NeMo Gym's resources servers that verifies with this reward."""
+    """Return a NeMo Gym resources server class whose `verify` grades with this reward."""
     from nemo_gym.base_resources_server import BaseVerifyRequest, BaseVerifyResponse, SimpleResourcesServer
     from pydantic import ConfigDict
     from starlette.concurrency import run_in_threadpool
 
     class PrismVerifyRequest(BaseVerifyRequest):  # type: ignore[misc, unused-ignore]
+        """A NeMo Gym verify request that keeps unknown keys."""
+
         model_config = ConfigDict(extra="allow")
 
     class PrismVerifyResponse(BaseVerifyResponse):  # type: ignore[misc, unused-ignore]
+        """A NeMo Gym verify response that keeps unknown keys."""
+
         model_config = ConfigDict(extra="allow")
 
     class PrismResourcesServer(SimpleResourcesServer):  # type: ignore[misc, unused-ignore]
+        """The resources server that grades with `reward`."""
+
         async def verify(self, body: Any) -> Any:
+            """Grade one request in a thread, so that the event loop stays free, and return the response."""
             row = body.model_dump()
             found = await run_in_threadpool(verify, reward, row)  # the loop goes on answering
             return PrismVerifyResponse(**found)
@@ -114,8 +123,8 @@ def resources_server(reward: Reward) -> Any:
     return PrismResourcesServer
 
 
-def _text(content: Any, kind: str) -> str:
-    """The text of a content: itself, or its parts of that kind one after the other."""
+def _content_text(content: Any, kind: str) -> str:
+    """Return the text of a message's content: the string itself, or its parts whose `type` is `kind`, joined."""
     if isinstance(content, str):
         return content
     if not isinstance(content, list):

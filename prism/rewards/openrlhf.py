@@ -36,7 +36,7 @@ _SPECIAL = re.compile(r"(?:<\|[^|<>]{1,40}\|>|</?s>|<eos>|<pad>|<end_of_turn>|\s
 
 
 class OpenRLHFReward:
-    """A `reward_func`; picklable.
+    """A callable of the form that OpenRLHF calls `reward_func`; picklable.
 
     Attributes:
         reward: what grades.
@@ -49,24 +49,24 @@ class OpenRLHFReward:
         problems: ProblemSet | None = None,
         thinking: bool = False,
     ) -> None:
-        """As of `Reward`; or a reward that is there already."""
+        """Take the arguments of `Reward`, or a `Reward` as `scoring`."""
         self.reward = reward_of(scoring, problems=problems, thinking=thinking)
         self.__name__ = "reward_func"
 
     def __call__(
         self, queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any], **_others: Any
     ) -> dict[str, Any]:
-        """Tensors `rewards` and `scores`, one entry a query, and `extra_logs`: a tensor for each key of SCALARS."""
+        """Return tensors `rewards` and `scores`, one entry per query, and `extra_logs`: one tensor per scalar."""
         import torch
 
-        found = columns(_graded(self.reward, queries, prompts, labels))
+        found = columns(_reward_rows(self.reward, queries, prompts, labels))
         logs = {name: torch.tensor(values) for name, values in found["extra_logs"].items()}
         rewards = torch.tensor(found["rewards"])
         return {"rewards": rewards, "scores": rewards.clone(), "extra_logs": logs}
 
 
 def answer(reward: Reward, request: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer to a request for rewards over HTTP, as plain lists: one entry a query.
+    """Return the answer to a remote-reward request: plain lists with one entry per query.
 
     Args:
         reward: what grades. Where strangers ask, make it with `paths=False`.
@@ -80,7 +80,7 @@ def answer(reward: Reward, request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def rows_of(request: Mapping[str, Any]) -> list[tuple[Any, str | None]]:
-    """The rows of a request for rewards over HTTP: each a label and the solution, None where there is none.
+    """Return (label, solution) for each query of a request; the solution is None if the prompt is not in the query.
 
     Args:
         request: `query` (a list of texts), `labels` (their references) and `prompts`, which may be left out where a
@@ -104,7 +104,7 @@ def rows_of(request: Mapping[str, Any]) -> list[tuple[Any, str | None]]:
 
 
 def solution_of(query: Any, prompt: Any) -> str | None:
-    """What follows the prompt in a query, without special tokens at its end; None if the prompt is not found.
+    """Return the part of a query after its prompt, without special tokens at its end; None if the prompt is not found.
 
     >>> solution_of("<s>Find $v$.<|assistant|>$v = a t$</s>", "Find $v$.<|assistant|>")
     '$v = a t$'
@@ -119,12 +119,15 @@ def solution_of(query: Any, prompt: Any) -> str | None:
     return None if at < 0 else _SPECIAL.sub("", query[at + length :])
 
 
-def _graded(reward: Reward, queries: Sequence[Any], prompts: Sequence[Any], labels: Sequence[Any]) -> list[Rewarded]:
+def _reward_rows(
+    reward: Reward, queries: Sequence[Any], prompts: Sequence[Any], labels: Sequence[Any]
+) -> list[Rewarded]:
+    """Reward each row of a batch; the solution is the query after its prompt."""
     return reward.many(labels, [solution_of(*row) for row in zip(queries, prompts, strict=True)])
 
 
 def columns(found: Sequence[Rewarded]) -> dict[str, Any]:
-    """Rewards as the lists of an answer; where there is no value, 0."""
+    """Return rewards as the lists `rewards`, `scores` and `extra_logs`; a reward whose value is None counts as 0."""
     rewards = [each.value or 0.0 for each in found]
     logs = {name: [each.scalars[name] for each in found] for name in SCALARS}
     return {"rewards": rewards, "scores": list(rewards), "extra_logs": logs}

@@ -20,7 +20,7 @@ from typing import Any
 from prism.engine.kernels import warm
 from prism.errors import PrismError
 from prism.grading.pipeline import grade
-from prism.grading.prepared_cache import ReadyProblems, Reference
+from prism.grading.prepared_cache import PreparedCache, Reference
 from prism.grading.result import Grade
 from prism.grading.scoring import SCALARS, Scoring, StepCredit, scalars, score_by, scoring_of, step_credits
 from prism.latex import solution_text
@@ -31,7 +31,7 @@ KEPT = 1024  # prepared problems; one takes some 100 kB
 
 @dataclass(frozen=True, slots=True)
 class Rewarded:
-    """What one solution is worth.
+    """The reward of one solution, with its grade and the named numbers (scalars) that frameworks log.
 
     Attributes:
         value: the number; None only if the reference cannot be used. A solution without a shape that can be graded is
@@ -50,7 +50,7 @@ class Rewarded:
 
 
 class Reward:
-    """A reward to call with a reference and a solution. It never raises on a call.
+    """A callable that grades a solution against a reference and returns a `Rewarded`; a call never raises.
 
     It starts no process and no thread, sets no signal and looks at no clock; it may be called from many threads, and
     pickled: the copy has the problem set and prepares anew. Kernels are warmed where it is made or unpickled.
@@ -72,7 +72,7 @@ class Reward:
         paths: bool = True,
         kept: int = KEPT,
     ) -> None:
-        """Check everything, load the problem set, warm the kernels.
+        """Check all arguments, load the problem set and the numerical kernels.
 
         Args:
             scoring: a name of `scoring.PARTS`, or names with weights.
@@ -105,14 +105,15 @@ class Reward:
             raise PrismError("\n".join(faults))
         self.scoring = chosen
         self.thinking = thinking
-        self.ready = ReadyProblems(by_id, size=kept, training=chosen.needs_training, paths=paths)
+        self.ready = PreparedCache(by_id, size=kept, training=chosen.needs_training, paths=paths)
         warm()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuilt, (self.scoring, self.ready.by_id, self.thinking, self.ready.paths, self.ready.size)
+        """Pickle the settings only; the copy loads kernels and prepares problems anew."""
+        return _rebuild_reward, (self.scoring, self.ready.by_id, self.thinking, self.ready.paths, self.ready.size)
 
     def __call__(self, reference: Reference | None, solution: object, *, sample_id: str | None = None) -> Rewarded:
-        """What a solution is worth.
+        """Grade one solution against a reference solution DAG and return its reward.
 
         Args:
             reference: a path, a dictionary, a JSON string, an id in the problem set, or a problem. Anything else is a
@@ -121,33 +122,33 @@ class Reward:
             sample_id: kept in the grade.
         """
         try:
-            prepared = self.ready.of(reference)
+            prepared = self.ready.get(reference)
         except Exception as error:  # noqa: BLE001 - whatever a row of data holds, a training run goes on
-            return Rewarded(None, scalars(None, bad_reference=True), None, _told(error))
+            return Rewarded(None, scalars(None, bad_reference=True), None, _fault_text(error))
         try:
             text: Any = solution
             solution_text(text)
         except Exception as error:  # noqa: BLE001 - the same
-            return Rewarded(0.0, scalars(None, bad_solution=True), None, _told(error))
+            return Rewarded(0.0, scalars(None, bad_solution=True), None, _fault_text(error))
         try:
             graded = grade(prepared, text, sample_id=sample_id, thinking=self.thinking)
             value = score_by(self.scoring, graded)
             return Rewarded(value, scalars(graded), graded, steps=step_credits(prepared, graded))
         except Exception as error:  # noqa: BLE001 - the grader failed: nothing is paid, and the scalars say so
-            return Rewarded(0.0, scalars(None), None, _told(error))
+            return Rewarded(0.0, scalars(None), None, _fault_text(error))
 
     def many(self, references: Iterable[Any], solutions: Iterable[Any]) -> list[Rewarded]:
-        """The same for rows of a batch, in order."""
+        """Grade the rows of a batch and return their rewards, in order."""
         return [self(reference, solution) for reference, solution in zip(references, solutions, strict=True)]
 
 
-# What the doors are made with. --------------------------------------------------------------------------------
+# Shared by the frameworks' modules. --------------------------------------------------------------------------------
 
 
 def reward_of(
     scoring: str | Mapping[str, float] | Scoring | Reward, *, problems: ProblemSet | None, thinking: bool
 ) -> Reward:
-    """The reward that is there already, or a new one.
+    """Return the given `Reward` unchanged, or make one from a scoring.
 
     Errors:
         PrismError: as of `Reward`.
@@ -156,7 +157,7 @@ def reward_of(
 
 
 def checked_metrics(metrics: Collection[str]) -> tuple[str, ...]:
-    """Keys of `scoring.SCALARS` to log.
+    """Return the metrics as a tuple if each is a key of `scoring.SCALARS`.
 
     Errors:
         PrismError: a string, or others.
@@ -167,19 +168,21 @@ def checked_metrics(metrics: Collection[str]) -> tuple[str, ...]:
 
 
 def check_names(**names: object) -> None:
-    """Whether these arguments are names.
+    """Raise PrismError unless each argument is a non-empty string: `check_names(column="reference")`.
 
     Errors:
         PrismError: one that is empty, or no string.
     """
-    for told, word in names.items():
+    for argument, word in names.items():
         if not isinstance(word, str) or not word:
-            raise PrismError(f"{told}: {word!r} is no name")
+            raise PrismError(f"{argument}: {word!r} is no name")
 
 
-def _rebuilt(scoring: Scoring, by_id: Mapping[str, Any], thinking: bool, paths: bool, kept: int) -> Reward:
+def _rebuild_reward(scoring: Scoring, by_id: Mapping[str, Any], thinking: bool, paths: bool, kept: int) -> Reward:
+    """Return the `Reward` with these settings, when it is unpickled; `kept` prepared problems are cached."""
     return Reward(scoring, problems=by_id, thinking=thinking, paths=paths, kept=kept)
 
 
-def _told(error: Exception) -> str:
+def _fault_text(error: Exception) -> str:
+    """Return the text of an error for `Rewarded.fault`: the message of a PrismError, `TYPE: message` of any other."""
     return str(error) if isinstance(error, PrismError) else f"{type(error).__name__}: {error}"

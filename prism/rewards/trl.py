@@ -24,7 +24,7 @@ _OF_ROWS = frozenset(("bad_reference", "bad_solution"))  # of the others the mea
 
 
 class TRLReward:
-    """A reward function object; picklable, and named as TRL wants it.
+    """A callable reward function for TRL, with the `__name__` that TRL wants; picklable.
 
     Attributes:
         reward: what grades.
@@ -42,7 +42,7 @@ class TRLReward:
         metrics: Collection[str] = tuple(SCALARS),
         name: str = "prism",
     ) -> None:
-        """Check everything, load the problem set, warm the kernels.
+        """Check all arguments, load the problem set and the numerical kernels.
 
         Args:
             scoring: a name of `scoring.PARTS`, names with weights, or a reward that is there already.
@@ -69,7 +69,7 @@ class TRLReward:
         log_metric: Callable[[str, float], None] | None = None,
         **columns: Any,
     ) -> list[float | None]:
-        """The reward of each completion; None only where a row's reference cannot be used."""
+        """Return the reward of each completion; None only for a row whose reference cannot be used."""
         references = columns.get(self.column)
         if not isinstance(references, list | tuple):
             references = [references] * len(completions)
@@ -79,11 +79,12 @@ class TRLReward:
             for key, value in self._means(found).items():
                 log_metric(f"{self.__name__}/{key}", value)
         if log_extra is not None:
-            log_extra(f"{self.__name__}_matched", [_listed(each) for each in found])
+            log_extra(f"{self.__name__}_matched", [_matched_text(each) for each in found])
             log_extra(f"{self.__name__}_fault", [each.fault for each in found])
         return [each.value for each in found]
 
     def _means(self, found: Sequence[Rewarded]) -> dict[str, float]:
+        """Return the mean of each metric over a batch; keys are left out if no row has a reward."""
         rewarded = [each for each in found if each.value is not None]
         means = {}
         for key in self.metrics:
@@ -93,5 +94,6 @@ class TRLReward:
         return means
 
 
-def _listed(each: Rewarded) -> str:
+def _matched_text(each: Rewarded) -> str:
+    """Return the matched nodes of a reward as `1, 3`, for TRL's log of completions; empty without a grade."""
     return "" if each.grade is None else ", ".join(map(str, each.grade.matched))

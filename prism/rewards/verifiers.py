@@ -31,7 +31,7 @@ METRICS = ("final", "matched", "unread", "undecided", "incidents", "bad_referenc
 
 
 class VerifiersReward:
-    """A function of a rubric, up to 0.3; picklable.
+    """A callable reward for a `vf.Rubric` of verifiers up to 0.3; picklable.
 
     Attributes:
         reward: what grades.
@@ -47,7 +47,7 @@ class VerifiersReward:
         column: str = "answer",
         name: str = "prism",
     ) -> None:
-        """Check everything, load the problem set, warm the kernels.
+        """Check all arguments, load the problem set and the numerical kernels.
 
         Args:
             scoring: a name of `scoring.PARTS`, names with weights, or a reward that is there already.
@@ -58,29 +58,29 @@ class VerifiersReward:
         Errors:
             PrismError: an argument that cannot be used.
         """
-        self.reward = _checked(scoring, problems, thinking=thinking, column=column, name=name)
+        self.reward = _checked_reward(scoring, problems, thinking=thinking, column=column, name=name)
         self.column = column
         self.__name__ = name
 
     def __call__(
         self, completion: Any = None, answer: Any = None, info: Any = None, state: Any = None, **columns: Any
     ) -> float:
-        """The reward; its scalars are kept in the state, under the reward's name."""
-        found = self.found(completion, answer, info, columns)
+        """Return the reward of a completion, 0 if it has no value; the state gets its scalars, by the reward's name."""
+        found = self.reward_of_row(completion, answer, info, columns)
         if isinstance(state, MutableMapping):
             state[self.__name__] = dict(found.scalars)
         return found.value or 0.0
 
-    def found(self, completion: Any, answer: Any, info: Any, columns: Mapping[str, Any]) -> Rewarded:
-        """The reward with all that is known of it."""
+    def reward_of_row(self, completion: Any, answer: Any, info: Any, columns: Mapping[str, Any]) -> Rewarded:
+        """Return the reward of one row; its reference is `answer`, a column or an entry of `info`, by `self.column`."""
         reference = answer if self.column == "answer" else columns.get(self.column)
         if reference is None and isinstance(info, Mapping):
             reference = info.get(self.column)
-        return self.reward(reference, _plain(completion))
+        return self.reward(reference, _messages_as_dicts(completion))
 
 
 class VerifiersMetric:
-    """One scalar of a reward, as a function of the same rubric with the weight 0; picklable.
+    """A callable that returns one scalar of a reward, for a rubric function of weight 0; picklable.
 
     It grades only where the reward has not been called before it.
 
@@ -90,7 +90,11 @@ class VerifiersMetric:
     """
 
     def __init__(self, reward: VerifiersReward, key: str) -> None:
-        """Args: as the attributes. Errors: PrismError for a key that there is not."""
+        """Store the reward and the key of the scalar.
+
+        Errors:
+            PrismError: a key that is not in `scoring.SCALARS`.
+        """
         if key not in SCALARS:
             raise PrismError(f"metrics: {key!r} is not among {', '.join(SCALARS)}")
         self.reward = reward
@@ -100,10 +104,10 @@ class VerifiersMetric:
     def __call__(
         self, completion: Any = None, answer: Any = None, info: Any = None, state: Any = None, **columns: Any
     ) -> float:
-        """The scalar."""
+        """Return the scalar for this completion, from the state if the reward has stored it there."""
         kept = state.get(self.reward.__name__) if isinstance(state, Mapping) else None
         if not isinstance(kept, Mapping):
-            kept = self.reward.found(completion, answer, info, columns).scalars
+            kept = self.reward.reward_of_row(completion, answer, info, columns).scalars
         return kept[self.key]
 
 
@@ -114,7 +118,7 @@ def rubric(
     metrics: Collection[str] = METRICS,
     **settings: Any,
 ) -> Any:
-    """A `vf.Rubric` with the reward and, with the weight 0, some of its scalars; up to 0.3.
+    """Return a `vf.Rubric` for verifiers up to 0.3: the reward, and some of its scalars as functions of weight 0.
 
     Args:
         scoring, settings: as of `VerifiersReward`.
@@ -132,7 +136,7 @@ def rubric(
 
 
 class VerifiersTaskReward:
-    """A reward of a task, from 0.4 on; picklable.
+    """A callable reward of a task, for verifiers from 0.4 on; picklable.
 
     Attributes:
         reward: what grades.
@@ -150,7 +154,7 @@ class VerifiersTaskReward:
         metrics: Collection[str] = METRICS,
         name: str = "prism",
     ) -> None:
-        """Check everything, load the problem set, warm the kernels.
+        """Check all arguments, load the problem set and the numerical kernels.
 
         Args:
             scoring: a name of `scoring.PARTS`, names with weights, or a reward that is there already.
@@ -163,12 +167,12 @@ class VerifiersTaskReward:
             PrismError: an argument that cannot be used.
         """
         self.metrics = checked_metrics(metrics)
-        self.reward = _checked(scoring, problems, thinking=thinking, field=field, name=name)
+        self.reward = _checked_reward(scoring, problems, thinking=thinking, field=field, name=name)
         self.field = field
         self.__name__ = name
 
     async def __call__(self, task: Any, trace: Any) -> float:
-        """The reward of the last reply. Metrics go to the trace, and to its `info` which nodes are matched."""
+        """Return the reward of the last reply, 0 without value; metrics and matched nodes are written to the trace."""
         reference = task.get(self.field) if isinstance(task, Mapping) else getattr(task, self.field, None)
         found = self.reward(reference, getattr(trace, "last_reply", None))
         for key in self.metrics:
@@ -178,18 +182,20 @@ class VerifiersTaskReward:
         return found.value or 0.0
 
 
-def _checked(scoring: Any, problems: Any, *, thinking: bool, **words: str) -> Reward:
+def _checked_reward(scoring: Any, problems: Any, *, thinking: bool, **words: str) -> Reward:
+    """Return the `Reward` for a scoring, after `check_names` on the names of columns and fields."""
     check_names(**words)
     return reward_of(scoring, problems=problems, thinking=thinking)
 
 
-def _plain(completion: Any) -> Any:
-    """The completion with messages and their parts as dictionaries: verifiers has models of its own for them."""
+def _messages_as_dicts(completion: Any) -> Any:
+    """Return a completion with verifiers' message objects converted to dictionaries; a text unchanged."""
     if isinstance(completion, Sequence) and not isinstance(completion, str | bytes):
-        return [_dictionary(message) for message in completion]
+        return [_message_as_dict(message) for message in completion]
     return completion
 
 
-def _dictionary(message: Any) -> Any:
+def _message_as_dict(message: Any) -> Any:
+    """Return a pydantic message as a dictionary; any other value unchanged."""
     dump = getattr(message, "model_dump", None)
     return dump() if callable(dump) else message

@@ -43,7 +43,7 @@ def compute_score(
     reference_key: str | None = None,
     **_others: Any,
 ) -> dict[str, float]:
-    """The reward of one solution as `score`, and the keys of `scoring.SCALARS`.
+    """Return the reward of one solution as `score`, and the scalars by the keys of `scoring.SCALARS`.
 
     Args:
         data_source: not used.
@@ -60,8 +60,8 @@ def compute_score(
     Errors:
         PrismError: an argument after `extra_info` cannot be used. Never anything about a row.
     """
-    reward = _reward_of(scoring, problems, thinking=thinking)
-    return _row(reward(_reference(ground_truth, extra_info, reference_key), solution_str))
+    reward = _cached_reward(scoring, problems, thinking=thinking)
+    return _score_row(reward(_reference_of_row(ground_truth, extra_info, reference_key), solution_str))
 
 
 def compute_score_batched(
@@ -76,47 +76,50 @@ def compute_score_batched(
     reference_key: str | None = None,
     **_others: Any,
 ) -> list[dict[str, float]]:
-    """The same for rows of a batch, in order."""
-    reward = _reward_of(scoring, problems, thinking=thinking)
+    """Return what `compute_score` returns, for each row of a batch, in order."""
+    reward = _cached_reward(scoring, problems, thinking=thinking)
     infos = [None] * len(solution_strs) if extra_infos is None else extra_infos
-    references = [_reference(*row, reference_key) for row in zip(ground_truths, infos, strict=True)]
-    return [_row(each) for each in reward.many(references, solution_strs)]
+    references = [_reference_of_row(*row, reference_key) for row in zip(ground_truths, infos, strict=True)]
+    return [_score_row(each) for each in reward.many(references, solution_strs)]
 
 
-def _reference(ground_truth: Any, extra_info: Any, key: str | None) -> Any:
+def _reference_of_row(ground_truth: Any, extra_info: Any, key: str | None) -> Any:
+    """Return the reference of a row: `extra_info[key]`, None if missing; `ground_truth` if the key is None."""
     if key is None:
         return ground_truth
     return extra_info.get(key) if isinstance(extra_info, Mapping) else None
 
 
-def _row(each: Rewarded) -> dict[str, float]:
+def _score_row(each: Rewarded) -> dict[str, float]:
+    """Return score (0 without value) and scalars of a reward as one dictionary."""
     return {"score": each.value or 0.0, **each.scalars}
 
 
-def _reward_of(scoring: Any, problems: Any, *, thinking: bool) -> Reward:
-    key = (_key(scoring), _key(problems), _key(thinking))
+def _cached_reward(scoring: Any, problems: Any, *, thinking: bool) -> Reward:
+    """Return the `Reward` for these settings, made once and reused by later calls."""
+    key = (_hashable_key(scoring), _hashable_key(problems), _hashable_key(thinking))
     with _lock:  # many threads ask first at once, and a problem set is loaded once
         if key not in _rewards:
-            made = Reward(_plain(scoring), problems=_plain(problems), thinking=thinking)
+            made = Reward(_as_plain_containers(scoring), problems=_as_plain_containers(problems), thinking=thinking)
             _rewards[key] = made, (scoring, problems)
         return _rewards[key][0]
 
 
-def _key(value: Any) -> object:
-    """A hashable image of a setting."""
+def _hashable_key(value: Any) -> object:
+    """Return a hashable stand-in for a setting, for use as dictionary key; other types are identified by `id`."""
     if isinstance(value, Mapping):
-        return tuple((str(name), _key(each)) for name, each in value.items())
+        return tuple((str(name), _hashable_key(each)) for name, each in value.items())
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
-        return tuple(_key(each) for each in value)
+        return tuple(_hashable_key(each) for each in value)
     if isinstance(value, str | PathLike):
         return str(value)
     return value if isinstance(value, Scoring | int | float | None) else id(value)
 
 
-def _plain(value: Any) -> Any:
-    """Settings as dictionaries and lists: verl hands over those of OmegaConf, which no JSON writer knows."""
+def _as_plain_containers(value: Any) -> Any:
+    """Return settings as plain dictionaries and lists: verl passes OmegaConf containers, which JSON cannot encode."""
     if isinstance(value, Mapping):
-        return {str(name): _plain(each) for name, each in value.items()}
+        return {str(name): _as_plain_containers(each) for name, each in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
-        return [_plain(each) for each in value]
+        return [_as_plain_containers(each) for each in value]
     return value

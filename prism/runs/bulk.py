@@ -1,8 +1,8 @@
 """Many rollouts: grades in input order, and runs from file to file that survive being killed at any moment.
 
-A run keeps what is done in append-only shards beside its output, each row with the sha256 of all that decides it. After
-a kill the same command with `resume` grades what is not there, and nothing twice. At the end the shards are put
-together in input order and moved into place at once, so that an output is whole or not there.
+A run writes finished rows to append-only shards beside its output, each row with the sha256 of all that decides it.
+After a kill the same command with `resume` grades what is missing, and nothing twice. At the end the shards are joined
+in input order and moved into place in one step, so that an output is either complete or absent.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from prism.problem.collection import ProblemSet, load_problems
 from prism.problem.schema import Problem
 from prism.runs.rollouts import Rollout, Scanned, read, rollouts_of
 from prism.runs.score_files import Writer, score_rows, writer_of
-from prism.runs.workers import KILL_AFTER, Done, Job, Killed, Task, done_by_workers, done_here
+from prism.runs.workers import KILL_AFTER, Done, Job, Killed, Task, run_in_workers, run_serial
 
 SHARD = 1000  # rollouts of the input whose rows stand in one file
 _SCORED = ("ok", "too_large")  # statuses of grades that have a score
@@ -39,10 +39,10 @@ _TABS = 3  # between the fields of a row in a shard
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to grade, the same for all rollouts of a run; see `grading.grade` and `grading.prepare`.
+    """Options of grading that are the same for all rollouts of a run.
 
     Attributes:
-        formulas: keep the formulas in the rows; without, a row is a hundredth as long.
+        formulas: write the formulas into the rows; without them a row is a hundredth as long.
     """
 
     thinking: bool = False
@@ -53,11 +53,11 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a run wrote.
+    """Counts over the score rows that a run wrote.
 
     Attributes:
         n: rows.
-        n_new: of these graded now; the others were there before.
+        n_new: rows graded by this call; the others were in the shards before.
         statuses: rows by status.
         mean_score: over the rows that have a score; None without any.
         n_final: rows whose final answers are all right.
@@ -76,11 +76,11 @@ class Summary:
 
     @property
     def n_graded(self) -> int:
-        """Rows that have a score."""
+        """Number of rows that have a score (status `ok` or `too_large`)."""
         return sum(self.statuses.get(status, 0) for status in _SCORED)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON; keys differ from the attributes (`rollouts`, `graded_now` ...)."""
         return {
             "rollouts": self.n, "graded_now": self.n_new, "statuses": dict(sorted(self.statuses.items())),
             "mean_score": self.mean_score, "final_correct": self.n_final, "incidents": self.n_incident,
@@ -99,7 +99,7 @@ def grade_many(
     options: Options = Options(),
     kill_after: float = KILL_AFTER,
 ) -> Iterator[Grade]:
-    r"""Grades of many rollouts, in their order.
+    r"""Grade many rollouts; yield their grades in input order.
 
     Args:
         problems: as `load_problems` takes them; each is prepared once in a process.
@@ -123,12 +123,14 @@ def grade_many(
     if workers < 0:
         raise PrismError(f"workers = {workers}: expected 0 or more")
     faults: list[PrismError] = []
-    tasks = _up_to_fault(_tasks(known, rollouts_of(iter(rollouts), known)), faults)
-    return _in_order(_done(tasks, partial(graded, options=options), options, workers, kill_after), faults)
+    tasks = _tasks_before_fault(_make_tasks(known, rollouts_of(iter(rollouts), known)), faults)
+    return _grades_in_order(
+        _run_tasks(tasks, partial(grade_rollout, options=options), options, workers, kill_after), faults
+    )
 
 
-def graded(prepared: PreparedProblem, rollout: Rollout, *, options: Options) -> Grade:
-    """The grade of one rollout. Whatever happens in the grader is an incident of this grade alone."""
+def grade_rollout(prepared: PreparedProblem, rollout: Rollout, *, options: Options) -> Grade:
+    """Grade one rollout; an exception in the grader gives a grade without score, of status `internal`."""
     try:
         return grade(
             prepared, rollout.solution, sample_id=rollout.sample_id,
@@ -139,7 +141,7 @@ def graded(prepared: PreparedProblem, rollout: Rollout, *, options: Options) -> 
 
 
 def without_score(problem: Problem, rollout: Rollout, status: str, detail: str) -> Grade:
-    """The grade of a rollout on which the grader failed or was killed."""
+    """Return a grade without score; `status` is `internal` (the grader failed) or `killed` (the workers died on it)."""
     return Grade(
         problem_id=problem.id, sample_id=rollout.sample_id, status=status, score=None, matched=(), credited=(),
         missing=problem.dag.indices, final_correct=False, policies={}, formulas=(), unread=0, undecided=0,
@@ -147,47 +149,55 @@ def without_score(problem: Problem, rollout: Rollout, status: str, detail: str) 
     )  # fmt: skip
 
 
-def _killed(task: Task, fate: Killed) -> Grade:
-    return without_score(task.problem, task.rollout, "killed", fate.reason)
+def _killed_grade(task: Task, ending: Killed) -> Grade:
+    """Return the grade, of status `killed`, for a task on which the workers died."""
+    return without_score(task.problem, task.rollout, "killed", ending.reason)
 
 
-def row(prepared: PreparedProblem, rollout: Rollout, *, options: Options) -> dict[str, Any]:
-    """The score row of one rollout, with the fields of its record that are kept."""
-    return _as_row(prepared.problem, rollout, graded(prepared, rollout, options=options), options)
+def grade_to_row(prepared: PreparedProblem, rollout: Rollout, *, options: Options) -> dict[str, Any]:
+    """Grade one rollout and return its score row; `meta` holds the fields of its record that are to be copied."""
+    return _make_row(prepared.problem, rollout, grade_rollout(prepared, rollout, options=options), options)
 
 
-def _as_row(problem: Problem, rollout: Rollout, result: Grade, options: Options) -> dict[str, Any]:
+def _make_row(problem: Problem, rollout: Rollout, result: Grade, options: Options) -> dict[str, Any]:
+    """Return the score row of a grade with the rollout's `meta`; without `formulas` if the options say so."""
     full = {**score_row(problem, rollout.solution, result), "meta": dict(rollout.meta)}
     return full if options.formulas else {key: value for key, value in full.items() if key != "formulas"}
 
 
-def _line(prepared: PreparedProblem, rollout: Rollout, *, options: Options) -> bytes:
-    return json_line(row(prepared, rollout, options=options))
+def _grade_to_line(prepared: PreparedProblem, rollout: Rollout, *, options: Options) -> bytes:
+    """Grade one rollout and return its score row as a line of JSON (the job of a bulk run's workers)."""
+    return json_line(grade_to_row(prepared, rollout, options=options))
 
 
-def _done(tasks: Iterator[Task], job: Job, options: Options, workers: int, kill_after: float) -> Iterator[Done]:
+def _run_tasks(tasks: Iterator[Task], job: Job, options: Options, workers: int, kill_after: float) -> Iterator[Done]:
+    """Run the tasks in worker processes, or in this process if `workers` is 0."""
     if workers == 0:
-        return done_here(tasks, job, training=options.training)
-    return done_by_workers(tasks, job, workers=workers, training=options.training, kill_after=kill_after)
+        return run_serial(tasks, job, training=options.training)
+    return run_in_workers(tasks, job, workers=workers, training=options.training, kill_after=kill_after)
 
 
-def _tasks(problems: Mapping[str, Problem], rollouts: Iterable[Rollout]) -> Iterator[Task]:
+def _make_tasks(problems: Mapping[str, Problem], rollouts: Iterable[Rollout]) -> Iterator[Task]:
+    """Number the rollouts from 0 and pair each with its problem; a problem id must be in `problems`."""
     return (Task(ordinal, one, problems[one.problem_id]) for ordinal, one in enumerate(rollouts))
 
 
-def _up_to_fault(tasks: Iterator[Task], faults: list[PrismError]) -> Iterator[Task]:
-    """Tasks up to a record that cannot be used; it is told when those before it are done."""
+def _tasks_before_fault(tasks: Iterator[Task], faults: list[PrismError]) -> Iterator[Task]:
+    """Yield tasks until the iterator raises a PrismError; append that to `faults`, for the caller to raise later."""
     try:
         yield from tasks
     except PrismError as error:
         faults.append(error)
 
 
-def _in_order(found: Iterator[Done], faults: Sequence[PrismError]) -> Iterator[Grade]:
+def _grades_in_order(results: Iterator[Done], faults: Sequence[PrismError]) -> Iterator[Grade]:
+    """Yield the grades of results that arrive in any order, in the order of their tasks; then raise the first fault."""
     early: dict[int, Grade] = {}
     place = 0
-    for done in found:
-        early[done.task.ordinal] = _killed(done.task, done.result) if isinstance(done.result, Killed) else done.result
+    for done in results:
+        early[done.task.ordinal] = (
+            _killed_grade(done.task, done.result) if isinstance(done.result, Killed) else done.result
+        )
         while place in early:
             yield early.pop(place)
             place += 1
@@ -209,82 +219,87 @@ def run(
     kill_after: float = KILL_AFTER,
     resume: bool = False,
     on_done: Callable[[int], None] = lambda _: None,
-    does: Callable[[Iterator[Task], Job], Iterator[Done]] | None = None,
+    run_tasks: Callable[[Iterator[Task], Job], Iterator[Done]] | None = None,
 ) -> Summary:
-    """Grade a file of rollouts into a file of score rows, in input order.
+    """Grade a file of rollouts into a file of score rows in input order; shards beside the output allow to resume.
 
     Args:
         problems: by id, as of `load_problems`.
-        source, scanned: the input, and what `rollouts.scan` has said of it.
+        source, scanned: the input, and the result of `rollouts.scan` on it.
         out: `.jsonl` or `.parquet`.
         workers: processes; 0 grades in this one, and nothing is killed.
-        resume: go on with what an earlier run of the same command has left beside `out`.
-        on_done: told how many more rollouts are done.
-        does: does the tasks, in any order, instead of workers on this machine.
+        resume: continue from the shards that an earlier run of the same command left beside `out`.
+        on_done: called with the number of rollouts that have become done.
+        run_tasks: runs the tasks, in any order, instead of workers on this machine.
 
     Errors:
-        PrismError: an output of another ending; one that is there already, or what an interrupted run left, without
-            `resume`; one that this run would not have written; another run at the same output.
+        PrismError: an output with another ending; an output or shards that exist already, without `resume`; an output
+            that this run would not have written; another run writing the same output.
     """
     writer = writer_of(out)
     shards = Shards(out)
     if resume and shards.is_finished():
-        return _found_whole(out, _tasks(problems, read(source, scanned.fields, problems)), options, on_done)
+        return _summary_of_finished(
+            out, _make_tasks(problems, read(source, scanned.fields, problems)), options, on_done
+        )
     shards.open(resume=resume)
     try:
-        tasks = _tasks(problems, read(source, scanned.fields, problems))
-        new = _not_done(tasks, shards, options, on_done)
-        job = partial(_line, options=options)
+        tasks = _make_tasks(problems, read(source, scanned.fields, problems))
+        new = _unfinished_tasks(tasks, shards, options, on_done)
+        job = partial(_grade_to_line, options=options)
         n_new = 0
-        for done in does(new, job) if does else _done(new, job, options, workers, kill_after):
+        for done in run_tasks(new, job) if run_tasks else _run_tasks(new, job, options, workers, kill_after):
             n_new += 1
-            shards.append(done.task.ordinal, _key(done.task, options), _line_of(done, options))
+            shards.append(done.task.ordinal, _row_key(done.task, options), _row_line_of_task(done, options))
             on_done(1)
-        summary = _put_together(shards, writer, scanned.n, n_new)
+        summary = _join_shards(shards, writer, scanned.n, n_new)
         shards.finish()
     finally:
         shards.close()
     return summary
 
 
-def _not_done(
+def _unfinished_tasks(
     tasks: Iterator[Task], shards: Shards, options: Options, on_done: Callable[[int], None]
 ) -> Iterator[Task]:
+    """Yield the tasks that have no row of the same key in the shards; call `on_done(1)` for each of the others."""
     at, there = -1, dict[int, str]()
     for task in tasks:
         if task.ordinal // SHARD != at:
             at = task.ordinal // SHARD
             there = shards.keys(at)
-        if task.ordinal in there and there[task.ordinal] == _key(task, options):
+        if task.ordinal in there and there[task.ordinal] == _row_key(task, options):
             on_done(1)
         else:
             yield task
 
 
-def _key(task: Task, options: Options) -> str:
-    """sha256 of all that decides a row, but for its place."""
+def _row_key(task: Task, options: Options) -> str:
+    """Return the sha256 over all that decides a row except its position: grader, problem, options, solution, `meta`."""
     rollout = task.rollout
-    said = solution_text(rollout.solution)
+    solution = solution_text(rollout.solution)
     decides = [
         SCHEMA, fingerprint(), task.problem.sha256, options.thinking, options.definitions, options.training,
-        options.formulas, rollout.sample_id, rollout.meta, said.text, said.thinking,
+        options.formulas, rollout.sample_id, rollout.meta, solution.text, solution.thinking,
     ]  # fmt: skip
     return hashlib.sha256(json_line(decides)).hexdigest()
 
 
-def _line_of(done: Done, options: Options) -> bytes:
+def _row_line_of_task(done: Done, options: Options) -> bytes:
+    """Return the score row of a finished task as a line of JSON; a killed task gets a row without score."""
     if not isinstance(done.result, Killed):
         assert isinstance(done.result, bytes)
         return done.result
     task = done.task
-    return json_line(_as_row(task.problem, task.rollout, _killed(task, done.result), options))
+    return json_line(_make_row(task.problem, task.rollout, _killed_grade(task, done.result), options))
 
 
-def _put_together(shards: Shards, write: Writer, n: int, n_new: int) -> Summary:
-    """Write all rows in input order, a shard at a time, and count on the way."""
+def _join_shards(shards: Shards, write: Writer, n: int, n_new: int) -> Summary:
+    """Write all `n` rows of the shards to the output in input order and return their counts; `n_new` are new."""
     tally = _Tally()
 
     def blocks() -> Iterator[list[bytes]]:
+        """Yield the rows of each shard as lines of JSON, counted in `tally`."""
         for at in range(-(-n // SHARD)):
             block = shards.rows(at, min(SHARD, n - at * SHARD))
             for line in block:
@@ -295,37 +310,40 @@ def _put_together(shards: Shards, write: Writer, n: int, n_new: int) -> Summary:
     return tally.summary(n_new)
 
 
-def _found_whole(out: Path, tasks: Iterator[Task], options: Options, on_done: Callable[[int], None]) -> Summary:
-    """The summary of an output that an earlier run has finished: a kill may have come after its last row.
+def _summary_of_finished(out: Path, tasks: Iterator[Task], options: Options, on_done: Callable[[int], None]) -> Summary:
+    """Return the counts over an output that an earlier run completed; its rows must belong to these tasks.
 
     Errors:
-        PrismError: these tasks would have made another one.
+        PrismError: these tasks would have made other rows.
     """
     tally = _Tally()
     for row, task in zip_longest(score_rows(out), tasks):
-        if row is None or task is None or not _is_of(row, task, options):
+        if row is None or task is None or not _is_row_of(row, task, options):
             raise PrismError(f"{out}: is there already, and of another input or grader; remove it, or name another")
         tally.add(row)
         on_done(1)
     return tally.summary(0)
 
 
-def _is_of(row: Mapping[str, Any], task: Task, options: Options) -> bool:
-    expected = _as_row(task.problem, task.rollout, without_score(task.problem, task.rollout, "", ""), options)
+def _is_row_of(row: Mapping[str, Any], task: Task, options: Options) -> bool:
+    """Return True if a row has the grader, problem, solution, ids and `meta` that the row of this task would have."""
+    expected = _make_row(task.problem, task.rollout, without_score(task.problem, task.rollout, "", ""), options)
     decided = ("grader", "meta", "problem_id", "problem_sha256", "sample_id", "schema", "solution_sha256")
     is_kept = ("formulas" in row) == options.formulas
     return is_kept and all(row.get(name) == expected[name] for name in decided)
 
 
 class _Tally:
-    """Counts rows as they go by."""
+    """A running count over score rows, from which a `Summary` is made."""
 
     def __init__(self) -> None:
+        """Start all counts at 0."""
         self._statuses: Counter[str] = Counter()
         self._count: Counter[str] = Counter()
         self._total = 0.0
 
     def add(self, row: Mapping[str, Any]) -> None:
+        """Count one score row."""
         self._statuses[row["status"]] += 1
         self._total += row["score"] or 0.0
         self._count["final"] += row["final_correct"]
@@ -334,6 +352,7 @@ class _Tally:
         self._count["undecided"] += row["undecided"]
 
     def summary(self, n_new: int) -> Summary:
+        """Return the counts so far as a `Summary`; `n_new` of the rows were graded by this call."""
         n_scored = sum(self._statuses[status] for status in _SCORED)
         return Summary(
             self._statuses.total(), n_new, dict(self._statuses), round(self._total / n_scored, 6) if n_scored else None,
@@ -345,29 +364,30 @@ class _Tally:
 
 
 class Shards:
-    """What a run has done so far, in a folder beside its output.
+    """The score rows finished so far, in a folder of append-only files (shards of `SHARD` rollouts) beside the output.
 
     A line of a shard is the ordinal, the key, the crc32 of the row and the row. Lines are only ever appended, each in
-    one write; the last of an ordinal counts. One that is cut short, or damaged, is as if it were not there.
+    one write; the last line of an ordinal counts. A line that is cut short or damaged is ignored.
     """
 
     def __init__(self, out: Path) -> None:
+        """Name the folder (`out` with `.parts` appended); nothing is created before `open`."""
         self._out = out
         self._folder = out.with_name(out.name + ".parts")
-        self._gone = out.with_name(out.name + ".parts-done")
+        self._finished = out.with_name(out.name + ".parts-done")
         self._lock: IO[bytes] | None = None
 
     def is_finished(self) -> bool:
-        """Whether the output is there, and nothing of a run that has still to put it together."""
+        """Return True if the output exists and no folder of an unfinished run does."""
         return self._out.exists() and not self._folder.exists()
 
     def open(self, *, resume: bool) -> None:
-        """Make the folder, or take the one that is there.
+        """Create the folder, or reuse an existing one, and lock it.
 
         Errors:
-            PrismError: the output is there; or the folder is, and `resume` is not asked for; another run has it.
+            PrismError: the output exists; the folder exists and `resume` is False; another run holds the lock.
         """
-        shutil.rmtree(self._gone, ignore_errors=True)
+        shutil.rmtree(self._finished, ignore_errors=True)
         if self._folder.exists() and not resume:
             raise PrismError(
                 f"{self._out}: an interrupted run left {self._folder.name}: resume it, or remove that folder"
@@ -376,28 +396,28 @@ class Shards:
             raise PrismError(f"{self._out}: is there already, and whole; remove it, or name another")
         self._folder.mkdir(parents=True, exist_ok=True)
         self._lock = (self._folder / "lock").open("ab")
-        if not _locked(self._lock):
+        if not _try_lock(self._lock):
             self._lock.close()
             raise PrismError(f"{self._out}: another run is writing it")
         for path in self._folder.glob("*.rows"):
             _end_last_line(path)
 
     def keys(self, at: int) -> dict[int, str]:
-        """Of each ordinal in a shard that has a row: the key that decided it. A killed rollout is not done."""
-        return {ordinal: key for ordinal, (key, line) in self._lines(at).items() if not _is_killed(line)}
+        """Return the key of each ordinal with a row in shard `at`, without killed rollouts, so that they run again."""
+        return {ordinal: key for ordinal, (key, line) in self._last_lines(at).items() if not _is_killed(line)}
 
     def append(self, ordinal: int, key: str, line: bytes) -> None:
-        """Add a row, in one write."""
+        """Append the score row (`line`, JSON) of a rollout to its shard in one write; `key` is its `_row_key`."""
         with self._path(ordinal // SHARD).open("ab", buffering=0) as file:
             file.write(b"%d\t%s\t%08x\t%s\n" % (ordinal, key.encode(), zlib.crc32(line), line))
 
     def rows(self, at: int, n: int) -> list[bytes]:
-        """All rows of a shard, in the order of the input."""
-        there = self._lines(at)
+        """Return the rows of shard `at`, which has `n`, as lines of JSON in input order; KeyError if one is missing."""
+        there = self._last_lines(at)
         return [there[ordinal][1] for ordinal in range(at * SHARD, at * SHARD + n)]
 
     def replace(self, write: Callable[[IO[bytes]], None]) -> None:
-        """Write the output beside its place and move it there at once."""
+        """Let `write` fill a new file in the folder, then move that file over the output in one step."""
         path = self._folder / "whole"
         with path.open("wb") as file:
             write(file)
@@ -406,21 +426,23 @@ class Shards:
         path.replace(self._out)
 
     def finish(self) -> None:
-        """Remove the folder. It is renamed first: half a folder would be taken for a run to resume."""
+        """Remove the folder. It is renamed first: a half-removed folder would look like a run to resume."""
         self.close()
-        self._folder.replace(self._gone)
-        shutil.rmtree(self._gone, ignore_errors=True)
+        self._folder.replace(self._finished)
+        shutil.rmtree(self._finished, ignore_errors=True)
 
     def close(self) -> None:
-        """Let another run have the folder."""
+        """Release the lock on the folder."""
         if self._lock is not None:
             self._lock.close()
             self._lock = None
 
     def _path(self, at: int) -> Path:
+        """Return the file of shard `at`, which holds the ordinals from `at * SHARD` on."""
         return self._folder / f"{at:06}.rows"
 
-    def _lines(self, at: int) -> dict[int, tuple[str, bytes]]:
+    def _last_lines(self, at: int) -> dict[int, tuple[str, bytes]]:
+        """Return key and row of each ordinal in shard `at`, from its last undamaged line."""
         path = self._path(at)
         found: dict[int, tuple[str, bytes]] = {}
         for line in path.read_bytes().split(b"\n") if path.exists() else ():
@@ -431,18 +453,19 @@ class Shards:
 
 
 def _is_killed(line: bytes) -> bool:
+    """Return True if a score row, given as a line of JSON, has the status `killed`."""
     return b'"killed"' in line and json.loads(line)["status"] == "killed"
 
 
 def _end_last_line(path: Path) -> None:
-    """End a line that a kill has cut short, so that the next one is not lost with it."""
+    """Append a newline to a shard whose last line was cut short by a kill, so that the next line stays readable."""
     with path.open("rb+") as file:
         if file.seek(0, os.SEEK_END) and file.seek(-1, os.SEEK_END) >= 0 and file.read(1) != b"\n":
             file.write(b"\n")
 
 
-def _locked(file: IO[bytes]) -> bool:
-    """Whether this process now holds the lock; the system lets go of it when a process ends, however it ends."""
+def _try_lock(file: IO[bytes]) -> bool:
+    """Lock a file for this process; False if another process has the lock, True where the system has no such locks."""
     try:
         import fcntl
     except ImportError:  # no such lock on this system: two runs at one output are the caller's to avoid

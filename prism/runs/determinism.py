@@ -1,7 +1,7 @@
-"""Whether grades depend on who computes them: two fresh processes that differ in all that must not matter.
+"""Check that grades do not depend on the process: two fresh ones that differ in everything that must not matter.
 
 One has interpreted kernels and the solutions in order, the other compiled kernels, another hash seed and the solutions
-from the last to the first; each is a plain `prism run`. What is held against each other is the bytes of the score rows.
+from the last to the first; each is a plain `prism run`. The bytes of their score rows are compared.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from prism.latex import Solution
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
-    """What one of the processes has that a grade must not depend on."""
+class ProcessSetting:
+    """Settings of a process that must not change a grade: hash seed, kernels, and whether the input is reversed."""
 
     name: str
     hash_seed: str
@@ -32,14 +32,14 @@ class Setting:
 
 
 SETTINGS = (
-    Setting("interpreted, hash seed 1, in order", "1", "interpreted", is_reversed=False),
-    Setting("compiled, hash seed 4242, backwards", "4242", "compiled", is_reversed=True),
+    ProcessSetting("interpreted, hash seed 1, in order", "1", "interpreted", is_reversed=False),
+    ProcessSetting("compiled, hash seed 4242, backwards", "4242", "compiled", is_reversed=True),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A solution to grade."""
+    """A solution to grade, with the ids of its problem and sample."""
 
     problem_id: str
     sample_id: str
@@ -47,8 +47,8 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
-    """Two rows of one solution that are not the same: the path of the first key that differs, and both values."""
+class RowDifference:
+    """The first difference between the rows that two processes wrote for one solution: JSON path, and both values."""
 
     problem_id: str
     sample_id: str
@@ -57,8 +57,8 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Repeated:
-    """What two processes wrote.
+class DeterminismCheck:
+    """The outcome of grading the same solutions in two processes.
 
     Attributes:
         n: solutions.
@@ -68,7 +68,7 @@ class Repeated:
 
     n: int
     sha256: Mapping[str, str]
-    differences: tuple[Difference, ...]
+    differences: tuple[RowDifference, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -81,29 +81,31 @@ class Repeated:
         }  # fmt: skip
 
 
-def repeated(problems: Path, samples: Sequence[Sample], *, environment: Mapping[str, str]) -> Repeated:
-    """Grade solutions in a process of each setting and compare the rows.
+def check_determinism(problems: Path, samples: Sequence[Sample], *, environment: Mapping[str, str]) -> DeterminismCheck:
+    """Grade the solutions in a process of each setting and compare the score rows.
 
     Args:
         problems: a problem file, or a folder of them.
-        environment: of the processes; the settings are put over it.
+        environment: base environment of the processes; the settings override it.
 
     Errors:
-        PrismError: no solutions; a process that does not grade, with what it says.
+        PrismError: no solutions; a process that wrote no rows, with its standard error.
     """
     if not samples:
         raise PrismError(f"{problems}: no solution to grade")
-    written = {setting.name: _rows(problems, samples, setting, environment) for setting in SETTINGS}
+    written = {setting.name: _grade_in_new_process(problems, samples, setting, environment) for setting in SETTINGS}
     one, other = written.values()
-    return Repeated(
+    return DeterminismCheck(
         len(samples),
         {name: hashlib.sha256(b"".join(rows)).hexdigest() for name, rows in written.items()},
-        tuple(_differences(samples, one, other)),
+        tuple(_differing_rows(samples, one, other)),
     )
 
 
-def _rows(problems: Path, samples: Sequence[Sample], setting: Setting, environment: Mapping[str, str]) -> list[bytes]:
-    """The rows that a fresh process writes, in the order of the samples."""
+def _grade_in_new_process(
+    problems: Path, samples: Sequence[Sample], setting: ProcessSetting, environment: Mapping[str, str]
+) -> list[bytes]:
+    """Run `prism run` in a new process with a setting; return its score rows as lines, in the order of the samples."""
     with TemporaryDirectory(prefix="prism-") as name:
         rollouts, out = Path(name, "rollouts.jsonl"), Path(name, "scores.jsonl")
         records = [
@@ -125,15 +127,16 @@ def _rows(problems: Path, samples: Sequence[Sample], setting: Setting, environme
     return rows[::-1] if setting.is_reversed else rows
 
 
-def _differences(samples: Sequence[Sample], one: list[bytes], other: list[bytes]) -> Iterable[Difference]:
+def _differing_rows(samples: Sequence[Sample], one: list[bytes], other: list[bytes]) -> Iterable[RowDifference]:
+    """Yield the first difference of each sample whose two rows (lines of JSON, in the order of the samples) differ."""
     for sample, left, right in zip(samples, one, other, strict=True):
         if left != right:
             path, values = _first_difference(json.loads(left), json.loads(right), "")
-            yield Difference(sample.problem_id, sample.sample_id, path, values)
+            yield RowDifference(sample.problem_id, sample.sample_id, path, values)
 
 
 def _first_difference(left: Any, right: Any, path: str) -> tuple[str, tuple[str, str]]:
-    """Where two values of JSON part, keys in order."""
+    """Return path and values of the first difference between two unequal JSON values, keys taken in sorted order."""
     pairs: list[tuple[str, Any, Any]] = []
     if isinstance(left, dict) and isinstance(right, dict) and left.keys() == right.keys():
         pairs = [(f"{path}.{key}" if path else key, left[key], right[key]) for key in sorted(left)]

@@ -1,4 +1,4 @@
-"""The run of `bulk` on a Ray cluster: actors of Ray Data grade, and the driver reads and writes (extra `ray`).
+"""Bulk runs on a Ray cluster: actors of Ray Data grade, the driver reads and writes (extra `ray`).
 
 Input and output stay with the driver, the process that was started: it reads rollouts one after another as any run does
 and keeps what is done in the same shards. So fields, places in the input, `resume` and the bytes of the output are
@@ -39,7 +39,7 @@ from prism.problem.schema import Problem
 from prism.runs import bulk
 from prism.runs.bulk import Options, Summary
 from prism.runs.rollouts import Rollout, Scanned
-from prism.runs.workers import KILL_AFTER, Done, Job, Task, bench, collect_less, done_by_workers
+from prism.runs.workers import KILL_AFTER, Done, Job, Task, new_prepared_cache, relax_garbage_collection, run_in_workers
 from prism.version import __version__
 
 BLOCK = 32  # rollouts of a block, at most, unless there were more than `MOST_BLOCKS`
@@ -68,7 +68,7 @@ def run(
     resume: bool = False,
     on_done: Callable[[int], None] = lambda _: None,
 ) -> Summary:
-    """Grade a file of rollouts as `bulk.run` does, with the actors of a Ray cluster.
+    """Grade a file of rollouts into a file of score rows as `bulk.run` does, with the actors of a Ray cluster.
 
     Args:
         address: `auto`, the cluster that this machine is a node of; `local`, one that is started here and stopped at
@@ -81,14 +81,16 @@ def run(
     if workers < 0:
         raise PrismError(f"workers = {workers}: expected 0 or more")
     with _cluster(address) as n_processor:
-        does = partial(
-            done_on_ray, problems=problems, n_most=scanned.n, workers=workers or n_processor,
+        run_tasks = partial(
+            run_on_ray, problems=problems, n_most=scanned.n, workers=workers or n_processor,
             training=options.training, kill_after=kill_after,
         )  # fmt: skip
-        return bulk.run(problems, source, scanned, out, options=options, resume=resume, on_done=on_done, does=does)
+        return bulk.run(
+            problems, source, scanned, out, options=options, resume=resume, on_done=on_done, run_tasks=run_tasks
+        )
 
 
-def done_on_ray(
+def run_on_ray(
     tasks: Iterator[Task],
     job: Job,
     *,
@@ -98,17 +100,17 @@ def done_on_ray(
     training: bool,
     kill_after: float = KILL_AFTER,
 ) -> Iterator[Done]:
-    """Do the tasks in so many actors of the cluster that this process is connected to; in their order.
+    """Run the tasks in actors of the connected cluster; yield results in the order of the tasks.
 
     Args:
         job: a function of a module, or a `partial` of one: actors import it.
-        problems: all that the tasks may be of; each actor has them once.
-        n_most: at most so many tasks.
+        problems: all problems that tasks may refer to; sent to each actor once.
+        n_most: upper bound of the number of tasks; sets the size of blocks.
 
     Errors:
         PrismError: actors that do not start, a cluster that is gone.
     """
-    ray = _ray()
+    ray = _import_ray()
     size = max(-(-n_most // MOST_BLOCKS), min(BLOCK, -(-n_most // (SHARES * workers))), 1)
     blocks = iter(lambda: list(islice(tasks, size)), [])
     first = list(islice(blocks, AHEAD * workers))
@@ -116,16 +118,16 @@ def done_on_ray(
         return
     setup = _Setup(job, dict(problems), training, kill_after, fingerprint())
     try:
-        store = _store(ray, setup)
+        store = _start_block_store(ray, setup)
         waiting: dict[int, list[Task]] = {}
         n_read = 0
         for block in first:
-            _put(store, n_read, block, waiting)
+            _send_block(store, n_read, block, waiting)
             n_read += 1
-        for number, results in _results(ray, store, -(-n_most // size), workers):
+        for number, results in _block_results(ray, store, -(-n_most // size), workers):
             done = waiting.pop(number, [])
             if block := next(blocks, []):
-                _put(store, n_read, block, waiting)
+                _send_block(store, n_read, block, waiting)
                 n_read += 1
             else:
                 store.end.remote(n_read)
@@ -138,7 +140,12 @@ def done_on_ray(
 # The driver. ----------------------------------------------------------------------------------------------------
 
 
-def _ray() -> Any:
+def _import_ray() -> Any:
+    """Import Ray, with its data logs silenced.
+
+    Errors:
+        PrismError: Ray is not installed.
+    """
     try:
         import ray
         import ray.data
@@ -151,17 +158,17 @@ def _ray() -> Any:
 
 @contextlib.contextmanager
 def _cluster(address: str) -> Iterator[int]:
-    """Be connected to a cluster; how many processors it has."""
-    ray = _ray()
+    """Connect to a Ray cluster for the time of the context and give its number of processors, at least 1."""
+    ray = _import_ray()
     is_ours = not ray.is_initialized()
     if is_ours:
         if address == "local":
             os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # else what we start here reports to Ray's makers
         try:
-            _knock(address)
+            _check_listening(address)
             ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
         except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
-            if _is_of_token(error):
+            if _is_token_error(error):
                 raise PrismError(f"Ray: the cluster at {address} {_LOCKED}") from error
             raise PrismError(f"Ray: no cluster at {address}: {_last_line(error)}") from error
     try:
@@ -171,42 +178,48 @@ def _cluster(address: str) -> Iterator[int]:
             ray.shutdown()
 
 
-def _knock(address: str) -> None:
-    """Ask whether anyone listens there: Ray itself takes minutes to give up.
+def _check_listening(address: str) -> None:
+    """Connect to the address for a moment and raise OSError if no process listens there: Ray itself tries for minutes.
 
     Errors:
-        OSError: nobody does.
+        OSError: no process does.
     """
     if address == "auto":
-        address = os.environ.get("RAY_ADDRESS") or _last_started()
+        address = os.environ.get("RAY_ADDRESS") or _last_started_address()
     host, _, port = address.rpartition(":")
     if port.isdecimal() and "/" not in host:
         socket.create_connection((host, int(port)), timeout=_PATIENCE).close()
 
 
-def _last_started() -> str:
-    """Where `ray start` was last successful on this machine, as it notes; a head that was killed leaves the note."""
+def _last_started_address() -> str:
+    """Return the cluster address that `ray start` last noted on this machine, perhaps stale; empty without a note."""
     try:
         return (Path(os.environ.get("RAY_TMPDIR", "/tmp")) / "ray/ray_current_cluster").read_text().strip()  # noqa: S108
     except OSError:
         return ""
 
 
-def _store(ray: Any, setup: _Setup) -> Any:
+def _start_block_store(ray: Any, setup: _Setup) -> Any:
+    """Start a `_BlockStore` actor on the driver's own node and return its handle."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=True)
-    actor = ray.remote(num_cpus=0, max_concurrency=10_000, scheduling_strategy=here)(_Store)
+    actor = ray.remote(num_cpus=0, max_concurrency=10_000, scheduling_strategy=here)(_BlockStore)
     return actor.remote(pickle.dumps(setup))
 
 
-def _put(store: Any, number: int, block: list[Task], waiting: dict[int, list[Task]]) -> None:
+def _send_block(store: Any, number: int, block: list[Task], waiting: dict[int, list[Task]]) -> None:
+    """Send block `number` to the store (an actor handle) and add it to `waiting`, the blocks without results."""
     waiting[number] = block
     store.put.remote(number, pickle.dumps([(task.ordinal, task.rollout) for task in block]))
 
 
-def _results(ray: Any, store: Any, n_block: int, workers: int) -> Iterator[tuple[int, list[Any]]]:
-    """The results of each block, in the order of the blocks."""
+def _block_results(ray: Any, store: Any, n_block: int, workers: int) -> Iterator[tuple[int, list[Any]]]:
+    """Grade all blocks in Ray actors; yield each block's number and its list of results, in the order of the blocks.
+
+    Args:
+        ray: the imported module. store: handle of the `_BlockStore` actor.
+    """
     # No reading tasks (`ray.data.range` has them): where actors hold all processors, those never start (ray #44687).
     numbers = ray.data.from_items([{"block": number} for number in range(n_block)], override_num_blocks=n_block)
     grades = numbers.map_batches(
@@ -226,8 +239,8 @@ def _results(ray: Any, store: Any, n_block: int, workers: int) -> Iterator[tuple
             yield int(number), pickle.loads(results)  # noqa: S301 - from an actor of ours
 
 
-def _is_of_token(error: BaseException | None) -> bool:
-    """Whether it comes down to a token that is missing or wrong. Ray says so in a cause of the error."""
+def _is_token_error(error: BaseException | None) -> bool:
+    """Return True if an error, or one of its causes, says that Ray refused a missing or wrong token."""
     while error is not None:
         if "AuthenticationError" in f"{type(error).__name__} {error}":  # a class that Ray 2.51 does not have
             return True
@@ -236,7 +249,7 @@ def _is_of_token(error: BaseException | None) -> bool:
 
 
 def _last_line(error: BaseException) -> str:
-    """What an error comes down to: Ray's begin with the traceback of the actor."""
+    """Return the last line of an error's message (Ray begins with a traceback), or its type if it is empty."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[-1] if lines else type(error).__name__
 
@@ -246,10 +259,10 @@ def _last_line(error: BaseException) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Setup:
-    """What an actor is told once.
+    """Settings that the driver sends to each actor once.
 
     Attributes:
-        fingerprint: of the driver's grader: another one gives other grades.
+        fingerprint: of the driver's grader; an actor with another one refuses to grade.
     """
 
     job: Job
@@ -259,10 +272,11 @@ class _Setup:
     fingerprint: str
 
 
-class _Store:
-    """An actor on the driver's node: blocks that have been read and are not done."""
+class _BlockStore:
+    """A Ray actor on the driver's node that holds the blocks of rollouts which are read but not graded yet."""
 
     def __init__(self, setup: bytes) -> None:
+        """Hold no blocks; `setup` is the pickled `_Setup` that graders fetch."""
         self._setup = setup
         self._there: dict[int, bytes] = {}
         self._asked: Counter[int] = Counter()
@@ -270,67 +284,69 @@ class _Store:
         self._news = asyncio.Condition()
 
     async def setup(self) -> bytes:
-        """What all actors are told."""
+        """Return the pickled `_Setup`."""
         return self._setup
 
     async def put(self, number: int, block: bytes) -> None:
-        """Keep a block until it is dropped."""
+        """Store a pickled block of rollouts until it is dropped."""
         async with self._news:
             self._there[number] = block
             self._news.notify_all()
 
     async def end(self, n_block: int) -> None:
-        """Say that there are no more."""
+        """Note that there are no blocks from number `n_block` on, so that `take` stops waiting for one."""
         async with self._news:
             self._end = n_block
             self._news.notify_all()
 
     async def take(self, number: int) -> tuple[bytes | None, int]:
-        """The block, once it is there, or None behind the last; and how often it has been asked for."""
+        """Wait for block `number`; return it, or None if there is no such block, and how often it was taken so far."""
         async with self._news:
             await self._news.wait_for(lambda: number in self._there or (self._end is not None and number >= self._end))
         self._asked[number] += 1
         return self._there.get(number), self._asked[number]
 
     async def drop(self, number: int) -> None:
-        """Forget a block whose results have come."""
+        """Forget a block whose results have arrived."""
         self._there.pop(number, None)
         self._asked.pop(number, None)
 
 
 class _Grader:
-    """What an actor of Ray Data keeps between blocks: problems, prepared at their first rollout, and warm kernels."""
+    """The actor class of Ray Data that grades blocks; prepared problems and kernels stay loaded between blocks."""
 
     def __init__(self, store: Any) -> None:
-        self._ray = _ray()
+        """Fetch the settings and load the kernels; PrismError if this actor's grader is not the driver's."""
+        self._ray = _import_ray()
         self._store = store
         self._setup: _Setup = pickle.loads(self._ray.get(store.setup.remote()))  # noqa: S301 - from the driver
         if self._setup.fingerprint != fingerprint():
             raise PrismError(f"an actor has another PRISM than the driver: {__version__}, {fingerprint()[:12]}")
-        self._ready = bench(training=self._setup.training)
+        self._prepared = new_prepared_cache(training=self._setup.training)
         warm()
-        collect_less()
+        relax_garbage_collection()
 
     def __call__(self, batch: Mapping[str, Sequence[int]]) -> dict[str, list[Any]]:
-        """Grade the block of the one number in the batch."""
+        """Grade the block whose number is in `batch["block"]`; return its number and its pickled results."""
         (number,) = (int(each) for each in batch["block"])
         block, times = self._ray.get(self._store.take.remote(number))
         rollouts: list[tuple[int, Rollout]] = pickle.loads(block) if block else []  # noqa: S301 - from the driver
         tasks = [Task(ordinal, each, self._setup.problems[each.problem_id]) for ordinal, each in rollouts]
-        results = [self._result(task) for task in tasks] if times == 1 else self._guarded(tasks)
+        results = [self._grade_task(task) for task in tasks] if times == 1 else self._grade_in_worker(tasks)
         return {"block": [number], "results": [pickle.dumps(results)]}
 
-    def _result(self, task: Task) -> Any:
-        prepared = self._ready.of(task.problem)
+    def _grade_task(self, task: Task) -> Any:
+        """Grade one task; a watchdog thread ends this process if grading takes longer than `kill_after` seconds."""
+        prepared = self._prepared.get(task.problem)
         faulthandler.dump_traceback_later(self._setup.kill_after, exit=True)  # its clock needs no Python to run
         try:
             return self._setup.job(prepared, task.rollout)
         finally:
             faulthandler.cancel_dump_traceback_later()
 
-    def _guarded(self, tasks: list[Task]) -> list[Any]:
-        """Results of a block that an actor has died on before: it may be a rollout of it that kills."""
-        done = done_by_workers(
+    def _grade_in_worker(self, tasks: list[Task]) -> list[Any]:
+        """Grade a block on which an actor died before, in a separate worker process that may be killed."""
+        done = run_in_workers(
             iter(tasks), self._setup.job, workers=1, training=self._setup.training, kill_after=self._setup.kill_after
         )
         results = {each.task.ordinal: each.result for each in done}

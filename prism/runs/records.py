@@ -27,14 +27,14 @@ Keys = tuple[str, ...]
 
 
 class Absent:
-    """What a record does not have: null is a value."""
+    """The type of `ABSENT`, which marks a missing field; null is a value."""
 
 
 ABSENT = Absent()
 
 
 def at_path(record: Any, path: Keys) -> Any:
-    """What stands at a path of keys, of which a whole number counts in a list; `ABSENT` if nothing does."""
+    """Return the value at a path of keys in a record, list indices written as digits; `ABSENT` if there is none."""
     if len(path) > 1 and isinstance(record, Mapping) and ".".join(path) in record:
         return record[".".join(path)]  # a column of that name
     for key in path:
@@ -47,11 +47,11 @@ def at_path(record: Any, path: Keys) -> Any:
     return record
 
 
-def mapped(mapping: Mapping[str, str], names: Collection[str]) -> dict[str, Keys]:
-    """Paths of the fields that a map says.
+def parse_mapping(mapping: Mapping[str, str], names: Collection[str]) -> dict[str, Keys]:
+    """Split the field paths of `--map` into keys: `{"response": "out.text"}` gives `{"response": ("out", "text")}`.
 
     Errors:
-        PrismError: it names others than these.
+        PrismError: a name that is not among `names`.
     """
     if unknown := sorted(mapping.keys() - set(names)):
         raise PrismError(f"map: no field {', '.join(unknown)}; a map names {', '.join(names)}")
@@ -59,14 +59,14 @@ def mapped(mapping: Mapping[str, str], names: Collection[str]) -> dict[str, Keys
 
 
 def id_of(value: Any) -> str | None:
-    """An id as text: whole numbers count, as a CSV file has no others. None of what is none."""
+    """Return an id as text (CSV has no types); None for a value that is neither a non-empty text nor a whole number."""
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
         return None
     return str(value)
 
 
-def fields_told(record: Mapping[str, Any]) -> str:
-    """The names of a record's fields, for a message."""
+def field_names(record: Mapping[str, Any]) -> str:
+    """Return the field names of a record as one text for a message; `(none)` if it has no fields."""
     return ", ".join(map(str, record)) or "(none)"
 
 
@@ -75,59 +75,68 @@ def fields_told(record: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One record, and the file that it stands in."""
+    """One record of an input, with the path of the file that holds it."""
 
     file: str
     data: Mapping[str, Any]
 
 
-def records(source: Path) -> Iterator[Record]:
-    """The records of a file or a folder, in order.
+def read_records(source: Path) -> Iterator[Record]:
+    """Yield the records of a table file (CSV, JSON, JSON Lines, Parquet), or of all files of a folder, in order.
 
     Errors:
-        DataFileError: a file that is not what its ending says.
-        PrismError: Parquet, and pyarrow is not installed.
+        DataFileError: a file that does not hold what its ending says.
+        PrismError: Parquet without pyarrow installed.
     """
     if source.is_dir():
-        yield from _of_folder(source)
+        yield from _folder_records(source)
         return
-    suffix = _suffix(source)
-    readers = {".csv": _of_csv, ".tsv": _of_csv, ".json": _of_json, ".parquet": _of_parquet}
+    suffix = _format_suffix(source)
+    readers = {".csv": _csv_rows, ".tsv": _csv_rows, ".json": _json_items, ".parquet": _parquet_rows}
     if suffix not in _TABLES:
         raise DataFileError(str(source), (f"ending {suffix!r}; expected {', '.join(_TABLES)}, or a folder",))
     try:
-        for at, data in enumerate(readers.get(suffix, _of_lines)(source)):
+        for at, data in enumerate(readers.get(suffix, _json_lines_items)(source)):
             if not isinstance(data, Mapping):
                 raise DataFileError(str(source), (f"record {at + 1}: no object, but {type(data).__name__}",))
             yield Record(str(source), data)
-    except (OSError, EOFError, RecursionError, UnicodeDecodeError, csv.Error, json.JSONDecodeError, _NoRecord) as error:
+    except (
+        OSError,
+        EOFError,
+        RecursionError,
+        UnicodeDecodeError,
+        csv.Error,
+        json.JSONDecodeError,
+        _MalformedRecordError,
+    ) as error:
         raise DataFileError(str(source), (str(error),)) from error
 
 
-class _NoRecord(Exception):
-    """A place in a file that holds no record."""
+class _MalformedRecordError(Exception):
+    """Raised where a file holds something that is no record; the message names the line."""
 
 
-def _suffix(path: Path) -> str:
-    """The ending that tells the format: of `a.jsonl.gz` that is `.jsonl`."""
+def _format_suffix(path: Path) -> str:
+    """Return the file ending that names the format, without `.gz`: `.jsonl` for `a.jsonl.gz`."""
     return Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
 
 
-def _opened(path: Path, newline: str | None = None) -> IO[str]:
+def _open_text(path: Path, newline: str | None = None) -> IO[str]:
+    """Open a file as UTF-8 text, decompressed if its name ends in `.gz`; `newline` as for `open`."""
     if path.suffix == ".gz":
         return io.TextIOWrapper(gzip.open(path), encoding="utf-8-sig", newline=newline)
     return path.open(encoding="utf-8-sig", newline=newline)
 
 
-def _of_folder(folder: Path) -> Iterator[Record]:
-    """Tables in the order of their names; else texts, each `PROBLEM/SAMPLE.md` or `PROBLEM.md`."""
+def _folder_records(folder: Path) -> Iterator[Record]:
+    """Yield the records of a folder: those of its tables, or one per text file `PROBLEM/SAMPLE.md` or `PROBLEM.md`."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
-    tables = [path for path in files if _suffix(path) in _TABLES]
+    tables = [path for path in files if _format_suffix(path) in _TABLES]
     texts = [path for path in files if path.suffix in _TEXTS]
     if tables and texts:
         raise DataFileError(str(folder), (f"both tables ({tables[0].name}) and texts ({texts[0].name}); expected one",))
     for path in tables:
-        yield from records(path)
+        yield from read_records(path)
     for path in texts:
         place = path.relative_to(folder)
         problem_id = place.parent.as_posix() if place.parent != Path() else place.stem
@@ -135,49 +144,50 @@ def _of_folder(folder: Path) -> Iterator[Record]:
         yield Record(str(path), {"problem_id": problem_id, "sample_id": place.as_posix(), "response": text})
 
 
-def _of_lines(path: Path) -> Iterator[Any]:
-    with _opened(path, newline="\n") as file:  # a string may hold other line ends
+def _json_lines_items(path: Path) -> Iterator[Any]:
+    """Yield the value of each non-empty line of a JSON Lines file."""
+    with _open_text(path, newline="\n") as file:  # a string may hold other line ends
         for n, line in enumerate(file, start=1):
             if line.strip():
                 try:
                     yield json.loads(line)
                 except (json.JSONDecodeError, RecursionError) as error:
-                    raise _NoRecord(f"line {n}: no JSON: {error}") from error
+                    raise _MalformedRecordError(f"line {n}: no JSON: {error}") from error
 
 
-def _of_json(path: Path) -> Iterator[Any]:
-    """The items of a list, which is never held as a whole; or the one object."""
+def _json_items(path: Path) -> Iterator[Any]:
+    """Yield the items of a JSON file that is a list, without loading all of it; or the one object that it holds."""
     decoder = json.JSONDecoder()
-    with _opened(path) as file:
-        window = _more(file, "")
+    with _open_text(path) as file:
+        window = _refill(file, "")
         if window[:1] != "[":
             yield json.loads(window + file.read())
             return
         window = window[1:]
         is_first = True
         while True:
-            window = _more(file, window)
+            window = _refill(file, window)
             if window[:1] == "]" and not window[1:].strip():
                 return
             if not is_first:
                 if window[:1] != ",":
-                    raise _NoRecord(f"no comma or end of the list behind an item: {window[:20]!r}")
-                window = _more(file, window[1:])
-            item, window = _item(decoder, file, window)
+                    raise _MalformedRecordError(f"no comma or end of the list behind an item: {window[:20]!r}")
+                window = _refill(file, window[1:])
+            item, window = _decode_item(decoder, file, window)
             yield item
             is_first = False
 
 
-def _more(file: IO[str], window: str) -> str:
-    """The window from its first character that is no blank, read on where it has none."""
+def _refill(file: IO[str], window: str) -> str:
+    """Strip leading blanks from `window`, the text that is read but not decoded, and read more if nothing is left."""
     window = window.lstrip()
     while not window and (read := file.read(_WINDOW)):
         window = read.lstrip()
     return window
 
 
-def _item(decoder: json.JSONDecoder, file: IO[str], window: str) -> tuple[Any, str]:
-    """One item and the rest of the window, which doubles until the item is whole."""
+def _decode_item(decoder: json.JSONDecoder, file: IO[str], window: str) -> tuple[Any, str]:
+    """Decode the JSON object at the start of `window`, reading more text as needed; return the object and the rest."""
     while True:
         try:
             item, end = decoder.raw_decode(window)
@@ -189,20 +199,22 @@ def _item(decoder: json.JSONDecoder, file: IO[str], window: str) -> tuple[Any, s
         else:
             if isinstance(item, Mapping):  # a number may go on behind the window; an object ends with its brace
                 return item, window[end:]
-            raise _NoRecord(f"an item of the list is no object, but {type(item).__name__}")
+            raise _MalformedRecordError(f"an item of the list is no object, but {type(item).__name__}")
 
 
-def _of_csv(path: Path) -> Iterator[Any]:
+def _csv_rows(path: Path) -> Iterator[Any]:
+    """Yield each row of a CSV or TSV file as a dictionary by the names of the first line."""
     csv.field_size_limit(max(csv.field_size_limit(), _FIELD_LIMIT))
-    with _opened(path, newline="") as file:
-        rows = csv.DictReader(file, delimiter="\t" if _suffix(path) == ".tsv" else ",")
+    with _open_text(path, newline="") as file:
+        rows = csv.DictReader(file, delimiter="\t" if _format_suffix(path) == ".tsv" else ",")
         for row in rows:
             if None in row or None in row.values():
-                raise _NoRecord(f"line {rows.line_num}: not as many fields as the head names")
+                raise _MalformedRecordError(f"line {rows.line_num}: not as many fields as the head names")
             yield row
 
 
-def _of_parquet(path: Path) -> Iterator[Any]:
+def _parquet_rows(path: Path) -> Iterator[Any]:
+    """Yield each row of a Parquet file as a dictionary."""
     try:
         import pyarrow.parquet
     except ImportError as error:
@@ -212,4 +224,4 @@ def _of_parquet(path: Path) -> Iterator[Any]:
             for batch in file.iter_batches(batch_size=256):
                 yield from batch.to_pylist()
     except pyarrow.ArrowException as error:
-        raise _NoRecord(str(error)) from error
+        raise _MalformedRecordError(str(error)) from error

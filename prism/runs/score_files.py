@@ -17,17 +17,17 @@ from prism.runs.records import NEEDS_PARQUET
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_AS_TEXT = ("meta",)  # JSON in a column of text: its keys are the caller's
+_AS_TEXT = ("meta",)  # stored as JSON text, since its keys are the caller's
 
 
 Writer = Callable[[IO[bytes], Iterable[list[bytes]]], None]
 
 
 def writer_of(path: Path) -> Writer:
-    """What writes blocks of JSON lines into a file of this ending.
+    """Return the function that writes blocks of JSON lines into a `.jsonl`, `.ndjson` or `.parquet` file.
 
     Errors:
-        PrismError: another ending; Parquet, and pyarrow is not installed.
+        PrismError: another ending; Parquet without pyarrow installed.
     """
     if path.suffix in (".jsonl", ".ndjson"):
         return _write_lines
@@ -38,14 +38,14 @@ def writer_of(path: Path) -> Writer:
 
 
 def score_rows(path: Path) -> Iterator[dict[str, Any]]:
-    """The rows of a file, in its order, with the keys of `grading.score_row` and `meta`.
+    """Yield the score rows of a `.jsonl` or `.parquet` file in its order; keys as of `grading.score_row`, and `meta`.
 
     Errors:
-        PrismError: another ending; Parquet, and pyarrow is not installed.
+        PrismError: another ending; Parquet without pyarrow installed.
         DataFileError: a file that holds something else.
     """
     writer_of(path)
-    read = _of_parquet if path.suffix == ".parquet" else _of_lines
+    read = _parquet_rows if path.suffix == ".parquet" else _json_rows
     try:
         for n, row in enumerate(read(path), start=1):
             if not is_score_row(row):
@@ -57,11 +57,11 @@ def score_rows(path: Path) -> Iterator[dict[str, Any]]:
         raise DataFileError(str(path), (f"cannot be read: {error}",)) from error
 
 
-def take_over(new: Path, base: Path) -> None:
-    """Make the one file a copy of the other: at once, so that no reader finds half of it.
+def accept_as_base(new: Path, base: Path) -> None:
+    """Copy a new score file over the base file (the earlier rows that later runs are compared with), atomically.
 
     Errors:
-        PrismError: files of different kinds; a folder that cannot be written.
+        PrismError: the two names have different endings (`.jsonl` and `.parquet`); the base cannot be written.
     """
     if new.suffix != base.suffix:
         raise PrismError(f"{base}: a file {new.suffix} does not become a file {base.suffix}; name them alike")
@@ -77,39 +77,44 @@ _ALWAYS = frozenset(("problem_id", "sample_id", "status", "score", "matched", "i
 
 
 def is_score_row(row: object) -> bool:
-    """Whether a value has the keys of a score row."""
+    """Return True if a value is a dictionary with the keys that every score row has."""
     return isinstance(row, dict) and row.keys() >= _ALWAYS
 
 
 def grade_of(row: Mapping[str, Any]) -> Grade:
-    """The grade that a row holds; of a compact row one without formulas. Keys that older rows lack are empty.
+    """Rebuild the `Grade` from a score row; formulas and other keys that a row lacks become empty.
 
     Errors:
-        PrismError: a value that no grade has.
+        PrismError: a value that no grade can have.
     """
     try:
-        score = _share(row["score"])
-        strict = _share(row.get("score_strict"))
+        score = _as_share(row["score"])
+        strict = _as_share(row.get("score_strict"))
         sample_id = row["sample_id"]
         left_out = row.get("left_out") or {}
         return Grade(
             problem_id=str(row["problem_id"]), sample_id=None if sample_id is None else str(sample_id),
-            status=str(row["status"]), score=score, matched=_indices(row["matched"]),
-            credited=_indices(row.get("credited")), missing=_indices(row.get("missing")),
+            status=str(row["status"]), score=score, matched=_as_indices(row["matched"]),
+            credited=_as_indices(row.get("credited")), missing=_as_indices(row.get("missing")),
             final_correct=row.get("final_correct") is True,
             policies={str(name): float(value) for name, value in sorted((row.get("policies") or {}).items())},
-            formulas=tuple(map(_formula, row.get("formulas") or ())),
+            formulas=tuple(map(_as_graded_formula, row.get("formulas") or ())),
             unread=int(row.get("unread") or 0), undecided=int(row.get("undecided") or 0),
             incidents=tuple(Incident(str(i["code"]), str(i["where"]), str(i["detail"])) for i in row["incidents"]),
             left_out=LeftOut(int(left_out.get("characters") or 0), int(left_out.get("formulas") or 0)),
-            score_strict=strict, share_by_closure=_share(row.get("share_by_closure")) or 0.0,
+            score_strict=strict, share_by_closure=_as_share(row.get("share_by_closure")) or 0.0,
             flags=tuple(map(str, row.get("flags") or ())),
         )  # fmt: skip
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise PrismError(f"no grade: {type(error).__name__}: {error}") from error
 
 
-def _share(value: Any) -> float | None:
+def _as_share(value: Any) -> float | None:
+    """Return a number in [0, 1] as float, and None for None.
+
+    Errors:
+        ValueError: any other value.
+    """
     if value is None:
         return None
     if isinstance(value, bool) or not 0 <= value <= 1:  # also false for NaN
@@ -117,16 +122,18 @@ def _share(value: Any) -> float | None:
     return float(value)
 
 
-def _indices(values: Any) -> tuple[int, ...]:
+def _as_indices(values: Any) -> tuple[int, ...]:
+    """Return node indices as a tuple of ints; empty for None."""
     return tuple(int(value) for value in values or ())
 
 
-def _formula(data: Mapping[str, Any]) -> GradedFormula:
+def _as_graded_formula(data: Mapping[str, Any]) -> GradedFormula:
+    """Rebuild a `GradedFormula` from its dictionary in a score row."""
     start, end = data["span"]
     nearest = data.get("nearest")
     return GradedFormula(
         str(data["latex"]), (int(start), int(end)), str(data["kind"]), str(data["status"]), str(data["reason"]),
-        _indices(data.get("nodes")), str(data.get("detail") or ""), None if nearest is None else int(nearest),
+        _as_indices(data.get("nodes")), str(data.get("detail") or ""), None if nearest is None else int(nearest),
         str(data.get("witness") or ""),
         tuple(
             Match(int(each["node"]), int(each["stage"]), str(each["reason"]), tuple(map(str, each["readings"] or ())))
@@ -136,12 +143,14 @@ def _formula(data: Mapping[str, Any]) -> GradedFormula:
     )  # fmt: skip
 
 
-def _of_lines(path: Path) -> Iterator[Any]:
+def _json_rows(path: Path) -> Iterator[Any]:
+    """Yield the value of each non-empty line of a JSON Lines file."""
     with path.open(encoding="utf-8", newline="\n") as file:
         yield from (json.loads(line) for line in file if line.strip())
 
 
-def _of_parquet(path: Path) -> Iterator[Any]:
+def _parquet_rows(path: Path) -> Iterator[Any]:
+    """Yield the rows of a Parquet file as dictionaries, without the keys that were left out when it was written."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -159,12 +168,13 @@ def _of_parquet(path: Path) -> Iterator[Any]:
 
 
 def _write_lines(file: IO[bytes], blocks: Iterable[list[bytes]]) -> None:
+    """Write lines of JSON, given in blocks, as a JSON Lines file."""
     for block in blocks:
         file.writelines(line + b"\n" for line in block)
 
 
 def schema() -> pa.Schema:
-    """Columns of a score row.
+    """Return the Arrow schema of score rows.
 
     Errors:
         PrismError: pyarrow is not installed.
@@ -195,17 +205,18 @@ def schema() -> pa.Schema:
 
 
 def _write_parquet(file: IO[bytes], blocks: Iterable[list[bytes]]) -> None:
-    """Write blocks of JSON lines, each as one row group."""
+    """Write lines of JSON as a Parquet file, each block as one row group."""
     columns = schema()
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     with pq.ParquetWriter(file, columns, compression="zstd") as writer:
         for block in blocks:
-            writer.write_table(pa.Table.from_pylist([_row(line) for line in block], schema=columns))
+            writer.write_table(pa.Table.from_pylist([_parquet_row(line) for line in block], schema=columns))
 
 
-def _row(line: bytes) -> dict[str, Any]:
+def _parquet_row(line: bytes) -> dict[str, Any]:
+    """Return a JSON line as a row for Parquet: `meta` as JSON text, lone surrogates replaced."""
     row = json.loads(line)
     if b"\\ud" in line:  # half a surrogate pair, which no column of text can hold
         row = json.loads(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace"))

@@ -1,11 +1,11 @@
-"""A supervisor over worker processes: one that dies or overruns is replaced, and its rollout is tried again.
+"""Supervised worker processes: one that dies or takes too long is replaced, and its rollout is tried again.
 
-Each worker is a new Python process (nothing is forked, and no script of the caller is run again), spoken to over its
-standard input and output; so this works from threads, from actors and from scripts without a guard. A thread of the
-supervisor waits for each. The clock here is a backstop: a grade has budgets that count operations, and a rollout that
-is killed says so instead of a score.
+Each worker is a new Python process (nothing is forked, and no script of the caller is run again) that reads tasks from
+its standard input and writes results to its standard output; so this works from threads, from actors and from scripts
+without a `__main__` guard. A thread of the supervisor waits for each worker. The clock here is a backstop: a grade has
+budgets that count operations, and the row of a rollout whose worker was killed has the status `killed`.
 
-`done_by_workers` is for tasks that are all there; a `Desk` is for those that come one by one, from any thread.
+`run_in_workers` takes an iterator of tasks; a `WorkerPool` takes tasks one by one, from any thread.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from typing import IO, Any
 from prism.engine.kernels import warm
 from prism.errors import PrismError
 from prism.grading.prepared import PreparedProblem
-from prism.grading.prepared_cache import ReadyProblems
+from prism.grading.prepared_cache import PreparedCache
 from prism.problem.schema import Problem
 from prism.runs.rollouts import Rollout
 
@@ -38,10 +38,10 @@ TRIES = 3  # of a rollout whose worker dies: one death may be the machine's
 STARTS = 5  # of a worker before it is ready: then something is wrong with the installation
 PREPARED = 128  # problems that a process keeps ready; the next rollout is mostly of the same
 _CHUNK = 8  # rollouts that a worker is given at a time
-_AHEAD = 4  # chunks for each worker that have been read and are not done
-_WINDOW = 1024  # rollouts between the oldest that is not done and the newest: who puts them in order holds no more
+_AHEAD = 4  # unfinished chunks a worker; bounds how far the input is read ahead
+_WINDOW = 1024  # rollouts between the oldest unfinished one and the newest: bounds the reorder buffer of the caller
 _TICK = 1.0  # seconds between two looks at the clock
-_COLLECT_AFTER = (50_000, 20, 50)  # new values before the youngest, the middle and the old ones are gone through
+_COLLECT_AFTER = (50_000, 20, 50)  # thresholds of the garbage collector's three generations
 _LENGTH = struct.Struct(">Q")
 _START = "import sys; sys.path[:] = {path!r}; from prism.runs.workers import main; main()"
 
@@ -50,7 +50,7 @@ Job = Callable[[PreparedProblem, Rollout], Any]
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A rollout, its place in the input, and its problem."""
+    """A rollout with its problem and its position in the input (`ordinal`, from 0)."""
 
     ordinal: int
     rollout: Rollout
@@ -59,37 +59,37 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Killed:
-    """Instead of a result: what became of each worker that tried."""
+    """The result of a task on which `TRIES` workers died; `reason` says how each of them ended."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The result of a task, or that it was killed."""
+    """A finished task; `result` is what the job returned, or a `Killed` if the workers died on it."""
 
     task: Task
     result: Any
 
 
-def bench(*, training: bool) -> ReadyProblems:
-    """Where a process that grades keeps its problems."""
-    return ReadyProblems({}, size=PREPARED, training=training)
+def new_prepared_cache(*, training: bool) -> PreparedCache:
+    """Return an empty cache of prepared problems for one grading process."""
+    return PreparedCache({}, size=PREPARED, training=training)
 
 
-def done_here(tasks: Iterator[Task], job: Job, *, training: bool) -> Iterator[Done]:
-    """Do the tasks in this process, in their order."""
-    ready = bench(training=training)
+def run_serial(tasks: Iterator[Task], job: Job, *, training: bool) -> Iterator[Done]:
+    """Run the job on each task in this process, in order; nothing is killed."""
+    prepared = new_prepared_cache(training=training)
     for task in tasks:
-        yield Done(task, job(ready.of(task.problem), task.rollout))
+        yield Done(task, job(prepared.get(task.problem), task.rollout))
 
 
-def done_by_workers(
+def run_in_workers(
     tasks: Iterator[Task], job: Job, *, workers: int, training: bool, kill_after: float = KILL_AFTER
 ) -> Generator[Done]:
-    """Do the tasks in so many processes; what is done first comes first.
+    """Run the tasks in worker processes; results are yielded as they finish, in any order.
 
-    At most `_AHEAD` chunks for each worker are held, whatever the number of tasks.
+    At most `_AHEAD` chunks a worker are in memory, whatever the number of tasks.
 
     Args:
         job: a function of a module, or a `partial` of one: workers import it.
@@ -98,24 +98,24 @@ def done_by_workers(
     Errors:
         PrismError: workers that do not start.
     """
-    found: queue.Queue[Done | Exception] = queue.Queue()
-    crew = _Crew(job, workers, training, kill_after, found.put)
+    results: queue.Queue[Done | Exception] = queue.Queue()
+    processes = _Processes(job, workers, training, kill_after, results.put)
     try:
-        crew.start()
-        yield from _through(crew, tasks, found, most=_AHEAD * _CHUNK * workers)
+        processes.start()
+        yield from _feed_tasks(processes, tasks, results, most=_AHEAD * _CHUNK * workers)
     finally:
-        crew.stop()
+        processes.stop()
 
 
-class Desk:
-    """Workers that stay: any thread may hand in a rollout, and is told its result by a future.
+class WorkerPool:
+    """A persistent worker pool. `submit` is thread-safe and returns a Future.
 
-    Nothing bounds how many wait: whoever hands them in does. Without processes one thread of this process does them,
-    and nothing is killed.
+    The number of waiting rollouts is not bounded here; callers bound it. With 0 workers one thread of this process
+    runs the jobs, and nothing is killed.
     """
 
     def __init__(self, job: Job, *, workers: int, training: bool, kill_after: float = KILL_AFTER) -> None:
-        """Nothing is started yet.
+        """Store the settings; `start` starts the processes.
 
         Args:
             job: a function of a module, or a `partial` of one: workers import it.
@@ -123,8 +123,8 @@ class Desk:
             kill_after: seconds that one rollout may take before its worker is killed [s].
         """
         self._job = job
-        self._ready = bench(training=training)
-        self._crew = _Crew(job, workers, training, kill_after, self._report) if workers else None
+        self._prepared = new_prepared_cache(training=training)
+        self._processes = _Processes(job, workers, training, kill_after, self._resolve_futures) if workers else None
         self._thread = ThreadPoolExecutor(1, "prism worker") if not workers else None
         self._numbers = count()
         self._waiting: dict[int, Future[Any]] = {}
@@ -133,64 +133,67 @@ class Desk:
 
     @property
     def is_ready(self) -> bool:
-        """Whether rollouts are taken: it has been started, nothing is wrong, and it has not been stopped."""
+        """True while rollouts are accepted: started, not stopped, and no worker has failed to start."""
         return self._fault is None
 
     def start(self) -> None:
-        """Start the processes and load the kernels; returns when rollouts can be handed in.
+        """Start the processes and load the kernels; returns when rollouts can be submitted.
 
         Errors:
             PrismError: workers that do not start.
         """
-        if self._crew is not None:
-            self._crew.start()
+        if self._processes is not None:
+            self._processes.start()
         else:
             warm()
         self._fault = None
 
     def submit(self, problem: Problem, rollout: Rollout) -> Future[Any]:
-        """Hand in a rollout. The result is what the job returns, or `Killed`.
+        """Queue a rollout. The future's result is what the job returns, or `Killed`.
 
         Errors:
-            PrismError: not started, stopped, or a worker that did not start again; of the future too.
+            PrismError: not started, stopped, or a worker that did not start again; the future raises it too.
         """
         with self._lock:
             if self._fault is not None:
                 raise PrismError(str(self._fault)) from self._fault
             if self._thread is not None:
-                return self._thread.submit(self._do_here, problem, rollout)
+                return self._thread.submit(self._run_in_thread, problem, rollout)
             task = Task(next(self._numbers), rollout, problem)
             future: Future[Any] = Future()
             self._waiting[task.ordinal] = future
-        assert self._crew is not None
-        self._crew.give([task])
+        assert self._processes is not None
+        self._processes.queue_chunk([task])
         return future
 
     def stop(self) -> None:
-        """End all processes, whatever they are at; futures that wait get a PrismError."""
-        self._report(PrismError("the workers have been stopped"))
+        """End all processes, whatever they are doing; waiting futures get a PrismError."""
+        self._resolve_futures(PrismError("the workers have been stopped"))
         if self._thread is not None:
             self._thread.shutdown(wait=False, cancel_futures=True)
-        if self._crew is not None:
-            self._crew.stop()
+        if self._processes is not None:
+            self._processes.stop()
 
-    def _do_here(self, problem: Problem, rollout: Rollout) -> Any:
-        return self._job(self._ready.of(problem), rollout)
+    def _run_in_thread(self, problem: Problem, rollout: Rollout) -> Any:
+        """Run the job in the thread that stands in for worker processes when there are 0."""
+        return self._job(self._prepared.get(problem), rollout)
 
-    def _report(self, found: Done | Exception) -> None:
+    def _resolve_futures(self, outcome: Done | Exception) -> None:
+        """Resolve the future of a finished task; an exception fails all waiting futures and closes the pool."""
         with self._lock:
-            if isinstance(found, Exception):
-                self._fault = found
-                told, self._waiting = list(self._waiting.values()), {}
+            if isinstance(outcome, Exception):
+                self._fault = outcome
+                futures, self._waiting = list(self._waiting.values()), {}
             else:
-                told = [self._waiting.pop(found.task.ordinal)] if found.task.ordinal in self._waiting else []
-        for future in told:
+                ordinal = outcome.task.ordinal
+                futures = [self._waiting.pop(ordinal)] if ordinal in self._waiting else []
+        for future in futures:
             if not future.set_running_or_notify_cancel():
                 continue
-            if isinstance(found, Exception):
-                future.set_exception(found)
+            if isinstance(outcome, Exception):
+                future.set_exception(outcome)
             else:
-                future.set_result(found.result)
+                future.set_result(outcome.result)
 
 
 # The supervisor. ------------------------------------------------------------------------------------------------
@@ -198,11 +201,11 @@ class Desk:
 
 @dataclass(slots=True, eq=False)
 class _Worker:
-    """A place for one process after another, and what its present one is at.
+    """One worker of the pool: its current process, replaced when it dies, and the time of its current rollout.
 
     Attributes:
-        since: when it was given what it is at; None while it waits.
-        overran: its process was killed for the time that it took.
+        since: monotonic time at which the present rollout began [s]; None while the worker is idle.
+        overran: its process was killed because a rollout took too long.
     """
 
     process: subprocess.Popen[bytes] | None = None
@@ -212,12 +215,18 @@ class _Worker:
 
 
 class _WorkerDied(Exception):
-    """The process at the other end is gone."""
+    """Raised when the worker process at the other end of a pipe has ended."""
 
 
-def _through(crew: _Crew, tasks: Iterator[Task], found: queue.Queue[Done | Exception], *, most: int) -> Iterator[Done]:
-    """Give tasks to the crew, chunk by chunk and never more than so many ahead, and take what is done."""
-    waiting: dict[int, None] = {}  # ordinals, the oldest first
+def _feed_tasks(
+    processes: _Processes, tasks: Iterator[Task], results: queue.Queue[Done | Exception], *, most: int
+) -> Iterator[Done]:
+    """Feed tasks to the processes in chunks, at most `most` unfinished at a time, and yield results as they finish.
+
+    Errors:
+        Exception: the one that a supervising thread put into `results` in place of a result.
+    """
+    waiting: dict[int, None] = {}  # ordinals of unfinished tasks, the oldest first
     newest = 0
     is_over = False
     while True:
@@ -227,27 +236,28 @@ def _through(crew: _Crew, tasks: Iterator[Task], found: queue.Queue[Done | Excep
             if chunk:
                 waiting.update((task.ordinal, None) for task in chunk)
                 newest = chunk[-1].ordinal
-                crew.give(chunk)
+                processes.queue_chunk(chunk)
         if not waiting:
             return
-        done = found.get()
+        done = results.get()
         if isinstance(done, Exception):
             raise done
         del waiting[done.task.ordinal]
         yield done
 
 
-class _Crew:
-    """Processes, a thread that waits for each, and the chunks that they take.
+class _Processes:
+    """Worker processes, each with a supervising thread, and the queue of chunks from which all of them take.
 
     Attributes:
-        report: told of each task that is done, by the threads; and of what went wrong where one cannot go on.
+        report: called by the supervising threads with each finished task, or with the error that ends a thread.
     """
 
     def __init__(
         self, job: Job, workers: int, training: bool, kill_after: float, report: Callable[[Done | Exception], None]
     ) -> None:
-        self._setup = _packed((job, training))
+        """Store the settings; `start` starts processes and threads."""
+        self._setup = _pickled((job, training))
         self._kill_after = kill_after
         self._workers = [_Worker() for _ in range(workers)]
         self._chunks: queue.Queue[Sequence[Task] | None] = queue.Queue()
@@ -256,22 +266,22 @@ class _Crew:
         self._stopping = threading.Event()
 
     def start(self) -> None:
-        """Start one process alone, which compiles the kernels where there is no cache; then a thread for each."""
-        self._ready(self._workers[0])
+        """Start the first process alone, so that it compiles the kernels for all, then a thread for each worker."""
+        self._process_of(self._workers[0])
         self._threads = [
-            threading.Thread(target=self._serve, args=(worker,), daemon=True, name="prism worker")
+            threading.Thread(target=self._run_chunks, args=(worker,), daemon=True, name="prism worker")
             for worker in self._workers
         ]
-        self._threads.append(threading.Thread(target=self._look_at_the_clock, daemon=True, name="prism clock"))
+        self._threads.append(threading.Thread(target=self._kill_overrunning, daemon=True, name="prism clock"))
         for thread in self._threads:
             thread.start()
 
-    def give(self, chunk: Sequence[Task]) -> None:
-        """Let a worker do these tasks, one after the other."""
+    def queue_chunk(self, chunk: Sequence[Task]) -> None:
+        """Queue a list of tasks that one worker is to run one after the other."""
         self._chunks.put(chunk)
 
     def stop(self) -> None:
-        """End all processes, whatever they are at."""
+        """End all processes, whatever they are doing."""
         self._stopping.set()
         for _ in self._workers:
             self._chunks.put(None)
@@ -282,8 +292,8 @@ class _Crew:
         for worker in self._workers:
             self._kill(worker)  # one that its thread had just started
 
-    def _look_at_the_clock(self) -> None:
-        """Kill workers that have been at one rollout for too long; of a thread."""
+    def _kill_overrunning(self) -> None:
+        """Every `_TICK` seconds, kill workers whose rollout takes more than `kill_after` seconds (body of a thread)."""
         while not self._stopping.wait(_TICK):
             now = time.monotonic()
             for worker in self._workers:
@@ -294,6 +304,7 @@ class _Crew:
                         worker.process.kill()
 
     def _kill(self, worker: _Worker) -> None:
+        """Kill the worker's process, if it has one, and close its pipes."""
         with worker.lock:
             process = worker.process
             worker.process = None
@@ -307,35 +318,37 @@ class _Crew:
                 except OSError:  # what was not sent yet has nobody to read it
                     continue
 
-    def _serve(self, worker: _Worker) -> None:
-        """Take chunk after chunk until there are no more; of a thread."""
+    def _run_chunks(self, worker: _Worker) -> None:
+        """Run chunk after chunk on one worker until the queue gives None; an error is reported (body of a thread)."""
         try:
             while (chunk := self._chunks.get()) is not None and not self._stopping.is_set():
-                self._do(worker, chunk)
-        except Exception as error:  # noqa: BLE001 - the thread that waits for results hears of it
+                self._run_chunk(worker, chunk)
+        except Exception as error:  # noqa: BLE001 - reported to the thread that waits for results
             if not self._stopping.is_set():
                 self.report(error)
 
-    def _do(self, worker: _Worker, chunk: Sequence[Task]) -> None:
-        fates: list[str] = []  # of the first task that is not done
+    def _run_chunk(self, worker: _Worker, chunk: Sequence[Task]) -> None:
+        """Run a chunk on one worker and report each result, or `Killed` for a task on which `TRIES` processes died."""
+        endings: list[str] = []  # how the processes ended that tried the first unfinished task
         while chunk and not self._stopping.is_set():
-            process = self._ready(worker)
+            process = self._process_of(worker)
             try:
-                _send(process.stdin, _packed(([task.rollout for task in chunk], _problems(chunk))))
+                _send(process.stdin, _pickled(([task.rollout for task in chunk], _pickled_problems(chunk))))
                 while chunk:
-                    result = self._result(worker, process)
+                    result = self._receive_result(worker, process)
                     self.report(Done(chunk[0], result))
-                    chunk, fates = chunk[1:], []
+                    chunk, endings = chunk[1:], []
             except _WorkerDied:
                 if self._stopping.is_set():
                     return
-                fates.append("overran" if worker.overran else f"ended with code {process.wait()}")
+                endings.append("overran" if worker.overran else f"ended with code {process.wait()}")
                 self._kill(worker)
-                if len(fates) == TRIES:
-                    self.report(Done(chunk[0], Killed("; ".join(fates))))
-                    chunk, fates = chunk[1:], []
+                if len(endings) == TRIES:
+                    self.report(Done(chunk[0], Killed("; ".join(endings))))
+                    chunk, endings = chunk[1:], []
 
-    def _result(self, worker: _Worker, process: subprocess.Popen[bytes]) -> Any:
+    def _receive_result(self, worker: _Worker, process: subprocess.Popen[bytes]) -> Any:
+        """Return the result of the task that the process runs; `worker.since` is set meanwhile, for the clock."""
         with worker.lock:
             worker.since = time.monotonic()
         try:
@@ -344,8 +357,12 @@ class _Crew:
             with worker.lock:
                 worker.since = None
 
-    def _ready(self, worker: _Worker) -> subprocess.Popen[bytes]:
-        """The worker's process, started if there is none."""
+    def _process_of(self, worker: _Worker) -> subprocess.Popen[bytes]:
+        """Return the worker's process, started first if it has none.
+
+        Errors:
+            PrismError: it ended `STARTS` times before it was ready.
+        """
         code: int | None = None
         for _ in range(STARTS):
             with worker.lock:
@@ -371,18 +388,24 @@ class _Crew:
         raise PrismError(f"a worker process ended {STARTS} times before it was ready, the last time with code {code}")
 
 
-def _problems(chunk: Sequence[Task]) -> tuple[list[int], list[bytes]]:
-    """Of each task the place of its problem among the packed ones: rollouts of a group share theirs."""
+def _pickled_problems(chunk: Sequence[Task]) -> tuple[list[int], list[bytes]]:
+    """Return the index of each task's problem among the distinct problems of the chunk, and these problems, pickled."""
     distinct = list({task.problem.sha256: task.problem for task in chunk}.values())
     places = {problem.sha256: k for k, problem in enumerate(distinct)}
-    return [places[task.problem.sha256] for task in chunk], [_packed(problem) for problem in distinct]
+    return [places[task.problem.sha256] for task in chunk], [_pickled(problem) for problem in distinct]
 
 
-def _packed(value: Any) -> bytes:
+def _pickled(value: Any) -> bytes:
+    """Return a value pickled with the newest protocol."""
     return pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
 
 
 def _send(pipe: IO[bytes] | None, message: bytes) -> None:
+    """Write a message to a pipe, its length first.
+
+    Errors:
+        _WorkerDied: nobody reads the pipe any more.
+    """
     assert pipe is not None
     try:
         pipe.write(_LENGTH.pack(len(message)))
@@ -393,6 +416,11 @@ def _send(pipe: IO[bytes] | None, message: bytes) -> None:
 
 
 def _receive(pipe: IO[bytes] | None) -> bytes:
+    """Read one message from a pipe, its length first.
+
+    Errors:
+        _WorkerDied: the pipe ends before the message does.
+    """
     assert pipe is not None
     try:
         head = pipe.read(_LENGTH.size)
@@ -407,11 +435,11 @@ def _receive(pipe: IO[bytes] | None) -> bytes:
 # The worker. ----------------------------------------------------------------------------------------------------
 
 
-def collect_less() -> None:
-    """Let the garbage collector look at what is new only, and seldom; of a process that does nothing but grade.
+def relax_garbage_collection() -> None:
+    """Make the garbage collector skip all present objects and run seldom; for processes that only grade.
 
-    A grade leaves no cycles behind, and what is loaded and remembered is large: to go through it again and again took a
-    tenth of the time. In the caller's own process the collector is the caller's.
+    A grade leaves no cycles behind, and loaded modules and caches are large: scanning them again and again took a tenth
+    of the time. In the caller's own process the collector is left alone.
     """
     gc.collect()
     gc.freeze()
@@ -419,21 +447,21 @@ def collect_less() -> None:
 
 
 def main() -> None:
-    """What a worker process runs: grade what comes in until the supervisor is gone."""
+    """Run a worker process: grade what arrives on stdin, write results to stdout, until stdin is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of Ctrl-C the supervisor hears too, and ends this process
     incoming = os.fdopen(os.dup(0), "rb")
     outgoing = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no result
     try:
         job, training = pickle.loads(_receive(incoming))  # noqa: S301 - from the process that has started this one
-        ready = bench(training=training)
+        prepared = new_prepared_cache(training=training)
         warm()
-        collect_less()
-        _send(outgoing, _packed("ready"))
+        relax_garbage_collection()
+        _send(outgoing, _pickled("ready"))
         while True:
             rollouts, (places, packed) = pickle.loads(_receive(incoming))  # noqa: S301
-            problems = [ready.of(pickle.loads(each)) for each in packed]  # noqa: S301
+            problems = [prepared.get(pickle.loads(each)) for each in packed]  # noqa: S301
             for rollout, place in zip(rollouts, places, strict=True):
-                _send(outgoing, _packed(job(problems[place], rollout)))
+                _send(outgoing, _pickled(job(problems[place], rollout)))
     except _WorkerDied:  # the supervisor has ended, or was killed
         os._exit(0)

@@ -54,7 +54,7 @@ def create_app(
     workers: int = 0,
     thinking: bool = False,
 ) -> FastAPI:
-    """The application, for any ASGI server that runs its lifespan: nothing is started before.
+    """Return the FastAPI application that grades over HTTP; workers start when the ASGI server runs its lifespan.
 
     Args:
         problems: what ids stand for, as `load_problems` takes them.
@@ -77,6 +77,7 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        """Start the worker processes before the first request, and stop them when the server ends."""
         await asyncio.to_thread(service.start)
         try:
             yield
@@ -94,7 +95,7 @@ def create_app(
 
 
 def check_token(token: str) -> None:
-    """Refuse a token that cannot protect a server.
+    """Raise PrismError if a token cannot protect a server: too short to be safe, or not fit for an HTTP header.
 
     Errors:
         PrismError: a token that is too short, or holds what an HTTP header cannot.
@@ -104,7 +105,7 @@ def check_token(token: str) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Return True if only this machine reaches a server at this address."""
+    """Return True if a host (`127.0.0.1`, `::1`, `localhost`) can be reached from this machine only."""
     try:
         return ip_address(host).is_loopback
     except ValueError:
@@ -112,7 +113,7 @@ def is_loopback(host: str) -> bool:
 
 
 def run(app: FastAPI, *, host: str = HOST, port: int = PORT) -> None:
-    """Serve with uvicorn until SIGTERM or Ctrl-C; then running requests have `GRACE` seconds to end."""
+    """Serve the application with uvicorn until SIGTERM or Ctrl-C; running requests then have `GRACE` seconds to end."""
     import uvicorn
 
     uvicorn.run(
@@ -125,29 +126,29 @@ def run(app: FastAPI, *, host: str = HOST, port: int = PORT) -> None:
 
 
 def json_response(body: bytes, status: int = 200) -> Response:
-    """A response whose body is JSON already."""
+    """Return a response with a body that is already encoded as JSON."""
     return Response(body, status, media_type="application/json")
 
 
 async def _answer_refused(_: Request, error: Exception) -> Response:
-    """Answer a refused request (exception handler)."""
+    """Answer a `RefusedRequest` with its HTTP status and its faults as JSON (exception handler)."""
     assert isinstance(error, RefusedRequest)
     return json_response(faults_as_json(error.faults), error.status_code)
 
 
 async def _answer_invalid(_: Request, error: Exception) -> Response:
-    """Answer a request whose shape is not that of its model (exception handler)."""
+    """Answer 422 with a line for each fault that pydantic found in a request (exception handler)."""
     assert isinstance(error, RequestValidationError)
-    return json_response(faults_as_json([_fault_of(each) for each in error.errors()]), 422)
+    return json_response(faults_as_json([_pydantic_fault_line(each) for each in error.errors()]), 422)
 
 
 async def _answer_failure(_: Request, error: Exception) -> Response:
-    """Answer after a failure of the server: its type, and no traceback; the log has the rest (exception handler)."""
+    """Answer 500 with the type of an unexpected exception only; the traceback goes to the log (exception handler)."""
     return json_response(faults_as_json([f"the server failed: {type(error).__name__}"]), 500)
 
 
-def _fault_of(error: Mapping[str, Any]) -> str:
-    """One error of pydantic as a line: where it is, and what was expected there; never what was sent."""
+def _pydantic_fault_line(error: Mapping[str, Any]) -> str:
+    """Return one pydantic error as a line, `items[2].problem: missing`, without quoting what the client sent."""
     _, *place = error["loc"]
     is_batch = place[:1] == ["several"]
     steps = place[1:] if place[:1] in (["one"], ["several"]) else place
@@ -171,26 +172,26 @@ _EXPECTED = {
 """What is said of the types of error that pydantic reports; its own message says the rest."""
 
 
-# Before a body is parsed. ---------------------------------------------------------------------------------------
-
-
 # Grading. -------------------------------------------------------------------------------------------------------
 
 
 class GradeBatch(BaseModel):
-    """Several solutions to grade."""
+    """The body of a `/grade` request for several solutions: `{"items": [...]}`."""
 
     model_config = ConfigDict(extra="forbid")
     items: Annotated[list[GradeItem], Field(min_length=1)]
 
 
-def _form_of(data: Any) -> str:
-    """The tag of a `/grade` request: "several" if it has the key `items`, else "one"."""
+def _grade_request_tag(data: Any) -> str:
+    """Return "several" for a `/grade` body with the key `items`, else "one".
+
+    The word selects the model that pydantic reads the body with: `GradeBatch` or `GradeItem` (a discriminator tag).
+    """
     return "several" if isinstance(data, dict) and "items" in data else "one"
 
 
 GradeRequest = Annotated[
-    Annotated[GradeItem, Tag("one")] | Annotated[GradeBatch, Tag("several")], Discriminator(_form_of)
+    Annotated[GradeItem, Tag("one")] | Annotated[GradeBatch, Tag("several")], Discriminator(_grade_request_tag)
 ]
 
 
@@ -199,7 +200,7 @@ TextsField = Annotated[Any, WithJsonSchema({"type": "array", "items": _TEXT_SCHE
 
 
 class RewardRequest(BaseModel):
-    """Queries of OpenRLHF with their labels; `rewards.openrlhf.rows_of` checks that the lists correspond."""
+    """The body of OpenRLHF's `/get_reward`: texts with labels; `rewards.openrlhf.rows_of` compares their lengths."""
 
     query: TextsField = None
     prompts: TextsField = None
@@ -207,7 +208,7 @@ class RewardRequest(BaseModel):
 
 
 class VerifyRequest(BaseModel):
-    """A row of NeMo Gym with a response; `rewards.nemo_gym` reads it, and other keys are sent back unchanged."""
+    """The body of NeMo Gym's `/verify`: a row of its data with the model's response; unknown keys are sent back."""
 
     response: Annotated[Any, WithJsonSchema(_OBJECT_SCHEMA)] = None
     problem: ProblemField = None
@@ -219,10 +220,10 @@ class VerifyRequest(BaseModel):
 
 
 class StrictRequest(Request):
-    """A request whose JSON is parsed in a thread, strictly, and refused early where it lists too many solutions."""
+    """A request whose `json()` refuses NaN, Infinity, anything but a JSON object, and lists of too many solutions."""
 
     async def json(self) -> Any:
-        """The parsed body.
+        """Parse the body in a thread, once, and return the JSON object.
 
         Errors:
             RefusedRequest: no JSON of an object (400, 422), or too many solutions (413).
@@ -239,20 +240,21 @@ class StrictRequest(Request):
 
 
 class StrictRoute(APIRoute):
-    """A route whose handler is given a `StrictRequest`."""
+    """A FastAPI route that hands a `StrictRequest`, not a plain `Request`, to its handler."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """FastAPI's handler behind one that replaces the class of the request."""
+        """Return FastAPI's handler of this route, wrapped so that it is called with a `StrictRequest`."""
         handler = super().get_route_handler()
 
         async def handle_strictly(request: Request) -> Response:
+            """Call FastAPI's handler with the request as a `StrictRequest`."""
             return await handler(StrictRequest(request.scope, request.receive))
 
         return handle_strictly
 
 
 async def _grade_route(body: GradeRequest, request: Request) -> Response:
-    """Grade one solution, or several: score rows, in order."""
+    """Grade one solution (`GradeItem`) or several (`GradeBatch`) and answer score rows in the order of the request."""
     service: GradingService = request.app.state.service
     is_batch = isinstance(body, GradeBatch)
     items = body.items if isinstance(body, GradeBatch) else [body]
@@ -266,30 +268,30 @@ async def _grade_route(body: GradeRequest, request: Request) -> Response:
 
 
 async def _get_reward_route(_body: RewardRequest, request: Request) -> Response:
-    """Rewards, as OpenRLHF asks a remote reward model for them."""
+    """Answer the rewards of OpenRLHF's remote-reward request, one for each query."""
     service: GradingService = request.app.state.service
-    rows = await service.in_thread(_read_by, openrlhf.rows_of, await request.json())
-    items = [_item(label, solution, str(k)) for k, (label, solution) in enumerate(rows)]
+    rows = await service.in_thread(_read_or_refuse, openrlhf.rows_of, await request.json())
+    items = [_make_grade_item(label, solution, str(k)) for k, (label, solution) in enumerate(rows)]
     return json_response(json_line(openrlhf.columns(await service.reward_items(items))))
 
 
 async def _verify_route(_body: VerifyRequest, request: Request) -> Response:
-    """A reward, as NeMo Gym asks a resources server for it."""
+    """Grade a NeMo Gym row and answer the row with its reward added."""
     service: GradingService = request.app.state.service
     data = await request.json()
-    solution = await service.in_thread(_read_by, nemo_gym.solution_of, data)
-    item = _item(_read_by(nemo_gym.reference_of, data), solution, "1")
+    solution = await service.in_thread(_read_or_refuse, nemo_gym.solution_of, data)
+    item = _make_grade_item(_read_or_refuse(nemo_gym.reference_of, data), solution, "1")
     (graded_item,) = await service.grade_items([item], [""])
-    return json_response(await service.in_thread(_write_json, nemo_gym.answer(data, graded_item.reward)))
+    return json_response(await service.in_thread(_encode_json_answer, nemo_gym.answer(data, graded_item.reward)))
 
 
 async def _seed_session_route() -> Response:
-    """Nothing: there is no state to begin. NeMo Gym's agents ask it."""
+    """Answer an empty object to NeMo Gym's agents, which call this before a session: the server keeps no sessions."""
     return json_response(b"{}")
 
 
 async def _healthz_route(request: Request) -> Response:
-    """Whether solutions are taken, and by what."""
+    """Answer 200 if solutions are accepted, else 503; the body has version, kernels, problems, scoring and queue."""
     service: GradingService = request.app.state.service
     in_flight: InFlight = request.app.state.in_flight
     state = {
@@ -302,6 +304,7 @@ async def _healthz_route(request: Request) -> Response:
 
 
 def _add_routes(app: FastAPI) -> None:
+    """Add four POST routes, whose JSON is parsed as `StrictRequest` says, and `GET /healthz` to the application."""
     app.router.route_class = StrictRoute
     for path, handler in (
         ("/grade", _grade_route), ("/get_reward", _get_reward_route), ("/verify", _verify_route),
@@ -312,18 +315,19 @@ def _add_routes(app: FastAPI) -> None:
     app.get("/healthz", summary=_healthz_route.__doc__, response_class=JSONResponse)(_healthz_route)
 
 
-def _item(reference: Any, solution: Any, sample_id: str) -> GradeItem:
+def _make_grade_item(reference: Any, solution: Any, sample_id: str) -> GradeItem:
+    """Return a `GradeItem` from the parts of a framework's request."""
     return GradeItem(problem=reference, solution=solution, sample_id=sample_id)
 
 
 def _parse_json(body: bytes) -> dict[str, Any]:
-    """Parse the JSON object of a request body.
+    """Parse a request body and return its JSON object.
 
     Errors:
         RefusedRequest: no JSON (400), or something else than an object (422).
     """
     try:
-        data = json.loads(body, parse_constant=_refuse_constant, parse_float=_finite_float)
+        data = json.loads(body, parse_constant=_refuse_constant, parse_float=_parse_finite_float)
     except RecursionError as error:
         raise RefusedRequest(400, ["the body is nested too deep"]) from error
     except (ValueError, MemoryError) as error:  # ValueError: no JSON, no UTF-8, an integer of too many digits
@@ -334,23 +338,23 @@ def _parse_json(body: bytes) -> dict[str, Any]:
 
 
 def _refuse_constant(name: str) -> float:
-    """Refuse NaN and Infinity, which Python reads and JSON does not have."""
+    """Raise ValueError for NaN and Infinity, which Python's JSON parser would accept (`parse_constant` hook)."""
     raise ValueError(f"{name} is no number of JSON")
 
 
-def _finite_float(digits: str) -> float:
-    """The float of a number in JSON, which may not overflow."""
+def _parse_finite_float(digits: str) -> float:
+    """Return the float of a JSON number; raise ValueError if it overflows to infinity (`parse_float` hook)."""
     found = float(digits)
     if not math.isfinite(found):
         raise ValueError(f"{digits[:40]} is too large a number")
     return found
 
 
-def _write_json(data: Mapping[str, Any]) -> bytes:
-    """Write an answer that holds the client's own request.
+def _encode_json_answer(data: Mapping[str, Any]) -> bytes:
+    """Encode an answer that repeats the client's own request.
 
     Errors:
-        RefusedRequest: it cannot be written, such as an integer of too many digits.
+        RefusedRequest: the answer cannot be encoded (422), for example because of an integer of too many digits.
     """
     try:
         return json_line(data)
@@ -358,8 +362,12 @@ def _write_json(data: Mapping[str, Any]) -> bytes:
         raise RefusedRequest(422, ["the request cannot be written out again"]) from error
 
 
-def _read_by(reader: Callable[[Mapping[str, Any]], T], data: Mapping[str, Any]) -> T:
-    """Read a request by a framework's module; its faults refuse the request."""
+def _read_or_refuse(reader: Callable[[Mapping[str, Any]], T], data: Mapping[str, Any]) -> T:
+    """Return `reader(data)`, such as the solution that `nemo_gym.solution_of` takes from the JSON of a request.
+
+    Errors:
+        RefusedRequest: the reader raised a PrismError; status 422, one fault per line of its message.
+    """
     try:
         return reader(data)
     except PrismError as error:

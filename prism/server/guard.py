@@ -23,7 +23,7 @@ _SHOWN_FAULTS = 50  # of a request; the rest is counted
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a server takes in before it refuses.
+    """Limits of a server: a request that exceeds one is refused with the HTTP status in brackets.
 
     Attributes:
         body: bytes of a request (413).
@@ -45,6 +45,7 @@ class Limits:
     kill_after: float = 60.0
 
     def __post_init__(self) -> None:
+        """Raise PrismError unless all limits are positive and `bodies` is at least `body`."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         faults = [f"{name}: {value}; expected more than 0" for name, value in values.items() if value <= 0]
         if self.bodies < self.body:
@@ -57,7 +58,7 @@ DEFAULT_LIMITS = Limits()
 
 
 class RefusedRequest(HTTPException):
-    """A request that is answered with its faults instead of grades.
+    """An HTTP error raised to refuse a request: its status, and a list of faults as the answer.
 
     Attributes:
         status_code: of HTTP.
@@ -65,48 +66,52 @@ class RefusedRequest(HTTPException):
     """
 
     def __init__(self, status: int, faults: Sequence[str]) -> None:
+        """Store the HTTP status and the faults, at least one."""
         super().__init__(status, faults[0])
         self.faults = tuple(faults)
 
 
 def faults_as_json(faults: Sequence[str]) -> bytes:
-    """The body of an answer that lists faults: at most `_SHOWN_FAULTS`, then how many more there are."""
+    """Return the JSON body of an error answer: at most `_SHOWN_FAULTS` faults, then how many more there are."""
     more = [f"and {len(faults) - _SHOWN_FAULTS} more"] if len(faults) > _SHOWN_FAULTS else []
     shown = [*faults[:_SHOWN_FAULTS], *more]
     return json_line({"detail": shown[0] if len(shown) == 1 else f"{len(faults)} faults", "faults": shown})
 
 
 class InFlight:
-    """The requests that are being read, wait or are graded: how many, and their bytes. Used by the event loop alone."""
+    """Counts of the requests that are being received, queued or graded, and of their bytes; for one event loop only."""
 
     def __init__(self, limits: Limits) -> None:
+        """Start both counters at 0."""
         self.limits = limits
         self.n_request = 0
         self.n_byte = 0
 
 
 class RequestGuard:
-    """Middleware that reads a request's body whole and passes it on, or answers 400, 401, 408, 413, 415 or 429."""
+    """ASGI middleware that reads a whole POST body and passes it on, or answers 400, 401, 408, 413, 415 or 429."""
 
     def __init__(self, app: ASGIApp, *, token: str | None, in_flight: InFlight) -> None:
+        """Wrap an ASGI application; `token` None lets every client in."""
         self._app = app
         self._token = token
         self._in_flight = in_flight
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one ASGI request."""
+        """Handle one ASGI request: a POST is checked, read and passed on, or refused; anything else is passed on."""
         if scope["type"] != "http" or scope["method"] != "POST":  # only those have work done
             await self._app(scope, receive, send)
             return
         try:
-            self._check({name.lower(): value for name, value in scope["headers"]})
-            await self._pass_on(scope, receive, send)
+            self._refuse_early({name.lower(): value for name, value in scope["headers"]})
+            await self._read_and_forward(scope, receive, send)
         except RefusedRequest as refused:
-            await _refuse(refused, receive, send, self._in_flight.limits)
+            await _send_refusal(refused, receive, send, self._in_flight.limits)
         except ClientDisconnected:
             return
 
-    async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _read_and_forward(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Read the body and call the wrapped application, counting the request and its bytes as in flight meanwhile."""
         in_flight = self._in_flight
         n_byte = 0
         in_flight.n_request += 1
@@ -114,13 +119,13 @@ class RequestGuard:
             body = await _read_body(receive, in_flight)
             n_byte = len(body)
             in_flight.n_byte += n_byte
-            await self._app(scope, _with_body(body, receive), send)
+            await self._app(scope, _replay_body(body, receive), send)
         finally:
             in_flight.n_request -= 1
             in_flight.n_byte -= n_byte
 
-    def _check(self, headers: Mapping[bytes, bytes]) -> None:
-        """Refuse a request by its headers, or because too many are in flight."""
+    def _refuse_early(self, headers: Mapping[bytes, bytes]) -> None:
+        """Raise RefusedRequest for a bad token (401), type (415), declared length (413) or too many requests (429)."""
         limits = self._in_flight.limits
         if self._token is not None and not _carries_token(headers.get(b"authorization", b""), self._token):
             raise RefusedRequest(401, ["no valid token: send the header Authorization: Bearer TOKEN"])
@@ -129,21 +134,23 @@ class RequestGuard:
             raise RefusedRequest(415, ["send the header Content-Type: application/json"])
         length = headers.get(b"content-length", b"0")
         if length.isdigit() and int(length) > limits.body:
-            raise RefusedRequest(413, [_too_large(limits.body)])
+            raise RefusedRequest(413, [_too_large_message(limits.body)])
         if self._in_flight.n_request >= limits.queue:
             raise RefusedRequest(429, [f"{limits.queue} requests are being worked on; come back later"])
 
 
 class ClientDisconnected(Exception):
-    """The client has closed the connection before its body was read."""
+    """Raised when the client closed the connection before its body was read."""
 
 
 async def _read_body(receive: Receive, in_flight: InFlight) -> bytes:
-    """Read a request body, counting bytes as they arrive: the header's Content-Length is not trusted.
+    """Read a request body; `in_flight.n_byte` counts its bytes until the function returns or raises.
+
+    Bytes are counted as they arrive: the Content-Length header is not trusted.
 
     Errors:
-        RefusedRequest: as soon as the body is too large, when it takes too long, and for an empty one.
-        ClientDisconnected: the client is gone.
+        RefusedRequest: the body, or all bodies in flight, too large (413, 429); too slow (408); empty (400).
+        ClientDisconnected: the client closed the connection.
     """
     limits = in_flight.limits
     body = bytearray()
@@ -156,7 +163,7 @@ async def _read_body(receive: Receive, in_flight: InFlight) -> bytes:
                     raise ClientDisconnected
                 chunk = message.get("body", b"")
                 if len(body) + len(chunk) > limits.body:
-                    raise RefusedRequest(413, [_too_large(limits.body)])
+                    raise RefusedRequest(413, [_too_large_message(limits.body)])
                 if in_flight.n_byte + len(chunk) > limits.bodies:
                     full = f"the requests that are being worked on hold {limits.bodies} bytes; come back later"
                     raise RefusedRequest(429, [full])
@@ -172,15 +179,17 @@ async def _read_body(receive: Receive, in_flight: InFlight) -> bytes:
     return bytes(body)
 
 
-def _too_large(most: int) -> str:
+def _too_large_message(most: int) -> str:
+    """Return the message of a 413 answer; `most` is the limit in bytes."""
     return f"the body is larger than {most} bytes; send fewer solutions at a time"
 
 
-def _with_body(body: bytes, receive: Receive) -> Receive:
-    """An ASGI channel that gives a body that has been read, and then what the client sends after it."""
+def _replay_body(body: bytes, receive: Receive) -> Receive:
+    """Return an ASGI `receive` that gives the body already read, then the client's further messages."""
     messages = iter([{"type": "http.request", "body": body, "more_body": False}])
 
     async def next_message() -> Message:
+        """Return the body as one message the first time, then what `receive` gives."""
         for message in messages:
             return message
         return await receive()
@@ -188,8 +197,8 @@ def _with_body(body: bytes, receive: Receive) -> Receive:
     return next_message
 
 
-async def _refuse(refused: RefusedRequest, receive: Receive, send: Send, limits: Limits) -> None:
-    """Answer a refused request at once, then read and drop the rest of its body, within bounds.
+async def _send_refusal(refused: RefusedRequest, receive: Receive, send: Send, limits: Limits) -> None:
+    """Send the answer of a refused request at once, then read and drop the rest of its body, up to a time and size.
 
     Were the connection closed while the client sends, most clients would report a broken pipe instead of the answer.
     """
@@ -213,7 +222,7 @@ async def _refuse(refused: RefusedRequest, receive: Receive, send: Send, limits:
 
 
 def _carries_token(header: bytes, token: str) -> bool:
-    """Return True if an Authorization header carries the token, compared in constant time.
+    """Return True if an Authorization header (`Bearer` or `Basic`) holds the token, compared in constant time.
 
     The token may be the password of `Basic`: a client that cannot set headers is given http://prism:TOKEN@host.
     """

@@ -22,17 +22,17 @@ from prism.grading.scoring import Scoring, scalars, score_by
 from prism.latex import solution_text
 from prism.problem.schema import Problem, load_problem
 from prism.rewards.reward import Rewarded
-from prism.runs.bulk import Options, graded, without_score
+from prism.runs.bulk import Options, grade_rollout, without_score
 from prism.runs.rollouts import Rollout
-from prism.runs.workers import Desk, Killed
+from prism.runs.workers import Killed, WorkerPool
 from prism.server.guard import Limits, RefusedRequest
 
 T = TypeVar("T")
 _KEPT_INLINE = 512  # inline problems that are kept loaded; a trainer sends the same ones over and over
 
 
-def _sample_id(value: Any) -> str | None:
-    """The sample id of a request as text (validator: pydantic reports the ValueError as a fault)."""
+def _validate_sample_id(value: Any) -> str | None:
+    """Return a sample id as text, None as None; raise ValueError for types other than str and int (for pydantic)."""
     if isinstance(value, bool) or not isinstance(value, str | int | None):
         raise ValueError("expected a text")
     return None if value is None else str(value)
@@ -49,7 +49,7 @@ PROBLEM_SCHEMA = {
 
 ProblemField = Annotated[Any, WithJsonSchema(PROBLEM_SCHEMA)]
 SolutionField = Annotated[Any, WithJsonSchema(_SOLUTION_SCHEMA)]
-SampleId = Annotated[str | None, PlainValidator(_sample_id, json_schema_input_type=str | int | None)]
+SampleId = Annotated[str | None, PlainValidator(_validate_sample_id, json_schema_input_type=str | int | None)]
 
 
 class GradeItem(BaseModel):
@@ -69,7 +69,7 @@ class GradeItem(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class GradedItem:
-    """The outcome of one solution.
+    """The score row and the reward of one graded solution.
 
     Attributes:
         row: its score row, as a line of JSON.
@@ -81,21 +81,22 @@ class GradedItem:
 
 
 class _UnknownProblem(PrismError):
-    """An id that is not in the problem set."""
+    """Raised for an id that is not in the problem set."""
 
 
 class GradingService:
-    """The grading service behind the HTTP routes. Blocking work runs in threads and worker processes."""
+    """The grading behind the HTTP routes: worker processes grade, one thread parses JSON, one loads inline problems."""
 
     def __init__(
         self, problems: Mapping[str, Problem], scoring: Scoring, limits: Limits, workers: int, thinking: bool
     ) -> None:
+        """Store the settings; `start` starts the worker processes. With `workers` 0 a thread of this process grades."""
         self.problems = problems
         self.scoring = scoring
         self.limits = limits
         self.workers = workers
         options = Options(thinking=thinking, training=scoring.needs_training)
-        self._pool = Desk(
+        self._pool = WorkerPool(
             partial(_grade_item, scoring=scoring, options=options),
             workers=workers, training=scoring.needs_training, kill_after=limits.kill_after,
         )  # fmt: skip
@@ -105,7 +106,7 @@ class GradingService:
 
     @property
     def is_ready(self) -> bool:
-        """True if solutions are accepted, which includes that kernels are loaded."""
+        """True if solutions are accepted: the workers run and have loaded the kernels."""
         return self._pool.is_ready
 
     def start(self) -> None:
@@ -113,17 +114,17 @@ class GradingService:
         self._pool.start()
 
     def stop(self) -> None:
-        """Stop the workers and drop what waits."""
+        """Stop the workers; solutions that wait to be graded are dropped."""
         self._pool.stop()
         for pool in (self._json_thread, self._load_thread):
             pool.shutdown(wait=False, cancel_futures=True)
 
     async def in_thread(self, function: Callable[..., T], *arguments: Any) -> T:
-        """Call a function whose time grows with a body (parse it, write it out) in the thread for JSON."""
+        """Return `function(*arguments)`, run in the JSON thread: for work whose time grows with the size of a body."""
         return await asyncio.get_running_loop().run_in_executor(self._json_thread, function, *arguments)
 
     async def grade_items(self, items: Sequence[GradeItem], places: Sequence[str]) -> list[GradedItem]:
-        """Grade all items of a request.
+        """Grade all items of a request and return their outcomes in order.
 
         Args:
             places: prefix of each item's faults, as `items[0].`.
@@ -136,30 +137,30 @@ class GradingService:
         n_unknown = 0
         for item, place in zip(items, places, strict=True):
             try:
-                problems.append(await self._problem(item.problem))
+                problems.append(await self._find_problem(item.problem))
             except _UnknownProblem as error:
                 n_unknown += 1
                 faults.append(f"{place}problem: {error}")
             except PrismError as error:
                 lines = error.faults if isinstance(error, DataFileError) else str(error).split("\n")
                 faults += [f"{place}problem: {fault}" for fault in lines]
-            if fault := _shape_fault(item.solution):
+            if fault := _solution_fault(item.solution):
                 faults.append(f"{place}{fault}")
         if faults:
             raise RefusedRequest(404 if n_unknown == len(faults) else 422, faults)
         return await self._grade(zip(problems, items, strict=True))
 
     async def reward_items(self, items: Sequence[GradeItem]) -> list[Rewarded]:
-        """The reward of each item; an item whose problem or solution cannot be used has a reward that says so."""
+        """Return the reward of each item; its value is None for an unusable problem, 0 for an unusable solution."""
         rewards: list[Rewarded | None] = []
         usable: list[tuple[Problem, GradeItem]] = []
         for item in items:
             try:
-                problem = await self._problem(item.problem)
+                problem = await self._find_problem(item.problem)
             except PrismError as error:
                 rewards.append(Rewarded(None, scalars(None, bad_reference=True), None, str(error)))
                 continue
-            if fault := _shape_fault(item.solution):
+            if fault := _solution_fault(item.solution):
                 rewards.append(Rewarded(0.0, scalars(None, bad_solution=True), None, fault))
                 continue
             rewards.append(None)
@@ -180,16 +181,16 @@ class GradingService:
         except PrismError as error:
             raise RefusedRequest(503, [str(error)]) from error
         return [
-            self._killed(problem, rollout, result.reason) if isinstance(result, Killed) else result
+            self._killed_item(problem, rollout, result.reason) if isinstance(result, Killed) else result
             for (problem, rollout), result in zip(rollouts, results, strict=True)
         ]
 
-    def _killed(self, problem: Problem, rollout: Rollout, reason: str) -> GradedItem:
-        """The outcome of a solution on which the workers died."""
-        return _as_item(problem, rollout, without_score(problem, rollout, "killed", reason), self.scoring)
+    def _killed_item(self, problem: Problem, rollout: Rollout, reason: str) -> GradedItem:
+        """Return the outcome of a solution that killed its workers: a row of status `killed`, without score."""
+        return _make_graded_item(problem, rollout, without_score(problem, rollout, "killed", reason), self.scoring)
 
-    async def _problem(self, reference: Any) -> Problem:
-        """The loaded problem that an id or an inline problem refers to.
+    async def _find_problem(self, reference: Any) -> Problem:
+        """Return the loaded problem for an id in the problem set or for an inline problem (JSON object or text).
 
         Errors:
             DataFileError: an inline problem with faults.
@@ -212,7 +213,7 @@ class GradingService:
         return found
 
     def _load_inline(self, source: str | dict[str, Any]) -> Problem | tuple[str, ...]:
-        """Load an inline problem, or list its faults, in the loading thread; the latest `_KEPT_INLINE` are kept."""
+        """Load an inline problem, or return its faults as a tuple; the last `_KEPT_INLINE` used are cached."""
         try:
             text = source if isinstance(source, str) else json.dumps(source, sort_keys=True)
         except RecursionError:
@@ -230,7 +231,7 @@ class GradingService:
 
 
 def _load_or_faults(source: str | dict[str, Any]) -> Problem | tuple[str, ...]:
-    """Load a problem; its faults where it has any."""
+    """Load a problem; return its faults as a tuple of texts if it cannot be used."""
     try:
         return load_problem(source)
     except DataFileError as error:
@@ -239,8 +240,8 @@ def _load_or_faults(source: str | dict[str, Any]) -> Problem | tuple[str, ...]:
         return (f"cannot be read: {type(error).__name__}",)
 
 
-def _shape_fault(solution: Any) -> str:
-    """Why a value cannot be a solution (no text, messages or steps); empty if it can."""
+def _solution_fault(solution: Any) -> str:
+    """Return why a value cannot be a solution (no text, messages or steps); empty if it can be one."""
     try:
         solution_text(solution)
     except PrismError as error:
@@ -249,10 +250,11 @@ def _shape_fault(solution: Any) -> str:
 
 
 def _grade_item(prepared: PreparedProblem, rollout: Rollout, *, scoring: Scoring, options: Options) -> GradedItem:
-    """Grade one solution; runs in a worker process."""
-    return _as_item(prepared.problem, rollout, graded(prepared, rollout, options=options), scoring)
+    """Grade one solution and return its row and reward (the job of the worker processes)."""
+    return _make_graded_item(prepared.problem, rollout, grade_rollout(prepared, rollout, options=options), scoring)
 
 
-def _as_item(problem: Problem, rollout: Rollout, result: Grade, scoring: Scoring) -> GradedItem:
+def _make_graded_item(problem: Problem, rollout: Rollout, result: Grade, scoring: Scoring) -> GradedItem:
+    """Return the row and the reward of a grade."""
     row = json_line(score_row(problem, rollout.solution, result))
     return GradedItem(row, Rewarded(score_by(scoring, result), scalars(result), None))

@@ -11,7 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from prism import DataFileError, PrismError, lint, load_problem
-from prism.authoring.converting import Converted, convert, files_of
+from prism.authoring.conversions import ConvertedProblem, problem_files
+from prism.authoring.converting import convert
 from prism.cli import app
 
 PUBLISHED = {
@@ -55,7 +56,7 @@ def written(folder: Path, name: str, data: object) -> Path:
     return path
 
 
-def one(path: Path) -> Converted:
+def one(path: Path) -> ConvertedProblem:
     """The only problem of a file, seen to load from its TOML as it is, without a fault of the nodes."""
     made = convert(path)
     assert not made.faults
@@ -161,11 +162,11 @@ def test_a_file_that_holds_no_problem_is_refused(tmp_path: Path, name: str, text
 def test_files_are_named_by_their_problems(tmp_path: Path) -> None:
     rows = [{**SCHEME, "id": name} for name in ("a/b", "A b", "../..", "x" * 300)]
     made = convert(written(tmp_path, "all.json", rows))
-    names = [path.name for path, _ in files_of(made, tmp_path / "out")]
+    names = [path.name for path, _ in problem_files(made, tmp_path / "out")]
     assert names == ["a_b.toml", "A_b~2.toml", "problem.toml", f"{'x' * 100}.toml"]
     with pytest.raises(PrismError, match="do not go into one"):
-        files_of(made, tmp_path / "out.toml")
-    (lines,) = files_of(made, tmp_path / "out.jsonl")
+        problem_files(made, tmp_path / "out.toml")
+    (lines,) = problem_files(made, tmp_path / "out.jsonl")
     assert [json.loads(line)["id"] for line in lines[1].splitlines()] == ["a/b", "A b", "../..", "x" * 300]
 
 

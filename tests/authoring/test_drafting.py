@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prism import Context, PrismError, grade, lint, load_problem
-from prism.authoring.dependencies import RULES, derivation_of
+from prism.authoring.dependencies import RULES, infer_dependencies
 from prism.authoring.drafting import MAX_NODES, Draft, draft
-from prism.authoring.entailment import follows
+from prism.authoring.entailment import is_entailed
 from prism.latex import parse
 from prism.problem.toml_writer import problem_toml
 
@@ -164,7 +164,7 @@ def test_no_text_raises_anything_but_that_it_has_no_formula(text: str) -> None:
 def rules(*said: str, context: Context | None = None) -> list[dict[int, str]]:
     """The edges of the last formula being final, by origin with their rules."""
     read = [parse(text) for text in said]
-    made = derivation_of(read, {len(read) - 1}, context or Context())
+    made = infer_dependencies(read, {len(read) - 1}, context or Context())
     return [{edge.origin: edge.rule for edge in mine} for mine in made.edges]
 
 
@@ -189,11 +189,11 @@ def test_a_formula_that_leads_nowhere_is_given_to_the_next_that_has_its_symbol_o
 
 def test_follows_needs_all_premises_and_no_new_symbol() -> None:
     first, second, third = (parse(text) for text in ("v = g t", r"h = \frac{g t^2}{2}", r"v = \sqrt{2 g h}"))
-    assert follows(third, [first, second], Context()) is True
-    assert follows(third, [first], Context()) is False
-    assert follows(parse("v = 2 g t"), [first], Context()) is False
-    assert follows(parse("p = m v"), [first], Context()) is False
-    assert follows(parse("F = -m g s"), [parse("F = m a"), parse("a = -g s")], Context()) is True
+    assert is_entailed(third, [first, second], Context()) is True
+    assert is_entailed(third, [first], Context()) is False
+    assert is_entailed(parse("v = 2 g t"), [first], Context()) is False
+    assert is_entailed(parse("p = m v"), [first], Context()) is False
+    assert is_entailed(parse("F = -m g s"), [parse("F = m a"), parse("a = -g s")], Context()) is True
 
 
 # The file. ------------------------------------------------------------------------------------------------------

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 import prism
-from prism.authoring.lint_names import lonely_names
-from prism.authoring.lint_numbers import Derived, derived_numbers
-from prism.authoring.linting import CODES, Finding, lint
-from prism.equivalence.stated_numbers import numeric_of
+from prism.authoring.lint_names import find_undefined_names
+from prism.authoring.lint_numbers import DerivedNumber, derive_numbers
+from prism.authoring.linting import CODES, LintFinding, lint
+from prism.equivalence.facts import numeric_of
 from prism.problem.dag import policies_with
-from prism.problem.expected_numbers import asking_of
-from prism.problem.given_nodes import given_nodes
+from prism.problem.expected_numbers import derive_expected_numbers
+from prism.problem.given_nodes import find_given_nodes
 from prism.problem.schema import Problem, load_problem
 from prism.problem.worded_answers import is_text
 from prism.resources import resource
@@ -68,11 +68,11 @@ def test_a_copy_of_the_reference_earns_all_but_what_lint_calls_unmatched(row: Li
 @pytest.mark.parametrize("row", LOADING)
 def test_a_number_that_lint_lets_pass_is_matched_by_what_its_parents_give(row: LintRow) -> None:
     problem = load_problem(problem_of(row))
-    asking = asking_of(problem)
+    asking = derive_expected_numbers(problem)
     suspect = {where.partition(",")[0] for where, code in (*row.warnings, *row.faults) if code != "equal"}
     for node in problem.nodes:
         number = numeric_of(node.formula)
-        found = derived_numbers(node, problem, asking)
+        found = derive_numbers(node, problem, asking)
         if number is None or number.number.is_exact or not found or f"node {node.index}" in suspect:
             continue
         value = float((found[0].value or Fraction(0)) - number.number.value) / float(number.number.value)
@@ -85,7 +85,7 @@ def test_a_number_that_lint_lets_pass_is_matched_by_what_its_parents_give(row: L
 @pytest.mark.parametrize("row", LOADING)
 def test_who_copies_the_text_earns_nothing_under_the_policy_for_training(row: LintRow) -> None:
     problem = load_problem(problem_of(row))
-    given = {found.index for found in given_nodes(problem)}
+    given = {found.index for found in find_given_nodes(problem)}
     text = "\n\n".join((problem.statement, *(part.text for part in problem.subquestions)))
     matched = set(prism.grade(problem, text).matched) - {node.index for node in problem.nodes if node.is_text}
     assert matched <= given
@@ -99,7 +99,7 @@ def test_every_code_has_a_row() -> None:
 
 def test_a_code_that_does_not_exist_is_refused() -> None:
     with pytest.raises(ValueError, match="is not a code"):
-        Finding("fault", "wrong", "", "", "")
+        LintFinding("fault", "wrong", "", "", "")
 
 
 @pytest.mark.compiled  # the integrals of some of them take minutes as plain Python
@@ -117,7 +117,7 @@ def test_names_in_an_index_may_be_slips() -> None:
         ("R_l", "R_L"), ("V_t", ""), ("u_{empty}", ""), ("q_{out}", ""), ("v_0", ""),
     ):  # fmt: skip
         problem = load_problem(nodes(f"E = m {name} v_t R_L", context=text))
-        (lonely,) = lonely_names(problem)
+        (lonely,) = find_undefined_names(problem)
         assert (lonely.slips, lonely.names) == ((((name, near),), ()) if near else ((), (name,)))
 
 
@@ -138,8 +138,8 @@ def test_faults_of_the_load_are_findings() -> None:
 
 
 def test_a_finding_reads_as_a_line() -> None:
-    assert str(Finding("fault", "same", "node 3", "formula", "is wrong")) == "node 3, formula: is wrong"
-    assert str(Finding("fault", "file", "", "", "is wrong")) == "is wrong"
+    assert str(LintFinding("fault", "same", "node 3", "formula", "is wrong")) == "node 3, formula: is wrong"
+    assert str(LintFinding("fault", "file", "", "", "is wrong")) == "is wrong"
 
 
 def test_findings_say_what_is_wrong_and_what_to_do() -> None:
@@ -168,15 +168,15 @@ def test_every_formula_before_a_number_is_asked() -> None:
             "givens": {"g": "9.81 m/s^2", "t": "2.00 s", "s": "20.0 m"},
         }
     )
-    found = derived_numbers(problem.nodes[2], problem, asking_of(problem))
+    found = derive_numbers(problem.nodes[2], problem, derive_expected_numbers(problem))
     assert [each.origin for each in found] == [2, 1]
     assert [round(float(each.value or 0), 3) for each in found] == [20.0, 19.62]
 
 
 def test_units_that_do_not_fit_are_said_in_words() -> None:
     problem = load_problem({**nodes("v = g t", "v = 19.6\\unit{kg}"), "givens": {"g": "9.81 m/s^2", "t": "2.00 s"}})
-    (found,) = derived_numbers(problem.nodes[1], problem, asking_of(problem))
-    assert found == Derived(1, None, "v is in kg, g*t in m s^-1")
+    (found,) = derive_numbers(problem.nodes[1], problem, derive_expected_numbers(problem))
+    assert found == DerivedNumber(1, None, "v is in kg, g*t in m s^-1")
 
 
 def test_numbers_of_another_branch_are_not_put_in() -> None:
@@ -185,7 +185,7 @@ def test_numbers_of_another_branch_are_not_put_in() -> None:
     problem["grading_standard"][0]["is_final_answer"] = True
     problem["grading_standard"][1]["dependency"] = []
     loaded = load_problem(problem)
-    assert derived_numbers(loaded.nodes[2], loaded, asking_of(loaded)) == ()
+    assert derive_numbers(loaded.nodes[2], loaded, derive_expected_numbers(loaded)) == ()
 
 
 def test_every_code_stands_in_the_readme_of_the_problem_files() -> None:

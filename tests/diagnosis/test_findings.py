@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import prism
 from prism.cli import app
 from prism.diagnosis.repairs import KINDS
-from prism.diagnosis.wording import DIFFERENCES, FULL, HINTS
+from prism.diagnosis.wording import DIFFERENCES, FULL_TEMPLATES, HINT_TEMPLATES
 from prism.resources import resource
 
 run = CliRunner()
@@ -76,7 +76,7 @@ def test_a_hint_does_not_say_what_is_right() -> None:
 
 
 def test_every_kind_has_its_words_and_a_label() -> None:
-    assert DIFFERENCES.keys() == HINTS.keys() == FULL.keys()
+    assert DIFFERENCES.keys() == HINT_TEMPLATES.keys() == FULL_TEMPLATES.keys()
     assert {kind for kind in KINDS if kind != "constant"} <= DIFFERENCES.keys()
     assert set(DIFFERENCES.values()) == {"DCE", "VRE", "UDE", "undetermined"}
 

@@ -10,7 +10,7 @@ import prism
 from prism.algebra.expr import Expr, Formula, number, symbol
 from prism.engine.kernels import source
 from prism.engine.lowering import build_tape
-from prism.engine.zero_set import ORDINARY, Points, Sampling, draws, zero_points
+from prism.engine.zero_set import ORDINARY, Sampling, ZeroSet, draws, sample_zero_set
 from tests import reference
 from tests.support import strategies
 
@@ -18,11 +18,11 @@ UNARY = strategies.UNARY
 DIGEST = "points"
 
 
-def points_of(residual: Expr, *, want: int = 16, samplings: tuple[tuple[str, Sampling], ...] = ()) -> Points:
-    return zero_points(build_tape(residual), samplings, frozenset(), DIGEST, want, source)
+def points_of(residual: Expr, *, want: int = 16, samplings: tuple[tuple[str, Sampling], ...] = ()) -> ZeroSet:
+    return sample_zero_set(build_tape(residual), samplings, frozenset(), DIGEST, want, source)
 
 
-def places(points: Points) -> list[dict[str, float]]:
+def places(points: ZeroSet) -> list[dict[str, float]]:
     """Every point, by name."""
     found = []
     for i, (target, root) in enumerate(points.solved):
@@ -93,7 +93,7 @@ def test_a_factor_that_divides_out_is_dead_and_a_tiny_term_is_live() -> None:
     """Solved for, the tiny term shows: no coefficient is too small for its own symbol."""
     energy = points_of(Expr("sub", prism.parse(r"m g h = \frac12 m v^2").members))
     assert energy.live == {"g", "h", "v"}
-    assert not energy.faint
+    assert not energy.below_rounding
     tiny = points_of(Expr("sub", prism.parse(r"x = a + 10^{-18} b").members))
     assert tiny.live == {"a", "b", "x"}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import tomllib
 from fractions import Fraction
@@ -16,7 +17,7 @@ from prism.engine import kernels
 from prism.engine.zero_set import ORDINARY, Sampling, draws
 from prism.equivalence.dispatch import compare
 from prism.equivalence.matching import equivalent
-from prism.equivalence.verdict import REASONS, Verdict
+from prism.equivalence.verdict import REASONS, STAGES, Stage, Status, Verdict
 from prism.equivalence.zero_sets import compare_with_itself
 from prism.physics.context import Context, parse
 from tests import reference
@@ -34,7 +35,7 @@ def renamed(f: Formula, names: dict[str, str]) -> Formula:
 
 def test_a_reason_that_is_not_listed_is_refused() -> None:
     with pytest.raises(ValueError, match="is not a reason"):
-        Verdict("different", "because")
+        Verdict(Status.DIFFERENT, "because")
 
 
 def test_reasons_say_something() -> None:
@@ -183,3 +184,11 @@ def test_interpreted_and_compiled_give_the_same_verdicts_on_generated_formulas(a
 def test_a_formula_against_itself_is_tested_by_points(latex: str, status: str, reason: str) -> None:
     verdict = compare_with_itself(parse(latex))
     assert (verdict.status, verdict.reason) == (status, reason)
+
+
+def test_status_and_stage_are_saved_as_plain_text_and_number() -> None:
+    row = equivalent("s = g t^2/2", "s = 2.5 g t^2/5").to_dict()
+    assert json.loads(json.dumps(row)) == row
+    assert (type(row["status"]), type(row["stage"])) == (str, int)
+    assert repr(Status.EQUIVALENT) == "'equivalent'"
+    assert len(STAGES) == len(Stage)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from prism.algebra.expr import Expr
-from prism.grading.chain_links import REASONS, Link, link
+from prism.grading.chain_links import REASONS, Link, check_link
 from prism.physics.context import Context, parse
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,7 +35,7 @@ def member(latex: str) -> Expr:
 def test_nothing_raises_and_a_member_is_never_refuted_by_itself(left: str) -> None:
     for right in MEMBERS:
         for context in (Context(), KNOWN):
-            found = link(member(left), member(right), context)
+            found = check_link(member(left), member(right), context)
             assert found.status in ("confirmed", "refuted", "undecided")
             assert found.reason in REASONS
             if left == right:
@@ -44,7 +44,7 @@ def test_nothing_raises_and_a_member_is_never_refuted_by_itself(left: str) -> No
 
 def test_the_two_sides_of_a_link_are_alike() -> None:
     for left, right in product(MEMBERS, MEMBERS):
-        one, other = (link(member(a), member(b), Context()) for a, b in ((left, right), (right, left)))
+        one, other = (check_link(member(a), member(b), Context()) for a, b in ((left, right), (right, left)))
         assert one.status == other.status, (left, right)
 
 
@@ -57,15 +57,15 @@ def test_a_factor_is_found_whatever_it_multiplies() -> None:
     for latex in ("m v^2", r"\frac{q}{4\pi\epsilon_0 r}", r"A e^{-kx}\sin\theta", r"\vec F", r"\sqrt{2gh}", "a + b"):
         for factor in ("2", r"\frac12", r"\pi", "-1", "1.1"):
             written = parse(rf"{factor} \left({latex}\right)").members[0]
-            assert link(written, member(latex), Context()).status == "refuted", (factor, latex)
+            assert check_link(written, member(latex), Context()).status == "refuted", (factor, latex)
 
 
 CODE = """
 from itertools import product
 from prism.physics.context import Context
-from prism.grading.chain_links import link
+from prism.grading.chain_links import check_link
 from tests.grading.test_chain_links import MEMBERS, member
-print([link(member(a), member(b), Context()) for a, b in product(MEMBERS[::3], MEMBERS[::3])])
+print([check_link(member(a), member(b), Context()) for a, b in product(MEMBERS[::3], MEMBERS[::3])])
 """
 
 

@@ -187,7 +187,7 @@ def test_a_failure_among_the_claims_is_an_incident_and_pays_nobody(monkeypatch: 
     def fail(*_args: object, **_named: object) -> None:
         raise ZeroDivisionError("made for this test")
 
-    monkeypatch.setattr("prism.grading.pipeline.refusals", fail)
+    monkeypatch.setattr("prism.grading.selection.withheld_reasons", fail)
     grade = prism.grade("dags/free_fall.toml", "$v = gt$ and $s = gt^2/2$")
     assert (grade.score, [item.code for item in grade.incidents]) == (0.0, ["internal"])
     assert {item.status for item in grade.formulas} == {"withheld"}

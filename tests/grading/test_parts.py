@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prism.grading import part_labels, part_marks, parts
-from prism.grading.part_labels import MAX_LABELS, labels_of
+from prism.grading.part_labels import MAX_LABELS, label_patterns
 from prism.grading.part_marks import MAX_MARKS
-from prism.grading.parts import Part, letters_at, parts_of
+from prism.grading.parts import Part, divide_into_parts, letters_at
 from prism.latex import extract
 
 PIECES = (
@@ -28,7 +28,7 @@ LETTERS = (("a", "b"), ("a", "b", "c"), ("1", "2"), ("i", "ii"), ("A", "b", "a")
 
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join), st.sampled_from(LETTERS))
 def test_the_stretches_are_the_text(text: str, letters: tuple[str, ...]) -> None:
-    found = parts_of(text, letters)
+    found = divide_into_parts(text, letters)
     spans = sorted({(part.start, part.end) for part in found})
     if not found:
         return
@@ -45,7 +45,7 @@ def test_the_stretches_are_the_text(text: str, letters: tuple[str, ...]) -> None
 
 @given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join), st.integers(0, 200))
 def test_letters_at_a_position_are_those_of_its_stretches(text: str, position: int) -> None:
-    found = parts_of(text, ("a", "b", "c"))
+    found = divide_into_parts(text, ("a", "b", "c"))
     expected = tuple(part.letter for part in found if part.start <= position < part.end and part.letter)
     assert letters_at(found, position) == expected
 
@@ -53,7 +53,7 @@ def test_letters_at_a_position_are_those_of_its_stretches(text: str, position: i
 def test_a_formula_belongs_to_where_it_begins() -> None:
     text = "Let $g = 10$.\n(a) $v = 14$\n(b) $t = 1$\nAnswers: (a) $v = 15$, (b) $t = 2$"
     found = extract(text)
-    marked = parts_of(found.text, ("a", "b"))
+    marked = divide_into_parts(found.text, ("a", "b"))
     assert [(item.latex, letters_at(marked, item.span[0])) for item in found] == [
         ("g = 10", ()),
         ("v = 14", ("a",)),
@@ -75,7 +75,7 @@ def test_a_formula_belongs_to_where_it_begins() -> None:
 ])  # fmt: skip
 def test_rows_of_a_display_are_found_where_their_formulas_are(frame: str, rows: str) -> None:
     text = "All in all: " + frame % rows
-    marked = parts_of(text, ("a", "b"))
+    marked = divide_into_parts(text, ("a", "b"))
     assert [(item.latex[-1], letters_at(marked, item.span[0])) for item in extract(text)] == [
         ("1", ("a",)),
         ("2", ("b",)),
@@ -83,16 +83,16 @@ def test_rows_of_a_display_are_found_where_their_formulas_are(frame: str, rows: 
 
 
 def test_letters_of_a_stretch_that_answers_two_parts() -> None:
-    found = parts_of("### Parts (a) and (b)\n$v = 1$\n### Part (c)\n$x = 2$", ("a", "b", "c"))
+    found = divide_into_parts("### Parts (a) and (b)\n$v = 1$\n### Part (c)\n$x = 2$", ("a", "b", "c"))
     assert found == (Part("a", 0, 30), Part("b", 0, 30), Part("c", 30, 50))
     assert letters_at(found, 25) == ("a", "b")
     assert letters_at(found, 50) == ()
 
 
 def test_a_flood_of_marks_marks_nothing() -> None:
-    assert parts_of("(a)\n(b)\n" * (MAX_MARKS // 2), ("a", "b"))
-    assert parts_of("(a)\n(b)\n" * MAX_MARKS, ("a", "b")) == ()
-    assert parts_of("(a)\n(b)\n" + "by (a) " * MAX_LABELS, ("a", "b")) == ()
+    assert divide_into_parts("(a)\n(b)\n" * (MAX_MARKS // 2), ("a", "b"))
+    assert divide_into_parts("(a)\n(b)\n" * MAX_MARKS, ("a", "b")) == ()
+    assert divide_into_parts("(a)\n(b)\n" + "by (a) " * MAX_LABELS, ("a", "b")) == ()
 
 
 # Linear in any text -----------------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ def calls(text: str, letters: tuple[str, ...]) -> int:
     before = sys.getprofile()
     sys.setprofile(counted)
     try:
-        parts_of(text, letters)
+        divide_into_parts(text, letters)
     finally:
         sys.setprofile(before)
     return count
@@ -129,7 +129,7 @@ def calls(text: str, letters: tuple[str, ...]) -> int:
 )
 @pytest.mark.parametrize("unit", UNITS)
 def test_twice_the_text_takes_at_most_twice_the_calls(unit: str, frame: str) -> None:
-    parts_of("", ("a", "b"))
+    divide_into_parts("", ("a", "b"))
     one, two = (calls(frame % (unit * n), ("a", "b")) for n in (N, 2 * N))
     assert two <= 2.2 * one + 500, (one, two)
 
@@ -152,7 +152,7 @@ def repeats(tree: Any) -> list[int]:
 def test_no_pattern_repeats_without_bound() -> None:
     """Each search begins once at each place, so that with bounded repetitions it is linear."""
     patterns = [(name, value) for room in (part_labels, part_marks, parts) for name, value in vars(room).items()]
-    patterns += [("labels", labels_of(("a", "b")).named), ("labels", labels_of(("a", "b")).unnamed)]
+    patterns += [("labels", label_patterns(("a", "b")).named), ("labels", label_patterns(("a", "b")).unnamed)]
     patterns += [(form, value) for form, value in part_labels._BEFORE.items()]
     compiled = [(name, value) for name, value in patterns if isinstance(value, re.Pattern)]
     assert len(compiled) > 20
@@ -164,4 +164,4 @@ def test_no_pattern_repeats_without_bound() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("unit", UNITS)
 def test_a_long_text_of_anything_is_cut(unit: str) -> None:
-    parts_of(unit * (200_000 // len(unit)), ("a", "b", "c"))
+    divide_into_parts(unit * (200_000 // len(unit)), ("a", "b", "c"))

@@ -6,32 +6,39 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prism.algebra.expr import formula, symbol
+from prism.equivalence.statements import Statement
 from prism.grading.selection import (
     LATEST,
     LATEST_OF_CLASS,
     LATEST_ON_SUBJECT,
     OUT_OF_SCOPE,
     WITHHELD_REASONS,
-    Said,
-    entering,
-    in_scope,
-    refusals,
+    WithheldReason,
+    nearest_assertions,
+    withheld_reasons,
+    without_guesses,
 )
+from prism.grading.stances import Assertion, Stance
 from prism.problem.dag import Node, ancestor_closure, reference_dag
 
-
-def said(place: int, what: str, text: str = "", **more: bool) -> Said:
-    """`same`, `other` or `apart`, solved for the quantity unless told otherwise."""
-    return Said(
-        place=(place, 0), is_same=what == "same", is_apart=what == "apart", text=text or f"{what} {place}",
-        **{"is_solved": True, **more},
-    )  # fmt: skip
+STANCES = {"same": Stance.SUPPORTS, "other": Stance.CONTRADICTS, "apart": Stance.NEUTRAL}
 
 
-def stands(*told: Said, final: bool, number: bool = False) -> bool:
-    found = refusals(told, is_final=final, is_number=number)
-    assert set(found.values()) <= {*WITHHELD_REASONS, ""}
-    return "" in found.values()
+def said(place: int, what: str, text: str = "", **more: bool) -> Assertion:
+    """An assertion with a key of STANCES, solved for the quantity unless `more` sets it."""
+    statement = Statement(formula((symbol(text or f"{what} {place}"),), ()))
+    return Assertion(statement, STANCES[what], place=(place, 0), **{"is_solved": True, **more})
+
+
+def stands(*assertions: Assertion, final: bool, number: bool = False) -> bool:
+    reasons = withheld_reasons(assertions, is_final=final, is_number=number)
+    assert set(reasons.values()) <= {*WITHHELD_REASONS, None}
+    return None in reasons.values()
+
+
+def test_every_reason_has_a_sentence() -> None:
+    assert set(WithheldReason) == WITHHELD_REASONS.keys()
 
 
 @pytest.mark.parametrize(
@@ -57,8 +64,8 @@ def test_what_is_solved_decides_before_what_is_not() -> None:
 
 
 def test_an_approximation_does_not_take_back_what_is_exact() -> None:
-    assert stands(said(0, "same"), said(1, "other", is_rough=True), final=True)
-    assert not stands(said(0, "same", is_rough=True), said(1, "other", is_rough=True), final=True)
+    assert stands(said(0, "same"), said(1, "other", is_approximate=True), final=True)
+    assert not stands(said(0, "same", is_approximate=True), said(1, "other", is_approximate=True), final=True)
 
 
 def test_numbers_and_formulas_do_not_contradict_each_other() -> None:
@@ -82,7 +89,7 @@ def test_laws_in_the_same_symbols_have_a_wider_window(n_later: int, expected: bo
 
 
 def test_what_is_broken_neither_stands_nor_contradicts() -> None:
-    assert refusals([said(0, "same", is_broken=True)], is_final=True, is_number=False) == {0: "broken_chain"}
+    assert withheld_reasons([said(0, "same", is_broken=True)], is_final=True, is_number=False) == {0: "broken_chain"}
     assert stands(said(0, "same"), said(1, "other", is_broken=True), final=True)
 
 
@@ -109,7 +116,7 @@ def test_a_guess_enters_only_by_what_it_follows_from(
     dag = reference_dag(
         Node(k, prerequisites=tuple(sorted(a for a, b in edges if b == k)), is_final=k == n) for k in range(1, n + 1)
     )
-    kept = entering(dag, matched, guessable)
+    kept = without_guesses(dag, matched, guessable)
     assert matched - guessable <= kept <= matched
     for node in dag.nodes:
         if node.index in kept & guessable and node.prerequisites:
@@ -119,14 +126,14 @@ def test_a_guess_enters_only_by_what_it_follows_from(
 def test_what_may_be_meant_for_another_node_takes_nothing_back() -> None:
     told = [said(0, "same"), said(1, "other"), said(2, "other")]
     assert [
-        "" in refusals(told, is_final=True, is_number=False, n_meant=n).values() for n in range(3)
+        None in withheld_reasons(told, is_final=True, is_number=False, n_rivals=n).values() for n in range(3)
     ] == [False, False, True]  # fmt: skip
 
 
 def test_the_nearest_part_that_speaks_of_it_decides() -> None:
     own, common, far = said(3, "other"), said(0, "same"), said(5, "same")
-    assert in_scope([(0, own), (1, common), (OUT_OF_SCOPE, far)]) == [own]
-    assert in_scope([(1, common), (OUT_OF_SCOPE, far)]) == [common]
+    assert nearest_assertions([(0, own), (1, common), (OUT_OF_SCOPE, far)]) == [own]
+    assert nearest_assertions([(1, common), (OUT_OF_SCOPE, far)]) == [common]
     aside = said(4, "apart")
-    assert in_scope([(0, aside), (1, common)]) == [common]
-    assert in_scope([(0, said(1, "other", is_number=True)), (1, common)])[1:] == [common]
+    assert nearest_assertions([(0, aside), (1, common)]) == [common]
+    assert nearest_assertions([(0, said(1, "other", is_number=True)), (1, common)])[1:] == [common]

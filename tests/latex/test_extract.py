@@ -160,7 +160,7 @@ def test_prose_around_changes_nothing(solution: tuple[str, list[str]]) -> None:
 
 
 @given(solutions())
-def test_a_thinking_block_keeps_the_formulas_and_tells_them(solution: tuple[str, list[str]]) -> None:
+def test_a_thinking_block_keeps_the_formulas_and_marks_them(solution: tuple[str, list[str]]) -> None:
     found = extract(f"<think>\n{solution[0]}</think>\n{solution[0]}")
     inside = [item.latex for item in found if item.kind == "thinking"]
     assert inside == solution[1]

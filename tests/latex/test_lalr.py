@@ -1,4 +1,4 @@
-"""The automaton against lark, which is the reference; and its cache, which may cost time and nothing else."""
+"""The LALR parser against lark, which is the reference; and its cache, which may cost time and nothing else."""
 
 from __future__ import annotations
 
@@ -22,9 +22,15 @@ from lark.exceptions import UnexpectedToken
 from lark.lexer import Lexer
 
 from prism.errors import LatexSyntaxError
-from prism.latex.parsing import lalr as automaton
-from prism.latex.parsing import parser
-from prism.latex.parsing.lalr import Unexpected, cache_folder, machine, made, reduced, tables
+from prism.latex.parsing import lalr, parser
+from prism.latex.parsing.lalr import (
+    UnexpectedTokenError,
+    bind_builder,
+    build_tables,
+    cache_folder,
+    load_tables,
+    run_parser,
+)
 from prism.latex.parsing.tokens import Token
 from prism.resources import resource
 
@@ -56,12 +62,12 @@ def placed(token: Token) -> Placed:
     return Placed(**{field.name: getattr(token, field.name) for field in fields(Token)})
 
 
-def outcome(engine: Lark | automaton.Machine, tokens: list[Placed]) -> Any:
+def outcome(engine: Lark | lalr.LalrParser, tokens: list[Placed]) -> Any:
     """The value, or the place of the fault with what is accepted there."""
-    if isinstance(engine, automaton.Machine):
+    if isinstance(engine, lalr.LalrParser):
         try:
-            return reduced(engine, tokens)
-        except Unexpected as fault:
+            return run_parser(engine, tokens)
+        except UnexpectedTokenError as fault:
             return "fault", len(tokens) if fault.token is None else index(tokens, fault.token), fault.accepted
     any_tokens: Any = tokens
     try:
@@ -84,12 +90,12 @@ def formulas() -> list[list[Placed]]:
     read: Any = parser.parse
     found: list[list[Placed]] = []
 
-    def record(by: automaton.Machine, tokens: list[Token]) -> Any:
+    def record(by: lalr.LalrParser, tokens: list[Token]) -> Any:
         found.append([placed(token) for token in tokens])
-        return reduced(by, tokens)
+        return run_parser(by, tokens)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parser, "reduced", record)
+        patch.setattr(parser, "run_parser", record)
         for path in sorted((*CASES.glob("parse/*.toml"), *CASES.glob("equivalence/*.toml"))):
             for row in tomllib.loads(path.read_text(encoding="utf-8"))["case"]:
                 for latex in (row.get("latex"), row.get("a"), row.get("b")):
@@ -102,28 +108,28 @@ def formulas() -> list[list[Placed]]:
 
 
 @pytest.fixture(scope="module")
-def engines() -> tuple[automaton.Machine, Lark]:
-    builder = parser._Builder()
-    return machine(tables(GRAMMAR), builder), reference(GRAMMAR, builder)
+def engines() -> tuple[lalr.LalrParser, Lark]:
+    builder = parser._ExpressionBuilder()
+    return bind_builder(load_tables(GRAMMAR), builder), reference(GRAMMAR, builder)
 
 
-def test_the_formulas_of_the_cases(formulas: list[list[Placed]], engines: tuple[automaton.Machine, Lark]) -> None:
+def test_the_formulas_of_the_cases(formulas: list[list[Placed]], engines: tuple[lalr.LalrParser, Lark]) -> None:
     ours, lark = engines
     for tokens in formulas:
         assert outcome(ours, tokens) == outcome(lark, tokens)
 
 
-def test_broken_formulas(formulas: list[list[Placed]], engines: tuple[automaton.Machine, Lark]) -> None:
+def test_broken_formulas(formulas: list[list[Placed]], engines: tuple[lalr.LalrParser, Lark]) -> None:
     """Tokens left out, put in and exchanged: the same value, or the same fault."""
     ours, lark = engines
-    chance = random.Random(20261121)
+    rng = random.Random(20261121)
     pool = [token for tokens in formulas for token in tokens]
     faults = 0
     for _ in range(1500):
-        tokens = [placed(token) for token in chance.choice(formulas)]
-        for _ in range(chance.randint(1, 3)):
-            at = chance.randrange(len(tokens) + 1)
-            tokens[at : at + chance.randint(0, 2)] = [placed(chance.choice(pool)) for _ in range(chance.randint(0, 2))]
+        tokens = [placed(token) for token in rng.choice(formulas)]
+        for _ in range(rng.randint(1, 3)):
+            at = rng.randrange(len(tokens) + 1)
+            tokens[at : at + rng.randint(0, 2)] = [placed(rng.choice(pool)) for _ in range(rng.randint(0, 2))]
         expected = outcome(lark, tokens)
         assert outcome(ours, tokens) == expected, [token.type for token in tokens]
         faults += expected[0] == "fault"
@@ -131,9 +137,9 @@ def test_broken_formulas(formulas: list[list[Placed]], engines: tuple[automaton.
 
 
 def test_a_token_of_no_grammar() -> None:
-    by = machine(tables(GRAMMAR), parser._Builder())
-    with pytest.raises(Unexpected) as caught:
-        reduced(by, [Token("NOWHERE", "", 0)])
+    by = bind_builder(load_tables(GRAMMAR), parser._ExpressionBuilder())
+    with pytest.raises(UnexpectedTokenError) as caught:
+        run_parser(by, [Token("NOWHERE", "", 0)])
     assert caught.value.token is not None
     assert "NUM" in caught.value.accepted
 
@@ -165,8 +171,8 @@ class Nested:
 
 
 @pytest.fixture(scope="module")
-def toys() -> tuple[automaton.Machine, Lark]:
-    return machine(made(TOY), Nested()), reference(TOY, Nested())
+def toys() -> tuple[lalr.LalrParser, Lark]:
+    return bind_builder(build_tables(TOY), Nested()), reference(TOY, Nested())
 
 
 @pytest.mark.parametrize(
@@ -177,7 +183,7 @@ def toys() -> tuple[automaton.Machine, Lark]:
         "LEFT WORD RIGHT LEFT OPEN WORD CLOSE RIGHT STOP",
     ],
 )  # fmt: skip
-def test_toy_texts(toys: tuple[automaton.Machine, Lark], words: str) -> None:
+def test_toy_texts(toys: tuple[lalr.LalrParser, Lark], words: str) -> None:
     tokens = [Placed(kind, "", place) for place, kind in enumerate(words.split())]
     ours, lark = (outcome(engine, tokens) for engine in toys)
     assert ours == lark
@@ -185,7 +191,7 @@ def test_toy_texts(toys: tuple[automaton.Machine, Lark], words: str) -> None:
 
 
 @given(st.lists(st.sampled_from(KINDS), min_size=1, max_size=14))
-def test_toy_texts_at_random(toys: tuple[automaton.Machine, Lark], kinds: list[str]) -> None:
+def test_toy_texts_at_random(toys: tuple[lalr.LalrParser, Lark], kinds: list[str]) -> None:
     tokens = [Placed(kind, "", place) for place, kind in enumerate(kinds)]
     ours, lark = (outcome(engine, tokens) for engine in toys)
     assert ours == lark
@@ -193,7 +199,7 @@ def test_toy_texts_at_random(toys: tuple[automaton.Machine, Lark], kinds: list[s
 
 def test_a_builder_without_a_rule() -> None:
     with pytest.raises(AttributeError):
-        machine(made(TOY), object())
+        bind_builder(build_tables(TOY), object())
 
 
 # The cache ----------------------------------------------------------------------------------------------------
@@ -206,16 +212,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_kept_tables_are_the_made_ones(folder: Path) -> None:
-    first = tables(GRAMMAR)
+    first = load_tables(GRAMMAR)
     (path,) = folder.iterdir()
-    assert path.stat().st_size < automaton.MAX_FILE // 20
-    assert tables(GRAMMAR) == first == made(GRAMMAR)
+    assert path.stat().st_size < lalr.MAX_FILE // 20
+    assert load_tables(GRAMMAR) == first == build_tables(GRAMMAR)
     assert list(folder.iterdir()) == [path]
 
 
 def test_each_grammar_has_its_file(folder: Path) -> None:
-    tables(TOY)
-    tables(TOY + "\n// another text")
+    load_tables(TOY)
+    load_tables(TOY + "\n// another text")
     assert len(list(folder.iterdir())) == 2
 
 
@@ -225,16 +231,16 @@ def with_digest(text: bytes) -> bytes:
 
 @pytest.mark.parametrize("damage", ["torn", "altered", "huge"])
 def test_a_damaged_file_is_made_again(folder: Path, damage: str) -> None:
-    wanted = tables(TOY)
+    wanted = load_tables(TOY)
     (path,) = folder.iterdir()
     whole = path.read_bytes()
     damaged = {
         "torn": whole[: len(whole) // 2],
         "altered": whole.replace(b'"end":', b'"end":1', 1),
-        "huge": whole + b" " * automaton.MAX_FILE,
+        "huge": whole + b" " * lalr.MAX_FILE,
     }
     path.write_bytes(damaged[damage])
-    assert tables(TOY) == wanted
+    assert load_tables(TOY) == wanted
     assert path.read_bytes() == whole
 
 
@@ -247,25 +253,25 @@ def test_a_damaged_file_is_made_again(folder: Path, damage: str) -> None:
     ids=["empty", "binary", "no JSON", "list", "deep", "other shape"],
 )  # fmt: skip
 def test_a_foreign_file_is_replaced(folder: Path, foreign: bytes) -> None:
-    wanted = tables(TOY)
+    wanted = load_tables(TOY)
     (path,) = folder.iterdir()
     path.write_bytes(foreign)
-    assert tables(TOY) == wanted
+    assert load_tables(TOY) == wanted
     assert path.stat().st_size > 1000
 
 
 def test_a_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     monkeypatch.setenv("PRISM_CACHE_DIR", str(tmp_path / "file" / "below"))
-    assert tables(TOY) == made(TOY)
+    assert load_tables(TOY) == build_tables(TOY)
 
 
 def test_a_folder_in_place_of_the_file(folder: Path) -> None:
-    tables(TOY)
+    load_tables(TOY)
     (path,) = folder.iterdir()
     path.unlink()
     path.mkdir()
-    assert tables(TOY) == made(TOY)
+    assert load_tables(TOY) == build_tables(TOY)
     assert list(folder.iterdir()) == [path]  # and nothing half written beside it
 
 
@@ -297,15 +303,15 @@ def test_no_place_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(Path, "home", homeless)
     assert cache_folder() is None
-    assert tables(TOY) == made(TOY)
+    assert load_tables(TOY) == build_tables(TOY)
     monkeypatch.setattr(sys, "platform", "win32")
     assert cache_folder() is None
 
 
 def test_without_metadata_of_lark_nothing_is_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The version is a part of the key: without it a file could be stale."""
-    monkeypatch.setattr(automaton, "find_spec", dict[str, None]().get)
-    assert tables(TOY) == made(TOY)
+    monkeypatch.setattr(lalr, "find_spec", dict[str, None]().get)
+    assert load_tables(TOY) == build_tables(TOY)
     assert not folder.exists()
 
 

@@ -1,16 +1,16 @@
-"""The token stream: what is settled before the grammar sees it."""
+"""Flat tokens, spelling of names, and the disambiguated tokens that the grammar gets."""
 
 from __future__ import annotations
 
 import pytest
 
-from prism.latex.parsing.disambiguate import settled
-from prism.latex.parsing.names import spell
+from prism.latex.parsing.disambiguate import disambiguate_formula
+from prism.latex.parsing.names import spell_name
 from prism.latex.parsing.tokens import MAX_LENGTH, MAX_TOKENS, Fault, tokenize
 
 
 def shapes(latex: str) -> str:
-    return " ".join(token.type for token in settled(latex).tokens)
+    return " ".join(token.type for token in disambiguate_formula(latex).tokens)
 
 
 @pytest.mark.parametrize(
@@ -46,10 +46,10 @@ def test_gaps_are_remembered() -> None:
     [(r"\mathrm{v}, m", "v,m"), (r"\alpha x", r"\alpha x"), (r"e x t", "ext"), (r"\pi^2", r"\pi^2"), (r"i_1", "i_1")],
 )
 def test_one_spelling_inside_a_name(latex: str, name: str) -> None:
-    assert spell(tokenize(latex)[:-1]) == name
+    assert spell_name(tokenize(latex)[:-1]) == name
 
 
 @pytest.mark.parametrize("latex", ["x" * (MAX_LENGTH + 1), "a+" * (MAX_TOKENS // 2) + "a"])
 def test_limits_of_size(latex: str) -> None:
     with pytest.raises(Fault, match="at most"):
-        settled(latex)
+        disambiguate_formula(latex)

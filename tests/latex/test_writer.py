@@ -229,7 +229,7 @@ def node(op: str, *args: Expr, name: str = "") -> Expr:
     return Expr(op, args, name)
 
 
-named = st.sampled_from(NAMES).map(symbol)
+read_symbol_scripts = st.sampled_from(NAMES).map(symbol)
 vectors = st.sampled_from((r"\vec{r}", r"\vec{F}_1", r"\vec{v}")).map(symbol)
 variables = st.sampled_from(POINTS).map(symbol)
 whole_numbers = st.integers(1, 30).map(number)
@@ -244,15 +244,15 @@ unit_powers = st.one_of(
     units.map(lambda unit: node("div", unit, node("pow", Expr("unit", name="s"), number(2)))),
 )
 leaf = st.one_of(
-    named,
-    named,
-    named,
+    read_symbol_scripts,
+    read_symbol_scripts,
+    read_symbol_scripts,
     numbers,
     st.sampled_from((Expr("const", name="pi"), Expr("infinity"), Expr("dots"), symbol("d"))),
 )
 
 
-def made(ops: str, *parts: st.SearchStrategy[Expr], names: tuple[str, ...] = ("",)) -> st.SearchStrategy[Expr]:
+def build_tables(ops: str, *parts: st.SearchStrategy[Expr], names: tuple[str, ...] = ("",)) -> st.SearchStrategy[Expr]:
     """A node of one of these operators, with these operands."""
     op, name = st.sampled_from(ops.split()), st.sampled_from(names)
     return st.builds(lambda op, name, *args: Expr(op, args, name), op, name, *parts)
@@ -261,7 +261,7 @@ def made(ops: str, *parts: st.SearchStrategy[Expr], names: tuple[str, ...] = (""
 def physics(inner: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
     """What physics builds of smaller expressions; each construct in the shape that the reader gives it."""
     some = st.lists(inner, min_size=2, max_size=4).map(tuple)
-    body = st.one_of(named, inner)
+    body = st.one_of(read_symbol_scripts, inner)
     zero, one, last = (st.just(leaf) for leaf in (number(0), number(1), symbol("N")))
     return st.one_of(
         some.map(lambda args: Expr("mul", args)),
@@ -269,22 +269,22 @@ def physics(inner: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
         some.map(lambda args: Expr("add", args)),
         some.map(lambda args: Expr("add", (*args[:-1], node("neg", args[-1])))),
         st.builds(lambda n, us: Expr("mul", (n, *us)), numbers, st.lists(unit_powers, min_size=1, max_size=3)),
-        made("sub div", inner, inner),
-        made("pow", inner, st.one_of(whole_numbers, inner)),
-        made("neg sqrt abs factorial sin tan acos atanh exp ln log10 floor", inner),
-        made("pm", inner, inner, names=("±", "∓")),
-        made("differential", body),
-        made("derivative partial", body, variables, names=("1", "2", "n")),
-        made("derivative", st.sampled_from(("x", "v_0")).map(symbol), st.just(symbol("?")), names=("2",)),
-        made("integral", inner, variables),
-        made("integral", inner, variables, numbers, named),
-        made("contour", vectors, vectors, names=("dot", "cross")),
-        made("sum product", inner, st.just(symbol("i")), one, last),
-        made("limit", inner, variables, zero),
-        made("nabla", inner, names=("grad", "div", "curl", "laplace")),
-        made("at", inner, variables, zero, names=("point",)),
-        made("dot cross", vectors, vectors),
-        made("apply", inner, inner, names=("max",)),
+        build_tables("sub div", inner, inner),
+        build_tables("pow", inner, st.one_of(whole_numbers, inner)),
+        build_tables("neg sqrt abs factorial sin tan acos atanh exp ln log10 floor", inner),
+        build_tables("pm", inner, inner, names=("±", "∓")),
+        build_tables("differential", body),
+        build_tables("derivative partial", body, variables, names=("1", "2", "n")),
+        build_tables("derivative", st.sampled_from(("x", "v_0")).map(symbol), st.just(symbol("?")), names=("2",)),
+        build_tables("integral", inner, variables),
+        build_tables("integral", inner, variables, numbers, read_symbol_scripts),
+        build_tables("contour", vectors, vectors, names=("dot", "cross")),
+        build_tables("sum product", inner, st.just(symbol("i")), one, last),
+        build_tables("limit", inner, variables, zero),
+        build_tables("nabla", inner, names=("grad", "div", "curl", "laplace")),
+        build_tables("at", inner, variables, zero, names=("point",)),
+        build_tables("dot cross", vectors, vectors),
+        build_tables("apply", inner, inner, names=("max",)),
     )
 
 

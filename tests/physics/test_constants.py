@@ -16,15 +16,9 @@ from hypothesis import strategies as st
 
 from prism.algebra.expr import Expr
 from prism.errors import DataFileError
-from prism.physics.units import (
-    BASE_UNITS,
-    Quantity,
-    Reading,
-    constant_table,
-    constants_of,
-    read_constant_table,
-    read_quantity,
-)
+from prism.physics.constants import Reading, constant_table, constants_with_value, read_constant_table
+from prism.physics.quantities import Quantity, read_quantity
+from prism.physics.tables import BASE_UNITS
 from prism.resources import resource
 
 CONSTANTS = resource("constants/constants.toml").read_text(encoding="utf-8")
@@ -325,9 +319,9 @@ def found(text: str, unit: str, figures: int, among: str) -> tuple[str, ...]:
     """What a literal is, its unit written as in `J/(mol K)`; `-` for none."""
     names = frozenset(among.split())
     if unit == "-":
-        return constants_of(Fraction(text), None, figures, among=names)
+        return constants_with_value(Fraction(text), None, figures, among=names)
     base = read_quantity(f"1 {unit}") if unit else Quantity(Fraction(1), dimension(""))
-    return constants_of(Fraction(text) * base.value, base.dimension, figures, among=names, scale=base.value)
+    return constants_with_value(Fraction(text) * base.value, base.dimension, figures, among=names, scale=base.value)
 
 
 @pytest.mark.parametrize(
@@ -389,15 +383,15 @@ def test_one_value_may_be_several_constants() -> None:
 
 def test_four_pi_is_no_rounding() -> None:
     four_pi = read_quantity("4e-7 H/m").value * Fraction("3.14159265358979323846264338327950288419716939937511")
-    assert constants_of(four_pi, None, 1, among=frozenset([r"\mu_0"])) == (r"\mu_0",)
-    assert constants_of(four_pi / 4, None, 1, among=frozenset([r"\mu_0"])) == ()
+    assert constants_with_value(four_pi, None, 1, among=frozenset([r"\mu_0"])) == (r"\mu_0",)
+    assert constants_with_value(four_pi / 4, None, 1, among=frozenset([r"\mu_0"])) == ()
 
 
 def test_the_last_place_is_that_of_the_written_unit() -> None:
     """0.99 u is 1.64e-27 kg: with two figures of a kilogram that would be the 1.66e-27 kg of u itself."""
     nearly = read_quantity("0.99 amu")
     assert found("0.99", "amu", 2, "m_u") == ()
-    assert constants_of(nearly.value, nearly.dimension, 2, among=frozenset(["m_u"])) == ("m_u",)
+    assert constants_with_value(nearly.value, nearly.dimension, 2, among=frozenset(["m_u"])) == ("m_u",)
 
 
 def test_a_constant_rounded_to_any_number_of_figures_is_found() -> None:
@@ -406,10 +400,10 @@ def test_a_constant_rounded_to_any_number_of_figures_is_found() -> None:
             assert reading.value is not None
             for figures in range(2, 13):
                 rounded = Fraction(f"{float(reading.value.value):.{figures - 1}e}")
-                assert name in constants_of(rounded, reading.value.dimension, figures, among=EVERYTHING), name
+                assert name in constants_with_value(rounded, reading.value.dimension, figures, among=EVERYTHING), name
                 off = rounded * (1 + 3 * Fraction(10) ** (1 - figures))
                 if figures > 3 and not reading.earlier:
-                    known = constants_of(off, reading.value.dimension, figures, among=frozenset([name]))
+                    known = constants_with_value(off, reading.value.dimension, figures, among=frozenset([name]))
                     assert not known or off in reading.textbook or len(constant_table().readings(name)) > 1, name
 
 
@@ -419,4 +413,4 @@ def test_a_constant_rounded_to_any_number_of_figures_is_found() -> None:
     st.sampled_from([None, dimension(""), dimension("m s^-1")]),
 )
 def test_no_literal_breaks_the_lookup(value: Fraction, figures: int, powers: tuple[Fraction, ...] | None) -> None:
-    assert isinstance(constants_of(value, powers, figures, among=EVERYTHING), tuple)
+    assert isinstance(constants_with_value(value, powers, figures, among=EVERYTHING), tuple)

@@ -18,18 +18,9 @@ from hypothesis import strategies as st
 
 from prism.algebra.expr import Expr, number, symbol, walk
 from prism.errors import DataFileError, PrismError
-from prism.physics.units import (
-    BASE_UNITS,
-    PREFIXES,
-    Quantity,
-    quantity,
-    read_quantity,
-    read_unit_table,
-    unit,
-    unit_expr,
-    unit_table,
-    with_units_resolved,
-)
+from prism.physics.quantities import Quantity, parse_quantity, read_quantity, resolve_units
+from prism.physics.tables import BASE_UNITS, PREFIXES, read_unit_table, unit_table
+from prism.physics.units import find_unit, unit_as_expr
 from prism.resources import resource
 
 UNITS = resource("constants/units.toml").read_text(encoding="utf-8")
@@ -66,7 +57,7 @@ def times(*args: Expr) -> Expr:
     ],
 )  # fmt: skip
 def test_no_quantity(text: str) -> None:
-    assert quantity(text) is None
+    assert parse_quantity(text) is None
     with pytest.raises(PrismError):
         read_quantity(text)
 
@@ -80,17 +71,17 @@ def test_the_reason_is_in_words() -> None:
 
 @given(st.text(st.sampled_from("0123456789.eE+-^{}()/*\\ mskgKµΩ°'%√²⁻×,~$c10per"), max_size=24))
 def test_no_text_breaks_the_readers(text: str) -> None:
-    unit(text)
-    unit_expr(text)
-    found = quantity(text)
+    find_unit(text)
+    unit_as_expr(text)
+    found = parse_quantity(text)
     assert found is None or isinstance(found.value, Fraction)
 
 
 @given(st.fractions(max_denominator=10**6), st.sampled_from(sorted(PREFIXES)))
 def test_prefixes_scale(value: Fraction, prefix: str) -> None:
-    scaled = unit(f"{prefix}m")
+    scaled = find_unit(f"{prefix}m")
     if scaled is not None and prefix != "T":  # Tm is a tesla metre; the table leaves out what means something else
-        found = quantity(times(number(value), leaf(f"{prefix}m")))
+        found = parse_quantity(times(number(value), leaf(f"{prefix}m")))
         assert found == Quantity(value * Fraction(10) ** PREFIXES[prefix], dimension("m"))
 
 
@@ -113,7 +104,7 @@ def test_prefixes_scale(value: Fraction, prefix: str) -> None:
     ],
 )  # fmt: skip
 def test_names(name: str, expected: str) -> None:
-    found = unit(name)
+    found = find_unit(name)
     assert found is not None
     assert found.name == expected
 
@@ -126,7 +117,7 @@ def test_names(name: str, expected: str) -> None:
     ],
 )  # fmt: skip
 def test_no_unit(name: str) -> None:
-    assert unit(name) is None
+    assert find_unit(name) is None
 
 
 def test_an_exact_name_beats_a_prefix_only_where_listed() -> None:
@@ -156,40 +147,42 @@ def test_an_exact_name_beats_a_prefix_only_where_listed() -> None:
     ],
 )
 def test_unit_expr(name: str, expected: str) -> None:
-    assert str(unit_expr(name)).replace("(", "").replace(")", "") == expected
+    assert str(unit_as_expr(name)).replace("(", "").replace(")", "") == expected
 
 
 def test_unknown_units_stay_and_must_correspond() -> None:
-    assert with_units_resolved(times(number(3), leaf("xyz"))) == times(number(3), symbol(r"\unit{xyz}"))
+    assert resolve_units(times(number(3), leaf("xyz"))) == times(number(3), symbol(r"\unit{xyz}"))
 
 
 def test_no_unit_leaf_survives() -> None:
     mixed = Expr("add", (times(number(3), leaf("km")), Expr("div", (leaf("J/(mol K)"), leaf("degC")))))
-    assert not [node for node in walk(with_units_resolved(mixed)) if node.op == "unit"]
+    assert not [node for node in walk(resolve_units(mixed)) if node.op == "unit"]
 
 
 def test_celsius_is_a_temperature_alone_and_no_guess_within_a_sum() -> None:
     celsius = times(number(20), leaf("degC"))
     kelvin = symbol(r"\unit{K}")
-    assert with_units_resolved(celsius) == times(number(Fraction(5863, 20)), kelvin)
-    assert with_units_resolved(celsius, difference=True) == times(number(20), kelvin)
+    assert resolve_units(celsius) == times(number(Fraction(5863, 20)), kelvin)
+    assert resolve_units(celsius, difference=True) == times(number(20), kelvin)
     gap = Expr("sub", (times(number(90), leaf("degC")), celsius))
-    assert with_units_resolved(gap) == Expr("sub", (times(number(90), kelvin), times(number(20), kelvin)))
+    assert resolve_units(gap) == Expr("sub", (times(number(90), kelvin), times(number(20), kelvin)))
     mixed = Expr("sub", (symbol("T"), celsius))
-    assert with_units_resolved(mixed) == Expr("sub", (symbol("T"), times(number(20), symbol(r"\unit{degC}"))))
+    assert resolve_units(mixed) == Expr("sub", (symbol("T"), times(number(20), symbol(r"\unit{degC}"))))
 
 
 def test_quantity_of_an_expression() -> None:
     ten = number(10)
     charge = times(number(Fraction("1.6")), Expr("pow", (ten, number(-19))), leaf("C"))
-    assert quantity(charge) == Quantity(Fraction("1.6e-19"), dimension("s A"))
-    assert quantity(Expr("neg", (times(number(5), leaf("degC")),))) == Quantity(Fraction("268.15"), dimension("K"))
+    assert parse_quantity(charge) == Quantity(Fraction("1.6e-19"), dimension("s A"))
+    assert parse_quantity(Expr("neg", (times(number(5), leaf("degC")),))) == Quantity(
+        Fraction("268.15"), dimension("K")
+    )
     speed = Expr("div", (times(number(36), leaf("km")), leaf("h")))
-    assert quantity(speed) == Quantity(Fraction(10), dimension("m s^-1"))
+    assert parse_quantity(speed) == Quantity(Fraction(10), dimension("m s^-1"))
     for nothing in (leaf("m"), symbol("x"), times(number(3), symbol("x")), Expr("div", (ten, number(0))), leaf("xyz")):
-        assert quantity(nothing) is None
+        assert parse_quantity(nothing) is None
     tower = Expr("pow", (number(9), Expr("pow", (number(9), number(9)))))
-    assert quantity(tower) is None
+    assert parse_quantity(tower) is None
 
 
 # --- the tables ---------------------------------------------------------------------------------------------
@@ -227,7 +220,7 @@ def test_every_unit_is_worth_what_pint_says(writer: ModuleType) -> None:
             continue
         exact, powers = writer.from_pint(asked, registry)
         for name in [*row.spellings.split(), *row.words.split()]:
-            found = unit(name)
+            found = find_unit(name)
             assert found is not None, name
             worth = found.factor * Fraction(math.pi) ** found.pi
             # the dalton is measured, and each release of pint has its own CODATA
@@ -284,7 +277,8 @@ def test_an_ambiguous_prefix_is_a_fault() -> None:
 
 def test_nothing_heavy_is_loaded() -> None:
     code = (
-        "import sys, prism.physics.units as q; q.quantity('5 km'); sys.exit(bool({'pint', 'lark'} & set(sys.modules)))"
+        "import sys, prism.physics.quantities as q; q.parse_quantity('5 km'); "
+        "sys.exit(bool({'pint', 'lark'} & set(sys.modules)))"
     )
     root = Path(__file__).resolve().parents[2]
     assert subprocess.run([sys.executable, "-c", code], check=False, cwd=root).returncode == 0

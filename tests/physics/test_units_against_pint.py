@@ -17,7 +17,9 @@ import prism
 from prism.algebra.expr import Expr, number
 from prism.latex import write
 from prism.latex.words import LONG_UNITS, UNITS, WITH_SUBSCRIPT
-from prism.physics.units import BASE_UNITS, Quantity, quantity, read_quantity, unit, unit_expr, unit_table
+from prism.physics.quantities import Quantity, parse_quantity, read_quantity
+from prism.physics.tables import BASE_UNITS, unit_table
+from prism.physics.units import find_unit, unit_as_expr
 
 pint = pytest.importorskip("pint", reason="pint is the oracle for units")
 
@@ -151,7 +153,7 @@ def listed(groups: dict[str, str]) -> list[str]:
 
 def worth(name: str) -> Quantity | None:
     """What a unit, or a product of units, is worth in SI; of degrees the size, not the zero."""
-    one, none = (quantity(Expr("mul", (number(count), Expr("unit", name=name)))) for count in (1, 0))
+    one, none = (parse_quantity(Expr("mul", (number(count), Expr("unit", name=name)))) for count in (1, 0))
     return None if one is None or none is None else Quantity(one.value - none.value, one.dimension)
 
 
@@ -232,15 +234,15 @@ def test_every_unit_of_the_reader_stands_in_the_table() -> None:
 
 def test_base_units_spell_the_same_unit() -> None:
     for name in spellings():
-        spelled = unit_expr(name)
+        spelled = unit_as_expr(name)
         assert spelled is not None, name
         read = prism.parse(write(spelled)).members[0]
-        assert quantity(Expr("mul", (number(1), read))) == worth(name), name
+        assert parse_quantity(Expr("mul", (number(1), read))) == worth(name), name
 
 
 def test_the_english_name_names_the_same_unit() -> None:
     for name in spellings():
-        found = unit(name)
+        found = find_unit(name)
         assert found is not None, name
         if "(" not in found.name:
             assert worth(found.name) == worth(name), f"{name}: {found.name}"
@@ -253,7 +255,7 @@ def test_latex_names_the_same_unit() -> None:
         if latex is None or name.endswith("illions"):
             continue
         try:
-            read = quantity(prism.parse(f"5{latex}").members[0])
+            read = parse_quantity(prism.parse(f"5{latex}").members[0])
         except prism.LatexSyntaxError as fault:
             read = None
             wrong.append(f"{name} as {latex}: {str(fault).splitlines()[0]}")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import prism
-from prism.problem.expected_numbers import asking_of
+from prism.problem.expected_numbers import derive_expected_numbers
 
 COOLING: dict[str, Any] = {
     "id": "cooling",
@@ -25,7 +25,7 @@ COOLING: dict[str, Any] = {
 
 
 def test_a_number_is_worked_out_from_the_node_before_it_though_that_is_not_solved_for_it() -> None:
-    asked = asking_of(prism.load_problem(COOLING)).nodes[2]
+    asked = derive_expected_numbers(prism.load_problem(COOLING)).specs[2]
     assert (asked.figures, asked.is_final, asked.n_before) == (3, True, 0)
     assert asked.recomputed is not None
     assert abs(asked.recomputed - Fraction("56.3602")) < Fraction(1, 1000)
@@ -34,7 +34,7 @@ def test_a_number_is_worked_out_from_the_node_before_it_though_that_is_not_solve
 def test_an_author_s_number_stands_where_the_nodes_say_otherwise() -> None:
     nodes = [COOLING["grading_standard"][0], {**COOLING["grading_standard"][1], "formula": "T = 70.0\\unit{degC}"}]
     wrong = {**COOLING, "grading_standard": nodes}
-    assert asking_of(prism.load_problem(wrong)).nodes[2].recomputed is None
+    assert derive_expected_numbers(prism.load_problem(wrong)).specs[2].recomputed is None
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_numbers_are_carried_on_unrounded() -> None:
             {"index": 4, "formula": "c = 4.37\\unit{m^4}", "dependency": [3], "is_final_answer": True},
         ],
     }  # fmt: skip
-    asked = asking_of(prism.load_problem(chain)).nodes
+    asked = derive_expected_numbers(prism.load_problem(chain)).specs
     assert asked[4].recomputed is not None
     assert abs(float(asked[4].recomputed) - 1.4449**4) < 1e-9
     assert (asked[2].n_before, asked[4].n_before) == (0, 1)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from prism.problem.expected_numbers import asking_of
-from prism.problem.given_nodes import GivenNode, given_nodes
+from prism.problem.expected_numbers import derive_expected_numbers
+from prism.problem.given_nodes import GivenNode, find_given_nodes
 from prism.problem.schema import load_problem
 
 
@@ -26,9 +26,9 @@ def test_given_nodes_say_where_they_stand() -> None:
             definitions=[r"\omega = \sqrt{k/m}"],
         )
     )  # fmt: skip
-    assert given_nodes(problem) == (
+    assert find_given_nodes(problem) == (
         GivenNode(1, "context", "e = -v_f/v_i"),
         GivenNode(2, "givens", "m = 2.00 kg"),
         GivenNode(3, "definitions", r"\omega = \sqrt{k/m}"),
     )
-    assert given_nodes(problem, asking_of(problem)) == given_nodes(problem)
+    assert find_given_nodes(problem, derive_expected_numbers(problem)) == find_given_nodes(problem)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prism.physics.units import read_quantity
+from prism.physics.quantities import read_quantity
 from prism.problem.statement import ProblemText, read_problem_text
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 from itertools import combinations, permutations
 
 import numpy as np
@@ -10,10 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from typer.testing import CliRunner
 
+from prism.cli import app
 from prism.errors import PrismError
 from prism.reports import agreement
-from prism.reports.agreement import FOR_ANY, FOR_TWO, REASONS, Sets, estimates, mean_estimate, patterns, rank_test
+from prism.reports.agreement import FOR_ANY, FOR_TWO, REASONS, estimate_coefficients, mean_estimate
+from prism.reports.rank_tests import kendall_test
+from prism.reports.rating_sets import Sets, patterns
 
 NAN = math.nan
 NEAR = 1e-12
@@ -31,7 +37,7 @@ DIAGNOSES = """00060 03003 01401 00006 03030 20400 00402 20310 20040 00006 10050
 
 def values_of(ratings, **options):
     ratings = np.asarray(ratings, dtype=float)
-    found = estimates(ratings, np.arange(len(ratings)), replicates=0, **options)
+    found = estimate_coefficients(ratings, np.arange(len(ratings)), replicates=0, **options)
     assert all(each.reason for each in found.values() if each.value is None)
     return {name: each.value for name, each in found.items()}
 
@@ -61,9 +67,68 @@ def test_correlations_are_those_of_scipy():
         tau = stats.kendalltau(*ratings.T, method="asymptotic")
         assert found["kendall_tau_b"] == pytest.approx(tau.statistic, abs=NEAR)
         if len(ratings) < 40:
-            assert rank_test(ratings).asymptotic == pytest.approx(tau.pvalue, abs=NEAR)
+            assert kendall_test(ratings).asymptotic == pytest.approx(tau.pvalue, abs=NEAR)
         assert found["spearman"] == pytest.approx(stats.spearmanr(*ratings.T).statistic, abs=NEAR)
         assert found["pearson"] == pytest.approx(stats.pearsonr(*ratings.T).statistic, abs=NEAR)
+
+
+def twin_asymptotic(ratings):
+    """By Kendall's variance with ties (Rank Correlation Methods, 1970, chapter 4)."""
+    n = len(ratings)
+    pairs = n * (n - 1)
+    s = sum(np.prod(np.sign(ratings[i] - ratings[j])) for i, j in combinations(range(n), 2))
+    (two_x, three_x, all_x), (two_y, three_y, all_y) = (
+        np.array([(t * (t - 1), t * (t - 1) * (t - 2), t * (t - 1) * (2 * t + 5)) for t in ties]).sum(axis=0)
+        for ties in (np.unique(column, return_counts=True)[1] for column in ratings.T)
+    )
+    variance = (pairs * (2 * n + 5) - all_x - all_y) / 18 + two_x * two_y / (2 * pairs)
+    variance += three_x * three_y / (9 * pairs * (n - 2)) if n > 2 else 0
+    return math.erfc(abs(s) / math.sqrt(2 * variance))
+
+
+def twin_exact(ratings):
+    """By listing all permutations."""
+    x, y = ratings.T
+
+    def score(order):
+        return sum(np.sign((x[i] - x[j]) * (y[order[i]] - y[order[j]])) for i, j in combinations(range(len(x)), 2))
+
+    observed = abs(score(range(len(x))))
+    return np.mean([abs(score(order)) >= observed for order in permutations(range(len(x)))])
+
+
+def test_p_values_are_those_of_the_definitions():
+    chance = np.random.default_rng(11)
+    for n in (2, 3, 5, 6, 30):
+        for ratings in (chance.normal(size=(n, 2)), chance.integers(0, 3, (n, 2)).astype(float)):
+            found = kendall_test(ratings)
+            if found.asymptotic is None:
+                continue
+            assert found.asymptotic == pytest.approx(twin_asymptotic(ratings), abs=NEAR)
+            if n < 7:
+                assert found.method == "exact"
+                assert found.permutation == pytest.approx(twin_exact(ratings), abs=NEAR)
+
+
+@pytest.mark.parametrize(
+    "words", [["agree", "rows.jsonl", "judge.jsonl"], ["report", "rows.jsonl", "--judge", "judge.jsonl"]]
+)
+def test_a_command_that_needs_scipy_names_itself_and_the_extra(monkeypatch, words):
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 2
+    named = "prism agree" if words[0] == "agree" else "prism report --judge"
+    assert done.stderr == f'prism: {named} needs scipy: pip install "prism-dag[stats]"\n'
+    with pytest.raises(PrismError, match="stats"):
+        kendall_test(np.array([[1.0, 2.0], [2.0, 1.0], [3.0, 3.0]]))
+
+
+def test_only_the_rank_test_imports_scipy():
+    script = (
+        "import sys; import prism.cli, prism.reports.tables, prism.reports.ratings, prism.reports.html.page;"
+        " sys.exit('scipy' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
 
 def test_tau_is_counted_by_sorting():
@@ -76,20 +141,20 @@ def test_tau_is_counted_by_sorting():
 
 def test_exact_permutations():
     for ratings, _ in random_pairs(9):
-        test = rank_test(ratings)
+        test = kendall_test(ratings)
         if len(np.unique(ratings[:, 0])) == len(np.unique(ratings[:, 1])) == len(ratings) <= 50:
             assert test.method == "exact"
             assert test.permutation == pytest.approx(stats.kendalltau(*ratings.T, method="exact").pvalue, abs=NEAR)
     tied = np.array([[1, 1], [1, 2], [2, 2], [3, 5], [4, 4]], dtype=float)
     seen = [abs(stats.kendalltau(tied[:, 0], tied[list(order), 1]).statistic) for order in permutations(range(5))]
     own = abs(stats.kendalltau(*tied.T).statistic)
-    test = rank_test(tied)
+    test = kendall_test(tied)
     assert test.method == "exact"
     assert test.permutation == pytest.approx(np.mean(np.array(seen) > own - 1e-9))
-    sampled = rank_test(np.concatenate([tied, tied[::-1] + 1, tied]))
+    sampled = kendall_test(np.concatenate([tied, tied[::-1] + 1, tied]))
     assert sampled.method == "monte_carlo"
     assert sampled.permutation == pytest.approx(sampled.asymptotic, abs=0.01)
-    assert rank_test(np.concatenate([tied] * 21)).method == "none"
+    assert kendall_test(np.concatenate([tied] * 21)).method == "none"
 
 
 def test_kappas_are_those_of_scikit_learn():
@@ -291,7 +356,7 @@ def test_a_weight_is_so_many_items(rows, times):
         if not ((~np.isnan(written)).sum(axis=1) >= 2).any():
             return
         categories = found.values
-        whole = estimates(written, np.arange(len(written)), replicates=0, categories=categories)
+        whole = estimate_coefficients(written, np.arange(len(written)), replicates=0, categories=categories)
         for name, coefficient in (FOR_TWO if ratings.shape[1] == 2 else FOR_ANY).items():
             (one,) = coefficient(Sets(found, weights))
             if whole[name].reason != "too_few_items":
@@ -304,30 +369,32 @@ def test_a_weight_is_so_many_items(rows, times):
 
 def test_what_is_undefined_says_why():
     alike = np.full((5, 2), 0.1)
-    found = estimates(alike, np.arange(5))
+    found = estimate_coefficients(alike, np.arange(5))
     assert {name: each.reason for name, each in found.items() if each.value is None} == {
         **dict.fromkeys(("kendall_tau_b", "spearman", "pearson"), "constant_ratings"),
         **dict.fromkeys(("cohen_kappa", "cohen_kappa_linear", "cohen_kappa_quadratic"), "one_category"),
         **dict.fromkeys(set(FOR_ANY) - {"percent_agreement"}, "one_category"),
     }
     assert (found["percent_agreement"].value, found["mae"].value) == (1, 0)
-    none = estimates(np.full((3, 2), NAN), np.arange(3))
+    none = estimate_coefficients(np.full((3, 2), NAN), np.arange(3))
     assert {(each.value, each.n, each.reason) for each in none.values()} == {(None, 0, "no_items")}
-    one = estimates(np.array([[0.5, 1.0], [NAN, 1.0]]), np.arange(2))
+    one = estimate_coefficients(np.array([[0.5, 1.0], [NAN, 1.0]]), np.arange(2))
     assert one["mae"].value == 0.5
     assert one["mae"].reason == "one_problem"
     assert one["pearson"].reason == "too_few_items"
     assert value("krippendorff_alpha_ratio", [[0, 1], [1, 1], [0, 0]]) is not None
-    negative = estimates(np.array([[-1.0, 1], [1, 1], [0, 0]]), np.arange(3))["krippendorff_alpha_ratio"]
+    negative = estimate_coefficients(np.array([[-1.0, 1], [1, 1], [0, 0]]), np.arange(3))["krippendorff_alpha_ratio"]
     assert (negative.value, negative.reason) == (None, "negative_values")
-    many = estimates(np.arange(2002.0).reshape(-1, 2), np.arange(1001), replicates=0)["krippendorff_alpha_ratio"]
+    many = estimate_coefficients(np.arange(2002.0).reshape(-1, 2), np.arange(1001), replicates=0)[
+        "krippendorff_alpha_ratio"
+    ]
     assert (many.value, many.reason) == (None, "too_many_values")
-    assert rank_test(alike).reason == "constant_ratings"
-    assert rank_test(alike[:1]).reason == "too_few_items"
+    assert kendall_test(alike).reason == "constant_ratings"
+    assert kendall_test(alike[:1]).reason == "too_few_items"
     assert all(each.reason in {"", *REASONS} for found in (found, none, one) for each in found.values())
     for bad in (np.zeros(3), np.zeros((3, 1)), np.array([[np.inf, 1], [0, 0], [1, 1]])):
         with pytest.raises(PrismError):
-            estimates(bad, np.arange(3))
+            estimate_coefficients(bad, np.arange(3))
 
 
 def as_array(estimate):
@@ -339,10 +406,10 @@ def test_intervals_are_of_problems_and_the_same_every_time():
     problems = chance.integers(0, 3, (30, 2)).astype(float)
     problems[::2, 1] = problems[::2, 0]
     ratings = np.repeat(problems, 10, axis=0)  # ten solutions a problem that are all rated as one
-    clustered = estimates(ratings, np.arange(300) // 10)
-    alone = estimates(ratings, np.arange(300))
-    few = estimates(problems, np.arange(30))
-    assert clustered == estimates(ratings, np.arange(300) // 10)
+    clustered = estimate_coefficients(ratings, np.arange(300) // 10)
+    alone = estimate_coefficients(ratings, np.arange(300))
+    few = estimate_coefficients(problems, np.arange(30))
+    assert clustered == estimate_coefficients(ratings, np.arange(300) // 10)
     for name, each in clustered.items():
         ends, ends_alone, ends_few = (as_array(found[name]) for found in (clustered, alone, few))
         assert each.value == pytest.approx(alone[name].value)
@@ -350,16 +417,16 @@ def test_intervals_are_of_problems_and_the_same_every_time():
         assert np.diff(ends) > 2 * np.diff(ends_alone)
         if "alpha" not in name:  # whose expected disagreement knows the number of ratings
             assert ends == pytest.approx(ends_few)
-    assert estimates(ratings, np.zeros(300, dtype=int))["pearson"].reason == "one_problem"
+    assert estimate_coefficients(ratings, np.zeros(300, dtype=int))["pearson"].reason == "one_problem"
 
 
 def test_tau_of_many_patterns_is_linearised(monkeypatch):
     chance = np.random.default_rng(2)
     ratings = chance.normal(size=(300, 2))
     ratings[:, 1] += ratings[:, 0]
-    exact = estimates(ratings, np.arange(300) // 3)["kendall_tau_b"]
+    exact = estimate_coefficients(ratings, np.arange(300) // 3)["kendall_tau_b"]
     monkeypatch.setattr(agreement, "_MAX_PAIRED", 0)
-    near = estimates(ratings, np.arange(300) // 3)["kendall_tau_b"]
+    near = estimate_coefficients(ratings, np.arange(300) // 3)["kendall_tau_b"]
     assert near.value == exact.value
     assert (near.low, near.high) == pytest.approx((exact.low, exact.high), abs=0.01)
 

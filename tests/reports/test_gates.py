@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import prism
-from prism.authoring.linting import CODES, Finding
+from prism.authoring.linting import CODES, LintFinding
 from prism.cli import app
 from prism.errors import DataFileError, PrismError
 from prism.grading.row import SCHEMA, json_line, score_row
@@ -45,13 +45,15 @@ def other(sample: str = "1", score: Any = 1.0, **named: Any) -> dict[str, Any]:
 
 
 def compared(base: list[dict[str, Any]], new: list[dict[str, Any]], **named: bool) -> gating.Comparison:
-    return gating.compared(gating.results_of("base.jsonl", base), gating.results_of("new.jsonl", new), **named)
+    return gating.compare_results(
+        gating.index_results("base.jsonl", base), gating.index_results("new.jsonl", new), **named
+    )
 
 
 def fired(base: list[dict[str, Any]], new: list[dict[str, Any]], *texts: str) -> dict[str, list[str]]:
     """The gates that fire, each with the items that it names."""
-    judged = gating.judged(compared(base, new), gating.gates_of(texts))
-    return {one.gate.text: [gating.told(key) for key in one.keys] for one in judged if one.has_fired}
+    judged = gating.apply_gates(compared(base, new), gating.parse_gates(texts))
+    return {one.gate.text: [gating.describe(key) for key in one.keys] for one in judged if one.has_fired}
 
 
 # Gates. ---------------------------------------------------------------------------------------------------------
@@ -84,8 +86,8 @@ def test_a_gate_fires_and_names_its_items(base: Any, new: Any, gate: str, expect
 
 def test_least_values_are_about_the_new_file_alone() -> None:
     result = compared([row(), row("2")], [other(score=0.4), other("2", 0.8), other("3", None)])
-    gates = gating.gates_of((), min_mean=0.6, min_item=0.5)
-    mean, item = gating.judged(result, gates)
+    gates = gating.parse_gates((), min_mean=0.6, min_item=0.5)
+    mean, item = gating.apply_gates(result, gates)
     assert (mean.has_fired, mean.value) == (False, Fraction(6, 10))  # the row without score is no 0
     assert (item.has_fired, item.keys) == (True, (("fall", "3"), ("fall", "1")))  # and has not reached 0.5 either
 
@@ -106,14 +108,14 @@ def test_the_worst_comes_first() -> None:
 ])  # fmt: skip
 def test_another_gate_is_a_usage_error(text: str, tmp_path: Path) -> None:
     with pytest.raises(PrismError, match=re.escape(repr(text))):
-        gating.gates_of(["any-drop", text])
+        gating.parse_gates(["any-drop", text])
     result = run.invoke(app, ["compare", "a.jsonl", "b.jsonl", "--fail-on", text])
     assert result.exit_code == 2
 
 
 def test_all_wrong_gates_are_told_at_once() -> None:
     with pytest.raises(PrismError, match=r"(?s)'mean<1'.*'x'"):
-        gating.gates_of(["mean<1,any-drop,x"])
+        gating.parse_gates(["mean<1,any-drop,x"])
 
 
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=20), st.randoms(use_true_random=False))
@@ -161,7 +163,7 @@ def test_one_text_with_two_grades_is_refused(grade: dict[str, Any]) -> None:
     assert compared([row()], [row(score=None)]).of_kind("unscored")  # a worker that died is no contradiction
 
 
-@pytest.mark.parametrize(("rows", "told"), [
+@pytest.mark.parametrize(("rows", "message"), [
     ([row(), row()], "row 2: fall/1 stands in row 1 too"),
     ([row(), row("2", grader={"version": "1", "fingerprint": "x"})], "graded by 2 graders"),
     ([row(score=1.5)], "no number from 0 to 1"), ([row(score=float("nan"))], "no number"),
@@ -169,19 +171,19 @@ def test_one_text_with_two_grades_is_refused(grade: dict[str, Any]) -> None:
     ([row(status="killed")], "the status killed does not go with the score 1.0"),
     ([row(score=None, status="ok")], "the status ok does not go with the score None"),
 ])  # fmt: skip
-def test_rows_that_are_no_results_of_one_grader_are_refused(rows: Any, told: str) -> None:
-    with pytest.raises(DataFileError, match=told):
-        gating.results_of("scores.jsonl", rows)
+def test_rows_that_are_no_results_of_one_grader_are_refused(rows: Any, message: str) -> None:
+    with pytest.raises(DataFileError, match=message):
+        gating.index_results("scores.jsonl", rows)
 
 
 # What is told. --------------------------------------------------------------------------------------------------
 
 
-def trouble(n: int = 1) -> tuple[gating.Comparison, tuple[gating.Judged, ...]]:
+def trouble(n: int = 1) -> tuple[gating.Comparison, tuple[gating.GateOutcome, ...]]:
     base = [row(str(k), problem="fall|`<x>") for k in range(n)] + [row("gone"), row("lost")]
     new = [other(str(k), 0.5, problem="fall|`<x>", matched=[1]) for k in range(n)] + [other("lost", None)]
     result = compared(base, new)
-    return result, gating.judged(result, gating.gates_of(["any-drop", "mean<-0.01"]))
+    return result, gating.apply_gates(result, gating.parse_gates(["any-drop", "mean<-0.01"]))
 
 
 def test_junit_counts_gates_and_items() -> None:
@@ -198,13 +200,13 @@ def test_junit_counts_gates_and_items() -> None:
 def test_junit_holds_what_xml_can_hold() -> None:
     odd = "a\x00b\x1b\ud800\uffff]]>&\"'"
     result = compared([row(odd, problem=odd)], [other(odd, 0.0, problem=odd)])
-    text = ci_formats.junit(result, gating.judged(result, gating.gates_of(["any-drop"])))
+    text = ci_formats.junit(result, gating.apply_gates(result, gating.parse_gates(["any-drop"])))
     assert ET.fromstring(text.encode()).findall(".//failure")
 
 
 def test_a_mean_fails_no_item() -> None:
     result = compared([row()], [other(score=0.5)])
-    text = ci_formats.junit(result, gating.judged(result, gating.gates_of(["mean<-0.01"])))
+    text = ci_formats.junit(result, gating.apply_gates(result, gating.parse_gates(["mean<-0.01"])))
     assert text.count("<failure") == 1
 
 
@@ -238,9 +240,9 @@ def test_an_annotation_stays_on_its_line() -> None:
     )
 
 
-def _one_drop(sample: str) -> tuple[gating.Comparison, tuple[gating.Judged, ...]]:
+def _one_drop(sample: str) -> tuple[gating.Comparison, tuple[gating.GateOutcome, ...]]:
     result = compared([row(sample)], [other(sample, 0.5)])
-    return result, gating.judged(result, gating.gates_of(["any-drop"]))
+    return result, gating.apply_gates(result, gating.parse_gates(["any-drop"]))
 
 
 PROBLEM = (
@@ -254,7 +256,7 @@ PROBLEM = (
     ("node 2", '{"grading_standard": [\n  {"index": 1},\n  {"formula": "x", "index": 2}\n]}', 3),
 ])  # fmt: skip
 def test_a_finding_is_found_in_its_file(entry: str, text: str, line: int) -> None:
-    assert ci_formats.line_of(Finding("fault", "same", entry, "formula", "x"), text) == line
+    assert ci_formats.line_of(LintFinding("fault", "same", entry, "formula", "x"), text) == line
 
 
 def test_lint_writes_sarif(tmp_path: Path) -> None:

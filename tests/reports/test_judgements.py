@@ -12,7 +12,7 @@ from prism.cli import app
 from prism.errors import DataFileError, PrismError
 from prism.grading.row import json_line
 from prism.reports.agreement import REASONS
-from prism.reports.judgements import judgements, scored, scored_text
+from prism.reports.judgements import read_judgements, read_score, score_in_text
 from prism.reports.ratings import UNALIGNED, agreement_of, rating_table
 
 
@@ -23,7 +23,7 @@ def write(path, rows):
 
 def read(path, **options):
     return [
-        (one.problem_id, one.sample_id, one.rater, one.score, one.dropped) for one in judgements(path, **options)
+        (one.problem_id, one.sample_id, one.rater, one.score, one.dropped) for one in read_judgements(path, **options)
     ]  # fmt: skip
 
 
@@ -41,7 +41,7 @@ def score_row(problem, sample, score, **more):
     ("C", None, "unreadable"), ([1], None, "unreadable"), ("1/0", None, "unreadable"),
 ])  # fmt: skip
 def test_a_value_is_a_score_or_says_why_not(given, score, dropped):
-    found = scored(given)
+    found = read_score(given)
     assert (found.score, found.dropped) == (score, dropped)
 
 
@@ -52,7 +52,7 @@ def test_a_value_is_a_score_or_says_why_not(given, score, dropped):
     ("Step 3 scores well", None), ("Grade: fine", None), ('{"a": 1}', None), ("[" * 100_000, None),
 ])  # fmt: skip
 def test_an_answer_holds_a_score_or_none(text, score):
-    assert scored_text(text).score == score
+    assert score_in_text(text).score == score
 
 
 def test_lm_eval(tmp_path):

@@ -13,6 +13,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
+from jinja2 import UndefinedError
 from rich.console import Console
 from typer.testing import CliRunner
 
@@ -23,10 +24,11 @@ from prism.grading.result import GradedFormula
 from prism.grading.row import json_line, score_row
 from prism.problem.collection import problem_path
 from prism.reports.html import svg
-from prism.reports.html.markup import marked_text, prose, text_of
+from prism.reports.html.markup import MarkLink, TextPart, marked_text, prose, visible
 from prism.reports.html.mathml import as_mathml
 from prism.reports.html.page import html_page
-from prism.reports.summary import BINS, bins_of, missed_nodes, report_of
+from prism.reports.html.rendering import environment
+from prism.reports.summary import BINS, build_report, count_bins, missed_nodes
 from prism.reports.tables import report_tables
 from prism.runs.score_files import grade_of
 
@@ -70,7 +72,7 @@ class Material:
     def report(self, rows=None, **options):
         options = {"problems": str(self.folder / "problems"), "replicates": 20, **options}
         texts = self.file("texts.jsonl", self.rollouts)
-        return report_of(self.file("rows.jsonl", self.rows if rows is None else rows), rollouts=texts, **options)
+        return build_report(self.file("rows.jsonl", self.rows if rows is None else rows), rollouts=texts, **options)
 
 
 @pytest.fixture(scope="module")
@@ -228,7 +230,7 @@ def test_figures_are_those_of_the_rows(material):
 
 @pytest.mark.parametrize("score", [0.0, 1e-6, 0.1, 0.25, 0.3, 0.7, 0.999999, 1.0])
 def test_a_score_stands_in_the_bin_that_names_it(score):
-    label = BINS[bins_of([score]).index(1)]
+    label = BINS[count_bins([score]).index(1)]
     if label.startswith("<"):
         assert float(label[1:]) - 0.1 - 1e-9 <= score < float(label[1:])
     else:
@@ -251,7 +253,7 @@ def test_a_row_without_score_enters_no_mean(material):
 
 def test_compact_rows_and_none_with_problems_or_texts(material):
     compact = [{key: value for key, value in row.items() if key != "formulas"} for row in material.rows]
-    found = report_of(material.file("compact.jsonl", compact))
+    found = build_report(material.file("compact.jsonl", compact))
     html = html_page(found)
     checked(html)
     assert found.n_compact == len(compact)
@@ -264,7 +266,7 @@ def test_a_row_is_never_shown_beside_what_it_was_not_made_from(material, tmp_pat
     source = problem_path("free_fall").read_text("utf-8")
     (tmp_path / "free_fall.toml").write_text(source + "\n# another state of the file\n")
     texts = [{**one, "response": one["response"] + " SINCE CHANGED"} for one in material.rollouts[:2]]
-    found = report_of(
+    found = build_report(
         material.file("rows.jsonl", material.rows), problems=str(tmp_path), rollouts=material.file("t.jsonl", texts)
     )
     n = Counter(row["problem_id"] for row in material.rows)
@@ -297,7 +299,7 @@ def test_a_row_of_another_state_of_a_problem_leads_to_no_node_of_it(material):
 def test_a_row_that_holds_no_grade_is_named(material):
     bad = [material.rows[0], {**material.rows[1], "score": 2}, {**material.rows[1], "matched": ["one"]}]
     with pytest.raises(DataFileError) as caught:
-        report_of(material.file("bad.jsonl", bad))
+        build_report(material.file("bad.jsonl", bad))
     assert [fault.split(":")[0] for fault in caught.value.faults] == ["row 2", "row 3"]
 
 
@@ -367,20 +369,26 @@ def test_texts_are_marked_where_formulas_stand():
     ]
     found = marked_text("ab<cd>efgh", items, range(4), "r1", 100)
     assert found.marked == {0, 1}
-    assert found.html == (
-        '<pre class="text">ab<mark class="m"><a href="#r1t0">D</a><a id="r1f1" href="#r1t1">M 3</a>&lt;cd&gt;e</mark>'
-        "fgh</pre>"
-    )
-    assert "4 characters more" in marked_text("ab<cd>efgh", items, range(4), "r1", 6).html
+    links = (MarkLink("D", "", "r1t0"), MarkLink("M 3", "r1f1", "r1t1"))
+    assert found.parts == (TextPart("ab"), TextPart("<cd>e", "m", links), TextPart("fgh"))
+    assert marked_text("ab<cd>efgh", items, range(4), "r1", 6).n_hidden == 4
+
+
+def test_a_value_in_a_template_is_text_and_an_unknown_name_an_error():
+    template = environment().from_string("<b>{{ text }}</b>")
+    assert template.render(text="<i a='b'>&\u202e") == "<b>&lt;i a=&#39;b&#39;&gt;&amp;⟨U+202E⟩</b>"
+    with pytest.raises(UndefinedError):
+        template.render(txt="")
 
 
 def test_signs_that_mislead_are_written_out():
-    assert text_of("a\u202eb\x00\ud83dc\r\nd\re\ufeff\U0001ffff😀") == (
+    assert visible("a\u202eb\x00\ud83dc\r\nd\re\ufeff\U0001ffff😀") == (
         "a⟨U+202E⟩b⟨U+0000⟩⟨U+D83D⟩c\nd⟨U+000D⟩e⟨U+FEFF⟩⟨U+1FFFF⟩😀"
     )
-    assert prose("It is \\[ a = 1 \\] or $$b$$.").count("$") == prose("It is \\[ a = 1 \\].").count("\\") == 0
+    assert not re.search(r"[$\\]", "".join(prose("It is \\[ a = 1 \\] or $$b$$.")))
     assert prose("Mass $m$ falls\n\nfar <b>.") == (
-        '<p class="prose">Mass <math><mi>m</mi></math> falls</p><p class="prose">far &lt;b&gt;.</p>'
+        "Mass <math><mi>m</mi></math> falls",
+        "far &lt;b&gt;.",
     )
 
 

@@ -16,10 +16,10 @@ import prism
 from prism.cli import app
 from prism.errors import DataFileError, PrismError
 from prism.problem.collection import load_problems
-from prism.runs.bulk import Options, graded, run
+from prism.runs.bulk import Options, grade_rollout, run
 from prism.runs.rollouts import Rollout, scan
 from prism.runs.score_files import score_rows
-from prism.runs.workers import Task, done_by_workers
+from prism.runs.workers import Task, run_in_workers
 
 FALL = {
     "id": "fall",
@@ -127,7 +127,7 @@ def test_an_exception_of_the_grader_is_an_incident_of_one_grade(monkeypatch):
 def test_who_stops_early_leaves_no_process(started_fast):
     problem = prism.load_problem(FALL)
     tasks = (Task(k, Rollout("fall", "$v = gt$", str(k)), problem) for k in range(1000))
-    found = done_by_workers(tasks, partial(graded, options=Options()), workers=2, training=False)
+    found = run_in_workers(tasks, partial(grade_rollout, options=Options()), workers=2, training=False)
     assert next(found).result.score == 1
     mine = [int(pid) for pid in _children(os.getpid())]
     assert len(mine) >= 2

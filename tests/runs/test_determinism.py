@@ -42,8 +42,10 @@ def test_a_difference_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     right = [json_line({"score": 1.0, "formulas": [{"detail": "x"}]}), json_line({"score": 1.0, "formulas": []})]
     wrong = [json_line({"score": 1.0, "formulas": [{"detail": "y"}]}), right[1]]
     written = {SETTINGS[0].name: right, SETTINGS[1].name: wrong}
-    monkeypatch.setattr(determinism, "_rows", lambda _problems, _samples, setting, _environment: written[setting.name])
-    found = determinism.repeated(Path("p.toml"), SAMPLES, environment={})
+    monkeypatch.setattr(
+        determinism, "_grade_in_new_process", lambda _problems, _samples, setting, _environment: written[setting.name]
+    )
+    found = determinism.check_determinism(Path("p.toml"), SAMPLES, environment={})
     (difference,) = found.differences
     assert (difference.sample_id, difference.path, difference.values) == ("one", "formulas[0].detail", ('"x"', '"y"'))
     assert len(set(found.sha256.values())) == 2
@@ -51,7 +53,9 @@ def test_a_difference_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_command_exits_with_one_where_bytes_differ(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     rows = {setting.name: [json_line({"score": n / 2})] for n, setting in enumerate(SETTINGS)}
-    monkeypatch.setattr(determinism, "_rows", lambda _problems, _samples, setting, _environment: rows[setting.name])
+    monkeypatch.setattr(
+        determinism, "_grade_in_new_process", lambda _problems, _samples, setting, _environment: rows[setting.name]
+    )
     solution = tmp_path / "s.md"
     solution.write_text("$v = g t$", encoding="utf-8")
     result = CliRunner().invoke(app, ["verify-determinism", "free_fall", str(solution)])
@@ -65,9 +69,9 @@ def test_a_process_that_does_not_grade_says_why(tmp_path: Path) -> None:
     path = tmp_path / "p.toml"
     path.write_text("id = 'p'\n", encoding="utf-8")
     with pytest.raises(PrismError, match=r"interpreted, hash seed 1, in order: prism: "):
-        determinism.repeated(path, SAMPLES, environment=dict(os.environ))
+        determinism.check_determinism(path, SAMPLES, environment=dict(os.environ))
 
 
 def test_without_solutions_there_is_nothing_to_compare(tmp_path: Path) -> None:
     with pytest.raises(PrismError, match="no solution"):
-        determinism.repeated(tmp_path, [], environment={})
+        determinism.check_determinism(tmp_path, [], environment={})

@@ -14,7 +14,7 @@ import pytest
 import prism
 from prism.grading.prepared import PreparedProblem
 from prism.runs.rollouts import Rollout
-from prism.runs.workers import Killed, Task, done_by_workers
+from prism.runs.workers import Killed, Task, run_in_workers
 
 PROBLEM = prism.load_problem({
     "id": "fall", "context": "A stone falls for a time $t$ with $g$. Find its speed $v$.",
@@ -57,7 +57,7 @@ def test_a_worker_that_overruns_is_killed_while_others_go_on(tmp_path: Path) -> 
                 return
             yield task(ordinal, "take a while")
 
-    found = done_by_workers(tasks(), partial(job, marks=tmp_path), workers=2, training=False, kill_after=2.0)
+    found = run_in_workers(tasks(), partial(job, marks=tmp_path), workers=2, training=False, kill_after=2.0)
     results = {done.task.ordinal: done.result for done in found}
     assert len(results) < MANY
     assert results == {ordinal: str(ordinal) for ordinal in range(len(results))}
@@ -67,6 +67,6 @@ def test_a_rollout_that_kills_its_worker_says_so_and_those_around_it_are_done(tm
     said = ["", "die", "", "die once", ""]
     tasks = (task(ordinal, text) for ordinal, text in enumerate(said))
     found = {done.task.ordinal: done.result for done in
-             done_by_workers(tasks, partial(job, marks=tmp_path), workers=1, training=False)}  # fmt: skip
+             run_in_workers(tasks, partial(job, marks=tmp_path), workers=1, training=False)}  # fmt: skip
     killed = Killed("; ".join(["ended with code -9"] * 3))
     assert found == {0: "0", 1: killed, 2: "2", 3: "3", 4: "4"}

@@ -26,12 +26,12 @@ import msgspec
 
 import prism
 from prism.algebra.expr import EQUALITIES, Expr, Formula, formula, number, substituted, symbol, symbols, symbols_of
-from prism.equivalence.stated_numbers import numeric_of
+from prism.equivalence.facts import numeric_of
 from prism.grading.pipeline import BASE_FORMULAS, FORMULAS_PER_NODE, grade
 from prism.grading.prepared import PreparedProblem, prepare
 from prism.grading.result import Grade
 from prism.latex import extract
-from prism.physics.units import quantity
+from prism.physics.quantities import parse_quantity
 from prism.problem.schema import Problem, ProblemNode
 from prism.problem.worded_answers import options_of
 from prism.resources import resource
@@ -351,7 +351,7 @@ def words_of(path: Path, index: int) -> Words:
             "number": words["rhs"][: unit.start()].strip() if unit else words["rhs"], "unit": unit[0] if unit else "",
         }  # fmt: skip
         scaled = unit[0].removeprefix(r"\unit{").removesuffix("}") if unit else ""
-        if scaled and all(quantity(f"1 {prefix}{scaled}") is not None for prefix in lists()["prefixes"]):
+        if scaled and all(parse_quantity(f"1 {prefix}{scaled}") is not None for prefix in lists()["prefixes"]):
             words["scaled unit"] = scaled
         if given.figures >= 3:
             words["precise"] = words["number"]

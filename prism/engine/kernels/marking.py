@@ -1,6 +1,6 @@
 """The one decorator of the compiled core, and the only place that imports numba.
 
-`source.py` is written once and loaded twice: under its own name its functions stay plain Python, under the
+The package `source` is written once and loaded twice: under its own name its functions stay plain Python; under the
 name `prism.engine.kernels.compiled` each becomes a numba dispatcher with an eager signature. The verdict cannot
 depend on which of the two runs.
 """
@@ -8,9 +8,12 @@ depend on which of the two runs.
 from __future__ import annotations
 
 from collections.abc import Callable
+from hashlib import blake2b
+from pathlib import Path
 from typing import Any
 
 COMPILED = "prism.engine.kernels.compiled"
+SOURCES = Path(__file__).parent / "source"
 
 Kernel = Callable[..., Any]
 
@@ -19,18 +22,33 @@ Kernel = Callable[..., Any]
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 
 
-def marker(module: str) -> Callable[[str], Callable[[Kernel], Kernel]]:
-    """Decorator factory for a kernel module: numba for `COMPILED`, the identity for any other name.
+def source_digest() -> str:
+    """Return a digest of all kernel sources; it is part of the name of every cached kernel.
 
-    fastmath stays off (under it `isfinite(nan)` is true). Where no cache directory can be written the kernels
-    are compiled without one: slower to start, never an error.
+    numba renews a cached kernel when the file that defines it changes, but not when a file that it calls into does.
     """
-    if module != COMPILED:
+    return blake2b(b"".join(path.read_bytes() for path in sorted(SOURCES.glob("*.py"))), digest_size=8).hexdigest()
+
+
+def marker(module: str) -> Callable[[str], Callable[[Kernel], Kernel]]:
+    """Return the decorator factory for the kernels of a module, given its `__name__`: signature -> decorator.
+
+    The decorator compiles by numba below the package name `COMPILED`, and does nothing elsewhere. fastmath stays off
+    (under it `isfinite(nan)` is true). Where no cache directory can be written the kernels are compiled without one:
+    slower to start, never an error.
+    """
+    if not module.startswith(COMPILED):
         return lambda _: lambda function: function
     import numba
 
+    digest = source_digest()
+
     def compile_with(signature: str) -> Callable[[Kernel], Kernel]:
+        """Return the decorator that compiles a kernel for this numba signature, as `float64(float64, int64)`."""
+
         def decorate(function: Kernel) -> Kernel:
+            """Return the function compiled, or loaded from numba's cache."""
+            function.__qualname__ = f"{function.__name__}_{digest}"
             try:
                 return numba.njit(signature, cache=True, **OPTIONS)(function)
             except RuntimeError as error:

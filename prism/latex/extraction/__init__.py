@@ -1,5 +1,6 @@
-"""From the text of a solution to located formulas; `text.extract` is the pipeline, the rest its passes.
+"""From the text of a solution to located formulas: `pipeline.extract` runs the passes, in this order.
 
-`messages` joins what a solution may be into one text, `unread` masks what is not read, `blocks` pairs delimiters,
-`undelimited` and the modules of `plain` notation find formulas without any, `items` and `pieces` cut what was found.
+`solution_input` joins messages or steps into one text; `masking` blanks what is not read, with `hidden` for invisible
+ink; `blocks` pairs delimiters; `undelimited` and the `plain_*` modules find formulas without delimiters; `items` and
+`pieces` cut blocks into formulas; `retractions` finds formulas that the text denies.
 """

@@ -1,4 +1,4 @@
-r"""Where delimited formulas stand in a solution, once `unread` has blanked what is not read.
+r"""Where delimited formulas stand in a solution, once `masking` has blanked what is not read.
 
 Blocks are found in one left-to-right scan over the delimiters. An opener that never closes is passed over: what was
 cut off may have changed the formula. Dollars do not tell opening from closing, so what reads as prose or money between
@@ -50,7 +50,7 @@ _STAYS_OPEN = re.compile(r"(?:(?<![_^])[-+=×·]|\\(?:times|cdot|approx)) *\s?$"
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One delimited stretch of a solution.
+    """The place of one formula in a solution, with or without delimiters.
 
     Attributes:
         start, end: the content.
@@ -70,7 +70,7 @@ class Block:
 
 
 def has_delimiter(text: str, start: int, end: int) -> bool:
-    """Whether a formula is delimited somewhere in this stretch."""
+    r"""Return True if a delimiter that can open a formula stands between two offsets: `$`, `\(`, `\[` or `\begin`."""
     return _DELIMITER.search(text, start, end) is not None
 
 
@@ -78,61 +78,64 @@ def has_delimiter(text: str, start: int, end: int) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Marks:
-    """Delimiters of a region in order, and where each kind stands: indices into `marks`, ascending."""
+class _Delimiters:
+    """The delimiters of a region of text, with their partners; `indices` maps each kind to its places in `marks`."""
 
     marks: list[re.Match[str]]
-    mate: dict[int, int]  # brace or environment: index of its partner
-    places: dict[str, list[int]]  # `$$` stands at the first of its two dollars
+    partner: dict[int, int]  # brace or environment: index of its partner
+    indices: dict[str, list[int]]  # `$$` stands at the first of its two dollars
 
-    def next(self, word: str, after: int) -> int:
-        """Index of the first such delimiter after a mark, or -1."""
-        places = self.places[word]
-        at = bisect_right(places, after)
-        return places[at] if at < len(places) else -1
+    def next_index(self, delimiter: str, after: int) -> int:
+        """Return the index of the first `delimiter` behind the mark with index `after`, or -1."""
+        indices = self.indices[delimiter]
+        at = bisect_right(indices, after)
+        return indices[at] if at < len(indices) else -1
 
 
-def _marks(text: str, start: int, end: int) -> _Marks:
+def _find_delimiters(text: str, start: int, end: int) -> _Delimiters:
+    """Collect the delimiters between two offsets and pair the braces and environments among them."""
     marks = list(_MARK.finditer(text, start, end))
-    mate: dict[int, int] = {}
+    partner: dict[int, int] = {}
     opened: dict[str, list[int]] = {"{": []}
-    places: dict[str, list[int]] = {word: [] for word in ("$", *_BRACKETS, *(close for close, _ in _BRACKETS.values()))}
+    indices: dict[str, list[int]] = {
+        word: [] for word in ("$", *_BRACKETS, *(close for close, _ in _BRACKETS.values()))
+    }
     for at, mark in enumerate(marks):
         word = mark.group()
-        if word in places:
-            places[word].append(at)
+        if word in indices:
+            indices[word].append(at)
         elif word == "{" or mark["begin"]:
             opened.setdefault(mark["begin"] or word, []).append(at)
         elif (word == "}" or mark["end"]) and (waiting := opened.get(mark["end"] or "{")):
-            mate[waiting.pop()] = at
-    places["$$"] = [one for one, two in pairwise(places["$"]) if marks[one].end() == marks[two].start()]
-    return _Marks(marks, mate, places)
+            partner[waiting.pop()] = at
+    indices["$$"] = [one for one, two in pairwise(indices["$"]) if marks[one].end() == marks[two].start()]
+    return _Delimiters(marks, partner, indices)
 
 
-def delimited(text: str, start: int, end: int) -> list[Block]:
-    """Delimited blocks of a region. An opener whose content reads as prose, or that never closes, is passed over."""
-    found = _marks(text, start, end)
-    pairs = frozenset(found.places["$$"])
+def find_delimited_blocks(text: str, start: int, end: int) -> list[Block]:
+    """Find the delimited formulas between two offsets; an opener that never closes, or encloses prose, is skipped."""
+    delimiters = _find_delimiters(text, start, end)
+    pairs = frozenset(delimiters.indices["$$"])
     blocks: list[Block] = []
     at = 0
-    while at < len(found.marks):
-        mark = found.marks[at]
+    while at < len(delimiters.marks):
+        mark = delimiters.marks[at]
         word = mark.group()
         kind, close, width = "", -1, 1
         if at in pairs:
-            kind, close, width = "display", found.next("$$", at + 1), 2
+            kind, close, width = "display", delimiters.next_index("$$", at + 1), 2
         elif word == "$":
-            kind, close = "inline", found.next("$", at)
+            kind, close = "inline", delimiters.next_index("$", at)
         elif word in _BRACKETS:
             closer, kind = _BRACKETS[word]
-            close = found.next(closer, at)
-            if -1 < found.next(word, at) < close:
+            close = delimiters.next_index(closer, at)
+            if -1 < delimiters.next_index(word, at) < close:
                 close = -1
         elif mark["begin"] in LAYOUTS or mark["begin"] in MAYBE_LAYOUTS:
-            kind, close, width = "environment", found.mate.get(at, -1), 0
+            kind, close, width = "environment", delimiters.partner.get(at, -1), 0
         elif mark["box"]:
-            kind, close = "boxed", found.mate.get(at + 1, -1)
-        block = _block(text, found, at, close, kind, width) if close >= 0 else None
+            kind, close = "boxed", delimiters.partner.get(at + 1, -1)
+        block = _make_block(text, delimiters, at, close, kind, width) if close >= 0 else None
         if block:
             blocks.append(block)
             at = close + max(width, 1)
@@ -141,23 +144,23 @@ def delimited(text: str, start: int, end: int) -> list[Block]:
     return blocks
 
 
-def _block(text: str, found: _Marks, at: int, close: int, kind: str, width: int) -> Block | None:
-    """The block between two marks, or None if what stands there is prose."""
-    first, last = found.marks[at], found.marks[close]
+def _make_block(text: str, delimiters: _Delimiters, opening: int, closing: int, kind: str, width: int) -> Block | None:
+    """Make the block between two delimiters, given by index; None if they enclose prose, or inline a blank line."""
+    first, last = delimiters.marks[opening], delimiters.marks[closing]
     if kind == "environment":
         return Block(first.start(), last.end(), "display", first.start(), last.end())
     if kind == "boxed":
-        return Block(found.marks[at + 1].end(), last.start(), "boxed", first.start(), last.end())
-    start, end = found.marks[at + width - 1].end(), last.start()
-    if first.group() == "$" and _is_prose(text, start, end, display=width == 2):
+        return Block(delimiters.marks[opening + 1].end(), last.start(), "boxed", first.start(), last.end())
+    start, end = delimiters.marks[opening + width - 1].end(), last.start()
+    if first.group() == "$" and _is_prose_or_money(text, start, end, display=width == 2):
         return None
     if kind == "inline" and _BLANK_LINE.search(text, start, end):
         return None
-    return Block(start, end, kind, first.start(), found.marks[close + width - 1].end())
+    return Block(start, end, kind, first.start(), delimiters.marks[closing + width - 1].end())
 
 
-def _is_prose(text: str, start: int, end: int, *, display: bool) -> bool:
-    """Whether what stands between two dollars is prose or money."""
+def _is_prose_or_money(text: str, start: int, end: int, *, display: bool) -> bool:
+    """Return True if the text between two dollar signs is blank, prose or an amount of money, and so no formula."""
     content = text[start:end]
     if not content.strip():
         return True
@@ -172,8 +175,8 @@ def _is_prose(text: str, start: int, end: int, *, display: bool) -> bool:
     return money or next_price
 
 
-def blank(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    """The text with these spans as blanks; line ends stay, for a formula must not run over a blank line unseen."""
+def blank_spans(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """Replace ascending spans by spaces, offsets unchanged; line ends stay: no formula runs over a blank line."""
     if not spans:
         return text
     parts: list[str] = []
@@ -185,8 +188,8 @@ def blank(text: str, spans: Sequence[tuple[int, int]]) -> str:
     return "".join([*parts, text[position:]])
 
 
-def merged(text: str, blocks: list[Block]) -> tuple[str, list[Block]]:
-    r"""Put displays together where the second goes on with the sum or product of the first: `$$x = a$$ $$+ b$$`."""
+def merge_continued_displays(text: str, blocks: list[Block]) -> tuple[str, list[Block]]:
+    r"""Merge displays of which the second continues a sum or product of the first: `$$x = a$$ $$+ b$$`."""
     kept: list[Block] = []
     spans: list[tuple[int, int]] = []
     for block in blocks:
@@ -204,4 +207,4 @@ def merged(text: str, blocks: list[Block]) -> tuple[str, list[Block]]:
             kept[-1] = replace(last, end=block.end, outer_end=block.outer_end)
         else:
             kept.append(block)
-    return blank(text, spans), kept
+    return blank_spans(text, spans), kept

@@ -1,21 +1,103 @@
-r"""What TeX does not show: phantoms, white ink, text of no size or off the page, boxes and branches that are not used.
+r"""Find the spans of a solution that a typeset page does not show: phantoms, invisible ink, tiny or displaced text.
 
-A command either hides its arguments, or sets the ink or the size up to the end of its group; a conditional hides the
-branch that is not taken, and both where only TeX could tell which that is. What a page shows after all (a box that is
-used later, white on a dark page) is left out too: nobody writes an answer that way.
+Styling is read by an allow-list: the `_SHOWN_*` tables name the colours, sizes, places and styles whose text is read.
+Any other value of a styling command or attribute hides what it applies to, understood or not: hardly any honest
+solution styles a formula, and an attacker finds each value that a deny-list forgets. Conditionals of TeX hide the
+branch that is not taken, and both where only TeX could tell which that is. An HTML element that is hidden and never
+closed hides the rest.
+
+Refused: computing luminance, mixtures of colours and lengths, which still had to guess what a page looks like.
 """
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from prism.latex.extraction.colours import Rgb, is_faint, of_latex
-from prism.latex.extraction.pages import is_hidden_style
 from prism.latex.words import word_set
 
-# Every repetition in a pattern below is bounded, so that no text makes a scan quadratic.
+_Span = tuple[int, int]
+
+# What shows. Every repetition in a pattern of this module is bounded, so that no text makes a scan quadratic. ------
+
+_DARK_NAME = (
+    "black|(?:dark|dim|slate)?gr[ae]y|(?:dark|medium|navy|royal|midnight|steel|dodger)?blue|navy|cyan|teal|turquoise"
+    "|(?:dark|forest|sea|olive|lime)?green|lime|olive|(?:dark|indian|brick|orange|violet)?red|crimson|maroon|tomato"
+    "|(?:dark|burnt)?orange|brown|magenta|fuchsia|purple|(?:blue|dark)?violet|indigo|pink|yellow|gold|firebrick"
+)
+_DARK_HEX = "#?(?:(?![d-f].[d-f].[d-f].)[0-9a-f]{6}|(?![d-f]{3})[0-9a-f]{3})"
+_CHANNELS = (
+    r"\s{{0,8}}(?:[\d.]{{1,12}}\s{{0,8}},\s{{0,8}}){{0,2}}(?:{})\s{{0,8}}(?:,\s{{0,8}}[\d.]{{1,12}}\s{{0,8}}){{0,2}}"
+)
+_RGB = _CHANNELS.format(r"\d{1,2}|1\d\d")
+_SHOWN_INK = {  # model of xcolor: the values that show on white paper, by one channel that is dark enough
+    "": re.compile(f"(?:{_DARK_NAME})(?:!(?:[3-9][0-9]|100)(?:!(?:{_DARK_NAME}))?)?|{_DARK_HEX}"),
+    "named": re.compile(_DARK_NAME),
+    "rgb": re.compile(_CHANNELS.format(r"0?\.[0-7]\d{0,12}|0(?:\.0{0,12})?")),
+    "RGB": re.compile(_RGB),
+    "HTML": re.compile(_DARK_HEX),
+    "gray": re.compile(r"\s*(?:0?\.[0-7]\d{0,12}|0)\s*"),
+}
+_SHOWN_BOX = re.compile("white|yellow|lightgr[ae]y|(?:red|green|blue|yellow|gray|orange)!(?:[1-4]?[0-9])")
+_SHOWN_CSS_COLOUR = re.compile(rf"(?:{_DARK_NAME}|{_DARK_HEX}|rgb\({_RGB}\))")
+_SHOWN_ON_DARK = re.compile(
+    r"#[0-5].{0,1}[0-5].{0,1}[0-5].{0,1};(?:white|#fff(?:fff)?)|black;white"
+)  # background;color
+_LENGTH = r"\s{0,8}=?\s{0,8}[-+]?\s{0,8}(?:\d{0,2}(?:\.\d{0,9})?)\s{0,8}"
+_SHOWN_SPACE = re.compile(rf"{_LENGTH}(?:pt|ex|em|mm|cm|in|mu|pc|\\quad|\\fill|\\[a-z]{{0,12}}(?:skip|sep))\s*")
+_SHOWN_ARGUMENTS = {  # command with an argument that it applies to: values of the arguments before it that show
+    "scalebox": re.compile(r"\s*(?:0?\.[3-9]\d{0,9}|[1-9](?:\.\d{0,9})?)\s*"),
+    "resizebox": re.compile(rf"\s*!\s*|\s*(?:0?\.[3-9]\d{{0,9}})?\s*\\(?:text|line|column)width\s*|{_LENGTH}cm"),
+    "raisebox": re.compile(rf"{_LENGTH}(?:pt|ex|em|mm|cm|\\height|\\depth)\s*"),
+    "colorbox": _SHOWN_BOX,
+    "texttransparent": re.compile(r"\s*(?:1|0?\.[5-9]\d{0,9})\s*"),
+}
+_SHOWN_SIZE = re.compile(r"\s*(?:[5-9]|[1-9]\d)(?:\.\d{0,9})?\s*(?:pt)?\s*")
+_SHOWN_OPACITY = _SHOWN_ARGUMENTS["texttransparent"]
+_SHOWN_STYLE = {  # property of CSS: its values that show; `color` and `background` are read together
+    **dict.fromkeys(
+        word_set("font-weight font-style font-family text-align text-decoration line-height border"), r".*"
+    ),
+    "display": r"block|inline(?:-block)?|flex|grid|table(?:-cell|-row)?|list-item",
+    "font-size": r"(?:[6-9]|\d\d)(?:\.\d{0,9})?(?:px|pt)|(?:0?\.[5-9]\d{0,9}|[1-9](?:\.\d{0,9})?)r?em|[5-9]\d%|1\d\d%"
+    r"|(?:x{1,2}-)?(?:small|large)|medium|smaller|larger",
+    **dict.fromkeys(
+        word_set("margin margin-left margin-top margin-bottom padding"), r"(?:\d{1,2}(?:px|em|pt)?\s*){1,4}"
+    ),
+    **dict.fromkeys(word_set("width max-width"), r"\d\d\d?(?:%|px)|auto"),
+    "opacity": r"1(?:\.0{0,9})?|0?\.[5-9]\d{0,9}",
+    "": "",
+}
+
+
+def _is_allowed(allowed: re.Pattern[str], value: str) -> bool:
+    """Return True if a value of a styling command matches an allow-list as a whole."""
+    return allowed.fullmatch(value) is not None
+
+
+def is_shown_style(style: str) -> bool:
+    """Return True if every declaration of a CSS style is in the allow-list, so that the styled text is read.
+
+    >>> is_shown_style("color: red"), is_shown_style("color: #fefefe"), is_shown_style("left: -9999px")
+    (True, False, False)
+    """
+    declarations = (each.partition(":") for each in style.lower().split(";"))
+    rules = {name.strip(): value.replace("!important", "").strip() for name, _, value in declarations}
+    ink = rules.pop("color", "black")
+    paper = rules.pop("background-color", rules.pop("background", ""))
+    if paper and not (
+        _is_allowed(_SHOWN_ON_DARK, f"{paper};{ink}") or (ink == "black" and _is_allowed(_SHOWN_BOX, paper))
+    ):
+        return False
+    if not paper and not _is_allowed(_SHOWN_CSS_COLOUR, ink):
+        return False
+    return all(re.fullmatch(_SHOWN_STYLE.get(name, "(?!)"), value) for name, value in rules.items())
+
+
+# Commands of LaTeX. -----------------------------------------------------------------------------------------------
+
 _OPTIONS = re.compile(r"\s{0,8}(?:\[[^\[\]]{0,120}\]\s{0,8}){0,3}")
 _MACRO_HEAD = re.compile(
     r"\s{0,8}(?:\{\s*\\?[A-Za-z@]{1,40}\s*\}|\\[A-Za-z@]{1,40})\s{0,8}"
@@ -25,16 +107,6 @@ _BOX_HEAD = re.compile(
     r"\s{0,8}(?:\{[^{}]{0,40}\}|\\[A-Za-z@]{1,40}|\d{1,4})\s{0,8}=?\s{0,8}"
     r"(?:\\[hv](?:box|top)\s{0,8}(?:(?:to|spread)\s{0,8}[\w.\\]{1,20})?)?\s{0,8}(?:\[[^\[\]]{0,40}\]\s{0,8}){0,2}(?=\{)"
 )
-_LENGTH = re.compile(
-    r"\s{0,8}([-+]?\s{0,4}(?:\d{1,9}(?:\.\d{0,9})?|\.\d{1,9})?)\s{0,4}"
-    r"(cm|mm|in|pt|bp|pc|em|ex|sp|\\[a-z]{0,12}(?:width|height))"
-)
-_IN_POINTS = {"cm": 28.45, "mm": 2.845, "in": 72.27, "pt": 1, "bp": 1, "pc": 12, "em": 10, "ex": 4, "sp": 1e-5}
-_PAPER = 600.0  # points: the width of a page
-_SMALLEST = 1.0  # points: type that can be seen
-_LEAST_SCALE = 0.1
-_LEAST_INK = 0.1  # one is opaque
-_NUMBER = re.compile(r"\s*[-+]?(?:\d{1,9}(?:\.\d{0,9})?|\.\d{1,9})\s*")
 _END_OF_MATH = re.compile(r"\$|\\[\])]|\n[ \t]*\n")
 _END_OF_INK = re.compile(r"\\(?:color|normalcolor|transparent)(?![A-Za-z])")
 _END_OF_SIZE = re.compile(
@@ -75,117 +147,140 @@ _COMMAND = re.compile(
     + r")(?![A-Za-z])\*?|\\[\s\S]|[{}]"
 )
 _DEFINED = re.compile(
-    r"\\(?:definecolor\s{0,8}\{([^{}]{1,40})\}\s{0,8}\{([^{}]{1,20})\}|colorlet\s{0,8}\{([^{}]{1,40})\}())"
-    r"\s{0,8}\{([^{}]{1,60})\}"
+    r"\\definecolor\s{0,8}\{(?P<name>[^{}]{1,40})\}\s{0,8}\{(?P<model>[^{}]{1,20})\}\s{0,8}\{(?P<value>[^{}]{1,60})\}"
 )
 _CONDITIONAL = re.compile(r"\\(?P<word>if(?!f(?![A-Za-z@])|thenelse)[A-Za-z@]{0,30}|else|fi)(?![A-Za-z@])")
 
-_Span = tuple[int, int]
-
 
 @dataclass(frozen=True, slots=True)
-class _Page:
-    """A text with its braces paired, and the names that it gives to colours."""
+class _BracedText:
+    """A text with its braces paired and the colours it defines.
+
+    Attributes:
+        closing_brace: offset of each opening brace to that of its closing one.
+        visible_colours: names that the text defines for colours that show.
+    """
 
     text: str
-    mate: dict[int, int]
-    colours: dict[str, Rgb]
+    closing_brace: dict[int, int]
+    visible_colours: frozenset[str]
 
-    def argument(self, at: int) -> _Span | None:
-        """The braces of the argument that begins here, options passed over; None if there is none that closes."""
-        options = _OPTIONS.match(self.text, at)
-        opening = options.end() if options else at
-        return (opening, self.mate[opening] + 1) if opening in self.mate else None
+    def argument_span(self, offset: int) -> _Span | None:
+        """Return the span of the braced argument that begins at an offset, after options; None if there is none."""
+        options = _OPTIONS.match(self.text, offset)
+        opening = options.end() if options else offset
+        return (opening, self.closing_brace[opening] + 1) if opening in self.closing_brace else None
 
-    def arguments(self, at: int, most: int) -> list[_Span]:
-        """The braces of the arguments that follow."""
-        found: list[_Span] = []
-        while len(found) < most and (argument := self.argument(at)):
-            found.append(argument)
-            at = argument[1]
-        return found
+    def argument_spans(self, offset: int, limit: int) -> list[_Span]:
+        """Return the spans, braces included, of the arguments that follow an offset, at most `limit`."""
+        spans: list[_Span] = []
+        while len(spans) < limit and (argument_span := self.argument_span(offset)):
+            spans.append(argument_span)
+            offset = argument_span[1]
+        return spans
 
     def content(self, braces: _Span) -> str:
-        """What stands in braces."""
+        """Return the text between a pair of braces."""
         return self.text[braces[0] + 1 : braces[1] - 1]
 
+    def is_visible_colour(self, braces: _Span, model_start: int) -> bool:
+        """Return True if the colour in braces shows on white; its model may stand in brackets from `model_start` on."""
+        model = self.text[model_start : braces[0]].strip().removeprefix("[").removesuffix("]").strip()
+        value = self.content(braces).strip()
+        pattern = _SHOWN_INK.get(model)
+        return value in self.visible_colours or (
+            pattern is not None and _is_allowed(pattern, value if model else value.lower())
+        )
 
-def hidden_commands(text: str) -> list[_Span]:
-    """Spans that are not shown because of a command, ascending."""
-    mate: dict[int, int] = {}
-    found: list[tuple[re.Match[str], int]] = []
+
+def spans_hidden_by_commands(text: str) -> list[_Span]:
+    r"""Find the spans that commands hide (`\phantom`, white `\color`), sorted by start; nested ones may be left out."""
+    closing_brace: dict[int, int] = {}
+    marks: list[tuple[re.Match[str], int]] = []
     opened: list[int] = []
     for mark in _COMMAND.finditer(text):
         word = mark.group()
         if mark["name"]:
-            found.append((mark, opened[-1] if opened else -1))
+            marks.append((mark, opened[-1] if opened else -1))
         elif word == "{":
             opened.append(mark.start())
         elif word == "}" and opened:
-            mate[opened.pop()] = mark.start()
-    page = _Page(text, mate, _colours(text))
+            closing_brace[opened.pop()] = mark.start()
+    defined = (
+        each
+        for each in _DEFINED.finditer(text)
+        if (ink := _SHOWN_INK.get(each["model"])) and _is_allowed(ink, each["value"])
+    )
+    page = _BracedText(text, closing_brace, frozenset(each["name"] for each in defined))
     spans: list[_Span] = []
-    for mark, around in found:
+    for mark, around in marks:
         if not spans or not spans[-1][0] <= mark.start() < spans[-1][1]:
-            spans += _hidden_by(page, mark, around)
+            spans += _spans_hidden_by_command(page, mark, around)
     return sorted(spans, key=lambda span: (span[0], -span[1]))
 
 
-def _colours(text: str) -> dict[str, Rgb]:
-    """Names that the text gives to colours which are understood."""
-    defined: dict[str, Rgb] = {}
-    for name, model, other, none, value in _DEFINED.findall(text):
-        if colour := of_latex(model or none, value, defined):
-            defined[name or other] = colour
-    return defined
-
-
-def _hidden_by(page: _Page, mark: re.Match[str], around: int) -> list[_Span]:
-    """What one command hides, from itself on."""
-    name = mark["name"]
+def _spans_hidden_by_command(page: _BracedText, command: re.Match[str], group_start: int) -> list[_Span]:
+    """Return the spans that one command hides; `group_start` is the offset of the `{` of its group, or -1."""
+    name = command["name"]
     if name in _HIDDEN_ARGUMENTS:
         hidden = _HIDDEN_ARGUMENTS[name]
-        arguments = page.arguments(mark.end(), max(hidden) + 1)
+        arguments = page.argument_spans(command.end(), max(hidden) + 1)
         if hidden[0] == 0:
-            return [(mark.start(), arguments[min(hidden[-1], len(arguments) - 1)][1])] if arguments else []
+            return [(command.start(), arguments[min(hidden[-1], len(arguments) - 1)][1])] if arguments else []
         return [arguments[at] for at in hidden if at < len(arguments)]
     if name in _MACROS:
-        return _body(page, mark)
+        return _macro_definition_spans(page, command)
     if name in _BOXES:
-        head = _BOX_HEAD.match(page.text, mark.end())
-        return [(mark.start(), page.mate[head.end()] + 1)] if head and head.end() in page.mate else []
-    return _RULES[name](page, mark, around)
+        head = _BOX_HEAD.match(page.text, command.end())
+        close = page.closing_brace.get(head.end(), -1) if head else -1
+        return [(command.start(), close + 1)] if close >= 0 else []
+    if name in _SWITCHES:
+        is_visible, end = _SWITCHES[name]
+        return [] if is_visible(page, command) else [_rest_of_group(page, command, group_start, end)]
+    return _invisible_argument_spans(page, command)
 
 
-def _body(page: _Page, mark: re.Match[str]) -> list[_Span]:
-    """The body of a macro, which is shown where the macro is used, with what stands in it put in."""
-    head = _MACRO_HEAD.match(page.text, mark.end())
-    if not head or head.end() not in page.mate:
+def _macro_definition_spans(page: _BracedText, command: re.Match[str]) -> list[_Span]:
+    """Return the span of a macro's definition, body included, which no page shows; empty if no body closes."""
+    head = _MACRO_HEAD.match(page.text, command.end())
+    if not head or head.end() not in page.closing_brace:
         return []
-    close = page.mate[head.end()] + 1
-    if mark["name"].endswith("newenvironment") and (second := page.argument(close)):
+    close = page.closing_brace[head.end()] + 1
+    if command["name"].endswith("newenvironment") and (second := page.argument_span(close)):
         close = second[1]
-    return [(mark.start(), close)]
+    return [(command.start(), close)]
 
 
-# Ink, size and place ----------------------------------------------------------------------------------------------
+def _invisible_argument_spans(page: _BracedText, command: re.Match[str]) -> list[_Span]:
+    r"""Return the span of a command whose last argument is invisible by those before it: `\scalebox{0}{...}`."""
+    name = command["name"]
+    *values, content = page.argument_spans(command.end(), 3 if name == "resizebox" else 2) or [(0, 0)]
+    if not values:
+        return []
+    if name == "textcolor":
+        is_shown = page.is_visible_colour(values[0], command.end())
+    elif name in ("style", "htmlStyle"):
+        is_shown = is_shown_style(page.content(values[0]))
+    else:
+        is_shown = all(_is_allowed(_SHOWN_ARGUMENTS[name], page.content(each)) for each in values)
+    return [] if is_shown else [(command.start(), content[1])]
 
 
-def _to_end_of_group(page: _Page, mark: re.Match[str], around: int, end: re.Pattern[str]) -> list[_Span]:
-    """From a command that sets something to the end of its group, or to where it is set anew."""
-    start = mark.start()
-    stop = page.mate[around] if around in page.mate else len(page.text)
-    ends = [found.start() for found in [end.search(page.text, mark.end(), stop)] if found]
-    if around not in page.mate and _is_in_math(page.text, start):
-        ends += [found.start() for found in [_END_OF_MATH.search(page.text, mark.end(), stop)] if found]
-    return [(start, min(ends, default=stop))]
+def _rest_of_group(page: _BracedText, switch: re.Match[str], group_start: int, end_pattern: re.Pattern[str]) -> _Span:
+    r"""Return the span from a switch such as `\color` to the end of its group, or to a command that sets it anew."""
+    start = switch.start()
+    stop = page.closing_brace[group_start] if group_start in page.closing_brace else len(page.text)
+    ends = [match.start() for match in [end_pattern.search(page.text, switch.end(), stop)] if match]
+    if group_start not in page.closing_brace and _is_in_math(page.text, start):
+        ends += [match.start() for match in [_END_OF_MATH.search(page.text, switch.end(), stop)] if match]
+    return start, min(ends, default=stop)
 
 
-def _is_in_math(text: str, at: int) -> bool:
-    """Whether a place stands inside delimiters of mathematics that were opened in its paragraph."""
-    start = max(text.rfind("\n\n", max(0, at - _PARAGRAPH), at), at - _PARAGRAPH, 0)
+def _is_in_math(text: str, offset: int) -> bool:
+    """Return True if an offset is inside mathematics whose delimiter was opened in the same paragraph."""
+    start = max(text.rfind("\n\n", max(0, offset - _PARAGRAPH), offset), offset - _PARAGRAPH, 0)
     opened = ""
-    for mark in _MATH_MARK.finditer(text, start, at):
+    for mark in _MATH_MARK.finditer(text, start, offset):
         word = mark.group()
         if word[0] == "$":
             opened = "" if opened == word else opened or word
@@ -196,128 +291,45 @@ def _is_in_math(text: str, at: int) -> bool:
     return bool(opened)
 
 
-def _is_white(page: _Page, mark: re.Match[str]) -> _Span | None:
-    """The braces of the colour, if it is one that does not show."""
-    braces = page.argument(mark.end())
-    if not braces:
-        return None
-    option = page.text[mark.end() : braces[0]].strip()
-    model = option[1:-1].strip() if option else ""
-    return braces if is_faint(of_latex(model, page.content(braces), page.colours)) else None
+def _make_argument_rule(pattern: re.Pattern[str]) -> Callable[[_BracedText, re.Match[str]], bool]:
+    """Return a rule for `_SWITCHES`: the switch hides nothing if its braced argument is allowed, or it has none."""
+
+    def is_visible(page: _BracedText, switch: re.Match[str]) -> bool:
+        """Return True if the text behind the switch shows."""
+        braces = page.argument_span(switch.end())
+        return braces is None or _is_allowed(pattern, page.content(braces))
+
+    return is_visible
 
 
-def _color(page: _Page, mark: re.Match[str], around: int) -> list[_Span]:
-    return _to_end_of_group(page, mark, around, _END_OF_INK) if _is_white(page, mark) else []
+def _sets_visible_colour(page: _BracedText, switch: re.Match[str]) -> bool:
+    """Return True if a colour command sets a colour that shows, or has no argument."""
+    braces = page.argument_span(switch.end())
+    return braces is None or page.is_visible_colour(braces, switch.end())
 
 
-def _textcolor(page: _Page, mark: re.Match[str], _: int) -> list[_Span]:
-    colour = _is_white(page, mark)
-    shown = page.argument(colour[1]) if colour else None
-    return [(mark.start(), shown[1])] if shown else []
+def _keeps_line_on_page(page: _BracedText, switch: re.Match[str]) -> bool:
+    """Return True if a horizontal space is so short that the rest of its line stays on the page."""
+    braces = page.argument_span(switch.end())
+    if braces:
+        return _is_allowed(_SHOWN_SPACE, page.content(braces))
+    return _SHOWN_SPACE.match(page.text, switch.end()) is not None or not _BARE_LENGTH.match(page.text, switch.end())
 
 
-def _colorbox(page: _Page, mark: re.Match[str], _: int) -> list[_Span]:
-    """Black ink on black."""
-    arguments = page.arguments(mark.end(), 2)
-    is_black = len(arguments) == 2 and page.content(arguments[0]).strip() == "black"
-    return [(mark.start(), arguments[1][1])] if is_black else []
-
-
-def _is_less(page: _Page, braces: _Span | None, least: float) -> bool:
-    """Whether an argument is a number of a smaller amount."""
-    number = _NUMBER.fullmatch(page.content(braces)) if braces else None
-    return number is not None and abs(float(number.group())) < least
-
-
-def _transparent(page: _Page, mark: re.Match[str], around: int) -> list[_Span]:
-    is_clear = _is_less(page, page.argument(mark.end()), _LEAST_INK)
-    return _to_end_of_group(page, mark, around, _END_OF_INK) if is_clear else []
-
-
-def _scaled(least: float) -> Callable[[_Page, re.Match[str], int], list[_Span]]:
-    """The rule of a command whose first argument is a factor: by less than that, nothing is seen."""
-
-    def hidden(page: _Page, mark: re.Match[str], _: int) -> list[_Span]:
-        arguments = page.arguments(mark.end(), 2)
-        return [(mark.start(), arguments[1][1])] if len(arguments) > 1 and _is_less(page, arguments[0], least) else []
-
-    return hidden
-
-
-def _points(length: str) -> float | None:
-    """A length [pt]; None if it is none."""
-    found = _LENGTH.match(length)
-    if not found:
-        return 0.0 if _is_zero(length) else None
-    number = found[1].replace(" ", "")
-    amount = float(number + "1" if number in ("", "-", "+") else number)
-    return amount * _IN_POINTS.get(found[2], _PAPER)
-
-
-def _is_zero(length: str) -> bool:
-    number = _NUMBER.fullmatch(length)
-    return number is not None and float(number.group()) == 0
-
-
-def _fontsize(page: _Page, mark: re.Match[str], around: int) -> list[_Span]:
-    braces = page.argument(mark.end())
-    if not braces:
-        return []
-    content = page.content(braces)
-    size = float(content) if _NUMBER.fullmatch(content) else _points(content)
-    is_small = size is not None and size < _SMALLEST
-    return _to_end_of_group(page, mark, around, _END_OF_SIZE) if is_small else []
-
-
-def _resizebox(page: _Page, mark: re.Match[str], _: int) -> list[_Span]:
-    arguments = page.arguments(mark.end(), 3)
-    sizes = [_points(page.content(braces)) for braces in arguments[:2]]
-    is_small = any(size is not None and abs(size) < _SMALLEST for size in sizes)
-    return [(mark.start(), arguments[2][1])] if len(arguments) == 3 and is_small else []
-
-
-def _raisebox(page: _Page, mark: re.Match[str], _: int) -> list[_Span]:
-    arguments = page.arguments(mark.end(), 2)
-    by = _points(page.content(arguments[0])) if len(arguments) == 2 else None
-    return [(mark.start(), arguments[1][1])] if by is not None and abs(by) >= _PAPER else []
-
-
-def _hspace(page: _Page, mark: re.Match[str], around: int) -> list[_Span]:
-    """What a space of more than the page pushes off it: the rest of the line."""
-    braces = page.argument(mark.end())
-    by = _points(page.content(braces) if braces else page.text[mark.end() : mark.end() + 40])
-    is_off = by is not None and abs(by) >= _PAPER
-    return _to_end_of_group(page, mark, around, _END_OF_LINE) if is_off else []
-
-
-def _style(page: _Page, mark: re.Match[str], _: int) -> list[_Span]:
-    arguments = page.arguments(mark.end(), 2)
-    is_hidden = len(arguments) == 2 and is_hidden_style(page.content(arguments[0]))
-    return [(mark.start(), arguments[1][1])] if is_hidden else []
-
-
-_RULES: dict[str, Callable[[_Page, re.Match[str], int], list[_Span]]] = {
-    "color": _color,
-    "textcolor": _textcolor,
-    "colorbox": _colorbox,
-    "transparent": _transparent,
-    "texttransparent": _scaled(_LEAST_INK),
-    "scalebox": _scaled(_LEAST_SCALE),
-    "fontsize": _fontsize,
-    "resizebox": _resizebox,
-    "raisebox": _raisebox,
-    "hspace": _hspace,
-    "hskip": _hspace,
-    "kern": _hspace,
-    "style": _style,
-    "htmlStyle": _style,
+_BARE_LENGTH = re.compile(r"\s{0,8}=?\s{0,8}[-+]?\s{0,8}\d")
+_SWITCHES: dict[str, tuple[Callable[[_BracedText, re.Match[str]], bool], re.Pattern[str]]] = {
+    "color": (_sets_visible_colour, _END_OF_INK),
+    "transparent": (_make_argument_rule(_SHOWN_OPACITY), _END_OF_INK),
+    "fontsize": (_make_argument_rule(_SHOWN_SIZE), _END_OF_SIZE),
+    **dict.fromkeys(("hspace", "hskip", "kern"), (_keeps_line_on_page, _END_OF_LINE)),
 }
+"""Commands that set something up to the end of their group: whether what follows shows, and what sets it anew."""
 
 # Conditionals -----------------------------------------------------------------------------------------------------
 
 
-def hidden_branches(text: str) -> list[_Span]:
-    r"""Spans of the branches that TeX does not take, with what cannot be told; an open `\iffalse` hides the rest."""
+def spans_hidden_by_conditionals(text: str) -> list[_Span]:
+    r"""Find the branches of `\if...\fi` that TeX does not, or may not, take; an open `\iffalse` hides the rest."""
     spans: list[_Span] = []
     opened: list[tuple[str, int]] = []  # conditionals, and from where each hides, or -1
     for mark in _CONDITIONAL.finditer(text):
@@ -336,3 +348,59 @@ def hidden_branches(text: str) -> list[_Span]:
             opened[-1] = ("iftrue", mark.start())
     spans += [(start, len(text)) for word, start in opened if word == "iffalse" and start >= 0]
     return sorted(spans, key=lambda span: (span[0], -span[1]))
+
+
+# Elements of HTML, which Markdown passes through. ------------------------------------------------------------------
+
+_ELEMENT = re.compile(
+    r"<(?P<close>/?)(?P<name>[A-Za-z][A-Za-z0-9]{0,15})(?P<attributes>(?:\s{1,20}[\w:@.-]{1,40}"
+    r"(?:\s{0,8}=\s{0,8}(?:\"[^\"]{0,400}\"|'[^']{0,400}'|[^\s\"'<>=`]{1,200}))?){0,12})\s{0,20}/?>"
+)
+_ATTRIBUTE = re.compile(r"([\w:@.-]+)(?:\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'<>=`]+)))?")
+_NEVER_SHOWN = word_set("script style template title head noscript datalist iframe audio video canvas")
+_STRUCK = word_set("s del strike")  # only where they close: `<s>` may be an average
+_VOID = word_set("area base br col embed hr img input link meta param source track wbr")
+
+
+def spans_hidden_by_html(text: str) -> list[tuple[int, int]]:
+    """Find the HTML elements that a browser does not show, tags included; sorted and disjoint."""
+    tags = list(_ELEMENT.finditer(text))
+    closes = {(tag["name"].lower(), at) for at, tag in enumerate(tags) if tag["close"]}
+    n_closed = {name: sum(1 for other, _ in closes if other == name) for name in _STRUCK}
+    spans: list[tuple[int, int]] = []
+    at = 0
+    while at < len(tags):
+        tag, name = tags[at], tags[at]["name"].lower()
+        at += 1
+        is_struck = name in _STRUCK
+        if tag["close"] or name in _VOID or not (is_struck or name in _NEVER_SHOWN or _is_hidden_element(name, tag)):
+            continue
+        if is_struck and not n_closed[name]:
+            continue
+        depth, last = 1, at
+        while last < len(tags) and depth:
+            if tags[last]["name"].lower() == name:
+                depth += -1 if tags[last]["close"] else not is_struck
+            last += 1
+        if depth and is_struck:
+            n_closed[name] = 0
+            continue
+        spans.append((tag.start(), len(text) if depth else tags[last - 1].end()))
+        at = last
+    return spans
+
+
+def _is_hidden_element(name: str, tag: re.Match[str]) -> bool:
+    """Return True if the attributes of an HTML element hide it."""
+    if not tag["attributes"]:
+        return name == "dialog"
+    attributes = {found[0].lower(): "".join(found[1:]) for found in _ATTRIBUTE.findall(tag["attributes"])}
+    if "hidden" in attributes or (name == "dialog" and "open" not in attributes):
+        return True
+    style = html.unescape(attributes.get("style", ""))
+    style += "".join(f";{key}:{attributes[old]}" for old, key in _OLD_STYLES.items() if attributes.get(old))
+    return not is_shown_style(style)
+
+
+_OLD_STYLES = {"color": "color", "bgcolor": "background"}
+"""Attributes of old HTML and the properties of CSS that they set."""

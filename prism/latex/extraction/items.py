@@ -33,12 +33,12 @@ _TOKEN = re.compile(  # the bounds on spaces and names keep each token short; wh
 _OPTION = re.compile(r"\s{0,8}\[[^\[\]{}]{0,20}\]")
 
 
-def _kinds(**names: str) -> dict[str, str]:
-    """The kind of each name, from a table that is written by kind."""
-    return {name: kind for kind, of_kind in names.items() for name in of_kind.split()}
+def _kind_by_name(**names_by_kind: str) -> dict[str, str]:
+    """Invert a table from kind to space-separated names into a mapping from each name to its kind."""
+    return {name: kind for kind, of_kind in names_by_kind.items() for name in of_kind.split()}
 
 
-_SIMPLE = _kinds(
+_SIMPLE = _kind_by_name(
     relation="approx simeq cong sim equiv le leq leqslant ge geq geqslant ll gg ne neq propto lesssim gtrsim doteq"
     " triangleq coloneqq lt gt asymp approxeq in notin",
     operator="pm mp cdot times div ast",
@@ -49,14 +49,14 @@ _SIMPLE = _kinds(
     open="langle lfloor lceil lbrace lbrack",
     close="rangle rfloor rceil rbrace rbrack",
 )
-_WITH_ARGUMENT = _kinds(
+_WITH_ARGUMENT = _kind_by_name(
     drop="tag tag* label phantom hphantom vphantom sout xout color textcolor footnote vspace vspace*",
     wide="hspace hspace*",
     text="text textrm textbf textit textsf textnormal mbox hbox",
     box="boxed fbox framebox",
 )
 _WITH_ARGUMENT |= dict.fromkeys(("intertext", "shortintertext"), "break")  # a word of Python, and no keyword argument
-_SIGNS = _kinds(amp="&", comma=", ;", open=r"( [ \{", close=r") ] \}", drop="$", other=r"\% \| \& \$ \#")
+_SIGNS = _kind_by_name(amp="&", comma=", ;", open=r"( [ \{", close=r") ] \}", drop="$", other=r"\% \| \& \$ \#")
 _KINDS = {"operator": "operator", "row": "break", "space": "thin", "escape": "thin"}  # of groups of `_TOKEN`
 _ASCII_RELATIONS = {"<<": r"\ll ", ">>": r"\gg ", "<=": r"\le ", ">=": r"\ge "}
 EQUALITIES = word_set(r"= := ≈ ≃ ≅ ≡ ∼ \approx \simeq \cong \sim \equiv \doteq \triangleq \coloneqq \approxeq")
@@ -68,15 +68,15 @@ _BRACE_FENCES = word_set(r"\{ \} \left\{ \right\} \left. \right. \lbrace \rbrace
 _ROW_STARTS = word_set("break arrow text amp comma wide")
 
 
-class Item(NamedTuple):  # as `plain_marks.Mark`
-    """A stretch of a block that is one at the top level.
+class Item(NamedTuple):  # no dataclass, for speed, as `plain_tokens.Mark`
+    """One top-level item of a block: a token, a group, a command with its arguments, an environment.
 
     Attributes:
         kind: relation operator comma wide column arrow weak prose break: may cut; open close: brackets;
             box text group other: content; thin amp drop: space. What `text`, `amp` and `weak` (a single arrow) are
             is settled later, by what stands beside them.
         latex: replaces the source, if not empty.
-        inner: offsets of the content of a box, a text or a group.
+        content_span: offsets of the content of a box, a text or a group.
     """
 
     text: str
@@ -84,63 +84,65 @@ class Item(NamedTuple):  # as `plain_marks.Mark`
     start: int
     end: int
     latex: str = ""
-    inner: tuple[int, int] = (0, 0)
+    content_span: tuple[int, int] = (0, 0)
 
     @property
     def source(self) -> str:
-        """The item as written."""
+        """The item as written in the text."""
         return self.text[self.start : self.end]
 
     @property
     def content(self) -> str:
-        """What stands in the braces of a box, a text or a group."""
-        return self.text[slice(*self.inner)]
+        """The text inside the braces of a box, text or group."""
+        return self.text[slice(*self.content_span)]
 
 
 def is_brace_fence(item: Item) -> bool:
-    r"""`\left\{` and its like: around a layout they bracket rows and mean nothing in a row."""
+    r"""Return True for `\left\{` and the like, which bracket the rows of a layout and mean nothing within one."""
     return item.kind in ("open", "close") and item.source.replace(" ", "") in _BRACE_FENCES
 
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """The tokens of a stretch of text, with the braces and environments that belong together."""
+    """The tokens of a block of text, with paired braces and environments and the edits for the parser."""
 
     text: str
     start: int
     end: int
     tokens: list[re.Match[str]]
-    mate: dict[int, int]  # `{` and `\begin`: index of the partner
+    partner: dict[int, int]  # `{` and `\begin`: index of the partner
     edits: list[tuple[int, int, str]]  # what is dropped or replaced, at any depth, ascending
 
-    def following(self, at: int) -> int:
-        """Index of the next token that is more than space; past the end if there is none."""
-        at += 1
-        while at < len(self.tokens) and self.tokens[at]["space"]:
-            at += 1
-        return at
+    def next_visible(self, index: int) -> int:
+        """Return the index of the next token that is not space; the number of tokens if there is none."""
+        index += 1
+        while index < len(self.tokens) and self.tokens[index]["space"]:
+            index += 1
+        return index
 
-    def argument(self, at: int) -> int:
-        """Index of the `{` of the argument that follows, or -1 if it has none that closes."""
-        following = self.following(at)
-        return following if following in self.mate and self.tokens[following]["brace"] else -1
+    def argument_brace(self, index: int) -> int:
+        """Return the index of the `{` of the argument that follows a token; -1 if none follows or it never closes."""
+        brace = self.next_visible(index)
+        return brace if brace in self.partner and self.tokens[brace]["brace"] else -1
 
-    def inner(self, opening: int) -> tuple[int, int]:
-        """Offsets of what stands between a brace and its partner."""
-        return self.tokens[opening].end(), self.tokens[self.mate[opening]].start()
+    def inside_braces(self, opening: int) -> tuple[int, int]:
+        """Return the offsets of the text between an opening brace, given by token index, and its partner."""
+        return self.tokens[opening].end(), self.tokens[self.partner[opening]].start()
 
     def mentions_relation(self) -> bool:
-        """Whether a relation stands anywhere, at any depth."""
+        """Return True if a relation sign occurs in the block, at any depth."""
         return any(
             token["relation"] or _SIMPLE.get((token["command"] or "")[1:]) == "relation" for token in self.tokens
         )
 
-    def item(self, kind: str, at: int, last: int, latex: str = "", inner: tuple[int, int] = (0, 0)) -> tuple[Item, int]:
-        """An item from one token to another, and the index of the last, after which the scan goes on."""
-        return Item(self.text, kind, self.tokens[at].start(), self.tokens[last].end(), latex, inner), last
+    def make_item(
+        self, kind: str, index: int, last: int, latex: str = "", content_span: tuple[int, int] = (0, 0)
+    ) -> tuple[Item, int]:
+        """Make the item of the tokens from `index` to `last`; return it with `last`, behind which reading continues."""
+        return Item(self.text, kind, self.tokens[index].start(), self.tokens[last].end(), latex, content_span), last
 
-    def clean(self, start: int, end: int) -> str:
-        """The source between two offsets, with what must not reach the parser dropped or replaced."""
+    def edited_source(self, start: int, end: int) -> str:
+        """Return the source between two offsets with the recorded edits applied."""
         at = bisect_left(self.edits, (start, start, ""))
         parts: list[str] = []
         while at < len(self.edits) and self.edits[at][0] < end:
@@ -153,76 +155,76 @@ class Scan:
 
 
 def scan(text: str, start: int, end: int) -> Scan:
-    """Cut a stretch of text into tokens and pair what is nested."""
-    found = Scan(text, start, end, list(_TOKEN.finditer(text, start, end)), {}, [])
+    """Tokenize the text between two offsets, pair its braces and environments, and record the edits for the parser."""
+    scanned = Scan(text, start, end, list(_TOKEN.finditer(text, start, end)), {}, [])
     braces: list[int] = []
     opened: list[int] = []
     marks: list[int] = []
-    for at, token in enumerate(found.tokens):
+    for at, token in enumerate(scanned.tokens):
         group, word = token.lastgroup, token.group()
         if word == "{":
             braces.append(at)
         elif word == "}" and braces:
-            found.mate[braces.pop()] = at
+            scanned.partner[braces.pop()] = at
         elif group == "begin":
             opened.append(at)
         elif group == "finish" and opened:
-            found.mate[opened.pop()] = at
+            scanned.partner[opened.pop()] = at
         elif group == "command" or word in ("$", "%"):
             marks.append(at)
     for at in marks:
-        _edit(found, at)
-    _restore(found, [at for at in marks if found.tokens[at].group()[1:] in _CANCELS])
-    return found
+        _record_edit(scanned, at)
+    _unwrap_cancelled_pairs(scanned, [at for at in marks if scanned.tokens[at].group()[1:] in _CANCELS])
+    return scanned
 
 
-def _restore(found: Scan, marks: Sequence[int]) -> None:
-    r"""Note that factors which are cancelled in pairs are put back: `\frac{\cancel{m} p}{\cancel{m}}` is mp/m.
+def _unwrap_cancelled_pairs(scanned: Scan, cancel_indices: Sequence[int]) -> None:
+    r"""Record the unwrapping of cancelled factors that cancel in pairs: `\frac{\cancel{m} p}{\cancel{m}}` is mp/m.
 
     With both back, the formula says what it said before, whatever the pair was; with both gone, a cancelled term would
     leave a torn sum. What is cancelled alone, or holds a relation, stays as it is, and `parse` refuses it.
     """
-    openings = [(at, opening) for at in marks if (opening := found.argument(at)) >= 0]
-    contents = ["".join(found.text[slice(*found.inner(opening))].split()) for _, opening in openings]
+    openings = [(at, opening) for at in cancel_indices if (opening := scanned.argument_brace(at)) >= 0]
+    contents = ["".join(scanned.text[slice(*scanned.inside_braces(opening))].split()) for _, opening in openings]
     n_same = Counter(contents)
     for (at, opening), content in zip(openings, contents, strict=True):
         if n_same[content] % 2 == 0 and not _BRACED_RELATION.search(content):
-            found.edits.append((found.tokens[at].start(), found.tokens[opening].start(), ""))
-    found.edits.sort()
+            scanned.edits.append((scanned.tokens[at].start(), scanned.tokens[opening].start(), ""))
+    scanned.edits.sort()
 
 
-def _edit(found: Scan, at: int) -> None:
-    """Note what must not reach the parser from this token on: marks, what is hidden or cancelled, boxes."""
-    token = found.tokens[at]
+def _record_edit(scanned: Scan, index: int) -> None:
+    r"""Record the edit that one token needs: `%` becomes `\%`; `$`, layout, boxes, hidden arguments become space."""
+    token = scanned.tokens[index]
     name = token.group()[1:]
     if token.group() == "%":  # what is no comment is a percent sign
-        found.edits.append((token.start(), token.end(), r"\%"))
+        scanned.edits.append((token.start(), token.end(), r"\%"))
     elif not name or _SIMPLE.get(name) == "drop" or _WITH_ARGUMENT.get(name) == "box":
-        found.edits.append((token.start(), token.end(), " "))
-    elif _WITH_ARGUMENT.get(name) == "drop" and (opening := found.argument(at)) >= 0:
-        found.edits.append((token.start(), found.tokens[found.mate[opening]].end(), " "))
+        scanned.edits.append((token.start(), token.end(), " "))
+    elif _WITH_ARGUMENT.get(name) == "drop" and (opening := scanned.argument_brace(index)) >= 0:
+        scanned.edits.append((token.start(), scanned.tokens[scanned.partner[opening]].end(), " "))
 
 
-def top_level(found: Scan) -> Iterator[Item]:
-    """Top-level items; `_` and `^` with their argument, groups, and environments that are no layout are one item."""
+def top_level_items(scanned: Scan) -> Iterator[Item]:
+    """Yield the items of a block at its top level; groups, and environments other than layouts, are one item each."""
     at = 0
     joined: list[str] = []  # layouts we are in
     previous = "break"  # kind of the last item that is more than space
     has_script = False
-    while at < len(found.tokens):
-        token = found.tokens[at]
+    while at < len(scanned.tokens):
+        token = scanned.tokens[at]
         if token["begin"]:
-            item, last = _environment(found, at, previous, len(joined))
+            item, last = _environment_item(scanned, at, previous, len(joined))
             if item.kind == "break":
                 joined.append(token["env"])
         elif token["finish"]:
             if joined:
                 joined.pop()
-            item, last = found.item("break", at, at)
+            item, last = scanned.make_item("break", at, at)
         elif token["row"] and "multline" in joined:
-            item, last = found.item("drop", at, at)
+            item, last = scanned.make_item("drop", at, at)
         else:
-            item, last = _item(found, at)
+            item, last = _item_at(scanned, at)
         at = last + 1
         if token["script"]:
             has_script = True
@@ -236,33 +238,33 @@ def top_level(found: Scan) -> Iterator[Item]:
         yield item
 
 
-def _environment(found: Scan, at: int, previous: str, depth: int) -> tuple[Item, int]:
-    """A layout is a row break, its rows being read as rows; any other environment is one item."""
-    name = found.tokens[at]["env"]
-    closing = found.mate.get(at, -1)
+def _environment_item(scanned: Scan, index: int, previous: str, depth: int) -> tuple[Item, int]:
+    """Return the item of an environment and its last token: a row break if its rows are read singly, else all."""
+    name = scanned.tokens[index]["env"]
+    closing = scanned.partner.get(index, -1)
     is_layout = name in LAYOUTS
     if name in MAYBE_LAYOUTS and closing >= 0 and depth < MAX_NESTING:
-        is_layout = previous in _ROW_STARTS and _is_system(found, at, closing)
+        is_layout = previous in _ROW_STARTS and _is_equation_array(scanned, index, closing)
     if not is_layout:
-        return found.item("other", at, max(at, closing))
-    last = at
-    if option := _OPTION.match(found.text, found.tokens[at].end()):
-        while last + 1 < len(found.tokens) and found.tokens[last + 1].start() < option.end():
+        return scanned.make_item("other", index, max(index, closing))
+    last = index
+    if option := _OPTION.match(scanned.text, scanned.tokens[index].end()):
+        while last + 1 < len(scanned.tokens) and scanned.tokens[last + 1].start() < option.end():
             last += 1
-    if name in ("array", "alignat", "alignedat") and (opening := found.argument(last)) >= 0:
-        last = found.mate[opening]
-    return found.item("break", at, last)
+    if name in ("array", "alignat", "alignedat") and (opening := scanned.argument_brace(last)) >= 0:
+        last = scanned.partner[opening]
+    return scanned.make_item("break", index, last)
 
 
-def _is_system(found: Scan, at: int, closing: int) -> bool:
-    """Whether the rows of an array are equations: a relation in each, and `&` only beside one or between two."""
-    inner = at + 1
-    if found.tokens[at]["env"] == "array" and (opening := found.argument(at)) >= 0:
-        inner = found.mate[opening] + 1
+def _is_equation_array(scanned: Scan, index: int, closing: int) -> bool:
+    """Return True if the rows of an array are equations: a relation in each, `&` only beside one or between two."""
+    inner = index + 1
+    if scanned.tokens[index]["env"] == "array" and (opening := scanned.argument_brace(index)) >= 0:
+        inner = scanned.partner[opening] + 1
     rows: list[list[str]] = [[]]  # a cell is `=` for each relation, `x` for other content, and its braces
     cell = ""
     while inner <= closing:
-        token = found.tokens[inner]
+        token = scanned.tokens[inner]
         word = token.group()
         name = word[1:] if token.lastgroup == "command" else ""
         if inner == closing or word == "&" or token["row"]:
@@ -270,10 +272,10 @@ def _is_system(found: Scan, at: int, closing: int) -> bool:
             cell = ""
             if token["row"]:
                 rows.append([])
-        elif _WITH_ARGUMENT.get(name) == "text" and (opening := found.argument(inner)) >= 0:
-            inner = found.mate[opening]
-        elif inner in found.mate and (token["begin"] or cell.strip("{")):
-            inner = found.mate[inner]  # of what stands in groups, only a group that is a whole cell is looked into
+        elif _WITH_ARGUMENT.get(name) == "text" and (opening := scanned.argument_brace(inner)) >= 0:
+            inner = scanned.partner[opening]
+        elif inner in scanned.partner and (token["begin"] or cell.strip("{")):
+            inner = scanned.partner[inner]  # of what stands in groups, only a group that is a whole cell is looked into
             cell += "x"
         elif not token["space"]:
             is_relation = token["relation"] or _SIMPLE.get(name) == "relation"
@@ -284,6 +286,7 @@ def _is_system(found: Scan, at: int, closing: int) -> bool:
 
 
 def _is_equation_row(row: Sequence[str]) -> bool:
+    """Return True if a row of cells such as `["x", "=x"]` has a relation, and each cell holds or adjoins one."""
     for at, cell in enumerate(row):
         follows = at > 0 and row[at - 1].endswith("=")
         precedes = at + 1 < len(row) and row[at + 1].startswith("=")
@@ -292,78 +295,81 @@ def _is_equation_row(row: Sequence[str]) -> bool:
     return any("=" in cell for cell in row)
 
 
-def _item(found: Scan, at: int) -> tuple[Item, int]:
-    """The item that begins at a token, and the index of its last token."""
-    text, token = found.text, found.tokens[at]
+def _item_at(scanned: Scan, index: int) -> tuple[Item, int]:
+    """Return the item that begins at a token, and the index of its last token."""
+    text, token = scanned.text, scanned.tokens[index]
     start, end = token.span()
     group, word = token.lastgroup or "", token.group()
     if group == "command":
-        return _command(found, at)
-    if word == "{" and at in found.mate:
-        return _group(found, at)
+        return _command_item(scanned, index)
+    if word == "{" and index in scanned.partner:
+        return _group_item(scanned, index)
     if group == "word":
         lone = word in BARE_WORDS and text[start - 1 : start].isspace() and text[end : end + 1].isspace()
-        return found.item("prose" if lone else "other", at, at, inner=(start, end))
+        return scanned.make_item("prose" if lone else "other", index, index, content_span=(start, end))
     if group == "relation":
-        return found.item(group, at, at, _ASCII_RELATIONS.get(word, ""))
+        return scanned.make_item(group, index, index, _ASCII_RELATIONS.get(word, ""))
     if group == "arrow":
-        return found.item("weak" if word in "→⟶" else "arrow", at, at)
+        return scanned.make_item("weak" if word in "→⟶" else "arrow", index, index)
     if word == "," and text[start - 1 : start].isdigit() and text[end : end + 1].isdigit():
-        return found.item("other", at, at)  # `334,000` and `3,5`; a list stays whole without a cut
-    return found.item(_SIGNS.get(word) or _KINDS.get(group, "other"), at, at)
+        return scanned.make_item("other", index, index)  # `334,000` and `3,5`; a list stays whole without a cut
+    return scanned.make_item(_SIGNS.get(word) or _KINDS.get(group, "other"), index, index)
 
 
-def _group(found: Scan, at: int) -> tuple[Item, int]:
-    last = found.mate[at]
-    inner = found.inner(at)
+def _group_item(scanned: Scan, index: int) -> tuple[Item, int]:
+    """Return the item of a braced group, and the index of its last token; `{=}` is a relation and `{}` a space."""
+    last = scanned.partner[index]
+    inner = scanned.inside_braces(index)
     if inner[1] - inner[0] < _LONGEST_RELATION:
-        word = found.text[slice(*inner)].strip()
-        if _is_relation(word):
-            return found.item("relation", at, last, word)
-    if last == at + 1 and found.text[inner[1] + 1 : inner[1] + 2] not in ("^", "_"):
-        return found.item("thin", at, last)
-    return found.item("group", at, last, inner=inner)
+        word = scanned.text[slice(*inner)].strip()
+        if _is_relation_sign(word):
+            return scanned.make_item("relation", index, last, word)
+    if last == index + 1 and scanned.text[inner[1] + 1 : inner[1] + 2] not in ("^", "_"):
+        return scanned.make_item("thin", index, last)
+    return scanned.make_item("group", index, last, content_span=inner)
 
 
-def _is_relation(word: str) -> bool:
+def _is_relation_sign(word: str) -> bool:
+    """Return True if a text is one relation sign or the command of one."""
     return word in ("=", "<", ">", ":=") or (word[:1] == "\\" and _SIMPLE.get(word[1:]) == "relation")
 
 
-def _command(found: Scan, at: int) -> tuple[Item, int]:
-    tokens = found.tokens
-    name = tokens[at]["command"][1:]
+def _command_item(scanned: Scan, index: int) -> tuple[Item, int]:
+    """Return the item of a command with its arguments, and the index of its last token."""
+    tokens = scanned.tokens
+    name = tokens[index]["command"][1:]
     if kind := _SIMPLE.get(name):
-        return found.item(kind, at, at)
+        return scanned.make_item(kind, index, index)
     if name in ("left", "right"):
-        last = found.following(at)
+        last = scanned.next_visible(index)
         kind = "open" if name == "left" else "close"
-        return found.item(kind, at, last) if last < len(tokens) else found.item("other", at, at)
-    if name == "not" and at + 1 < len(tokens) and tokens[at + 1]["relation"]:
-        return found.item("relation", at, at + 1, r"\neq " if tokens[at + 1].group() == "=" else "")
-    opening = found.argument(at)
+        return scanned.make_item(kind, index, last) if last < len(tokens) else scanned.make_item("other", index, index)
+    if name == "not" and index + 1 < len(tokens) and tokens[index + 1]["relation"]:
+        return scanned.make_item("relation", index, index + 1, r"\neq " if tokens[index + 1].group() == "=" else "")
+    opening = scanned.argument_brace(index)
     if opening < 0:
-        return found.item("other", at, at)
-    last, inner = found.mate[opening], found.inner(opening)
+        return scanned.make_item("other", index, index)
+    last, inner = scanned.partner[opening], scanned.inside_braces(opening)
     if kind := _WITH_ARGUMENT.get(name):
-        return found.item(kind, at, last, inner=inner)
-    if name in _CANCELS and _BRACED_RELATION.search(found.text, *inner):
-        return found.item("drop", at, last)
-    if name in _FONTS and found.text[slice(*inner)].strip() in BARE_WORDS:
-        return found.item("text", at, last, inner=inner)
-    if name in _STACKED and (second := found.argument(last)) >= 0:
-        word = found.text[slice(*found.inner(second))].strip()
-        if _is_relation(word) and "?" not in found.text[slice(*inner)]:
-            return found.item("relation", at, found.mate[second], word + " ")
-    return found.item("other", at, at)
+        return scanned.make_item(kind, index, last, content_span=inner)
+    if name in _CANCELS and _BRACED_RELATION.search(scanned.text, *inner):
+        return scanned.make_item("drop", index, last)
+    if name in _FONTS and scanned.text[slice(*inner)].strip() in BARE_WORDS:
+        return scanned.make_item("text", index, last, content_span=inner)
+    if name in _STACKED and (second := scanned.argument_brace(last)) >= 0:
+        word = scanned.text[slice(*scanned.inside_braces(second))].strip()
+        if _is_relation_sign(word) and "?" not in scanned.text[slice(*inner)]:
+            return scanned.make_item("relation", index, scanned.partner[second], word + " ")
+    return scanned.make_item("other", index, index)
 
 
 def has_relation(box: Item) -> bool:
-    """Whether a relation stands in a box outside brackets."""
-    return bool(relations(top_level(scan(box.text, *box.inner))))
+    """Return True if a box holds a relation outside brackets."""
+    return bool(relation_indices(top_level_items(scan(box.text, *box.content_span))))
 
 
 def outside_brackets(row: Iterable[Item]) -> Iterator[tuple[int, Item]]:
-    """The items of a row outside brackets, with their indices; a closing bracket counts as outside of itself."""
+    """Yield the items of a row outside brackets with their indices; a closing bracket itself is outside."""
     depth = 0
     for at, item in enumerate(row):
         if item.kind == "open":
@@ -374,6 +380,6 @@ def outside_brackets(row: Iterable[Item]) -> Iterator[tuple[int, Item]]:
             yield at, item
 
 
-def relations(row: Iterable[Item]) -> list[int]:
-    """Indices of the relations outside brackets."""
+def relation_indices(row: Iterable[Item]) -> list[int]:
+    """Return the indices of the relations of a row that stand outside brackets."""
     return [at for at, item in outside_brackets(row) if item.kind == "relation"]

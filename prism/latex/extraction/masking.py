@@ -1,8 +1,8 @@
 r"""What of a solution is never read: hidden and struck-out text, code, comments, and the marks of thinking.
 
-A grader that reads what a person does not see can be paid with invisible ink. So what TeX (`invisible`), a page
-(`pages`) or Markdown hides or strikes out becomes blanks of the same length, before formulas are looked for; offsets
-stay true. What a sentence denies is found afterwards, between the formulas (`denials`).
+A grader that reads what a person does not see can be paid with invisible ink. So what TeX, a page in HTML
+(`hidden`) or Markdown hides or strikes out becomes blanks of the same length, before formulas are looked for; offsets
+stay true. What a sentence denies is found afterwards, between the formulas (`retractions`).
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from prism.latex.extraction.blocks import Block, blank, has_delimiter
-from prism.latex.extraction.hidden import hidden_branches, hidden_commands
-from prism.latex.extraction.pages import hidden_elements
+from prism.latex.extraction.blocks import Block, blank_spans, has_delimiter
+from prism.latex.extraction.hidden import spans_hidden_by_commands, spans_hidden_by_conditionals, spans_hidden_by_html
 from prism.latex.words import word_set
 
 # Every repetition in a pattern below is bounded or walks to the next mark, so that no text makes a scan quadratic.
@@ -83,33 +82,34 @@ _END_OF_DOCUMENT = r"\end{document}"
 
 
 def mask(text: str) -> tuple[str, list[Block]]:
-    """Blank what is not read; code fences that hold nothing but LaTeX come back as blocks."""
-    text, blocks = _without_fences(text)
-    text = blank(text, hidden_elements(text))
+    """Blank hidden and struck-out text, code, links and comments, offsets unchanged; return LaTeX fences as blocks."""
+    text, blocks = _blank_code_fences(text)
+    text = blank_spans(text, spans_hidden_by_html(text))
     for entity, sign in _ENTITIES.items():
         text = text.replace(entity, sign.ljust(len(entity)))
     pairs = [*_HIDDEN_PAIRS, *((rf"\begin{{{name}}}", rf"\end{{{name}}}") for name in sorted(_CODE_ENVIRONMENTS))]
     for opener, closer in pairs:
-        text = blank(text, _between(text, opener, closer))
-    text = blank(text, hidden_branches(text))
+        text = blank_spans(text, _spans_between(text, opener, closer))
+    text = blank_spans(text, spans_hidden_by_conditionals(text))
     not_read = _NOT_READ if "%" in text else _NOT_READ_WITHOUT_PERCENT
     spans = [
         m.span("remark" if m.lastgroup == "remark" else 0)
         for m in not_read.finditer(text)
-        if not (m["code"] and _is_quoted(m["code"]))
+        if not (m["code"] and _is_tex_quotation(m["code"]))
     ]
-    text = blank(text, spans)
-    text = blank(text, sorted(mark.span() for pattern in (_TAG, _THOUGHT, _MARKER) for mark in pattern.finditer(text)))
-    return blank(text, hidden_commands(text)), blocks
+    text = blank_spans(text, spans)
+    marks = [mark for pattern in (_TAG, _THOUGHT, _MARKER) for mark in pattern.finditer(text)]
+    text = blank_spans(text, sorted(mark.span() for mark in marks))
+    return blank_spans(text, spans_hidden_by_commands(text)), blocks
 
 
-def _is_quoted(code: str) -> bool:
-    """Whether two backticks begin quotations of TeX, ``a word'' and ``another'', and do not enclose code."""
+def _is_tex_quotation(code: str) -> bool:
+    """Return True if backticks enclose quotations in TeX, ``a word'' and ``another'', and no code."""
     return code[-1] in " \t([" and _QUOTE_ENDS.search(code) is not None
 
 
-def _between(text: str, opener: str, closer: str) -> list[tuple[int, int]]:
-    """What stands between two marks; a comment that never ends hides the rest."""
+def _spans_between(text: str, opener: str, closer: str) -> list[tuple[int, int]]:
+    """Find the spans from each opener to its closer; a comment that never ends reaches to the end of the text."""
     spans: list[tuple[int, int]] = []
     start = text.find(opener)
     while start >= 0:
@@ -123,7 +123,8 @@ def _between(text: str, opener: str, closer: str) -> list[tuple[int, int]]:
     return spans
 
 
-def _without_fences(text: str) -> tuple[str, list[Block]]:
+def _blank_code_fences(text: str) -> tuple[str, list[Block]]:
+    """Blank code fences with programs and the marks of the others; return fences tagged as LaTeX as blocks."""
     blocks: list[Block] = []
     spans: list[tuple[int, int]] = []
     read: list[tuple[int, int]] = []  # what stands inside fences and is read
@@ -144,34 +145,34 @@ def _without_fences(text: str) -> tuple[str, list[Block]]:
             opened = None
     if opened is not None and opened["info"].lower() not in _LATEX_FENCES | _MARKDOWN_FENCES | _PLAIN_FENCES:
         spans.append((opened.start(), len(text)))  # a program that was cut off
-    text = blank(text, spans)
-    return blank(text, _behind_documents(text, read)), blocks
+    text = blank_spans(text, spans)
+    return blank_spans(text, _spans_after_documents(text, read)), blocks
 
 
-def _behind_documents(text: str, fenced: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    r"""What stands behind `\end{document}`: to the end of the fence if the document stands in one, else all."""
+def _spans_after_documents(text: str, fence_contents: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    r"""Find what follows each `\end{document}`, up to the end of the code fence around it, else of the text."""
     spans: list[tuple[int, int]] = []
     end = text.find(_END_OF_DOCUMENT)
     while end >= 0:
-        stop = next((hi for lo, hi in fenced if lo <= end < hi), len(text))
+        stop = next((hi for lo, hi in fence_contents if lo <= end < hi), len(text))
         spans.append((end, stop))
         end = text.find(_END_OF_DOCUMENT, stop)
     return spans
 
 
-def is_in_code(text: str, at: int) -> bool:
-    """Whether a place lies inside a code fence."""
-    return sum(1 for _ in _FENCE.finditer(text, 0, at)) % 2 == 1
+def is_in_code_fence(text: str, offset: int) -> bool:
+    """Return True if an offset is inside a code fence."""
+    return sum(1 for _ in _FENCE.finditer(text, 0, offset)) % 2 == 1
 
 
-def without_end_of_code(text: str) -> str:
-    """A text that begins inside a code fence, with blanks up to where that closes."""
+def blank_to_fence_end(text: str) -> str:
+    """Blank a text that starts inside a code fence up to the end of that fence; all of it if the fence never ends."""
     fence = _FENCE.search(text)
-    return blank(text, [(0, fence.end() if fence else len(text))])
+    return blank_spans(text, [(0, fence.end() if fence else len(text))])
 
 
-def thoughts(text: str) -> list[tuple[int, int]]:
-    """Thinking blocks: closed ones, one left open to the end, and what stands before a lone closing tag.
+def thinking_spans(text: str) -> list[tuple[int, int]]:
+    """Find the thinking blocks: closed ones, one open to the end, and the text before a lone closing tag.
 
     A channel ends with its message or where another begins; the end of a message alone closes no thought.
     """
@@ -199,7 +200,7 @@ def thoughts(text: str) -> list[tuple[int, int]]:
 _AFTER_PERCENT = re.compile(r"%\s*(?:$|[.,;:)\]}]|\\[\]),;]|\\text|\\\\|\n)")
 
 
-def without_comments(text: str, blocks: Sequence[Block]) -> str:
+def blank_comments(text: str, blocks: Sequence[Block]) -> str:
     r"""Blank the comments inside formulas: `%` to the end of the line, where it is no percent of a number.
 
     `5%` is a percentage, and so is `5 %` with nothing behind it; `x = 2t % no` ends at its comment. TeX reads all three
@@ -221,4 +222,4 @@ def without_comments(text: str, blocks: Sequence[Block]) -> str:
                 spans.append((position, end))
                 position = end
             position += 1
-    return blank(text, sorted(spans))
+    return blank_spans(text, sorted(spans))

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
-from prism.latex.extraction.items import Item, has_relation, is_brace_fence, outside_brackets, relations
+from prism.latex.extraction.items import Item, has_relation, is_brace_fence, outside_brackets, relation_indices
 from prism.latex.words import end_of_units, text_kind, word_set
 
 _MAX_OPEN_ROWS = 4  # rows over which one bracket may stay open; each row looks this far ahead
@@ -48,7 +48,7 @@ _UNIT_COMMAND = re.compile(r"\\(?:text|mathrm|unit|si|SI|rm)(?![A-Za-z])")
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    r"""The items of one formula.
+    r"""The items of one formula, cut from a row.
 
     Attributes:
         led: it follows an arrow such as `\Rightarrow`.
@@ -63,23 +63,24 @@ class Piece:
     tail: tuple[Item, ...] = ()
 
 
-def kind_beside(row: Sequence[Item], at: int, step: int) -> str:
-    """Kind of the next item that is more than space, to the right or to the left; empty at the end of the row."""
-    at += step
-    while 0 <= at < len(row) and row[at].kind in EMPTY:
-        at += step
-    return row[at].kind if 0 <= at < len(row) else ""
+def kind_beside(row: Sequence[Item], index: int, step: int) -> str:
+    """Return the kind of the nearest item right (step 1) or left (-1) that is not space; empty at the row's end."""
+    index += step
+    while 0 <= index < len(row) and row[index].kind in EMPTY:
+        index += step
+    return row[index].kind if 0 <= index < len(row) else ""
 
 
-def _source(row: Sequence[Item]) -> str:
+def _row_source(row: Sequence[Item]) -> str:
+    """Return the source text from the first to the last item of a row."""
     return row[0].text[row[0].start : row[-1].end]
 
 
 # Rows -----------------------------------------------------------------------------------------------------------
 
 
-def joined_rows(items: Iterable[Item]) -> list[list[Item]]:
-    """Rows of a block; a row that only continues a sum, a product or a bracket is put to the row before it."""
+def split_into_rows(items: Iterable[Item]) -> list[list[Item]]:
+    """Split a block at its row ends; a row that only continues a sum, product or bracket joins the row before it."""
     rows: list[list[Item]] = [[]]
     for item in items:
         if item.kind == "break":
@@ -87,11 +88,11 @@ def joined_rows(items: Iterable[Item]) -> list[list[Item]]:
         else:
             rows[-1].append(item)
     rows = [row for row in rows if any(item.kind not in EMPTY and not is_brace_fence(item) for item in row)]
-    opened = [_open_brackets(row) for row in rows]
+    opened = [_count_open_brackets(row) for row in rows]
     joined: list[list[Item]] = []
     open_rows = 0
     for at, row in enumerate(rows):
-        if joined and (open_rows > 0 or _continues(joined[-1], row)):
+        if joined and (open_rows > 0 or _continues_row(joined[-1], row)):
             if open_rows:
                 _drop_empty_fences(joined[-1], row)
                 open_rows -= 1
@@ -104,29 +105,30 @@ def joined_rows(items: Iterable[Item]) -> list[list[Item]]:
     return joined
 
 
-def is_grouped(row: Sequence[Item]) -> bool:
-    """Whether a row is one pair of braces, or one after the other with an equation in each."""
+def is_row_of_groups(row: Sequence[Item]) -> bool:
+    """Return True if a row is one braced group, or several with an equation in each."""
     if not row or any(item.kind != "group" for item in row):
         return False
-    return len(row) == 1 or all(_BRACED_RELATION.search(item.text, *item.inner) for item in row)
+    return len(row) == 1 or all(_BRACED_RELATION.search(item.text, *item.content_span) for item in row)
 
 
-def _drop_empty_fences(before: list[Item], row: list[Item]) -> None:
-    r"""Where a bracket runs over a row end, `\right.` and `\left.` pair with nothing; both are dropped in place."""
-    for items, places in ((before, range(len(before) - 1, -1, -1)), (row, range(len(row)))):
+def _drop_empty_fences(previous_row: list[Item], row: list[Item]) -> None:
+    r"""Drop `\right.` and `\left.`, in place, where a bracket runs over the end of a row."""
+    for items, places in ((previous_row, range(len(previous_row) - 1, -1, -1)), (row, range(len(row)))):
         at = next((at for at in places if items[at].kind not in EMPTY), None)
         if at is not None and items[at].source.replace(" ", "") in (r"\right.", r"\left."):
             items[at] = items[at]._replace(kind="drop")
 
 
-def _open_brackets(row: Sequence[Item]) -> int:
-    r"""Round and square brackets left open (or closed too often, negative)."""
+def _count_open_brackets(row: Sequence[Item]) -> int:
+    r"""Count the round and square brackets left open in a row; negative if too many close."""
     kinds = [item.kind for item in row if item.kind in ("open", "close") and item.source[-1] in "()[]"]
     return kinds.count("open") - kinds.count("close")
 
 
-def _continues(before: Sequence[Item], row: Sequence[Item]) -> bool:
-    last = next((item for item in reversed(before) if item.kind not in _SPACES), None)
+def _continues_row(previous_row: Sequence[Item], row: Sequence[Item]) -> bool:
+    """Return True if a row continues the sum, product or relation of the row before it."""
+    last = next((item for item in reversed(previous_row) if item.kind not in _SPACES), None)
     first = next((item for item in row if item.kind not in _SPACES), None)
     if last is None or first is None:
         return False
@@ -140,39 +142,40 @@ def _continues(before: Sequence[Item], row: Sequence[Item]) -> bool:
 # Settling: what the ambiguous items of a row are ----------------------------------------------------------------
 
 
-def settled(row: Sequence[Item]) -> list[Item]:
-    """Decide by their neighbours what words, `<`, `&` and `→` of a row are; turn remarks in brackets into prose."""
-    items = _gaps(_brackets(_averages(_evaluated(_without_label(row)))))
+def resolve_ambiguous_items(row: Sequence[Item]) -> list[Item]:
+    r"""Decide by their neighbours what words, `<`, `&` and `\to` of a row are; bracketed remarks become prose."""
+    row = _mark_average_brackets(_move_evaluation_fence(_drop_row_label(row)))
+    items = _mark_double_spacings(_mark_ket_brackets(row))
     kept: list[Item] = []
     follows_relation = False
     for at, item in enumerate(items):
         kind = item.kind
-        if kind == "amp" and follows_relation and _separates(items, at):
+        if kind == "amp" and follows_relation and _separates_equations(items, at):
             kind = "column"
         elif kind == "text":
             before, after = kind_beside(items, at, -1), kind_beside(items, at, 1)
-            end = end_of_units(item.text, *item.inner) if before in ("other", "group", "close") else 0
+            end = end_of_units(item.text, *item.content_span) if before in ("other", "group", "close") else 0
             if end:
-                unit = rf"\text{{{item.text[item.inner[0] : end]}}}"
+                unit = rf"\text{{{item.text[item.content_span[0] : end]}}}"
                 kept.append(item._replace(kind="other", end=end, latex=unit))
-                kept.append(item._replace(kind="prose", start=end, inner=(end, item.inner[1])))
+                kept.append(item._replace(kind="prose", start=end, content_span=(end, item.content_span[1])))
                 continue
             kind = text_kind(item.content, before, after)
         follows_relation = kind == "relation" or (follows_relation and kind not in ("wide", "column"))
         kept.append(item if kind == item.kind else item._replace(kind=kind))
-    return _arrows(_without_remarks(kept))
+    return _resolve_arrows(_collapse_bracketed_remarks(kept))
 
 
-def _without_label(row: Sequence[Item]) -> Sequence[Item]:
-    r"""Drop `(a)` at the head of a row, where it is no factor: `(a) \; x = 5`."""
+def _drop_row_label(row: Sequence[Item]) -> Sequence[Item]:
+    r"""Drop a label such as `(a)` at the beginning of a row where it is no factor: `(a) \; x = 5`."""
     inner = [at for at, item in enumerate(row[:_LABEL_REACH]) if item.kind not in EMPTY][:4]
     if len(inner) < 4 or inner[2] + 1 == inner[3] or row[inner[3]].kind == "open":
         return row
-    return row[inner[2] + 1 :] if _ROW_LABEL.fullmatch(_source(row[inner[0] : inner[2] + 1])) else row
+    return row[inner[2] + 1 :] if _ROW_LABEL.fullmatch(_row_source(row[inner[0] : inner[2] + 1])) else row
 
 
-def _evaluated(row: Sequence[Item]) -> Sequence[Item]:
-    r"""Move a `\left.` that stands before relations behind the last: `\left.= F = G\right|_a^b` evaluates only G."""
+def _move_evaluation_fence(row: Sequence[Item]) -> Sequence[Item]:
+    r"""Move `\left.` behind the last relation before its bar: `\left.= F = G\right|_a^b` evaluates only G."""
     opened: list[int] = []
     last_relation: dict[int, int] = {}  # opening bracket: last relation directly inside
     moved: dict[int, int] = {}
@@ -196,8 +199,8 @@ def _evaluated(row: Sequence[Item]) -> Sequence[Item]:
     return items
 
 
-def _averages(row: Sequence[Item]) -> list[Item]:
-    """`<x>` is an average where `<` has nothing before it and `>` is the next relation."""
+def _mark_average_brackets(row: Sequence[Item]) -> list[Item]:
+    """Turn the signs of `<x>` into brackets where `<` begins a term and `>` is the next relation."""
     items = list(row)
     following = dict(pairwise(at for at, item in enumerate(items) if item.kind == "relation"))
     before = ""
@@ -212,8 +215,8 @@ def _averages(row: Sequence[Item]) -> list[Item]:
     return items
 
 
-def _brackets(row: Sequence[Item]) -> list[Item]:
-    r"""Pair kets and bras: `|a, b\rangle` opens at its bar, `\langle a| =` closes at it; what is unpaired, nowhere."""
+def _mark_ket_brackets(row: Sequence[Item]) -> list[Item]:
+    r"""Pair the brackets of kets and bras: `|a, b\rangle` opens at its bar, `\langle a|` closes at it."""
     items = list(row)
     opened: list[int] = []
     bars: list[int] = []
@@ -240,8 +243,8 @@ def _brackets(row: Sequence[Item]) -> list[Item]:
     return items
 
 
-def _gaps(row: Sequence[Item]) -> list[Item]:
-    r"""Two spacing commands, as in `x = 3\;\;y = 4`, part two formulas if each has a relation."""
+def _mark_double_spacings(row: Sequence[Item]) -> list[Item]:
+    r"""Turn two spacing commands in a row, `x = 3\;\;y = 4`, into a cut if each side has a relation."""
     items = list(row)
     parts = [at for at, item in enumerate(row) if item.kind in _PARTS]
     is_relation_behind, run, last = False, 0, ""
@@ -258,18 +261,18 @@ def _gaps(row: Sequence[Item]) -> list[Item]:
     return items
 
 
-def _separates(row: Sequence[Item], at: int) -> bool:
-    """Whether `&` stands between two equations of one row, and not beside the relation that it aligns."""
-    beside = (kind_beside(row, at, -1), kind_beside(row, at, 1))
-    while at + 1 < len(row) and row[at + 1].kind in ("thin", "drop"):
-        at += 1
-    if at + 1 < len(row) and row[at + 1].kind == "amp":
+def _separates_equations(row: Sequence[Item], index: int) -> bool:
+    """Return True if the `&` at an index separates two equations of a row instead of aligning a relation."""
+    beside = (kind_beside(row, index, -1), kind_beside(row, index, 1))
+    while index + 1 < len(row) and row[index + 1].kind in ("thin", "drop"):
+        index += 1
+    if index + 1 < len(row) and row[index + 1].kind == "amp":
         return True  # `= 3 & &= 4`
     return all(beside) and not _OPEN_ENDED.intersection(beside)
 
 
-def _without_remarks(row: Sequence[Item]) -> list[Item]:
-    r"""A bracket that stands apart and holds prose, `(\text{since } a = b)`, becomes one prose item."""
+def _collapse_bracketed_remarks(row: Sequence[Item]) -> list[Item]:
+    r"""Replace a bracket that holds prose, `(\text{since } a = b)`, by one prose item."""
     kept: list[Item] = []
     opened: list[tuple[int, bool, int]] = []  # where in `kept`, whether it stands apart, prose items before it
     prose = 0
@@ -284,14 +287,14 @@ def _without_remarks(row: Sequence[Item]) -> list[Item]:
             if prose > before and is_apart:
                 prose += 1
                 start = kept[at].start
-                kept[at:] = [Item(item.text, "prose", start, item.end, inner=(start, item.end))]
+                kept[at:] = [Item(item.text, "prose", start, item.end, content_span=(start, item.end))]
                 continue
         kept.append(item)
     return kept
 
 
-def _arrows(row: Sequence[Item]) -> list[Item]:
-    r"""`\to` between two relations of one segment is a consequence; otherwise it relates (`x \to 0`)."""
+def _resolve_arrows(row: Sequence[Item]) -> list[Item]:
+    r"""Mark `\to` before a relation, behind one or first in its row, as an arrow; else as a relation (`x \to 0`)."""
     items = list(row)
     follows_relation, is_first = False, True
     pending: list[int] = []
@@ -314,16 +317,18 @@ def _arrows(row: Sequence[Item]) -> list[Item]:
 
 @dataclass(frozen=True, slots=True)
 class _Segment:
+    """A run of items of a row between two separators."""
+
     boundary: str  # what stands before it: a key of _RANKS
-    lo: int
+    lo: int  # its items are `row[lo:hi]`
     hi: int
     is_related: bool = False  # holds a relation
     is_remark: bool = False
     tail: int = 0  # where its condition or alternative begins
 
 
-def _segments(row: Sequence[Item]) -> list[_Segment]:
-    """Cut a row at separators outside brackets."""
+def _split_into_segments(row: Sequence[Item]) -> list[_Segment]:
+    """Split a row into segments at separators outside brackets."""
     found: list[_Segment] = []
     boundary, lo = "start", 0
     cuts = [(at, item.kind) for at, item in outside_brackets(row) if item.kind in _CUTS]
@@ -343,20 +348,22 @@ def _segments(row: Sequence[Item]) -> list[_Segment]:
 
 
 def cut_row(row: Sequence[Item]) -> list[Piece]:
-    """Formulas of a row. A segment without a relation belongs to its neighbour if it goes on with a list or a sum."""
-    row = [_joint(item) for item in row]
+    """Cut a row into formulas; a segment without a relation joins its neighbour if it continues a list or sum."""
+    row = [_mark_joining_word(item) for item in row]
     placed: list[_Segment] = []
-    for segment in _segments(row):
-        if items := _trimmed(row[segment.lo : segment.hi]):
-            _place(row, segment, items, placed)
-    trimmed = ((part, tuple(_trimmed(row[part.lo : part.tail or part.hi]))) for part in placed)
+    for segment in _split_into_segments(row):
+        if items := _trim_row(row[segment.lo : segment.hi]):
+            _append_segment(row, segment, items, placed)
+    trimmed = ((part, tuple(_trim_row(row[part.lo : part.tail or part.hi]))) for part in placed)
     return [
-        Piece(items, part.boundary == "arrow", part.is_remark, _tail(row, part)) for part, items in trimmed if items
+        Piece(items, part.boundary == "arrow", part.is_remark, _condition_items(row, part))
+        for part, items in trimmed
+        if items
     ]
 
 
-def _joint(item: Item) -> Item:
-    """A word that joins what follows to the formula before it: `or`, or the word of a condition."""
+def _mark_joining_word(item: Item) -> Item:
+    """Turn a prose item `or` into an `or` item, and words of a condition such as `for all` into a `given` item."""
     if item.kind != "prose":
         return item
     word = item.content.strip(" ~,;\\").lower()
@@ -368,38 +375,39 @@ def _joint(item: Item) -> Item:
     return item
 
 
-def _tail(row: Sequence[Item], part: _Segment) -> tuple[Item, ...]:
-    if not part.tail:
+def _condition_items(row: Sequence[Item], segment: _Segment) -> tuple[Item, ...]:
+    """Return the items of the condition or alternative behind a segment's formula, its word first; empty if none."""
+    if not segment.tail:
         return ()
-    return (row[part.tail], *_trimmed(row[part.tail + 1 : part.hi]))
+    return (row[segment.tail], *_trim_row(row[segment.tail + 1 : segment.hi]))
 
 
-def _place(row: Sequence[Item], segment: _Segment, items: Sequence[Item], placed: list[_Segment]) -> None:
-    """Let a segment stand, put it to the one before, or leave it out."""
+def _append_segment(row: Sequence[Item], segment: _Segment, items: Sequence[Item], placed: list[_Segment]) -> None:
+    """Append a segment to `placed` as a formula, extend the last formula by it, or drop it."""
     lo, hi, boundary = segment.lo, segment.hi, segment.boundary
-    is_related = bool(relations(items)) or any(item.kind == "box" and has_relation(item) for item in items)
+    is_related = bool(relation_indices(items)) or any(item.kind == "box" and has_relation(item) for item in items)
     segment = replace(segment, is_related=is_related)
     last = placed[-1] if placed else None
     if last is None:
-        is_label = not is_related and hi < len(row) and _ROW_LABEL.fullmatch(_source(items))
+        is_label = not is_related and hi < len(row) and _ROW_LABEL.fullmatch(_row_source(items))
         if not is_label and (is_related or boundary not in ("prose", "given", "or")):
             placed.append(segment)
     elif items[0].kind in {"wide": ("relation", "operator"), "column": ("operator",)}.get(boundary, ()):
         placed[-1] = replace(last, hi=hi, is_related=last.is_related or is_related)
-    elif is_related and boundary in ("given", "or") and last.is_related and _joins(row, last, segment):
+    elif is_related and boundary in ("given", "or") and last.is_related and _extends_formula(row, last, segment):
         word = max(at for at in range(last.hi, lo) if row[at].kind == boundary)
         placed[-1] = replace(last, hi=hi, tail=last.tail or word)
     elif is_related:
         is_tight = row[lo].kind not in _SPACES
-        if boundary == "comma" and not last.is_related and (is_tight or _is_name(row[last.lo : last.hi])):
+        if boundary == "comma" and not last.is_related and (is_tight or _is_lone_symbol(row[last.lo : last.hi])):
             placed[-1] = replace(last, hi=hi, is_related=True)
         else:
             placed.append(segment)
     elif boundary in ("prose", "given"):
         pass  # what is left of a sentence: `for all n`
-    elif boundary in ("wide", "column", "comma") and _EQUATION_NUMBER.fullmatch(_source(items)):
+    elif boundary in ("wide", "column", "comma") and _EQUATION_NUMBER.fullmatch(_row_source(items)):
         pass
-    elif boundary in ("comma", "list", "wide") and _is_condition(items):
+    elif boundary in ("comma", "list", "wide") and _is_bracketed_relation(items):
         first = next(at for at in range(lo, hi) if row[at] is items[0])
         close = next(at for at in range(hi - 1, lo, -1) if row[at] is items[-1])
         placed.append(_Segment(boundary, first + 1, close, is_related=True, is_remark=True))
@@ -409,31 +417,31 @@ def _place(row: Sequence[Item], segment: _Segment, items: Sequence[Item], placed
         placed.append(segment)
 
 
-def _joins(row: Sequence[Item], last: _Segment, segment: _Segment) -> bool:
-    """A condition always joins; an alternative joins a formula on the same subject."""
+def _extends_formula(row: Sequence[Item], last: _Segment, segment: _Segment) -> bool:
+    """Return True if a segment extends the formula before it: one condition, or an alternative, same subject."""
     if segment.boundary == "given":
         return not last.tail
     subjects = []
     for part in (row[last.lo : last.tail or last.hi], row[segment.lo : segment.hi]):
-        items = _trimmed(part)
-        places = relations(items)
-        subjects.append("".join(_source(items[: places[0]]).split()) if places and places[0] else "")
+        items = _trim_row(part)
+        places = relation_indices(items)
+        subjects.append("".join(_row_source(items[: places[0]]).split()) if places and places[0] else "")
     return subjects[0] == subjects[1] != ""
 
 
-def _is_name(row: Sequence[Item]) -> bool:
-    """A lone symbol, as the first of `x, y = 1, 2`."""
+def _is_lone_symbol(row: Sequence[Item]) -> bool:
+    """Return True if a row is a lone symbol, such as the first of `x, y = 1, 2`."""
     inner = [item for item in row if item.kind not in EMPTY]
     return 0 < len(inner) <= 3 and all(item.kind == "other" for item in inner)
 
 
-def _is_condition(row: Sequence[Item]) -> bool:
-    """`(n > 0)`: all of it in one bracket, with a relation inside."""
-    return row[0].kind == "open" and row[-1].kind == "close" and bool(relations(row[1:-1]))
+def _is_bracketed_relation(row: Sequence[Item]) -> bool:
+    """Return True if a row is a bracket with a relation inside, such as `(n > 0)`."""
+    return row[0].kind == "open" and row[-1].kind == "close" and bool(relation_indices(row[1:-1]))
 
 
-def _trimmed(row: Sequence[Item]) -> list[Item]:
-    """Without separators, full stops and unmatched brackets at either end."""
+def _trim_row(row: Sequence[Item]) -> list[Item]:
+    """Strip separators, full stops and unmatched brackets from both ends of a row."""
     unmatched: set[int] = set()
     opened: list[int] = []
     for at, item in enumerate(row):
@@ -446,15 +454,16 @@ def _trimmed(row: Sequence[Item]) -> list[Item]:
                 unmatched.add(at)
     unmatched.update(at for at in opened if is_brace_fence(row[at]))
     lo, hi = 0, len(row)
-    while lo < hi and (row[lo].kind in TRIMMED or lo in unmatched or _is_stop(row[lo], ":")):
+    while lo < hi and (row[lo].kind in TRIMMED or lo in unmatched or _is_punctuation(row[lo], ":")):
         lo += 1
-    while hi > lo and (row[hi - 1].kind in TRIMMED or hi - 1 in unmatched or _is_stop(row[hi - 1], ".:")):
+    while hi > lo and (row[hi - 1].kind in TRIMMED or hi - 1 in unmatched or _is_punctuation(row[hi - 1], ".:")):
         last = row[hi - 1]
-        if _is_stop(last, ".") and last.text[last.start - 1] == ".":
+        if _is_punctuation(last, ".") and last.text[last.start - 1] == ".":
             break  # an ellipsis
         hi -= 1
     return list(row[lo:hi])
 
 
-def _is_stop(item: Item, stops: str) -> bool:
-    return item.kind == "other" and item.end - item.start == 1 and item.source in stops
+def _is_punctuation(item: Item, signs: str) -> bool:
+    """Return True if an item is one of these single signs."""
+    return item.kind == "other" and item.end - item.start == 1 and item.source in signs

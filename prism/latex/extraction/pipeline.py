@@ -17,14 +17,32 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from prism.latex.extraction.blocks import MAX_GAP, Block, delimited, merged
-from prism.latex.extraction.items import EQUALITIES, MAX_NESTING, Item, Scan, has_relation, relations, scan, top_level
-from prism.latex.extraction.masking import is_in_code, mask, thoughts, without_comments, without_end_of_code
-from prism.latex.extraction.pieces import EMPTY, TRIMMED, Piece, cut_row, is_grouped, joined_rows, kind_beside, settled
-from prism.latex.extraction.retractions import denied, in_passing
-from prism.latex.extraction.solution_text import Solution, solution_text
-from prism.latex.extraction.undelimited import bare_displays, plain_formulas
-from prism.latex.words import is_label, scale_after, text_kind, unit_after
+from prism.latex.extraction.blocks import MAX_GAP, Block, find_delimited_blocks, merge_continued_displays
+from prism.latex.extraction.items import (
+    EQUALITIES,
+    MAX_NESTING,
+    Item,
+    Scan,
+    has_relation,
+    relation_indices,
+    scan,
+    top_level_items,
+)
+from prism.latex.extraction.masking import blank_comments, blank_to_fence_end, is_in_code_fence, mask, thinking_spans
+from prism.latex.extraction.pieces import (
+    EMPTY,
+    TRIMMED,
+    Piece,
+    cut_row,
+    is_row_of_groups,
+    kind_beside,
+    resolve_ambiguous_items,
+    split_into_rows,
+)
+from prism.latex.extraction.retractions import denied_blocks, unasserted_blocks
+from prism.latex.extraction.solution_input import Solution, solution_text
+from prism.latex.extraction.undelimited import find_bare_displays, find_plain_formulas
+from prism.latex.words import is_label, temperature_scale_after, text_kind, unit_after
 
 MAX_TEXT = 200_000  # characters read of one solution, a quarter from its beginning and the rest from its end
 MAX_FORMULAS = 2_000  # formulas kept of one solution, the last ones; a text of nothing but `$a$` would give 60,000
@@ -55,14 +73,14 @@ _EDGES = (r"\,", r"\;", r"\:", r"\!", r"\>")
 
 @dataclass(frozen=True, slots=True)
 class LocatedFormula:
-    r"""One formula and where it stands.
+    r"""One formula of a solution, with its position and kind.
 
     Attributes:
         latex: what `parse` reads; differs from the source by what was carried over, unwrapped or dropped.
         span: offsets with `text[start:end]` the source; a boxed formula may lie inside the chain that it ends.
         kind: `display`, `inline`, `boxed`, `plain` (no delimiters), `thinking` (before the end of a thinking block).
         led: the source begins with a relation or follows an arrow such as `\Rightarrow`.
-        block: ordinal of the delimited block, so that rows of one block can be told.
+        block: ordinal of the delimited block, shared by the rows of one block.
         in_passing: its sentence does not quite assert it: "would be", a rejected root, a condition.
     """
 
@@ -75,8 +93,8 @@ class LocatedFormula:
 
 
 @dataclass(frozen=True, slots=True)
-class _Left:
-    """What a row that begins with a relation continues: first and last member so far, and whether `=` joins them."""
+class _ContinuedSide:
+    """The left side that a row beginning with a relation takes over: the first and last member of the row before it."""
 
     first: str
     last: str
@@ -84,16 +102,18 @@ class _Left:
     is_aligned: bool = False  # holds an alignment mark, so that a row below lines up with it
 
     @property
-    def head(self) -> str:
+    def carried_member(self) -> str:
+        """The left side that the next row takes: the first member if only equalities join the row, else the last."""
         return self.first if self.is_equal else self.last
 
 
-_Found = tuple[list[LocatedFormula], _Left | None]  # formulas, and what a row below them may continue
+# formulas, and what a row below them may continue
+_FormulasAndLeft = tuple[list[LocatedFormula], _ContinuedSide | None]
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """What a limit kept from being read: characters of the text, and formulas or blocks of them."""
+    """Counts of what the limits kept from being read: characters of the text, and formulas."""
 
     characters: int = 0
     formulas: int = 0
@@ -111,21 +131,21 @@ class Extraction(tuple[LocatedFormula, ...]):
     left_out: LeftOut
 
     def __new__(
-        cls, found: Iterable[LocatedFormula] = (), text: str = "", left_out: LeftOut | None = None
+        cls, formulas: Iterable[LocatedFormula] = (), text: str = "", left_out: LeftOut | None = None
     ) -> Extraction:
-        """The formulas, with the text they come from."""
-        self = super().__new__(cls, found)
+        """Make the tuple of formulas with the text that their spans refer to."""
+        self = super().__new__(cls, formulas)
         self.text = text
         self.left_out = left_out or LeftOut()
         return self
 
     def __reduce__(self) -> tuple[type[Extraction], tuple[tuple[LocatedFormula, ...], str, LeftOut]]:
-        """Pickled with its attributes: workers send it between processes."""
+        """Pickle the tuple with its attributes: workers send it between processes."""
         return type(self), (tuple(self), self.text, self.left_out)
 
 
 def extract(solution: Solution) -> Extraction:
-    r"""All formulas of a solution, in order of position. Never raises on a text; what is malformed is left to `parse`.
+    r"""Find all formulas of a solution, in order of position. Never raises on a text; `parse` refuses malformed ones.
 
     Of a solution longer than the limit the beginning and the end are read, the end the longer, for the result stands
     there; of too many formulas the last are kept. What is left out is counted in `left_out`.
@@ -141,72 +161,79 @@ def extract(solution: Solution) -> Extraction:
     """
     joined = solution_text(solution)
     text = joined.text
-    thinking = _united([*thoughts(text), *joined.thinking])
-    windows = _windows(text)
+    thinking = _merge_spans([*thinking_spans(text), *joined.thinking])
+    windows = _window_spans(text)
     found: list[LocatedFormula] = []
     n_left = 0
     for start, end in reversed(windows):
         inner = [(max(lo, start) - start, min(hi, end) - start) for lo, hi in thinking if lo < end and hi > start]
-        more, n_more = _read_window(_from_code(text[start:end], start, text), inner, MAX_FORMULAS - len(found))
-        found = [*(_moved(item, start) for item in more), *found]
+        window = _without_code_tail(text[start:end], start, text)
+        more, n_more = _window_formulas(window, inner, MAX_FORMULAS - len(found))
+        found = [*(_shift_offsets(item, start) for item in more), *found]
         n_left += n_more
     return Extraction(found, text, LeftOut(windows[-1][0] - windows[0][1] if windows[1:] else 0, n_left))
 
 
-def _read_window(text: str, thinking: list[tuple[int, int]], n_most: int) -> tuple[list[LocatedFormula], int]:
-    """The formulas of a stretch that is read, in order, and how many formulas or blocks of them are left out."""
+def _window_formulas(text: str, thinking: list[tuple[int, int]], limit: int) -> tuple[list[LocatedFormula], int]:
+    """Extract the formulas of one window of the text, the last `limit`, in order; also return the number left out."""
     text, blocks = mask(text)
     for start, end in pairwise([0, *(edge for span in thinking for edge in span), len(text)]):
-        blocks += delimited(text, start, end)
-    blocks += list(bare_displays(text, blocks))
-    text = without_comments(text, blocks)
-    blocks += list(plain_formulas(text, blocks))
-    text, blocks = merged(text, sorted(blocks, key=lambda block: (block.outer_start, block.outer_end)))
-    found, n_left = _formulas(text, blocks, thinking, n_most)
-    return _alternatives(text, sorted(found, key=lambda item: (item.span[0], -item.span[1]))), n_left
+        blocks += find_delimited_blocks(text, start, end)
+    blocks += list(find_bare_displays(text, blocks))
+    text = blank_comments(text, blocks)
+    blocks += list(find_plain_formulas(text, blocks))
+    blocks.sort(key=lambda block: (block.outer_start, block.outer_end))
+    text, blocks = merge_continued_displays(text, blocks)
+    found, n_left = _read_blocks(text, blocks, thinking, limit)
+    return _join_alternatives(text, sorted(found, key=lambda item: (item.span[0], -item.span[1]))), n_left
 
 
-def _windows(text: str) -> list[tuple[int, int]]:
-    """What is read of a text: all of it, or its beginning and, as the longer part, its end, cut at line ends."""
+def _window_spans(text: str) -> list[tuple[int, int]]:
+    """Return the spans of a text that are read: all of it, or of a long text its beginning and, longer, its end."""
     end = len(text.rstrip())
     if end <= MAX_TEXT:
         return [(0, end)]
-    head = text.rfind("\n", 0, MAX_TEXT // 4) + 1 or MAX_TEXT // 4
-    start = max(head, end - MAX_TEXT + head)
+    head_end = text.rfind("\n", 0, MAX_TEXT // 4) + 1 or MAX_TEXT // 4
+    start = max(head_end, end - MAX_TEXT + head_end)
     line_end = text.find("\n", start, start + _CUT_REACH)
-    return [(0, head), (line_end if line_end >= 0 else start, end)]
+    return [(0, head_end), (line_end if line_end >= 0 else start, end)]
 
 
-def _moved(item: LocatedFormula, by: int) -> LocatedFormula:
-    return replace(item, span=(item.span[0] + by, item.span[1] + by), block=item.block + by) if by else item
+def _shift_offsets(item: LocatedFormula, shift: int) -> LocatedFormula:
+    """Shift the offsets of a formula by a number of characters."""
+    return replace(item, span=(item.span[0] + shift, item.span[1] + shift), block=item.block + shift) if shift else item
 
 
-def _from_code(window: str, start: int, text: str) -> str:
-    """The window, without its beginning if that lies inside a code fence which was opened before."""
-    return without_end_of_code(window) if start and is_in_code(text, start) else window
+def _without_code_tail(window: str, start: int, text: str) -> str:
+    """Blank the beginning of a window if it lies inside a code fence that was opened before."""
+    return blank_to_fence_end(window) if start and is_in_code_fence(text, start) else window
 
 
-def _alternatives(text: str, found: list[LocatedFormula]) -> list[LocatedFormula]:
-    """Formulas on one subject with nothing but "or" between them as one: alternatives are one claim, never several."""
+def _join_alternatives(text: str, formulas: list[LocatedFormula]) -> list[LocatedFormula]:
+    """Join neighbouring formulas on one subject with only "or" between them into one: alternatives are one claim."""
     kept: list[LocatedFormula] = []
-    for item in found:
-        last = kept[-1] if kept else item
-        if last.span[1] < item.span[0] and _OR.fullmatch(text, last.span[1], item.span[0]) and _same(last, item):
-            latex = rf"{last.latex} \text{{ or }} {item.latex}"
-            kept[-1] = replace(last, latex=latex, span=(last.span[0], item.span[1]))
+    for item in formulas:
+        previous = kept[-1] if kept else item
+        if (
+            previous.span[1] < item.span[0]
+            and _OR.fullmatch(text, previous.span[1], item.span[0])
+            and _have_same_subject(previous, item)
+        ):
+            latex = rf"{previous.latex} \text{{ or }} {item.latex}"
+            kept[-1] = replace(previous, latex=latex, span=(previous.span[0], item.span[1]))
         else:
             kept.append(item)
     return kept
 
 
-def _same(one: LocatedFormula, two: LocatedFormula) -> bool:
-    """Whether two formulas speak about the same subject."""
-    subjects = [item.latex.partition("=") for item in (one, two)]
-    return one.kind == two.kind and subjects[0][0].split() == subjects[1][0].split() and all(s[1] for s in subjects)
+def _have_same_subject(first: LocatedFormula, second: LocatedFormula) -> bool:
+    """Return True if two formulas are of one kind and equal up to their first `=`."""
+    (left, sign, _), (other_left, other_sign, _) = (item.latex.partition("=") for item in (first, second))
+    return first.kind == second.kind and left.split() == other_left.split() and bool(sign and other_sign)
 
 
-def _united(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Thinking blocks in order, overlapping ones as one."""
+def _merge_spans(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Sort spans and merge overlapping ones."""
     united: list[tuple[int, int]] = []
     for start, end in sorted(spans):
         if united and start < united[-1][1]:
@@ -216,18 +243,18 @@ def _united(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return united
 
 
-def _formulas(
-    text: str, blocks: list[Block], thinking: list[tuple[int, int]], n_most: int
+def _read_blocks(
+    text: str, blocks: list[Block], thinking: list[tuple[int, int]], limit: int
 ) -> tuple[list[LocatedFormula], int]:
-    """The formulas of the blocks, the last ones if they are too many, and how many formulas or blocks are left out."""
-    hushed, passing = denied(text, blocks), in_passing(text, blocks)
+    """Read the formulas of the blocks, the last `limit`, in no order; also return the number left out."""
+    hushed, passing = denied_blocks(text, blocks), unasserted_blocks(text, blocks)
     found: list[LocatedFormula] = []
     n_left = 0
-    for run in reversed(_runs(text, blocks)):
-        if len(found) >= n_most:
+    for run in reversed(_group_continued_blocks(text, blocks)):
+        if len(found) >= limit:
             n_left += len(run)
             continue
-        left: _Left | None = None
+        left: _ContinuedSide | None = None
         of_run: list[LocatedFormula] = []
         for ordinal in run:
             block = blocks[ordinal]
@@ -243,14 +270,14 @@ def _formulas(
                 )
                 for item in formulas
             ]
-        n_over = max(0, len(found) + len(of_run) - n_most)
+        n_over = max(0, len(found) + len(of_run) - limit)
         n_left += n_over
         found += of_run[n_over:]
     return found, n_left
 
 
-def _runs(text: str, blocks: Sequence[Block]) -> list[list[int]]:
-    """Indices of blocks in runs: within one, a block may continue the one before it."""
+def _group_continued_blocks(text: str, blocks: Sequence[Block]) -> list[list[int]]:
+    """Group the indices of blocks into runs within which a block may continue the one before it."""
     runs: list[list[int]] = []
     previous_end = 0
     for ordinal, block in enumerate(blocks):
@@ -264,23 +291,25 @@ def _runs(text: str, blocks: Sequence[Block]) -> list[list[int]]:
     return runs
 
 
-def _read_block(text: str, block: Block, left: _Left | None) -> _Found:
-    """Formulas of one block, in order, and what a following block may continue."""
+def _read_block(text: str, block: Block, left: _ContinuedSide | None) -> _FormulasAndLeft:
+    """Read the formulas of one block, in order, and the left side that a following block may continue."""
     span = (block.start, block.end)
     if block.members:
-        return _read_plain(block, left)
+        return _read_plain_block(block, left)
     if block.end - block.start > _MAX_BLOCK:
         whole = text[slice(*span)].strip()
         return [LocatedFormula(whole, span, block.kind)] if whole else [], None
     if block.kind == "boxed":
         found, left = _read_box(scan(text, *span), left, False, 0)
     else:
-        found, left = _read(scan(text, *span), block.kind, left, 0)
+        found, left = _read_rows(scan(text, *span), block.kind, left, 0)
         if block.kind == "plain":  # a piece without a relation is what is left of a sentence
             found = [item for item in found if _RELATED.search(item.latex)]
     number = _DEGREES.sub("", left.last) if left else ""
     if found and left and block.kind in ("inline", "boxed") and _NUMBER.fullmatch(number):
-        unit, end = unit_after(text, block.outer_end) if number == left.last else scale_after(text, block.outer_end)
+        unit, end = (
+            unit_after(text, block.outer_end) if number == left.last else temperature_scale_after(text, block.outer_end)
+        )
         last = max(item.span[1] for item in found)
         if unit:
             found = [
@@ -290,149 +319,151 @@ def _read_block(text: str, block: Block, left: _Left | None) -> _Found:
     return found, left
 
 
-def _read_plain(block: Block, left: _Left | None) -> _Found:
-    """A formula without delimiters, which has been written as LaTeX; without a left side it is none."""
+def _read_plain_block(block: Block, left: _ContinuedSide | None) -> _FormulasAndLeft:
+    """Read the formula of a block without delimiters; empty if it lacks a left side and has none to take."""
     members = block.members
     is_headless = len(block.signs) == len(members)
     if is_headless:
-        if left is None or not left.head or len(left.head) > _MAX_CARRIED:
+        if left is None or not left.carried_member or len(left.carried_member) > _MAX_CARRIED:
             return [], None
-        members = (left.head, *members)
+        members = (left.carried_member, *members)
     latex = members[0] + "".join(f" {sign} {member}" for sign, member in zip(block.signs, members[1:], strict=True))
     is_equal = all(sign in EQUALITIES for sign in block.signs)
     formula = LocatedFormula(latex, (block.start, block.end), "plain", is_headless)
-    return [formula], _Left(members[0], members[-1], is_equal)
+    return [formula], _ContinuedSide(members[0], members[-1], is_equal)
 
 
-def _read(found: Scan, kind: str, left: _Left | None, level: int) -> _Found:
-    """Formulas of the rows of a block, each row with what it takes from the rows before it."""
+def _read_rows(scanned: Scan, kind: str, left: _ContinuedSide | None, depth: int) -> _FormulasAndLeft:
+    """Read the rows of a block; a row that begins with a relation takes its left side from `left` or above."""
     formulas: list[LocatedFormula] = []
     lefts = [left] if left else []  # one for each formula of the last row
-    for row in joined_rows(top_level(found)):
+    for row in split_into_rows(top_level_items(scanned)):
         inner = [item for item in row if item.kind not in TRIMMED]
-        if level < MAX_NESTING and is_grouped(inner):
+        if depth < MAX_NESTING and is_row_of_groups(inner):
             for group in inner:
-                more, after = _read(scan(found.text, *group.inner), kind, lefts[-1] if lefts else None, level + 1)
+                inside = scan(scanned.text, *group.content_span)
+                more, after = _read_rows(inside, kind, lefts[-1] if lefts else None, depth + 1)
                 formulas += more
                 lefts = [after] if after else lefts
             continue
-        pieces = cut_row(settled(row))
+        pieces = cut_row(resolve_ambiguous_items(row))
         is_paired = len(pieces) == len(lefts) > 1 and all(piece.items[0].kind == "relation" for piece in pieces)
         aligned = [other for other in lefts if other.is_aligned]
         current = (aligned if len(aligned) == 1 else [None, *lefts])[-1]
-        after_row: list[_Left] = []
+        after_row: list[_ContinuedSide] = []
         for at, piece in enumerate(pieces):
-            more, current = _emit(found, piece, lefts[at] if is_paired else current, kind, level)
+            more, current = _read_piece(scanned, piece, lefts[at] if is_paired else current, kind, depth)
             formulas += more
             after_row += [current] if current and not piece.is_remark else []
         lefts = after_row or lefts
     return formulas, lefts[-1] if lefts else None
 
 
-def _emit(found: Scan, piece: Piece, left: _Left | None, kind: str, level: int) -> _Found:
-    """Write out one piece, with the left side it continues; a boxed member comes back as a formula of its own."""
+def _read_piece(scanned: Scan, piece: Piece, left: _ContinuedSide | None, kind: str, depth: int) -> _FormulasAndLeft:
+    """Write one piece of a row as a formula with the left side it continues; boxed members become formulas too."""
     row = piece.items
-    if len(row) == 1 and row[0].kind == "box" and level < MAX_NESTING:
-        return _read_box(scan(found.text, *row[0].inner), left, piece.led, level + 1)
-    places = relations(row)
-    members = [_latex(found, row[lo + 1 : hi]) for lo, hi in pairwise([-1, *places, len(row)])]
-    signs = [_latex(found, row[at : at + 1]) for at in places]
-    latex = _latex(found, row)
+    if len(row) == 1 and row[0].kind == "box" and depth < MAX_NESTING:
+        return _read_box(scan(scanned.text, *row[0].content_span), left, piece.led, depth + 1)
+    places = relation_indices(row)
+    members = [_items_latex(scanned, row[lo + 1 : hi]) for lo, hi in pairwise([-1, *places, len(row)])]
+    signs = [_items_latex(scanned, row[at : at + 1]) for at in places]
+    latex = _items_latex(scanned, row)
     is_headless = places[:1] == [0]
     if is_headless:
-        head = left.head if left else ""
-        if head and len(head) <= _MAX_CARRIED:
-            latex = f"{head} {latex}"
-            members[0] = head
+        left_side = left.carried_member if left else ""
+        if left_side and len(left_side) <= _MAX_CARRIED:
+            latex = f"{left_side} {latex}"
+            members[0] = left_side
         elif signs[0] in EQUALITIES:
-            latex = _latex(found, row[1:])
+            latex = _items_latex(scanned, row[1:])
             del members[0], signs[0]
     if not latex:
         return [], left
     if piece.tail:
-        latex = f"{latex} {_latex(found, piece.tail)}"
+        latex = f"{latex} {_items_latex(scanned, piece.tail)}"
         row = (*row, *piece.tail)
     if row[0].kind == "box" and (not places or has_relation(row[0])):
         kind = "boxed"
     formulas = [LocatedFormula(latex, (row[0].start, row[-1].end), kind, piece.led or is_headless)]
     row = piece.items
-    if kind != "boxed" and level < MAX_NESTING:
-        formulas += _boxed_members(row, places, members, signs, level)
+    if kind != "boxed" and depth < MAX_NESTING:
+        formulas += _boxed_members(row, places, members, signs, depth)
     is_equal = all(sign in EQUALITIES for sign in signs)
     is_aligned = any(item.kind == "amp" for item in row)
-    return formulas, left if piece.is_remark else _Left(members[0], members[-1], is_equal, is_aligned)
+    return formulas, left if piece.is_remark else _ContinuedSide(members[0], members[-1], is_equal, is_aligned)
 
 
 def _boxed_members(
-    row: Sequence[Item], places: list[int], members: list[str], signs: list[str], level: int
+    row: Sequence[Item], relation_places: list[int], members: list[str], signs: list[str], depth: int
 ) -> list[LocatedFormula]:
-    r"""`x = a = \boxed{b}` commits to `x = b`: the box gets the left side of its chain."""
+    r"""Make the formulas of boxed members of a chain: `x = a = \boxed{b}` gives `x = b`."""
     formulas: list[LocatedFormula] = []
-    missing = len(places) - len(signs)  # a leading relation that was dropped
+    missing = len(relation_places) - len(signs)  # a leading relation that was dropped
     equal = next((at for at, sign in enumerate(signs) if sign not in EQUALITIES), len(signs))
-    for number, (at, end) in enumerate(pairwise([*places, len(row)]), start=-missing):
+    for number, (at, end) in enumerate(pairwise([*relation_places, len(row)]), start=-missing):
         inside = [item for item in row[at + 1 : end] if item.kind not in EMPTY]
         if not inside or inside[0].kind != "box":
             continue
         box, span = inside[0], (inside[0].start, inside[-1].end)
-        head = members[0] if number <= equal else members[number]
+        left_side = members[0] if number <= equal else members[number]
         if has_relation(box):
-            formulas += _read_box(scan(box.text, *box.inner), None, True, level + 1)[0]
+            formulas += _read_box(scan(box.text, *box.content_span), None, True, depth + 1)[0]
         elif number < 0:
             formulas.append(LocatedFormula(members[0], span, "boxed", True))
-        elif head and len(head) <= _MAX_CARRIED:
-            formulas.append(LocatedFormula(f"{head} {signs[number]} {members[number + 1]}", span, "boxed", True))
+        elif left_side and len(left_side) <= _MAX_CARRIED:
+            formulas.append(LocatedFormula(f"{left_side} {signs[number]} {members[number + 1]}", span, "boxed", True))
     return formulas
 
 
-def _read_box(found: Scan, left: _Left | None, led: bool, level: int) -> _Found:
-    """A box with relations is read like a block; one without is a single value or a sentence, and stays whole."""
-    formulas, after = _read(found, "boxed", left, level)
+def _read_box(scanned: Scan, left: _ContinuedSide | None, led: bool, depth: int) -> _FormulasAndLeft:
+    """Read a box: with relations like a block; without any it is one formula, a single value or a sentence."""
+    formulas, after = _read_rows(scanned, "boxed", left, depth)
     if len(formulas) == 1:
-        latex = _decimal(formulas[0].latex)
-        after = _Left(latex, latex) if latex != formulas[0].latex else after
+        latex = _computer_number_latex(formulas[0].latex)
+        after = _ContinuedSide(latex, latex) if latex != formulas[0].latex else after
         formulas[0] = replace(formulas[0], latex=latex)
-    row = [item for item in top_level(found) if item.kind not in EMPTY]
+    row = [item for item in top_level_items(scanned) if item.kind not in EMPTY]
     is_sentence = any(
         item.kind == "text" and text_kind(item.content) == "prose" and not is_label(item.content) for item in row
     )
-    if row and (is_sentence or len(formulas) != 1) and not found.mentions_relation():
-        latex = " ".join(found.clean(found.start, found.end).split())
+    if row and (is_sentence or len(formulas) != 1) and not scanned.mentions_relation():
+        latex = " ".join(scanned.edited_source(scanned.start, scanned.end).split())
         if not latex:
             return [], left
-        return [LocatedFormula(latex, (row[0].start, row[-1].end), "boxed", led)], _Left(latex, latex)
+        return [LocatedFormula(latex, (row[0].start, row[-1].end), "boxed", led)], _ContinuedSide(latex, latex)
     if led and formulas:
         formulas[0] = replace(formulas[0], led=True)
     return formulas, after
 
 
-def _decimal(content: str) -> str:
-    r"""A number in the notation of computers, which LaTeX would read as a product with Euler's number.
+def _computer_number_latex(content: str) -> str:
+    r"""Rewrite computer notation such as `1e-3` as a power of ten; LaTeX would read Euler's number.
 
-    >>> print(_decimal("7.4e-14"))
+    >>> print(_computer_number_latex("7.4e-14"))
     7.4\times 10^{-14}
     """
     number = _COMPUTER_NUMBER.fullmatch(content)
     return rf"{number[1]}\times 10^{{{int(number[2])}}}" if number else content
 
 
-def _latex(found: Scan, row: Sequence[Item]) -> str:
-    """What `parse` reads: the source of the items, unwrapped, without what is dropped, in single spaces."""
-    if row and not any(item.latex or item.kind == "box" or item.kind in _REWRITTEN for item in row):
-        return _tidy(found.clean(row[0].start, row[-1].end))
+def _items_latex(scanned: Scan, items: Sequence[Item]) -> str:
+    """Write items as LaTeX for the parser: boxes unwrapped, edits applied, single spaces."""
+    if items and not any(item.latex or item.kind == "box" or item.kind in _REWRITTEN for item in items):
+        return _tidy_spaces(scanned.edited_source(items[0].start, items[-1].end))
     parts: list[str] = []
-    for at, item in enumerate(row):
+    for at, item in enumerate(items):
         if item.kind == "box":
-            content = _decimal(found.clean(*item.inner).strip())
-            before, after = (kind_beside(row, at, step) in ("", "relation") for step in (-1, 1))
+            content = _computer_number_latex(scanned.edited_source(*item.content_span).strip())
+            before, after = (kind_beside(items, at, step) in ("", "relation") for step in (-1, 1))
             is_bare = before and (after or has_relation(item) or _NUMBER.fullmatch(content))
             parts.append(f" {content} " if is_bare else f"{{{content}}}")
         else:
-            parts.append(_REWRITTEN.get(item.kind) or item.latex or found.clean(item.start, item.end))
-    return _tidy("".join(parts))
+            parts.append(_REWRITTEN.get(item.kind) or item.latex or scanned.edited_source(item.start, item.end))
+    return _tidy_spaces("".join(parts))
 
 
-def _tidy(latex: str) -> str:
+def _tidy_spaces(latex: str) -> str:
+    """Collapse spaces, and strip spacing commands from both ends."""
     latex = " ".join(latex.split()).replace(" , ", ", ")
     while True:
         shorter = latex.strip(" ~")

@@ -23,23 +23,23 @@ OPENERS = {"(": ")", "[": "]", "{": "}"}
 _PRIMES = frozenset("'′’")
 
 
-class Doubt(Exception):
-    """The marks are no formula, or could be read two ways."""
+class AmbiguousNotation(Exception):
+    """Raised where plain marks are no formula or could be read in two ways."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One operand or sign; kinds: number symbol group function root derivative ket big operator slash comma."""
+    """One operand or sign as LaTeX."""
 
     latex: str
-    kind: str
-    is_apart: bool
+    kind: str  # number symbol product group function root derivative ket big operator slash comma
+    is_apart: bool  # a space stands before it
     is_raised: bool = False  # has a power
 
 
 @dataclass(slots=True)
 class Reader:
-    """Marks that are read from left to right; not frozen, for the place in them moves.
+    """A cursor over plain-text marks, read from left to right.
 
     Attributes:
         text: what the offsets of the marks refer to.
@@ -55,47 +55,47 @@ class Reader:
     depth: int = 0
 
     def peek(self, ahead: int = 0) -> Mark | None:
-        """The mark that comes next, or one behind it."""
+        """Return the next mark, or the one `ahead` marks behind it, without consuming it; None at the end."""
         at = self.at + ahead
         return self.marks[at] if at < len(self.marks) else None
 
     def is_next(self, *texts: str, ahead: int = 0) -> bool:
-        """Whether one of these signs comes next."""
+        """Return True if the next mark, or the one `ahead` marks behind it, is one of these texts."""
         mark = self.peek(ahead)
         return mark is not None and mark.text in texts
 
-    def tight(self, ahead: int = 0) -> Mark | None:
-        """The next mark if no space stands before it."""
+    def peek_touching(self, ahead: int = 0) -> Mark | None:
+        """Return the mark that `peek` returns if no space stands before it, else None."""
         mark = self.peek(ahead)
         return None if mark is None or mark.is_apart else mark
 
 
-def sum_up(reader: Reader, closers: frozenset[str]) -> str:
-    """Everything up to a closing sign, which is left standing."""
+def read_sum(reader: Reader, closers: frozenset[str]) -> str:
+    """Read a sum up to one of the closing signs, which is not consumed, and write it as LaTeX."""
     if reader.depth > _MAX_DEPTH:
-        raise Doubt
+        raise AmbiguousNotation
     reader.depth += 1
     parts: list[Part] = []
     while (mark := reader.peek()) is not None and mark.text not in closers:
         parts.append(reader.read_part(reader, parts))
     reader.depth -= 1
-    return _composed(parts)
+    return _compose_sum(parts)
 
 
-def whole(reader: Reader) -> str:
-    """All marks of a reader as LaTeX; nothing if they are not surely mathematics."""
+def latex_or_empty(reader: Reader) -> str:
+    """Read all marks and write them as LaTeX; empty if they are not surely mathematics."""
     try:
-        latex = sum_up(reader, frozenset())
-    except Doubt:
+        latex = read_sum(reader, frozenset())
+    except AmbiguousNotation:
         return ""
     return latex if reader.at == len(reader.marks) else ""
 
 
-def bracket(reader: Reader, closer: str) -> str:
-    """What stands before a closing bracket, which is passed."""
-    inner = sum_up(reader, frozenset((closer,)))
+def read_bracket(reader: Reader, closer: str) -> str:
+    """Read up to a closing bracket, consume it, and write the content as LaTeX."""
+    inner = read_sum(reader, frozenset((closer,)))
     if not reader.is_next(closer) or not inner:
-        raise Doubt
+        raise AmbiguousNotation
     reader.at += 1
     return inner
 
@@ -103,12 +103,12 @@ def bracket(reader: Reader, closer: str) -> str:
 # Scripts --------------------------------------------------------------------------------------------------------
 
 
-def scripted(reader: Reader, latex: str, kind: str, apart: bool, *, is_letter: bool = False) -> Part:
-    """An operand with the indices and powers that follow it without a space."""
+def read_scripts(reader: Reader, latex: str, kind: str, apart: bool, *, is_letter: bool = False) -> Part:
+    """Read the indices, powers and accents that touch an operand, and return the operand with them."""
     below: list[str] = []
     above: list[str] = []
     primes = ""
-    while (mark := reader.tight()) is not None:
+    while (mark := reader.peek_touching()) is not None:
         word = mark.text
         if is_letter and word in ACCENTS:
             reader.at += 1
@@ -121,75 +121,74 @@ def scripted(reader: Reader, latex: str, kind: str, apart: bool, *, is_letter: b
             primes += "''"
         elif mark.kind == "super":
             reader.at += 1
-            above.append(normal(word))
+            above.append(script_latex(word))
         elif word == "†" and kind != "number":
             reader.at += 1
             above.append(r"\dagger")
         elif mark.kind == "sub":
             reader.at += 1
-            below.append(normal(word))
+            below.append(script_latex(word))
         elif is_letter and mark.kind == "number" and not below and not above:
             reader.at += 1
-            below.append(_index(reader, mark))
+            below.append(_read_digit_index(reader, mark))
         elif word == "_" and kind != "number":
             reader.at += 1
-            index = _script(reader, "_")
+            index = _read_script(reader, "_")
             if index in _DOTS and is_letter and not below and not above:
                 latex = f"{_DOTS[index]}{{{latex}}}"
             else:
                 below.append(index)
         elif word in ("^", "**") or (word == "*" and reader.is_next("*", ahead=1)):
             reader.at += 1 if word != "*" else 2
-            above.append(
-                _script(reader, "^", has_index=bool(below) or kind == "ket", base=kind if kind == "number" else latex)
-            )
+            base = kind if kind == "number" else latex
+            above.append(_read_script(reader, "^", has_index=bool(below) or kind == "ket", base=base))
         elif mark.kind == "tag" and word in ("<sub>", "<sup>"):
-            (below if word == "<sub>" else above).append(_tagged(reader, word))
+            (below if word == "<sub>" else above).append(_read_html_script(reader, word))
         else:
             break
     if len(above) > 1:
-        raise Doubt
+        raise AmbiguousNotation
     latex += primes + (f"_{{{','.join(below)}}}" if below else "") + (f"^{{{above[0]}}}" if above else "")
     return Part(latex, kind, apart, bool(above))
 
 
-def normal(word: str) -> str:
-    """Raised and lowered signs as ordinary ones; the brackets around a lowered word are dropped."""
+def script_latex(word: str) -> str:
+    """Convert raised or lowered Unicode signs to LaTeX on the line: `⁻³` to `-3`."""
     plain = unicodedata.normalize("NFKC", word).replace("−", "-")
     if word[0] == "₍":
         plain = plain[1:-1]
     return "".join(GREEK_LETTERS.get(sign, sign) for sign in plain)
 
 
-def _index(reader: Reader, mark: Mark) -> str:
-    """The `1` of `x1`; not that of `v2y`, where a power may have been lost."""
-    following, after = reader.tight(), reader.tight(1)
+def _read_digit_index(reader: Reader, mark: Mark) -> str:
+    """Read a digit index such as the `1` of `x1`; refuse that of `v2y`, where a power may have been lost."""
+    following, after = reader.peek_touching(), reader.peek_touching(1)
     if not mark.text.isdigit() or len(mark.text) > 2:
-        raise Doubt
+        raise AmbiguousNotation
     if following and following.kind == "word" and not (len(following.text) == 1 and after and after.kind == "number"):
-        raise Doubt
+        raise AmbiguousNotation
     return mark.text
 
 
-def _script(reader: Reader, script: str, *, has_index: bool = False, base: str = "") -> str:
-    """What stands behind `^` or `_`: a bracket, a number, a sign with a number, a letter, or a word below."""
-    mark = reader.tight()
+def _read_script(reader: Reader, script: str, *, has_index: bool = False, base: str = "") -> str:
+    """Read what follows `^` or `_` (`script`): a bracket, a number, a sign with a number, a letter, or a word below."""
+    mark = reader.peek_touching()
     if mark is None:
-        raise Doubt
+        raise AmbiguousNotation
     reader.at += 1
     word = mark.text
     if word in OPENERS:
         number, closing = reader.peek(), reader.peek(1)
         if script == "^" and word == "(" and number and number.text.isdigit() and closing and closing.text == ")":
             if not has_index:
-                raise Doubt  # `H^(1)`: a power, or an order
+                raise AmbiguousNotation  # `H^(1)`: a power, or an order
             reader.at += 2
             return f"({number.text})"
-        return (script == "_" and _index_words(reader, OPENERS[word])) or bracket(reader, OPENERS[word])
+        return (script == "_" and _read_index_words(reader, OPENERS[word])) or read_bracket(reader, OPENERS[word])
     if script == "^" and word in ("-", "−", "–", "+"):
-        number = reader.tight()
+        number = reader.peek_touching()
         if number is None or not (number.kind == "number" or (number.kind == "word" and len(number.text) == 1)):
-            raise Doubt
+            raise AmbiguousNotation
         reader.at += 1
         _check_power_end(reader, number, base, is_open=True)
         return ("" if word == "+" else "-") + number.text
@@ -197,29 +196,29 @@ def _script(reader: Reader, script: str, *, has_index: bool = False, base: str =
         if script == "^":
             _check_power_end(reader, mark, base, is_open=base == "e")
         elif not word.isdigit():
-            raise Doubt
+            raise AmbiguousNotation
         return word
     if word in GREEK_LETTERS:
         return GREEK_LETTERS[word]
-    if script == "_" and word in _INDEX_SIGNS and (reader.tight() is None or reader.tight().text in ")|]"):  # type: ignore[union-attr]
+    if script == "_" and word in _INDEX_SIGNS and (not (after := reader.peek_touching()) or after.text in ")|]"):
         return _INDEX_SIGNS[word]
     if script == "^" and word in ("*", "†"):
         return "*" if word == "*" else r"\dagger"
     if mark.kind != "word" or (script == "^" and len(word) > 1):
-        raise Doubt
+        raise AmbiguousNotation
     if script == "^":
         _check_power_end(reader, mark, base, is_open=base == "e")
         return word
     index = GREEK_NAMES.get(word, word)
-    number = reader.tight()
+    number = reader.peek_touching()
     if number and number.kind == "number" and number.text.isdigit():
         reader.at += 1
         index += number.text
     return index
 
 
-def _index_words(reader: Reader, closer: str) -> str:
-    """The words of an index in brackets, `_{net}` or `_(max,1)`; nothing if it holds more than words."""
+def _read_index_words(reader: Reader, closer: str) -> str:
+    """Read the words of a bracketed index, `_{net}` or `_(max,1)`; empty, nothing consumed, if there is more in it."""
     at = reader.at
     words: list[str] = []
     while (mark := reader.peek()) is not None and mark.text != closer:
@@ -235,33 +234,33 @@ def _index_words(reader: Reader, closer: str) -> str:
 
 
 def _check_power_end(reader: Reader, power: Mark, base: str, *, is_open: bool) -> None:
-    """Refuse a power of which it is open where it ends: `e^-r/a`, `x^1/2`, `e^iωt`."""
-    following = reader.tight()
+    """Refuse a power whose end is ambiguous: `e^-r/a`, `x^1/2`, `e^iωt`; `is_open`: it has a sign, or its base is e."""
+    following = reader.peek_touching()
     if following is None:
         return
     is_operand = following.kind == "word" or following.text in GREEK_LETTERS
     if is_operand and power.kind == "word":
-        raise Doubt
+        raise AmbiguousNotation
     if following.text in SLASHES and base != "number":
-        below = reader.peek(1)
-        if below is None or (power.kind == "word" and is_open):
-            raise Doubt
-        is_whole = power.text in ("2", "4", "6") or power.text == below.text
-        if power.text == "1" or (below.kind == "number" and (is_open or not is_whole)):
-            raise Doubt
+        denominator = reader.peek(1)
+        if denominator is None or (power.kind == "word" and is_open):
+            raise AmbiguousNotation
+        is_whole = power.text in ("2", "4", "6") or power.text == denominator.text
+        if power.text == "1" or (denominator.kind == "number" and (is_open or not is_whole)):
+            raise AmbiguousNotation
 
 
-def _tagged(reader: Reader, tag: str) -> str:
-    """`<sub>net</sub>`."""
+def _read_html_script(reader: Reader, tag: str) -> str:
+    """Read an HTML index or power such as `<sub>net</sub>`."""
     reader.at += 1
     word = ""
     while (mark := reader.peek()) is not None and mark.text != "</" + tag[1:]:
         if mark.kind not in ("word", "number") and mark.text not in ("-", "+", ",") and mark.text not in GREEK_LETTERS:
-            raise Doubt
+            raise AmbiguousNotation
         word += GREEK_LETTERS.get(mark.text, mark.text)
         reader.at += 1
     if mark is None or not word:
-        raise Doubt
+        raise AmbiguousNotation
     reader.at += 1
     return word
 
@@ -271,38 +270,39 @@ def _tagged(reader: Reader, tag: str) -> str:
 _SIGN_KINDS = frozenset(("operator", "slash", "comma"))
 
 
-def _composed(parts: Sequence[Part]) -> str:
-    """The parts of a sum as LaTeX, with brackets where a slash needs them."""
+def _compose_sum(parts: Sequence[Part]) -> str:
+    """Write the parts of a sum as LaTeX, with brackets around what stands below a slash; refuse an incomplete sum."""
     if not parts or parts[-1].kind in ("operator", "slash", "comma", "big") or parts[0].kind in ("slash", "comma"):
-        raise Doubt
+        raise AmbiguousNotation
     written: list[Part] = []
     at = 0
     while at < len(parts):
         if parts[at].kind == "slash":
-            at = _divide(parts, at, written)
+            at = _write_quotient(parts, at, written)
         else:
             written.append(parts[at])
             at += 1
-    return joined(written)
+    return concatenate_latex(written)
 
 
-def _divide(parts: Sequence[Part], at: int, written: list[Part]) -> int:
-    """Write a slash and what it divides by; refuse where that is open. Returns where the parts go on."""
-    first = parts[at + 1]
+def _write_quotient(parts: Sequence[Part], slash_index: int, written: list[Part]) -> int:
+    """Append the quotient at a slash to `written` and return the index behind it; refuse an ambiguous denominator."""
+    first = parts[slash_index + 1]
     if not written or written[-1].kind in _SIGN_KINDS or first.kind in _SIGN_KINDS:
-        raise Doubt
-    end = at + 2
+        raise AmbiguousNotation
+    end = slash_index + 2
+    slash = Part("/", "slash", parts[slash_index].is_apart)
     if first.kind in ("group", "root", "derivative", "ket"):
-        written += [Part("/", "slash", parts[at].is_apart), first]
+        written += [slash, first]
         return end
     after = parts[end] if end < len(parts) else None
     if first.kind == "function":
         if after is not None and after.kind not in _SIGN_KINDS:
-            raise Doubt
-        written += [Part("/", "slash", parts[at].is_apart), first]
+            raise AmbiguousNotation
+        written += [slash, first]
         return end
     if first.kind == "big":
-        raise Doubt
+        raise AmbiguousNotation
     run = [first]
     while end < len(parts) and parts[end].kind in ("symbol", "product", "number") and not parts[end].is_apart:
         run.append(parts[end])
@@ -313,42 +313,42 @@ def _divide(parts: Sequence[Part], at: int, written: list[Part]) -> int:
     is_coefficient = is_coefficient and (len(written) < 2 or written[-2].kind in _SIGN_KINDS or above.is_apart)
     is_open = after is not None and after.kind not in _SIGN_KINDS
     if is_open and not after.is_apart and not (is_coefficient and len(run) == 1 and after.kind == "group"):  # type: ignore[union-attr]
-        raise Doubt
+        raise AmbiguousNotation
     if is_coefficient and (is_open or len(run) > 1):
-        return _coefficient(written, run, at + 2, end)
+        return _write_fraction(written, run, slash_index + 2, end)
     if len(run) == 1 and first.kind != "product":
         if is_open and after.kind in ("symbol", "product", "number") and not after.latex.startswith("e^{"):  # type: ignore[union-attr]
-            raise Doubt
-        written += [Part("/", "slash", parts[at].is_apart), first]
+            raise AmbiguousNotation
+        written += [slash, first]
     else:
-        written += [Part("/", "slash", parts[at].is_apart), Part(f"({joined(run)})", "group", first.is_apart)]
+        written += [slash, Part(f"({concatenate_latex(run)})", "group", first.is_apart)]
     return end
 
 
-def _coefficient(written: list[Part], run: Sequence[Part], one: int, end: int) -> int:
-    """`1/2 m`, `1/2mv²` and `4/3πr³` begin with a fraction, `1/4πε₀` is one over all of it; `1/2m` is refused."""
+def _write_fraction(written: list[Part], denominator: Sequence[Part], after_first: int, after_last: int) -> int:
+    """Append the fraction in `1/2 m`, `4/3πr³` or `1/4πε₀` to `written`, return the index behind it; refuse `1/2m`."""
     above = written.pop()
-    fraction = Part(rf"\frac{{{above.latex}}}{{{run[0].latex}}}", "number", above.is_apart)
-    if len(run) == 1:
+    fraction = Part(rf"\frac{{{above.latex}}}{{{denominator[0].latex}}}", "number", above.is_apart)
+    if len(denominator) == 1:
         written.append(fraction)
-        return end
-    if run[1].latex == r"\pi" or run[1].latex.startswith(r"\pi "):
-        if above.latex == "1" and int(run[0].latex) % 2 == 0:
-            whole = Part(rf"\frac{{1}}{{{joined(run)}}}", "group", above.is_apart)
-            written.append(whole)
-            return end
-        if (above.latex, run[0].latex) == ("4", "3"):
+        return after_last
+    if denominator[1].latex == r"\pi" or denominator[1].latex.startswith(r"\pi "):
+        if above.latex == "1" and int(denominator[0].latex) % 2 == 0:
+            unit_fraction = Part(rf"\frac{{1}}{{{concatenate_latex(denominator)}}}", "group", above.is_apart)
+            written.append(unit_fraction)
+            return after_last
+        if (above.latex, denominator[0].latex) == ("4", "3"):
             written.append(fraction)
-            return one
-        raise Doubt
-    if run[0].latex != "2" or not any(part.is_raised for part in run[1:]):
-        raise Doubt
+            return after_first
+        raise AmbiguousNotation
+    if denominator[0].latex != "2" or not any(part.is_raised for part in denominator[1:]):
+        raise AmbiguousNotation
     written.append(fraction)
-    return one
+    return after_first
 
 
-def joined(parts: Sequence[Part]) -> str:
-    """The parts one behind the other, with the spaces of the text and those that LaTeX needs."""
+def concatenate_latex(parts: Sequence[Part]) -> str:
+    """Concatenate parts with the spaces of the text and those that LaTeX needs."""
     latex = ""
     for at, part in enumerate(parts):
         needs_space = re.search(r"\\[A-Za-z]+$", latex) is not None and part.latex[:1].isalpha()

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from prism.latex.extraction.plain_operands import (
     OPENERS,
     SLASHES,
-    Doubt,
+    AmbiguousNotation,
     Part,
     Reader,
-    bracket,
-    joined,
-    normal,
-    scripted,
-    sum_up,
-    whole,
+    concatenate_latex,
+    latex_or_empty,
+    read_bracket,
+    read_scripts,
+    read_sum,
+    script_latex,
 )
 from prism.latex.extraction.plain_tokens import FRACTIONS, FUNCTIONS, GREEK_LETTERS, GREEK_NAMES, QUANTITIES, Mark
 
@@ -28,39 +28,39 @@ _KET_ENDS = frozenset("⟩〉>")
 _LABEL_SIGNS = {"↑": r"\uparrow", "↓": r"\downarrow", "−": "-", "–": "-", "…": r"\ldots", "±": r"\pm"}
 
 
-def function(reader: Reader, mark: Mark) -> Part:
-    r"""A function with its argument; what touches its name is in the argument, and gets brackets if more follows."""
+def read_function(reader: Reader, mark: Mark) -> Part:
+    r"""Read a function with its argument: what touches its name, bracketed if more follows."""
     latex = "\\" + mark.text
     scripts = Part("", "", False)
-    following = reader.tight()
+    following = reader.peek_touching()
     if mark.text == "log" and following and following.kind == "number":
         if following.text == "2":
-            raise Doubt
+            raise AmbiguousNotation
         reader.at += 1
         scripts = Part(f"_{{{following.text}}}", "", False)
     elif following and (following.kind in ("super", "sub") or following.text in ("^", "_")):
-        scripts = scripted(reader, "", "symbol", False)
+        scripts = read_scripts(reader, "", "symbol", False)
     latex += scripts.latex
     following = reader.peek()
     if following is None:
-        raise Doubt
+        raise AmbiguousNotation
     if following.text in OPENERS:
         reader.at += 1
         opener = "[" if following.text == "[" else "("
-        inner = bracket(reader, OPENERS[following.text])
-        if reader.tight() and (reader.is_next("^") or reader.tight().kind == "super"):  # type: ignore[union-attr]
-            raise Doubt  # `sin(x)^2`: of the sine or of x?
+        inner = read_bracket(reader, OPENERS[following.text])
+        if reader.peek_touching() and (reader.is_next("^") or reader.peek_touching().kind == "super"):  # type: ignore[union-attr]
+            raise AmbiguousNotation  # `sin(x)^2`: of the sine or of x?
         return Part(f"{latex}{opener}{inner}{']' if opener == '[' else ')'}", "function", mark.is_apart)
     is_glued = not following.is_apart
-    run = [_argument(reader)]
-    while (more := reader.tight()) is not None and _is_factor(more):
-        run.append(_argument(reader))
-    argument = joined(run)
+    run = [_read_bare_argument(reader)]
+    while (more := reader.peek_touching()) is not None and _can_begin_factor(more):
+        run.append(_read_bare_argument(reader))
+    argument = concatenate_latex(run)
     after = reader.peek()
-    if after is None or not (_is_factor(after) or after.text in OPENERS or after.text in ("|", "∂", "⟨")):
+    if after is None or not (_can_begin_factor(after) or after.text in OPENERS or after.text in ("|", "∂", "⟨")):
         return Part(f"{latex} {argument}", "function", mark.is_apart)
     if after.text in OPENERS and not after.is_apart:
-        raise Doubt  # `cosω(t - 1)`
+        raise AmbiguousNotation  # `cosω(t - 1)`
     is_other = after.text in FUNCTIONS or after.text in OPENERS or after.text in ("|", "∂", "⟨")
     is_other = is_other or (after.kind == "word" and len(after.text) > 1 and after.text[0] == "d") or after.text == "d"
     if is_glued or is_other:
@@ -68,93 +68,96 @@ def function(reader: Reader, mark: Mark) -> Part:
     return Part(f"{latex} {argument}", "function", mark.is_apart)
 
 
-def _is_factor(mark: Mark) -> bool:
+def _can_begin_factor(mark: Mark) -> bool:
+    """Return True if a mark can begin a factor that is no function or root."""
     if mark.kind == "word":
         return mark.text not in FUNCTIONS and mark.text != "sqrt"
     return mark.kind == "number" or mark.text in GREEK_LETTERS or mark.text in FRACTIONS
 
 
-def _argument(reader: Reader) -> Part:
-    """One factor of an argument without brackets."""
+def _read_bare_argument(reader: Reader) -> Part:
+    """Read one factor of a function's argument that has no brackets."""
     mark = reader.peek()
-    if mark is None or not (_is_factor(mark) or mark.text in ("|", "√")) or mark.text in QUANTITIES:
-        raise Doubt
+    if mark is None or not (_can_begin_factor(mark) or mark.text in ("|", "√")) or mark.text in QUANTITIES:
+        raise AmbiguousNotation
     return reader.read_part(reader, ())
 
 
-def root(reader: Reader) -> Part:
-    """`√x`, `√(...)`; of `√2gh` nobody knows how far it reaches."""
+def read_root(reader: Reader) -> Part:
+    """Read `√x` or `√(...)`; `√2gh` is refused, for nobody knows how far it reaches."""
     mark = reader.peek()
     assert mark is not None
     reader.at += 1
     degree = "[3]" if mark.text == "∛" else ""
     if reader.is_next("(", "[", "{"):
-        return root_of_bracket(reader, mark, degree)
-    following = reader.tight()
-    if following is None or not _is_factor(following):
-        raise Doubt
+        return read_root_of_bracket(reader, mark, degree)
+    following = reader.peek_touching()
+    if following is None or not _can_begin_factor(following):
+        raise AmbiguousNotation
     inner = reader.read_part(reader, ())
-    if inner.kind == "product" or (inner.kind == "number" and (more := reader.tight()) and _is_factor(more)):
-        raise Doubt  # `√2gh`, `√gh`: how far does the root reach?
-    more = reader.tight()
-    if more and _is_factor(more):
-        raise Doubt
+    if inner.kind == "product" or (
+        inner.kind == "number" and (more := reader.peek_touching()) and _can_begin_factor(more)
+    ):
+        raise AmbiguousNotation  # `√2gh`, `√gh`: how far does the root reach?
+    more = reader.peek_touching()
+    if more and _can_begin_factor(more):
+        raise AmbiguousNotation
     return Part(rf"\sqrt{degree}{{{inner.latex}}}", "root", mark.is_apart)
 
 
-def root_of_bracket(reader: Reader, mark: Mark, degree: str) -> Part:
-    """The root of what stands in the brackets that follow."""
+def read_root_of_bracket(reader: Reader, mark: Mark, degree: str) -> Part:
+    """Read the bracket that follows a root; `degree` is `[3]` for a cube root, else empty."""
     if not reader.is_next("(", "[", "{"):
-        raise Doubt
+        raise AmbiguousNotation
     closer = OPENERS[reader.marks[reader.at].text]
     reader.at += 1
-    return scripted(reader, rf"\sqrt{degree}{{{bracket(reader, closer)}}}", "root", mark.is_apart)
+    return read_scripts(reader, rf"\sqrt{degree}{{{read_bracket(reader, closer)}}}", "root", mark.is_apart)
 
 
-def differential_quotient(reader: Reader, mark: Mark) -> Part | None:
-    """`dx/dt`, `d²x/dt²`, `dθ/dt`, `d/dt`, `d(mv)/dt`; the `d` has been read. Nothing if it is none.
+def read_differential_quotient(reader: Reader, mark: Mark) -> Part | None:
+    """Read `dx/dt`, `d²x/dt²`, `d/dt` or `d(mv)/dt` behind its first word; None if there is no such quotient.
 
     Whether it is one is seen before anything in it is read: to try and to fall back would read a nest of brackets twice
     at every level.
     """
-    if not _is_quotient(reader, mark):
+    if not _begins_differential_quotient(reader, mark):
         return None
     above = mark.text
     if above == "d":
-        order = reader.tight()
+        order = reader.peek_touching()
         if order and (order.kind == "super" or order.text == "^"):
-            above = scripted(reader, "d", "symbol", False).latex
-        subject = reader.tight()
+            above = read_scripts(reader, "d", "symbol", False).latex
+        subject = reader.peek_touching()
         if subject and subject.text == "(":
             reader.at += 1
-            above += f"({bracket(reader, ')')})"
+            above += f"({read_bracket(reader, ')')})"
         elif subject and subject.text not in SLASHES:
             reader.at += 1
             named = GREEK_LETTERS.get(subject.text, subject.text)
-            above += " " + scripted(reader, named, "symbol", False, is_letter=True).latex
+            above += " " + read_scripts(reader, named, "symbol", False, is_letter=True).latex
     else:
-        above = "d" + scripted(reader, above[1:], "symbol", False, is_letter=True).latex
+        above = "d" + read_scripts(reader, above[1:], "symbol", False, is_letter=True).latex
     if not reader.is_next(*SLASHES):
-        raise Doubt
+        raise AmbiguousNotation
     reader.at += 1
     named = reader.marks[reader.at].text[1:]
     reader.at += 1
     if not named:
-        letter = reader.tight()
+        letter = reader.peek_touching()
         if letter is None or letter.text not in GREEK_LETTERS:
-            raise Doubt
+            raise AmbiguousNotation
         reader.at += 1
         named = GREEK_LETTERS[letter.text]
-    variable = scripted(reader, named, "symbol", False, is_letter=True).latex
-    more = reader.tight()
-    if more and (_is_factor(more) or more.text in SLASHES):
-        raise Doubt
+    variable = read_scripts(reader, named, "symbol", False, is_letter=True).latex
+    more = reader.peek_touching()
+    if more and (_can_begin_factor(more) or more.text in SLASHES):
+        raise AmbiguousNotation
     space = "" if variable[0] == "\\" else " "
     return Part(rf"\frac{{{above}}}{{d{space}{variable}}}", "derivative", mark.is_apart)
 
 
-def _is_quotient(reader: Reader, mark: Mark) -> bool:
-    """Whether one operand, its scripts, a stroke and another `d` follow without a space."""
+def _begins_differential_quotient(reader: Reader, mark: Mark) -> bool:
+    """Return True if what follows a word such as `d` or `dx` makes it the numerator of a differential quotient."""
     at = reader.at
     marks = reader.marks
     is_bare = mark.text == "d"
@@ -163,7 +166,7 @@ def _is_quotient(reader: Reader, mark: Mark) -> bool:
     elif is_bare and at + 1 < len(marks) and marks[at].text == "^":
         at += 2
     if is_bare and at < len(marks) and not marks[at].is_apart and marks[at].text == "(":
-        at = _behind_bracket(marks, at)
+        at = _index_after_bracket(marks, at)
     elif is_bare and at < len(marks) and marks[at].text not in SLASHES:
         subject = marks[at]
         is_letter = subject.text in GREEK_LETTERS or (subject.kind == "word" and len(subject.text) <= _LONGEST_SUBJECT)
@@ -175,45 +178,45 @@ def _is_quotient(reader: Reader, mark: Mark) -> bool:
     while at < len(marks) and not marks[at].is_apart and (marks[at].kind in _SCRIPT_KINDS or marks[at].text in "_^'′’"):
         at += 2 if marks[at].text in "_^" else 1
         if at < len(marks) and marks[at - 1].text in OPENERS:
-            at = _behind_bracket(marks, at - 1)
+            at = _index_after_bracket(marks, at - 1)
     if at + 1 >= len(marks) or marks[at].text not in SLASHES:
         return False
     below = marks[at + 1]
     return below.kind == "word" and below.text[0] == "d" and len(below.text) <= _LONGEST_SUBJECT
 
 
-def _behind_bracket(marks: Sequence[Mark], at: int) -> int:
-    """Index behind the bracket that closes the one at this index, or the end."""
+def _index_after_bracket(marks: Sequence[Mark], opening: int) -> int:
+    """Return the index behind the bracket that closes the one at index `opening`, or the number of marks."""
     depth = 0
-    for index in range(at, len(marks)):
+    for index in range(opening, len(marks)):
         depth += (marks[index].text in OPENERS) - (marks[index].text in OPENERS.values())
         if depth == 0:
             return index + 1
     return len(marks)
 
 
-def partial(reader: Reader) -> Part:
-    """`∂U/∂V`, `∂²S/∂T∂V`, `∂/∂x`."""
+def read_partial_derivative(reader: Reader) -> Part:
+    """Read a partial derivative: `∂U/∂V`, `∂²S/∂T∂V`, `∂/∂x`."""
     mark = reader.peek()
     assert mark is not None
     reader.at += 1
-    above = scripted(reader, r"\partial", "symbol", False).latex
+    above = read_scripts(reader, r"\partial", "symbol", False).latex
     subject = reader.peek()
     if subject and subject.text not in SLASHES:
         if subject.text == "(":
             reader.at += 1
-            above += f"({bracket(reader, ')')})"
+            above += f"({read_bracket(reader, ')')})"
         elif subject.kind == "word" or subject.text in GREEK_LETTERS:
             if len(subject.text) > 1 and subject.text not in FUNCTIONS:
-                raise Doubt
+                raise AmbiguousNotation
             above += " " + reader.read_part(reader, ()).latex
-            if reader.is_next("(") and reader.tight():
+            if reader.is_next("(") and reader.peek_touching():
                 reader.at += 1
-                above += f"({bracket(reader, ')')})"
+                above += f"({read_bracket(reader, ')')})"
         else:
-            raise Doubt
+            raise AmbiguousNotation
     if not reader.is_next(*SLASHES):
-        raise Doubt
+        raise AmbiguousNotation
     reader.at += 1
     is_grouped = reader.is_next("(") and reader.is_next("∂", ahead=1)
     reader.at += is_grouped
@@ -222,16 +225,16 @@ def partial(reader: Reader) -> Part:
         reader.at += 1
         letter = reader.peek()
         if letter is None or not ((letter.kind == "word" and len(letter.text) == 1) or letter.text in GREEK_LETTERS):
-            raise Doubt
+            raise AmbiguousNotation
         below += r"\partial " + reader.read_part(reader, ()).latex
     if not below or (is_grouped and not reader.is_next(")")):
-        raise Doubt
+        raise AmbiguousNotation
     reader.at += is_grouped
     return Part(rf"\frac{{{above}}}{{{below}}}", "derivative", mark.is_apart)
 
 
-def is_big(reader: Reader, mark: Mark) -> bool:
-    """Whether an integral or a sum begins; Σ is one where an index or what is summed follows it."""
+def is_big_operator(reader: Reader, mark: Mark) -> bool:
+    """Return True if a mark begins an integral, sum or product; Σ is a sum if an index or a summand follows."""
     if mark.text != "Σ":
         return mark.text in _BIG
     following = reader.peek(1)
@@ -240,26 +243,26 @@ def is_big(reader: Reader, mark: Mark) -> bool:
     return following.text == "_" or following.kind == "sub" or following.is_apart or following.text in OPENERS
 
 
-def big(reader: Reader) -> Part:
-    """An integral, a sum or a product with its limits."""
+def read_big_operator(reader: Reader) -> Part:
+    """Read the sign of an integral, sum or product with its limits."""
     mark = reader.peek()
     assert mark is not None
     reader.at += 1
     below = above = ""
-    while (script := reader.tight()) is not None:
+    while (script := reader.peek_touching()) is not None:
         if script.kind in ("sub", "super"):
             reader.at += 1
-            is_below, limit = script.kind == "sub", normal(script.text)
+            is_below, limit = script.kind == "sub", script_latex(script.text)
             if limit in "+-":
-                limit += _limit(reader)  # `∫₋∞`
+                limit += _read_limit(reader)  # `∫₋∞`
         elif script.kind == "number" and not below and script.text.isdigit() and reader.is_next("^", ahead=1):
             reader.at += 1
             is_below, limit = True, script.text  # `∫0^b`
         elif script.text == "∞" and below and not above:
-            is_below, limit = False, _limit(reader)  # `∫₀∞`
+            is_below, limit = False, _read_limit(reader)  # `∫₀∞`
         elif script.text in ("_", "^"):
             reader.at += 1
-            is_below, limit = script.text == "_", _limit(reader)
+            is_below, limit = script.text == "_", _read_limit(reader)
         else:
             break
         if is_below:
@@ -270,29 +273,29 @@ def big(reader: Reader) -> Part:
     return Part(latex, "big", mark.is_apart)
 
 
-def _limit(reader: Reader) -> str:
-    """A limit of an integral: a bracket, a number, a letter, each with a sign."""
-    mark = reader.tight()
+def _read_limit(reader: Reader) -> str:
+    """Read one limit of an integral: a bracket, or a number or letter with its sign."""
+    mark = reader.peek_touching()
     if mark is None:
-        raise Doubt
+        raise AmbiguousNotation
     if mark.text in OPENERS:
         reader.at += 1
-        return bracket(reader, OPENERS[mark.text])
+        return read_bracket(reader, OPENERS[mark.text])
     sign = ""
     if mark.text in ("-", "−", "–"):
         sign = "-"
         reader.at += 1
-        mark = reader.tight()
+        mark = reader.peek_touching()
     if mark is None or not (mark.kind == "number" or mark.text in GREEK_LETTERS or mark.kind == "word"):
-        raise Doubt
+        raise AmbiguousNotation
     if mark.kind == "word" and len(mark.text) > 1 and mark.text not in GREEK_NAMES:
-        raise Doubt
+        raise AmbiguousNotation
     reader.at += 1
     return sign + GREEK_LETTERS.get(mark.text, GREEK_NAMES.get(mark.text, mark.text))
 
 
-def bar(reader: Reader) -> Part:
-    """A ket if the next bracket closes one, else an absolute value."""
+def read_bar(reader: Reader) -> Part:
+    """Read what begins with a bar: a ket if the next bracket closes one, else an absolute value."""
     mark = reader.peek()
     assert mark is not None
     for ahead in range(1, _MAX_LABEL):
@@ -300,19 +303,19 @@ def bar(reader: Reader) -> Part:
         if closing is None or closing.text == "=" or closing.text in _BARS:
             break
         if closing.text in _KET_ENDS:
-            label = _label(reader, reader.at + 1, reader.at + ahead)
+            label = _ket_label(reader, reader.at + 1, reader.at + ahead)
             reader.at += ahead + 1
-            return scripted(reader, rf"|{label}\rangle", "ket", mark.is_apart)
+            return read_scripts(reader, rf"|{label}\rangle", "ket", mark.is_apart)
     reader.at += 1
-    inner = sum_up(reader, _BARS)
+    inner = read_sum(reader, _BARS)
     if not reader.is_next(*_BARS) or not inner:
-        raise Doubt
+        raise AmbiguousNotation
     reader.at += 1
-    return scripted(reader, f"|{inner}|", "group", mark.is_apart)
+    return read_scripts(reader, f"|{inner}|", "group", mark.is_apart)
 
 
-def average(reader: Reader) -> Part:
-    """`⟨x⟩`, `⟨ψ|H|ψ⟩`, and a bra `⟨ψ|`."""
+def read_angle_brackets(reader: Reader) -> Part:
+    """Read an average `⟨x⟩`, a matrix element `⟨ψ|H|ψ⟩` or a bra `⟨ψ|`."""
     mark = reader.peek()
     assert mark is not None
     bars: list[int] = []
@@ -325,37 +328,37 @@ def average(reader: Reader) -> Part:
         if closing.text in _KET_ENDS:
             ends = [*bars, reader.at + ahead]
             starts = [reader.at + 1, *(end + 1 for end in bars)]
-            pieces = [_piece(reader, start, end) for start, end in zip(starts, ends, strict=True)]
+            pieces = [_formula_or_label(reader, start, end) for start, end in zip(starts, ends, strict=True)]
             reader.at = ends[-1] + 1
-            return scripted(reader, rf"\langle {'|'.join(pieces)}\rangle", "ket", mark.is_apart)
+            return read_scripts(reader, rf"\langle {'|'.join(pieces)}\rangle", "ket", mark.is_apart)
     if bars and mark.text != "<":
-        label = _label(reader, reader.at + 1, bars[0])
+        label = _ket_label(reader, reader.at + 1, bars[0])
         reader.at = bars[0] + 1
         return Part(rf"\langle {label}|", "ket", mark.is_apart)
-    raise Doubt
+    raise AmbiguousNotation
 
 
-def _piece(reader: Reader, start: int, end: int) -> str:
-    """What stands between the signs of an average: a formula if it is one, else a label."""
-    inner = whole(Reader(reader.text, reader.marks[start:end], reader.read_part))
-    return inner or _label(reader, start, end)
+def _formula_or_label(reader: Reader, start: int, end: int) -> str:
+    """Write the marks between two signs of an average as a formula if they are one, else as a label."""
+    inner = latex_or_empty(Reader(reader.text, reader.marks[start:end], reader.read_part))
+    return inner or _ket_label(reader, start, end)
 
 
-def _label(reader: Reader, start: int, end: int) -> str:
-    """The label of a ket, sign by sign; it only has to be equal to itself."""
+def _ket_label(reader: Reader, start: int, end: int) -> str:
+    """Write the marks from `start` to `end` as the label of a ket, sign by sign; it only has to equal itself."""
     parts: list[str] = []
     for mark in reader.marks[start:end]:
         word = mark.text
         if mark.kind in ("super", "sub"):
-            word = ("^" if mark.kind == "super" else "_") + f"{{{normal(word)}}}"
+            word = ("^" if mark.kind == "super" else "_") + f"{{{script_latex(word)}}}"
         elif mark.kind == "single":
             word = _LABEL_SIGNS.get(word) or GREEK_LETTERS.get(word) or word
             if not word.startswith("\\") and word not in "+-,()_^'/.=;":
-                raise Doubt
+                raise AmbiguousNotation
         elif mark.kind not in ("word", "number"):
-            raise Doubt
+            raise AmbiguousNotation
         is_command = bool(parts) and parts[-1].startswith("\\") and word[:1].isalpha()
         parts += [" ", word] if is_command else [word]
     if not parts:
-        raise Doubt
+        raise AmbiguousNotation
     return "".join(parts)

@@ -61,7 +61,7 @@ _RELATIONS = {
 
 
 class Mark(NamedTuple):  # no dataclass: a frozen one takes thrice as long to make, and a text has thousands
-    """One mark of plain notation.
+    """One mark (token) of plain-text mathematics.
 
     Attributes:
         kind: number word super sub latex tag arrow relation single, or wide: a gap that parts formulas.
@@ -77,8 +77,8 @@ class Mark(NamedTuple):  # no dataclass: a frozen one takes thrice as long to ma
     is_apart: bool = False
 
 
-def marks(text: str) -> list[Mark]:
-    """The marks of a line, or of a part of it."""
+def split_into_marks(text: str) -> list[Mark]:
+    """Split a line of text, or a part of one, into marks."""
     found: list[Mark] = []
     is_apart = False
     for match in _MARK.finditer(text):
@@ -94,26 +94,26 @@ def marks(text: str) -> list[Mark]:
 
 
 def is_word(mark: Mark) -> bool:
-    """Whether letters are a word of the language and no product of symbols, function or Greek letter."""
+    """Return True if a mark is a word of English and no product of symbols, function or Greek letter."""
     word = mark.text
-    if mark.kind != "word" or len(word) == 1 or is_name(word):
+    if mark.kind != "word" or len(word) == 1 or is_mathematical_name(word):
         return False
     if len(word) > MAX_SYMBOLS:
         return True
     return word.lower() in _WORDS and (word.islower() or word.istitle() or word in _CAPITAL_WORDS)
 
 
-def is_name(word: str) -> bool:
-    """Whether a word names one thing in mathematics: a function, a Greek letter, an energy."""
+def is_mathematical_name(word: str) -> bool:
+    """Return True if a word names one thing in mathematics: a function, a Greek letter, an energy."""
     return word in FUNCTIONS or word in GREEK_NAMES or word in QUANTITIES or word in ("sqrt", "hbar")
 
 
 def is_letter_command(mark: Mark) -> bool:
-    """Whether a command of LaTeX stands for one letter or sign, as plain notation has too."""
+    """Return True if a mark is the LaTeX command of one letter or sign that plain notation has too."""
     word = mark.text
     return word[1:] in GREEK_NAMES or word in LETTER_COMMANDS or word in SIGN_COMMANDS
 
 
 def relation_latex(mark: Mark) -> str:
-    """A relation as LaTeX."""
+    """Return the LaTeX of a relation sign, which is the sign itself if it needs no command."""
     return _RELATIONS.get(mark.text, mark.text)

@@ -1,37 +1,108 @@
-r"""What a sentence says without asserting it: denials, questions, and what is contrary to fact (semantics C.6).
+r"""Formulas that a solution states without asserting: denied, asked, contrary to fact, or taken back (semantics C.6).
 
 They are found between the formulas, once those are known: "it is not true that A" takes A away, "the false vacuum has
-A" does not. The lists are short on purpose, and complete. What a heading, a table or another
-sentence says of a formula is found in `overruled`.
+A" does not. The lists are short on purpose: a denial that nobody meant costs honest credit.
 
-- Denials: `_BEHIND`, `_NEXT` and `_BEFORE` by which formulas they deny.
+- Denials (`_DENIAL`), by which formulas they deny: those behind, the next one, or those before.
 - Questions that may be answered by yes or no: "Is $v = gt$?" claims nothing, unless "yes" stands behind it. "What is v
   at $t = 2$ s?" states its formulas, and so does what is stated before the question: "With $a = 1$, is $b = 2$?".
 - Contrary to fact: "if the answer were A, ...", "were it true that A", "this would give A, but ...". Suppositions as
   solutions make them ("suppose that A", "if A then B") are claims, and so is "the time would be A": many state their
   results so.
+- A heading over wrong answers (`_TITLE`: "## Wrong answers", "Common mistakes"), up to the next heading of its level or
+  above it, or of any level that announces what is right (`_RIGHT`). A bold line is the lowest heading.
+- A label before a formula or a list (`_LABEL`: "False: ...", "Wrong formulas:"), a cross or a word of it beside a
+  formula (`_MARKED`: "(wrong)", "✗").
+- A table: a row with "no" or "wrong" in a cell of its own, and the column under "wrong". A "no" or a cross under
+  another question ("Conserved?") is none.
+- A sentence about what stands above or below (`_ABOUT`): "all of the above" is all before it; "the above" its section;
+  "these" the list or paragraph before it, and formulas that stand alone before that; "this" and "the above formula" the
+  one formula before it; "the following" the list or paragraph behind it. Such a sentence counts for nothing where it
+  asks, supposes ("if the above is wrong") or denies in turn ("none of this is wrong").
 
-What is said in passing is a claim only where nothing else is said of the same, and takes nothing back: what *would* be,
-what is measured or rejected, the other root, and the condition behind "for", "if" and "when" (`_PASSING`).
+Weaker than these (`_WEAK`): what *would* be, what is measured or rejected, the other root, and the condition behind
+"for", "if" and "when" is a claim only where nothing else is stated about the same quantity, and takes nothing back.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, pairwise
 
 from prism.latex.extraction.blocks import Block
-from prism.latex.extraction.overruled import FORMULA, SENTENCE_END, WRONG, overruled
+from prism.latex.prose import (
+    FORMULA,
+    HEDGES,
+    NEGATIONS,
+    WRONG_WORDS,
+    is_negation,
+    mask_formulas,
+    sentence_end,
+    sentence_start,
+    words,
+)
+from prism.latex.words import word_set
 
-_MAX_SENTENCE = 600  # characters on either side of a denial in which its sentence ends
+Span = tuple[int, int]  # offsets in the masked text
 
 _NO_WIDTH = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
+_WRONG_WORD = "|".join(sorted(WRONG_WORDS))
+_WRONG = rf"(?:{_WRONG_WORD}|impossible|a mistake|an error|not (?:true|correct|right|valid|the case))"
+_ADJECTIVE = rf"(?:{_WRONG_WORD}|not (?:true|correct|right))"
+_NOUN = (
+    r"(?:formula[se]?|equations?|expressions?|results?|answers?|statements?|claims?|relations?|solutions?|values?"
+    r"|steps?|lines?|options?|approach(?:es)?|methods?|attempts?|guess(?:es)?|ideas?|derivations?|calculations?"
+    r"|computations?|reasoning|arguments?|assumptions?|conclusions?|work|way|ways|ones?|things?)"
+)
+_CROSS = "[✗✘❌✖🚫]\ufe0f?"
+
+
+def denied_blocks(text: str, blocks: Sequence[Block]) -> frozenset[int]:
+    """Return the indices of the delimited formulas that the text denies, takes back or only asks about.
+
+    Args:
+        text: a solution, without what is hidden.
+        blocks: its delimited formulas, ascending.
+    """
+    shown, starts = _masked_text(text, blocks)
+    regions = chain(_spans_of_matches(shown, _DENIAL, _TURN), _question_spans(shown), _spans_taken_back(shown))
+    return _blocks_in(starts, regions)
+
+
+def unasserted_blocks(text: str, blocks: Sequence[Block]) -> frozenset[int]:
+    """Return the indices of the formulas (blocks) that the text mentions without asserting: "would be", "rejected"."""
+    shown, starts = _masked_text(text, blocks)
+    return _blocks_in(starts, _spans_of_matches(shown, _WEAK, None))
+
+
+def _masked_text(text: str, blocks: Sequence[Block]) -> tuple[str, list[int]]:
+    """Return the text with formulas masked and zero-width characters dropped, and each formula's offset in it."""
+    shown = mask_formulas(text, ((block.outer_start, block.outer_end) for block in blocks))
+    dropped = [mark.start() for mark in _NO_WIDTH.finditer(shown)]
+    starts = [block.outer_start - bisect_left(dropped, block.outer_start) for block in blocks]
+    return _NO_WIDTH.sub("", shown), starts
+
+
+def _blocks_in(starts: Sequence[int], regions: Iterable[Span]) -> frozenset[int]:
+    """Return the indices of the formulas whose start lies in one of the spans.
+
+    Args:
+        starts: offset at which each formula begins, ascending.
+        regions: spans of the text, as (start, end).
+    """
+    spans = ((bisect_left(starts, low), bisect_left(starts, high)) for low, high in regions)
+    return frozenset(index for low, high in spans for index in range(low, high))
+
+
+# Clauses ----------------------------------------------------------------------------------------------------------
+
 _STATED = "answer|result|formula|equation|expression|solution|claim|statement|it|this|that"
 _ADVERB = r"(?:(?:also|clearly|simply|certainly|obviously|therefore|thus|then|just|actually|definitely) ){0,2}"
 _BEHIND = (  # denies the formulas behind it
-    rf"\b(?:is|was|'s|be) {_ADVERB}{WRONG} (?:that|to)\b|\b(?:isn't|wasn't) (?:true|correct|right) (?:that|to)\b"
+    rf"\b(?:is|was|'s|be) {_ADVERB}{_WRONG} (?:that|to)\b|\b(?:isn't|wasn't) (?:true|correct|right) (?:that|to)\b"
     r"|\b(?:incorrectly|mistakenly|wrongly|erroneously|falsely)\b|\btempted to (?:write|say|think|use)\b"
     r"|\b(?:might|may|could) (?:wrongly |naively )?think\b|\bwere it (?:true|the case|so) that\b"
     rf"|\bif (?:the |this |that |our |your )?(?:{_STATED}) were\b"
@@ -46,7 +117,7 @@ _NEXT = (  # denies the one right behind it
     rf"\s{{1,3}}(?:that\s)?[\s*({{]{{0,6}}(?={FORMULA})"
 )
 _BEFORE = (  # denies those before it
-    rf"\b(?:is|was|are|were|be|seems|looks|'s) {_ADVERB}{WRONG}\b(?! (?:that|to|for|if|unless|when|only)\b)"
+    rf"\b(?:is|was|are|were|be|seems|looks|'s) {_ADVERB}{_WRONG}\b(?! (?:that|to|for|if|unless|when|only)\b)"
     r"|\b(?:isn't|wasn't|aren't) (?:true|correct|right|valid)\b"
     r"|\b(?:does|do|did)(?: not|n't) hold\b(?! (?:for|if|unless|when)\b)"
     r"|\bcan(?:not|'t| not) be (?:true|right|correct)\b"
@@ -61,9 +132,7 @@ _TURN = re.compile(
     re.IGNORECASE,
 )
 _BEFORE_TURN = re.compile(r"[;:,–—]|\s(?:but|so|hence|therefore|thus|while|whereas|and)\s", re.IGNORECASE)
-
-
-_PASSING = re.compile(
+_WEAK = re.compile(
     r"\b(?=[a-z])(?:(?P<behind>\b(?:would|could have|might have)\b|\bhad (?:we|it|the|there)\b"
     r"|\b(?:other|second|negative|extraneous|spurious) (?:root|solution)\b"
     r"|\b(?:measured|experimental|tabulated|literature|accepted) (?:value|result)s?\b)"
@@ -71,7 +140,33 @@ _PASSING = re.compile(
     r"|(?P<before>\b(?:rejected|discarded|unphysical|extraneous|not physical(?:ly)?|excluded|to be rejected)\b))",
     re.IGNORECASE,
 )
-_NO_TURN = re.compile(r"(?!)")
+
+
+def _spans_of_matches(shown: str, pattern: re.Pattern[str], turn: re.Pattern[str] | None) -> Iterator[Span]:
+    """Yield the span that each match of a pattern refers to: the clause behind, the next formula, or the clause before.
+
+    Args:
+        shown: the text with its formulas masked.
+        pattern: with the groups `behind`, `next` and `before`.
+        turn: what ends the clause behind a match; None if only the end of its sentence does.
+    """
+    for mark in pattern.finditer(shown):
+        if mark["behind"]:
+            yield mark.end(), sentence_end(shown, mark.end(), turn=turn)
+        elif mark["next"]:
+            yield mark.end(), mark.end() + 1
+        else:
+            yield _clause_start(shown, mark.start()), mark.start()
+
+
+def _clause_start(shown: str, end: int) -> int:
+    """Return the offset where the clause begins that ends at `end`.
+
+    That is behind the last comma or conjunction of the sentence that a formula follows, else its beginning.
+    """
+    low = sentence_start(shown, end)
+    turns = (mark.end() for mark in _BEFORE_TURN.finditer(shown, low, end))
+    return max((turn for turn in turns if FORMULA in shown[turn:end]), default=low)
 
 
 # Questions --------------------------------------------------------------------------------------------------------
@@ -91,94 +186,416 @@ _AFFIRMED = re.compile(
 )
 
 
-def denied(text: str, blocks: Sequence[Block]) -> frozenset[int]:
-    """Indices of the blocks, ascending in the text, that the text denies or only asks about."""
-    shown = _shown(text, blocks)
-    found: set[int] = set()
-    for lo, hi in (*_denials(shown.text), *_questions(shown.text), *overruled(shown.text)):
-        found.update(range(bisect_left(shown.starts, lo), bisect_left(shown.starts, hi)))
-    return frozenset(found)
-
-
-def in_passing(text: str, blocks: Sequence[Block]) -> frozenset[int]:
-    """Indices of the blocks, ascending in the text, that their own sentence says in passing."""
-    shown = _shown(text, blocks)
-    found: set[int] = set()
-    for mark in _PASSING.finditer(shown.text):
-        if mark["behind"]:
-            lo, hi = mark.end(), _end(shown.text, mark.end(), _NO_TURN)
-        elif mark["next"]:
-            lo, hi = mark.end(), mark.end() + 1
-        else:
-            lo, hi = _start(shown.text, mark.start()), mark.start()
-        found.update(range(bisect_left(shown.starts, lo), bisect_left(shown.starts, hi)))
-    return frozenset(found)
-
-
-def _denials(shown: str) -> Iterator[tuple[int, int]]:
-    """Stretches whose formulas are denied."""
-    for mark in _DENIAL.finditer(shown):
-        if mark["behind"]:
-            yield mark.end(), _end(shown, mark.end(), _TURN)
-        elif mark["next"]:
-            yield mark.end(), mark.end() + 1
-        else:
-            yield _start(shown, mark.start()), mark.start()
-
-
-def _questions(shown: str) -> Iterator[tuple[int, int]]:
-    """Stretches of questions that may be answered by yes or no, and are not answered by yes."""
-    ends = [mark.end() for mark in SENTENCE_END.finditer(shown)]
+def _question_spans(shown: str) -> Iterator[Span]:
+    """Yield the spans of yes-or-no questions with a formula, from their verb on, unless "yes" or the like follows."""
     for mark in _ASKED.finditer(shown):
         end = mark.start()
-        before = bisect_right(ends, end)
-        start = max(ends[before - 1] if before else 0, end - _MAX_SENTENCE)
-        if FORMULA not in shown[start:end] or _AFFIRMED.match(shown, mark.end()):
-            continue
+        start = sentence_start(shown, end)
         sentence = shown[start:end]
+        if FORMULA not in sentence or _AFFIRMED.match(shown, mark.end()):
+            continue
         if asks := _ASKS.search(sentence):
             yield start + asks.end(), end
         elif _ENDS_IN_FORMULA.search(sentence) and not _OPEN_QUESTION.search(sentence):
             yield start, end
 
 
+# Layout -----------------------------------------------------------------------------------------------------------
+
+_MOST_PARAGRAPHS = 100  # of a list or of lone formulas that one sentence denies
+_NEAR = 3  # paragraphs back in which "these" finds its formulas
+_BULLET = re.compile(r"[ \t>]*(?:[-*+•|]|\(?\d{1,2}[.)]|\(?[a-z][.)])")
+_WORDS = re.compile(r"[A-Za-z]{2,}")
+_BLANK_LINES = re.compile(r"\n[ \t>]*(?:\n[ \t>]*)+")
+
+
 @dataclass(frozen=True, slots=True)
-class _Shown:
-    """A text with each character of a formula as one mark, without what has no width; where each block begins in it."""
+class _Paragraph:
+    """A paragraph of the masked text: lines between blank lines, from offset `start` to `end`.
+
+    Attributes:
+        has_formula: contains a formula.
+        is_bare: holds formulas and no words.
+        is_list: begins with a bullet or a number.
+    """
+
+    start: int
+    end: int
+    has_formula: bool
+    is_bare: bool
+    is_list: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Heading:
+    """A heading at offsets `start` to `end`; level 1 is the highest, `_BOLD` (the lowest) a bold line."""
+
+    start: int
+    end: int
+    level: int
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class _StructuredText:
+    """The text with its formulas masked, and its paragraphs and headings, both ascending."""
 
     text: str
-    starts: list[int]  # ascending
+    paragraphs: Sequence[_Paragraph]
+    headings: Sequence[_Heading]
+
+    def paragraph_at(self, position: int) -> int:
+        """Return the index of the paragraph that contains an offset of the text."""
+        return bisect_right(self.paragraphs, position, key=lambda paragraph: paragraph.start) - 1
 
 
-def _shown(text: str, blocks: Sequence[Block]) -> _Shown:
-    parts: list[str] = []
-    starts: list[int] = []
-    position = length = 0
-    for block in blocks:
-        if block.outer_start >= position:
-            before = _NO_WIDTH.sub("", text[position : block.outer_start])
-            parts += [before, FORMULA * (block.outer_end - block.outer_start)]
-            starts.append(length + len(before))
-            length = starts[-1] + block.outer_end - block.outer_start
-            position = block.outer_end
-        else:  # inside the one before it
-            starts.append(length - (position - block.outer_start))
-    return _Shown("".join([*parts, _NO_WIDTH.sub("", text[position:])]), starts)
+def _spans_taken_back(shown: str) -> Iterator[Span]:
+    """Yield the spans that a heading, a label, a table or another sentence calls wrong, ascending and disjoint."""
+    if FORMULA not in shown:
+        return
+    layout = _StructuredText(shown, _paragraphs(shown), _headings(shown))
+    found = chain(
+        _spans_under_headings(layout),
+        _spans_beside_labels(layout),
+        _spans_in_tables(shown),
+        _spans_called_wrong(layout),
+    )
+    reach = 0
+    for low, high in sorted(found):  # overlaps are merged, so that no text makes this quadratic
+        if high > reach:
+            yield max(low, reach), high
+            reach = high
 
 
-def _end(shown: str, start: int, turn: re.Pattern[str]) -> int:
-    """Where the clause ends that begins here."""
-    stop = min(len(shown), start + _MAX_SENTENCE)
-    ends = [mark.start() for pattern in (SENTENCE_END, turn) if (mark := pattern.search(shown, start, stop))]
-    return min(ends, default=stop)
+def _paragraphs(shown: str) -> list[_Paragraph]:
+    """Divide a text with masked formulas into its paragraphs at blank lines."""
+    found = []
+    start = 0
+    for end, following in [*(gap.span() for gap in _BLANK_LINES.finditer(shown)), (len(shown), len(shown))]:
+        content = shown[start:end]
+        has_formula = FORMULA in content
+        is_bare = has_formula and not _WORDS.search(content)
+        found.append(_Paragraph(start, end, has_formula, is_bare, _BULLET.match(content) is not None))
+        start = following
+    return found
 
 
-def _start(shown: str, end: int) -> int:
-    """Where the clause begins that ends here: behind the last turn that has a formula behind it."""
-    lo = max(0, end - _MAX_SENTENCE)
-    for mark in SENTENCE_END.finditer(shown, lo, end):
-        lo = mark.end()
-    for mark in _BEFORE_TURN.finditer(shown, lo, end):
-        if FORMULA in shown[mark.end() : end]:
-            lo = mark.end()
-    return lo
+def _line_end(shown: str, at: int) -> int:
+    """Return the offset of the end of the line that contains offset `at`."""
+    end = shown.find("\n", at)
+    return end if end >= 0 else len(shown)
+
+
+def _formula_ending(shown: str, last: int) -> Span:
+    """Return the span of the masked formula whose last character stands at offset `last`."""
+    start = last
+    while start and shown[start - 1] == FORMULA:
+        start -= 1
+    return start, last + 1
+
+
+def _end_of_text_below(layout: _StructuredText, at: int) -> int:
+    """Return the end of the list or paragraph behind offset `at`, or of a row of paragraphs that are formulas alone.
+
+    A line such as "Correct:" ends it earlier.
+    """
+    paragraphs = layout.paragraphs
+    first = layout.paragraph_at(at)
+    if layout.text.find(FORMULA, at, paragraphs[first].end) < 0:
+        first += 1
+    if first >= len(paragraphs):
+        return len(layout.text)
+    start = max(at, paragraphs[first].start)
+    is_list = _BULLET.match(layout.text[start : paragraphs[first].end].lstrip("\n")) is not None
+    end = paragraphs[first].end
+    for paragraph in paragraphs[first + 1 : first + _MOST_PARAGRAPHS]:
+        if not (paragraph.is_list if is_list else paragraph.is_bare):
+            break
+        end = paragraph.end
+    right = _RIGHT.search(layout.text, start, end)
+    return right.start() if right else end
+
+
+def _start_of_text_above(layout: _StructuredText, at: int) -> int:
+    """Return the start of the list or paragraph with a formula before offset `at`, or of a row of formulas alone.
+
+    `at` itself if there is none in the same paragraph or the `_NEAR` paragraphs before.
+    """
+    paragraphs = layout.paragraphs
+    own = layout.paragraph_at(at)
+    if layout.text.find(FORMULA, paragraphs[own].start, at) >= 0:
+        first, is_list = own, paragraphs[own].is_list
+        is_bare = not _WORDS.search(layout.text, paragraphs[own].start, layout.text.rfind("\n", 0, at) + 1)
+    else:
+        near = [n for n in range(own - 1, max(own - 1 - _NEAR, -1), -1) if paragraphs[n].has_formula]
+        if not near:
+            return at
+        first, is_bare, is_list = near[0], paragraphs[near[0]].is_bare, paragraphs[near[0]].is_list
+    if is_bare or is_list:
+        for n in range(first - 1, max(first - _MOST_PARAGRAPHS, -1), -1):
+            if not (paragraphs[n].is_bare or (is_list and paragraphs[n].is_list)):
+                break
+            first = n
+    return paragraphs[first].start
+
+
+# Headings ---------------------------------------------------------------------------------------------------------
+
+_HEADING = re.compile(
+    r"^[ \t>]{0,8}(?:(?P<marks>\#{1,6})[ \t]{1,8}(?P<a>[^\n]{1,200})"
+    r"|\\(?P<section>chapter|section|subsection|subsubsection|paragraph)\*?\{(?P<b>[^\n{}]{1,200})\}"
+    r"|<h(?P<tag>[1-6])>(?P<c>[^\n<]{1,200})"
+    r"|(?P<d>[^\n\#*|>\\ \t-][^\n]{0,100})\n[ \t]{0,3}(?P<line>={3,80}|-{3,80})[ \t]{0,8}"
+    r"|(?:\*\*|__|\\textbf\{)(?P<e>[^\n*{}]{1,120})(?:\*\*|__|\})[:.]?[ \t]{0,8})$",
+    re.MULTILINE,
+)
+_BOLD_WORDS = re.compile(r"^[ \t>]{0,8}(?:\*\*|__)[^\n*]{0,40}[A-Za-z]{4}[^\n*]{0,80}(?:\*\*|__)", re.MULTILINE)
+_SECTIONS = {"chapter": 1, "section": 1, "subsection": 2, "subsubsection": 3, "paragraph": 4}
+_BOLD = 7
+_QUALIFIER = (
+    r"(?:the|an?|some|my|our|your|other|common|typical|frequent|usual|popular|possible|plausible|tempting|naive|first"
+    r"|initial|previous|earlier|several|all|two|three|list of|examples? of)\s"
+)
+_TITLE = re.compile(
+    rf"(?:{_QUALIFIER}){{0,4}}(?:{_ADJECTIVE}(?:\s{_NOUN}(?P<more>[\s:,(–—-].{{0,80}})?)?"
+    r"|(?:mistakes?|misconceptions?|pitfalls?|fallac(?:y|ies)|(?:common|typical|frequent|usual)\serrors?|what not to"
+    r" (?:do|write))(?P<also>[\s:,(–—-].{0,80})?)"
+    rf"|.{{1,60}}[(:–—]\s?{_ADJECTIVE}\)?",
+    re.IGNORECASE,
+)
+_RIGHT_AFTER_ALL = re.compile(r"\b(?:correct(?:ed|ion|ions|ing|ly)?|right|fix(?:ed|es)?|repaired|resolved)\b", re.I)
+_NUMBERING = re.compile(rf"[\s*_#]*(?:(?:\d{{1,2}}(?:\.\d{{1,2}})*[.):]?|\(?[a-z][.)]|{_CROSS})\s+)?", re.IGNORECASE)
+_RIGHT = re.compile(
+    r"^[ \t>\#*_✓✔✅\ufe0f-]{0,12}(?:the )?(?:correct|right|proper|actual|true|corrected)"
+    r"(?:\s[a-z]{2,20}){0,2}[*_]{0,3}(?::|[ \t]*$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def _headings(shown: str) -> list[_Heading]:
+    """Find the headings of Markdown, LaTeX and HTML, and bold lines, in a text with masked formulas."""
+    found = []
+    for mark in _HEADING.finditer(shown):
+        title = next(filter(None, (mark[name] for name in "abcde")))
+        level = (
+            len(mark["marks"]) if mark["marks"]
+            else _SECTIONS[mark["section"]] if mark["section"]
+            else int(mark["tag"]) if mark["tag"]
+            else (1 if mark["line"][0] == "=" else 2) if mark["line"]
+            else _BOLD
+        )  # fmt: skip
+        found.append(_Heading(mark.start(), mark.end(), level, title))
+    return found
+
+
+def _spans_under_headings(layout: _StructuredText) -> Iterator[Span]:
+    """Yield the spans of sections whose headings announce wrong formulas, such as "Common mistakes"."""
+    shown, reach = layout.text, 0
+    for at, heading in enumerate(layout.headings):
+        if heading.start < reach or not _announces_wrong(heading.title):
+            continue
+        behind = (layout.headings[k] for k in range(at + 1, len(layout.headings)))
+        reach = next((other.start for other in behind if other.level <= heading.level), len(shown))
+        if heading.level == _BOLD and (bold := _BOLD_WORDS.search(shown, heading.end, reach)):
+            reach = bold.start()
+        if right := _RIGHT.search(shown, heading.end, reach):
+            reach = right.start()
+        yield heading.end, reach
+
+
+def _announces_wrong(title: str) -> bool:
+    """Return True if a title announces wrong formulas: `Common mistakes`, but not `Common mistakes, corrected`."""
+    content = title[_NUMBERING.match(title).end() :].strip(" \t*_:.!#}")  # type: ignore[union-attr]
+    if not (found := _TITLE.fullmatch(content)):
+        return False
+    return not _RIGHT_AFTER_ALL.search((found["more"] or "") + (found["also"] or ""))
+
+
+# Labels and marks -------------------------------------------------------------------------------------------------
+
+_BESIDE = 8  # characters between a label and its formula
+_LABEL = re.compile(
+    rf"(?:^|[.;!?|(\[][)\]]?[ \t]?)[ \t>*_+•-]{{0,8}}(?:\d{{1,2}}[.)][ \t])?(?P<label>(?:{_QUALIFIER}){{0,3}}"
+    rf"(?:{_ADJECTIVE}(?:\s{_NOUN})?|mistakes?|not so|(?:here|these|the following) (?:is|are)(?:\s\w{{1,12}}){{0,2}}"
+    rf"\s{_ADJECTIVE}(?:\s{_NOUN})?))[*_]{{0,3}}[ \t]?(?::|[–—])[*_]{{0,3}}",
+    re.IGNORECASE | re.MULTILINE,
+)
+_MARKED = re.compile(
+    rf"(?P<before>^[ \t>*+•-]{{0,8}}(?:\d{{1,2}}[.)][ \t])?{_CROSS})"
+    rf"|(?<={FORMULA})(?!{FORMULA})[ \t*_.,]{{0,4}}(?P<behind>{_CROSS}|[(\[]\s?(?:is\s)?{_ADJECTIVE}[!.]?\s?[)\]]"
+    rf"|(?::|[–—]|-{{1,2}}|->|→)[ \t]{{0,2}}[*_]{{0,3}}{_ADJECTIVE}[*_]{{0,3}}(?=[ \t]*(?:[.,;!|]|$)))",
+    re.IGNORECASE | re.MULTILINE,
+)
+_CHECK = re.compile("[✓✔✅]")
+
+
+def _spans_beside_labels(layout: _StructuredText) -> Iterator[Span]:
+    """Yield the spans of formulas and lists behind labels such as `Wrong:`, and of formulas beside ✗ or `(wrong)`."""
+    shown, reach = layout.text, 0
+    for mark in _LABEL.finditer(shown):
+        if mark.start() < reach:
+            continue
+        line_end = _line_end(shown, mark.end())
+        if not shown[mark.end() : line_end].strip(" \t*_"):
+            reach = _end_of_text_below(layout, line_end)
+            yield mark.end(), reach
+        elif shown[mark.end() : mark.end() + _BESIDE].lstrip(" \t*_(")[:1] == FORMULA:
+            yield mark.end(), sentence_end(shown, mark.end())
+    for mark in _MARKED.finditer(shown):
+        if mark["before"]:
+            check = _CHECK.search(shown, mark.end(), _line_end(shown, mark.end()))
+            yield mark.end(), check.start() if check else _line_end(shown, mark.end())
+        else:
+            yield _formula_ending(shown, mark.start() - 1)
+
+
+# Tables -----------------------------------------------------------------------------------------------------------
+
+_ROW = re.compile(r"^[^\n]*\|[^\n]*$", re.MULTILINE)
+_OF_RULES = frozenset(" \t>|:-")
+_REFUSED = re.compile(rf"{_ADJECTIVE}|not valid|(?:does|do) not hold|doesn't hold", re.IGNORECASE)
+_NO = re.compile(rf"no|nope|never|fails?|n|{_CROSS}", re.IGNORECASE)
+_ASKS_FOR_TRUTH = re.compile(
+    r"\b(?:holds?|true|truth|correct|right|valid|validity|ok|okay|verdict|works?|status|wrong|false|check(?:ed)?)\b"
+    r"|^[^A-Za-z]*$",
+    re.IGNORECASE,
+)
+_WRONG_COLUMN = re.compile(rf"(?:{_QUALIFIER})?{_ADJECTIVE}(?:\s{_NOUN})?", re.IGNORECASE)
+
+
+def _spans_in_tables(shown: str) -> Iterator[Span]:
+    """Yield the spans of table rows that one of their cells calls wrong, and of cells below the head `Wrong`."""
+    heads: list[str] = []
+    wrong_columns: set[int] = set()
+    previous = -1
+    above: list[Span] = []
+    for line in _ROW.finditer(shown):
+        if line.start() != previous + 1:
+            heads, wrong_columns, above = [], set(), []
+        previous = line.end()
+        cells = _cells(shown, *line.span())
+        if "-" in line[0] and _OF_RULES.issuperset(line[0]):
+            heads = [_cell_text(shown, cell) for cell in above]
+            wrong_columns = {at for at, head in enumerate(heads) if _WRONG_COLUMN.fullmatch(head)}
+            continue
+        above = cells
+        if FORMULA not in line[0]:
+            continue
+        for at, cell in enumerate(cells):
+            content, head = _cell_text(shown, cell), heads[at] if at < len(heads) else ""
+            if _REFUSED.fullmatch(content) or (_NO.fullmatch(content) and _ASKS_FOR_TRUTH.search(head)):
+                yield line.span()
+            elif at in wrong_columns:
+                yield cell
+
+
+def _cells(shown: str, start: int, end: int) -> list[Span]:
+    """Return the spans of the cells of the table row from offset `start` to `end`, which `|` separates."""
+    bars = [start - 1, *(at for at in range(start, end) if shown[at] == "|"), end]
+    spans = [(low + 1, high) for low, high in pairwise(bars)]
+    if spans and not shown[slice(*spans[0])].strip(" \t>"):
+        spans = spans[1:]
+    if spans and not shown[slice(*spans[-1])].strip():
+        spans = spans[:-1]
+    return spans
+
+
+def _cell_text(shown: str, cell: Span) -> str:
+    """Return the text of a table's cell without the blanks, asterisks and punctuation around it."""
+    return shown[slice(*cell)].strip(" \t*_.!()")
+
+
+# Sentences about other places -------------------------------------------------------------------------------------
+
+_ABOVE = r"(?:above|previous|preceding|earlier|foregoing|prior)"
+_PLACED = r"(?:(?:\s(?:given|written|stated|listed|shown|derived))?\s(?:above|so far|before this))"
+_IS = r"\s(?:is|are|was|were)"
+_SURELY = (
+    r"(?:\s(?:all|both|each|also|clearly|simply|certainly|obviously|therefore|thus|just|actually|definitely"
+    r"|completely|totally|in fact)){0,3}"
+)
+_SAYS_WRONG = rf"(?:{_IS}{_SURELY}\s{_WRONG}|\s(?:does|do|did)(?: not|n't) hold|{_IS}n't (?:true|correct|right|valid))"
+_SAYS_WRONG += r"\b(?! (?:that|to|for|if|unless|when|only|in|at)\b)"
+_SAYS_RIGHT = rf"(?:{_IS}{_SURELY}\s(?:true|correct|right|valid)|\sholds?|\sworks?)\b(?! (?:for|if|unless|when)\b)"
+_ALL = r"(?:all|both|each|every|every one|any)(?: of)?"
+_WROTE = r"(?:what|everything|all)(?: that)? (?:i|we)(?: have|'ve)? (?:wrote|written|said|stated|derived)"
+_ABOUT = re.compile(
+    r"\b(?=[abdefimnotw](?:ll|ny|oth|ac|ve|ha|on|ei|gn|is|or|he|y |ur))(?:"  # two letters spare most words the rest
+    rf"(?P<all>(?:everything|{_ALL} the {_NOUN}|{_ALL} {_NOUN}){_PLACED}|{_ALL}(?: the)? {_ABOVE}(?: {_NOUN})?"
+    rf"|{_WROTE}{_PLACED}?){_SAYS_WRONG}"
+    rf"|(?P<none>(?:none|neither|nothing) of the (?:{_ABOVE}(?: {_NOUN})?|{_NOUN}{_PLACED})|nothing{_PLACED})"
+    rf"{_SAYS_RIGHT}"
+    rf"|(?P<whole>(?:everything|{_ALL}(?: the)? {_NOUN}) (?:here|in this (?:solution|answer|text|page))){_SAYS_WRONG}"
+    rf"|(?P<drop>(?:ignore|disregard|discard|forget)(?: {_ALL})?"
+    rf" (?:the above(?! \w)|everything above|the {_NOUN} above))"
+    rf"|(?P<section>the above|(?:the|my|our) {_ABOVE} (?:formulas|formulae|equations|expressions|results|answers"
+    r"|statements|claims|relations|solutions|values|steps|lines|approach|derivation|calculation|computation|reasoning"
+    rf"|argument|work|attempt)|the (?:formulas|formulae|equations|expressions|results|answers|statements|claims|steps)"
+    rf"{_PLACED}){_SAYS_WRONG}"
+    rf"|(?P<these>(?:{_ALL} )?(?:these|those|them)(?: {_NOUN})?|they{_SURELY}){_SAYS_WRONG}"
+    rf"|(?P<neither>(?:none|neither) of (?:these|those|them)(?: {_NOUN})?){_SAYS_RIGHT}"
+    rf"|(?P<naught>(?:none|nothing) of (?:this|that|it)){_SAYS_RIGHT}"
+    rf"|(?P<this>(?:the|my|our) {_ABOVE} {_NOUN}|the {_NOUN} above){_SAYS_WRONG}"
+    rf"|(?P<below>(?:{_ALL} )?(?:the following|what follows|the {_NOUN} below)(?: {_NOUN})?(?: below)?){_SAYS_WRONG}"
+    rf"|(?P<unholy>(?:none|neither) of the (?:following(?: {_NOUN})?|{_NOUN} below)){_SAYS_RIGHT}"
+    rf"|(?P<rest>everything(?: that follows| below)){_SAYS_WRONG}"
+    r")",
+    re.IGNORECASE,
+)
+_LAST = re.compile(  # a sentence of its own right behind a formula
+    rf"{FORMULA}(?!{FORMULA})[\s.,;:*_]{{0,6}}(?:(?:but|however|no|wait|oops|hmm)[,.:]?\s)?(?:this|that|it|which)"
+    rf"(?: {_NOUN})?(?:{_SAYS_WRONG}|'s {_WRONG}\b(?! (?:that|to|for|if|unless|when|only|in|at)\b))",
+    re.IGNORECASE,
+)
+_OPEN = HEDGES | NEGATIONS | word_set("none nothing why assumed assumption doubt doubts doubtful claim claims")
+
+
+def _spans_called_wrong(layout: _StructuredText) -> Iterator[Span]:
+    """Yield the spans that sentences elsewhere call wrong, such as "all of the above is wrong"."""
+    shown = layout.text
+    starts = [heading.start for heading in layout.headings]
+    reach = 0
+    for mark in _ABOUT.finditer(shown):
+        if _is_not_asserted(shown, mark):
+            continue
+        if mark["all"] or mark["none"] or mark["drop"]:
+            yield 0, mark.start()
+        elif mark["whole"]:
+            yield 0, len(shown)
+        elif mark["section"] or mark["naught"]:
+            at = bisect_left(starts, mark.start())
+            own = starts[at - 1] if at else 0
+            has_own = shown.find(FORMULA, own, mark.start()) >= 0
+            yield own if has_own else _start_of_text_above(layout, mark.start()), mark.start()
+        elif mark["these"] or mark["neither"]:
+            yield _start_of_text_above(layout, mark.start()), mark.start()
+        elif mark["this"]:
+            last = shown.rfind(FORMULA, 0, mark.start())
+            if last >= 0:
+                yield _formula_ending(shown, last)
+        elif mark["rest"]:
+            yield mark.end(), len(shown)
+        elif mark.start() >= reach:
+            line_end = _line_end(shown, mark.end())
+            is_here = shown.find(FORMULA, mark.end(), line_end) >= 0
+            reach = sentence_end(shown, mark.end()) if is_here else _end_of_text_below(layout, line_end)
+            yield mark.end(), reach
+    for mark in _LAST.finditer(shown):
+        if not shown.startswith("?", sentence_end(shown, mark.end())):
+            yield _formula_ending(shown, mark.start())
+
+
+def _is_not_asserted(shown: str, mark: re.Match[str]) -> bool:
+    """Return True if a sentence only asks, supposes or denies that other formulas are wrong, so that they stay.
+
+    Args:
+        shown: the text with its formulas masked.
+        mark: match of `_ABOUT`, "these are wrong". A "they" counts only where it begins the sentence: else it refers
+            to a noun of the sentence.
+    """
+    before = shown[sentence_start(shown, mark.start()) : mark.start()]
+    if mark[0][:4].lower() == "they" and before.strip(" \t\n>*_"):
+        return True
+    clause = words(re.split("[,;:—–]", before)[-1])
+    is_open = any(word in _OPEN or is_negation(word) for word in clause)
+    return is_open or shown.startswith("?", sentence_end(shown, mark.end()))

@@ -1,6 +1,6 @@
 r"""Formulas without delimiters: where they stand in a line, between the words of a sentence or from end to end.
 
-A line is cut into marks; words of the language, stops and gaps part it into stretches, and a stretch with a relation
+A line is cut into marks; words of the language, stops and gaps part it into candidates, and a candidate with a relation
 is a formula if `plain` can write it and nothing beside it goes on with it. "F = mass × g" is torn, "E = 5 J per
 mole" goes on, "for mass m F = ma" may begin with either; all three are left alone. A formula missed costs one
 formula; a formula misread may earn or lose a grade.
@@ -15,11 +15,18 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from prism.latex.extraction.blocks import Block
-from prism.latex.extraction.plain import write
-from prism.latex.extraction.plain_tokens import Mark, is_letter_command, is_name, is_word, marks, relation_latex
+from prism.latex.extraction.plain import write_plain_side
+from prism.latex.extraction.plain_tokens import (
+    Mark,
+    is_letter_command,
+    is_mathematical_name,
+    is_word,
+    relation_latex,
+    split_into_marks,
+)
 from prism.latex.words import CONNECTIVES, LONG_UNITS, UNITS, word_set
 
-_MAX_STRETCH = 300  # marks of one formula; a longer one is no formula of a person
+_MAX_MARKS = 300  # marks of one formula; a longer one is no formula of a person
 _MAX_DISPLAY = 4_000  # characters between brackets alone on their lines
 _MAX_BULLET_GAP = 400  # characters to the next line, in which its bullet is looked for
 _MAX_ANGLE = 32  # marks between `<` and `>` of an average
@@ -79,18 +86,18 @@ _GREEK_OR_SIGN = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class _Stretch:
-    """Marks between two boundaries; a boundary is a key of the tables above, `word`, `odd` or `block`."""
+class _Candidate:
+    """Marks between two boundaries of a line, which may be a formula."""
 
     marks: tuple[Mark, ...]
-    left: str
-    right: str
-    before: str = ""  # the word on the left
-    after: str = ""  # the word on the right
+    left: str  # kinds of boundary: one of `_CLEAN_LEFT`, `word`, `block`, or `odd`, which a formula may run across
+    right: str  # the same of `_CLEAN_RIGHT`
+    word_before: str = ""  # the word on the left, or the two words
+    word_after: str = ""  # the word on the right
 
 
-def plain_formulas(text: str, blocks: Sequence[Block]) -> Iterator[Block]:
-    """Formulas outside every block, in order."""
+def find_plain_formulas(text: str, blocks: Sequence[Block]) -> Iterator[Block]:
+    """Yield the formulas without delimiters outside all blocks, in order."""
     starts = sorted((block.outer_start, block.outer_end) for block in blocks)
     ends = [end for _, end in starts]
     for line in _LINE.finditer(text):
@@ -100,64 +107,64 @@ def plain_formulas(text: str, blocks: Sequence[Block]) -> Iterator[Block]:
         start, left = line.start(), "start"
         while at < len(starts) and starts[at][0] < line.end():
             if starts[at][0] > start:
-                yield from _segment(text, start, starts[at][0], left, "block")
+                yield from _formulas_in_segment(text, start, starts[at][0], left, "block")
             start, left = max(start, starts[at][1]), "block"
             at += 1
         if start < line.end():
-            yield from _segment(text, start, line.end(), left, "end")
+            yield from _formulas_in_segment(text, start, line.end(), left, "end")
 
 
-def _segment(text: str, start: int, end: int, left: str, right: str) -> Iterator[Block]:
-    """Formulas of one line, or of the part of it between two blocks."""
+def _formulas_in_segment(text: str, start: int, end: int, left: str, right: str) -> Iterator[Block]:
+    """Yield the formulas of a line, or of the part of a line between two blocks, given the boundaries beside it."""
     if not _RELATION.search(text, start, end):
         return
     if left == "start":
         head = _HEAD.match(text, start, end)
-        if head and head["dash"] and not _is_list(text, start, end):
+        if head and head["dash"] and not _is_in_bullet_list(text, start, end):
             left = "odd"  # a bullet, or the sign of what follows
         start = head.end() if head else start
-    shown = _shown(text[start:end])
-    source = _Source(text, shown, start)
-    stretches = _around_remarks(list(_stretches(marks(shown), left, right)))
+    shown = _blank_markup(text[start:end])
+    line = _Line(text, shown, start)
+    candidates = _mark_broken_sums(list(_split_into_candidates(split_into_marks(shown), left, right)))
     skip = 0
-    for at, stretch in enumerate(stretches):
+    for at, candidate in enumerate(candidates):
         if skip:
             skip -= 1
             continue
-        values, skip = _values(source, stretches, at)
-        block = _formula(source, stretch, values)
+        values, skip = _read_listed_values(line, candidates, at)
+        block = _formula_block(line, candidate, values)
         if block:
             yield block
 
 
-def _around_remarks(stretches: list[_Stretch]) -> list[_Stretch]:
-    """Where a sum goes on behind a remark in brackets, both halves are torn."""
-    for at, stretch in enumerate(stretches):
-        first = stretch.marks[0]
-        if stretch.left == "bracket" and at and (first.text in _OPERATORS or first.kind == "relation"):
-            stretches[at] = replace(stretch, left="odd")
-            torn = next((back for back in range(at - 1, -1, -1) if stretches[back].right == "bracket"), None)
+def _mark_broken_sums(candidates: list[_Candidate]) -> list[_Candidate]:
+    """Mark, in place, both halves of a sum that continues behind a remark in brackets as broken (`odd`)."""
+    for at, candidate in enumerate(candidates):
+        first = candidate.marks[0]
+        if candidate.left == "bracket" and at and (first.text in _OPERATORS or first.kind == "relation"):
+            candidates[at] = replace(candidate, left="odd")
+            torn = next((back for back in range(at - 1, -1, -1) if candidates[back].right == "bracket"), None)
             for back in range(at) if torn is not None else ():
-                if stretches[back].right == "bracket":
-                    stretches[back] = replace(stretches[back], right="odd")
-    return stretches
+                if candidates[back].right == "bracket":
+                    candidates[back] = replace(candidates[back], right="odd")
+    return candidates
 
 
 @dataclass(frozen=True, slots=True)
-class _Source:
-    """A line as it stands and as it shows, and where it begins; offsets of its marks count from there."""
+class _Line:
+    """A line of a solution: the whole text, the line with its markup blanked, and the offset at which that begins."""
 
     text: str
     shown: str
     start: int
 
-    def write(self, side: Sequence[Mark]) -> str:
-        """One side of a relation as LaTeX."""
-        return write(self.shown, side)
+    def side_latex(self, side: Sequence[Mark]) -> str:
+        """Write one side of a relation as LaTeX; empty if it is not surely mathematics."""
+        return write_plain_side(self.shown, side)
 
 
-def _shown(line: str) -> str:
-    """The line without marks of emphasis and with gaps between the cells of a table; as long as before."""
+def _blank_markup(line: str) -> str:
+    """Blank the marks of emphasis and the table bars of a line, offsets unchanged."""
     if "*" in line:
         line = _EMPHASIS.sub(lambda m: _NOTHING * len(m["mark"]) + m["inner"] + _NOTHING * len(m["mark"]), line)
     if _TABLE.fullmatch(line) and line.count("|") > 2:
@@ -165,8 +172,8 @@ def _shown(line: str) -> str:
     return line
 
 
-def _is_list(text: str, start: int, end: int) -> bool:
-    """Whether the line above or below has a bullet too, so that the dash of this one is no minus sign."""
+def _is_in_bullet_list(text: str, start: int, end: int) -> bool:
+    """Return True if a neighbouring line has a bullet too, so that this line's dash is no minus sign."""
     below = re.compile(r"\s*").match(text, end, end + _MAX_BULLET_GAP)
     if below and _DASH_LINE.match(text, text.rfind("\n", 0, below.end()) + 1 if below.end() > end else end):
         return True
@@ -177,16 +184,16 @@ def _is_list(text: str, start: int, end: int) -> bool:
 # Cutting a line -------------------------------------------------------------------------------------------------
 
 
-def _angles(found: Sequence[Mark]) -> frozenset[int]:
-    """Places of `<` and `>` that are brackets: `<x>`, `|ψ>`."""
+def _angle_bracket_indices(marks: Sequence[Mark]) -> frozenset[int]:
+    """Return the indices of `<` and `>` that are brackets, as in `<x>` and `|ψ>`."""
     places: set[int] = set()
     opening = bar = -1
-    for at, mark in enumerate(found):
+    for at, mark in enumerate(marks):
         if mark.text == "<":
-            before = found[at - 1] if at else None
+            before = marks[at - 1] if at else None
             is_start = before is None or before.kind in ("relation", "arrow", "wide") or before.text in _OPERATORS
-            is_start = before is None or is_start or before.text in "([{,;:" or _is_word_at(found, at - 1)
-            after = found[at + 1] if at + 1 < len(found) else None
+            is_start = before is None or is_start or before.text in "([{,;:" or _is_word_at(marks, at - 1)
+            after = marks[at + 1] if at + 1 < len(marks) else None
             opening = at if is_start and after and not after.is_apart else -1
         elif mark.text in "|∣":
             bar = at
@@ -201,18 +208,18 @@ def _angles(found: Sequence[Mark]) -> frozenset[int]:
     return frozenset(places)
 
 
-def _boundary(found: Sequence[Mark], at: int, depth: int) -> str:
-    """What a mark parts a line as; empty if it is mathematics."""
-    mark = found[at]
-    before = found[at - 1] if at else None
-    after = found[at + 1] if at + 1 < len(found) else None
+def _boundary_kind(marks: Sequence[Mark], index: int, depth: int) -> str:
+    """Return the kind of boundary that the mark at an index is, inside `depth` brackets; empty if it is mathematics."""
+    mark = marks[index]
+    before = marks[index - 1] if index else None
+    after = marks[index + 1] if index + 1 < len(marks) else None
     word = mark.text
     if mark.kind == "wide":
         return "gap"
     if mark.kind == "arrow":
         return "arrow"
     if mark.kind == "word":
-        if not _is_prose(mark, before, after):
+        if not _is_prose_word(mark, before, after):
             return ""
         return "odd" if after is not None and after.text in "([" and not after.is_apart else "word"
     if mark.kind == "latex":
@@ -229,24 +236,24 @@ def _boundary(found: Sequence[Mark], at: int, depth: int) -> str:
         is_open = before is not None and not mark.is_apart and (before.kind == "number" or before.text == ")")
         return "odd" if is_open else "" if before is not None and before.kind == "word" else "stop"
     if word in ("’", "'", "′"):
-        is_quote = before is None or mark.is_apart or before.kind == "number" or _is_word_at(found, at - 1)
+        is_quote = before is None or mark.is_apart or before.kind == "number" or _is_word_at(marks, index - 1)
         return "stop" if is_quote else ""
     if word in _STOPS:
         return "stop"
     is_loose = mark.is_apart and (after is None or after.is_apart)
-    if word in "–-−" and is_loose and at > 0 and _is_word_at(found, at - 1):
+    if word in "–-−" and is_loose and index > 0 and _is_word_at(marks, index - 1):
         return "odd"  # a dash between words, or a minus behind one
     return "" if _GREEK_OR_SIGN.match(word) else "odd"
 
 
-def _is_word_at(found: Sequence[Mark], at: int) -> bool:
-    """Whether a word of the sentence stands here, and no index such as the one of `F_net`."""
-    is_index = at > 0 and not found[at].is_apart and found[at - 1].text in ("_", "^")
-    return is_word(found[at]) and not is_index
+def _is_word_at(marks: Sequence[Mark], index: int) -> bool:
+    """Return True if a word of the sentence stands at an index, and not an index such as that of `F_net`."""
+    is_index = index > 0 and not marks[index].is_apart and marks[index - 1].text in ("_", "^")
+    return is_word(marks[index]) and not is_index
 
 
-def _is_prose(mark: Mark, before: Mark | None, after: Mark | None) -> bool:
-    """Whether letters are a word of the sentence."""
+def _is_prose_word(mark: Mark, before: Mark | None, after: Mark | None) -> bool:
+    """Return True if letters, given their neighbours, are a word of the sentence and no unit, index or symbols."""
     word = mark.text
     if before is not None and not mark.is_apart and before.text in ("_", "^"):
         return False
@@ -267,26 +274,26 @@ def _is_prose(mark: Mark, before: Mark | None, after: Mark | None) -> bool:
     return is_word(mark)
 
 
-def _stretches(found: Sequence[Mark], left: str, right: str) -> Iterator[_Stretch]:
-    """The stretches of a line; a bracket around words is a boundary, one around mathematics is none."""
-    angles = _angles(found)
+def _split_into_candidates(marks: Sequence[Mark], left: str, right: str) -> Iterator[_Candidate]:
+    """Split a line at words, stops and gaps; a bracket around words is a boundary, one around mathematics is not."""
+    angles = _angle_bracket_indices(marks)
     lo, before = 0, ""
     opened: list[int] = []
     n_remark = 0  # brackets around words that are open
     braces: list[bool] = []  # open braces: whether each holds the argument of a command or a script
     at = 0
-    while at < len(found):
-        mark = found[at]
+    while at < len(marks):
+        mark = marks[at]
         if at in angles:
             at += 1
             continue
         if mark.text in ("{", "}"):
-            _count_braces(found, at, braces)
-        kind = "" if True in braces else _boundary(found, at, len(opened))
+            _track_braces(marks, at, braces)
+        kind = "" if True in braces else _boundary_kind(marks, at, len(opened))
         if not kind and mark.text in "([{" and mark.kind == "single":
             opened.append(at)
         elif not kind and mark.text in _CLOSERS and mark.kind == "single":
-            if opened and found[opened[-1]].text == _CLOSERS[mark.text]:
+            if opened and marks[opened[-1]].text == _CLOSERS[mark.text]:
                 opened.pop()
             elif not opened and n_remark:
                 kind = "bracket"
@@ -297,78 +304,78 @@ def _stretches(found: Sequence[Mark], left: str, right: str) -> Iterator[_Stretc
             word = mark.text if kind == "word" else ""
             if word and at and lo == at and left == "word":
                 word = f"{before.rpartition(' ')[2]} {word}"  # two words tell more: `integral of`
-            yield from _cut(found, lo, at, opened, (left, kind), (before, word))
+            yield from _split_at_open_brackets(marks, lo, at, opened, (left, kind), (before, word))
             n_remark += len(opened)
             opened, braces = [], []
-            last = _word_end(found, at) if kind == "word" else at
+            last = _last_mark_of_word(marks, at) if kind == "word" else at
             lo, left, before = last + 1, kind, word
-            if kind == "word" and lo < len(found) and not found[lo].is_apart and found[lo].text not in ":,.;)–—-":
+            if kind == "word" and lo < len(marks) and not marks[lo].is_apart and marks[lo].text not in ":,.;)–—-":
                 left = "odd"  # `spin-1/2`, `Energy_0`
             at = last
         at += 1
-    yield from _cut(found, lo, len(found), opened, (left, right), (before, ""))
+    yield from _split_at_open_brackets(marks, lo, len(marks), opened, (left, right), (before, ""))
 
 
-def _count_braces(found: Sequence[Mark], at: int, braces: list[bool]) -> None:
-    r"""Keep account of open braces; words in an argument, `\text{max}` or `_{net}`, are no words of the sentence."""
-    if found[at].text == "}":
+def _track_braces(marks: Sequence[Mark], index: int, braces: list[bool]) -> None:
+    r"""Update `braces`, in place, at a brace; words in an argument such as `\text{max}` are not the sentence's."""
+    if marks[index].text == "}":
         del braces[-1:]
         return
-    before = found[at - 1] if at else None
+    before = marks[index - 1] if index else None
     braces.append(before is not None and (before.kind == "latex" or before.text in "_^}"))
 
 
-def _word_end(found: Sequence[Mark], at: int) -> int:
-    """Where a word with an apostrophe or hyphens ends."""
-    while at + 2 < len(found) and found[at + 1].text in "'’-–" and not found[at + 1].is_apart:
-        following = found[at + 2]
-        is_tail = found[at + 1].text in "'’" and following.text in _TAILS
+def _last_mark_of_word(marks: Sequence[Mark], index: int) -> int:
+    """Return the index of the last mark of a word with an apostrophe or hyphens."""
+    while index + 2 < len(marks) and marks[index + 1].text in "'’-–" and not marks[index + 1].is_apart:
+        following = marks[index + 2]
+        is_tail = marks[index + 1].text in "'’" and following.text in _TAILS
         if following.is_apart or following.kind != "word" or not (is_tail or is_word(following)):
             break
-        at += 2
-    return at
+        index += 2
+    return index
 
 
-def _cut(
-    found: Sequence[Mark], lo: int, hi: int, opened: Sequence[int], edges: tuple[str, str], words: tuple[str, str]
-) -> Iterator[_Stretch]:
-    """The stretch between two boundaries, cut again at brackets that are still open."""
+def _split_at_open_brackets(
+    marks: Sequence[Mark], lo: int, hi: int, opened: Sequence[int], edges: tuple[str, str], words: tuple[str, str]
+) -> Iterator[_Candidate]:
+    """Yield the candidates between two boundaries: the marks from `lo` to `hi`, cut at brackets that are still open."""
     (left, right), (before, after) = edges, words
     for at in opened:
-        is_argument = at > lo and not found[at].is_apart
+        is_argument = at > lo and not marks[at].is_apart
         kind = "odd" if is_argument or right not in ("word", "colon", "stop") else "bracket"
-        yield from _whole(tuple(found[lo:at]), left, kind, before, "")
+        yield from _split_brackets(tuple(marks[lo:at]), left, kind, before, "")
         lo, left, before = at + 1, kind, ""
-    yield from _whole(tuple(found[lo:hi]), left, right, before, after)
+    yield from _split_brackets(tuple(marks[lo:hi]), left, right, before, after)
 
 
-def _whole(stretch: tuple[Mark, ...], left: str, right: str, before: str, after: str) -> Iterator[_Stretch]:
-    """A stretch; of one that is a bracket with equations in it, each; a condition in a bracket stands alone."""
-    if not stretch or len(stretch) > _MAX_STRETCH:
+def _split_brackets(run: tuple[Mark, ...], left: str, right: str, before: str, after: str) -> Iterator[_Candidate]:
+    """Yield a run of marks as a candidate; `(a = 1, b = 2)` gives each equation, a condition in brackets is apart."""
+    if not run or len(run) > _MAX_MARKS:
         return
-    ends = _bracket_ends(stretch)
-    relations = _relations(stretch)
-    if not relations and ends.get(0) == len(stretch) - 1 and stretch[0].text in "([":
-        inner = stretch[1:-1]
+    ends = _bracket_ends(run)
+    relations = _relation_indices(run)
+    if not relations and ends.get(0) == len(run) - 1 and run[0].text in "([":
+        inner = run[1:-1]
         commas = [-1, *(at for at, mark in enumerate(inner) if mark.text == "," and mark.kind == "single"), len(inner)]
         if any(mark.kind == "relation" for mark in inner):
             for one, two in pairwise(commas):
-                yield from _whole(inner[one + 1 : two], "bracket", "bracket", "", "")
+                yield from _split_brackets(inner[one + 1 : two], "bracket", "bracket", "", "")
         return
     for start, end in ends.items():
-        is_remark = start and stretch[start].is_apart and relations and relations[0] < start and end == len(stretch) - 1
-        if is_remark and any(mark.kind == "relation" for mark in stretch[start:end]):
-            yield _Stretch(stretch[:start], left, "bracket", before, "")
-            yield from _whole(stretch[start:], "bracket", right, "", after)
+        is_remark = start and run[start].is_apart and relations and relations[0] < start and end == len(run) - 1
+        if is_remark and any(mark.kind == "relation" for mark in run[start:end]):
+            yield _Candidate(run[:start], left, "bracket", before, "")
+            yield from _split_brackets(run[start:], "bracket", right, "", after)
             return
-    yield _Stretch(stretch, left, right, before, after)
+    yield _Candidate(run, left, right, before, after)
 
 
-def _bracket_ends(stretch: Sequence[Mark]) -> dict[int, int]:
-    """Outermost brackets: where each closes."""
+def _bracket_ends(run: Sequence[Mark]) -> dict[int, int]:
+    """Map the index of each outermost opening bracket to that of its closing one."""
     ends: dict[int, int] = {}
     opened: list[int] = []
-    for at, mark in enumerate(stretch):
+    for at, mark in enumerate(run):
         if mark.kind != "single":
             continue
         if mark.text in "([{":
@@ -380,11 +387,11 @@ def _bracket_ends(stretch: Sequence[Mark]) -> dict[int, int]:
     return ends
 
 
-def _relations(stretch: Sequence[Mark]) -> list[int]:
-    """Places of the relations outside brackets."""
-    angles = _angles(stretch)
+def _relation_indices(run: Sequence[Mark]) -> list[int]:
+    """Return the indices of the relations of a run of marks that stand outside brackets."""
+    angles = _angle_bracket_indices(run)
     depth, places = 0, []
-    for at, mark in enumerate(stretch):
+    for at, mark in enumerate(run):
         if mark.kind == "single":
             depth += (mark.text in "([{") - (mark.text in _CLOSERS)
         is_command = mark.kind == "latex" and _RELATION.fullmatch(mark.text)
@@ -396,18 +403,18 @@ def _relations(stretch: Sequence[Mark]) -> list[int]:
 # Deciding -------------------------------------------------------------------------------------------------------
 
 
-def _values(source: _Source, stretches: Sequence[_Stretch], at: int) -> tuple[list[str], int]:
-    """The values that a list goes on with after this stretch, as LaTeX, and the number of stretches they take."""
+def _read_listed_values(line: _Line, candidates: Sequence[_Candidate], at: int) -> tuple[list[str], int]:
+    """Return further values of a list as LaTeX (`["?"]` if unclear) and how many candidates they take."""
     values: list[str] = []
-    if not _relations(stretches[at].marks):
+    if not _relation_indices(candidates[at].marks):
         return values, 0
-    while stretches[at].right == "comma" and at + 1 < len(stretches) and len(values) < _MAX_VALUES:
-        following = stretches[at + 1]
-        if following.left != "comma" or _relations(following.marks) or following.right == "odd":
+    while candidates[at].right == "comma" and at + 1 < len(candidates) and len(values) < _MAX_VALUES:
+        following = candidates[at + 1]
+        if following.left != "comma" or _relation_indices(following.marks) or following.right == "odd":
             break
-        latex = r"\ldots" if [mark.kind for mark in following.marks] == ["dots"] else source.write(following.marks)
+        latex = r"\ldots" if [mark.kind for mark in following.marks] == ["dots"] else line.side_latex(following.marks)
         is_number = any(mark.kind in ("number", "dots") for mark in following.marks)
-        after = following.after.lower()
+        after = following.word_after.lower()
         if not latex or (
             following.right == "word" and (not is_number or after not in CONNECTIVES or after in _LISTING)
         ):
@@ -416,112 +423,110 @@ def _values(source: _Source, stretches: Sequence[_Stretch], at: int) -> tuple[li
             break
         values.append(latex)
         at += 1
-    return (["?"], len(values)) if _lists_on(stretches, at) else (values, len(values))
+    return (["?"], len(values)) if _continues_list(candidates, at) else (values, len(values))
 
 
-def _lists_on(stretches: Sequence[_Stretch], at: int) -> bool:
-    """Whether a word and a bare value follow, as in `x = 1 or 2`, `n = 1 to 5`; what `or so` does is open too."""
-    word = stretches[at].after.lower()
+def _continues_list(candidates: Sequence[_Candidate], at: int) -> bool:
+    """Return True if a word such as "or" behind a candidate continues its list of values, as in `x = 1 or 2`."""
+    word = candidates[at].word_after.lower()
     if word not in _LISTING:
         return False
-    following = stretches[at + 1] if at + 1 < len(stretches) else None
-    if following is None or following.before.lower() != word:
+    following = candidates[at + 1] if at + 1 < len(candidates) else None
+    if following is None or following.word_before.lower() != word:
         return word == "or"
-    return not _relations(following.marks) and any(mark.kind == "number" for mark in following.marks)
+    return not _relation_indices(following.marks) and any(mark.kind == "number" for mark in following.marks)
 
 
-def _formula(source: _Source, stretch: _Stretch, values: Sequence[str]) -> Block | None:
-    """The formula of a stretch, if it is surely one."""
-    inner = stretch.marks
-    places = _relations(inner)
-    if not places or "?" in values or places[-1] == len(inner) - 1 or _holds_two(source, inner, places):
+def _formula_block(line: _Line, candidate: _Candidate, values: Sequence[str]) -> Block | None:
+    """Return the formula of a candidate and its further values as a block; None if it is not surely a formula."""
+    marks = candidate.marks
+    places = _relation_indices(marks)
+    if not places or "?" in values or places[-1] == len(marks) - 1 or _holds_two_formulas(line, marks, places):
         return None
-    if not _is_whole(source, stretch, places):
+    if not _is_complete_formula(line, candidate, places):
         return None
-    start, end = source.start + inner[0].start, source.start + inner[-1].end
-    if any(mark.kind == "latex" and not is_letter_command(mark) for mark in inner if mark not in _at(inner, places)):
-        is_headless = places[0] == 0 and stretch.left != "start"
-        is_read = not is_headless and _is_latex(source.text[start:end])
+    start, end = line.start + marks[0].start, line.start + marks[-1].end
+    relations = {marks[at] for at in places}
+    if any(mark.kind == "latex" and not is_letter_command(mark) for mark in marks if mark not in relations):
+        is_headless = places[0] == 0 and candidate.left != "start"
+        is_read = not is_headless and _is_complete_latex(line.text[start:end])
         return Block(start, end, "plain", start, end) if is_read else None
-    signs = [relation_latex(inner[at]) for at in places]
-    bounds = [*places, len(inner)]
-    members = [source.write(inner[lo + 1 : hi]) for lo, hi in zip(places, bounds[1:], strict=True)]
+    signs = [relation_latex(marks[at]) for at in places]
+    bounds = [*places, len(marks)]
+    members = [line.side_latex(marks[lo + 1 : hi]) for lo, hi in zip(places, bounds[1:], strict=True)]
     if places[0]:
-        members.insert(0, source.write(inner[: places[0]]))
-    elif stretch.left != "start" and stretch.left != "gap":
+        members.insert(0, line.side_latex(marks[: places[0]]))
+    elif candidate.left != "start" and candidate.left != "gap":
         return None
-    if not all(members) or _points_apart(signs):
+    if not all(members) or _has_opposed_orderings(signs):
         return None
     members[-1] = ", ".join([members[-1], *values])
     return Block(start, end, "plain", start, end, tuple(members), tuple(signs))
 
 
-def _holds_two(source: _Source, inner: Sequence[Mark], places: Sequence[int]) -> bool:
-    """`x = 1 y = 2`, `F = ma (2) p = mv`: two formulas with nothing but a space or a number between them."""
-    start = source.start
-    if _NUMBERED.search(source.text, start + inner[0].start, start + inner[-1].end):
+def _holds_two_formulas(line: _Line, marks: Sequence[Mark], places: Sequence[int]) -> bool:
+    """Return True if only a space or a number separates two formulas in the marks: `x = 1 y = 2`."""
+    start = line.start
+    if _NUMBERED.search(line.text, start + marks[0].start, start + marks[-1].end):
         return True
-    between = (source.text[start + inner[lo].end : start + inner[hi].start] for lo, hi in pairwise(places))
+    between = (line.text[start + marks[lo].end : start + marks[hi].start] for lo, hi in pairwise(places))
     named = (_VALUE_AND_NAME.fullmatch(member) for member in between)
     return any(found["name"] not in UNITS and found["name"] not in LONG_UNITS for found in named if found)
 
 
-def _at(inner: Sequence[Mark], places: Sequence[int]) -> frozenset[Mark]:
-    return frozenset(inner[at] for at in places)
-
-
-def _is_latex(content: str) -> bool:
-    """Whether a stretch with commands is LaTeX throughout: braces that close, no words of plain notation."""
+def _is_complete_latex(content: str) -> bool:
+    """Return True if a text with commands is LaTeX throughout: braces close, no words of plain notation."""
     bare = _COMMAND.sub(" ", _IN_BRACES.sub(" ", content))
     depth = 0
     for sign in content:
         depth += (sign == "{") - (sign == "}")
         if depth < 0:
             return False
-    return depth == 0 and not _TORN.search(content) and not any(is_name(word) for word in _LETTERS.findall(bare))
+    return depth == 0 and not _TORN.search(content) and not any(map(is_mathematical_name, _LETTERS.findall(bare)))
 
 
-def _points_apart(signs: Sequence[str]) -> bool:
-    """`a < b > c` orders nothing and is no formula."""
+def _has_opposed_orderings(signs: Sequence[str]) -> bool:
+    """Return True if relations point both ways, as in `a < b > c`, which orders nothing."""
     return any(sign in ("<", r"\le") for sign in signs) and any(sign in (">", r"\ge") for sign in signs)
 
 
-def _is_whole(source: _Source, stretch: _Stretch, places: Sequence[int]) -> bool:
-    """Whether nothing beside a stretch goes on with it."""
-    inner, first = stretch.marks, stretch.marks[: places[0]]
-    before, after = stretch.before.lower(), stretch.after.lower()
+def _is_complete_formula(line: _Line, candidate: _Candidate, places: Sequence[int]) -> bool:
+    """Return True if nothing beside a candidate continues it: no words, operators, or sum on the next line."""
+    marks, first = candidate.marks, candidate.marks[: places[0]]
+    before, after = candidate.word_before.lower(), candidate.word_after.lower()
     if before in _JOIN_PAIRS:
         return False
     before = before.rpartition(" ")[2]
-    if stretch.left not in _CLEAN_LEFT and not (stretch.left == "word" and before not in _JOIN_BEFORE):
+    if candidate.left not in _CLEAN_LEFT and not (candidate.left == "word" and before not in _JOIN_BEFORE):
         return False
-    if stretch.right not in _CLEAN_RIGHT and not (stretch.right == "word" and after not in _JOIN):
+    if candidate.right not in _CLEAN_RIGHT and not (candidate.right == "word" and after not in _JOIN):
         return False
     is_introduced = before in _INTRODUCE or (before.endswith("ing") and before not in _NOUNS)
-    if stretch.left == "word" and (not first or (_is_spaced(first) and not is_introduced)):
+    if candidate.left == "word" and (not first or (_has_spaced_operands(first) and not is_introduced)):
         return False
-    if first and first[0].text in ("a", "A", "I") and len(first) > 1 and first[1].is_apart and stretch.left == "word":
+    if first and first[0].text in ("a", "A", "I") and len(first) > 1 and first[1].is_apart and candidate.left == "word":
         return False  # an article before the symbol
-    last = inner[-1]
-    if after in _LIMITING and any(mark.text in "∫∮∑∏Σ" for mark in inner):
+    last = marks[-1]
+    if after in _LIMITING and any(mark.text in "∫∮∑∏Σ" for mark in marks):
         return False  # `V = -∫ E dr from a to b`
-    if stretch.right == "word":
-        if _ends_in_number(inner) and after not in CONNECTIVES:
+    if candidate.right == "word":
+        if _ends_in_number(marks) and after not in CONNECTIVES:
             return False  # `5 particles`
-        is_article = last.text in ("a", "A", "I") and last.is_apart and inner[-2].kind != "relation"
+        is_article = last.text in ("a", "A", "I") and last.is_apart and marks[-2].kind != "relation"
         if is_article and after not in CONNECTIVES:
             return False
         if last.text in _OPERATORS:
             return False
-    if stretch.right == "bracket" and last.text in _OPERATORS:
+    if candidate.right == "bracket" and last.text in _OPERATORS:
         return False
-    is_last = stretch.right == "end"
-    if is_last and _GOES_ON_BELOW.match(source.text, *_next_line(source.text, source.start + last.end)):
+    is_last = candidate.right == "end"
+    if is_last and _GOES_ON_BELOW.match(line.text, *_next_line_span(line.text, line.start + last.end)):
         return False
-    return not _ends_in_remark(inner)
+    return not _ends_in_remark(marks)
 
 
-def _next_line(text: str, end: int) -> tuple[int, int]:
+def _next_line_span(text: str, end: int) -> tuple[int, int]:
+    """Return start and end of the line below an offset; both the length of the text if there is none."""
     start = text.find("\n", end) + 1
     if not start:
         return len(text), len(text)
@@ -529,26 +534,26 @@ def _next_line(text: str, end: int) -> tuple[int, int]:
     return start, stop if stop >= 0 else len(text)
 
 
-def _ends_in_number(inner: Sequence[Mark]) -> bool:
-    """Whether a number stands at the end, and no index or power of a symbol: `5`, `10²`, but not `r^2`, `x1`."""
-    last, before = inner[-1], inner[-2]
+def _ends_in_number(marks: Sequence[Mark]) -> bool:
+    """Return True if marks end in a number that is no index or power: `5`, `10²`, but not `r^2`, `x1`."""
+    last, before = marks[-1], marks[-2]
     if last.kind == "super":
         return before.kind == "number"
-    if before.text in ("^", "**") and len(inner) > 2:
-        return inner[-3].kind == "number"
+    if before.text in ("^", "**") and len(marks) > 2:
+        return marks[-3].kind == "number"
     return last.kind == "number" and (last.is_apart or not (before.text == "_" or before.kind == "word"))
 
 
-def _ends_in_remark(inner: Sequence[Mark]) -> bool:
-    """`x = 5 (2)`, `I = 1 (π)`: the number of the equation or a name, or a factor."""
-    if len(inner) < 4 or inner[-1].text != ")" or inner[-3].text != "(" or not inner[-3].is_apart:
+def _ends_in_remark(marks: Sequence[Mark]) -> bool:
+    """Return True if a bracket at the end, as in `x = 5 (2)`, may be an equation number or a factor."""
+    if len(marks) < 4 or marks[-1].text != ")" or marks[-3].text != "(" or not marks[-3].is_apart:
         return False
-    return inner[-2].kind == "number" or inner[-4].kind == "number"
+    return marks[-2].kind == "number" or marks[-4].kind == "number"
 
 
-def _is_spaced(member: Sequence[Mark]) -> bool:
-    """Whether two operands stand side by side with only a space between, as in `m F`."""
-    for one, two in pairwise(member):
+def _has_spaced_operands(operands: Sequence[Mark]) -> bool:
+    """Return True if two operands stand side by side with only a space between, as in `m F`."""
+    for one, two in pairwise(operands):
         if two.is_apart and one.text not in _OPERATORS and two.text not in _OPERATORS:
             return True
     return False
@@ -569,8 +574,8 @@ _LETTERS = re.compile("[A-Za-z]+")
 _PROSE = re.compile(r"(?<![\\A-Za-z{])[A-Za-z]{4,}(?![}A-Za-z])")
 
 
-def bare_displays(text: str, blocks: Sequence[Block]) -> Iterator[Block]:
-    r"""`[ ... ]` alone on its lines and `( ... )` with commands inside: delimiters whose backslash Markdown took."""
+def find_bare_displays(text: str, blocks: Sequence[Block]) -> Iterator[Block]:
+    r"""Yield `[ ... ]` alone on its lines and `( ... )` with commands: delimiters that lost their backslash."""
     starts = sorted((block.outer_start, block.outer_end) for block in blocks)
     ends = [end for _, end in starts]
     for pattern, kind in ((_BARE_DISPLAY, "display"), (_BARE_INLINE, "inline")):

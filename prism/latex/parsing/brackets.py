@@ -1,6 +1,6 @@
-r"""What brackets enclose: round and square ones, braces, bars, `\langle`, matrices and case distinctions.
+r"""Reader of brackets: round and square ones, braces, bars, `\langle`, matrices and case distinctions.
 
-A bracket becomes one token that holds its content, and its kind says what it means: a bar that opens is an absolute
+A bracket becomes one token that holds its content, and its kind tells its meaning: a bar that opens is an absolute
 value, one behind a factor an evaluation `|_{x=0}`, one that ends in `\rangle` a ket. Which it is has to be known
 here, from the bar alone and what stands beside it, because every later rule counts on brackets being closed.
 """
@@ -8,21 +8,30 @@ here, from the bar alone and what stands beside it, because every later rule cou
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from prism.latex.parsing.leaves import (
     BRACE_ENDS,
     SCRIPT_STARTS,
     Cursor,
-    expect_brace,
-    named,
-    numeric_scripts,
     read_argument,
-    rejoined,
-    scripted,
+    read_number_scripts,
+    read_outer_scripts,
+    read_scripts,
+    skip_closing_brace,
 )
-from prism.latex.parsing.names import ONLY_IN_NAMES, spell, split_name
-from prism.latex.parsing.tokens import MAX_DEPTH, OPERATORS, Fault, Token, describe, is_factor
+from prism.latex.parsing.names import ONLY_IN_NAMES, spell_name, split_name
+from prism.latex.parsing.tokens import (
+    MAX_DEPTH,
+    OPERATORS,
+    Ambiguity,
+    Fault,
+    Token,
+    describe_token,
+    ends_operand,
+    has_type,
+    nesting_change,
+)
 
 BRACKET_ENDS = frozenset(("CLOSE", "END", "}", "FINISH"))
 _BAR_ENDS = BRACKET_ENDS | {"BAR"}
@@ -42,10 +51,10 @@ _TABLES = frozenset(("tabular", "table", "longtable", "tabularx", "tikzpicture",
 
 
 def read_braces(cursor: Cursor, items: list[Token]) -> None:
-    """Braces that are nobody's argument: what they show is their content, without brackets.
+    r"""Read the group `{...}` at the cursor, alone or behind `\boxed`, and append its content to `items`.
 
-    A single item takes the scripts behind the braces. A sum beside a factor would be read otherwise than it
-    is shown, so `settle` refuses it.
+    LaTeX prints no braces, so `{a b}` counts as `a b`; scripts behind `{x}` go to x, and `{ab}^2` is an Ambiguity.
+    A sum `{a + b}` is appended as one BRACED item, which `disambiguate` refuses beside a factor: `c{a + b}`.
     """
     tokens = cursor.tokens
     opening = tokens[cursor.index]
@@ -58,7 +67,7 @@ def read_braces(cursor: Cursor, items: list[Token]) -> None:
     else:
         cursor.index += 1
         body = cursor.siblings(cursor, BRACE_ENDS)
-        expect_brace(cursor)
+        skip_closing_brace(cursor)
     while body and body[-1].type == "COMMA":
         body.pop()
     if not body:
@@ -67,21 +76,21 @@ def read_braces(cursor: Cursor, items: list[Token]) -> None:
         return
     body[0].gap = max(body[0].gap, opening.gap)
     after = tokens[cursor.index].type
-    sums = any(item.type in ("PLUS", "MINUS", "PM") for item in body) and len(body) > 1
-    relation = any(item.type in ("REL", "COMMA", "ROW", "IMPLIES") for item in body)
+    sums = has_type(body, "PLUS", "MINUS", "PM") and len(body) > 1
+    relation = has_type(body, "REL", "COMMA", "ROW", "IMPLIES")
     if after in SCRIPT_STARTS and (after != "PRIME" or len(body) == 1):
         if len(body) > 1 and not sums and after == "^" and opening.type == "{":
-            raise Fault(opening.pos, "a power behind braces that do not show: of the last factor, or of all?",
-                        "round brackets", kind="ambiguous")  # fmt: skip
+            raise Ambiguity(opening.pos, "a power behind braces that do not show: of the last factor, or of all?",
+                            "round brackets")  # fmt: skip
         if len(body) == 1 and body[0].type == "SYM" and body[0].sup is None:
             head, scripts = split_name(body[0].text)
-            items.append(named(cursor, rejoined(Token("SYM", head, opening.pos, opening.gap), scripts, cursor)))
+            items.append(read_outer_scripts(cursor, Token("SYM", head, opening.pos, opening.gap), scripts))
         elif len(body) == 1 and body[0].type == "NUM" and body[0].sup is None:
-            items.append(numeric_scripts(cursor, body[0]))
+            items.append(read_number_scripts(cursor, body[0]))
         elif len(body) == 1 and body[0].sup is None and body[0].sub is None:
-            items.append(scripted(cursor, body[0]))
+            items.append(read_scripts(cursor, body[0]))
         else:
-            items.append(scripted(cursor, Token("PAREN", "{", opening.pos, opening.gap, args=[body])))
+            items.append(read_scripts(cursor, Token("PAREN", "{", opening.pos, opening.gap, args=[body])))
     elif sums and not relation:
         items.append(Token("BRACED", "{", opening.pos, opening.gap, args=[body]))
     else:
@@ -89,30 +98,33 @@ def read_braces(cursor: Cursor, items: list[Token]) -> None:
 
 
 def read_bracket(cursor: Cursor, opening: Token) -> Token:
-    """A bracket with its content; the kinds of its two ends must agree."""
+    """Read on behind an opening bracket and return the whole bracket as one token: `(a + b)^2` as PAREN with a power.
+
+    Bars become ABS, intervals and matrices LISTED. Empty or wrongly closed brackets raise a Fault.
+    """
     text = opening.text
     if text == r"\langle":
-        return _angle(cursor, opening)
+        return _read_angle_bracket(cursor, opening)
     start = cursor.index
     body = cursor.siblings(cursor, BRACKET_ENDS)
     closing = cursor.tokens[cursor.index]
     if closing.type != "CLOSE":
-        raise Fault(closing.pos, describe(closing), f"the closing bracket {written(_PARTNER[text])}")
+        raise Fault(closing.pos, describe_token(closing), f"the closing bracket {visible_delimiter(_PARTNER[text])}")
     if text == "." and (closing.text == "|" or cursor.tokens[cursor.index + 1].type == "_"):
         cursor.index += 1
-        return evaluated(cursor, body, opening)
+        return read_evaluation(cursor, body, opening)
     if text == "|" and closing.text == r"\rangle":
         inner = cursor.tokens[start : cursor.index]
         cursor.index += 1
-        return scripted(cursor, angle_parts(cursor, opening, "ket", split_bars(inner)))
+        return read_scripts(cursor, angle_bracket_token(cursor, opening, "ket", split_at_bars(inner)))
     if (text, closing.text) in _HALF_OPEN and sum(item.type == "COMMA" for item in body) == 1:
         cursor.index += 1
         return Token("LISTED", f"interval {text}{closing.text}", opening.pos, opening.gap, args=[body])
     if closing.text != _PARTNER[text] and not (
-        text == r"\{" and closing.text == "." and any(item.type in ("LISTED", "ROW", "REL") for item in body)
+        text == r"\{" and closing.text == "." and has_type(body, "LISTED", "ROW", "REL")
     ):
-        raise Fault(closing.pos, f"the bracket {written(closing.text)} that closes {written(text)}",
-                    f"the closing bracket {written(_PARTNER[text])}")  # fmt: skip
+        raise Fault(closing.pos, f"the bracket {visible_delimiter(closing.text)} that closes {visible_delimiter(text)}",
+                    f"the closing bracket {visible_delimiter(_PARTNER[text])}")  # fmt: skip
     if not body and text == r"\{" and closing.text == r"\}":
         cursor.index += 1
         return Token("SYM", r"\emptyset", opening.pos, opening.gap)
@@ -126,28 +138,24 @@ def read_bracket(cursor: Cursor, opening: Token) -> Token:
         return Token("PAREN", "{.", opening.pos, opening.gap, args=[body])  # a system behind a brace
     plain = len(body) == 1 and body[0].sup is None and body[0].sub is None
     if text == "|" and plain and body[0].text == "matrix":
-        return scripted(cursor, Token("APPLY", "det", opening.pos, opening.gap, args=[body]))
+        return read_scripts(cursor, Token("APPLY", "det", opening.pos, opening.gap, args=[body]))
     if text in ("|", r"\|"):
-        return scripted(cursor, Token("ABS", text, opening.pos, opening.gap, args=[body]))
+        return read_scripts(cursor, Token("ABS", text, opening.pos, opening.gap, args=[body]))
     grouped = len(raw) == 1 and raw[0].type == "number" and raw[0].raw and len(raw[0].text) <= _ONE_GROUP
     if grouped and cursor.tokens[cursor.index].type not in ("^", "OPEN"):
-        raise Fault(
-            raw[0].pos,
-            "digits with a comma in brackets: one number or a list?",
-            "1{,}000 or a blank after it",
-            kind="ambiguous",
-        )
+        raise Ambiguity(raw[0].pos, "digits with a comma in brackets: one number or a list?",
+                        "1{,}000 or a blank after it")  # fmt: skip
     if text == "[" and any(item.type == "SYM" and _CHARGE.search(item.text) for item in body):
         raise Fault(opening.pos, "the concentration of an ion", "mathematics only", kind="chemistry")
     if text in _ROUNDING:
-        return scripted(cursor, Token("LISTED", _ROUNDING[text], opening.pos, opening.gap, args=[body]))
+        return read_scripts(cursor, Token("LISTED", _ROUNDING[text], opening.pos, opening.gap, args=[body]))
     if plain and body[0].type == "LISTED" and body[0].text == "matrix" and text in ("(", "["):
-        return scripted(cursor, Token("LISTED", "matrix", opening.pos, opening.gap, args=body[0].args))
-    return scripted(cursor, Token("PAREN", text, opening.pos, opening.gap, args=[body], raw=raw))
+        return read_scripts(cursor, Token("LISTED", "matrix", opening.pos, opening.gap, args=body[0].args))
+    return read_scripts(cursor, Token("PAREN", text, opening.pos, opening.gap, args=[body], raw=raw))
 
 
-def written(delimiter: str) -> str:
-    """A delimiter as a reader knows it, without its backslash."""
+def visible_delimiter(delimiter: str) -> str:
+    r"""Return a delimiter as an error message shows it: `{` for `\{`, any other delimiter unchanged."""
     return delimiter.replace("\\", "", 1) if delimiter in (r"\{", r"\}") else delimiter
 
 
@@ -155,33 +163,40 @@ def written(delimiter: str) -> str:
 
 
 def read_bar(cursor: Cursor, token: Token, items: list[Token]) -> None:
-    """A vertical bar that opens: an absolute value, a ket, or `|_{x=0}` behind a factor."""
+    r"""Append to `items` what a bar begins: `|x|`, the ket `|n\rangle`, or the sign of `a \| b` and `p | n`.
+
+    A bar with scripts behind a factor, `f(x)|_{x=0}`, replaces that factor by an AT token which contains the factor.
+
+    Args:
+        token: the bar (type BAR or NORM), already passed by the cursor.
+        items: what stands before the bar at its bracket level.
+    """
     after = cursor.tokens[cursor.index]
-    if items and is_factor(items[-1]) and after.type in ("_", "^") and token.type == "BAR":
-        holder = evaluated(cursor, [], items[-1])
+    if items and ends_operand(items[-1]) and after.type in ("_", "^") and token.type == "BAR":
+        holder = read_evaluation(cursor, [], items[-1])
         start = len(items) - 1
         if holder.text == "limits":  # a primitive: the whole run of factors before the bar
             while start and items[start - 1].type not in OPERATORS:
                 start -= 1
-        elif start and (items[start - 1].type == "FUNCTION" or _is_call(items[start - 1], items[start])):
+        elif start and (items[start - 1].type == "FUNCTION" or _may_be_call(items[start - 1], items[start])):
             start -= 1
         holder.args = [items[start:], *holder.args[1:]]
         items[start:] = [holder]
         return
-    if token.type == "BAR" and _closed_by_angle(cursor):
+    if token.type == "BAR" and _is_closed_by_rangle(cursor):
         start = cursor.index
         while cursor.tokens[cursor.index].text != r"\rangle":
             cursor.index += 1
-        parts = split_bars(cursor.tokens[start : cursor.index])
+        parts = split_at_bars(cursor.tokens[start : cursor.index])
         cursor.index += 1
-        items.append(scripted(cursor, angle_parts(cursor, token, "ket", parts)))
+        items.append(read_scripts(cursor, angle_bracket_token(cursor, token, "ket", parts)))
         return
     double = token.type == "BAR" and cursor.tokens[cursor.index].type == "BAR" and not cursor.tokens[cursor.index].gap
-    if double and items and is_factor(items[-1]) and _unpaired(cursor, cursor.tokens[cursor.index], skip=1):
+    if double and items and ends_operand(items[-1]) and _unpaired_bar_end(cursor, cursor.tokens[cursor.index], skip=1):
         cursor.index += 1
         items.append(Token("TIMES", r"\|", token.pos, token.gap))  # `1.5 || 1`
         return
-    if items and is_factor(items[-1]) and (closer := _unpaired(cursor, token)):
+    if items and ends_operand(items[-1]) and (closer := _unpaired_bar_end(cursor, token)):
         if token.type == "NORM":
             items.append(Token("TIMES", r"\|", token.pos, token.gap))
             return
@@ -194,58 +209,72 @@ def read_bar(cursor: Cursor, token: Token, items: list[Token]) -> None:
     body = cursor.siblings(cursor, _BAR_ENDS if token.type == "BAR" else _NORM_ENDS)
     closing = cursor.tokens[cursor.index]
     if closing.type != token.type:
-        raise Fault(closing.pos, describe(closing), "the closing bar |")
+        raise Fault(closing.pos, describe_token(closing), "the closing bar |")
     cursor.index += 1
-    items.append(scripted(cursor, Token("ABS", "|", token.pos, token.gap, args=[body])))
+    items.append(read_scripts(cursor, Token("ABS", "|", token.pos, token.gap, args=[body])))
 
 
-def _is_call(head: Token, bracket: Token) -> bool:
-    """Whether a bracket right behind a symbol may be its argument: `f(x)|_{x=0}`."""
+def _may_be_call(head: Token, bracket: Token) -> bool:
+    """Return True if a bracket may hold the argument of the item before it, as `(x)` behind f in `f(x)|_{x=0}`."""
     return head.type in ("SYM", "DERIVATIVE") and bracket.type == "PAREN" and not bracket.gap
 
 
-def _unpaired(cursor: Cursor, token: Token, *, skip: int = 0) -> str:
-    r"""What ends the level of a bar that no other one closes: `R_1 \| R_2`, `P(A | B)`; empty if one does."""
+def _unpaired_bar_end(cursor: Cursor, token: Token, *, skip: int = 0) -> str:
+    """Return the type of the token that closes the bracket around a bar without partner, as CLOSE for `P(A | B)`.
+
+    The result is empty if a second bar makes a pair with the first one, and `END` outside of all brackets.
+
+    Args:
+        token: the bar, already passed by the cursor.
+        skip: number of tokens behind the cursor that are not searched.
+    """
     level = 0
     lone = False
     for other in cursor.tokens[cursor.index + skip :]:
         if level == 0 and other.type in BRACKET_ENDS:
             return other.type
-        level += (other.type in ("{", "OPEN")) - (other.type in ("}", "CLOSE"))
+        level += nesting_change(other)
         lone = lone or (level == 0 and other.type in _BAR_STOPS)
         if level == 0 and other.type == token.type and not lone:
             return ""
     return "END"
 
 
-def _closed_by_angle(cursor: Cursor) -> bool:
-    r"""Whether the next of bar and `\rangle`, at this level, is `\rangle`."""
+def _is_closed_by_rangle(cursor: Cursor) -> bool:
+    r"""Return True if the bar before the cursor opens a ket: `\rangle` comes before any other bar or an inequality."""
     level = 0
     for token in cursor.tokens[cursor.index :]:
-        if token.type in ("{", "OPEN"):
-            level += 1
-        elif token.text == r"\rangle" and level == 0:
+        if token.text == r"\rangle" and level == 0:
             return True
-        elif token.type in ("}", "CLOSE"):
-            level -= 1
+        level += nesting_change(token)
         if level < 0 or (level == 0 and (token.type in ("BAR", "END") or (token.type == "REL" and token.text != "="))):
             return False
     return False
 
 
-def evaluated(cursor: Cursor, body: list[Token], opening: Token) -> Token:
-    """`f |_{x=0}`, `F |_a^b`: the construct `at`."""
-    holder = scripted(cursor, Token("AT", "", opening.pos, opening.gap, args=[body]))
+def read_evaluation(cursor: Cursor, body: list[Token], opening: Token) -> Token:
+    """Read the scripts of an evaluation bar and return the construct AT, whose text says what the scripts are.
+
+    The text is `point` for `f|_{x=0}`, `limits` for `F|_a^b`, `held` for `f|_V` (V is held constant).
+
+    Args:
+        body: items that are evaluated; empty if the caller adds them to the result later.
+        opening: token that gives the position of the result.
+
+    Errors:
+        Fault: no subscript stands behind the bar.
+    """
+    holder = read_scripts(cursor, Token("AT", "", opening.pos, opening.gap, args=[body]))
     if holder.sub is None:
         raise Fault(opening.pos, "a bar without its partner", "a subscript that says where")
     upper, holder.sup = holder.sup, None
     lower = holder.sub
     if upper is not None:
         holder.args, holder.text = [body, lower, upper], "limits"
-    elif len(lower) > 2 and lower[1].text == "=" and not any(item.type in ("REL", "COMMA") for item in lower[2:]):
+    elif len(lower) > 2 and lower[1].text == "=" and not has_type(lower[2:], "REL", "COMMA"):
         holder.args, holder.text = [body, lower[:1], lower[2:]], "point"
     else:
-        holder.args, holder.text = [body, [Token("SYM", spell(holder.raw), opening.pos)]], "held"
+        holder.args, holder.text = [body, [Token("SYM", spell_name(holder.raw), opening.pos)]], "held"
     holder.sub = None
     return holder
 
@@ -253,8 +282,12 @@ def evaluated(cursor: Cursor, body: list[Token], opening: Token) -> Token:
 # Angle brackets ---------------------------------------------------------------------------------------------
 
 
-def _angle(cursor: Cursor, opening: Token) -> Token:
-    r"""`\langle x \rangle`, `\langle a | b \rangle`, `\langle a |`."""
+def _read_angle_bracket(cursor: Cursor, opening: Token) -> Token:
+    r"""Read on behind `\langle` and return one token with its scripts; raise a Fault if nothing closes the bracket.
+
+    The token is a BRACKET named `mean` for `\langle x \rangle`, `braket` for `\langle a | b \rangle` and `bra` for
+    `\langle a |`; a vector in components, `\langle 1, 2t, 3 \rangle`, becomes a LISTED tuple.
+    """
     tokens = cursor.tokens
     level, others, index = 1, 0, cursor.index
     while tokens[index].type != "END":
@@ -269,86 +302,94 @@ def _angle(cursor: Cursor, opening: Token) -> Token:
     inner = tokens[cursor.index : index]
     if tokens[index].text == r"\rangle" and level == 0:
         cursor.index = index + 1
-        parts = split_bars(inner)
-        components = _components(cursor, inner) if len(parts) == 1 and tokens[index + 1].type != "_" else []
+        parts = split_at_bars(inner)
+        components = _read_vector_components(cursor, inner) if len(parts) == 1 and tokens[index + 1].type != "_" else []
         if components:
-            return scripted(cursor, Token("LISTED", "tuple", opening.pos, opening.gap, args=components))
+            return read_scripts(cursor, Token("LISTED", "tuple", opening.pos, opening.gap, args=components))
         kind = "braket" if len(parts) > 1 else "mean"
-        return scripted(cursor, angle_parts(cursor, opening, kind, parts))
+        return read_scripts(cursor, angle_bracket_token(cursor, opening, kind, parts))
     bar = next((at for at in range(cursor.index, index + 1) if tokens[at].type in ("BAR", "CLOSE")), None)
     if bar is None or tokens[bar].text != "|":
         raise Fault(opening.pos, r"the bracket \langle without its partner", r"\rangle")
     inner = tokens[cursor.index : bar]
     cursor.index = bar + 1
-    return scripted(cursor, angle_parts(cursor, opening, "bra", split_bars(inner)))
+    return read_scripts(cursor, angle_bracket_token(cursor, opening, "bra", split_at_bars(inner)))
 
 
-def _components(cursor: Cursor, inner: Sequence[Token]) -> list[list[Token]]:
-    r"""`\langle 1, 2t, 3 \rangle`: what stands between the commas, as mathematics; nothing if it is no list of that.
+def _read_vector_components(cursor: Cursor, inner: Sequence[Token]) -> list[list[Token]]:
+    r"""Read the components of a vector, `\langle 1, 2t, 3 \rangle`: one list of items for each component.
 
-    A product of two vectors, `\langle \vec{u}, \vec{v} \rangle`, and the label of a state, `\langle s = +, m \rangle`,
-    are none.
+    The result is empty if the angle bracket holds no components: no comma, a product of two vectors
+    (`\langle \vec{u}, \vec{v} \rangle`), or the name of a state (`\langle s = +, m \rangle`).
+
+    Args:
+        inner: the flat tokens between the angle brackets.
     """
-    flat: list[list[Token]] = [[]]
-    level = 0
-    for token in inner:
-        level += (token.type in ("{", "OPEN")) - (token.type in ("}", "CLOSE"))
-        if level == 0 and token.type == "COMMA":
-            flat.append([])
-        else:
-            flat[-1].append(token)
+    flat = _split_outside_brackets(inner, lambda token: token.type == "COMMA")
     if len(inner) == 1 and inner[0].raw:
-        raise Fault(inner[0].pos, "digits with a comma in brackets: one number or a list?", "a blank after the comma",
-                    kind="ambiguous")  # fmt: skip
-    if len(flat) == 1 or not all(flat) or any(part[-1].type in OPERATORS or _is_label(part) for part in flat):
+        raise Ambiguity(inner[0].pos, "digits with a comma in brackets: one number or a list?",
+                        "a blank after the comma")  # fmt: skip
+    if len(flat) == 1 or not all(flat) or any(part[-1].type in OPERATORS or _is_state_name(part) for part in flat):
         return []
     try:
-        parts = [cursor.apart(part, part[-1].pos, depth=cursor.depth) for part in flat]
+        parts = [cursor.read_apart(part, part[-1].pos, depth=cursor.depth) for part in flat]
     except Fault:
         return []
     vectors = any(item.type == "SYM" and item.text.startswith((r"\vec{", r"\hat{")) for part in parts for item in part)
     return [] if vectors else parts
 
 
-def split_bars(inner: Sequence[Token]) -> list[list[Token]]:
-    """Content of an angle bracket, cut at its bars, as flat tokens."""
-    for sized in (
-        True,
-        False,
-    ):  # `\\left| X \\right|` are the bars of a matrix element, unless nothing stands before them
-        parts: list[list[Token]] = [[]]
-        level = 0
-        for token in inner:
-            is_bar = token.type == "BAR" or (sized and token.text == "|" and token.type in ("OPEN", "CLOSE"))
-            if not is_bar:
-                level += (token.type in ("{", "OPEN")) - (token.type in ("}", "CLOSE"))
-            if is_bar and level == 0:
-                parts.append([])
-            else:
-                parts[-1].append(token)
-        if all(parts):
-            break
+def split_at_bars(inner: Sequence[Token]) -> list[list[Token]]:
+    """Split the flat tokens between angle brackets at the bars outside of inner brackets: `a|H|b` gives three lists."""
+    # `\\left| X \\right|` are the bars of a matrix element, unless nothing stands before them
+    parts = _split_outside_brackets(
+        inner, lambda token: token.type == "BAR" or (token.text == "|" and token.type in ("OPEN", "CLOSE"))
+    )
+    return parts if all(parts) else _split_outside_brackets(inner, lambda token: token.type == "BAR")
+
+
+def _split_outside_brackets(tokens: Sequence[Token], separates: Callable[[Token], bool]) -> list[list[Token]]:
+    """Split flat tokens outside of brackets and braces where `separates` is True; n separators give n + 1 lists."""
+    parts: list[list[Token]] = [[]]
+    level = 0
+    for token in tokens:
+        is_separator = separates(token)
+        if not is_separator:
+            level += nesting_change(token)
+        if is_separator and level == 0:
+            parts.append([])
+        else:
+            parts[-1].append(token)
     return parts
 
 
-def angle_parts(cursor: Cursor, opening: Token, kind: str, parts: list[list[Token]]) -> Token:
-    """The construct `bracket`: an average is read as mathematics; a label such as `1, 2` stays a name."""
+def angle_bracket_token(cursor: Cursor, opening: Token, kind: str, parts: list[list[Token]]) -> Token:
+    """Make the BRACKET token of an angle bracket; raise a Fault if nothing stands between two bars.
+
+    Args:
+        kind: `bra`, `ket`, `braket` or `mean`.
+        parts: flat tokens between the bars, as a and b of `<a|b>`. Each part is read as mathematics, but one that only
+            names a quantum state (`1, 2`) becomes one symbol.
+    """
     args: list[list[Token]] = []
     for part in parts:
         if not part:
             raise Fault(opening.pos, "an empty part of an angle bracket")
-        if part[-1].type in OPERATORS or _is_label(part):
-            args.append([Token("SYM", _loose_spelling(part), part[0].pos)])
+        if part[-1].type in OPERATORS or _is_state_name(part):
+            args.append([Token("SYM", _join_token_texts(part), part[0].pos)])
         else:
-            args.append(cursor.apart(part, part[-1].pos, depth=cursor.depth))
+            args.append(cursor.read_apart(part, part[-1].pos, depth=cursor.depth))
     return Token("BRACKET", kind, opening.pos, opening.gap, args=args)
 
 
-def _is_label(part: Sequence[Token]) -> bool:
-    """Whether a part of an angle bracket only names a state: `1, 2`, `s = +`."""
+def _is_state_name(part: Sequence[Token]) -> bool:
+    """Return True if flat tokens as in `<s = +|` or `|1, 2>` only name a quantum state: they hold a comma or relation.
+
+    Commas and relations in inner brackets do not count; other signs that occur only in names do.
+    """
     level = 0
     for token in part:
-        level += (token.type in ("{", "OPEN")) - (token.type in ("}", "CLOSE"))
+        level += nesting_change(token)
         if level == 0 and (token.type in _LABEL_TOKENS or token.text in ONLY_IN_NAMES):
             return True
     return False
@@ -358,13 +399,17 @@ def _is_label(part: Sequence[Token]) -> bool:
 
 
 def read_environment(cursor: Cursor, opening: Token) -> Token:
-    """A matrix or a case distinction: cells that are expressions are read, others stay as they are spelled."""
+    r"""Read on behind `\begin{pmatrix}` or the like up to its `\end`, and return one token with its scripts.
+
+    The token is LISTED `matrix` or `cases` with one `row` token an argument; `vmatrix` becomes the call of `det`.
+    A table, a figure, a wrong `\end` or an empty environment raises a Fault.
+    """
     if opening.text in _TABLES:
         raise Fault(opening.pos, f"a {opening.text}", "mathematics only", kind="table")
     rows: list[list[list[Token]]] = [[]]
     tokens = cursor.tokens
     while True:
-        cell = _cell(cursor)
+        cell = _read_cell(cursor)
         if cell:
             rows[-1].append(cell)
         end = tokens[cursor.index]
@@ -372,7 +417,7 @@ def read_environment(cursor: Cursor, opening: Token) -> Token:
         if end.type == "FINISH":
             break
         if end.type in ("END", "}"):
-            raise Fault(end.pos, describe(end), rf"\end{{{opening.text}}}")
+            raise Fault(end.pos, describe_token(end), rf"\end{{{opening.text}}}")
         if end.type == "ROW":
             rows.append([])
     if end.text != opening.text:
@@ -384,17 +429,20 @@ def read_environment(cursor: Cursor, opening: Token) -> Token:
     matrix = Token("LISTED", kind, opening.pos, opening.gap, args=made)
     if opening.text in _DETERMINANTS:
         matrix = Token("APPLY", "det", opening.pos, opening.gap, args=[[matrix]])
-    return scripted(cursor, matrix)
+    return read_scripts(cursor, matrix)
 
 
-def _cell(cursor: Cursor) -> list[Token]:
-    """One cell: as mathematics, or one symbol of its spelling where it is none."""
+def _read_cell(cursor: Cursor) -> list[Token]:
+    """Read one cell of a matrix and return its items; a cell that is no mathematics (`a, b`, words) becomes one symbol.
+
+    The cursor stops at the `&`, the row end or the end of the environment behind the cell.
+    """
     tokens = cursor.tokens
     start, depth = cursor.index, cursor.depth
     try:
         body = cursor.siblings(cursor, _CELL_ENDS)
     except Fault as fault:
-        cursor.index, cursor.depth = _cell_end(tokens, start), depth
+        cursor.index, cursor.depth = _cell_end_index(tokens, start), depth
         if depth >= MAX_DEPTH - 1:
             raise fault from None
         body = [Token("ROMAN", "text", tokens[start].pos)]
@@ -402,15 +450,15 @@ def _cell(cursor: Cursor) -> list[Token]:
     while body and body[-1].type in ("COMMA", "COLON"):
         body.pop()
     if len(body) > 1 and body[0].type == "ROMAN" and body[0].text == "text" and body[0].raw:
-        body = body[1:]  # `\text{if } x > 0`: what the cell says is its condition
-    odd = any(item.type in ("COMMA", "IMPLIES", "ROMAN", "OR", "COLON", "OVER") for item in body) or (
+        body = body[1:]  # `\text{if } x > 0`: the condition alone
+    odd = has_type(body, "COMMA", "IMPLIES", "ROMAN", "OR", "COLON", "OVER") or (
         bool(body) and (body[0].type == "REL" or body[-1].type in OPERATORS)
     )
-    return [Token("SYM", _loose_spelling(cell), cell[0].pos)] if odd else body
+    return [Token("SYM", _join_token_texts(cell), cell[0].pos)] if odd else body
 
 
-def _cell_end(tokens: list[Token], index: int) -> int:
-    """Index of the token that ends the cell at this index."""
+def _cell_end_index(tokens: list[Token], index: int) -> int:
+    r"""Return the index of the token that ends the matrix cell which begins at `index`: `&`, `\\` or `\end`."""
     level = 0
     while tokens[index].type != "END":
         kind = tokens[index].type
@@ -421,6 +469,6 @@ def _cell_end(tokens: list[Token], index: int) -> int:
     return index
 
 
-def _loose_spelling(tokens: Sequence[Token]) -> str:
-    """What a cell says, without blanks: it only has to be equal to itself."""
+def _join_token_texts(tokens: Sequence[Token]) -> str:
+    """Join the texts of flat tokens to a name, with a blank only behind commands, for a cell that is no mathematics."""
     return "".join(token.text + (" " if token.text[:1] == "\\" else "") for token in tokens)

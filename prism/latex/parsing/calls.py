@@ -1,7 +1,8 @@
-r"""Which brackets behind a symbol are a call: `x(t)` is x, `v(0)` and `f(a, b)` are named values, `m(g + a)` a product.
+"""Calls: which brackets behind a symbol hold arguments.
 
-LaTeX writes calls and products alike, so lists of what physics does decide: which letters are the variable of a
-function, which heads are functions. What is on no list is a product, the commoner of the two.
+`x(t)` is x, `v(0)` and `f(a, b)` are named values, `m(g + a)` is a product. LaTeX writes calls and products alike, so
+lists of physics usage decide: which letters are the variable of a function, which heads are functions. What is on no
+list is a product, the commoner of the two.
 """
 
 from __future__ import annotations
@@ -9,11 +10,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from prism.latex.parsing.names import spell
-from prism.latex.parsing.tokens import Fault, Token
+from prism.latex.parsing.names import spell_name
+from prism.latex.parsing.tokens import Ambiguity, Fault, Token, has_type
 from prism.latex.parsing.unit_text import is_numeric
 
-# `x(t)` says that x depends on t, and is x. The list holds the letters that physics uses as the variable of a
+# `x(t)` is x, which depends on t. The list holds the letters that physics uses as the variable of a
 # function and hardly ever as a factor alone in brackets: `m(g)` and `k(T)` stay products.
 _INDEPENDENT = frozenset(("t", "x", "y", "z", "r", "s", r"\theta", r"\phi", r"\tau", r"\xi", "v", r"\omega", r"\nu",
                           r"\lambda", r"\vec{r}", r"\vec{x}", r"\varphi"))  # fmt: skip
@@ -47,17 +48,18 @@ _WAVE_VARIABLES = frozenset(("x", "y", "z", "t"))
 
 
 @dataclass(slots=True)
-class Heads:
-    r"""Which symbols of a formula stand before brackets as functions; one formula uses a symbol in one way.
+class CallEvidence:
+    r"""Evidence of the whole formula for which symbols are functions; one formula uses a symbol in one way.
 
     Attributes:
-        called: by a value, somewhere in it: `x(0)`, `g(n) = ...`.
-        variables: by their variables, which fold: name to variables.
-        left: a whole left side, called by its variables: `N(t) = ...`; nobody defines a product.
-        folding: called by variables that stand elsewhere too, or are the arguments of others: a call for certain, where
-            a lone `r(\omega)` may be a product.
-        defined: called by other variables elsewhere (`f(x) + f(y)`), or on the left side of a definition while the bare
-            symbol stands somewhere too (`I(r) = I r^2/R^2`): it does not fold.
+        called: symbols called at a value somewhere: `x(0)`, `g(n) = ...`.
+        variables: symbols called with variables of functions, as x in `x(t)`, mapped to these variables.
+        left: symbols that are the left side of a definition with their variables, `N(t) = ...`.
+        folding: symbols whose call with variables, `x(t)`, is certain and can be read as the symbol x: the call has
+            several arguments, or symbol or argument stands without brackets too, or two symbols have the same
+            arguments, or nothing else stands in the formula. Without such evidence `r(\omega)` may be a product.
+        defined: symbols called with different variables (`f(x) + f(y)`), or defined while the bare symbol stands
+            somewhere too (`I(r) = I r^2/R^2`): their calls are not read as the bare symbol.
     """
 
     called: set[str] = field(default_factory=set)
@@ -67,9 +69,13 @@ class Heads:
     defined: set[str] = field(default_factory=set)
 
 
-def heads(items: list[Token]) -> Heads:
-    """Look at every bracket of the formula before any is read."""
-    found = Heads()
+def collect_call_evidence(items: list[Token]) -> CallEvidence:
+    """Collect the evidence for which symbols are functions from all brackets of a formula, nested ones too.
+
+    Args:
+        items: the whole formula at its outer level, in which no call is read yet.
+    """
+    found = CallEvidence()
     bare: set[str] = set()
     numbers: dict[str, str] = {}
     used: Counter[tuple[str, ...]] = Counter()  # lists of arguments, whatever stands before them
@@ -78,12 +84,8 @@ def heads(items: list[Token]) -> Heads:
     while stack:
         siblings = stack.pop()
         for index, item in enumerate(siblings):
-            if (
-                item.type == "PAREN"
-                and index
-                and siblings[index - 1].type in _HEADS
-                and _are_variables(item.args[0], "")
-            ):
+            behind_head = index > 0 and siblings[index - 1].type in _HEADS
+            if behind_head and item.type == "PAREN" and _are_variables(item.args[0], ""):
                 used[tuple(part.text for part in item.args[0])] += 1
             else:
                 stack.extend(item.args)
@@ -96,14 +98,16 @@ def heads(items: list[Token]) -> Heads:
                 bare.add(item.text)
                 continue
             content = bracket.args[0]
-            if _holds(content, item.text):
+            if _contains_factor(content, item.text):
                 bare.add(item.text)
             elif _are_variables(content, item.text):
                 names = tuple(part.text for part in content)
                 if lists.setdefault(item.text, names) != names:
                     found.defined.add(item.text)  # f(x) + f(y): each is a value of its own
                 found.variables.setdefault(item.text, set()).update(names)
-            elif item.text != "d" and (_is_value(item.text.split("_")[0], content) or _is_alone(item, bracket)):
+            elif item.text != "d" and (
+                _is_value_at_point(item.text.split("_")[0], content) or _is_single_symbol_argument(item, bracket)
+            ):
                 found.called.add(item.text)
             elif len(content) == 1 and content[0].type == "NUM" and content[0].text.isdigit() and not bracket.gap:
                 if item.text in numbers and numbers[item.text] != content[0].text:
@@ -113,7 +117,7 @@ def heads(items: list[Token]) -> Heads:
         name for name, arguments in lists.items()
         if len(arguments) > 1 or name in bare or bare.intersection(arguments) or used[arguments] > 1 or len(items) <= 2
     }  # fmt: skip
-    if name := _same_call(items):
+    if name := _head_of_every_side(items):
         found.called.add(name)
     if _is_definition(items):
         name = items[0].text
@@ -126,8 +130,11 @@ def heads(items: list[Token]) -> Heads:
     return found
 
 
-def _same_call(items: list[Token]) -> str:
-    r"""The letter of `f(a + b) = f(c)`: a factor that stands before each whole side would be left out."""
+def _head_of_every_side(items: list[Token]) -> str:
+    """Return the symbol that stands with a bracket for each side of a relation, f in `f(a + b) = f(c)`; else "".
+
+    Such a symbol is a function, as nobody writes a common factor on both sides; letters of usual factors give "".
+    """
     relations = sum(item.type == "REL" for item in items)
     if not relations or len(items) != 3 * relations + 2:
         return ""
@@ -141,23 +148,29 @@ def _same_call(items: list[Token]) -> str:
 
 
 def _is_definition(items: list[Token]) -> bool:
-    """`V(R) = kQ/R`: nobody defines a product."""
+    """Return True if a formula begins with the definition of a function: `V(R) = kQ/R`, `g(n + 1) = ...`."""
     if len(items) < 3 or items[0].type != "SYM" or items[1].type != "PAREN" or items[2].type != "REL":
         return False
     content = items[1].args[0]
-    if _holds(content, items[0].text):
+    if _contains_factor(content, items[0].text):
         return False
     plain = len(content) == 1 and content[0].type in ("SYM", "NUM") and content[0].sup is None
     step = len(content) == 3 and content[1].type in ("PLUS", "MINUS") and content[2].type == "NUM"  # g(n+1) = ...
     return items[1].text == "(" and (plain or step) and items[2].text in ("=", ":=", r"\equiv")
 
 
-def with_calls(items: list[Token], known: Heads) -> list[Token]:
-    """`x(t)` to x, `v(0)` and `f(a, b)` to a named value, everything else stays a product."""
+def resolve_calls(items: list[Token], evidence: CallEvidence) -> list[Token]:
+    """Return the items with calls read: `x(t)` becomes x, `v(0)` and `f(a, b)` one APPLY token each.
+
+    Every other bracket stays a factor.
+
+    Args:
+        evidence: from the whole formula.
+    """
     out: list[Token] = []
     for item in items:
         if item.type == "PAREN" and item.text in ("[", r"\{") and out and out[-1].text in _TRANSFORMS:
-            out[-1] = _applied(out[-1], item)
+            out[-1] = apply_token(out[-1], item)
             continue
         if item.type == "PAREN" and item.text == "(" and out:
             head = out[-1]
@@ -165,9 +178,9 @@ def with_calls(items: list[Token], known: Heads) -> list[Token]:
             if head.type == "NUM":
                 _refuse_uncertainty(head, item)
             elif head.type == "ROMAN":
-                called = _called_word(head, item, numeric=len(out) > 1 and is_numeric(out[-2]))
+                called = _read_roman_call(head, item, numeric=len(out) > 1 and is_numeric(out[-2]))
             elif head.type == "DERIVATIVE" or (head.type == "SYM" and head.text != "d"):
-                called = _called(head, item, known)
+                called = _read_call(head, item, evidence)
             if called is not None:
                 out[-1] = called
                 continue
@@ -176,87 +189,95 @@ def with_calls(items: list[Token], known: Heads) -> list[Token]:
 
 
 def _refuse_uncertainty(number: Token, bracket: Token) -> None:
-    """`2.50(5)`: five in the last digit, or times five."""
+    """Raise an Ambiguity for `2.50(5)`, where the bracket may hold the uncertainty of the last digit or a factor."""
     content = bracket.args[0]
     _, _, decimals = number.text.partition(".")
     digits = len(content) == 1 and content[0].type == "NUM" and content[0].sup is None and content[0].text.isdigit()
     if digits and len(content[0].text) <= len(decimals) and len(decimals) > 1 and not bracket.gap:
-        raise Fault(bracket.pos, "a number in brackets behind a decimal: its uncertainty, or a factor?",
-                    r"\pm", r"\cdot", kind="ambiguous")  # fmt: skip
+        raise Ambiguity(bracket.pos, "a number in brackets behind a decimal: its uncertainty, or a factor?", r"\pm",
+                        r"\cdot")  # fmt: skip
 
 
-def _called_word(word: Token, bracket: Token, *, numeric: bool) -> Token | None:
-    r"""`\mathrm{Re}(a, b)`, `\operatorname{Re}(z)`: a roman word takes the bracket; a roman letter only a list.
+def _read_roman_call(word: Token, bracket: Token, *, numeric: bool) -> Token | None:
+    r"""Return a roman word with the bracket behind it as an APPLY token, `\mathrm{Re}(z)`; None if they are factors.
+
+    A single roman letter is called only with several arguments.
 
     Args:
-        numeric: a number stands before the word, which may be a unit.
+        numeric: a number stands before the word, which may be a unit and is not called.
     """
-    listed = any(part.type in ("COMMA", "REL", "GIVEN", "SETOP") for part in bracket.args[0])
+    listed = has_type(bracket.args[0], "COMMA", "REL", "GIVEN", "SETOP")
     if not listed and len(word.raw) == 1:
         return None
     if numeric or word.sup is not None or any(token.type != "letter" for token in word.raw):
         return None
-    return Token("APPLY", spell(word.raw), word.pos, word.gap, args=bracket.args, sup=bracket.sup)
+    return Token("APPLY", spell_name(word.raw), word.pos, word.gap, args=bracket.args, sup=bracket.sup)
 
 
-def _called(head: Token, bracket: Token, known: Heads) -> Token | None:
-    """The head with its bracket taken in, or None if the two are factors."""
+def _read_call(head: Token, bracket: Token, evidence: CallEvidence) -> Token | None:
+    """Return the one token of a symbol or derivative called with the bracket behind it, or None if they are factors.
+
+    The token is an APPLY token for `v(0)`, and the symbol alone for `x(t)`.
+    """
     content = bracket.args[0]
     if head.type == "DERIVATIVE":
-        return _derivative_called(head, bracket, known)
+        return _read_derivative_call(head, bracket, evidence)
     name = head.text
-    if _holds(content, name):
+    if _contains_factor(content, name):
         return None
     if name == r"\delta" and head.sup is not None and head.sup[0].text in ("2", "3", "4"):
         head = Token("SYM", rf"\delta^{{({head.sup[0].text})}}", head.pos, head.gap)  # of two, three, four dimensions
-        return _applied(head, bracket)
+        return apply_token(head, bracket)
     if name == r"\delta" and head.sup is None and any(part.text.startswith(r"\vec{") for part in content):
-        head = Token("SYM", r"\delta^{(3)}", head.pos, head.gap)  # of a vector: of three dimensions, if nobody says
-        return _applied(head, bracket)
-    if name in _ALWAYS_CALLED or name in _TRANSFORMS or _is_frequency(content):
-        return _applied(head, bracket)
+        head = Token("SYM", r"\delta^{(3)}", head.pos, head.gap)  # of a vector: of three dimensions
+        return apply_token(head, bracket)
+    if name in _ALWAYS_CALLED or name in _TRANSFORMS or _is_transfer_argument(content):
+        return apply_token(head, bracket)
     if _are_variables(content, name):
-        if name in known.defined:
-            return _applied(head, bracket)
-        if name in known.left or _folds(name, bracket, known):
-            return _depending(head, bracket, name)
-        return None if _multiplies(name, bracket) else _applied(head, bracket)
+        if name in evidence.defined:
+            return apply_token(head, bracket)
+        if name in evidence.left or _may_drop_variables(name, bracket, evidence):
+            return _drop_variables(head, bracket, name)
+        return None if _is_coefficient_of_speed(name, bracket) else apply_token(head, bracket)
     base = name.split("_")[0]
-    if name in known.called or name.replace("'", "") in known.called or _is_value(base, content):
-        return _applied(head, bracket)
+    if name in evidence.called or name.replace("'", "") in evidence.called or _is_value_at_point(base, content):
+        return apply_token(head, bracket)
     whole = len(content) == 1 and content[0].type == "NUM" and content[0].text.isdigit() and content[0].sup is None
     if base.rstrip("'") in _AT_NUMBERS and whole and bracket.sup is None and not bracket.gap:
-        return _applied(head, bracket)  # y(2)
-    if _is_alone(head, bracket) or _is_shifted(bracket, known.variables.get(name)):
-        return _applied(head, bracket)
-    return _applied(head, bracket) if _is_special(name, content) else None
+        return apply_token(head, bracket)  # y(2)
+    if _is_single_symbol_argument(head, bracket) or _is_shifted_argument(bracket, evidence.variables.get(name)):
+        return apply_token(head, bracket)
+    return apply_token(head, bracket) if _is_special_function(name, content) else None
 
 
-def _is_frequency(content: list[Token]) -> bool:
-    r"""`H(j\omega)`: the argument of a transfer function, which nobody writes in brackets to multiply by it."""
+def _is_transfer_argument(content: list[Token]) -> bool:
+    r"""Return True if the content of a bracket is the argument of a transfer function: `j\omega`, `e^{j\omega}`."""
     if len(content) == 1 and content[0].text == "e" and content[0].sup is not None:
         return content[0].sup[0].text in ("i", "j")
     plain = all(part.type in ("SYM", "NUM", "CONST") and part.sup is None for part in content)
     return plain and len(content) > 1 and content[0].text in ("i", "j") and content[-1].text in _FREQUENCIES
 
 
-def _folds(name: str, bracket: Token, known: Heads) -> bool:
-    """Whether `x(t)` is x: not for the letters of coefficients, nor at a speed or a frequency, which also multiply."""
+def _may_drop_variables(name: str, bracket: Token, evidence: CallEvidence) -> bool:
+    """Return True if the call of `name` with variables may be read as the bare symbol, `x(t)` as x.
+
+    It may not if evidence is lacking, or the name is a usual coefficient, or the argument a usual factor: `F(v)`.
+    """
     base = name.split("_", maxsplit=1)[0].rstrip("'")
-    if base in _COEFFICIENTS or name not in known.folding:
+    if base in _COEFFICIENTS or name not in evidence.folding:
         return False
     arguments = {part.text for part in bracket.args[0] if part.type == "SYM"}
     return base in _OF_FREQUENCY or not arguments & _MULTIPLYING or len(arguments) > 1
 
 
-def _multiplies(name: str, bracket: Token) -> bool:
-    """`m(v)^2`: a coefficient before a speed in brackets; `M(r)`, `q(x)` are values of their own."""
+def _is_coefficient_of_speed(name: str, bracket: Token) -> bool:
+    """Return True for the letter of a coefficient before v in brackets, `m(v)^2`, a product; False for `M(r)`."""
     (single, *more) = bracket.args[0]
     return name.split("_", maxsplit=1)[0].rstrip("'") in _COEFFICIENTS and not more and single.text == "v"
 
 
-def _is_alone(head: Token, bracket: Token) -> bool:
-    """`b(R)`: nobody brackets a single symbol to multiply by it, but behind the letters of usual factors."""
+def _is_single_symbol_argument(head: Token, bracket: Token) -> bool:
+    """Return True if a bracket holds one symbol which is an argument: `b(R)`, but not behind a usual factor, `m(R)`."""
     content = bracket.args[0]
     if len(content) != 1 or content[0].type != "SYM" or content[0].sup is not None:
         return False
@@ -269,19 +290,28 @@ def _is_alone(head: Token, bracket: Token) -> bool:
     return base not in _FACTORS or (base in _RATES and (argument in ("E", "T") or argument in _GREEK_ARGUMENTS))
 
 
-def _is_shifted(bracket: Token, variables: set[str] | None) -> bool:
-    """`u(t - 1)` in a formula that holds `u(t)`."""
+def _is_shifted_argument(bracket: Token, variables: set[str] | None) -> bool:
+    """Return True for a bracket like that of `u(t - 1)` in a formula that holds `u(t)`.
+
+    Args:
+        variables: what the symbol before the bracket is called with elsewhere, t here; None if it is nowhere called.
+    """
     content = bracket.args[0]
-    if variables is None or bracket.gap or not any(part.type in ("PLUS", "MINUS") for part in content):
+    if variables is None or bracket.gap or not has_type(content, "PLUS", "MINUS"):
         return False
     return any(part.type == "SYM" and part.text in variables and part.sup is None for part in content)
 
 
-def _is_special(name: str, content: list[Token]) -> bool:
-    r"""Functions of mathematical physics, known by their index: `P_2(\cos\theta)`, `J_n(kr)`, `Y_{lm}(\theta)`."""
+def _is_special_function(name: str, content: list[Token]) -> bool:
+    r"""Return True for a special function with a typical argument, known by its index: `P_2(\cos\theta)`, `J_n(kr)`.
+
+    Args:
+        name: of the symbol before the bracket, with its subscript.
+        content: items in the bracket.
+    """
     head, _, index = name.partition("_")
     orders = index.strip("{}").replace(r"\ell", "l").replace(r"\nu", "n")
-    if not orders or not set(orders) <= _ORDERS or any(part.type in ("PLUS", "MINUS", "PM") for part in content):
+    if not orders or not set(orders) <= _ORDERS or has_type(content, "PLUS", "MINUS", "PM"):
         return False
     if content[0].type == "FUNCTION":
         return head in _POLYNOMIALS
@@ -289,14 +319,18 @@ def _is_special(name: str, content: list[Token]) -> bool:
     return product and len(content) > 1 and head in _BESSEL
 
 
-def _derivative_called(head: Token, bracket: Token, known: Heads) -> Token | None:
-    r"""`\dot x(t)` is the derivative, `\dot x(0)` its value at a point."""
+def _read_derivative_call(head: Token, bracket: Token, evidence: CallEvidence) -> Token | None:
+    r"""Return `\dot x(t)` as the derivative alone, `\dot x(0)` as its value at a point (AT); None if they are factors.
+
+    Args:
+        head: the DERIVATIVE token before the bracket.
+    """
     content = bracket.args[0]
     inner = head.args[0][0] if len(head.args[0]) == 1 else None
     name = inner.text if inner is not None and inner.type == "SYM" else ""
     if _are_variables(content, name):
-        return _depending(head, bracket, name)
-    if not name or not (name in known.called or _is_value(name.split("_")[0], content)):
+        return _drop_variables(head, bracket, name)
+    if not name or not (name in evidence.called or _is_value_at_point(name.split("_")[0], content)):
         return None
     if head.sup is not None:
         return None
@@ -304,18 +338,22 @@ def _derivative_called(head: Token, bracket: Token, known: Heads) -> Token | Non
 
 
 def _are_variables(content: list[Token], name: str) -> bool:
-    """Whether a bracket holds only variables of a function, with commas between them."""
-    return len(content) % 2 == 1 and all(
-        part.type == "COMMA"
-        if at % 2
-        else part.type == "SYM" and part.sup is None and part.text in _INDEPENDENT and part.text != name
-        for at, part in enumerate(content)
+    """Return True if a bracket holds only variables of a function, other than `name`, with commas between them."""
+    return (
+        len(content) % 2 == 1
+        and all(part.type == "COMMA" for part in content[1::2])
+        and all(part.type == "SYM" and part.sup is None and part.text != name for part in content[::2])
+        and _INDEPENDENT.issuperset([part.text for part in content[::2]])
     )
 
 
-def _depending(head: Token, bracket: Token, name: str) -> Token:
-    """`x(t)` is x, and `x'(t)` its derivative by t."""
-    power = _one_power(head, bracket)
+def _drop_variables(head: Token, bracket: Token, name: str) -> Token:
+    """Return the head of a call without its variables, `x(t)` as x, and `x'(t)` as the derivative of x by t.
+
+    Args:
+        name: of the symbol; for the head `dx/dt` it is x.
+    """
+    power = _single_power(head, bracket)
     content = bracket.args[0]
     if head.type == "SYM" and "'" in name.split("_", maxsplit=1)[0] and len(content) == 1:
         bare = Token("SYM", name.replace("'", "", 1), head.pos)
@@ -326,8 +364,13 @@ def _depending(head: Token, bracket: Token, name: str) -> Token:
     return head
 
 
-def _is_value(base: str, content: list[Token]) -> bool:
-    """Whether a symbol, given without its subscript, takes this bracket as the point of a value."""
+def _is_value_at_point(base: str, content: list[Token]) -> bool:
+    """Return True if a bracket holds a point or several arguments, so that the symbol is called: `x(0)`, `f(a, b)`.
+
+    Args:
+        base: the symbol before the bracket, without its subscript.
+        content: items in the bracket.
+    """
     if len(content) == 1 and content[0].sup is None:
         single = content[0]
         if single.type == "INFINITY" or (single.type == "NUM" and (single.text == "0" or base in _STATES)):
@@ -344,31 +387,35 @@ def _is_value(base: str, content: list[Token]) -> bool:
         return True
     if len(content) == 3 and content[1].type in ("MINUS", "PLUS") and content[2].text == "0":  # f(a + 0)
         return True
-    if any(part.type in ("COMMA", "REL", "GIVEN", "SETOP") for part in content):
+    if has_type(content, "COMMA", "REL", "GIVEN", "SETOP"):
         return True
     variables = {part.text for part in content if part.type == "SYM" and part.text in _WAVE_VARIABLES}
-    if base == "g" and any(part.type in ("PLUS", "MINUS") for part in content):  # g(h - y), but a wave g(x - vt)
+    if base == "g" and has_type(content, "PLUS", "MINUS"):  # g(h - y), but a wave g(x - vt)
         return "t" in variables and len(variables) > 1
     return base in _WAVES and bool(variables)
 
 
-def _holds(content: list[Token], name: str) -> bool:
-    """Whether a symbol stands in its own bracket, as in `x(x - 1)`: a factor, where `f(f(x))` is a call of a call."""
+def _contains_factor(content: list[Token], name: str) -> bool:
+    """Return True if the content of a bracket holds the symbol `name` itself and not only a call of it.
+
+    `x(x - 1)` is such a product, for a function is not its own argument; `f(f(x))` gives False.
+    """
     for place, part in enumerate(content):
         behind = content[place + 1] if place + 1 < len(content) else None
         if part.type == "SYM" and part.text == name and (behind is None or behind.type != "PAREN"):
             return True
-        if any(_holds(arg, name) for arg in part.args):
+        if any(_contains_factor(arg, name) for arg in part.args):
             return True
     return False
 
 
-def _applied(head: Token, bracket: Token) -> Token:
-    return Token("APPLY", head.text, head.pos, head.gap, args=bracket.args, sup=_one_power(head, bracket))
+def apply_token(head: Token, bracket: Token) -> Token:
+    """Make the call token APPLY from a head and the bracket of its arguments; the power may stand behind either."""
+    return Token("APPLY", head.text, head.pos, head.gap, args=bracket.args, sup=_single_power(head, bracket))
 
 
-def _one_power(head: Token, bracket: Token) -> list[Token] | None:
-    """`f^2(x)` and `f(x)^2` are one power."""
+def _single_power(head: Token, bracket: Token) -> list[Token] | None:
+    """Return the power of the call `f^2(x)` or `f(x)^2`, None without one; raise a Fault for `f^2(x)^2`."""
     if head.sup is not None and bracket.sup is not None:
         raise Fault(bracket.pos, "a second superscript", "brackets around the first power")
     return bracket.sup or head.sup

@@ -1,37 +1,43 @@
 r"""Derivatives and differentials: `\frac{dy}{dx}`, `dy/dx`, `\partial_x f`, `d^2y/dx^2`, and `dx` where it is one.
 
-An upright d is always a differential. An italic one may be a distance, so the whole formula is asked first
-(`d_is_differential`): one decision for all of it, because nobody uses both in one formula without writing it.
+An upright d is always a differential. An italic one may be a distance, so one decision is made for the whole formula
+(`is_italic_d_differential`): nobody uses both in one formula without writing them differently.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from prism.latex.parsing.names import spell
+from prism.latex.parsing.names import spell_name
 from prism.latex.parsing.tokens import Fault, Token
 
 _DERIVED = ("SYM", "DERIVATIVE")  # what an italic d makes a differential of
 _DERIVED_BODIES = frozenset(("SYM", "DERIVATIVE", "PAREN", "APPLY", "BRACKET", "ABS"))  # between d and the slash
 _MAX_REPEATED = 6  # order of one variable among several
-_UNKNOWN_ORDER = 99  # stands for an order that is no number among several variables; no derivative has it
+_NO_ORDER = 99  # stands for an order that is no number among several variables; no derivative has it
 
 
-def is_d(item: Token) -> bool:
-    """A head of a differential: an upright d, or the letter d without subscript."""
+def is_d_sign(item: Token) -> bool:
+    """Return True if an item can be the d of `dx`: an upright d, or the letter d without subscript."""
     return item.type == "D" or (item.type == "SYM" and item.text == "d")
 
 
 # Is d a differential? ---------------------------------------------------------------------------------------
 
 
-def d_is_differential(items: list[Token]) -> bool:
-    """Whether italic `dx` is a differential: two such pairs, a derivative or an integral, and no d of its own.
+def is_italic_d_differential(items: list[Token]) -> bool:
+    """Return True if each italic `dx` of a formula is a differential, False if it is a product of d and x.
 
-    A single pair without any of these (`F = dm`) may be a product and stays one.
+    It is a differential if d is no symbol of its own (`d_1`, `2d`) and there is further evidence: two such pairs or
+    `dx` and `d(`, an upright d, a derivative, an integral, `x + dx`, or nothing but `dx`. `F = dm` stays a product.
+
+    Args:
+        items: the whole formula at its outer level.
     """
     pairs = own = brackets = 0
-    certain = len(items) == 2 and is_d(items[0]) and items[0].sup is None and items[1].type == "SYM"  # nothing but `dx`
+    certain = (
+        len(items) == 2 and is_d_sign(items[0]) and items[0].sup is None and items[1].type == "SYM"
+    )  # nothing but `dx`
     alone: set[str] = set()
     derived: set[str] = set()
     stack = [items]
@@ -41,14 +47,14 @@ def d_is_differential(items: list[Token]) -> bool:
             stack.extend(item.args)
             if item.sup is not None:
                 stack.append(item.sup)
-            if item.type == "SYM" and not (index and is_d(siblings[index - 1])):
+            if item.type == "SYM" and not (index and is_d_sign(siblings[index - 1])):
                 alone.add(item.text)
             if item.type in ("INTEGRAL", "D"):
                 certain = True
-            elif item.type == "FRAC" and _derivative_shape(item) is not None:
+            elif item.type == "FRAC" and _match_derivative(item) is not None:
                 certain = True
                 for part in item.args:  # what stands in it is no evidence of its own, and is still to be counted
-                    lone, paired = _lone_and_paired(part)
+                    lone, paired = _count_italic_d(part)
                     own -= lone
                     pairs -= paired
             elif item.type == "SYM" and item.text.startswith("d_"):
@@ -56,10 +62,10 @@ def d_is_differential(items: list[Token]) -> bool:
             elif item.type == "SYM" and item.text.startswith("\\delta "):
                 pairs += 1  # an inexact differential
             elif item.type == "SYM" and item.text == "d":
-                if _is_quotient(siblings, index):
+                if _is_operator_with_slash(siblings, index):
                     certain = True
                 else:
-                    lone, paired = _evidence(siblings, index)
+                    lone, paired = _classify_italic_d(siblings, index)
                     own += lone
                     pairs += paired
                     brackets += index + 1 < len(siblings) and siblings[index + 1].type == "PAREN"
@@ -68,37 +74,41 @@ def d_is_differential(items: list[Token]) -> bool:
     return own <= 0 and (pairs >= 2 or certain or bool(alone & derived) or bool(pairs and brackets))  # `x + dx`
 
 
-def _evidence(siblings: list[Token], index: int) -> tuple[int, int]:
-    """What an italic d says, as (d of its own, pair): before a function or a bracket it says neither."""
+def _classify_italic_d(siblings: list[Token], index: int) -> tuple[int, int]:
+    r"""Count the d at an index as (symbols, pairs): (1, 0) for `2d`, (0, 1) for `dx`, (0, 0) for `d(`, `d\sin`."""
     after = siblings[index + 1] if index + 1 < len(siblings) else None
-    if after is not None and after.type in _DERIVED and not is_d(after):
+    if after is not None and after.type in _DERIVED and not is_d_sign(after):
         return (1, 0) if siblings[index].sup is not None and after.sup is not None else (0, 1)
     return (0, 0) if after is not None and after.type in ("FUNCTION", "PAREN") else (1, 0)
 
 
-def _lone_and_paired(siblings: list[Token]) -> tuple[int, int]:
-    """The evidence of all italic d among siblings, summed."""
-    found = [_evidence(siblings, index) for index, item in enumerate(siblings) if item.type == "SYM" and is_d(item)]
+def _count_italic_d(siblings: list[Token]) -> tuple[int, int]:
+    """Return how many italic d among items are symbols (`2d`), and how many begin a pair `dx`."""
+    found = [
+        _classify_italic_d(siblings, index)
+        for index, item in enumerate(siblings)
+        if item.type == "SYM" and is_d_sign(item)
+    ]
     return sum(lone for lone, _ in found), sum(pair for _, pair in found)
 
 
-def _is_quotient(siblings: list[Token], index: int) -> bool:
-    """`d/d`: the operator written with a slash."""
-    return index + 2 < len(siblings) and siblings[index + 1].type == "SLASH" and is_d(siblings[index + 2])
+def _is_operator_with_slash(siblings: list[Token], index: int) -> bool:
+    """Return True if the d at an index begins the operator `d/dx`: a slash and a second d stand behind it."""
+    return index + 2 < len(siblings) and siblings[index + 1].type == "SLASH" and is_d_sign(siblings[index + 2])
 
 
 # Fractions that are derivatives -----------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
-class _Shape:
-    """A fraction that is a derivative.
+class _DerivativeShape:
+    """The parts of a fraction that is a derivative, as of `d^2y/dx^2`.
 
     Attributes:
-        kind: DERIVATIVE or PARTIAL.
-        order: as written, `1` if nothing is written.
-        body: what is derived; empty for the operator alone.
-        variables: one list a variable, repeated variables once.
+        kind: DERIVATIVE or PARTIAL, the type of the token.
+        order: as written, `2` or `n`; `1` if nothing is written.
+        body: items that are differentiated, y here; empty for the operator `d/dx` alone.
+        variables: one list of items a variable, x here; several variables stand each as often as its order says.
     """
 
     kind: str
@@ -107,8 +117,8 @@ class _Shape:
     variables: list[list[Token]]
 
 
-def order_of(sup: list[Token] | None) -> str | None:
-    """Order of a derivative from a superscript; None if it is no order."""
+def derivative_order(sup: list[Token] | None) -> str | None:
+    """Return the order of a derivative from a superscript: `2` or `n`, `1` for None; None if it is neither."""
     if sup is None:
         return "1"
     if len(sup) == 1 and sup[0].sup is None and sup[0].type in ("NUM", "SYM"):
@@ -116,17 +126,20 @@ def order_of(sup: list[Token] | None) -> str | None:
     return None
 
 
-def _derivative_shape(item: Token) -> _Shape | None:
-    r"""The derivative that a \frac is, or None."""
+def _match_derivative(item: Token) -> _DerivativeShape | None:
+    r"""Return the parts of a FRAC token that is a derivative, `\frac{d^2y}{dx^2}`, or None if it is none.
+
+    Orders that differ above and below raise a Fault; for italic d without an order above they give None.
+    """
     above, below = item.args
     if not above or not below:
         return None
     head = above[0]
     partial = head.type == "PARTIAL_SIGN"
-    if not (partial or is_d(head)) or head.sub is not None:
+    if not (partial or is_d_sign(head)) or head.sub is not None:
         return None
-    order = order_of(head.sup)
-    variables = _variables(below, partial)
+    order = derivative_order(head.sup)
+    variables = _match_variables(below, partial)
     if order is None or variables is None:
         return None
     total = _total_order([power for _, power in variables])
@@ -139,26 +152,33 @@ def _derivative_shape(item: Token) -> _Shape | None:
     if len(variables) > 1 and all(power.isdigit() and int(power) <= _MAX_REPEATED for _, power in variables):
         kept = [single for single, power in variables for _ in range(int(power))]  # x, x, y: the orders count
         kept.sort(key=lambda single: single[0].text)
-    return _Shape("PARTIAL" if partial else "DERIVATIVE", order, above[1:], kept)
+    return _DerivativeShape("PARTIAL" if partial else "DERIVATIVE", order, above[1:], kept)
 
 
 def _total_order(powers: list[str]) -> str:
+    """Return the sum of the orders of several variables, `3` for `2` and `1`; a single order as written, `n`."""
     if len(powers) == 1:
         return powers[0]
-    return str(sum(int(power) if power.isdigit() else _UNKNOWN_ORDER for power in powers))
+    return str(sum(int(power) if power.isdigit() else _NO_ORDER for power in powers))
 
 
-def _variables(below: list[Token], partial: bool) -> list[tuple[list[Token], str]] | None:
-    r"""Variables of a denominator such as `dx^2` or `\partial x \partial y`, with their orders; None if it is none."""
+def _match_variables(below: list[Token], partial: bool) -> list[tuple[list[Token], str]] | None:
+    r"""Return (items, order) of each variable in the denominator of a derivative, `dx^2` or `\partial x \partial y`.
+
+    None means that the denominator is not of this form.
+
+    Args:
+        partial: the signs have to be `\partial` in place of d.
+    """
     found: list[tuple[list[Token], str]] = []
     index = 0
     while index < len(below):
         head = below[index]
-        if not (head.type == "PARTIAL_SIGN" if partial else is_d(head)) or head.sup is not None:
+        if not (head.type == "PARTIAL_SIGN" if partial else is_d_sign(head)) or head.sup is not None:
             return None
         index += 1
         start = index
-        while index < len(below) and not (below[index].type == "PARTIAL_SIGN" if partial else is_d(below[index])):
+        while index < len(below) and not (below[index].type == "PARTIAL_SIGN" if partial else is_d_sign(below[index])):
             index += 1
         segment = below[start:index]
         single = len(segment) == 1 and segment[0].type in ("SYM", "DERIVATIVE", "PAREN")
@@ -168,7 +188,7 @@ def _variables(below: list[Token], partial: bool) -> list[tuple[list[Token], str
         if single and segment[0].type == "PAREN" and head.type == "SYM" and len(segment[0].args[0]) == 1:
             return None  # d(x) below a fraction may be a product
         last = segment[-1]
-        power = order_of(last.sup)
+        power = derivative_order(last.sup)
         if power is None:
             return None
         if last.sup is not None:
@@ -177,8 +197,12 @@ def _variables(below: list[Token], partial: bool) -> list[tuple[list[Token], str
     return found or None
 
 
-def _derived(shape: _Shape, item: Token) -> Token:
-    """The construct of a shape: a finished derivative, or an operator that still looks for its operand."""
+def _derivative_token(shape: _DerivativeShape, item: Token) -> Token:
+    """Make the token of a derivative, or DERIVE for the operator `d/dx` alone, whose operand is attached later.
+
+    Args:
+        item: the fraction, which gives the position and power of the result.
+    """
     if not shape.body:
         order = (Token("order", shape.order, 0),)
         return Token("DERIVE", shape.kind, item.pos, item.gap, args=shape.variables, raw=order)
@@ -188,12 +212,12 @@ def _derived(shape: _Shape, item: Token) -> Token:
 # In a row of siblings ---------------------------------------------------------------------------------------
 
 
-def with_derivatives(items: list[Token], *, everywhere: bool, inside: bool = False) -> list[Token]:
-    """Fractions and quotients of differentials to derivatives, and `dx` to a differential where it is one.
+def resolve_derivatives(items: list[Token], *, everywhere: bool, inside: bool = False) -> list[Token]:
+    """Return the items with derivatives for fractions such as `dy/dx`, and a differential for `dx` where it is one.
 
     Args:
         everywhere: italic `dx` is a differential in the whole formula.
-        inside: the list stands under an integral sign.
+        inside: the items stand under an integral sign.
     """
     out: list[Token] = []
     count = len(items)
@@ -206,31 +230,36 @@ def with_derivatives(items: list[Token], *, everywhere: bool, inside: bool = Fal
         elif kind in ("REL", "COMMA"):
             inside = False
         if kind == "FRAC":
-            shape = _derivative_shape(item)
+            shape = _match_derivative(item)
             if shape is not None:
-                out.append(_derived(shape, item))
+                out.append(_derivative_token(shape, item))
             else:
-                _refuse_half_derivative(item)
+                if any(part.type == "PARTIAL_SIGN" and part.sub is None for arg in item.args for part in arg):
+                    found = "a fraction with a partial sign that is no derivative"
+                    raise Fault(item.pos, found, r"\frac{\partial f}{\partial x}")
                 if inside:
-                    item.args = [with_derivatives(item.args[0], everywhere=everywhere, inside=True), item.args[1]]
+                    item.args = [resolve_derivatives(item.args[0], everywhere=everywhere, inside=True), item.args[1]]
                 out.append(item)
             index += 1
-        elif kind == "PARTIAL_SIGN" or is_d(item):
-            index += _inline(items, index, out, everywhere=everywhere, inside=inside)
+        elif kind == "PARTIAL_SIGN" or is_d_sign(item):
+            index += _append_inline_derivative(items, index, out, everywhere=everywhere, inside=inside)
         else:
             out.append(item)
             index += 1
     return out
 
 
-def _refuse_half_derivative(item: Token) -> None:
-    r"""`\frac{\partial f}{x}` and the like have no reading."""
-    if any(token.type == "PARTIAL_SIGN" and token.sub is None for siblings in item.args for token in siblings):
-        raise Fault(item.pos, "a fraction with a partial sign that is no derivative", r"\frac{\partial f}{\partial x}")
+def _append_inline_derivative(
+    items: list[Token], index: int, out: list[Token], *, everywhere: bool, inside: bool
+) -> int:
+    r"""Read `dy/dx`, `d/dx`, `\partial_x` or `dx` at an index, append its token, and return how many items it spans.
 
+    A d which begins none of these is appended as the letter d; a lone `\partial` raises a Fault.
 
-def _inline(items: list[Token], index: int, out: list[Token], *, everywhere: bool, inside: bool) -> int:
-    r"""`dy/dx`, `d/dx`, `\partial_x f`, `dx`: append what stands here, and say how many siblings it takes."""
+    Args:
+        everywhere: italic `dx` is a differential in the whole formula.
+        inside: the items stand under an integral sign.
+    """
     head = items[index]
     partial = head.type == "PARTIAL_SIGN"
     rest = items[index + 1 :]
@@ -242,28 +271,28 @@ def _inline(items: list[Token], index: int, out: list[Token], *, everywhere: boo
         if function and below[-1].type == "FUNCTION" and len(rest) > slash + 3:  # \partial\ln\psi / \partial\ln x
             below = rest[slash + 1 : slash + 4]
         plain = plain or function
-        if plain and (below[0].type == "PARTIAL_SIGN" if partial else is_d(below[0])):
-            shape = _derivative_shape(Token("FRAC", "", head.pos, head.gap, args=[[head, *body], below]))
+        if plain and (below[0].type == "PARTIAL_SIGN" if partial else is_d_sign(below[0])):
+            shape = _match_derivative(Token("FRAC", "", head.pos, head.gap, args=[[head, *body], below]))
             if shape is not None:
-                out.append(_derived(shape, Token("FRAC", "", head.pos, head.gap)))
+                out.append(_derivative_token(shape, Token("FRAC", "", head.pos, head.gap)))
                 return slash + 2 + len(below)
     if partial:
         if head.sub is None and head.sup is not None and head.sup[0].type == "SYM" and len(head.sup) == 1:
             variable = [Token("SYM", f"^{head.sup[0].text}", head.pos)]  # the index of \partial^\mu
-            out.append(Token("DERIVE", "PARTIAL", head.pos, head.gap, args=[variable], raw=_inline_order("1")))
+            out.append(Token("DERIVE", "PARTIAL", head.pos, head.gap, args=[variable], raw=_inline_marks("1")))
             return 1
         if head.sub is None:
             raise Fault(head.pos, r"the sign \partial outside a derivative", r"\frac{\partial f}{\partial x}")
-        variable = [Token("SYM", spell(head.raw), head.pos)]
-        order = order_of(head.sup)
+        variable = [Token("SYM", spell_name(head.raw), head.pos)]
+        order = derivative_order(head.sup)
         if order is None:
             raise Fault(head.pos, "a power of a partial sign that is no order")
-        out.append(Token("DERIVE", "PARTIAL", head.pos, head.gap, args=[variable], raw=_inline_order(order)))
+        out.append(Token("DERIVE", "PARTIAL", head.pos, head.gap, args=[variable], raw=_inline_marks(order)))
         return 1
     after = rest[0] if rest else None
     roman = head.type == "D"
     if after is not None and (roman or inside or everywhere):
-        taken = _differential(head, rest, roman or everywhere, inside, out)
+        taken = _append_differential(head, rest, roman or everywhere, inside, out)
         if taken:
             return taken
     if roman:
@@ -273,19 +302,31 @@ def _inline(items: list[Token], index: int, out: list[Token], *, everywhere: boo
     return 1
 
 
-def _inline_order(order: str) -> tuple[Token, Token]:
-    r"""The order of `\partial_x`, with a mark that the operator stands in the line and reaches to the next one."""
+def _inline_marks(order: str) -> tuple[Token, Token]:
+    r"""Return the raw tokens of a DERIVE token for `\partial_x`: its order, and the mark `inline`.
+
+    The mark says that the operand of an operator before it ends here: `\partial_x f \partial_y g` is a product.
+    """
     return Token("order", order, 0), Token("inline", "", 0)
 
 
-def _differential(head: Token, rest: list[Token], certain: bool, inside: bool, out: list[Token]) -> int:
-    """A differential of a symbol, a bracket or a function; 0 if none stands here."""
+def _append_differential(head: Token, rest: list[Token], certain: bool, inside: bool, out: list[Token]) -> int:
+    """Append the differential of the symbol, bracket or function behind a d; return how many items it has with the d.
+
+    Nothing is appended for the result 0: `d^2 m` is the square of a distance times m.
+
+    Args:
+        head: the d.
+        rest: the items behind it, at least one.
+        certain: `dx` is a differential anywhere in the formula; brackets and functions have one only then.
+        inside: the d stands under an integral sign.
+    """
     after = rest[0]
-    order = order_of(head.sup)
+    order = derivative_order(head.sup)
     if order is None or (order != "1" and head.type == "SYM" and not inside and not (certain and after.sup is None)):
         return 0  # d^2 m is the square of a distance; `d^3 r` is a measure
     text = "" if order == "1" else order
-    if after.type in _DERIVED and not is_d(after):
+    if after.type in _DERIVED and not is_d_sign(after):
         power = after.sup
         bare = Token(after.type, after.text, after.pos, args=after.args, expr=after.expr)
         out.append(Token("DIFFERENTIAL", text, head.pos, head.gap, args=[[bare]], sup=power))

@@ -1,9 +1,9 @@
-r"""The LALR(1) automaton of a grammar: tables that lark makes once, and the loop that runs over them.
+"""An LALR(1) shift-reduce parser over tables that lark makes, with a disk cache of the tables.
 
 Lark is the reference for what a grammar file means and the only maker of tables; this module is its only user. The
-tables are plain numbers and names, so they are kept in the user's cache folder, and a later process neither imports
+tables are plain numbers and names, so they are cached in the user's cache folder, and a later process neither imports
 lark nor works the states out again. The loop is our own: lark's took a third of the time of a whole parse.
-`tests/test_automaton.py` holds both to the same results, places and expected tokens.
+`tests/latex/test_lalr.py` holds both to the same results, places and expected tokens.
 
 Shipping the tables in the wheel was refused: a generated file beside the grammar can disagree with it, and nobody
 could edit `grammar/` in a checkout without a build step. A cache that is keyed by the text of the grammar is never
@@ -29,18 +29,19 @@ MAX_FILE = 4_000_000  # bytes of a cache file that are read (ours has 45,000): a
 
 _FORMAT = 1  # of the cache file, and a part of its name
 _CACHE_VARIABLE = "PRISM_CACHE_DIR"
-_END = "$END"  # lark's name for what stands behind the last token
+_END = "$END"  # lark's name of the end of the input
 
 
-class Unexpected(Exception):
-    """A token that the grammar does not allow where it stands.
+class UnexpectedTokenError(Exception):
+    """A token that the grammar does not allow at its place.
 
     Attributes:
-        token: the token; None is the end of the formula.
-        accepted: terminals that could have stood there.
+        token: the token; None if the formula ends too early.
+        accepted: terminals that the grammar allows there.
     """
 
     def __init__(self, token: Token | None, accepted: frozenset[str]) -> None:
+        """Store the token and the terminals that the grammar allows in its place."""
         super().__init__(token, accepted)
         self.token = token
         self.accepted = accepted
@@ -50,16 +51,17 @@ class Unexpected(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class GrammarRule:
     """One expansion of a rule of the grammar.
 
     Attributes:
-        origin: the rule it belongs to.
-        size: symbols in the expansion.
-        callback: method of the builder; None hands the list of children on to the rule around it, as `(a b)*` does.
-        keeps: children that stay, by index; a token whose name begins with `_` does not.
-        spliced: those of them that are lists, whose items are children themselves.
-        inlines: a single child stands for the rule itself, as `?` in the grammar says.
+        origin: name of the rule.
+        size: number of symbols in the expansion.
+        callback: builder method that makes the value; None passes the list of children to the enclosing rule, as for
+            `(a b)*`.
+        keeps: indices of the children that are passed on; tokens whose name begins with `_` are dropped.
+        spliced: indices of those that are lists, whose items become children themselves.
+        inlines: a single child replaces the rule, as `?` in the grammar says.
     """
 
     origin: str
@@ -71,39 +73,39 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Tables:
-    """An automaton as numbers and names; state 0 is the first.
+class ParseTables:
+    """LALR(1) tables as numbers and names; state 0 is the start.
 
     Attributes:
-        end: the state in which all is read.
+        end: the accepting state.
         actions: one row a state: terminal to the state that it is shifted to, or to -1 - rule for a reduction.
-        gotos: one row a state: name of a rule to the state behind it.
-        rules: the expansions.
+        gotos: one row a state: name of a rule to the state after it.
+        rules: the expansions, by number.
     """
 
     end: int
     actions: tuple[dict[str, int], ...]
     gotos: tuple[dict[str, int], ...]
-    rules: tuple[Rule, ...]
+    rules: tuple[GrammarRule, ...]
 
 
-def tables(grammar: str) -> Tables:
-    """Tables of a grammar, from the cache if it has them.
+def load_tables(grammar: str) -> ParseTables:
+    """Return the parse tables of a grammar, from the disk cache or built by lark and then cached.
 
     Errors:
         lark.GrammarError: the text is no grammar, or not an LALR(1) one (the author's mistake, never a formula's).
     """
-    path = _cache_file(grammar)
-    kept = _loaded(path) if path else None
-    if kept is None:
-        kept = made(grammar)
+    path = _cache_path(grammar)
+    tables = _read_cache(path) if path else None
+    if tables is None:
+        tables = build_tables(grammar)
         if path:
-            _store(path, kept)
-    return kept
+            _write_cache(path, tables)
+    return tables
 
 
-def made(grammar: str) -> Tables:
-    """Tables of a grammar as lark makes them, states numbered by breadth: lark's own numbers differ between runs."""
+def build_tables(grammar: str) -> ParseTables:
+    """Build parse tables with lark, states renumbered breadth first: lark's own numbers differ between runs."""
     from lark import Lark
     from lark.grammar import Rule as LarkRule
     from lark.lexer import TerminalDef
@@ -132,94 +134,84 @@ def made(grammar: str) -> Tables:
                 states[target] = len(states)
                 waiting.append(target)
             (actions if name.isupper() else gotos)[-1][name] = states[target]
-    return Tables(states[last], tuple(actions), tuple(gotos), tuple(_rule(memo[key]) for key in rules))
+    return ParseTables(states[last], tuple(actions), tuple(gotos), tuple(_rule_from_lark(memo[key]) for key in rules))
 
 
-def _rule(found: dict[str, Any]) -> Rule:
-    """A rule out of what lark writes down of it."""
-    origin, options, symbols = found["origin"]["name"], found["options"], found["expansion"]
+def _rule_from_lark(serialized: dict[str, Any]) -> GrammarRule:
+    """Convert lark's serialized form of a rule, a dictionary, to a GrammarRule."""
+    origin, options, symbols = serialized["origin"]["name"], serialized["options"], serialized["expansion"]
     dropped = {index for index, item in enumerate(symbols) if item.get("filter_out") and not options["keep_all_tokens"]}
-    alias = found["alias"]
-    return Rule(
+    alias = serialized["alias"]
+    return GrammarRule(
         origin=origin,
         size=len(symbols),
-        callback=None if _is_list(origin) else alias or options["template_source"] or origin,
+        callback=None if _is_helper_rule(origin) else alias or options["template_source"] or origin,
         keeps=tuple(index for index in range(len(symbols)) if index not in dropped),
         spliced=tuple(
-            i for i, item in enumerate(symbols) if item["__type__"] == "NonTerminal" and _is_list(item["name"])
+            i for i, item in enumerate(symbols) if item["__type__"] == "NonTerminal" and _is_helper_rule(item["name"])
         ),
         inlines=bool(options["expand1"]) and not alias,
     )
 
 
-def _is_list(rule: str) -> bool:
-    """Whether a rule of this name is a part of the rules around it; lark names repetitions so."""
+def _is_helper_rule(rule: str) -> bool:
+    """Return True if a rule of this name only collects children for the rules around it, as lark's repetitions do."""
     return rule.startswith("_")
 
 
 # The loop ---------------------------------------------------------------------------------------------------
 
 Build = Callable[[list[Any]], Any]
-Landing = tuple[int, int]  # the state behind a rule, and what is done there with the token that comes
+Transition = tuple[int, int]  # the state after a reduction, and its action for the next terminal
+
+
+# A grammar rule, ready to be reduced by: size of its expansion; function that makes the value from the list of children
+# (None: its one child is its value); memo of `_next_transition`, by the state before the rule and the next terminal;
+# state after the rule, by the state before it. A plain tuple, which the loop unpacks faster than a class.
+Reduction = tuple[int, Build | None, list[dict[str, Transition]], list[int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Reduction:
-    """A rule at work.
+class LalrParser:
+    """A shift-reduce parser: parse tables with builder methods in place of callback names.
 
     Attributes:
-        size: symbols of its expansion.
-        build: makes its value from the list of children; None if its one child is its value.
-        behind: for each state before the rule, the state behind it.
-        landings: the same with what comes of it, for each state before the rule and token met so far: where rules
-            only hand their child on (a symbol is a factor, a run, a quotient, a product, a sum), the last of them.
-    """
-
-    size: int
-    build: Build | None
-    behind: list[int]
-    landings: list[dict[str, Landing]]
-
-
-@dataclass(frozen=True, slots=True)
-class Machine:
-    """Tables with the methods of a builder in place of their names.
-
-    Attributes:
-        end: the state in which all is read.
-        actions: as in `Tables`.
-        reductions: by action, which is negative: the last one is the first rule.
-        steps: `size`, `build` and `landings` of the reductions, as the loop takes them apart.
+        end: the accepting state.
+        actions: one row a state: terminal to the state that it is shifted to, or to a negative index of `reductions`.
+        reductions: indexed by the negative action: the last one is rule 0.
     """
 
     end: int
     actions: tuple[dict[str, int], ...]
     reductions: tuple[Reduction, ...]
-    steps: tuple[tuple[int, Build | None, list[dict[str, Landing]]], ...]
 
 
-def machine(of: Tables, builder: object) -> Machine:
-    """Put the methods of a builder into tables.
+def bind_builder(tables: ParseTables, builder: object) -> LalrParser:
+    """Make a parser of parse tables and a builder.
 
     Args:
-        of: the tables.
-        builder: one method a callback; it gets the list of children, tokens included.
+        tables: of the grammar.
+        builder: has a method for the callback name of each rule, which makes the rule's value from the list of its
+            children, tokens included.
 
     Errors:
-        AttributeError: the builder lacks a rule of the grammar.
+        AttributeError: the builder lacks a method for a rule of the grammar.
     """
-    behind = {rule.origin: [row.get(rule.origin, 0) for row in of.gotos] for rule in of.rules}
-    landings: dict[str, list[dict[str, Landing]]] = {origin: [{} for _ in of.gotos] for origin in behind}
+    goto = {rule.origin: [row.get(rule.origin, 0) for row in tables.gotos] for rule in tables.rules}
+    transitions: dict[str, list[dict[str, Transition]]] = {origin: [{} for _ in tables.gotos] for origin in goto}
     reductions = tuple(
-        Reduction(rule.size, _build(rule, builder), behind[rule.origin], landings[rule.origin])
-        for rule in reversed(of.rules)
+        (rule.size, _make_builder_call(rule, builder), transitions[rule.origin], goto[rule.origin])
+        for rule in reversed(tables.rules)
     )
-    actions = tuple({sys.intern(kind): action for kind, action in row.items()} for row in of.actions)
-    return Machine(of.end, actions, reductions, tuple((it.size, it.build, it.landings) for it in reductions))
+    actions = tuple({sys.intern(kind): action for kind, action in row.items()} for row in tables.actions)
+    return LalrParser(tables.end, actions, reductions)
 
 
-def _build(rule: Rule, builder: object) -> Build | None:
-    """What makes the value of a reduction out of its children, which it may change: nobody else has them."""
+def _make_builder_call(rule: GrammarRule, builder: object) -> Build | None:
+    """Return the function that turns the list of a rule's children, which it may change, into the rule's value.
+
+    None means that the rule has one child, which is its value.
+    """
     whole = len(rule.keeps) == rule.size
     if rule.inlines and rule.size == 1 and whole and not rule.spliced:
         return None
@@ -228,11 +220,10 @@ def _build(rule: Rule, builder: object) -> Build | None:
         if not rule.spliced:
             return call
         if rule.spliced == (0,):
-            return _grown if rule.callback is None else lambda children: call(_grown(children))
-        if rule.spliced == (rule.size - 1,):
-            return lambda children: call(children[:-1] + children[-1])
+            return _extend_first_list if rule.callback is None else lambda children: call(_extend_first_list(children))
 
     def build(children: list[Any]) -> Any:
+        """Return the rule's value, made from the children that it keeps, with the items of lists as children."""
         kept: list[Any] = []
         for index in rule.keeps:
             if index in rule.spliced:
@@ -244,8 +235,8 @@ def _build(rule: Rule, builder: object) -> Build | None:
     return build
 
 
-def _grown(children: list[Any]) -> list[Any]:
-    """The list that comes first, with the others behind it: a list of n items grows n times and is never copied."""
+def _extend_first_list(children: list[Any]) -> list[Any]:
+    """Append all children behind the first to the first one, a list, in place, and return that list."""
     first: list[Any] = children[0]
     first += children[1:]
     return first
@@ -254,13 +245,13 @@ def _grown(children: list[Any]) -> list[Any]:
 _LAST = Token(_END, "", -1)
 
 
-def reduced(by: Machine, tokens: Sequence[Token]) -> Any:
-    """The value of the whole, built from the leaves up.
+def run_parser(parser: LalrParser, tokens: Sequence[Token]) -> Any:
+    """Run the LALR(1) shift-reduce loop over tokens and return the value of the start rule.
 
     Errors:
-        Unexpected: the first token that the grammar does not allow.
+        UnexpectedTokenError: the first token that the grammar does not allow.
     """
-    actions, steps = by.actions, by.steps
+    actions, reductions = parser.actions, parser.reductions
     states = [0]
     values: list[Any] = []
     state = 0
@@ -268,7 +259,7 @@ def reduced(by: Machine, tokens: Sequence[Token]) -> Any:
         kind = token.type
         action = actions[state].get(kind, 0)
         while action < 0:
-            size, build, landings = steps[action]
+            size, build, transitions, _ = reductions[action]
             if size == 1:  # most of them
                 if build is not None:
                     values[-1] = build(values[-1:])
@@ -279,48 +270,60 @@ def reduced(by: Machine, tokens: Sequence[Token]) -> Any:
                 del values[start:], states[start + 1 :]
                 values.append(build(children) if build is not None else children)
             before = states[-1]
-            landing = landings[before].get(kind)
-            if landing is None:
-                landing = landings[before][kind] = _landing(by, action, before, kind)
-            state, action = landing
+            transition = transitions[before].get(kind)
+            if transition is None:
+                transition = transitions[before][kind] = _next_transition(parser, action, before, kind)
+            state, action = transition
             states.append(state)
         if action == 0:
-            if token is _LAST and state == by.end:
+            if token is _LAST and state == parser.end:
                 break
-            raise Unexpected(None if token is _LAST else token, _accepted(by, states))
+            raise UnexpectedTokenError(None if token is _LAST else token, _acceptable_terminals(parser, states))
         states.append(action)
         values.append(token)
         state = action
     return values[0]
 
 
-def _landing(by: Machine, action: int, before: int, kind: str) -> Landing:
-    """Where a reduction leads with this token next, behind all rules that only hand their child on."""
+def _next_transition(parser: LalrParser, action: int, before: int, kind: str) -> Transition:
+    """Return the state after a reduction and the action there, skipping rules that only pass their child on.
+
+    Args:
+        action: the reduction, a negative number.
+        before: state in which the parser began to read the children of the rule.
+        kind: type of the next token.
+    """
     while True:
-        state = by.reductions[action].behind[before]
-        action = by.actions[state].get(kind, 0)
-        if action >= 0 or by.reductions[action].build is not None:
+        _, _, _, goto = parser.reductions[action]
+        state = goto[before]
+        action = parser.actions[state].get(kind, 0)
+        if action >= 0 or parser.reductions[action][1] is not None:
             return state, action
 
 
-def _accepted(by: Machine, states: list[int]) -> frozenset[str]:
-    """Terminals that can be shifted here; a row of the table holds some that fail after reductions."""
-    return frozenset(kind for kind in by.actions[states[-1]] if _is_accepted(by, list(states), kind))
+def _acceptable_terminals(parser: LalrParser, states: list[int]) -> frozenset[str]:
+    """Return the terminals that the parser accepts next; the action table of a state names some that fail later.
+
+    Args:
+        states: stack of states, the current one last.
+    """
+    return frozenset(kind for kind in parser.actions[states[-1]] if _is_acceptable(parser, list(states), kind))
 
 
-def _is_accepted(by: Machine, states: list[int], kind: str) -> bool:
-    while (action := by.actions[states[-1]].get(kind, 0)) < 0:
-        rule = by.reductions[action]
-        del states[len(states) - rule.size :]
-        states.append(rule.behind[states[-1]])
-    return action > 0 or (kind == _END and states[-1] == by.end)
+def _is_acceptable(parser: LalrParser, states: list[int], kind: str) -> bool:
+    """Return True if the terminal `kind` is accepted after the reductions that it causes; `states` is changed."""
+    while (action := parser.actions[states[-1]].get(kind, 0)) < 0:
+        size, _, _, goto = parser.reductions[action]
+        del states[len(states) - size :]
+        states.append(goto[states[-1]])
+    return action > 0 or (kind == _END and states[-1] == parser.end)
 
 
 # The cache --------------------------------------------------------------------------------------------------
 
 
 def cache_folder() -> Path | None:
-    """Where tables are kept: `PRISM_CACHE_DIR`, else the user's cache folder; None if there is no such place."""
+    """Return the folder of cached tables: `PRISM_CACHE_DIR`, else the user's cache folder; None if there is none."""
     chosen = os.environ.get(_CACHE_VARIABLE)
     if chosen:
         return Path(chosen)
@@ -336,8 +339,11 @@ def cache_folder() -> Path | None:
         return None
 
 
-def _cache_file(grammar: str) -> Path | None:
-    """The file of a grammar; its name holds all that its content depends on."""
+def _cache_path(grammar: str) -> Path | None:
+    """Return the path of the cached tables of a grammar, named by a hash of the grammar and lark's version.
+
+    None means that there is no cache folder or that lark's version is not known.
+    """
     folder, version = cache_folder(), _lark_version()
     if folder is None or version is None:
         return None
@@ -346,18 +352,18 @@ def _cache_file(grammar: str) -> Path | None:
 
 
 def _lark_version() -> str | None:
-    """Version of lark by the name of its metadata folder; to ask `importlib.metadata` costs 30 ms, lark itself 40."""
+    """Return the name of lark's metadata folder, which holds its version; None without one. Lark is not imported."""
     spec = find_spec("lark")
     if spec is None or spec.origin is None:
         return None
     return next((path.name for path in sorted(Path(spec.origin).parent.parent.glob("lark-[0-9]*-info"))), None)
 
 
-def _store(path: Path, of: Tables) -> None:
-    """Write a file that no other process ever sees half written; a folder that cannot be written is left alone."""
+def _write_cache(path: Path, tables: ParseTables) -> None:
+    """Write tables to a cache file, by a temporary file that replaces it; do nothing if the folder is not writable."""
     from tempfile import NamedTemporaryFile
 
-    text = json.dumps(asdict(of), sort_keys=True, separators=(",", ":"))
+    text = json.dumps(asdict(tables), sort_keys=True, separators=(",", ":"))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, suffix=".tmp", delete=False) as file:
@@ -371,8 +377,8 @@ def _store(path: Path, of: Tables) -> None:
         half.unlink(missing_ok=True)
 
 
-def _loaded(path: Path) -> Tables | None:
-    """Tables of a cache file, or None: not there, not to be read, damaged, or not ours."""
+def _read_cache(path: Path) -> ParseTables | None:
+    """Read tables from a cache file; None if it is missing, unreadable, damaged or of another format."""
     try:
         with path.open("rb") as file:
             content = file.read(MAX_FILE)
@@ -385,11 +391,8 @@ def _loaded(path: Path) -> Tables | None:
     try:
         found = json.loads(text)
         rows = [{**row, "keeps": tuple(row["keeps"]), "spliced": tuple(row["spliced"])} for row in found["rules"]]
-        return Tables(found["end"], tuple(found["actions"]), tuple(found["gotos"]), tuple(Rule(**row) for row in rows))
-    except (
-        ValueError,
-        TypeError,
-        KeyError,
-        RecursionError,
-    ):  # whole, but of another shape: written by another version of this module
+        return ParseTables(
+            found["end"], tuple(found["actions"]), tuple(found["gotos"]), tuple(GrammarRule(**row) for row in rows)
+        )
+    except (ValueError, TypeError, KeyError, RecursionError):  # whole, but written by another version of this module
         return None

@@ -19,21 +19,22 @@ from prism.latex.parsing.names import (
     DOTS,
     PREFIXES,
     ROMAN,
-    argument_at,
-    enclosed,
-    is_index,
-    label_of,
-    spell,
+    brace_script,
+    flat_argument,
+    is_tensor_index,
+    spell_name,
     split_name,
+    superscript_label,
 )
 from prism.latex.parsing.tokens import (
     EXPONENT_READ,
     MAX_DEPTH,
     MAX_TEN_EXPONENT,
     VARIANTS,
+    Ambiguity,
     Fault,
     Token,
-    describe,
+    describe_token,
     unit_token,
 )
 
@@ -43,10 +44,10 @@ TOP_ENDS = frozenset(("END", "}", "CLOSE", "FINISH"))
 BRACE_ENDS = frozenset(("}", "END", "FINISH"))
 SCRIPT_STARTS = frozenset(("^", "_", "PRIME"))
 _LABEL_STARS = frozenset(("*", r"\ast", r"\star"))
-_LABELLED = frozenset(("PAREN", "ABS", "FRAC", "BRACKET", "LISTED"))  # (a + b)^* is no power
+_TAKES_LABEL = frozenset(("PAREN", "ABS", "FRAC", "BRACKET", "LISTED"))  # (a + b)^* is no power
 _PARTICLES = frozenset((r"\pi", r"\mu", r"\tau", "K", "W", r"\Sigma", r"\Lambda", r"\Xi", "D", "B"))
 # Words that stand as subscripts; `v_xt` is v_x times t.
-_SUBSCRIPTS = frozenset(
+_WORD_SUBSCRIPTS = frozenset(
     "net max min rms avg ave tot total eff com ext int kin pot rel esc hot cold sys env gas air water rot trans vib "
     "obs ref crit rad abs final initial left right top bottom low high sun earth moon orbit mean out".split()
 )
@@ -55,12 +56,14 @@ _PI = Expr("const", name="pi")
 
 @dataclass(slots=True)
 class Cursor:
-    r"""Where reading stands in the flat tokens.
+    r"""Reading position in flat tokens, with the two readers of `tree`.
 
     Attributes:
-        siblings: reads siblings up to a token of a given type, which is left for the caller.
-        construct: reads the command or the bracket that this token begins, and appends it to the items.
-        depth: nesting of what is read now.
+        tokens: flat tokens, END last.
+        siblings: reads the items of one bracket level up to a token of a given type, where the cursor stops.
+        construct: reads the command or bracket that the given token begins, and appends it to the items.
+        index: of the next token.
+        depth: number of brackets and arguments around the next token.
         seen: Greek letters of the whole formula; `\varepsilon` is `\epsilon` unless both stand in it.
     """
 
@@ -72,15 +75,19 @@ class Cursor:
     seen: frozenset[str] = frozenset()
 
     def descend(self) -> None:
-        """Enter a bracket or an argument."""
+        """Add 1 to the depth at the start of a bracket or argument; raise a Fault beyond MAX_DEPTH."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            raise Fault(
-                self.tokens[self.index].pos, f"brackets or arguments nested more than {MAX_DEPTH} deep", kind="limit"
-            )
+            pos = self.tokens[self.index].pos
+            raise Fault(pos, f"brackets or arguments nested more than {MAX_DEPTH} deep", kind="limit")
 
-    def apart(self, tokens: Sequence[Token], end: int, *, depth: int) -> list[Token]:
-        """Other flat tokens, which end at this offset, as siblings of their own."""
+    def read_apart(self, tokens: Sequence[Token], end: int, *, depth: int) -> list[Token]:
+        """Nest flat tokens that were cut out of the formula and return the items; this cursor does not move.
+
+        Args:
+            end: offset in the text behind the last token.
+            depth: number of brackets and arguments around the tokens.
+        """
         inner = Cursor([*tokens, Token("END", "", end)], self.siblings, self.construct, depth=depth)
         return self.siblings(inner, TOP_ENDS)
 
@@ -89,16 +96,16 @@ class Cursor:
 
 
 def read_argument(cursor: Cursor, *, splits: bool = False) -> list[Token]:
-    r"""One TeX argument: a group, or one token.
+    r"""Read one TeX argument at the cursor, a group `{...}` or one token, and return the items in it.
 
     Args:
-        splits: `\frac12` takes the first digit and leaves the second; elsewhere two digits are a fault.
+        splits: take the first of two digits and leave the second, as in `\frac12`; else two digits raise a Fault.
     """
     token = cursor.tokens[cursor.index]
     if token.type == "{":
         cursor.index += 1
         items = cursor.siblings(cursor, BRACE_ENDS)
-        expect_brace(cursor)
+        skip_closing_brace(cursor)
         if not items:
             raise Fault(token.pos, "empty braces", "a number or a symbol in them")
         return items
@@ -111,7 +118,7 @@ def read_argument(cursor: Cursor, *, splits: bool = False) -> list[Token]:
         cursor.index += 1
         if token.type == "number":
             return [Token("NUM", token.text, token.pos)]
-        return [_bare_symbol(cursor, token)]
+        return [_symbol_without_scripts(cursor, token)]
     if token.type == "command" or token.type == "OPEN":
         cursor.descend()
         cursor.index += 1
@@ -125,19 +132,19 @@ def read_argument(cursor: Cursor, *, splits: bool = False) -> list[Token]:
     if token.type in ("REL", "INFINITY"):
         cursor.index += 1
         return [token if token.type == "REL" else Token("INFINITY", "", token.pos, expr=Expr("infinity"))]
-    raise Fault(token.pos, describe(token), "an argument in braces")
+    raise Fault(token.pos, describe_token(token), "an argument in braces")
 
 
-def expect_brace(cursor: Cursor) -> None:
-    """Move behind the brace that closes a group."""
+def skip_closing_brace(cursor: Cursor) -> None:
+    """Move the cursor past the closing brace of a group; raise a Fault if none stands there."""
     token = cursor.tokens[cursor.index]
     if token.type != "}":
-        raise Fault(token.pos, describe(token), "a closing brace")
+        raise Fault(token.pos, describe_token(token), "a closing brace")
     cursor.index += 1
 
 
 def read_power(cursor: Cursor) -> list[Token]:
-    """Content of a superscript that is a power; several digits without braces are a fault."""
+    """Read the exponent behind `^` and return its items; raise a Fault for `x^12` or `x^-a` without braces."""
     token = cursor.tokens[cursor.index]
     if token.type == "number" and len(token.text) > 1:
         raise Fault(token.pos, f"an exponent of several digits `{token.text}` without braces", "braces around it")
@@ -150,24 +157,27 @@ def read_power(cursor: Cursor) -> list[Token]:
     return read_argument(cursor)
 
 
-def scripted(cursor: Cursor, item: Token) -> Token:
-    """Sub- and superscript, in both orders, of what is not a symbol."""
+def read_scripts(cursor: Cursor, item: Token) -> Token:
+    """Attach the scripts at the cursor to an item that is no symbol, `(a + b)_1^2`, and return the item.
+
+    A superscript that is no power (primes, `T` on a matrix, `*`) wraps the item in an opaque LISTED token.
+    """
     tokens = cursor.tokens
     while (token := tokens[cursor.index]).type in ("^", "_"):
         cursor.index += 1
-        if _skipped_empty(cursor):
+        if _skip_empty_script(cursor):
             continue
         if token.type == "^":
             if item.sup is not None:
                 raise Fault(token.pos, "a second superscript", "brackets around the first power")
-            inner, after = argument_at(tokens, cursor.index)
+            inner, after = flat_argument(tokens, cursor.index)
             if item.type == "PAREN" and inner and all(part.type == "PRIME" for part in inner):
                 cursor.index = after
                 item = Token("LISTED", "opaque " + "'" * len(inner), item.pos, item.gap, args=[[item]])
             elif item.text == "matrix" and [part.text for part in inner] == ["T"]:
                 cursor.index = after
                 item = Token("LISTED", "opaque T", item.pos, item.gap, args=[[item]])
-            elif item.type in _LABELLED and (label := label_of(inner)):
+            elif item.type in _TAKES_LABEL and (label := superscript_label(inner)):
                 cursor.index = after
                 item = Token("LISTED", f"opaque {label}", item.pos, item.gap, args=[[item]])
             else:
@@ -175,14 +185,14 @@ def scripted(cursor: Cursor, item: Token) -> Token:
         else:
             if item.sub is not None:
                 raise Fault(token.pos, "a second subscript")
-            inner, _ = argument_at(tokens, cursor.index)
+            inner, _ = flat_argument(tokens, cursor.index)
             item.raw = inner
-            item.sub = _loose_argument(cursor, inner)
+            item.sub = _read_subscript_or_name(cursor, inner)
     return item
 
 
-def _skipped_empty(cursor: Cursor) -> bool:
-    """Move behind a script that holds nothing, `x^{}`; False if there is something in it."""
+def _skip_empty_script(cursor: Cursor) -> bool:
+    """Return True and move the cursor past an empty script, the braces of `x^{}`; return False for any other script."""
     one, two = cursor.tokens[cursor.index], cursor.tokens[min(cursor.index + 1, len(cursor.tokens) - 1)]
     if one.type == "{" and two.type == "}":
         cursor.index += 2
@@ -190,21 +200,29 @@ def _skipped_empty(cursor: Cursor) -> bool:
     return False
 
 
-def _loose_argument(cursor: Cursor, inner: list[Token]) -> list[Token]:
-    r"""Content of a subscript, or one symbol of its spelling where it is no mathematics (`\partial V`)."""
+def _read_subscript_or_name(cursor: Cursor, inner: list[Token]) -> list[Token]:
+    r"""Read a subscript as items, `_{n+1}`, or as one symbol of that name if it is no mathematics (`_{\partial V}`).
+
+    Args:
+        inner: the flat tokens of the subscript, for the name.
+    """
     start = cursor.index
     try:
         return read_argument(cursor)
     except Fault:
-        _, cursor.index = argument_at(cursor.tokens, start)
-        return [Token("SYM", spell(inner), cursor.tokens[start].pos)]
+        _, cursor.index = flat_argument(cursor.tokens, start)
+        return [Token("SYM", spell_name(inner), cursor.tokens[start].pos)]
 
 
 # Numbers ----------------------------------------------------------------------------------------------------
 
 
 def read_number(cursor: Cursor, items: list[Token]) -> Token:
-    """A number with its power of ten, its exponent, or the marks of an angle."""
+    r"""Read a number with its power of ten (`3 \times 10^8`), exponent (`2^3`) or marks of an angle (`5^\circ 30'`).
+
+    Args:
+        items: what stands before the number; degrees that it continues are taken from them.
+    """
     tokens = cursor.tokens
     token = tokens[cursor.index]
     cursor.index += 1
@@ -213,8 +231,7 @@ def read_number(cursor: Cursor, items: list[Token]) -> Token:
     text = token.text
     glued = not token.gap and cursor.index > 1 and tokens[cursor.index - 2].type == "letter"
     if glued and items and items[-1].type == "SYM" and items[-1].sup is None and items[-1].text not in ("i", "j"):
-        raise Fault(token.pos, "a digit right behind a letter: an index, a power, or a factor?", "_", "^",
-                    kind="ambiguous")  # fmt: skip
+        raise Ambiguity(token.pos, "a digit right behind a letter: an index, a power, or a factor?", "_", "^")
     sign = tokens[cursor.index]
     if sign.text in ("x", "X") and [part.text for part in tokens[cursor.index + 1 : cursor.index + 3]] == ["10", "^"]:
         sign = tokens[cursor.index] = Token("TIMES", r"\times", sign.pos, sign.gap)  # 3 x 10^8
@@ -225,19 +242,20 @@ def read_number(cursor: Cursor, items: list[Token]) -> Token:
         start = cursor.index + point
         ten = tokens[start + 1] if tokens[start + 1].type != "{" else tokens[start + 2]
         if ten.type == "number" and ten.text == "10":
-            power = _ten_power(cursor, start + 1)
+            power = _read_power_of_ten(cursor, start + 1)
             if power is not None:
                 if items and items[-1].type == "SLASH" and "." not in text:
-                    raise Fault(ten.pos, "a power of ten after a slash and a number: is it in the denominator?",
-                                "brackets around the number", kind="ambiguous")  # fmt: skip
+                    raise Ambiguity(ten.pos, "a power of ten after a slash and a number: is it in the denominator?",
+                                    "brackets around the number")  # fmt: skip
                 text = f"{text}e{power}"
     if "." in text and tokens[cursor.index].type == "DOTS" and not tokens[cursor.index].gap:
         cursor.index += 1  # `3.0303\ldots`: the digits go on
     number = Token("NUM", text, token.pos, token.gap, raw=token.raw)
     if tokens[cursor.index].type not in SCRIPT_STARTS:
         return number
-    number = numeric_scripts(cursor, number)
-    if number.type == "QUANTITY" and items and _is_angle(items[-1]) and number.args[0][1].text.startswith("arc"):
+    number = read_number_scripts(cursor, number)
+    continues = number.type == "QUANTITY" and number.args[0][1].text.startswith("arc")
+    if continues and items and _is_degrees_or_minutes(items[-1]):
         before = items.pop()  # 5 degrees and 30 minutes
         if before.type == "PAREN":
             before.args = [[*before.args[0], Token("PLUS", "+", number.pos), number]]  # and 20 seconds
@@ -247,8 +265,8 @@ def read_number(cursor: Cursor, items: list[Token]) -> Token:
     return number
 
 
-def _is_angle(item: Token) -> bool:
-    """Whether an item is a number of degrees, or of degrees and minutes, that minutes or seconds may follow."""
+def _is_degrees_or_minutes(item: Token) -> bool:
+    """Return True if an item is an angle in degrees, or degrees and minutes, that minutes or seconds may continue."""
     if item.type == "PAREN" and item.text == "(":
         return len(item.args[0]) > 1 and item.sup is None and all(
             part.type in ("QUANTITY", "PLUS") for part in item.args[0]
@@ -256,14 +274,14 @@ def _is_angle(item: Token) -> bool:
     return item.type == "QUANTITY"
 
 
-def _ten_power(cursor: Cursor, index: int) -> int | None:
-    """Exponent of `10^{n}` at this index, and move behind it; None if n is not an integer."""
+def _read_power_of_ten(cursor: Cursor, index: int) -> int | None:
+    """Return n of the `10^{n}` at an index and move the cursor behind it; None if n is no integer: nothing moves."""
     tokens = cursor.tokens
     braced = tokens[index].type == "{"  # `\times {10}^{3}`
     after = index + (3 if braced else 1)
     if tokens[after].type != "^":
         return None
-    inner, after = argument_at(tokens, after + 1)
+    inner, after = flat_argument(tokens, after + 1)
     if len(inner) == 3 and inner[0].type == "OPEN" and inner[2].type == "CLOSE":
         inner = inner[1:2]
     sign = 1
@@ -283,20 +301,20 @@ def _ten_power(cursor: Cursor, index: int) -> int | None:
     return sign * power
 
 
-def numeric_scripts(cursor: Cursor, number: Token) -> Token:
-    """What may stand after a number: a power, a degree sign, minutes and seconds of arc."""
+def read_number_scripts(cursor: Cursor, number: Token) -> Token:
+    r"""Read the script at the cursor and return the number with it: a power, `30^\circ`, `5'` or an ion's `2^+`.
+
+    Angles become a QUANTITY token, charges a symbol; a subscript raises a Fault.
+    """
     tokens = cursor.tokens
     token = tokens[cursor.index]
     if token.type == "_":
         raise Fault(token.pos, "a subscript on a number", "a symbol before it")
     if token.type == "PRIME":
-        count = 0
-        while tokens[cursor.index].type == "PRIME":
-            cursor.index += 1
-            count += 1
-        unit = unit_token(("arcmin", "arcsec")[min(count, 2) - 1], token.pos)
-        return Token("QUANTITY", "", number.pos, number.gap, args=[[number, unit]])
-    inner, after = argument_at(tokens, cursor.index + 1)
+        inner = list(takewhile(lambda part: part.type == "PRIME", tokens[cursor.index :]))
+        after = cursor.index + len(inner)
+    else:
+        inner, after = flat_argument(tokens, cursor.index + 1)
     if inner and all(part.type == "PRIME" for part in inner):
         cursor.index = after
         unit = unit_token(("arcmin", "arcsec")[min(len(inner), 2) - 1], token.pos)
@@ -305,7 +323,8 @@ def numeric_scripts(cursor: Cursor, number: Token) -> Token:
         inner = [Token("command", r"\degree", token.pos)]  # the letter in place of the sign: `30^o`
     if inner and inner[0].text in (r"\circ", r"\degree"):
         cursor.index = after
-        return Token("QUANTITY", "", number.pos, number.gap, args=[[number, read_degree(cursor, inner, token.pos)]])
+        unit = read_degree_unit(cursor, inner, token.pos)
+        return Token("QUANTITY", "", number.pos, number.gap, args=[[number, unit]])
     if len(inner) == 1 and inner[0].type in ("PLUS", "MINUS") and tokens[after].type != "number":
         cursor.index = after
         return Token("SYM", f"{number.text}^{{{inner[0].text}}}", number.pos, number.gap)
@@ -314,14 +333,19 @@ def numeric_scripts(cursor: Cursor, number: Token) -> Token:
     return number
 
 
-def read_degree(cursor: Cursor, inner: list[Token], pos: int) -> Token:
-    r"""`^\circ`, `^\circ C`, `^{\circ}\mathrm{C}`, `^{\circ \mathrm{C}}`: the unit that follows a number."""
+def read_degree_unit(cursor: Cursor, inner: list[Token], pos: int) -> Token:
+    r"""Read the unit of a degree sign: `^\circ`, `^\circ C`, `^{\circ}\mathrm{C}`, `^{\circ \mathrm{C}}`.
+
+    Args:
+        inner: flat tokens of the superscript, the degree sign first.
+        pos: offset of the unit.
+    """
     letters = [token for token in inner[1:] if token.type == "letter"]
     if not letters:
         tokens = cursor.tokens
         index = cursor.index
         if tokens[index].type == "command" and tokens[index].text in ROMAN:
-            piece, after = argument_at(tokens, index + 1)
+            piece, after = flat_argument(tokens, index + 1)
             if len(piece) == 1 and piece[0].text in ("C", "F", "K"):
                 letters, cursor.index = list(piece), after
         elif tokens[index].text in ("C", "F") and tokens[index + 1].type not in SCRIPT_STARTS:
@@ -339,8 +363,8 @@ def read_degree(cursor: Cursor, inner: list[Token], pos: int) -> Token:
 # Symbols ----------------------------------------------------------------------------------------------------
 
 
-def _bare_symbol(cursor: Cursor, token: Token) -> Token:
-    """A letter without anything that may follow it."""
+def _symbol_without_scripts(cursor: Cursor, token: Token) -> Token:
+    r"""Return the token of a letter without its scripts: a symbol, or the constant `\pi`."""
     head = token.text
     if head in VARIANTS and VARIANTS[head] not in cursor.seen:
         head = VARIANTS[head]
@@ -350,21 +374,30 @@ def _bare_symbol(cursor: Cursor, token: Token) -> Token:
 
 
 def read_symbol(cursor: Cursor, token: Token) -> Token:
-    """A letter with everything that belongs to its name, and its power."""
-    symbol = _bare_symbol(cursor, token)
+    r"""Return the symbol of a letter with all that belongs to its name (`\Delta x`, `x_1'`) and with its power.
+
+    Args:
+        token: the letter, already passed by the cursor.
+    """
+    symbol = _symbol_without_scripts(cursor, token)
     after = cursor.tokens[cursor.index]
     if symbol.text in PREFIXES and after.type in ("letter", "command"):
-        prefixed = _prefixed(cursor, symbol.text, after)
+        prefixed = _read_prefixed_symbol(cursor, symbol.text, after)
         if prefixed is not None:
             prefixed.pos, prefixed.gap = token.pos, token.gap
             return prefixed
     if after.type not in SCRIPT_STARTS:
         return symbol
-    return named(cursor, Token("SYM", symbol.text, token.pos, token.gap))
+    return read_symbol_scripts(cursor, Token("SYM", symbol.text, token.pos, token.gap))
 
 
-def _prefixed(cursor: Cursor, head: str, after: Token) -> Token | None:
-    r"""The symbol behind `\Delta`, if it makes one symbol with it: `\Delta x_0`."""
+def _read_prefixed_symbol(cursor: Cursor, head: str, after: Token) -> Token | None:
+    r"""Return one symbol for `\Delta` and the symbol behind it, `\Delta x_0`; None if they are two: nothing is read.
+
+    Args:
+        head: the prefix, `\Delta`.
+        after: the token behind it, at the cursor.
+    """
     start = cursor.index
     cursor.index += 1
     if after.type == "letter" and after.text not in (r"\Delta", r"\pi"):
@@ -385,7 +418,7 @@ def _prefixed(cursor: Cursor, head: str, after: Token) -> Token | None:
         cursor.construct(cursor, after, items)
         if len(items) == 1 and items[0].type in ("SYM", "ROMAN"):
             inner = items[0]
-            name = spell(inner.raw) if inner.type == "ROMAN" else inner.text
+            name = spell_name(inner.raw) if inner.type == "ROMAN" else inner.text
             product = inner.text == "math" and len(name) > 1 and name.islower()  # \Delta\mathrm{mc}^2
             if inner.type == "SYM" or (name.isalnum() and not product):
                 return Token("SYM", f"{head} {name}", after.pos, sup=inner.sup)
@@ -393,43 +426,44 @@ def _prefixed(cursor: Cursor, head: str, after: Token) -> Token | None:
     return None
 
 
-def named(cursor: Cursor, item: Token) -> Token:
-    """Attach primes, subscript, label and power to a symbol; the name has one order: head, primes, subscript, label.
+def read_symbol_scripts(cursor: Cursor, item: Token) -> Token:
+    """Attach primes, subscript, label (a superscript such as `*` that is no power) and power at the cursor to a symbol.
 
-    Two primes and more are a derivative by an unnamed variable, `?`.
+    The name has one order: letter, primes, subscript, label. Two primes and more give a DERIVATIVE token by an unnamed
+    variable, `?`.
     """
     tokens = cursor.tokens
     primes, sub, label = 0, "", ""
     sup: list[Token] | None = None
-    while (kind := tokens[_behind_nothing(tokens, cursor.index)].type) in SCRIPT_STARTS:
-        cursor.index = _behind_nothing(tokens, cursor.index)
+    while (kind := tokens[_skip_braces_before_prime(tokens, cursor.index)].type) in SCRIPT_STARTS:
+        cursor.index = _skip_braces_before_prime(tokens, cursor.index)
         here = tokens[cursor.index]
         cursor.index += 1
         if kind == "PRIME":
             primes += 1
             continue
-        if _skipped_empty(cursor):
+        if _skip_empty_script(cursor):
             continue
         if kind == "_":
             if sub:
                 raise Fault(here.pos, "a second subscript on one symbol")
-            sub = _subscript(cursor)
+            sub = _read_subscript(cursor)
             continue
-        inner, after = argument_at(tokens, cursor.index)
+        inner, after = flat_argument(tokens, cursor.index)
         _refuse_lone_sign(item.text, tokens[cursor.index], tokens[cursor.index + 1])
         count = sum(1 for _ in takewhile(lambda token: token.type == "PRIME", inner))
         rest = inner[count:]
-        written = label_of(rest) or (spell(rest) if rest and is_index(item.text, rest) else None)
+        written = superscript_label(rest) or (spell_name(rest) if rest and is_tensor_index(item.text, rest) else None)
         if rest and (sup is not None or label):
             raise Fault(here.pos, "a second superscript on one symbol", "brackets around the first power")
         primes += count
-        if _is_starred_power(rest):
-            label, cursor.index = spell(rest[:1]), after
-            sup = cursor.apart(rest[1:], here.pos, depth=cursor.depth)
+        if len(rest) == 2 and rest[0].text in _LABEL_STARS and rest[1].type == "number":  # `p^{*2}`: the square of p*
+            label, cursor.index = spell_name(rest[:1]), after
+            sup = cursor.read_apart(rest[1:], here.pos, depth=cursor.depth)
         elif written:
             label, cursor.index = written, after
         elif count:
-            sup = cursor.apart(rest, here.pos, depth=cursor.depth) if rest else sup
+            sup = cursor.read_apart(rest, here.pos, depth=cursor.depth) if rest else sup
             cursor.index = after
         else:
             sup = read_power(cursor)
@@ -446,21 +480,21 @@ def named(cursor: Cursor, item: Token) -> Token:
     return item
 
 
-def _behind_nothing(tokens: list[Token], index: int) -> int:
-    r"""The index behind an empty pair of braces that only sets a prime apart: `p_1{}'`. In `R^a{}_b` they tell more."""
+def _skip_braces_before_prime(tokens: list[Token], index: int) -> int:
+    """Return the index past empty braces that only set a prime apart, `p_1{}'`; those of `R^a{}_b` stay."""
     is_empty = tokens[index].type == "{" and tokens[index + 1].type == "}"
     return index + 2 if is_empty and tokens[index + 2].type == "PRIME" else index
 
 
-def _is_starred_power(rest: list[Token]) -> bool:
-    r"""A label and a power in one superscript: `p^{*2}` is the square of p*."""
-    return len(rest) == 2 and rest[0].text in _LABEL_STARS and rest[1].type == "number"
-
-
 def _refuse_lone_sign(head: str, token: Token, follower: Token) -> None:
-    r"""`x^-1` without braces: TeX raises the minus sign alone, and the author means the number too.
+    r"""Raise a Fault for `x^-1` without braces: TeX raises the minus sign alone, and the author means the number too.
 
-    Behind the letter of a particle it is its charge: `\pi^-\Sigma^+`.
+    Behind the letter of a particle the sign is its charge: `\pi^-\Sigma^+`.
+
+    Args:
+        head: the symbol before the superscript.
+        token: first token of the superscript.
+        follower: the token behind that one.
     """
     if token.type == "PLUS" and follower.type == "letter":
         return
@@ -469,26 +503,26 @@ def _refuse_lone_sign(head: str, token: Token, follower: Token) -> None:
         raise Fault(token.pos, f"the sign `{token.text}` as exponent", "braces around the exponent")
 
 
-def _subscript(cursor: Cursor) -> str:
-    """Spelling of the subscript at the cursor, in braces unless it is one character or one command."""
+def _read_subscript(cursor: Cursor) -> str:
+    """Read the subscript at the cursor and return its text for a name: `1`, or `{max}` for several characters."""
     token = cursor.tokens[cursor.index]
     if token.type == "number" and len(token.text) > 1:
         raise Fault(token.pos, f"a subscript of several digits `{token.text}` without braces", "braces around it")
     if token.type in ("END", "}", "AMP", "ROW"):
-        raise Fault(token.pos, describe(token), "a subscript")
-    word = _word_at(cursor.tokens, cursor.index)
-    if word in _SUBSCRIPTS:  # F_net, typed without its braces
+        raise Fault(token.pos, describe_token(token), "a subscript")
+    word = _latin_word_at(cursor.tokens, cursor.index)
+    if word in _WORD_SUBSCRIPTS:  # F_net, typed without its braces
         cursor.index += len(word)
-        return enclosed(word)
-    inner, cursor.index = argument_at(cursor.tokens, cursor.index)
-    text = spell(inner, folds=cursor.seen)
+        return brace_script(word)
+    inner, cursor.index = flat_argument(cursor.tokens, cursor.index)
+    text = spell_name(inner, folds=cursor.seen)
     if not text:
         raise Fault(token.pos, "an empty subscript")
-    return enclosed(text)
+    return brace_script(text)
 
 
-def _word_at(tokens: Sequence[Token], index: int) -> str:
-    """Latin letters that stand together from this index on."""
+def _latin_word_at(tokens: Sequence[Token], index: int) -> str:
+    """Return the word that Latin letters without blanks between them form at an index; empty if there are none."""
     word = ""
     while tokens[index].type == "letter" and len(tokens[index].text) == 1 and not (word and tokens[index].gap):
         word += tokens[index].text
@@ -496,62 +530,74 @@ def _word_at(tokens: Sequence[Token], index: int) -> str:
     return word
 
 
-def accented(cursor: Cursor, token: Token) -> Token:
-    r"""A decorated symbol: `\vec{F_1}` and `\vec{F}_1` are one name; what is no symbol stays an opaque construct."""
+def read_accented(cursor: Cursor, token: Token) -> Token:
+    r"""Read the argument of an accent: a symbol becomes one with the accent in its name, `\vec{F_1}` like `\vec{F}_1`.
+
+    An accent over anything else becomes an opaque LISTED token, is dropped (bold type) or raises a Fault.
+
+    Args:
+        token: the accent command, already passed by the cursor.
+    """
     mark = ACCENTS[token.text]
     start = cursor.index
-    inner_tokens, after = argument_at(cursor.tokens, start)
+    inner_tokens, after = flat_argument(cursor.tokens, start)
     if len(inner_tokens) > 1 and all(part.type == "number" for part in inner_tokens):  # \mathbf{7 9 8 6}
         cursor.index = after
-        return scripted(cursor, Token("NUM", "".join(part.text for part in inner_tokens), token.pos, token.gap))
+        return read_scripts(cursor, Token("NUM", "".join(part.text for part in inner_tokens), token.pos, token.gap))
     body = read_argument(cursor)
     if len(body) == 1 and body[0].type in ("SYM", "CONST") and body[0].sup is None:
         inner = body[0].text
         if mark == r"\hat" and inner.startswith(r"\vec{"):
-            return named(cursor, Token("SYM", r"\hat{" + inner[5:], token.pos, token.gap))
+            return read_symbol_scripts(cursor, Token("SYM", r"\hat{" + inner[5:], token.pos, token.gap))
         if mark == r"\vec" and inner[:1] == "\\" and "{" in inner and not inner.startswith((r"\math", r"\Delta")):
-            return named(cursor, Token("SYM", inner, token.pos, token.gap))
+            return read_symbol_scripts(cursor, Token("SYM", inner, token.pos, token.gap))
         head, scripts = split_name(inner)
-        return named(cursor, rejoined(Token("SYM", f"{mark}{{{head}}}", token.pos, token.gap), scripts, cursor))
+        return read_outer_scripts(cursor, Token("SYM", f"{mark}{{{head}}}", token.pos, token.gap), scripts)
     if len(body) == 1 and body[0].type == "NABLA":
-        return scripted(cursor, body[0])
+        return read_scripts(cursor, body[0])
     if len(body) == 1 and body[0].type == "NUM" and mark == r"\vec":
-        return scripted(cursor, body[0])
+        return read_scripts(cursor, body[0])
     if mark == r"\vec" and [item.text for item in body[:1]] == ["d"] and len(body) == 2 and body[1].type == "SYM":
-        vector = named(cursor, Token("SYM", rf"\vec{{{body[1].text}}}", body[1].pos))  # \vec{ds} is d of a vector
-        return Token("SPLICE", "", token.pos, token.gap, args=[[Token("D", "d", token.pos), vector]])
+        vector = Token("SYM", rf"\vec{{{body[1].text}}}", body[1].pos)  # \vec{ds} is d of a vector
+        return Token(
+            "SPLICE", "", token.pos, token.gap, args=[[Token("D", "d", token.pos), read_symbol_scripts(cursor, vector)]]
+        )
     if all(item.type in ("SYM", "ROMAN") and item.sup is None for item in body):
-        return named(cursor, Token("SYM", f"{mark}{{{spell(inner_tokens)}}}", token.pos, token.gap))
+        return read_symbol_scripts(cursor, Token("SYM", f"{mark}{{{spell_name(inner_tokens)}}}", token.pos, token.gap))
     if mark == r"\vec" and token.text != r"\vec":
-        return scripted(cursor, Token("PAREN", "{", token.pos, token.gap, args=[body]))
+        return read_scripts(cursor, Token("PAREN", "{", token.pos, token.gap, args=[body]))
     if mark not in (r"\bar", r"\tilde", r"\hat", r"\underline"):
         raise Fault(token.pos, f"{token.text} over something that is no symbol")
-    return scripted(cursor, Token("LISTED", f"opaque {mark}", token.pos, token.gap, args=[body]))
+    return read_scripts(cursor, Token("LISTED", f"opaque {mark}", token.pos, token.gap, args=[body]))
 
 
-def rejoined(item: Token, scripts: str, cursor: Cursor) -> Token:
-    """Put the scripts of an inner name behind the decorated head, unless more scripts follow outside."""
-    if not scripts:
-        return item
-    outer = cursor.tokens[cursor.index]
-    if outer.type in ("_", "PRIME") and (outer.type == "_") == ("_" in scripts):
-        raise Fault(outer.pos, "a second subscript on one symbol")
-    if outer.type == "PRIME":
-        cursor.index += 1
-        scripts = "'" + scripts
-    item.text += scripts
-    return item
+def read_outer_scripts(cursor: Cursor, item: Token, inner: str) -> Token:
+    r"""Append scripts from under an accent to the name of a symbol, then those behind it: `\vec{F_1}'` has both.
+
+    Args:
+        item: the symbol with its accent, `\vec{F}`.
+        inner: spelling of the scripts under the accent, `_1`; a second subscript behind it raises a Fault.
+    """
+    if inner:
+        outer = cursor.tokens[cursor.index]
+        if outer.type in ("_", "PRIME") and (outer.type == "_") == ("_" in inner):
+            raise Fault(outer.pos, "a second subscript on one symbol")
+        if outer.type == "PRIME":
+            cursor.index += 1
+            inner = "'" + inner
+        item.text += inner
+    return read_symbol_scripts(cursor, item)
 
 
-def dotted(cursor: Cursor, token: Token) -> Token:
-    r"""`\dot{x}_1`: the derivative of x_1 by time; the scripts belong to the symbol under the dot."""
+def read_dotted(cursor: Cursor, token: Token) -> Token:
+    r"""Read the argument of `\dot` or `\ddot` as a derivative by time t: `\dot{x}_1` is the derivative of `x_1`."""
     order = DOTS[token.text]
     time = Token("SYM", "t", token.pos)
     body = read_argument(cursor)
     if len(body) != 1 or body[0].type != "SYM" or body[0].sup is not None:
-        return scripted(cursor, Token("DERIVATIVE", order, token.pos, token.gap, args=[body, [time]]))
+        return read_scripts(cursor, Token("DERIVATIVE", order, token.pos, token.gap, args=[body, [time]]))
     head, scripts = split_name(body[0].text)
-    inner = named(cursor, rejoined(Token("SYM", head, token.pos), scripts, cursor))
+    inner = read_outer_scripts(cursor, Token("SYM", head, token.pos), scripts)
     if inner.type != "SYM":
         raise Fault(token.pos, "a dot and two primes on one symbol")
     power, inner.sup = inner.sup, None

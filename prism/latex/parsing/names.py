@@ -1,16 +1,33 @@
-r"""What is a name: the spelling of subscripts, labels and roman words, straight from flat tokens.
+r"""Passes over flat tokens, before anything is nested: names of several letters, angle brackets, spelling of names.
 
-A name has one spelling, whatever its fonts, blanks and braces: it only has to be equal to itself, and two authors
-who mean the same symbol have to meet in it. Nothing here nests tokens or reads mathematics, so that the readers of
-`leaves`, `brackets` and `tree` can ask for a spelling at any place, also where the reading of it has failed.
+`rewrite_flat_tokens` joins what one symbol is written with (`KE`, `Re = ...`) and marks `<x>` as brackets: a name takes
+scripts as one symbol, a bracket encloses, so both have to be known before nesting. Only what no author writes for
+anything else is joined; every other run of letters stays a product.
+
+`spell_name` gives a name one spelling, whatever its fonts, blanks and braces: it only has to be equal to itself, and
+two authors who mean the same symbol have to meet in it. Nothing here nests tokens or reads mathematics, so that the
+readers of `leaves`, `brackets` and `tree` can ask for a spelling at any place, also where the reading of it has failed.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
-from prism.latex.parsing.tokens import FUNCTIONS, TYPES, VARIANTS, Fault, Token, describe
+from prism.latex.parsing.tokens import (
+    FUNCTIONS,
+    NAMES,
+    RELATION_TEXT,
+    TYPES,
+    VARIANTS,
+    Ambiguity,
+    Fault,
+    Token,
+    describe_token,
+    has_type,
+    nesting_change,
+)
 
 TEXT_MODE = frozenset((r"\text", r"\textrm", r"\textnormal", r"\mbox", r"\hbox", r"\textit", r"\textsf", r"\textup",
                        r"\textmd", r"\emph"))  # fmt: skip
@@ -42,7 +59,7 @@ _LABELS = frozenset((r"\ast", r"\star", r"\dagger", r"\dag", r"\ddagger", r"\top
                      "-", r"\pm", r"\circ", r"\degree", r"\intercal", r"\oplus", r"\ominus", r"\|",
                      r"\odot"))  # fmt: skip
 _TRANSPOSED = frozenset((r"\top", r"\intercal"))  # the label of `A^{\mathrm{T}}`
-_NO_MATTER = frozenset((r"\substack", r"\scriptstyle", r"\limits", r"\sb", r"\sp"))  # in the spelling of a name
+_DROPPED_IN_NAMES = frozenset((r"\substack", r"\scriptstyle", r"\limits", r"\sb", r"\sp"))  # in the spelling of a name
 _MAX_STARRED = 6  # tokens of a superscript that ends in a star: `m'*`, `-1*`
 _MAX_LABEL = 3  # tokens between the brackets of a label: `(1)`, `(1,2)`; more is a power in brackets
 
@@ -51,15 +68,22 @@ _NO_ARGUMENT = frozenset(("END", "}", "AMP", "ROW", "FINISH", "CLOSE", "^", "_")
 _ENDS_IN_COMMAND = re.compile(r"\\[a-zA-Z]+$")
 
 
-def argument_at(tokens: list[Token], index: int) -> tuple[list[Token], int]:
-    """Flat tokens of one TeX argument, without its braces, and the index behind it."""
+# Spelling ---------------------------------------------------------------------------------------------------
+
+
+def flat_argument(tokens: list[Token], index: int) -> tuple[list[Token], int]:
+    """Return the flat tokens of the TeX argument at an index, without its braces, and the index behind it.
+
+    Errors:
+        Fault: no argument begins there, or its brace is never closed.
+    """
     start = index
     while tokens[index].type == "command" and tokens[index].text in _TAKES_NEXT:
         index += 1
     heads = tokens[start:index]
     token = tokens[index]
     if token.type in _NO_ARGUMENT:
-        raise Fault(token.pos, describe(token), "an argument")
+        raise Fault(token.pos, describe_token(token), "an argument")
     if token.type != "{":
         return [*heads, token], index + 1
     level, after = 1, index + 1
@@ -72,8 +96,11 @@ def argument_at(tokens: list[Token], index: int) -> tuple[list[Token], int]:
     return [*heads, *tokens[index + 1 : after - 1]], after
 
 
-def spell(tokens: Sequence[Token], *, folds: frozenset[str] = frozenset()) -> str:
-    r"""One spelling of flat tokens inside a name: without blanks and fonts, commands kept.
+def spell_name(tokens: Sequence[Token], *, folds: frozenset[str] = frozenset()) -> str:
+    r"""Return one spelling of a name: blanks, fonts and braces dropped, other commands kept (`\mathrm{max}` is `max`).
+
+    Args:
+        folds: letters whose variants keep their own spelling, as `\varepsilon` where `\epsilon` stands beside it.
 
     Errors:
         Fault: a command that has no place in a name.
@@ -88,42 +115,52 @@ def spell(tokens: Sequence[Token], *, folds: frozenset[str] = frozenset()) -> st
         if token.type in ("{", "}"):
             continue
         if token.type in ("_", "^"):
-            inner, index = argument_at(flat, index)
-            out += token.text + enclosed(spell(inner, folds=folds))
+            inner, index = flat_argument(flat, index)
+            out += token.text + brace_script(spell_name(inner, folds=folds))
             continue
         if token.type == "PRIME":
             text = "'"
         elif text[:1] == "\\" and text[1:].isalpha():
-            text, index = _spell_command(flat, index, text, token.pos, folds)
+            text, index = _spell_command_in_name(flat, index, text, token.pos, folds)
         if out and text[:1].isalpha() and _ENDS_IN_COMMAND.search(out):
             out += " "
         out += text
     return out
 
 
-def enclosed(text: str) -> str:
-    """A script of a name: in braces unless it is one character or one command."""
+def brace_script(text: str) -> str:
+    """Return a sub- or superscript of a name in braces, or bare if it is one character or one command."""
     single = len(text) == 1 or (text[:1] == "\\" and text[1:].isalpha())
     return text if single else f"{{{text}}}"
 
 
-def _spell_command(flat: list[Token], index: int, text: str, pos: int, folds: frozenset[str]) -> tuple[str, int]:
-    """Spelling of one command inside a name, and the index behind its arguments."""
-    if text in ROMAN or text in SWITCHES or text in UNWRAPPED or text in _NO_MATTER:
+def _spell_command_in_name(
+    flat: list[Token], index: int, text: str, pos: int, folds: frozenset[str]
+) -> tuple[str, int]:
+    """Return the spelling of one command inside a name, and the index behind its arguments.
+
+    Args:
+        flat: tokens of the name, END last.
+        index: of the token behind the command.
+        text: the command.
+        pos: offset of the command, for the Fault.
+        folds: as in `spell_name`.
+    """
+    if text in ROMAN or text in SWITCHES or text in UNWRAPPED or text in _DROPPED_IN_NAMES:
         return "", index
     if text == r"\sqrt":
-        inner, index = argument_at(flat, index)
-        return f"sqrt({spell(inner, folds=folds)})", index
+        inner, index = flat_argument(flat, index)
+        return f"sqrt({spell_name(inner, folds=folds)})", index
     if text in VARIANTS and VARIANTS[text] not in folds:
         return VARIANTS[text], index
     if text in ACCENTS or text in DOTS:
-        inner, index = argument_at(flat, index)
-        part = spell(inner, folds=folds)
+        inner, index = flat_argument(flat, index)
+        part = spell_name(inner, folds=folds)
         return f"{ACCENTS.get(text, text)}{{{part}}}", index
     if text in FRACTIONS:
-        top, index = argument_at(flat, index)
-        below, index = argument_at(flat, index)
-        return f"{spell(top, folds=folds)}/{spell(below, folds=folds)}", index
+        top, index = flat_argument(flat, index)
+        below, index = flat_argument(flat, index)
+        return f"{spell_name(top, folds=folds)}/{spell_name(below, folds=folds)}", index
     if text[1:] in FUNCTIONS:
         return text[1:], index
     if text in TYPES or text in ONLY_IN_NAMES:
@@ -131,28 +168,28 @@ def _spell_command(flat: list[Token], index: int, text: str, pos: int, folds: fr
     raise Fault(pos, f"the command {text} inside a name, which is not read")
 
 
-def label_of(tokens: Sequence[Token]) -> str | None:
-    r"""The spelling of a superscript that is a label (`*`, `(1)`, `\dagger`), None if it is a power."""
+def superscript_label(tokens: Sequence[Token]) -> str | None:
+    r"""Return the spelling of a superscript that is part of a name (`*`, `(1)`, `\dagger`, `2+`); None for a power."""
     if not tokens:
         return None
     first, last = tokens[0], tokens[-1]
     if len(tokens) == 2 and first.type == "number" and last.type in ("PLUS", "MINUS"):
-        return spell(tokens)  # an ion
+        return spell_name(tokens)  # an ion
     if len(tokens) == 1 and first.text in _TRANSPOSED:
         return "T"
     if all(token.text in _LABELS for token in tokens):
-        return spell(tokens)
+        return spell_name(tokens)
     if last.text in _STARS and len(tokens) <= _MAX_STARRED and all(token.type in _STARRED for token in tokens[:-1]):
-        return spell(tokens)
-    if first.type == "OPEN" and first.text == "(" and last.type == "CLOSE" and _closes_at_end(tokens):
+        return spell_name(tokens)
+    if first.type == "OPEN" and first.text == "(" and last.type == "CLOSE" and _first_bracket_closes_last(tokens):
         inside = tokens[1:-1]
         if 0 < len(inside) <= _MAX_LABEL and all(token.type in _IN_BRACKETS for token in inside):
-            return f"({spell(inside)})"
+            return f"({spell_name(inside)})"
         return None
     if first.type == "command" and first.text in ROMAN:
-        inner, after = argument_at([*tokens, Token("END", "", last.pos)], 1)
+        inner, after = flat_argument([*tokens, Token("END", "", last.pos)], 1)
         if after == len(tokens) and all(token.type in _IN_LABEL for token in inner):
-            word = spell(inner)
+            word = spell_name(inner)
             return word if len(word) > 1 or word == "T" else None
     return None
 
@@ -163,8 +200,13 @@ _INDICES = frozenset(
 _LATIN_INDICES = frozenset("ijkl")
 
 
-def is_index(name: str, tokens: Sequence[Token]) -> bool:
-    r"""Whether a superscript of these letters is an index: `F^{\mu\nu}`, `x^\mu`, `T^{ij}`; `e^{ik}` is a power."""
+def is_tensor_index(name: str, tokens: Sequence[Token]) -> bool:
+    r"""Return True if a superscript of letters is an index of a tensor: `F^{\mu\nu}`, `T^{ij}`; `e^{ik}` is a power.
+
+    Args:
+        name: of the symbol that has the superscript.
+        tokens: of the superscript.
+    """
     letters = [token.text for token in tokens]
     if name == "e" or not letters or any(token.type != "letter" or token.gap > 1 for token in tokens):
         return False
@@ -180,8 +222,8 @@ _IN_BRACKETS = frozenset(("number", "letter", "COMMA", "PRIME"))
 _STARRED = frozenset(("letter", "number", "PRIME", "MINUS", "PLUS"))
 
 
-def _closes_at_end(tokens: Sequence[Token]) -> bool:
-    """Whether the bracket that begins is the one that ends: not so in `(a)(b)`."""
+def _first_bracket_closes_last(tokens: Sequence[Token]) -> bool:
+    """Return True if the first token is a bracket that the last token closes: true of `(ab)`, false of `(a)(b)`."""
     level = 0
     for index, token in enumerate(tokens):
         level += (token.type == "OPEN") - (token.type == "CLOSE")
@@ -191,10 +233,166 @@ def _closes_at_end(tokens: Sequence[Token]) -> bool:
 
 
 def split_name(name: str) -> tuple[str, str]:
-    """Head of a symbol's name, and its primes and subscript."""
+    """Split the name of a symbol at its first prime or script: `v_0'` into `v` and `_0'`, `x` into `x` and nothing."""
     level = 0
     for index, char in enumerate(name):
         level += (char == "{") - (char == "}")
         if level == 0 and char in "_'^":
             return name[:index], name[index:]
     return name, ""
+
+
+# Rewriting flat tokens ---------------------------------------------------------------------------------------
+
+# Dimensionless numbers, where they are defined (`Re = ...`); elsewhere `Pr` is a product.
+NUMBERS_OF_FLOW = frozenset(("Re", "Pr", "Nu", "Gr", "Ra", "Bi", "Fo", "Kn", "St", "We", "Fr", "Pe", "Sc", "Sh", "Ma"))
+_DEFINED = re.compile(r"[\s$&]*[A-Z][a-z]\s*=")
+# `2Re a` and `Im b` typed in italics; with a bracket they are functions, and `Re^{x}` is a product.
+_LONE_PART = re.compile(r"(?<![A-Za-z\\{])(?:Re|Im)(?![A-Za-z^_({\[])(?!\s*(?:=|\\left|\(|\[))")
+_REYNOLDS = re.compile(r"(?<![A-Za-z\\])Re(?:\^\{?0?\.\d|_\{?[xDLd]\}?(?![A-Za-z]))")  # `Re^{i\theta}` is R e^{...}
+_MAX_ANGLE_TOKENS = 60  # tokens between `<` and `>`; a pair further apart is two relations
+
+_ANGLE_STOPS = frozenset(("REL", "COMMA", "ROW", "IMPLIES", "END", "OR"))
+_BAR_ENDS = _ANGLE_STOPS | {"BAR"}
+_LIST_ENDS = _ANGLE_STOPS - {"COMMA"}  # nothing before the `<` that it could relate
+_BEFORE_ANGLE = _ANGLE_STOPS | {"PLUS", "MINUS", "PM", "TIMES", "SLASH", "{", "OPEN", "^"}
+_BEHIND_ANGLE = _ANGLE_STOPS | {"PLUS", "MINUS", "PM", "TIMES", "SLASH", "}", "CLOSE", "^", "_", "BAR", "AMP"}
+
+
+def rewrite_flat_tokens(tokens: list[Token], latex: str, words: frozenset[str]) -> list[Token]:
+    """Rewrite flat tokens before nesting: join known names (`KE`) into one letter, mark `<x>` as a pair of brackets.
+
+    An array that only aligns is dropped, and the `!=` of `n!=6` split into factorial and equals sign.
+
+    Args:
+        tokens: of `tokenize`, END last.
+        latex: the text that they were cut from.
+        words: names of several letters that the problem declares.
+
+    Errors:
+        Ambiguity: two adjacent signs (`+-`), or an italic `Re` or `Im` that may be a product.
+    """
+    if (glued := latex.find("+-")) >= 0 or (glued := latex.find("-+")) >= 0:
+        raise Ambiguity(glued, "two signs run together: plus or minus, or a signed term?", r"\pm", "brackets")
+    if "!=" in latex and ("\\" in latex or latex.count("!") > 1):
+        tokens = [part for token in tokens for part in _split_factorial_equals(token)]
+    if (lone := _LONE_PART.search(latex)) is not None:
+        raise Ambiguity(lone.start(), f"`{lone.group()}` in italics: a part of a number, or a product?", r"\Re",
+                        r"\operatorname{Im}")  # fmt: skip
+    if tokens[0].type == "BEGIN":
+        tokens = _drop_layout_array(tokens)
+    if "<" in latex or ">" in latex or r"\lt" in latex:
+        tokens = _mark_angle_brackets(tokens)
+    if words or "E." in latex or _DEFINED.match(latex):
+        tokens = _join_names(tokens, words)
+    elif "Re" in latex and _REYNOLDS.search(latex):
+        tokens = _join_names(tokens, frozenset(("Re", "Pr")))
+    return tokens
+
+
+def _split_factorial_equals(token: Token) -> tuple[Token, ...]:
+    r"""Return a token `!=` as a factorial and an equals sign, others as they are; LaTeX writes unequal as `\ne`."""
+    if token.type != "REL" or token.text != "!=":
+        return (token,)
+    return Token("BANG", "!", token.pos, token.gap), Token("REL", "=", token.pos)
+
+
+def _drop_layout_array(tokens: list[Token]) -> list[Token]:
+    """Return the tokens without an array around the whole formula that only aligns rows like `a & = b`."""
+    last = tokens[-2] if len(tokens) > 2 else tokens[0]
+    if tokens[0].text != "array" or last.type != "FINISH" or last.text != "array":
+        return tokens
+    aligned = any(
+        one.type == "AMP" and two.type == "REL" and RELATION_TEXT[two.text] != "to" for one, two in pairwise(tokens)
+    )
+    return [*tokens[1:-2], tokens[-1]] if aligned else tokens
+
+
+def _is_latin_letter(token: Token) -> bool:
+    """Return True if a token is one ASCII letter."""
+    return token.type == "letter" and len(token.text) == 1 and token.text.isascii()
+
+
+def _join_names(tokens: list[Token], words: frozenset[str]) -> list[Token]:
+    """Join adjacent letters that spell a known name into one letter token; letters that spell more than a name stay.
+
+    Args:
+        words: the known names, to which dimensionless numbers of flow (`Re`, `Nu`) are added where one is defined.
+    """
+    names = words
+    out: list[Token] = []
+    start = 0
+    while start < len(tokens):
+        end = start + 1
+        while (
+            end < len(tokens)
+            and _is_latin_letter(tokens[end - 1])
+            and _is_latin_letter(tokens[end])
+            and not tokens[end].gap
+        ):
+            end += 1
+        first = tokens[start]
+        word = "".join(token.text for token in tokens[start:end])
+        if word in NUMBERS_OF_FLOW and tokens[end].text == "=" and not has_type(out, "letter"):
+            names |= NUMBERS_OF_FLOW  # a formula for one holds others: `Nu = 0.02 Re^{0.8} Pr^{0.4}`
+        if word in names:
+            out.append(Token("letter", word, first.pos, first.gap))
+        elif (abbreviation := _dotted_abbreviation(tokens, start)) is not None:
+            out.append(Token("letter", abbreviation, first.pos, first.gap))
+            end = start + 2 * len(abbreviation)
+        else:
+            out += tokens[start:end]
+        start = end
+    return out
+
+
+def _dotted_abbreviation(tokens: list[Token], start: int) -> str | None:
+    """Return the known name that capitals with full stops spell from an index on, `K.E.` as KE; None for no name."""
+    word = ""
+    index = start
+    while _is_latin_letter(tokens[index]) and tokens[index].text.isupper() and tokens[index + 1].text == ".":
+        word += tokens[index].text
+        index += 2
+    return word if word in NAMES else None
+
+
+def _mark_angle_brackets(tokens: list[Token]) -> list[Token]:
+    """Replace the `<`, `>` of `<x>` and the `>` of `|a>` by angle brackets; nobody writes the relations `a < b > c`."""
+    out = list(tokens)
+    bars = 0  # since the last separator: an even one opens
+    for index, token in enumerate(tokens):
+        if token.type in _ANGLE_STOPS and token.text not in ("<", ">", r"\lt", r"\gt"):
+            bars = 0
+        bars += token.type == "BAR"
+        if token.type == "BAR" and (bars % 2 == 0 or tokens[index + 1].type in ("_", "^")):
+            continue
+        if token.type not in ("REL", "BAR") or token.text not in ("<", r"\lt", "|"):
+            continue
+        stands_alone = index == 0 or tokens[index - 1].type in _BEFORE_ANGLE
+        ends = _BAR_ENDS if token.type == "BAR" else _LIST_ENDS if stands_alone else _ANGLE_STOPS
+        end = _closing_angle_index(tokens, index, ends)
+        if end is None:
+            continue
+        if token.type == "BAR":
+            if tokens[end + 1].type in _BEHIND_ANGLE:
+                bars -= 1
+                out[end] = Token("CLOSE", r"\rangle", tokens[end].pos, tokens[end].gap)
+            continue
+        listed = has_type(tokens[index:end], "COMMA")  # `<1, 2>`; `< 1, x > 2` are relations
+        if tokens[end + 1].type in _BEHIND_ANGLE or (stands_alone and not listed):
+            out[index] = Token("OPEN", r"\langle", token.pos, token.gap)
+            out[end] = Token("CLOSE", r"\rangle", tokens[end].pos, tokens[end].gap)
+    return out
+
+
+def _closing_angle_index(tokens: list[Token], start: int, ends: frozenset[str]) -> int | None:
+    """Return the index of the `>` that closes the `<` or bar at `start`; None if none comes before a type in `ends`."""
+    level = 0
+    for index in range(start + 1, min(len(tokens), start + _MAX_ANGLE_TOKENS)):
+        token = tokens[index]
+        level += nesting_change(token)
+        if level == 0 and token.type == "REL" and token.text in (">", r"\gt"):
+            return index if index > start + 1 else None
+        if level < 0 or (level == 0 and (token.type in ends or token.text in TEXT_MODE)):
+            return None
+    return None

@@ -11,47 +11,58 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from prism.algebra.expr import Expr
-from prism.latex.parsing.calls import Heads
-from prism.latex.parsing.differentials import order_of
-from prism.latex.parsing.names import spell
-from prism.latex.parsing.tokens import GAP_QUAD, MAX_DEPTH, OPERATORS, RELATION_TEXT, Fault, Token, describe
+from prism.latex.parsing.calls import CallEvidence
+from prism.latex.parsing.differentials import derivative_order
+from prism.latex.parsing.names import spell_name
+from prism.latex.parsing.tokens import (
+    GAP_QUAD,
+    MAX_DEPTH,
+    OPERATORS,
+    RELATION_TEXT,
+    Ambiguity,
+    Fault,
+    Token,
+    describe_token,
+    has_type,
+)
 from prism.latex.parsing.unit_text import is_numeric
 
 _SIMPLE = frozenset(("SYM", "NUM", "CONST", "UNIT", "INFINITY", "APPLY", "DERIVATIVE", "PARTIAL", "LISTED", "QUANTITY",
                      "BANG", "ROMAN"))  # fmt: skip
 BIG = frozenset(("INTEGRAL", "SERIES", "LIMIT", "NABLA", "DERIVE"))
-_STOPS = OPERATORS | BIG | {"FUNCTION", "DIFFERENTIAL", "D", "PARTIAL_SIGN", "AT", "BRACKET"}  # end the run of factors
+# Types that end the run of factors behind a function.
+_ARGUMENT_STOPS = OPERATORS | BIG | {"FUNCTION", "DIFFERENTIAL", "D", "PARTIAL_SIGN", "AT", "BRACKET"}
 _BRACKETS = frozenset(("PAREN", "ABS", "BRACED"))
-_ENDS = frozenset(("REL", "COMMA", "ROW", "IMPLIES", "SETOP", "OR", "COLON"))
-_TERM_ENDS = _ENDS | {"PLUS", "MINUS", "PM"}
+_FORMULA_ENDS = frozenset(("REL", "COMMA", "ROW", "IMPLIES", "SETOP", "OR", "COLON"))
+_TERM_ENDS = _FORMULA_ENDS | {"PLUS", "MINUS", "PM"}
 _FACTOR_ENDS = _TERM_ENDS | {"TIMES", "SLASH"}
 _ANGLES = (r"\theta", r"\phi", r"\varphi", r"\vartheta")
-_UNCLEAR = frozenset(("SYM", "NUM", "FRAC", "SQRT", "CONST"))  # behind the braces of an argument
-_NEAR = 4  # factors before a logarithm that are looked at
+_UNCLEAR_BEHIND_BRACES = frozenset(("SYM", "NUM", "FRAC", "SQRT", "CONST"))  # behind the braces of an argument
+_NEAR_FACTORS = 4  # factors before a logarithm that are looked at
 _TRIGONOMETRIC = frozenset(("sin", "cos", "tan", "cot", "sec", "csc"))
 _DECIMAL_FACTORS = frozenset(("2.303", "2.3026", "0.059", "0.0591", "0.0592", "0.05916"))  # ln 10 and what holds it
 _SIDES = ("^{+}", "^{-}")
-_DECIBELS = frozenset(("10", "20", "2.5", "2.50"))
+_LEVEL_FACTORS = frozenset(("10", "20", "2.5", "2.50"))
 _COORDINATES = frozenset(("r", "x", "y", "z", r"\theta", r"\phi", r"\rho"))
-_PHASES = frozenset((r"\omega", "k", r"\omega_0", "n", r"\Omega"))
+_PHASE_FACTORS = frozenset((r"\omega", "k", r"\omega_0", "n", r"\Omega"))
 _ARROWS = frozenset((r"\Rightarrow", r"\Longrightarrow", r"\implies", "=>"))  # in a limit, an arrow as any other
 _SIDED_ARROWS = {r"\downarrow": "+", r"\searrow": "+", r"\uparrow": "-", r"\nearrow": "-"}  # the side of the limit
 _FOLD = {r"\int": 1, r"\iint": 2, r"\iiint": 3, r"\oint": 1, r"\oiint": 2}
 
 
 @dataclass(slots=True)
-class State:
-    """What is known of the whole formula while its parts are settled.
+class FormulaState:
+    r"""Facts about the whole formula and counters, shared by the passes while its parts are disambiguated.
 
     Attributes:
-        has_d: the letter d or a partial sign stands in it.
-        has_units: something stands in it that can be a unit.
-        d_is_differential: italic `dx` is a differential everywhere in it.
-        depth: nesting of what is settled now.
-        waiting: integrals around this one that still look for their measure.
-        heads: which symbols are functions.
-        doubled: functions so far whose argument is written twice.
-        has_decimal_logs: it speaks of pH or pK.
+        has_d: the letter d or a partial sign stands somewhere in the formula.
+        has_units: something that can be a unit stands somewhere in the formula.
+        d_is_differential: italic `dx` is a differential everywhere in the formula.
+        depth: nesting depth of the part that is processed now.
+        waiting: number of enclosing integrals whose measure (`dx`) is not yet found.
+        calls: evidence for which symbols are functions.
+        has_decimal_logs: the text mentions pH or pK, so `\log` is the decimal logarithm.
+        doubled: number of functions so far whose argument is written out twice, as `\cot x = \cos x/\sin x`.
     """
 
     has_d: bool = False
@@ -59,27 +70,32 @@ class State:
     d_is_differential: bool = False
     depth: int = 0
     waiting: int = 0
-    heads: Heads = field(default_factory=Heads)
+    calls: CallEvidence = field(default_factory=CallEvidence)
     has_decimal_logs: bool = False
     doubled: int = 0
 
 
-def with_extents(state: State, items: list[Token]) -> list[Token]:
-    """Give each function, integral, sum and operator the siblings that are its operand."""
+def attach_operands(state: FormulaState, items: list[Token]) -> list[Token]:
+    r"""Give each function, integral, sum, limit, nabla and `d/dx` among siblings the items behind it as its operand.
+
+    A function takes the bracket or the plain factors behind it (`2x` of `\sin 2x + 1`), a sum or limit everything up to
+    the next plus, minus or relation, `d/dx` or a nabla everything up to the next operator sign, an integral everything
+    up to its `dx`.
+    """
     out: list[Token] = []
     index = 0
     while index < len(items):
         item = items[index]
         if item.type == "FUNCTION" or item.type in BIG:
-            item, index = _extended(state, items, index)
+            item, index = _attach_operand(state, items, index)
         else:
             index += 1
         out.append(item)
     return out
 
 
-def _extended(state: State, items: list[Token], index: int) -> tuple[Token, int]:
-    """One construct with its operand, and the index behind it."""
+def _attach_operand(state: FormulaState, items: list[Token], index: int) -> tuple[Token, int]:
+    """Return the function, integral, sum, limit, nabla or `d/dx` at an index with its operand, and the index behind."""
     item = items[index]
     kind = item.type
     if kind == "FUNCTION" and item.args:
@@ -88,15 +104,15 @@ def _extended(state: State, items: list[Token], index: int) -> tuple[Token, int]
     if state.depth > MAX_DEPTH:
         raise Fault(item.pos, f"functions or integrals nested more than {MAX_DEPTH} deep", kind="limit")
     if kind == "FUNCTION":
-        found = _function_extent(state, items, index)
+        found = _attach_function_argument(state, items, index)
     elif kind == "INTEGRAL":
-        found = _integral(state, items, index)
+        found = _attach_integrand(state, items, index)
     elif kind == "SERIES":
-        found = _series(state, items, index)
+        found = _attach_series_term(state, items, index)
     elif kind == "LIMIT":
-        found = _limit(state, items, index)
+        found = _attach_limit_expression(state, items, index)
     else:
-        found = _operator(state, items, index)
+        found = _attach_derivative_operand(state, items, index)
     state.depth -= 1
     return found
 
@@ -104,11 +120,11 @@ def _extended(state: State, items: list[Token], index: int) -> tuple[Token, int]
 # Functions --------------------------------------------------------------------------------------------------
 
 
-def _function_extent(state: State, items: list[Token], index: int) -> tuple[Token, int]:
-    """A bracket right behind a function is its argument; otherwise the run of plain factors is."""
+def _attach_function_argument(state: FormulaState, items: list[Token], index: int) -> tuple[Token, int]:
+    """Return the function at an index with its argument (bracket, function or plain factors), and the index behind."""
     item = items[index]
     if item.text == "log":
-        item.text = "log10" if state.has_decimal_logs else _logarithm(items[:index])
+        item.text = "log10" if state.has_decimal_logs else _logarithm_name(items[:index])
     start = index + 1
     signed = start < len(items) and items[start].type in ("MINUS", "PLUS")
     first = start + signed
@@ -120,132 +136,174 @@ def _function_extent(state: State, items: list[Token], index: int) -> tuple[Toke
     elif head.type in _BRACKETS:
         after = first + 1
         if head.text == "{":
-            _refuse_braces(item, head, items[after] if after < len(items) else None)
+            _refuse_unclear_braces(item, head, items[after] if after < len(items) else None)
         if head.sup is not None and item.sup is None and not signed and (head.text != "{" or len(head.args[0]) == 1):
-            return _powered(item, head), after
+            return _function_with_outer_power(item, head), after
     elif head.type == "FUNCTION" or head.type in BIG:
-        inner, after = _extended(state, items, first)
-        return _with_argument(item, [*items[start:first], inner]), after
+        inner, after = _attach_operand(state, items, first)
+        return _function_with_argument(item, [*items[start:first], inner]), after
     else:
-        after = _end_of_run(item, items, start, first)
+        after = _argument_end(item, items, start, first)
     if first == after:
-        raise Fault(head.pos, describe(head), f"an argument of {item.text}")
-    return _with_argument(item, items[start:after]), after
+        raise Fault(head.pos, describe_token(head), f"an argument of {item.text}")
+    return _function_with_argument(item, items[start:after]), after
 
 
-def _with_argument(item: Token, argument: list[Token]) -> Token:
-    return Token("FUNCTION", item.text, item.pos, item.gap, args=[argument], sup=item.sup, sub=item.sub)
+def _function_with_argument(function: Token, argument: list[Token]) -> Token:
+    """Return a copy of a function item with these items as its argument."""
+    return Token(
+        "FUNCTION", function.text, function.pos, function.gap, args=[argument], sup=function.sup, sub=function.sub
+    )
 
 
-def _powered(item: Token, bracket: Token) -> Token:
-    r"""A function with a power behind its bracket, which is one of its value: `\sin(x)^{-1}` is no inverse."""
+def _function_with_outer_power(function: Token, bracket: Token) -> Token:
+    r"""Return a function of a bracket with the bracket's power as a power of the value: `\sin(x)^{-1}` is 1/sin(x)."""
     bare = Token(bracket.type, bracket.text, bracket.pos, args=bracket.args, raw=bracket.raw)
-    made = Token("FUNCTION", item.text, item.pos, item.gap, args=[[bare]], sup=bracket.sup, sub=item.sub)
+    made = Token(
+        "FUNCTION", function.text, function.pos, function.gap, args=[[bare]], sup=bracket.sup, sub=function.sub
+    )
     if bracket.text == "{":
         made.args = bracket.args
-    if item.sub is None:
+    if function.sub is None:
         made.raw = (Token("power", "", bracket.pos),)
     return made
 
 
-def _refuse_braces(item: Token, head: Token, follower: Token | None) -> None:
-    """Braces do not show: what stands behind them may belong to the argument, unless they hold one whole bracket."""
-    whole = len(head.args[0]) == 1 and head.args[0][0].type == "PAREN"
-    if head.sup is not None and item.sup is None and len(head.args[0]) == 1 and not whole:
-        raise Fault(head.pos, f"a power behind the braces of {item.text}: of the argument or of the function?",
-                    "brackets around one of them", kind="ambiguous")  # fmt: skip
-    if not whole and head.sup is None and follower is not None and follower.type in _UNCLEAR:
-        raise Fault(follower.pos, f"a factor behind the braced argument of {item.text}: does it belong to it?",
-                    "brackets around the argument", kind="ambiguous")  # fmt: skip
+def _refuse_unclear_braces(function: Token, braces: Token, follower: Token | None) -> None:
+    r"""Raise an Ambiguity for `\sin{x} y` or `\sin{x}^2`: braces do not show, so the argument could end elsewhere.
+
+    Args:
+        braces: the bracket item of the braces.
+        follower: the item behind the braces; None at the end.
+    """
+    whole = len(braces.args[0]) == 1 and braces.args[0][0].type == "PAREN"
+    if braces.sup is not None and function.sup is None and len(braces.args[0]) == 1 and not whole:
+        found = f"a power behind the braces of {function.text}: of the argument or of the function?"
+        raise Ambiguity(braces.pos, found, "brackets around one of them")
+    if not whole and braces.sup is None and follower is not None and follower.type in _UNCLEAR_BEHIND_BRACES:
+        raise Ambiguity(follower.pos, f"a factor behind the braced argument of {function.text}: does it belong to it?",
+                        "brackets around the argument")  # fmt: skip
 
 
-def _end_of_run(item: Token, items: list[Token], start: int, first: int) -> int:
-    """Index behind the run of factors that is the argument of a function without brackets."""
-    after = first
-    while after < len(items) and items[after].type not in _STOPS:
-        if after > first:
+def _argument_end(function: Token, items: list[Token], argument_start: int, first_factor: int) -> int:
+    r"""Return the index behind the argument of a function without brackets: the plain factors `2x` of `\sin 2x + 1`.
+
+    Args:
+        items: the function and its siblings.
+        argument_start: index of the argument, at its sign if there is one (`\sin -x`).
+        first_factor: index of the first factor, behind the sign.
+
+    Errors:
+        Ambiguity: authors mean different arguments by this text.
+    """
+    after = first_factor
+    while after < len(items) and items[after].type not in _ARGUMENT_STOPS:
+        if after > first_factor:
             if items[after].type in _BRACKETS or items[after].gap == GAP_QUAD:
                 break
-            if _ends_argument(items[after]) or _ends_in_degrees(items, after):
+            if _ends_argument(items[after]):
                 break
-            if after == first + 1 and _is_angle(items[first]) and items[after].type in ("FRAC", "SQRT", "ROOT"):
+            if items[after - 1].type == "UNIT" and items[after].type != "UNIT":  # `\sin 60^\circ x`
                 break
-            _refuse_run(item, items, first, after)
+            lone_angle = (
+                after == first_factor + 1
+                and items[first_factor].type == "SYM"
+                and items[first_factor].text.startswith(_ANGLES)
+            )
+            if lone_angle and items[after].type in ("FRAC", "SQRT", "ROOT"):
+                break
+            _refuse_unclear_factor(function, items, first_factor, after)
         after += 1
-    if after < len(items) and _takes_bracket(item, items[first:after], items[after]):
+    if after < len(items) and _argument_includes_bracket(function, items[first_factor:after], items[after]):
         after += 1
-    argument = items[start:after]
-    quotient = after < len(items) and items[after].type == "SLASH" and any(part.type == "SYM" for part in argument)
-    if quotient and not _is_angle_over(argument, items, after + 1):
-        raise Fault(items[after].pos, f"a slash behind the argument of {item.text}: is the quotient the argument?",
-                    "brackets around the argument", kind="ambiguous")  # fmt: skip
-    if item.text == "exp" and argument[-1:] and argument[-1].text == "i" and after < len(items):
+    argument = items[argument_start:after]
+    quotient = after < len(items) and items[after].type == "SLASH" and has_type(argument, "SYM")
+    if quotient and not _is_angle_before_divisor(argument, items, after + 1):
+        found = f"a slash behind the argument of {function.text}: is the quotient the argument?"
+        raise Ambiguity(items[after].pos, found, "brackets around the argument")
+    if function.text == "exp" and argument[-1:] and argument[-1].text == "i" and after < len(items):
         after += items[after].type == "PAREN"  # `\exp i(kx - \omega t)`
-        argument = items[start:after]
-    _refuse_phase(item, argument, items[after] if after < len(items) else None)
+        argument = items[argument_start:after]
+    _refuse_unclear_phase(function, argument, items[after] if after < len(items) else None)
     return after
 
 
-def _logarithm(before: list[Token]) -> str:
-    r"""`\log` is natural, but behind the factor of a level or a magnitude: `10 \log`, `-2.5 \log`."""
-    if any("dB" in (part.text, "".join(raw.text for raw in part.raw)) for part in _flat(before[-2:])):
+def _logarithm_name(before: list[Token]) -> str:
+    r"""Return the function that `\log` is: `log10` near a level or magnitude (`10 \log`, `-2.5 \log`, dB), else `ln`.
+
+    Args:
+        before: items before the `\log`.
+
+    Errors:
+        Ambiguity: `5 \log`, which can be either.
+    """
+    if any("dB" in (part.text, "".join(raw.text for raw in part.raw)) for part in _with_contents(before[-2:])):
         return "log10"
-    if any(part.type == "NUM" and part.text in _DECIMAL_FACTORS for part in _flat(before[-_NEAR:])):
+    if any(part.type == "NUM" and part.text in _DECIMAL_FACTORS for part in _with_contents(before[-_NEAR_FACTORS:])):
         return "log10"
     factor = before[-1].text if before and before[-1].type == "NUM" and before[-1].sup is None else ""
     if factor == "5":
-        raise Fault(before[-1].pos, r"five times \log: natural, or the decimal one of a magnitude?",
-                    r"\ln", r"\log_{10}", kind="ambiguous")  # fmt: skip
-    return "log10" if factor in _DECIBELS else "ln"
+        raise Ambiguity(before[-1].pos, r"five times \log: natural, or the decimal one of a magnitude?", r"\ln",
+                        r"\log_{10}")  # fmt: skip
+    return "log10" if factor in _LEVEL_FACTORS else "ln"
 
 
-def _flat(items: list[Token]) -> list[Token]:
-    """Items and what stands in their brackets."""
+def _with_contents(items: list[Token]) -> list[Token]:
+    """Return items together with the items directly inside their brackets or arguments."""
     return [part for item in items for part in (item, *(inner for arg in item.args for inner in arg))]
 
 
-def _ends_in_degrees(items: list[Token], after: int) -> bool:
-    r"""`\sin 60^\circ x`: a number with its unit is the whole argument."""
-    return items[after - 1].type == "UNIT" and items[after].type != "UNIT"
+def _argument_includes_bracket(function: Token, factors: list[Token], follower: Token) -> bool:
+    r"""Return True if a bracket behind the argument belongs to it: `\sin 2\pi(t - x)`; `\ln 2 (a + b)` is a product.
 
+    Args:
+        factors: of the argument before the bracket.
+        follower: the item behind these factors.
 
-def _is_angle(item: Token) -> bool:
-    return item.type == "SYM" and item.text.startswith(_ANGLES)
-
-
-def _takes_bracket(function: Token, run: list[Token], follower: Token) -> bool:
-    r"""`\sin 2\pi(t - x)`: a bracket behind nothing but numbers is argument too; `\ln 2 (a + b)` is a product."""
-    if follower.type != "PAREN" or not run or function.text in ("exp", "max", "min"):
+    Errors:
+        Ambiguity: a bracket with a plus or minus behind a fraction.
+    """
+    if follower.type != "PAREN" or not factors or function.text in ("exp", "max", "min"):
         return False
-    numeric = all(is_numeric(part) and part.type != "UNIT" for part in run)
-    turned = any(part.type == "CONST" for part in _flat(run))
+    numeric = all(is_numeric(part) and part.type != "UNIT" for part in factors)
+    turned = any(part.type == "CONST" for part in _with_contents(factors))
     if numeric:
         return turned or function.text in _TRIGONOMETRIC
-    if run[-1].type == "FRAC" and any(part.type in ("PLUS", "MINUS") for part in follower.args[0]):
-        raise Fault(follower.pos, f"a bracket behind the argument of {function.text}: does it belong to it?",
-                    "brackets around the whole argument", kind="ambiguous")  # fmt: skip
+    if factors[-1].type == "FRAC" and has_type(follower.args[0], "PLUS", "MINUS"):
+        raise Ambiguity(follower.pos, f"a bracket behind the argument of {function.text}: does it belong to it?",
+                        "brackets around the whole argument")  # fmt: skip
     return False
 
 
-def _refuse_run(function: Token, items: list[Token], first: int, after: int) -> None:
-    """A fraction behind a complete one, or a differential of the argument itself: part of the argument, or not?"""
-    item, before = items[after], items[after - 1]
+def _refuse_unclear_factor(function: Token, items: list[Token], first: int, index: int) -> None:
+    r"""Raise an Ambiguity for a factor that may belong to the argument before it: `\ln 2 \frac{a}{b}`, `\sin x dx`.
+
+    Args:
+        first: index of the first factor of the argument.
+        index: of the factor in question.
+    """
+    item, before = items[index], items[index - 1]
     complete = before.type == "FRAC" or (before.type == "NUM" and function.text in ("ln", "log10"))
     if item.type == "FRAC" and complete:
-        raise Fault(item.pos, f"a fraction behind the argument of {function.text}: does it belong to it?",
-                    "brackets around the argument", kind="ambiguous")  # fmt: skip
-    behind = items[after + 1] if after + 1 < len(items) else None
-    own = behind is not None and any(part.type == "SYM" and part.text == behind.text for part in items[first:after])
+        raise Ambiguity(item.pos, f"a fraction behind the argument of {function.text}: does it belong to it?",
+                        "brackets around the argument")  # fmt: skip
+    behind = items[index + 1] if index + 1 < len(items) else None
+    own = behind is not None and any(part.type == "SYM" and part.text == behind.text for part in items[first:index])
     if item.text == "d" and item.type == "SYM" and own:
-        raise Fault(item.pos, f"a differential behind the argument of {function.text}, or a factor of it?",
-                    "an upright d, or brackets around the argument", kind="ambiguous")  # fmt: skip
+        raise Ambiguity(item.pos, f"a differential behind the argument of {function.text}, or a factor of it?",
+                        "an upright d, or brackets around the argument")  # fmt: skip
 
 
-def _is_angle_over(argument: list[Token], items: list[Token], below: int) -> bool:
-    r"""`\sin\theta / \lambda`: an angle alone is the argument, unless the slash halves it or makes it another angle."""
-    if len(argument) != 1 or argument[0].type != "SYM" or below >= len(items):
+def _is_angle_before_divisor(argument: list[Token], items: list[Token], divisor: int) -> bool:
+    r"""Return True if a slash divides the value of a function, not its argument: `\sin\theta / \lambda`, `\sin x / x`.
+
+    Args:
+        argument: items between the function and the slash.
+        divisor: index of the first item behind the slash.
+    """
+    if len(argument) != 1 or argument[0].type != "SYM" or divisor >= len(items):
         return False
-    head = items[below]
+    head = items[divisor]
     if head.text == argument[0].text:  # `\sin\beta / \beta`
         return True
     if not argument[0].text.startswith((*_ANGLES, r"\alpha", r"\beta", r"\gamma", r"\delta", r"\psi")):
@@ -254,41 +312,49 @@ def _is_angle_over(argument: list[Token], items: list[Token], below: int) -> boo
 
 
 def _ends_argument(item: Token) -> bool:
-    """Vectors, unit vectors, dotted symbols and exponentials stand behind an argument, not in it."""
-    if item.type == "SYM" and item.text == "e" and item.sup is not None:
-        return not (len(item.sup) == 1 and item.sup[0].type == "NUM")
+    """Return True for an item that ends an argument without brackets: a vector, a derivative, an exponential."""
+    if _is_exponential(item):
+        return True
     if item.type == "SYM" and item.text[0] == "e" and item.text[1:2] == "_":
         return item.text.strip("e_{}") in _COORDINATES  # the unit vector e_r
     return item.type in ("DERIVATIVE", "PARTIAL") or (item.type == "SYM" and item.text.startswith((r"\vec{", r"\hat{")))
 
 
-def _refuse_phase(item: Token, argument: list[Token], follower: Token | None) -> None:
-    r"""`\sin\omega(t - t_0)`, `\cos\theta c`: the rule says one thing, and authors mean the other."""
+def _refuse_unclear_phase(function: Token, argument: list[Token], follower: Token | None) -> None:
+    r"""Raise an Ambiguity for `\sin\omega(t - t_0)` and `\cos\theta c`: does the last factor belong to the argument?
+
+    Args:
+        argument: the argument that the rules give the function.
+        follower: the item behind the argument; None at the end.
+    """
     if (
         follower is not None
         and follower.type == "PAREN"
         and argument
         and argument[-1].type == "SYM"
-        and argument[-1].text in _PHASES
-        and any(part.type in ("PLUS", "MINUS") for part in follower.args[0])
+        and argument[-1].text in _PHASE_FACTORS
+        and has_type(follower.args[0], "PLUS", "MINUS")
     ):
-        raise Fault(follower.pos, f"a bracket behind the argument of {item.text}: does it belong to it?",
-                    "brackets around the whole argument", kind="ambiguous")  # fmt: skip
+        raise Ambiguity(follower.pos, f"a bracket behind the argument of {function.text}: does it belong to it?",
+                        "brackets around the whole argument")  # fmt: skip
     if len(argument) > 1 and argument[0].type == "SYM" and argument[0].text.startswith(_ANGLES):
         second = argument[1]
         if second.type in ("NUM", "FRAC", "SQRT", "ROOT") or (second.type == "SYM" and second.text[0] != "\\"):
-            raise Fault(second.pos, f"a factor behind the angle of {item.text}: does it belong to the argument?",
-                        "brackets around the argument", kind="ambiguous")  # fmt: skip
+            found = f"a factor behind the angle of {function.text}: does it belong to the argument?"
+            raise Ambiguity(second.pos, found, "brackets around the argument")
 
 
 # Operators, sums and limits ---------------------------------------------------------------------------------
 
 
-def _operand(state: State, items: list[Token], start: int, *, products: bool) -> tuple[list[Token], int]:
-    """Operand of a sum or an operator: the factors up to the next plus, minus or relation.
+def _take_operand(state: FormulaState, items: list[Token], start: int, *, products: bool) -> tuple[list[Token], int]:
+    """Return the operand of a sum sign, limit, nabla or `d/dx` that begins at an index, and the index behind it.
+
+    The operand ends before the next plus, minus or relation.
 
     Args:
-        products: explicit products and slashes belong to it (sums, limits); otherwise they end it (d/dx).
+        products: the operand also includes a leading minus, product signs and slashes (sums, limits); otherwise product
+            signs and slashes end it (`d/dx`).
     """
     out: list[Token] = []
     index = start
@@ -303,7 +369,7 @@ def _operand(state: State, items: list[Token], start: int, *, products: bool) ->
         if out and not products and item.type == "DERIVE" and len(item.raw) > 1:
             break  # \partial_\mu\phi \partial^\mu\phi is a product
         if item.type == "FUNCTION" or item.type in BIG:
-            item, index = _extended(state, items, index)
+            item, index = _attach_operand(state, items, index)
         else:
             index += 1
         out.append(item)
@@ -312,13 +378,19 @@ def _operand(state: State, items: list[Token], start: int, *, products: bool) ->
     return out, index
 
 
-def _operator(state: State, items: list[Token], index: int) -> tuple[Token, int]:
-    """d/dx and nabla with what they act on; alone they are kept as they are."""
+def _attach_derivative_operand(state: FormulaState, items: list[Token], index: int) -> tuple[Token, int]:
+    """Return the `d/dx` or nabla at an index with its operand, or bare if it has none, and the index behind.
+
+    A bare one becomes an item that the engine does not evaluate.
+
+    Errors:
+        Ambiguity: a product or quotient behind, which the operator may or may not act on.
+    """
     item = items[index]
     name, start = item.text, index + 1
     if item.type == "NABLA":
         name, start = _nabla_kind(items, index)
-    body, after = _operand(state, items, start, products=False)
+    body, after = _take_operand(state, items, start, products=False)
     clear = bool(body) and (body[0].type in _BRACKETS or (len(body) == 1 and body[0].type in ("DERIVATIVE", "PARTIAL")))
     if item.type == "NABLA" and name == "grad" and after + 1 < len(items) and len(body) == 1:
         follower = items[after + 1]
@@ -328,10 +400,10 @@ def _operator(state: State, items: list[Token], index: int) -> tuple[Token, int]
         )
         clear = clear or (items[after].type == "TIMES" and is_vector and not body[0].text.startswith(r"\vec{"))
     if item.type == "NABLA" and name == "grad" and len(body) > 1 and all(part.type == "SYM" for part in body):
-        raise Fault(body[1].pos, "a product behind a nabla: does it act on all of it?", "brackets", kind="ambiguous")
+        raise Ambiguity(body[1].pos, "a product behind a nabla: does it act on all of it?", "brackets")
     if body and not clear and after < len(items) and items[after].type in ("TIMES", "SLASH"):
-        raise Fault(items[after].pos, "a product or quotient behind an operator: does the operator act on it?",
-                    "brackets around what it acts on", kind="ambiguous")  # fmt: skip
+        raise Ambiguity(items[after].pos, "a product or quotient behind an operator: does the operator act on it?",
+                        "brackets around what it acts on")  # fmt: skip
     if item.type == "NABLA":
         if not body:
             if name not in ("grad", "laplace"):
@@ -348,9 +420,10 @@ def _operator(state: State, items: list[Token], index: int) -> tuple[Token, int]
 
 
 def _nabla_kind(items: list[Token], index: int) -> tuple[str, int]:
+    """Return `grad`, `div`, `curl` or `laplace` by the sign or power of a nabla, and the index of its operand."""
     item = items[index]
     if item.sup is not None:
-        if order_of(item.sup) != "2":
+        if derivative_order(item.sup) != "2":
             raise Fault(item.pos, "a power of nabla other than 2")
         return "laplace", index + 1
     after = items[index + 1] if index + 1 < len(items) else None
@@ -361,17 +434,21 @@ def _nabla_kind(items: list[Token], index: int) -> tuple[str, int]:
     return "grad", index + 1
 
 
-def _series(state: State, items: list[Token], index: int) -> tuple[Token, int]:
-    """A sum or product with its limits: (term, index, lower, upper), or (term, index), or (term)."""
+def _attach_series_term(state: FormulaState, items: list[Token], index: int) -> tuple[Token, int]:
+    r"""Return the `\sum` or `\prod` at an index as an item with its term, and the index behind that.
+
+    The arguments of the item are the term, the index variable (or the condition below the sign), the lower and the
+    upper limit, as far as they are written.
+    """
     item = items[index]
-    body, after = _operand(state, items, index + 1, products=True)
+    body, after = _take_operand(state, items, index + 1, products=True)
     if not body:
         raise Fault(item.pos, f"{item.text} without a term", "a term")
     args = [body]
     lower = item.sub
     if lower is not None:
         bound = len(lower) > 2 and lower[0].type == "SYM" and lower[1].text == "="
-        plain = not any(part.type in ("REL", "COMMA", "ROW") for part in lower[2 if bound else 0 :])
+        plain = not has_type(lower[2 if bound else 0 :], "REL", "COMMA", "ROW")
         if bound and plain and item.sup is not None:
             args += [lower[:1], lower[2:], item.sup]
         elif bound and plain:
@@ -379,7 +456,7 @@ def _series(state: State, items: list[Token], index: int) -> tuple[Token, int]:
         elif plain and item.sup is None:
             args.append(lower)
         else:
-            args.append([Token("SYM", spell(item.raw), item.pos)])
+            args.append([Token("SYM", spell_name(item.raw), item.pos)])
             if item.sup is not None:  # an index without its first value
                 args += [[Token("INFINITY", "blank", item.pos, expr=Expr("blank"))], item.sup]
     elif item.sup is not None:
@@ -390,23 +467,29 @@ def _series(state: State, items: list[Token], index: int) -> tuple[Token, int]:
     return Token("SERIES_", name, item.pos, item.gap, args=args), after
 
 
-def _limit(state: State, items: list[Token], index: int) -> tuple[Token, int]:
+def _attach_limit_expression(state: FormulaState, items: list[Token], index: int) -> tuple[Token, int]:
+    r"""Return the `\lim` at an index as an item with expression, variable and target, and the index behind."""
     item = items[index]
     sub = item.sub
     if sub is not None and sub and sub[0].type == "ROMAN":
-        sub = [Token("SYM", spell(sub[0].raw), sub[0].pos), *sub[1:]]
+        sub = [Token("SYM", spell_name(sub[0].raw), sub[0].pos), *sub[1:]]
     arrow = sub[1].text if sub is not None and len(sub) > 2 and sub[0].type == "SYM" else ""
     if sub is None or not (RELATION_TEXT.get(arrow) == "to" or arrow in _ARROWS or arrow in _SIDED_ARROWS):
         raise Fault(item.pos, r"\lim without its variable", r"\lim_{x \to a}")
-    body, after = _operand(state, items, index + 1, products=True)
+    body, after = _take_operand(state, items, index + 1, products=True)
     if not body:
         raise Fault(item.pos, r"\lim without an expression", "an expression")
-    target = _sided(sub[2:], _SIDED_ARROWS.get(arrow, ""))
+    target = _target_with_side(sub[2:], _SIDED_ARROWS.get(arrow, ""))
     return Token("LIMIT_", "", item.pos, item.gap, args=[body, sub[:1], target]), after
 
 
-def _sided(target: list[Token], side: str) -> list[Token]:
-    """The side from which a limit is taken, as the label of the whole target: `0+`, `a - 0` and `-1^+` too."""
+def _target_with_side(target: list[Token], side: str) -> list[Token]:
+    r"""Return the target of a one-sided limit (`0+`, `a - 0`, `-1^+`) with the side as superscript, others unchanged.
+
+    Args:
+        target: items behind the arrow.
+        side: `+` or `-` of a slanted arrow (`x \downarrow 0`); empty for a plain arrow.
+    """
     last = target[-1]
     if len(target) > 1 and last.type in ("PLUS", "MINUS"):
         target, side = target[:-1], last.text
@@ -427,8 +510,11 @@ def _sided(target: list[Token], side: str) -> list[Token]:
 # Integrals --------------------------------------------------------------------------------------------------
 
 
-def _integral(state: State, items: list[Token], index: int) -> tuple[Token, int]:
-    """An integral from its sign to its measure; nested ones take the nearest measure first."""
+def _attach_integrand(state: FormulaState, items: list[Token], index: int) -> tuple[Token, int]:
+    """Return the integral at an index with integrand and measure (`dx`), and the index behind.
+
+    Adjacent signs become nested integrals: the innermost takes the first measure.
+    """
     item = items[index]
     body: list[Token] = []
     measures: list[Token] = []
@@ -439,42 +525,42 @@ def _integral(state: State, items: list[Token], index: int) -> tuple[Token, int]
     leads = False
     while at < len(items) and not measures:
         token = items[at]
-        if token.type in _ENDS:
+        if token.type in _FORMULA_ENDS:
             break
         if token.type == "INTEGRAL":
             state.waiting += 1
-            token, at = _extended(state, items, at)
+            token, at = _attach_operand(state, items, at)
             state.waiting -= 1
             body.append(token)
         elif token.type == "DIFFERENTIAL":
-            at = _measures(items, at, measures, state.waiting)
+            at = _take_measures(items, at, measures, state.waiting)
             leads = not body
-        elif token.type == "FRAC" and (found := _fraction_measure(token)):
+        elif token.type == "FRAC" and (found := _take_fraction_measures(token)):
             measures.extend(found)
             at += 1
             body.append(token)
-            tail, at = _operand(state, items, at, products=True)
+            tail, at = _take_operand(state, items, at, products=True)
             body.extend(tail)
         else:
             body.append(token)
             at += 1
     if not measures:
-        measures = _inexact(body)
+        measures = _take_inexact_measure(body)
     if not measures:
         raise Fault(item.pos, "an integral without its differential", "a measure such as dx")
     over_integral = at + 1 < len(items) and items[at + 1].type in BIG  # a quotient of two integrals
     if at < len(items) and items[at].type == "SLASH" and not over_integral:
-        denominator, at, _ = _denominator(items, at + 1)
+        denominator, at, _ = _take_denominator(items, at + 1)
         body = [Token("FRAC", "", item.pos, args=[body or [Token("NUM", "1", item.pos)], denominator])]
     elif not body:
         if at + 1 < len(items) and items[at].type == "TIMES":
             at += 1
-        body, at = _operand(state, items, at, products=True)
-    return _built_integrals(signs, body, measures, leads), at
+        body, at = _take_operand(state, items, at, products=True)
+    return _nested_integrals(signs, body, measures, leads), at
 
 
-def _inexact(body: list[Token]) -> list[Token]:
-    r"""The measure of `\oint \frac{\delta Q}{T}`, taken out of the integrand; empty if there is none."""
+def _take_inexact_measure(body: list[Token]) -> list[Token]:
+    r"""Remove the measure `\delta Q` from an integrand such as `\frac{\delta Q}{T}` and return it; empty if none."""
     above = body[0].args[0] if len(body) == 1 and body[0].type == "FRAC" else body
     for index, part in enumerate(above):
         if part.type == "SYM" and part.text.startswith(r"\delta ") and part.sup is None:
@@ -483,21 +569,25 @@ def _inexact(body: list[Token]) -> list[Token]:
     return []
 
 
-def _measures(items: list[Token], at: int, measures: list[Token], waiting: int) -> int:
-    """Take the differentials that stand here, and leave one for each integral around."""
-    end = at
+def _take_measures(items: list[Token], start: int, measures: list[Token], waiting: int) -> int:
+    """Append the adjacent differentials from an index on to `measures`, and return the index behind those taken.
+
+    Args:
+        waiting: number of enclosing integrals without a measure; one differential is left for each, at least one taken.
+    """
+    end = start
     while end < len(items) and items[end].type == "DIFFERENTIAL":
         end += 1
-    end = max(at + 1, end - waiting)
-    measures.extend(items[at:end])
+    end = max(start + 1, end - waiting)
+    measures.extend(items[start:end])
     return end
 
 
-def _fraction_measure(item: Token) -> list[Token]:
-    r"""Measures in the numerator of `\frac{x\,dx}{...}`; they are taken out of it."""
+def _take_fraction_measures(item: Token) -> list[Token]:
+    r"""Remove the differentials from the numerator of `\frac{x\,dx}{...}` and return them; empty if none or in sums."""
     above = item.args[0]
     found = [part for part in above if part.type == "DIFFERENTIAL"]
-    if found and not any(part.type in ("PLUS", "MINUS", "PM", "INTEGRAL") for part in above):
+    if found and not has_type(above, "PLUS", "MINUS", "PM", "INTEGRAL"):
         kept = [part for part in above if part.type != "DIFFERENTIAL"]
         while kept and kept[-1].type == "TIMES":
             kept.pop()
@@ -506,22 +596,31 @@ def _fraction_measure(item: Token) -> list[Token]:
     return []
 
 
-def _built_integrals(signs: list[Token], body: list[Token], measures: list[Token], leads: bool) -> Token:
-    """Signs side by side with their measures: the last sign takes the first measure."""
+def _nested_integrals(signs: list[Token], body: list[Token], measures: list[Token], leads: bool) -> Token:
+    r"""Make nested integrals of adjacent integral signs: the last sign takes the first measure.
+
+    Args:
+        body: the integrand.
+        leads: the measures stand before the integrand, `\int\int dx\,dy f`.
+
+    Errors:
+        Fault: the numbers of signs and measures differ, or leading measures could belong to different limits.
+    """
     if len(signs) == 1:
-        return _built_integral(signs[0], body, measures)
+        return _integral_token(signs[0], body, measures)
     if len(measures) != len(signs):
         raise Fault(signs[0].pos, f"{len(signs)} integral signs with {len(measures)} measures", "one measure each")
-    limits = {(spell(sign.raw), "".join(part.text for part in sign.sup or ())) for sign in signs}
+    limits = {(spell_name(sign.raw), "".join(part.text for part in sign.sup or ())) for sign in signs}
     if leads and len(limits) > 1:
         found = "measures before the integrand: which belongs to which limits?"
         raise Fault(signs[0].pos, found, "each behind its sign")
     for sign, measure in zip(reversed(signs), measures, strict=True):
-        body = [_built_integral(sign, body, [measure])]
+        body = [_integral_token(sign, body, [measure])]
     return body[0]
 
 
-def _built_integral(item: Token, body: list[Token], measures: list[Token]) -> Token:
+def _integral_token(sign: Token, body: list[Token], measures: list[Token]) -> Token:
+    """Make the item of one integral sign with integrand, measures and limits; several measures make nested items."""
     name = ""
     if body and body[-1].type == "TIMES":
         mark = body[-1].text
@@ -529,103 +628,115 @@ def _built_integral(item: Token, body: list[Token], measures: list[Token]) -> To
         if any(part.text.startswith(r"\vec") for part in measures[0].args[0]):
             name = "cross" if mark == r"\times" else "dot"
     if not body:
-        body = [Token("NUM", "1", item.pos)]
-    fold = _FOLD[item.text]
+        body = [Token("NUM", "1", sign.pos)]
+    fold = _FOLD[sign.text]
     if fold > 1 and len(measures) not in (1, fold):
-        raise Fault(item.pos, f"{item.text} with {len(measures)} measures", f"one or {fold} measures")
+        raise Fault(sign.pos, f"{sign.text} with {len(measures)} measures", f"one or {fold} measures")
     limits: list[list[Token]] = []
     variable = measures[-1].args[0]
-    if item.sub is not None:
-        limits.append(_bound(item.sub, variable, item))
-        if item.sup is not None:
-            limits.append(_bound(item.sup, variable, item))
-    elif item.sup is not None:
-        raise Fault(item.pos, "an integral with an upper limit alone", "a lower limit")
-    kind = "CONTOUR" if item.text.startswith(r"\o") else "INTEGRAL_"
+    if sign.sub is not None:
+        limits.append(_integration_limit(sign.sub, variable, sign))
+        if sign.sup is not None:
+            limits.append(_integration_limit(sign.sup, variable, sign))
+    elif sign.sup is not None:
+        raise Fault(sign.pos, "an integral with an upper limit alone", "a lower limit")
+    kind = "CONTOUR" if sign.text.startswith(r"\o") else "INTEGRAL_"
     for position, measure in enumerate(measures):
-        if measure.sup is not None and any(part.type == "NUM" for part in measure.sup):
+        if measure.sup is not None and has_type(measure.sup, "NUM"):
             raise Fault(measure.pos, "a power behind the measure of an integral", "brackets around what is raised")
         label = " ".join(part for part in (name, f"d^{measure.text}" if measure.text else "") if part)
         if fold > 1 and len(measures) == 1:
             label = f"{fold} {label}".strip()
         last = position == len(measures) - 1
-        body = [Token(kind, label, item.pos, item.gap, args=[body, measure.args[0], *(limits if last else ())])]
+        body = [Token(kind, label, sign.pos, sign.gap, args=[body, measure.args[0], *(limits if last else ())])]
         name = ""
     return body[0]
 
 
-def _bound(items: list[Token], variable: list[Token], item: Token) -> list[Token]:
-    """A limit of integration; `x = a` is a, and a region that is no expression is a name."""
+def _integration_limit(items: list[Token], variable: list[Token], sign: Token) -> list[Token]:
+    """Return the items of one limit of integration: `a` for `x = a`, and one name for a region that is no expression.
+
+    Args:
+        items: the limit as written.
+        variable: of the measure.
+        sign: the integral sign.
+    """
     if len(items) > 2 and items[1].text == "=" and items[0].type == "SYM" and items[0].text == variable[0].text:
         items = items[2:]
     worded = any(part.type == "ROMAN" and part.raw and any(token.gap for token in part.raw[1:]) for part in items)
-    if worded or any(part.type in ("REL", "COMMA", "PARTIAL_SIGN", "ROW") for part in items):
-        region = " ".join(spell(part.raw) if part.type == "ROMAN" else part.text for part in items)
-        return [Token("SYM", spell(item.raw) if items is item.sub else region, item.pos)]
+    if worded or has_type(items, "REL", "COMMA", "PARTIAL_SIGN", "ROW"):
+        region = " ".join(spell_name(part.raw) if part.type == "ROMAN" else part.text for part in items)
+        return [Token("SYM", spell_name(sign.raw) if items is sign.sub else region, sign.pos)]
     return items
 
 
 # The slash --------------------------------------------------------------------------------------------------
 
 
-def _denominator(items: list[Token], start: int) -> tuple[list[Token], int, bool]:
-    """Denominator of a slash: its siblings, the index behind them, and whether a factor follows."""
+def _take_denominator(items: list[Token], start: int) -> tuple[list[Token], int, bool]:
+    """Return the items of the denominator at an index, the index behind them, and True if a factor follows.
+
+    Errors:
+        Ambiguity: the following factor may belong to the denominator.
+    """
     index = start
     if index < len(items) and items[index].type in ("MINUS", "PLUS"):
         index += 1
     if index >= len(items) or items[index].type in OPERATORS:
         found = items[index] if index < len(items) else Token("END", "", items[-1].pos)
-        raise Fault(found.pos, describe(found), "a denominator")
+        raise Fault(found.pos, describe_token(found), "a denominator")
     first = items[index]
     index += 1
     if first.type in _SIMPLE:
         while index < len(items) and items[index].type in _SIMPLE and not _is_exponential(items[index]):
             index += 1
-        if index == start + 1 and first.type == "NUM" and index < len(items) and _is_unit_quotient(items[index]):
-            index += 1  # 60 s/min
+        if index == start + 1 and first.type == "NUM" and index < len(items) and items[index].type == "FRAC":
+            parts = (part for arg in items[index].args for part in arg)
+            index += all(part.type in ("UNIT", "NUM") for part in parts)  # 60 s/min
         numeric = all(item.type == "NUM" for item in items[start:index])
         while numeric and index < len(items) and items[index].type == "DIFFERENTIAL":  # dy/2dx
             index += 1
-        index = _bracket_below(items, start, index)
+        index = _denominator_end_with_bracket(items, start, index)
     follows = index < len(items) and items[index].type not in OPERATORS
     lone = first.type == "PAREN" and len(first.args[0]) == 1 and first.args[0][0].type == "SYM" and first.sup is None
     if follows and lone and items[index].type == "SYM":
-        raise Fault(items[index].pos, "a factor behind a bracket in the denominator of a slash: does it belong there?",
-                    "brackets around the denominator", kind="ambiguous")  # fmt: skip
+        raise Ambiguity(items[index].pos,
+                        "a factor behind a bracket in the denominator of a slash: does it belong there?",
+                        "brackets around the denominator")  # fmt: skip
     if follows and first.type == items[index].type == "ABS":
-        raise Fault(items[index].pos, "bars behind bars in the denominator of a slash: do they belong there?",
-                    "brackets around the denominator", kind="ambiguous")  # fmt: skip
+        raise Ambiguity(items[index].pos, "bars behind bars in the denominator of a slash: do they belong there?",
+                        "brackets around the denominator")  # fmt: skip
     if follows and first.type in ("SQRT", "ROOT") and items[index].type in _SIMPLE:
-        raise Fault(items[index].pos, "a factor behind a root in the denominator of a slash: does it belong there?",
-                    "brackets around the denominator", kind="ambiguous")  # fmt: skip
+        raise Ambiguity(items[index].pos, "a factor behind a root in the denominator of a slash: does it belong there?",
+                        "brackets around the denominator")  # fmt: skip
     return items[start:index], index, follows
 
 
 def _is_exponential(item: Token) -> bool:
-    """A power of e is a function, which ends a denominator."""
+    """Return True for e with a power other than a plain number, `e^{-t}`: no denominator or argument extends to it."""
     plain = item.sup is None or (len(item.sup) == 1 and item.sup[0].type == "NUM")
     return item.type == "SYM" and item.text == "e" and not plain
 
 
-def _is_unit_quotient(item: Token) -> bool:
-    return item.type == "FRAC" and all(part.type in ("UNIT", "NUM") for arg in item.args for part in arg)
+def _denominator_end_with_bracket(items: list[Token], start: int, index: int) -> int:
+    """Return the end of a denominator, moved behind the bracket of `a/2m(b - c)^2`, which everybody means to be below.
 
+    A bracket behind a number alone (`a/2(b + c)`) raises an Ambiguity; behind symbols (`v/g (a + b)`) it is a factor.
 
-def _bracket_below(items: list[Token], start: int, index: int) -> int:
-    r"""`a/2m(b - c)^2`: a bracket right behind a number and symbols stands below too, as everybody means it.
-
-    Behind a number alone (`a/2(b + c)`) both are meant, and behind symbols alone (`v/g (a + b)`) it is a factor.
+    Args:
+        start: index of the first item of the denominator.
+        index: its end so far.
     """
     if items[start].type != "NUM" or index >= len(items) or items[index].type != "PAREN" or items[index].gap:
         return index
     if index == start + 1:
-        raise Fault(items[index].pos, "a bracket behind a number in the denominator: does it belong there?",
-                    "brackets around the denominator", kind="ambiguous")  # fmt: skip
+        raise Ambiguity(items[index].pos, "a bracket behind a number in the denominator: does it belong there?",
+                        "brackets around the denominator")  # fmt: skip
     return index + 1
 
 
-def with_slashes(items: list[Token]) -> list[Token]:
-    """Mark where the denominator of each slash ends, by an explicit product sign."""
+def mark_denominator_ends(items: list[Token]) -> list[Token]:
+    """Insert an explicit product sign behind each denominator that a factor follows: `1/2 m` becomes `1/2 * m`."""
     out: list[Token] = []
     index = 0
     numerator = 0  # where the run before the slash begins, in `out`
@@ -637,12 +748,12 @@ def with_slashes(items: list[Token]) -> list[Token]:
             if item.type in OPERATORS:
                 numerator = len(out)
             continue
-        if index < len(items) and _is_numeric_fraction(out[numerator:-1], items, index):
+        if index < len(items) and _is_numeric_factor(out[numerator:-1], items, index):
             out.append(items[index])
             out.append(Token("TIMES", "", items[index].pos))
             index += 1
         else:
-            run, index, follows = _denominator(items, index)
+            run, index, follows = _take_denominator(items, index)
             out.extend(run)
             if follows:
                 out.append(Token("TIMES", "", items[index].pos))
@@ -650,25 +761,27 @@ def with_slashes(items: list[Token]) -> list[Token]:
     return out
 
 
-def _is_numeric_fraction(above: list[Token], items: list[Token], index: int) -> bool:
-    r"""`1/2 m v^2`: number over number, and more factors.
+def _is_numeric_factor(numerator: list[Token], items: list[Token], index: int) -> bool:
+    r"""Return True if only the number at an index is the denominator of a slash, as in `1/2 m v^2`, and factors follow.
 
-    Before \pi both are written: `1/4\pi\epsilon_0` has it below, `4/3\pi r^3` above; `3/4\pi` and `1/3\pi` are refused.
+    Before \pi both are written: `1/4\pi\epsilon_0` has it below, `4/3\pi r^3` above; `3/4\pi` and `1/3\pi` raise an
+    Ambiguity.
+
+    Args:
+        numerator: items before the slash, back to the sign before.
     """
     below = items[index]
-    if below.type != "NUM" or index + 1 >= len(items) or not above:
+    if below.type != "NUM" or index + 1 >= len(items) or not numerator:
         return False
     after = items[index + 1]
     if after.type in OPERATORS or after.type == "BANG":
         return False
-    last = above[-1]
-    numeric = all(part.type in ("NUM", "CONST") for part in above) or (last.type == "NUM" and last.sup is None)
+    last = numerator[-1]
+    numeric = all(part.type in ("NUM", "CONST") for part in numerator) or (last.type == "NUM" and last.sup is None)
     if not numeric or after.type != "CONST" or below.sup is not None:
         return numeric
     if last.text == "1" and below.text.isdigit() and int(below.text) % 2 == 0:
         return False
     if last.type == "NUM" and last.text.isdigit() and below.text.isdigit() and int(last.text) > int(below.text):
         return True
-    raise Fault(
-        after.pos, r"\pi behind a numeric fraction: above or below the slash?", r"\frac, or brackets", kind="ambiguous"
-    )
+    raise Ambiguity(after.pos, r"\pi behind a numeric fraction: above or below the slash?", r"\frac, or brackets")

@@ -1,40 +1,42 @@
-"""From settled tokens to expressions.
+"""`parse`: LaTeX of a formula to a Formula, by disambiguated tokens and the grammar.
 
-The grammar in `grammar/latex.lark` is the reference for what is accepted. `automaton` runs it, and calls `_Builder` at
-each reduction; no parse tree is built. It is read on the first parse, so that `import prism` does not pay for it.
+The grammar in `grammar/latex.lark` is the reference for what is accepted. `lalr` runs it, and calls
+`_ExpressionBuilder` at each reduction; no parse tree is built. It is read on the first parse, so that `import prism`
+does not pay for it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
 from prism.algebra.expr import Expr, Formula, formula, number, symbol
 from prism.errors import LatexSyntaxError
-from prism.latex.parsing.disambiguate import Settled, settled
-from prism.latex.parsing.lalr import Machine, Unexpected, machine, reduced, tables
+from prism.latex.parsing.disambiguate import DisambiguatedFormula, disambiguate_formula
+from prism.latex.parsing.lalr import LalrParser, UnexpectedTokenError, bind_builder, load_tables, run_parser
 from prism.latex.parsing.tokens import RELATION_TEXT, Fault, Token
 from prism.resources import resource
 
-CACHE_SIZE = 4096  # formulas kept parsed; a bulk run meets the same reference nodes again and again
-_LEAVES_KEPT = 8192
-_MAX_EXPECTED = 3  # more alternatives than this tell a reader nothing
+CACHE_SIZE = 4096  # parsed formulas; a bulk run meets the same reference nodes again and again
+_NUMBER_CACHE_SIZE = 8192
+_MAX_EXPECTED = 3  # alternatives in an error message; more of them help no reader
 
 
 @lru_cache(maxsize=CACHE_SIZE)
 def parse(latex: str, words: frozenset[str] = frozenset()) -> Formula:
-    r"""Read one formula.
+    r"""Parse the LaTeX of one formula, or of several joined ones, into a Formula.
 
     Dollars, brackets of display mode, sizes, spacing, fonts without meaning, labels and the punctuation of the
-    sentence are no part of it. Limits on length, depth and numbers stand in `tokens`.
+    sentence are dropped. Limits on length, depth and numbers stand in `tokens`.
 
     Args:
         latex: the formula.
         words: names of several letters that are one symbol here.
 
     Errors:
-        LatexSyntaxError: what is not read, with its position in `latex`; nothing is dropped in silence.
+        LatexSyntaxError: a part that is not read, with its position in `latex`; nothing else is dropped in silence.
 
     >>> str(parse(r"$T = 2\pi\sqrt{L/g}$."))
     'T = 2*pi*sqrt(L/g)'
@@ -42,119 +44,142 @@ def parse(latex: str, words: frozenset[str] = frozenset()) -> Formula:
     '1/2*m*v^2'
     """
     try:
-        whole = settled(latex, words)
+        whole = disambiguate_formula(latex, words)
     except Fault as fault:
         position = min(fault.position, len(latex))  # the LaTeX of a Unicode sign is longer than the sign
         raise LatexSyntaxError(latex, position, fault.found, fault.expected, fault.kind) from None
-    return _formula(latex, whole, latex)
+    return _build_formula(latex, whole, latex)
 
 
-def _formula(latex: str, whole: Settled, shown: str) -> Formula:
-    """One formula, or several with their parts, each with the text it was read from."""
+def _build_formula(latex: str, whole: DisambiguatedFormula, shown: str) -> Formula:
+    """Build the Formula of disambiguated tokens; of joined formulas (`a = 1, b = 2`) one Formula with a part for each.
+
+    Args:
+        latex: the whole text, which error positions refer to.
+        whole: the disambiguated tokens, or parts with tokens of their own.
+        shown: the LaTeX that the Formula stores as its own.
+    """
     if not whole.kind:
-        return _built(latex, whole, shown)
-    parts = tuple(_formula(latex, part, latex[part.start : part.end].strip()) for part in whole.parts)
+        return _run_grammar(latex, whole, shown)
+    parts = tuple(_build_formula(latex, part, latex[part.start : part.end].strip()) for part in whole.parts)
     return Formula(whole.kind, (), (), shown, parts)
 
 
-def _built(latex: str, whole: Settled, shown: str) -> Formula:
+def _run_grammar(latex: str, whole: DisambiguatedFormula, shown: str) -> Formula:
+    """Run the grammar over the tokens of one formula and build its Formula.
+
+    Args:
+        latex: the whole text, which error positions refer to.
+        shown: the LaTeX that the Formula stores as its own.
+
+    Errors:
+        LatexSyntaxError: a token that the grammar does not allow at its place.
+    """
     try:
-        members, relations = reduced(_machine(), whole.tokens)
-    except Unexpected as error:
+        members, relations = run_parser(_grammar_parser(), whole.tokens)
+    except UnexpectedTokenError as error:
         token = error.token
         position = len(latex.rstrip()) if token is None else min(token.pos, len(latex))
-        found = _word(token.type, token.text) if token else _WORDS["$END"]
+        kind_found, text = (token.type, token.text) if token else ("$END", "")
+        found = _WORDS.get(kind_found) or (f"`{text}`" if text else kind_found.lower())
         kind = "fragment" if token is None else "syntax"
-        raise LatexSyntaxError(latex, position, found, _expected(error.accepted), kind) from None
+        raise LatexSyntaxError(latex, position, found, _describe_expected(error.accepted), kind) from None
     return formula(members, relations, shown, whole.depends)
 
 
 @lru_cache(maxsize=1)
-def _machine() -> Machine:
-    """The LALR automaton of the grammar, with the methods of `_Builder`."""
-    return machine(tables(resource("grammar/latex.lark").read_text(encoding="utf-8")), _Builder())
+def _grammar_parser() -> LalrParser:
+    """Return the parser of `grammar/latex.lark`, made on the first parse and cached."""
+    return bind_builder(load_tables(resource("grammar/latex.lark").read_text(encoding="utf-8")), _ExpressionBuilder())
 
 
 # Building ---------------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=_LEAVES_KEPT)
-def _number(text: str) -> Expr:
+@lru_cache(maxsize=_NUMBER_CACHE_SIZE)
+def _number_leaf(text: str) -> Expr:
+    """Return the expression of a number, which stores its digits as written."""
     return number(Fraction(text), written=text)
 
 
-_RUN = "run"  # a product still open: its factors join the explicit product around it
+_OPEN_PRODUCT = "run"  # marks factors side by side, which join the explicit product around them
 
 
-class _Builder:
-    """One method a rule of the grammar; children arrive left to right, tokens included."""
+def _node_builder(op: str, *indices: int) -> Callable[[Any, list[Any]], Expr]:
+    """Return a method for one grammar rule: it makes a node of operator `op` from the children at these indices."""
+    return lambda _, children: Expr(op, tuple([_as_expression(children[place]) for place in indices]))
+
+
+class _ExpressionBuilder:
+    """Makes expressions from the rules of `grammar/latex.lark`, one method for each rule.
+
+    Children arrive left to right, tokens included. Each is an Expr, a token, or the pair `(_OPEN_PRODUCT, factors)` of
+    `juxtaposed`, whose factors an enclosing product takes up one by one.
+    """
 
     def start(self, children: list[Any]) -> tuple[tuple[Expr, ...], tuple[str, ...]]:
-        members = tuple(_closed(child) for child in children[::2])
+        """Return the members of a chain (`a`, `b`, `c` of `a = b < c`) and the relations between them."""
+        members = tuple(_as_expression(child) for child in children[::2])
         return members, tuple(RELATION_TEXT[token.text] for token in children[1::2])
 
     def leaf(self, children: list[Token]) -> Expr:
+        """Return the expression of a number, symbol, constant, unit or infinity."""
         token = children[0]
         if token.expr is not None:
             return token.expr
-        return _number(token.text) if token.type == "NUM" else symbol(token.text)
+        return _number_leaf(token.text) if token.type == "NUM" else symbol(token.text)
 
     def inside(self, children: list[Any]) -> Expr:
-        return _closed(children[1])
+        """Return the expression between two brackets, the second of three children."""
+        return _as_expression(children[1])
 
     def terms(self, children: list[Any]) -> Expr:
+        """Build a sum of signed terms: `a + b - c`, `-a`, `a ± b`."""
         parts: list[Expr] = []
         sign = "PLUS"
         for child in children:
             if isinstance(child, Token):
                 sign = child.type + child.text
                 continue
-            term = _closed(child)
+            term = _as_expression(child)
             if sign.startswith("PM"):
                 mark = "∓" if sign.endswith("mp") else "±"
-                parts = [Expr("pm", (*((_sum(parts),) if parts else ()), term), name=mark)]
+                parts = [Expr("pm", (*((_build_sum(parts),) if parts else ()), term), name=mark)]
             else:
                 parts.append(Expr("neg", (term,)) if sign.startswith("MINUS") else term)
-        return _sum(parts)
+        return _build_sum(parts)
 
-    def factors(self, children: list[Any]) -> Any:
-        return _product(children)
+    def factors(self, children: list[Any]) -> Expr:
+        """Build a product with explicit signs, of operands and product signs in turn."""
+        return _build_product(children)
 
     def sign(self, children: list[Any]) -> Expr:
-        value = _closed(children[1])
+        """Build a term behind a plus or minus that stands inside a product or sum: `a + -b`."""
+        value = _as_expression(children[1])
         return Expr("neg", (value,)) if children[0].type == "MINUS" else value
 
-    def ratio(self, children: list[Any]) -> Expr:
-        return Expr("div", (_closed(children[0]), _closed(children[2])))
-
     def juxtaposed(self, children: list[Expr]) -> tuple[str, list[Expr]]:
-        return _RUN, children
+        """Return factors side by side, such as `2ab`, as an open product that an enclosing product can take up."""
+        return _OPEN_PRODUCT, children
 
-    def power(self, children: list[Any]) -> Expr:
-        return Expr("pow", (children[0], children[2]))
-
-    def factorial(self, children: list[Any]) -> Expr:
-        return Expr("factorial", (children[0],))
+    ratio = _node_builder("div", 0, 2)
+    power = _node_builder("pow", 0, 2)
+    factorial = _node_builder("factorial", 0)
+    absolute = _node_builder("abs", 1)
+    fraction = _node_builder("div", 1, 2)
+    square_root = _node_builder("sqrt", 1)
+    root = _node_builder("root", 2, 1)
 
     def factorial_power(self, children: list[Any]) -> Expr:
+        """Build a power of a factorial, `n!^2`."""
         return Expr("pow", (Expr("factorial", (children[0],)), children[3]))
 
-    def absolute(self, children: list[Any]) -> Expr:
-        return Expr("abs", (_closed(children[1]),))
-
-    def fraction(self, children: list[Any]) -> Expr:
-        return Expr("div", (children[1], children[2]))
-
-    def square_root(self, children: list[Any]) -> Expr:
-        return Expr("sqrt", (children[1],))
-
-    def root(self, children: list[Any]) -> Expr:
-        return Expr("root", (children[2], children[1]))
-
     def function(self, children: list[Any]) -> Expr:
+        """Build a known function such as `sin` with its argument."""
         return Expr(children[0].text, (children[1],))
 
     def construct(self, children: list[Any]) -> Expr:
+        """Build an integral, derivative, sum, limit, evaluation at a point or angle bracket from its parts."""
         token = children[0]
         name = token.text
         if token.type == "SERIES":
@@ -163,7 +188,8 @@ class _Builder:
         return Expr(_CONSTRUCTS[token.type], tuple(children[1:]), name=name)
 
     def set_operation(self, children: list[Any]) -> Expr:
-        sides = [_closed(child) for child in children[::2]]
+        """Build unions, intersections and opaque set operations, nested from left to right."""
+        sides = [_as_expression(child) for child in children[::2]]
         value = sides[0]
         for token, side in zip(children[1::2], sides[1:], strict=True):
             op = _SET_OPERATIONS.get(token.text, "opaque")
@@ -172,15 +198,17 @@ class _Builder:
         return value
 
     def listed(self, children: list[Any]) -> Expr:
+        """Build a call `f(a, b)`, or a list, matrix, interval or other construct with any number of parts."""
         token = children[0]
-        args = tuple(_closed(child) for child in children[2:-1] if not isinstance(child, Token))
+        args = tuple(_as_expression(child) for child in children[2:-1] if not isinstance(child, Token))
         if token.type == "APPLY":
             return Expr("apply", args, name=token.text)
         op, _, name = token.text.partition(" ")
         return Expr(op, args, name=name)
 
     def relation(self, children: list[Any]) -> Expr:
-        sides = tuple(_closed(child) for child in children[::2])
+        """Build a relation that is one item of a list, as in `P(X < 2)`."""
+        sides = tuple(_as_expression(child) for child in children[::2])
         return Expr("relation", sides, name=" ".join(RELATION_TEXT[token.text] for token in children[1::2]))
 
 
@@ -194,15 +222,15 @@ _CONSTRUCTS = {
 _SET_OPERATIONS = {r"\cup": "union", r"\cap": "intersection"}
 
 
-def _closed(child: Any) -> Expr:
-    """An operand as one expression: an open run becomes a product."""
+def _as_expression(child: Any) -> Expr:
+    """Return an operand as one expression: an open product `(_OPEN_PRODUCT, factors)` becomes a `mul` node."""
     if isinstance(child, Expr):
         return child
     return Expr("mul", tuple(child[1]))
 
 
-def _sum(parts: list[Expr]) -> Expr:
-    """Terms as one sum; two of which the second is negative are a difference."""
+def _build_sum(parts: list[Expr]) -> Expr:
+    """Return terms as one expression: a term alone as it is, `a - b` as a difference, others as a sum."""
     if len(parts) == 1:
         return parts[0]
     if len(parts) == 2 and parts[1].op == "neg":
@@ -210,10 +238,13 @@ def _sum(parts: list[Expr]) -> Expr:
     return Expr("add", tuple(parts))
 
 
-def _product(children: list[Any]) -> Expr:
-    r"""An explicit product; `\times` and `\cdot` between vectors are cross and dot, cross binding first.
+def _build_product(children: list[Any]) -> Expr:
+    r"""Build an explicit product; between vectors `\times` and `\cdot` are cross and dot, cross binding first.
 
     The signs that are no multiplication (`\otimes`, `\parallel`) bind loosest, from left to right.
+
+    Args:
+        children: operands and product signs in turn.
     """
     pieces = [child[1] if isinstance(child, tuple) else [child] for child in children[::2]]
     signs = [token.text for token in children[1::2]]
@@ -221,9 +252,12 @@ def _product(children: list[Any]) -> Expr:
         index = 0
         while index < len(signs):
             left, right = pieces[index], pieces[index + 1]
-            if signs[index] == wanted and (op == "phasor" or _vectors_meet(left, right)):
-                size = _angle_size(right) if op == "phasor" else len(right)
-                pieces[index : index + 2] = [[Expr(op, (_joined(left), _joined(right[:size]))), *right[size:]]]
+            if signs[index] == wanted and (op == "phasor" or _are_both_vectors(left, right)):
+                in_degrees = len(right) > 1 and right[1].op == "unit" and right[1].name in ("deg", "rad")
+                size = len(right) if op != "phasor" else 2 if in_degrees else 1  # of a phasor, the factors of its angle
+                pieces[index : index + 2] = [
+                    [Expr(op, (_product_or_single(left), _product_or_single(right[:size]))), *right[size:]]
+                ]
                 del signs[index]
             else:
                 index += 1
@@ -231,7 +265,7 @@ def _product(children: list[Any]) -> Expr:
     last = ""
     start = 0
     for end in [at + 1 for at, sign in enumerate(signs) if sign in _OTHER_PRODUCTS] + [len(pieces)]:
-        side = _joined([factor for piece in pieces[start:end] for factor in piece])
+        side = _product_or_single([factor for piece in pieces[start:end] for factor in piece])
         if value is None:
             value = side
         else:
@@ -243,24 +277,19 @@ def _product(children: list[Any]) -> Expr:
     return value
 
 
-def _angle_size(factors: list[Expr]) -> int:
-    """How many factors behind the sign of a phasor are its angle: a number with its degrees, or one."""
-    degrees = len(factors) > 1 and factors[1].op == "unit" and factors[1].name in ("deg", "rad")
-    return 2 if degrees else 1
-
-
-def _joined(factors: list[Expr]) -> Expr:
+def _product_or_single(factors: list[Expr]) -> Expr:
+    """Return a single factor as it is, several as a product."""
     return factors[0] if len(factors) == 1 else Expr("mul", tuple(factors))
 
 
-def _vectors_meet(left: list[Expr], right: list[Expr]) -> bool:
-    """Whether both sides are vectors; hats make one, and so do values in round brackets."""
+def _are_both_vectors(left: list[Expr], right: list[Expr]) -> bool:
+    r"""Return True if each side has a factor that is a vector; `\hat{x}` and the tuple `(1, 2)` count as vectors."""
     kinds = [max((_vector_rank(factor) for factor in side), default=0) for side in (left, right)]
     return min(kinds) > 0
 
 
 def _vector_rank(node: Expr) -> int:
-    r"""2 for an expression whose value is a vector, 1 if only hats or a tuple say so, 0 otherwise."""
+    r"""Return 2 for a vector (`\vec{F}`, a gradient), 1 for a tuple or a symbol with a hat, possibly one; else 0."""
     if node.op == "sym":
         bare = node.name.removeprefix(r"\Delta ").removeprefix(r"\delta ")
         return 2 if bare.startswith(r"\vec{") else 1 if bare.startswith(r"\hat{") else 0
@@ -294,11 +323,8 @@ _WORDS = {
 }  # fmt: skip
 
 
-def _word(kind: str, text: str) -> str:
-    return _WORDS.get(kind) or (f"`{text}`" if text else kind.lower())
-
-
-def _expected(kinds: frozenset[str]) -> tuple[str, ...]:
+def _describe_expected(kinds: frozenset[str]) -> tuple[str, ...]:
+    """Describe the token types that the grammar accepts next, for an error message; `_MAX_EXPECTED` phrases at most."""
     words = []
     if kinds & _OPERANDS:
         words.append("a number or a symbol")

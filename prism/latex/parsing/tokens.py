@@ -1,10 +1,10 @@
-r"""From characters to flat tokens: what each piece of LaTeX is, before nesting and position give it a meaning.
+r"""From LaTeX text to flat tokens: the type of each piece of text, before nesting and position give it a meaning.
 
-`scan` cuts the text and gives Unicode its LaTeX spelling; the tables say which command is which kind of token. What
-follows works on these tokens and never on text again: `names` spells what is a name, `leaves`, `brackets` and `tree`
-nest them (`\frac` holds its two lists, a symbol its subscript), and `settle` decides what depends on neighbours.
+`tokenize` cuts the text and gives Unicode signs their LaTeX spelling; the tables map each command to a type of token.
+The later passes work on these tokens and never on text again: `names` spells names, `leaves`, `brackets` and `tree`
+nest them (`\frac` holds its two lists, a symbol its subscript), and `disambiguate` decides what depends on neighbours.
 
-A tree of tokens, not a flat stream, because every rule of `settle` speaks about siblings ("up to the next plus"),
+A tree of tokens, not a flat stream, because every rule of `disambiguate` speaks about siblings ("up to the next plus"),
 and a flat stream would have to find the matching bracket again in each of them. Tokens are mutable, unlike the
 values that leave this package: freezing them tripled the time of a parse.
 """
@@ -14,26 +14,34 @@ from __future__ import annotations
 import re
 import string
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
 from prism.algebra.expr import Expr
 
 MAX_LENGTH = 4000  # characters; a formula of a person stays below 1,500
-MAX_TOKENS = 2000  # stops `a+a+a+...` that fits the length but not the later rooms
+MAX_TOKENS = 2000  # stops `a+a+a+...`, which fits the length but is slow to read
 MAX_DEPTH = 32  # nesting of brackets, braces and unbraced arguments; stops recursion (deepest of 21,858 real ones: 10)
 MAX_NESTING = 2 * MAX_DEPTH  # of brackets and braces in the text, counted before anything is read
 MAX_DIGITS = 60  # digits of one number; longer ones only cost time
 MAX_TEN_EXPONENT = 400  # |n| in 10^n of one number; floats end at 308
-EXPONENT_READ = 8  # digits of such an n that are looked at: enough to see that it is too large
+EXPONENT_READ = 8  # digits of an exponent that are converted: enough to see that it is too large
 
-GAP_NONE, GAP_BLANK, GAP_SPACE, GAP_QUAD = 0, 1, 2, 3  # what stands before a token
+GAP_NONE, GAP_BLANK, GAP_SPACE, GAP_QUAD = 0, 1, 2, 3  # width of the blank before a token
 
 
 class Fault(Exception):
-    """A place that is not read; `parse` turns it into LatexSyntaxError with the author's text."""
+    """A place in a formula that is not read; `parse` turns it into a LatexSyntaxError that shows the author's text.
+
+    Attributes:
+        position: offset in the author's text.
+        found: what stands there, in a reader's words.
+        expected: what could stand there instead, or what would remove the ambiguity; may be empty.
+        kind: class of the fault, as in `LatexSyntaxError.kind`: `syntax`, `ambiguous`, `limit`, `prose`, ...
+    """
 
     def __init__(self, position: int, found: str, *expected: str, kind: str = "syntax") -> None:
+        """Store the place and what is wrong with it."""
         super().__init__(found)
         self.position = position
         self.found = found
@@ -41,20 +49,28 @@ class Fault(Exception):
         self.kind = kind
 
 
+class Ambiguity(Fault):
+    """A Fault for a place with two readings that authors really use; `expected` says how to write either of them."""
+
+    def __init__(self, position: int, found: str, *expected: str) -> None:
+        """Make a Fault of kind `ambiguous`."""
+        super().__init__(position, found, *expected, kind="ambiguous")
+
+
 @dataclass(slots=True)
 class Token:
-    """One token, or one tree of tokens.
+    """One token, flat as it was cut from the text, or an item of the nested tree with children in args, sup and sub.
 
     Attributes:
-        type: kind while reading, a terminal of the grammar after `settle`.
-        text: spelling, name of a symbol, or digits of a number.
+        type: kind of token; a terminal of the grammar once ambiguities are resolved.
+        text: spelling, name of a symbol, digits of a number, or name of a construct.
         pos: offset in the author's text.
-        gap: what blank stands before it.
-        args: content, one list an argument.
-        sup: superscript that is a power, or None.
-        sub: subscript of what is not a symbol, or None.
-        raw: flat tokens of a roman text, a subscript or a bracket, as they were scanned.
-        expr: value of a leaf.
+        gap: width of the blank before it, one of the GAP constants.
+        args: content of a construct: one list of siblings an argument.
+        sup: superscript that is a power, as siblings; None without one.
+        sub: subscript of what is not a symbol, as siblings; None without one.
+        raw: flat tokens of a roman text, a subscript or a bracket, as they were cut.
+        expr: value of a leaf that is no plain number or symbol; else None.
     """
 
     type: str
@@ -74,46 +90,50 @@ _NO_FACTORS = OPERATORS | {"FUNCTION", "INTEGRAL", "SERIES", "LIMIT"}
 _WORDS = {"END": "the end of the formula", "}": "a closing brace", "{": "an opening brace", "FINISH": r"an \end"}
 
 
-def is_factor(token: Token) -> bool:
-    """Whether a token can end an operand."""
+def ends_operand(token: Token) -> bool:
+    """Return True if an operand may end in this item: no operator, function, or sign of an integral, sum or limit."""
     return token.type not in _NO_FACTORS
 
 
-def describe(token: Token) -> str:
-    """A token in a reader's words."""
+def describe_token(token: Token) -> str:
+    """Name a token in a reader's words, for an error message: `a closing brace`, `the end of the formula`."""
     return _WORDS.get(token.type) or (f"`{token.text}`" if token.text else "nothing")
 
 
-def unit_token(name: str, pos: int) -> Token:
-    """A leaf that is a unit."""
-    return Token("UNIT", name, pos, expr=Expr("unit", name=name))
+def unit_token(name: str, pos: int, sup: list[Token] | None = None) -> Token:
+    """Make the token of a unit, with its power `sup`; the name is not checked against the table of units."""
+    return Token("UNIT", name, pos, sup=sup, expr=Expr("unit", name=name))
+
+
+def has_type(items: Iterable[Token], *types: str) -> bool:
+    """Return True if an item of one of these types stands among the items."""
+    return any(item.type in types for item in items)
+
+
+def nesting_change(token: Token) -> int:
+    """Return 1 for a flat token that opens a brace or bracket, -1 for one that closes one, else 0."""
+    return (token.type in ("{", "OPEN")) - (token.type in ("}", "CLOSE"))
+
+
+def split_at(items: Iterable[Token], kinds: Container[str]) -> list[list[Token]]:
+    """Split items at the tokens whose type is in `kinds`, which are dropped; n separators give n + 1 lists."""
+    parts: list[list[Token]] = [[]]
+    for item in items:
+        if item.type in kinds:
+            parts.append([])
+        else:
+            parts[-1].append(item)
+    return parts
 
 
 # What the characters are ------------------------------------------------------------------------------------
 
-GREEK = frozenset(
-    "\\" + name
-    for name in (
-        "alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa varkappa lambda mu nu xi pi "
-        "varpi rho varrho sigma varsigma tau upsilon phi varphi chi psi omega "
-        "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
-    ).split()
-)
-_OTHER_LETTERS = frozenset(
-    (
-        r"\hbar",
-        r"\ell",
-        r"\hslash",
-        r"\lambdabar",
-        r"\digamma",
-        r"\beth",
-        r"\imath",
-        r"\jmath",
-        r"\aleph",
-        r"\wp",
-    )
-)
-LETTERS = GREEK | _OTHER_LETTERS
+GREEK = frozenset(f"\\{name}" for name in (
+    "alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa varkappa lambda mu nu xi pi varpi "
+    "rho varrho sigma varsigma tau upsilon phi varphi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi "
+    "Psi Omega"
+).split())  # fmt: skip
+LETTERS = GREEK.union(r"\hbar \ell \hslash \lambdabar \digamma \beth \imath \jmath \aleph \wp".split())
 VARIANTS = {r"\varepsilon": r"\epsilon", r"\varphi": r"\phi", r"\vartheta": r"\theta", r"\varrho": r"\rho",
             r"\varsigma": r"\sigma", r"\varkappa": r"\kappa", r"\hslash": r"\hbar"}  # fmt: skip
 
@@ -250,6 +270,8 @@ _LONGER = (
     "left|right|[bB]ig|begin|end|q?quad|thin|med|ensk|label|tag|eqref|ref|cite|eqno|rule|[vh]space|[vh]?phantom"
     r"|(?:text)?color|cdot\s*\\cdot|operatorname\*"
 )
+# Environments that only lay a formula out.
+_LAYOUTS = "aligned|align|split|gathered|gather|equation|eqnarray|alignat|alignedat|multline|flalign|displaymath"
 _SCAN = re.compile(
     r"""
     (?P<alone>[A-Za-z](?![A-Za-z])|[+(){}^_'\[\]|,]|-(?!>)|=(?![=>])|/(?!/)|[0-9](?=[])}+\-^_=/*|a-df-zA-DF-Z])|\\(?!LONGER)[a-zA-Z]+)
@@ -276,9 +298,7 @@ _SCAN = re.compile(
     """.replace("PLAIN", "|".join(PLAIN_FUNCTIONS))
     .replace("LONGER", _LONGER)
     .replace("WORDS", "|".join(_WORDS_OF_TEXT))
-    .replace(
-        "ROWS", "aligned|align|split|gathered|gather|equation|eqnarray|alignat|alignedat|multline|flalign|displaymath"
-    ),
+    .replace("ROWS", _LAYOUTS),
     re.VERBOSE | re.DOTALL,
 )
 # The same without names of groups: most pieces tell what they are by their text, and a bare `findall` is faster.
@@ -297,13 +317,14 @@ _SIZE = re.compile(r"\\[a-zA-Z]+")
 _ENVIRONMENT = re.compile(r"\{\s*([a-zA-Z]+\*?)\s*\}")
 
 
-def scan(latex: str) -> list[Token]:
-    """Cut the text into flat tokens, with an END token at the end.
+def tokenize(latex: str) -> list[Token]:
+    """Cut LaTeX into flat tokens, with an END token last.
 
     Errors:
-        Fault: a limit is passed, or a character stands outside the accepted set.
+        Fault: the length, a number or the nesting exceeds a limit. Signs outside the accepted set become `unknown`
+            tokens, which `tree` refuses.
     """
-    start, stop = _bounds(latex)
+    start, stop = _formula_span(latex)
     if stop - start > MAX_LENGTH:
         raise Fault(start, f"a formula of {stop - start} characters; at most {MAX_LENGTH} are read", kind="limit")
     tokens: list[Token] = []
@@ -327,41 +348,38 @@ def scan(latex: str) -> list[Token]:
             gap = max(gap, _SPACES.get(text, GAP_SPACE if "~" in text else GAP_BLANK))
             continue
         if kind == "number":
-            add(Token("number", _digits(text, pos), pos, gap, raw=(Token("COMMA", ",", pos),) if "," in text else ()))
+            commas = (Token("COMMA", ",", pos),) if "," in text else ()
+            add(Token("number", _normalize_digits(text, pos), pos, gap, raw=commas))
         elif kind == "alone" or kind == "command" or kind == "other":
             spelled = _UNICODE.get(text, text)
             if spelled in _SILENT:
                 continue
-            _scan_rare(tokens, spelled, pos, gap)
+            _append_rare_sign(tokens, spelled, pos, gap)
         elif kind == "drop":
             continue
         else:
-            _scan_compound(tokens, kind or "", text, pos, gap)
+            _append_compound_match(tokens, kind or "", text, pos, gap)
         gap = 0
     if len(tokens) > MAX_TOKENS:
-        raise Fault(
-            tokens[MAX_TOKENS].pos, f"a formula of {len(tokens)} tokens; at most {MAX_TOKENS} are read", kind="limit"
-        )
+        pos = tokens[MAX_TOKENS].pos
+        raise Fault(pos, f"a formula of {len(tokens)} tokens; at most {MAX_TOKENS} are read", kind="limit")
     add(Token("END", "", stop))
     if len(tokens) > MAX_NESTING:
-        _refuse_nesting(tokens)
+        _refuse_deep_nesting(tokens)
     return tokens
 
 
-def _refuse_nesting(tokens: list[Token]) -> None:
-    """Every later pass recurses into brackets and braces, so their nesting is bounded here, once."""
+def _refuse_deep_nesting(tokens: list[Token]) -> None:
+    """Raise a Fault if brackets and braces nest too deep: every later pass recurses into them."""
     depth = 0
     for token in tokens:
-        if token.type in ("{", "OPEN"):
-            depth += 1
-            if depth > MAX_NESTING:
-                raise Fault(token.pos, f"brackets and braces nested more than {MAX_NESTING} deep", kind="limit")
-        elif token.type in ("}", "CLOSE"):
-            depth = max(depth - 1, 0)
+        depth = max(depth + nesting_change(token), 0)
+        if depth > MAX_NESTING:
+            raise Fault(token.pos, f"brackets and braces nested more than {MAX_NESTING} deep", kind="limit")
 
 
-def _bounds(latex: str) -> tuple[int, int]:
-    """Where the formula starts and stops, without its dollars and the punctuation of the sentence around it."""
+def _formula_span(latex: str) -> tuple[int, int]:
+    """Return start and end offset of the formula without its dollars and the punctuation of the sentence around it."""
     start, stop = 0, len(latex)
     while start < stop:
         while start < stop and latex[start].isspace():
@@ -372,7 +390,7 @@ def _bounds(latex: str) -> tuple[int, int]:
             escaped = stop - start > 1 and latex[stop - 2] == "\\"
             if escaped and last in ",;:! \\":
                 stop -= 2
-            elif last.isspace() or (last in ".,;~" and not _belongs(latex, start, stop)):
+            elif last.isspace() or (last in ".,;~" and not _is_final_stop_significant(latex, start, stop)):
                 stop -= 1
             else:
                 break
@@ -387,15 +405,18 @@ def _bounds(latex: str) -> tuple[int, int]:
     return start, stop
 
 
-def _belongs(latex: str, start: int, stop: int) -> bool:
-    r"""Whether the full stop at the end is part of the formula: of `\right.` or of an ellipsis."""
+def _is_final_stop_significant(latex: str, start: int, stop: int) -> bool:
+    r"""Return True if `latex[start:stop]` ends in a full stop of the formula, of `\right.` or of an ellipsis."""
     if latex.endswith(r"\right.", start, stop):
         return True
     return latex.endswith("...", start, stop) and not latex.endswith("....", start, stop)
 
 
-def _digits(text: str, pos: int) -> str:
-    """Digits as written, without what only groups them; a comma in braces before other than three digits is decimal."""
+def _normalize_digits(text: str, pos: int) -> str:
+    """Return a number without separators of thousands and with a decimal point; raise a Fault beyond the limits.
+
+    A comma in braces, `1{,}5`, is decimal unless three digits follow.
+    """
     if not text.isdigit():
         if "{,}" in text and (text.startswith("0{,}") or not re.search(r"\{,\}\d{3}(?!\d)", text)):
             text = text.replace("{,}", ".", 1)
@@ -404,17 +425,21 @@ def _digits(text: str, pos: int) -> str:
             text = "0" + text
         mantissa, _, exponent = text.lower().partition("e")
         if exponent and abs(int(exponent[:EXPONENT_READ])) > MAX_TEN_EXPONENT:
-            raise Fault(
-                pos, f"the power of ten 10^{exponent[:EXPONENT_READ]}; at most {MAX_TEN_EXPONENT} is read", kind="limit"
-            )
+            power = f"the power of ten 10^{exponent[:EXPONENT_READ]}"
+            raise Fault(pos, f"{power}; at most {MAX_TEN_EXPONENT} is read", kind="limit")
         text = f"{mantissa}e{int(exponent)}" if exponent else mantissa
     if len(text) > MAX_DIGITS:
         raise Fault(pos, f"a number of {len(text)} digits; at most {MAX_DIGITS} are read", kind="limit")
     return text
 
 
-def _scan_rare(tokens: list[Token], text: str, pos: int, gap: int) -> None:
-    """Characters and commands outside the common table."""
+def _append_rare_sign(tokens: list[Token], text: str, pos: int, gap: int) -> None:
+    """Append the tokens of a sign or command outside the common table: `½`, `''`, row ends, `unknown` for other signs.
+
+    Args:
+        pos: offset of the sign.
+        gap: width of the blank before it.
+    """
     if text in _FRACTION_SIGNS:
         tokens.append(Token("command", r"\frac", pos, gap))
         for digit in _FRACTION_SIGNS[text]:
@@ -429,15 +454,19 @@ def _scan_rare(tokens: list[Token], text: str, pos: int, gap: int) -> None:
         letter = tokens.pop()  # the mark stands behind its letter
         tokens.extend((Token("command", _COMBINING[text], letter.pos, letter.gap), letter))
     elif not text.isascii() and (plain := unicodedata.normalize("NFKD", text)) != text:
-        _scan_compatible(tokens, plain, text, pos, gap)
+        _append_decomposed_letter(tokens, plain, text, pos, gap)
     elif text in '.?"@#`$' or text == "\\":
         tokens.append(Token("mark", text, pos, gap))
     else:
         tokens.append(Token("unknown", text, pos, gap))
 
 
-def _scan_compatible(tokens: list[Token], plain: str, text: str, pos: int, gap: int) -> None:
-    """A letter of a mathematical alphabet, or one with its accent: `𝑑`, `ẑ`."""
+def _append_decomposed_letter(tokens: list[Token], plain: str, text: str, pos: int, gap: int) -> None:
+    """Append a letter of a mathematical alphabet or with an accent (`𝑑`, `ẑ`) as accent commands and a plain letter.
+
+    Args:
+        plain: the letter and its combining accents, the Unicode decomposition of `text`.
+    """
     letter = _UNICODE.get(plain[0], plain[0])
     kind = TYPES.get(letter, "letter" if letter.isascii() and letter.isalpha() else "")
     if kind != "letter" or any(mark not in _COMBINING for mark in plain[1:]):
@@ -447,8 +476,12 @@ def _scan_compatible(tokens: list[Token], plain: str, text: str, pos: int, gap: 
     tokens.append(Token("letter", letter, pos, 0 if len(plain) > 1 else gap))
 
 
-def _scan_compound(tokens: list[Token], kind: str, text: str, pos: int, gap: int) -> None:
-    """Matches that stand for more than one token, or that carry a name."""
+def _append_compound_match(tokens: list[Token], kind: str, text: str, pos: int, gap: int) -> None:
+    r"""Append the tokens of a match that is several tokens or holds a name: `x²`, `\begin{array}`, `\left(`, `sin`.
+
+    Args:
+        kind: name of the group of `_SCAN` that matched.
+    """
     if kind == "up" or kind == "down":
         sign, digits = ("^", _SUPERSCRIPTS) if kind == "up" else ("_", _SUBSCRIPTS)
         tokens.extend((Token(sign, sign, pos), Token("{", "{", pos)))
@@ -456,7 +489,7 @@ def _scan_compound(tokens: list[Token], kind: str, text: str, pos: int, gap: int
         tokens.extend(Token("number" if part.isdigit() else TYPES.get(part, "letter"), part, pos) for part in pieces)
         tokens.append(Token("}", "}", pos))
     elif kind == "sized":
-        tokens.append(_sized(text, pos, gap))
+        tokens.append(_sized_delimiter(text, pos, gap))
     elif kind == "dots":
         tokens.append(Token("DOTS", r"\dots", pos, gap))
     elif kind == "plain":
@@ -466,8 +499,12 @@ def _scan_compound(tokens: list[Token], kind: str, text: str, pos: int, gap: int
         tokens.append(Token("BEGIN" if kind == "begin" else "FINISH", name.group(1) if name else "", pos, gap))
 
 
-def _sized(text: str, pos: int, gap: int) -> Token:
-    r"""A delimiter with its size; `\left`, `\right` and the `l` and `r` of `\bigl`, `\bigr` say which side a bar is."""
+def _sized_delimiter(text: str, pos: int, gap: int) -> Token:
+    r"""Return the token of a sized delimiter; `\left`, `\right` and the `l`, `r` of `\bigl`, `\bigr` tell its side.
+
+    Errors:
+        Fault: no bracket or bar stands behind the size.
+    """
     size = _SIZE.match(text)
     word = size.group() if size else ""
     delimiter = text[len(word) :].strip()

@@ -1,8 +1,8 @@
-r"""From flat tokens to a tree: `read` nests brackets and arguments, and gives every command its meaning.
+"""From flat tokens to a tree: brackets and arguments are nested, and every command gets its meaning.
 
-One loop over siblings, and one dispatch for commands. Both are handed to the readers of `leaves` and `brackets` in
-the cursor. What depends on neighbours (units, calls, differentials, extents) is left to `settle`: a roman text stays
-a ROMAN token with its flat tokens, a function has no argument yet unless braces or a power of e give it one.
+One loop over siblings, and one dispatch for commands; `leaves` and `brackets` get both by the cursor.
+What depends on neighbours (units, calls, differentials, operands) is left to `disambiguate`: a roman text stays a
+ROMAN token with its flat tokens, a function has no argument yet unless braces or a power of e give it one.
 """
 
 from __future__ import annotations
@@ -14,21 +14,22 @@ from prism.latex.parsing.brackets import (
     read_braces,
     read_bracket,
     read_environment,
-    written,
+    visible_delimiter,
 )
-from prism.latex.parsing.commands import REPEATING, leading_scripts, rare_command, repeats
+from prism.latex.parsing.calls import apply_token
+from prism.latex.parsing.commands import REPEATING, read_leading_scripts, read_rare_command, read_repeating_digits
 from prism.latex.parsing.leaves import (
     MAX_PRIMES,
     TOP_ENDS,
     Cursor,
-    accented,
-    dotted,
-    named,
+    read_accented,
     read_argument,
+    read_dotted,
     read_number,
     read_power,
+    read_scripts,
     read_symbol,
-    scripted,
+    read_symbol_scripts,
 )
 from prism.latex.parsing.names import (
     ACCENTS,
@@ -39,9 +40,9 @@ from prism.latex.parsing.names import (
     SWITCHES,
     TEXT_MODE,
     UNWRAPPED,
-    argument_at,
-    label_of,
-    spell,
+    flat_argument,
+    spell_name,
+    superscript_label,
 )
 from prism.latex.parsing.tokens import (
     EXPONENT_READ,
@@ -51,10 +52,11 @@ from prism.latex.parsing.tokens import (
     OPERATORS,
     ROMAN_FUNCTIONS,
     UNIT_FUNCTIONS,
+    Ambiguity,
     Fault,
     Token,
-    describe,
-    is_factor,
+    describe_token,
+    ends_operand,
     unit_token,
 )
 from prism.latex.words import UNITS, WITH_SUBSCRIPT
@@ -69,31 +71,31 @@ _DOTS = Expr("dots")
 _ITALIC = frozenset((r"\textit", r"\mathit"))  # `\mathit{sin}` is a product or a name, no function
 
 
-def read(tokens: list[Token]) -> list[Token]:
-    """Nest flat tokens into the list of the whole formula."""
+def nest_tokens(tokens: list[Token]) -> list[Token]:
+    """Nest the flat tokens of a formula into sibling items: brackets, scripts and arguments become children of items.
+
+    Errors:
+        Fault: an unpaired bracket, an unknown command, a script without a base.
+    """
     seen = frozenset(token.text for token in tokens if token.type == "letter" and token.text in GREEK)
-    cursor = Cursor(tokens, read_list, _construct, seen=seen)
-    items = read_list(cursor, TOP_ENDS)
-    while tokens[cursor.index].text == ")" and _closes_a_remark(items):
+    cursor = Cursor(tokens, read_siblings, _read_construct, seen=seen)
+    items = read_siblings(cursor, TOP_ENDS)
+    while tokens[cursor.index].text == ")" and _closes_bracket_of_text(items):
         cursor.index += 1
-        items += read_list(cursor, TOP_ENDS)
+        items += read_siblings(cursor, TOP_ENDS)
     if (last := tokens[cursor.index]).type != "END":
-        raise Fault(last.pos, describe(last), "the end of the formula")
+        raise Fault(last.pos, describe_token(last), "the end of the formula")
     return items
 
 
-def _closes_a_remark(items: list[Token]) -> bool:
-    r"""Whether a text has opened the bracket that closes here: `\text{(multiplying by } 36)`."""
-    open_texts = sum(
-        sum((token.type == "OPEN") - (token.type == "CLOSE") for token in item.raw)
-        for item in items
-        if item.type == "ROMAN"
-    )
-    return open_texts > 0 and not any(item.type == "REMARK" for item in items)
+def _closes_bracket_of_text(items: list[Token]) -> bool:
+    r"""Return True if an opening bracket in a text among the items is still open: `\text{(multiplying by } 36)`."""
+    in_texts = [token.type for item in items if item.type == "ROMAN" for token in item.raw]
+    return in_texts.count("OPEN") > in_texts.count("CLOSE")
 
 
-def read_list(cursor: Cursor, ends: frozenset[str]) -> list[Token]:
-    """Siblings up to a token whose type is in `ends`, which is left for the caller."""
+def read_siblings(cursor: Cursor, ends: frozenset[str]) -> list[Token]:
+    """Read items at one nesting level up to a token whose type is in `ends`, which is not consumed."""
     cursor.descend()
     items: list[Token] = []
     tokens = cursor.tokens
@@ -108,28 +110,32 @@ def read_list(cursor: Cursor, ends: frozenset[str]) -> list[Token]:
             items.append(token)
         elif kind == "number":
             items.append(read_number(cursor, items))
-        elif kind in ends and not (kind in ("BAR", "NORM") and not (items and is_factor(items[-1]))):
+        elif kind in ends and not (kind in ("BAR", "NORM") and not (items and ends_operand(items[-1]))):
             break
         elif kind == "AMP":
             cursor.index += 1
-            if cursor.depth == 1 and _parts_columns(tokens, cursor.index - 1, items):
+            if cursor.depth == 1 and _separates_columns(tokens, cursor.index - 1, items):
                 items.append(Token("COMMA", ",", token.pos))
         elif kind == "command" and token.text in SWITCHES:
             cursor.index += 1
-            _switch(cursor, token, items, ends)
+            _read_font_switch(cursor, token, items, ends)
         elif kind == "OVER":
             cursor.index += 1
-            below = read_list(cursor, ends)
+            below = read_siblings(cursor, ends)
             kind, text = ("FRAC", r"\over") if token.text == r"\over" else ("LISTED", "binomial")
             items = [Token(kind, text, token.pos, args=[items, below])]
         else:
-            _read_other(cursor, token, items)
+            _read_rare_token(cursor, token, items)
     cursor.depth -= 1
     return items
 
 
-def _parts_columns(tokens: list[Token], index: int, items: list[Token]) -> bool:
-    """Whether the mark at this index parts two columns of equations: every second one in a row does."""
+def _separates_columns(tokens: list[Token], index: int, items: list[Token]) -> bool:
+    """Return True if the `&` at an index separates two equations in a row, not the sides of one; every second `&` does.
+
+    Args:
+        items: read so far at this level.
+    """
     if not items or items[-1].type in OPERATORS:
         return False
     marks, related = 0, False
@@ -141,12 +147,12 @@ def _parts_columns(tokens: list[Token], index: int, items: list[Token]) -> bool:
     return marks % 2 == 1 and related
 
 
-def _read_other(cursor: Cursor, token: Token, items: list[Token]) -> None:
-    """Everything but letters, numbers and plain operators."""
+def _read_rare_token(cursor: Cursor, token: Token, items: list[Token]) -> None:
+    """Read the item at a token that is no letter, number or plain operator and append it, or raise a Fault."""
     kind = token.type
     cursor.index += 1
     if kind == "command":
-        _command(cursor, token, items)
+        _read_command(cursor, token, items)
     elif kind == "{":
         cursor.index -= 1
         read_braces(cursor, items)
@@ -159,20 +165,20 @@ def _read_other(cursor: Cursor, token: Token, items: list[Token]) -> None:
     elif kind in ("BAR", "NORM"):
         read_bar(cursor, token, items)
     elif kind == "^" or kind == "_" or kind == "PRIME":
-        _late_script(cursor, token, items)
+        _read_detached_script(cursor, token, items)
     elif kind == "NABLA" and cursor.tokens[cursor.index].type in ("_", "PRIME"):
-        named_nabla = named(cursor, Token("NABLA", "", token.pos, token.gap))
+        named_nabla = read_symbol_scripts(cursor, Token("NABLA", "", token.pos, token.gap))
         if named_nabla.type != "NABLA":
             raise Fault(token.pos, "two primes on a nabla")
         items.append(named_nabla)
     elif kind in ("INTEGRAL", "SERIES", "LIMIT", "NABLA", "PARTIAL_SIGN"):
-        sign = scripted(cursor, Token(kind, "" if kind == "NABLA" else token.text, token.pos, token.gap))
+        sign = read_scripts(cursor, Token(kind, "" if kind == "NABLA" else token.text, token.pos, token.gap))
         while kind == "SERIES" and cursor.tokens[cursor.index].type == "PRIME":  # a sum that leaves something out
             cursor.index += 1
             sign.text = token.text + "'"
-        items.append(sign if sign.sub is not None or sign.sup is not None else scripted(cursor, sign))
+        items.append(sign if sign.sub is not None or sign.sup is not None else read_scripts(cursor, sign))
     elif kind == "INFINITY":
-        items.append(scripted(cursor, Token("INFINITY", "", token.pos, token.gap, expr=Expr("infinity"))))
+        items.append(read_scripts(cursor, Token("INFINITY", "", token.pos, token.gap, expr=Expr("infinity"))))
     elif kind == "DOTS":
         items.append(Token("INFINITY", "dots", token.pos, token.gap, expr=_DOTS))
     elif kind == "BANG":
@@ -184,58 +190,62 @@ def _read_other(cursor: Cursor, token: Token, items: list[Token]) -> None:
     elif kind == "BEGIN":
         items.append(read_environment(cursor, token))
     elif kind == "mark" and token.text == "." and items and items[-1].type == "NUM" and not token.gap:
-        _refuse_repeating(cursor)  # `2.` is a number with its decimal point
-    elif kind == "mark" and token.text == "." and repeats(cursor, [point := Token("NUM", "0.", token.pos, token.gap)]):
+        _refuse_repeating_decimal(cursor)  # `2.` is a number with its decimal point
+    elif (
+        kind == "mark"
+        and token.text == "."
+        and read_repeating_digits(cursor, [point := Token("NUM", "0.", token.pos, token.gap)])
+    ):
         items.append(point)  # .\overline{3}
-    elif kind == "mark" and token.text == "." and _ends_here(cursor.tokens[cursor.index]):
+    elif kind == "mark" and token.text == "." and _ends_level(cursor.tokens[cursor.index]):
         pass  # the full stop of the sentence, inside the last bracket
     elif kind == "CLOSE":
-        raise Fault(token.pos, f"the closing bracket {written(token.text)} without its opening one")
+        raise Fault(token.pos, f"the closing bracket {visible_delimiter(token.text)} without its opening one")
     elif kind == "unknown":
         raise Fault(token.pos, f"the character {token.text!r}, which is not read")
     else:
-        raise Fault(token.pos, describe(token), "a number, a symbol or an operator")
+        raise Fault(token.pos, describe_token(token), "a number, a symbol or an operator")
 
 
-def _refuse_repeating(cursor: Cursor) -> None:
-    """`0.(3)`: digits that repeat, or a factor?"""
+def _refuse_repeating_decimal(cursor: Cursor) -> None:
+    """Raise an Ambiguity for `0.(3)`, where the bracket holds repeating digits or a factor."""
     tokens, at = cursor.tokens, cursor.index
     opening = tokens[at]
     if opening.text != "(" or opening.gap:
         return
     if tokens[at + 1].type == "number" and tokens[at + 2].text == ")":
-        raise Fault(opening.pos, "a number in brackets behind a decimal point: digits that repeat, or a factor?",
-                    r"\overline", r"\cdot", kind="ambiguous")  # fmt: skip
+        raise Ambiguity(opening.pos, "a number in brackets behind a decimal point: digits that repeat, or a factor?",
+                        r"\overline", r"\cdot")  # fmt: skip
 
 
-def _ends_here(token: Token) -> bool:
-    """Whether nothing of the formula follows at this level: its full stop may stand before."""
+def _ends_level(token: Token) -> bool:
+    """Return True if a flat token closes a group, row or formula, so that a full stop before it ends the sentence."""
     return token.type in ("}", "FINISH", "ROW", "END") or (token.type == "CLOSE" and token.text == ".")
 
 
-def _construct(cursor: Cursor, token: Token, items: list[Token]) -> None:
-    """What begins with a command or an opening bracket, behind which the cursor stands."""
+def _read_construct(cursor: Cursor, token: Token, items: list[Token]) -> None:
+    """Read the command or bracket that `token` begins, with the cursor behind it, and append it to the items."""
     if token.type == "OPEN":
         items.append(read_bracket(cursor, token))
     else:
-        _command(cursor, token, items)
+        _read_command(cursor, token, items)
 
 
-def _late_script(cursor: Cursor, token: Token, items: list[Token]) -> None:
-    """A script behind something that did not take it itself."""
-    if not items or not is_factor(items[-1]):
+def _read_detached_script(cursor: Cursor, token: Token, items: list[Token]) -> None:
+    """Read a script apart from its base: into the last item, or into the symbol that follows it (`{}^{14}C`)."""
+    if not items or not ends_operand(items[-1]):
         cursor.index -= 1
-        leading_scripts(cursor, token, items)
+        read_leading_scripts(cursor, token, items)
         return
     if token.type == "PRIME":
-        _primed(cursor, token, items)
+        _read_primes_of_bracket(cursor, token, items)
         return
     cursor.index -= 1
-    items[-1] = scripted(cursor, items[-1])
+    items[-1] = read_scripts(cursor, items[-1])
 
 
-def _primed(cursor: Cursor, token: Token, items: list[Token]) -> None:
-    """`(fg)'`: the derivative of a bracket by its unnamed variable."""
+def _read_primes_of_bracket(cursor: Cursor, token: Token, items: list[Token]) -> None:
+    """Replace the last item, a bracket, by its derivative for primes behind it: `(fg)'`, with `?` for the variable."""
     body = items[-1]
     count = 1
     while cursor.tokens[cursor.index].type == "PRIME":
@@ -244,130 +254,127 @@ def _primed(cursor: Cursor, token: Token, items: list[Token]) -> None:
     if body.type != "PAREN" or body.sup is not None or count > MAX_PRIMES:
         raise Fault(token.pos, "a prime on something that is no symbol")
     free = Token("SYM", "?", token.pos)
-    items[-1] = scripted(cursor, Token("DERIVATIVE", str(count), body.pos, body.gap, args=[[body], [free]]))
+    items[-1] = read_scripts(cursor, Token("DERIVATIVE", str(count), body.pos, body.gap, args=[[body], [free]]))
 
 
 # Commands ---------------------------------------------------------------------------------------------------
 
 
-def _command(cursor: Cursor, token: Token, items: list[Token]) -> None:
-    """A command with its arguments; the cursor stands behind its name."""
+def _read_command(cursor: Cursor, token: Token, items: list[Token]) -> None:
+    """Read a command with its arguments, the cursor behind its name, and append it to the items."""
     text = token.text
     name = text[1:]
     if name in FUNCTIONS:
-        items.append(_function(cursor, token, FUNCTIONS[name]))
-        _braced_argument(cursor, items, shown=name in _BRACKETING)
+        _append_function(cursor, token, FUNCTIONS[name], items, shown=name in _BRACKETING)
     elif text in FRACTIONS:
         args = [read_argument(cursor, splits=True), read_argument(cursor)]
         _refuse_mixed_number(token, args, items)
         if [part.text for part in args[0][:1]] == ["D"] and [part.text for part in args[1]] == ["D", "t"]:
             raise Fault(token.pos, "a material derivative, which is not read", "its terms written out")
-        items.append(scripted(cursor, Token("FRAC", text, token.pos, token.gap, args=args)))
+        items.append(read_scripts(cursor, Token("FRAC", text, token.pos, token.gap, args=args)))
     elif text == r"\sqrt":
-        items.append(_root(cursor, token))
-    elif text in ROMAN or (text in BOLD and _is_quantity_in_text(argument_at(cursor.tokens, cursor.index)[0])):
-        _roman(cursor, token, items)
-    elif text in REPEATING and repeats(cursor, items):
+        items.append(_read_root(cursor, token))
+    elif text in ROMAN or (text in BOLD and _is_quantity_in_text(flat_argument(cursor.tokens, cursor.index)[0])):
+        _read_roman_text(cursor, token, items)
+    elif text in REPEATING and read_repeating_digits(cursor, items):
         pass
     elif text in ACCENTS:
-        made = accented(cursor, token)
+        made = read_accented(cursor, token)
         items.extend(made.args[0] if made.type == "SPLICE" else [made])
     elif text in DOTS:
-        items.append(dotted(cursor, token))
+        items.append(read_dotted(cursor, token))
     elif text in UNWRAPPED:
         read_braces(cursor, items)
     elif text in _SIUNITX:
-        _siunitx(cursor, token, items)
+        _read_siunitx(cursor, token, items)
     elif text in _DIFFERENTIALS:
-        items.append(scripted(cursor, Token("D", "d", token.pos, token.gap)))
+        items.append(read_scripts(cursor, Token("D", "d", token.pos, token.gap)))
     else:
-        rare_command(cursor, token, items)
+        read_rare_command(cursor, token, items)
 
 
 def _refuse_mixed_number(token: Token, args: list[list[Token]], items: list[Token]) -> None:
-    r"""`2\frac34` is two and three quarters, or a product."""
+    r"""Raise an Ambiguity for `2\frac34`: two and three quarters, or a product.
+
+    Args:
+        args: numerator and denominator of the fraction.
+        items: before the fraction.
+    """
     if not items or len(args[0]) != 1 or len(args[1]) != 1 or token.gap > GAP_BLANK:
         return
     parts = (args[0][0], args[1][0], items[-1])
     if not all(part.type == "NUM" and part.text.isdigit() and part.sup is None for part in parts):
         return
     if int(parts[0].text) < int(parts[1].text):
-        raise Fault(
-            token.pos,
-            "a fraction behind a whole number: added to it, or a factor?",
-            "a sign between them",
-            kind="ambiguous",
-        )
+        raise Ambiguity(token.pos, "a fraction behind a whole number: added to it, or a factor?", "a sign between them")
 
 
-def _function(cursor: Cursor, token: Token, name: str) -> Token:
-    item = scripted(cursor, Token("FUNCTION", name, token.pos, token.gap))
-    if name == "exp" and item.sub is not None:
-        raise Fault(token.pos, "a subscript on a function")
-    return item
-
-
-def _braced_argument(cursor: Cursor, items: list[Token], *, shown: bool = False) -> None:
-    r"""`\sin{2x}`: the braces are kept apart from the factors behind them.
+def _append_function(cursor: Cursor, token: Token, name: str, items: list[Token], *, shown: bool = False) -> None:
+    r"""Append a function with its scripts, and the braces of `\sin{2x}` as a bracket item behind it.
 
     Args:
-        shown: the command prints brackets in their place, as `\floor{x}`.
+        name: canonical name of the function.
+        shown: the command prints brackets in place of the braces, as `\floor{x}`.
     """
-    token = cursor.tokens[cursor.index]
-    if token.type == "{":
-        text = "(" if shown else "{"
-        items.append(scripted(cursor, Token("PAREN", text, token.pos, args=[read_argument(cursor)])))
+    item = read_scripts(cursor, Token("FUNCTION", name, token.pos, token.gap))
+    if name == "exp" and item.sub is not None:
+        raise Fault(token.pos, "a subscript on a function")
+    items.append(item)
+    braces = cursor.tokens[cursor.index]
+    if braces.type == "{":
+        bracket = Token("PAREN", "(" if shown else "{", braces.pos, args=[read_argument(cursor)])
+        items.append(read_scripts(cursor, bracket))
 
 
-def _root(cursor: Cursor, token: Token) -> Token:
-    r"""A root; a power behind the brackets of `\sqrt(x)^2` is one of the root."""
+def _read_root(cursor: Cursor, token: Token) -> Token:
+    r"""Read `\sqrt{x}` or `\sqrt[3]{x}`; the power in `\sqrt(x)^2` is one of the root."""
     after = cursor.tokens[cursor.index]
     if after.type == "OPEN" and after.text == "[" and not token.raw:
         cursor.index += 1
-        order = read_list(cursor, BRACKET_ENDS)
+        order = read_siblings(cursor, BRACKET_ENDS)
         if cursor.tokens[cursor.index].text != "]":
-            raise Fault(cursor.tokens[cursor.index].pos, describe(cursor.tokens[cursor.index]), "the bracket ]")
+            raise Fault(cursor.tokens[cursor.index].pos, describe_token(cursor.tokens[cursor.index]), "the bracket ]")
         cursor.index += 1
-        return scripted(cursor, Token("ROOT", "", token.pos, token.gap, args=[order, read_argument(cursor)]))
+        return read_scripts(cursor, Token("ROOT", "", token.pos, token.gap, args=[order, read_argument(cursor)]))
     body = read_argument(cursor)
     bare = after.type == "OPEN"  # in braces, the power is a part of what stands under the root
     if bare and len(body) == 1 and body[0].type == "PAREN" and body[0].text == "(" and body[0].sup is not None:
         bracket = body[0]
         power, bracket.sup = bracket.sup, None
         return Token("SQRT", "", token.pos, token.gap, args=[body], sup=power)
-    return scripted(cursor, Token("SQRT", "", token.pos, token.gap, args=[body]))
+    return read_scripts(cursor, Token("SQRT", "", token.pos, token.gap, args=[body]))
 
 
-def _siunitx(cursor: Cursor, token: Token, items: list[Token]) -> None:
-    r"""`\SI{2.5e3}{m/s}`, `\qty`, `\num`, `\ang`, `\unit`, `\si`."""
+def _read_siunitx(cursor: Cursor, token: Token, items: list[Token]) -> None:
+    r"""Read a command of siunitx and append number and unit: `\SI{2.5e3}{m/s}`, `\qty`, `\num`, `\ang`, `\si`."""
     name = token.text
-    option = _option(cursor)
+    option = _read_option(cursor)
     if name == r"\unit" and option:
-        items.extend(cursor.apart(option, token.pos, depth=cursor.depth))  # `\unit[5]{m}` of the package units
+        items.extend(cursor.read_apart(option, token.pos, depth=cursor.depth))  # `\unit[5]{m}` of the package units
     if name in _NUMBERED:
-        inner, cursor.index = argument_at(cursor.tokens, cursor.index)
+        inner, cursor.index = flat_argument(cursor.tokens, cursor.index)
         number = [part for part in inner if not (part.type == "letter" and part.text == "x")]
         if len(number) < len(inner):  # siunitx writes 3 x 10^4
             number = [Token("TIMES", r"\times", part.pos) if part.text == "x" else part for part in inner]
         if name == r"\ang" and any(part.text == ";" for part in number):
-            items.append(_angle_in_parts(cursor, token, number))
+            items.append(_read_angle_in_parts(cursor, token, number))
             return
-        body = cursor.apart(number, token.pos, depth=cursor.depth)
+        body = cursor.read_apart(number, token.pos, depth=cursor.depth)
         if not body:
             raise Fault(token.pos, f"{name} without a number")
         items.append(body[0] if len(body) == 1 else Token("PAREN", "{", token.pos, token.gap, args=[body]))
     if name == r"\ang":
         items.append(unit_token("deg", token.pos))
     elif name != r"\num":
-        inner, cursor.index = argument_at(cursor.tokens, cursor.index)
+        inner, cursor.index = flat_argument(cursor.tokens, cursor.index)
         items.append(Token("ROMAN", "unit", token.pos, token.gap, raw=inner))
         if cursor.tokens[cursor.index].type == "^":
             cursor.index += 1
             items[-1].sup = read_power(cursor)
 
 
-def _option(cursor: Cursor) -> list[Token]:
-    """The number in the square brackets that stand here; any other option says nothing, and is passed over."""
+def _read_option(cursor: Cursor) -> list[Token]:
+    """Return the tokens of a number in square brackets at the cursor; skip any other option and return no tokens."""
     start = cursor.index
     if cursor.tokens[start].text != "[":
         return []
@@ -381,8 +388,12 @@ def _option(cursor: Cursor) -> list[Token]:
     return option if option and option[0].type == "number" else []
 
 
-def _angle_in_parts(cursor: Cursor, token: Token, inner: list[Token]) -> Token:
-    r"""`\ang{30;15;36}`: degrees, minutes and seconds of arc."""
+def _read_angle_in_parts(cursor: Cursor, token: Token, inner: list[Token]) -> Token:
+    r"""Return `\ang{30;15;36}` as a bracket with the sum of degrees, minutes and seconds of arc.
+
+    Args:
+        inner: tokens of the argument.
+    """
     numbers: list[list[Token]] = [[]]
     for part in inner:
         if part.text == ";":
@@ -395,7 +406,7 @@ def _angle_in_parts(cursor: Cursor, token: Token, inner: list[Token]) -> Token:
     for name, digits in zip(_ARC, numbers, strict=False):
         if digits:
             body += [Token("PLUS", "+", digits[0].pos)] * bool(body)
-            body += [*cursor.apart(digits, token.pos, depth=cursor.depth), unit_token(name, digits[0].pos)]
+            body += [*cursor.read_apart(digits, token.pos, depth=cursor.depth), unit_token(name, digits[0].pos)]
     if not body:
         raise Fault(token.pos, "an angle without a number")
     return Token("PAREN", "(", token.pos, token.gap, args=[body])
@@ -404,19 +415,19 @@ def _angle_in_parts(cursor: Cursor, token: Token, inner: list[Token]) -> Token:
 # Roman text -------------------------------------------------------------------------------------------------
 
 
-def _roman(cursor: Cursor, token: Token, items: list[Token]) -> None:
-    r"""The roman text that is the argument of a command; the dollars of `\text{m/s$^2$}` say nothing."""
-    inner, cursor.index = argument_at(cursor.tokens, cursor.index)
+def _read_roman_text(cursor: Cursor, token: Token, items: list[Token]) -> None:
+    r"""Read the argument of a text or roman command and append its item; drops the dollars of `\text{m/s$^2$}`."""
+    inner, cursor.index = flat_argument(cursor.tokens, cursor.index)
     inner = [part for part in inner if part.text != "$"]
     if _is_quantity_in_text(inner):
-        items.extend(cursor.apart(inner[:1], token.pos, depth=cursor.depth))
+        items.extend(cursor.read_apart(inner[:1], token.pos, depth=cursor.depth))
         items[-1].gap = token.gap
         inner = inner[1:]
-    _place_roman(cursor, token, inner, items)
+    _append_roman_text(cursor, token, inner, items)
 
 
 def _is_quantity_in_text(inner: list[Token]) -> bool:
-    r"""`\text{5 m/s}`: a number, and apart from it nothing but units."""
+    r"""Return True if a text is a number and units alone, as in `\text{5 m/s}`."""
     if len(inner) < 2 or inner[0].type != "number" or not inner[1].gap:
         return False
     words = [""]
@@ -428,95 +439,97 @@ def _is_quantity_in_text(inner: list[Token]) -> bool:
     return any(words) and all(word in UNITS for word in words if word)
 
 
-def _place_roman(cursor: Cursor, token: Token, inner: list[Token], items: list[Token]) -> None:
-    """Roman text: a function, a differential, e, or a word that `settle` reads as unit or symbol."""
-    word = "".join(part.text for part in inner if part.type == "letter")
-    pure = bool(inner) and all(part.type == "letter" for part in inner)
+def _append_roman_text(cursor: Cursor, token: Token, inner: list[Token], items: list[Token]) -> None:
+    r"""Append a roman text: a function, a field operator (`\mathrm{div}`), a differential, e or i; else a ROMAN item.
+
+    Args:
+        token: the font command.
+        inner: tokens of its argument.
+        items: what the text is appended to.
+    """
+    letters = "".join(part.text for part in inner if part.type == "letter")
+    word = letters if all(part.type == "letter" for part in inner) else ""
     after = cursor.tokens[cursor.index]
     numeric = bool(items) and items[-1].type in ("NUM", "UNIT", "QUANTITY", "ROMAN")
-    if pure and word in FUNCTIONS and token.text not in _ITALIC and _is_function(token, word, cursor, numeric=numeric):
-        items.append(_function(cursor, Token("command", "\\" + word, token.pos, token.gap), FUNCTIONS[word]))
-        _braced_argument(cursor, items)
-    elif pure and word in _FIELD_OPERATORS and token.text not in _ITALIC and after.type not in ("^", "_", "REL", "END"):
+    # No differential has a power: `\mathrm{dm}^3` is a decimetre.
+    labelled = after.type in ("_", "PRIME") or (word == "dm" and after.type == "^")
+    mantissa = bool(items) and items[-1].type == "NUM" and "e" not in items[-1].text
+    operator = word if token.text not in _ITALIC else ""
+    if operator in FUNCTIONS and _is_function_here(token, word, cursor, numeric=numeric):
+        _append_function(cursor, Token("command", "\\" + word, token.pos, token.gap), FUNCTIONS[word], items)
+    elif operator in _FIELD_OPERATORS and after.type not in ("^", "_", "REL", "END"):
         items.append(Token("NABLA", "", token.pos, token.gap))
         items.extend(Token("TIMES", sign, token.pos) for sign in _FIELD_OPERATORS[word])
-    elif pure and word in ("Re", "Im") and _is_part_of(token, after, cursor.tokens[cursor.index + 1 :]):
-        items.append(_function(cursor, Token("command", "\\" + word, token.pos, token.gap), word))
-        _braced_argument(cursor, items)
-    elif pure and word in ("i", "j"):  # behind a number too: no unit has these names
-        items.append(named(cursor, Token("SYM", word, token.pos, token.gap)))
-    elif pure and word == "d" and not (numeric and after.type not in ("letter", "command")):
-        items.append(scripted(cursor, Token("D", "d", token.pos, token.gap)))
-    elif pure and word == "e" and after.type == "^":
+    elif word in ("Re", "Im") and _is_complex_part(token, after, cursor.tokens[cursor.index + 1 :]):
+        _append_function(cursor, Token("command", "\\" + word, token.pos, token.gap), word, items)
+    elif word in ("i", "j"):  # behind a number too: no unit has these names
+        items.append(read_symbol_scripts(cursor, Token("SYM", word, token.pos, token.gap)))
+    elif word == "d" and not (numeric and after.type not in ("letter", "command")):
+        items.append(read_scripts(cursor, Token("D", "d", token.pos, token.gap)))
+    elif word == "e" and after.type == "^":
         cursor.index += 1
         items.append(Token("FUNCTION", "exp", token.pos, token.gap, args=[read_power(cursor)]))
-    elif (
-        pure
-        and word in ("e", "E")
-        and items
-        and items[-1].type == "NUM"
-        and "e" not in items[-1].text
-        and _exponent(cursor)
-    ):
-        items[-1].text += f"e{_exponent(cursor)}"  # 3\mathrm{e}8
+    elif word in ("e", "E") and mantissa and (exponent := _exponent_behind_e(cursor)):
+        items[-1].text += f"e{exponent}"  # 3\mathrm{e}8
         cursor.index += 1 if after.type == "number" else 2
-    elif (
-        pure
-        and len(word) == 2
-        and word[0] == "d"
-        and not numeric
-        and after.type not in ("_", "PRIME")
-        and not (word == "dm" and after.type == "^")  # a decimetre: no differential has a power
-    ):
+    elif len(word) == 2 and word[0] == "d" and not numeric and not labelled:
         items.append(Token("D", "d", token.pos, token.gap))
-        items.append(named(cursor, Token("SYM", word[1], inner[1].pos)))
+        items.append(read_symbol_scripts(cursor, Token("SYM", word[1], inner[1].pos)))
     elif all(part.type in ("mark", "COMMA", "COLON") for part in inner):
         if inner and inner[0].text not in ".,:;":
             raise Fault(token.pos, f"`{inner[0].text}` inside {token.text}")
     else:
-        items.append(_roman_word(cursor, token, inner, word, numeric=numeric))
+        items.append(_read_roman_word(cursor, token, inner, letters, numeric=numeric))
 
 
-def _is_function(token: Token, word: str, cursor: Cursor, *, numeric: bool) -> bool:
-    """Whether an upright word that is the name of a function is one here, and no unit or symbol.
+def _is_function_here(token: Token, word: str, cursor: Cursor, *, numeric: bool) -> bool:
+    """Return True if an upright word with the name of a function is one here, and no unit or symbol.
 
     Args:
-        numeric: a number or unit stands before it.
+        token: the font command.
+        numeric: a number or unit stands before the word.
     """
     after = cursor.tokens[cursor.index]
     operator = token.text == r"\operatorname"
     if word in ROMAN_FUNCTIONS:
-        return word not in UNIT_FUNCTIONS or _starts_operand(_behind_scripts(cursor))
+        return word not in UNIT_FUNCTIONS or _starts_operand(_token_behind_scripts(cursor))
     if numeric and word in UNIT_FUNCTIONS and not (operator and after.type == "OPEN"):
         return False
     if word in ("Re", "Im", "Pr"):  # also numbers of a flow
         return False
-    operand = _behind_scripts(cursor)
+    operand = _token_behind_scripts(cursor)
     return after.text in ("(", "[", r"\{") or (operator and (operand.type == "BEGIN" or _starts_operand(operand)))
 
 
-def _behind_scripts(cursor: Cursor) -> Token:
-    """The token behind the sub- and superscripts that stand at the cursor."""
+def _token_behind_scripts(cursor: Cursor) -> Token:
+    """Return the token behind the sub- and superscripts at the cursor."""
     index = cursor.index
     while cursor.tokens[index].type in ("^", "_"):
-        _, index = argument_at(cursor.tokens, index + 1)
+        _, index = flat_argument(cursor.tokens, index + 1)
     return cursor.tokens[index]
 
 
 def _starts_operand(token: Token) -> bool:
+    """Return True if a flat token begins an operand other than a roman text."""
     return token.type in ("letter", "number", "{", "OPEN") or (token.type == "command" and token.text not in ROMAN)
 
 
-def _is_part_of(token: Token, after: Token, rest: list[Token]) -> bool:
-    r"""Whether `Re` or `Im` is the part of a complex number: before an operand, not in `\mathrm{Re}\,\mathrm{Pr}`."""
+def _is_complex_part(token: Token, after: Token, rest: list[Token]) -> bool:
+    r"""Return True if upright `Re` or `Im` takes a part of a complex number: an operand follows, not `\mathrm{Pr}`.
+
+    Args:
+        token: the font command.
+        after: the token behind the word.
+        rest: the tokens behind `after`.
+    """
     if after.type == "OPEN":
         return True
     operand = after.type != "number" and _starts_operand(after)
     return operand and bool(rest) and (token.text == r"\operatorname" or token.text == r"\mathrm")
 
 
-def _exponent(cursor: Cursor) -> str:
-    r"""The whole number that stands right behind an upright e, with its sign; empty if none does."""
+def _exponent_behind_e(cursor: Cursor) -> str:
+    r"""Return the whole number with its sign right behind an upright e (`3\mathrm{e}8`) as text; empty for none."""
     one, two = cursor.tokens[cursor.index : cursor.index + 2] if cursor.index + 1 < len(cursor.tokens) else (None, None)
     if one is not None and one.type == "number" and one.text.isdigit():
         return one.text[:EXPONENT_READ]
@@ -527,59 +540,62 @@ def _exponent(cursor: Cursor) -> str:
     return ""
 
 
-def _roman_word(cursor: Cursor, token: Token, inner: list[Token], word: str, *, numeric: bool) -> Token:
-    """A word whose scripts make it a symbol, or else a ROMAN token for `settle`.
+def _read_roman_word(cursor: Cursor, token: Token, inner: list[Token], word: str, *, numeric: bool) -> Token:
+    """Read an upright word: a symbol if its scripts make it one, else a ROMAN item for `roman_text`.
 
     Args:
-        word: the letters of it alone.
-        numeric: a number or unit stands before it, so that a superscript is a power and no label.
+        token: the font command.
+        inner: tokens of its argument.
+        word: the letters among them.
+        numeric: a number or unit stands before the word, so that a superscript is a power and no part of a name.
     """
     after = cursor.tokens[cursor.index]
     if after.type == "_":
-        name = named(cursor, Token("SYM", spell(inner), token.pos, token.gap))
+        name = read_symbol_scripts(cursor, Token("SYM", spell_name(inner), token.pos, token.gap))
         if numeric and name.type == "SYM" and name.text.replace("{", "").replace("}", "") in WITH_SUBSCRIPT:
             unit = unit_token(name.text.replace("{", "").replace("}", ""), token.pos)
             unit.sup = name.sup
             return unit
-        return _indexed_call(cursor, name) if token.text == r"\operatorname" and len(word) > 1 else name
+        return _read_indexed_call(cursor, name) if token.text == r"\operatorname" and len(word) > 1 else name
     if after.type == "PRIME" and word:
-        return named(cursor, Token("SYM", word, token.pos, token.gap))
+        return read_symbol_scripts(cursor, Token("SYM", word, token.pos, token.gap))
     mode = "text" if token.text in TEXT_MODE else "math"
     roman = Token("ROMAN", mode, token.pos, max(token.gap, inner[0].gap), raw=inner)
     if after.type == "^":
-        exponent, behind = argument_at(cursor.tokens, cursor.index + 1)
-        if numeric and spell(inner) == "A" and len(exponent) == 1 and exponent[0].text == r"\circ":
+        exponent, behind = flat_argument(cursor.tokens, cursor.index + 1)
+        if numeric and spell_name(inner) == "A" and len(exponent) == 1 and exponent[0].text == r"\circ":
             cursor.index = behind
             return unit_token("angstrom", token.pos)
-        label = None if numeric else label_of(exponent)
+        label = None if numeric else superscript_label(exponent)
         if label is not None:
             cursor.index = behind
-            return Token("SYM", f"{spell(inner)}^{{{label}}}", token.pos, token.gap)
+            return Token("SYM", f"{spell_name(inner)}^{{{label}}}", token.pos, token.gap)
         cursor.index += 1
         roman.sup = read_power(cursor)
     return roman
 
 
-def _indexed_call(cursor: Cursor, name: Token) -> Token:
-    r"""`\operatorname{Li}_2(x)`: an operator with its index takes the bracket, whatever variable stands in it."""
+def _read_indexed_call(cursor: Cursor, name: Token) -> Token:
+    r"""Return the call of an upright name and the bracket behind, `\operatorname{Li}_2(x)`; without one the name."""
     opening = cursor.tokens[cursor.index]
     if name.type != "SYM" or opening.text != "(" or opening.gap > GAP_BLANK:
         return name
     bracket: list[Token] = []
     cursor.index += 1
     cursor.construct(cursor, opening, bracket)
-    if name.sup is not None and bracket[0].sup is not None:
-        raise Fault(opening.pos, "a second superscript", "brackets around the first power")
-    power = bracket[0].sup or name.sup
-    return Token("APPLY", name.text, name.pos, name.gap, args=bracket[0].args, sup=power)
+    return apply_token(name, bracket[0])
 
 
-def _switch(cursor: Cursor, token: Token, items: list[Token], ends: frozenset[str]) -> None:
-    r"""`{\rm km}`: a font that holds to the end of its group."""
+def _read_font_switch(cursor: Cursor, token: Token, items: list[Token], ends: frozenset[str]) -> None:
+    r"""Read what a font switch such as the `\rm` of `{\rm km}` applies to, up to the end of its group.
+
+    Args:
+        ends: token types that end the siblings read now.
+    """
     tokens = cursor.tokens
     font = SWITCHES[token.text]
     if tokens[cursor.index].type == "{":  # \rm{km}, used as if it took an argument
-        _command(cursor, Token("command", font, token.pos, token.gap), items)
+        _read_command(cursor, Token("command", font, token.pos, token.gap), items)
         return
     if font == r"\mathit":
         return
@@ -591,9 +607,9 @@ def _switch(cursor: Cursor, token: Token, items: list[Token], ends: frozenset[st
     if font == r"\mathrm":
         inner = tokens[cursor.index : end]
         cursor.index = end
-        _place_roman(cursor, Token("command", font, token.pos, token.gap), inner, items)
+        _append_roman_text(cursor, Token("command", font, token.pos, token.gap), inner, items)
     elif end == cursor.index + 1:
-        _command(cursor, Token("command", font, token.pos, token.gap), items)
+        _read_command(cursor, Token("command", font, token.pos, token.gap), items)
     else:
         while cursor.index < end and tokens[cursor.index].type == "letter":
-            _command(cursor, Token("command", font, token.pos, token.gap), items)
+            _read_command(cursor, Token("command", font, token.pos, token.gap), items)

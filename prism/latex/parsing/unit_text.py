@@ -1,6 +1,6 @@
 r"""Unit texts: `kg m^2/s^2`, `\kilo\metre\per\second`, `J/mol K`, as factors above and below a slash.
 
-Letters that stand together are one name; which names are units is settled later, from the table of units. What
+Letters that stand together are one name; which names are units is decided later, from the table of units. What
 follows a slash stands below it, up to the next bracket: authors who write `W/m^2 K` mean W/(m^2 K), always, although
 the standard would have them write the brackets.
 """
@@ -42,21 +42,23 @@ _RUN_TOGETHER = frozenset(("Nm", "Js", "Ns", "Wh", "kWh"))
 _OTHER_UNITS = frozenset(
     ("Gy", "Sv", "Bq", "sr", "lm", "lx", "ohm", "degC", "degF", "day", "yr", "ly", "pc", "au", "AU")
 )
-_BRACED = 3  # tokens of one sign in braces
+_BRACED_SIGN_TOKENS = 3  # tokens of one sign in braces
 _ARITHMETIC = frozenset(("PLUS", "MINUS", "TIMES", "SLASH", "ROMAN", "PM"))
 
 
 @dataclass(slots=True)
-class UnitText:
-    r"""A unit expression: factors above and below the slash.
+class UnitExpression:
+    r"""A unit expression while it is read: factors above and below the slash of `kg m/s^2`.
 
     Attributes:
-        slashes: how many were read.
+        above: factors of the numerator.
+        below: factors of the denominator.
+        slashes: number of slashes read so far.
         later_dot: a product sign stands behind a slash; with a second slash the text has two readings.
-        under: what is read now stands below.
-        prefix: a prefix macro waits for its unit.
-        power: `\square` waits for its unit.
-        per: `\per` puts the next unit below.
+        under: the factors read next go below the slash.
+        prefix: letter of a prefix macro such as `\kilo` that waits for its unit; empty if none does.
+        power: digits of a power macro such as `\square` that waits for its unit; empty if none does.
+        per: the one unit behind `\per` goes below.
     """
 
     above: list[Token] = field(default_factory=list)
@@ -70,12 +72,17 @@ class UnitText:
 
     @property
     def side(self) -> list[Token]:
-        """Where the next factor goes."""
+        """The list, above or below the slash, that the next factor goes to."""
         return self.below if self.under or self.per else self.above
+
+    @property
+    def last_factors(self) -> list[Token]:
+        """The list with the last factor, which a power behind the whole text belongs to."""
+        return self.below or self.above
 
 
 def is_numeric(item: Token) -> bool:
-    """Whether an item holds only numbers and units, so that a unit can stand behind it."""
+    """Return True if an item holds only numbers and units, so that a unit can stand behind it."""
     if item.type in ("NUM", "CONST", "UNIT", "QUANTITY"):
         return True
     if item.type in ("PAREN", "FRAC", "SQRT", "BRACED", "ROOT"):
@@ -83,55 +90,44 @@ def is_numeric(item: Token) -> bool:
     return False
 
 
-def read_unit(tokens: Sequence[Token]) -> UnitText | None:
-    """Factors of a unit text, or None if it is none."""
-    unit = UnitText()
+def read_unit_expression(tokens: Sequence[Token]) -> UnitExpression | None:
+    """Parse the flat tokens of a unit text such as `kg m/s^2` into its factors; return None if the text is no unit."""
+    unit = UnitExpression()
     index: int | None = 0
     while index is not None and index < len(tokens):
-        index = _step(unit, tokens, index)
+        index = _read_unit_piece(unit, tokens, index)
     if index is None or (unit.slashes > 1 and unit.later_dot) or (unit.under and not unit.below):
         return None
     return unit if unit.above or unit.below else None
 
 
-def _step(unit: UnitText, tokens: Sequence[Token], index: int) -> int | None:
-    """Read one piece; the index behind it, or None if the text is no unit."""
+def _read_unit_piece(unit: UnitExpression, tokens: Sequence[Token], index: int) -> int | None:
+    """Read the letters, sign or macro at an index into the unit; return the index behind, None if they fit no unit."""
     token = tokens[index]
     text, kind = token.text, token.type
     after = index + 1
     if kind in ("{", "}") or text in ROMAN or text in (r"\rm", "$", r"\of"):
         return after
     if kind == "letter" and text[0] != "\\":
-        name, after = _letters(tokens, index)
+        name, after = _adjacent_letters(tokens, index)
         if name == "c" and any(part.text.endswith("eV") for part in unit.above):
             unit.side.append(Token("SYM", "c", token.pos))  # the speed of light, in MeV/c^2
             return after
         if name != "per":
-            name, after = _joined(name, tokens, after)
-            return _add(unit, name, tokens, token, after)
+            name, after = _extend_unit_name(name, tokens, after)
+            return _add_unit(unit, name, tokens, token, after)
         kind = "SLASH"
     macro = text[1:] if text[:1] == "\\" else ""
     if macro in _PREFIX_MACROS or macro in _POWER_MACROS or macro == "per":
-        return after if _macro(unit, macro, token) else None
+        return after if _apply_macro(unit, macro, token) else None
     if macro == "clight" or (macro == "c" and any(part.text.endswith("eV") for part in unit.above)):
         unit.side.append(Token("SYM", "c", token.pos))
         unit.per = unit.per and after < len(tokens) and tokens[after].text[1:] in _POWER_MACROS
         return after
     if macro in ("tothe", "raiseto"):
-        return _stated_power(unit, macro, tokens, after)
+        return _read_power_macro(unit, macro, tokens, after)
     if kind == "^" and not (after < len(tokens) and tokens[after].text == r"\circ"):
-        if _is_degree(tokens, after):
-            name, after = _sign(token, "", tokens, after)
-            return _add(unit, name, tokens, token, after)
-        exponent, after = _exponent(tokens, after)
-        if exponent is None or not unit.side:
-            return None
-        if unit.side[-1].type != "UNIT":
-            unit.side[-1].sup = exponent
-            return after
-        unit.side[-1:] = [unit_token(name, token.pos) for name in glued(unit.side[-1].text, exponent)]
-        unit.side[-1].sup = exponent
-        return after
+        return _read_power_or_degree(unit, tokens, token, after)
     if kind == "SLASH":
         unit.under, unit.slashes = True, unit.slashes + 1
         return after
@@ -139,8 +135,8 @@ def _step(unit: UnitText, tokens: Sequence[Token], index: int) -> int | None:
         unit.later_dot = unit.later_dot or unit.slashes > 0
         return None if kind == "MINUS" and (after >= len(tokens) or tokens[after].type != "letter") else after
     if kind == "OPEN" and text in ("(", "["):
-        inner, after = _bracketed(tokens, after)
-        piece = read_unit(inner)
+        inner, after = _tokens_up_to_partner(tokens, after, "OPEN", "CLOSE")
+        piece = read_unit_expression(inner)
         if piece is None:
             return None
         unit.side.append(Token("PAREN", "(", token.pos, args=[unit_items(piece, token.pos)]))
@@ -148,19 +144,48 @@ def _step(unit: UnitText, tokens: Sequence[Token], index: int) -> int | None:
     if kind == "number" and text == "1" and after < len(tokens) and tokens[after].type == "SLASH":
         return after
     if text in FRACTIONS:
-        fraction, after = _unit_fraction(tokens, after)
+        fraction, after = _read_fraction(tokens, after)
         if fraction is None:
             return None
         unit.side.append(fraction)
         return after
-    named, after = _sign(token, macro, tokens, after)
-    return _add(unit, named, tokens, token, after) if named else None
+    named, after = _unit_of_sign(token, macro, tokens, after)
+    return _add_unit(unit, named, tokens, token, after) if named else None
 
 
-def glued(name: str, exponent: Sequence[Token]) -> tuple[str, ...]:
-    r"""The units that a word with a power runs together, `Nm^{-1}` as N and m: the power is one of the last.
+def _read_power_or_degree(unit: UnitExpression, tokens: Sequence[Token], token: Token, after: int) -> int | None:
+    """Read the power or degree sign behind a caret into the unit; return the index behind, None if it is neither.
 
-    `ms^{-1}` is metres a second, for nobody counts per millisecond.
+    Args:
+        token: the caret.
+        after: index of the token behind the caret.
+    """
+    if _is_braced_degree(tokens, after):
+        name, after = _unit_of_sign(token, "", tokens, after)
+        return _add_unit(unit, name, tokens, token, after)
+    exponent, after = _read_exponent(tokens, after)
+    if exponent is None or not unit.side:
+        return None
+    raise_last_unit(unit.side, exponent, token.pos)
+    return after
+
+
+def raise_last_unit(factors: list[Token], power: list[Token], pos: int) -> None:
+    r"""Raise the last factor of a unit to a power, in place: of `\mathrm{ms}^{-1}`, metre second, only the second.
+
+    Args:
+        factors: the list above or below the slash.
+        pos: offset for the units that the factor is split into.
+    """
+    if factors[-1].type == "UNIT":
+        factors[-1:] = [unit_token(name, pos) for name in _split_joined_units(factors[-1].text, power)]
+    factors[-1].sup = power
+
+
+def _split_joined_units(name: str, exponent: Sequence[Token]) -> tuple[str, ...]:
+    """Split a word with a power into the units that it joins, `Nm^{-1}` into N and m; a word that is one unit stays.
+
+    `ms^{-1}` is metres per second, since nobody counts per millisecond.
     """
     if name.endswith("ms") and name[:-2] in UNITS and exponent[0].type == "MINUS":
         return (name[:-2], "m", "s")  # `kgms^{-1}`, as in ms^{-1}
@@ -178,11 +203,17 @@ def glued(name: str, exponent: Sequence[Token]) -> tuple[str, ...]:
     return found[0] if len(found) == 1 else (name,)
 
 
-def _sign(token: Token, macro: str, tokens: Sequence[Token], index: int) -> tuple[str, int]:
-    """Name of a unit that a sign or a macro begins; empty if it is none."""
+def _unit_of_sign(token: Token, macro: str, tokens: Sequence[Token], index: int) -> tuple[str, int]:
+    r"""Return the unit that a sign or macro (`\mu m`, `%`, `\kelvin`) begins, empty for none, and the index behind.
+
+    Args:
+        token: the sign.
+        macro: its name without the backslash; empty for a sign.
+        index: of the token behind it.
+    """
     text = token.text
     if text == r"\mu":
-        rest, index = _letters(tokens, index)
+        rest, index = _adjacent_letters(tokens, index)
         if not rest and index < len(tokens) and tokens[index].text in _ENDINGS:
             rest, index = _ENDINGS[tokens[index].text], index + 1
         return "u" + rest, index
@@ -192,37 +223,39 @@ def _sign(token: Token, macro: str, tokens: Sequence[Token], index: int) -> tupl
         start = index
         while start < len(tokens) and (tokens[start].text in ROMAN or tokens[start].type in ("{", "}")):
             start += 1
-        rest, after = _letters(tokens, start)
+        rest, after = _adjacent_letters(tokens, start)
         return ("deg" + rest, after) if rest in ("C", "F", "K") else ("deg", index)
     if token.type == "PERCENT":
         return "‰" if text == "‰" else "%", index
     if macro == "mathring":
-        under = _letters_within(tokens, index)
+        under = _letters_in_braces(tokens, index)
         return ("angstrom", under[1]) if under is not None and under[0] == "A" else ("", index)
     # the abbreviations of siunitx stand for themselves: \kWh, \MeV (siunitx 3, table 5)
     return _UNIT_MACROS.get(macro, macro if macro in UNITS and macro not in _NO_MACROS else ""), index
 
 
-def _is_degree(tokens: Sequence[Token], index: int) -> bool:
-    r"""Whether the superscript here is a degree sign in braces, `^{\circ}`."""
+def _is_braced_degree(tokens: Sequence[Token], index: int) -> bool:
+    r"""Return True if a degree sign in braces stands at an index, as in `^{\circ}`."""
     signs = [token.text for token in tokens[index : index + 3]]
-    return len(signs) == _BRACED and signs[0] == "{" and signs[1] in (r"\circ", r"\degree") and signs[2] == "}"
+    return (
+        len(signs) == _BRACED_SIGN_TOKENS and signs[0] == "{" and signs[1] in (r"\circ", r"\degree") and signs[2] == "}"
+    )
 
 
-def _letters_within(tokens: Sequence[Token], index: int) -> tuple[str, int] | None:
-    """Letters in braces or bare, and the index behind them."""
+def _letters_in_braces(tokens: Sequence[Token], index: int) -> tuple[str, int] | None:
+    """Return the letters in braces or bare at an index, and the index behind; None if the braces hold more."""
     braced = index < len(tokens) and tokens[index].type == "{"
-    name, after = _letters(tokens, index + braced)
+    name, after = _adjacent_letters(tokens, index + braced)
     if braced and not (after < len(tokens) and tokens[after].type == "}"):
         return None
     return name, after + braced
 
 
-def _joined(name: str, tokens: Sequence[Token], index: int) -> tuple[str, int]:
-    r"""A name that goes on behind its letters: `mm Hg`, `cm H_2O`, `lb_f`; else the name as it is."""
+def _extend_unit_name(name: str, tokens: Sequence[Token], index: int) -> tuple[str, int]:
+    """Return a unit's name with what continues its letters (`mm Hg`, `cm H_2O`, `lb_f`), and the index behind."""
     stem = name.removesuffix("Hg").removesuffix("H") if name[:-1] else name
     if name in _COLUMNS:
-        rest, after = _letters(tokens, index)
+        rest, after = _adjacent_letters(tokens, index)
         if rest == "Hg":
             return name + rest, after
         if rest == "H":
@@ -235,7 +268,7 @@ def _joined(name: str, tokens: Sequence[Token], index: int) -> tuple[str, int]:
         if oxygen < len(tokens) and tokens[digit].text == "2" and tokens[oxygen].text == "O":
             return name + "2O", oxygen + 1
     if index < len(tokens) and tokens[index].type == "_":
-        below = _letters_within(tokens, index + 1)
+        below = _letters_in_braces(tokens, index + 1)
         if index + 1 < len(tokens) and tokens[index + 1].type == "number":
             below = tokens[index + 1].text, index + 2
         if below is not None and f"{name}_{below[0]}" in WITH_SUBSCRIPT:
@@ -243,9 +276,12 @@ def _joined(name: str, tokens: Sequence[Token], index: int) -> tuple[str, int]:
     return name, index
 
 
-def _stated_power(unit: UnitText, macro: str, tokens: Sequence[Token], index: int) -> int | None:
-    r"""`\metre\tothe{3}` and `\raiseto{3}\metre` of siunitx."""
-    exponent, after = _exponent(tokens, index)
+def _read_power_macro(unit: UnitExpression, macro: str, tokens: Sequence[Token], index: int) -> int | None:
+    r"""Read the number of `\metre\tothe{3}` or `\raiseto{3}\metre` into the unit; return the index behind, or None.
+
+    None means that there is no number, or for `\tothe` no unit before it, so that the text is no unit.
+    """
+    exponent, after = _read_exponent(tokens, index)
     if exponent is None:
         return None
     if macro == "raiseto":
@@ -257,8 +293,14 @@ def _stated_power(unit: UnitText, macro: str, tokens: Sequence[Token], index: in
     return after
 
 
-def _add(unit: UnitText, name: str, tokens: Sequence[Token], token: Token, index: int) -> int:
-    """Add a unit with what its macros said and the digits that follow it; the index behind them."""
+def _add_unit(unit: UnitExpression, name: str, tokens: Sequence[Token], token: Token, index: int) -> int:
+    """Append a unit token with its pending prefix and power and the digits behind it; return the index behind.
+
+    Args:
+        name: of the unit, without the prefix.
+        token: where the unit begins.
+        index: of the token behind the name.
+    """
     side = unit.side
     if name == "ohm" and not unit.prefix and side and side[-1].text in ("k", "M", "m", "G") and not token.gap:
         name = side.pop().text + name
@@ -274,8 +316,8 @@ def _add(unit: UnitText, name: str, tokens: Sequence[Token], token: Token, index
     return index
 
 
-def _macro(unit: UnitText, macro: str, token: Token) -> bool:
-    """A siunitx macro that is no unit itself; False where it has nothing to act on."""
+def _apply_macro(unit: UnitExpression, macro: str, token: Token) -> bool:
+    r"""Apply a prefix macro, power macro or `\per` to the unit; return False if a power has no unit before it."""
     if macro in _PREFIX_MACROS:
         unit.prefix = _PREFIX_MACROS[macro]
     elif macro == "per":
@@ -290,8 +332,8 @@ def _macro(unit: UnitText, macro: str, token: Token) -> bool:
     return True
 
 
-def _letters(tokens: Sequence[Token], index: int) -> tuple[str, int]:
-    """Letters that stand together, and the index behind them."""
+def _adjacent_letters(tokens: Sequence[Token], index: int) -> tuple[str, int]:
+    """Return the word of adjacent letters at an index, empty if there is none, and the index behind it."""
     name = ""
     while index < len(tokens) and tokens[index].type == "letter" and tokens[index].text[0] != "\\":
         if name and tokens[index].gap:
@@ -303,34 +345,39 @@ def _letters(tokens: Sequence[Token], index: int) -> tuple[str, int]:
     return name, index
 
 
-def _bracketed(tokens: Sequence[Token], index: int) -> tuple[Sequence[Token], int]:
+def _tokens_up_to_partner(
+    tokens: Sequence[Token], index: int, opening: str, closing: str
+) -> tuple[Sequence[Token], int]:
+    """Return the tokens between an opening token and its partner, and the index behind the partner.
+
+    Args:
+        index: of the token behind the opening one.
+        opening, closing: token types of the pair.
+    """
     level, start = 1, index
     while index < len(tokens) and level:
-        level += (tokens[index].type == "OPEN") - (tokens[index].type == "CLOSE")
+        level += (tokens[index].type == opening) - (tokens[index].type == closing)
         index += 1
     return tokens[start : index - 1], index
 
 
-def _unit_fraction(tokens: Sequence[Token], index: int) -> tuple[Token | None, int]:
+def _read_fraction(tokens: Sequence[Token], index: int) -> tuple[Token | None, int]:
+    """Return the fraction `{m}{s}` of two braced units at an index, None if they are no units, and the index behind."""
     parts: list[list[Token]] = []
     pos = tokens[index].pos if index < len(tokens) else 0
     for _ in range(2):
         if index >= len(tokens) or tokens[index].type != "{":
             return None, index
-        level, start = 1, index + 1
-        index += 1
-        while index < len(tokens) and level:
-            level += (tokens[index].type == "{") - (tokens[index].type == "}")
-            index += 1
-        piece = read_unit(tokens[start : index - 1])
+        inner, index = _tokens_up_to_partner(tokens, index + 1, "{", "}")
+        piece = read_unit_expression(inner)
         if piece is None:
             return None, index
         parts.append(unit_items(piece, pos))
     return Token("FRAC", "", pos, args=parts), index
 
 
-def _exponent(tokens: Sequence[Token], index: int) -> tuple[list[Token] | None, int]:
-    """A numeric exponent in a unit text."""
+def _read_exponent(tokens: Sequence[Token], index: int) -> tuple[list[Token] | None, int]:
+    """Return the tokens of a numeric exponent, bare or in braces, None if there is no number, and the index behind."""
     braced = index < len(tokens) and tokens[index].type == "{"
     index += braced
     out: list[Token] = []
@@ -350,8 +397,8 @@ def _exponent(tokens: Sequence[Token], index: int) -> tuple[list[Token] | None, 
     return (out or None), index
 
 
-def unit_items(unit: UnitText, pos: int) -> list[Token]:
-    """A unit expression as siblings."""
+def unit_items(unit: UnitExpression, pos: int) -> list[Token]:
+    """Return a unit expression as sibling items: its factors, or one fraction if it has a denominator."""
     if not unit.below:
         return unit.above
     return [Token("FRAC", "", pos, args=[unit.above or [Token("NUM", "1", pos)], unit.below])]

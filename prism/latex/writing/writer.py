@@ -1,4 +1,4 @@
-r"""From expressions back to LaTeX: one text for one tree, in the form that the dataset of PRISM-Physics prescribes.
+r"""`write`: an expression to LaTeX, one text for one tree, in the form that the dataset of PRISM-Physics prescribes.
 
 `parse` and `write` are inverse: what is written is read back as the same kind, members, relations and parts, and two
 texts of one tree print alike. Nothing is simplified or put in order: that is the business of `expr.canonical`.
@@ -8,10 +8,10 @@ where that has one reading and with a `\cdot` where it has not (before a number,
 units stand in `\unit{...}` behind their number; no `\left`, no fonts but where a name of several letters needs one, no
 spacing. Brackets stand where the tree nests and nowhere else: `a(bc)` is no `abc`.
 
-Each operator has one writer in `_WRITERS`, which gives a text and its rank, that is how tightly it holds together; who
-puts it into a larger text asks for the rank that the place needs and gets brackets if it has less. Refused: deciding
-by trial, that is to write plainly, parse, and add brackets until it agrees; the rules of the reader would then be
-nowhere written down from this side, and a text would depend on the limits of the reader.
+Each operator has one writer in `_WRITERS`, which returns a text and its rank; the writer of the larger text asks for
+the rank that the place needs and gets brackets if the text has less. Refused: deciding by trial, that is to write
+plainly, parse, and add brackets until it agrees; the rules of the reader would then be nowhere written down from this
+side, and a text would depend on the limits of the reader.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from prism.latex.parsing.names import PREFIXES, split_name
 from prism.latex.writing.spelling import (
     DOT,
     UPRIGHT_D,
-    is_index,
-    is_plain,
-    is_word,
-    sign_between,
-    written_function,
-    written_name,
-    written_number,
-    written_region,
-    written_scripts,
-    written_unit,
+    can_follow_d,
+    function_head_latex,
+    is_index_variable,
+    is_upright_word,
+    name_latex,
+    number_latex,
+    region_latex,
+    scripts_latex,
+    sign_between_factors,
+    unit_content_latex,
 )
 
-# Ranks: how tightly a text holds together. -------------------------------------------------------------------
+# Ranks: how tightly a text holds together; where a place asks for more than the text has, brackets are put.
 
 _LIST, _SETS, _SUM, _PRODUCT = 0, 1, 2, 3
 _OPEN = 4  # a factor that would swallow what stands behind it: a sum, a limit, a nabla
@@ -46,34 +46,37 @@ _BASE = 6  # takes a superscript without brackets
 
 
 @dataclass(frozen=True, slots=True)
-class _Text:
-    """What one node is written as, and its rank."""
+class _RankedText:
+    """The LaTeX of one node, with its rank: how tightly it binds, from `_LIST` (comma lists) to `_BASE` (a symbol)."""
 
     latex: str
     rank: int
 
 
 @dataclass(frozen=True, slots=True)
-class _Style:
-    """What has to be known of the whole formula.
+class _FormulaStyle:
+    """Choices of spelling that depend on the whole formula.
 
     Attributes:
         d: the sign of a differential outside fractions and integrals: an upright d where an italic one would be read
             as a symbol.
-        variables: what a symbol has to be shown with. Beside `u(t - 1)`, which is a value of u and no product only
-            where u(t) stands too, the symbol u is written `u(t)`.
+        variables: symbols mapped to the variable that they are written with: where `u(t - 1)` stands, u is written
+            `u(t)`, so that the reader takes `u(t - 1)` as a value of u and not as a product.
     """
 
     d: str
     variables: dict[str, str]
 
 
+_Writer = Callable[[_FormulaStyle, Expr], _RankedText]
+
+
 def write(what: Formula | Expr) -> str:
-    r"""The canonical LaTeX of a formula or an expression.
+    r"""Write a formula or an expression as its canonical LaTeX.
 
     Args:
-        what: as `parse` gives it. A tree that no text stands for (the number -3 as one leaf) is written as the next
-            thing that one does (minus three).
+        what: as `parse` returns it. A tree that no text is parsed into (the number -3 as one leaf) is written as the
+            closest tree with a text (minus three).
 
     >>> from prism.latex.parsing.parser import parse
     >>> print(write(parse(r"T = 2\pi \left(L/g\right)^{1/2}.")))
@@ -82,8 +85,8 @@ def write(what: Formula | Expr) -> str:
     dv = 9.8 \unit{m/s^{2}} dt
     """
     if isinstance(what, Expr):
-        return _written(_style((what,)), what).latex
-    return _formula(_style(_members(what)), what)
+        return _write_node(_formula_style((what,)), what).latex
+    return _formula_latex(_formula_style(_all_members(what)), what)
 
 
 # Formulas -------------------------------------------------------------------------------------------------------
@@ -91,23 +94,23 @@ def write(what: Formula | Expr) -> str:
 _JOINTS = {"alternatives": r" \lor ", "implication": r" \Rightarrow "}
 
 
-def _formula(style: _Style, whole: Formula) -> str:
-    """One formula, or several with the sign that joins them."""
+def _formula_latex(style: _FormulaStyle, whole: Formula) -> str:
+    """Write one formula, or several joined formulas with the sign or words that join them."""
     if not whole.parts:
-        words = [_at_least(style, whole.members[0], _LIST)]
+        words = [_node_latex(style, whole.members[0], _LIST)]
         for relation, member in zip(whole.relations, whole.members[1:], strict=True):
-            words += [RELATIONS[relation], _at_least(style, member, _LIST)]
+            words += [RELATIONS[relation], _node_latex(style, member, _LIST)]
         return " ".join(word for word in words if word)
-    parts = [_formula(style, part) for part in whole.parts]
+    parts = [_formula_latex(style, part) for part in whole.parts]
     if whole.kind in ("conditional", "restricted"):
         return rf"{parts[0]} \text{{ {JOINTS[whole.kind]} }} {', '.join(parts[1:])}"
     if whole.kind == "system":
-        return (", " if all(map(_stands_by_itself, whole.parts)) else r" \text{ and } ").join(parts)
+        return (", " if all(map(_can_end_at_comma, whole.parts)) else r" \text{ and } ").join(parts)
     return _JOINTS[whole.kind].join(parts)
 
 
-def _stands_by_itself(part: Formula) -> bool:
-    """Whether a comma before and behind this formula is read as the end of it, and not as one of a list."""
+def _can_end_at_comma(part: Formula) -> bool:
+    """Return True if a comma behind this formula separates formulas: it has a relation and no list as a member."""
     return (
         not part.parts and bool(part.relations) and not any(member.op in ("list", "blank") for member in part.members)
     )
@@ -116,13 +119,13 @@ def _stands_by_itself(part: Formula) -> bool:
 _VARIABLES = ("t", "x", "y", "z", "r", r"\theta", r"\phi", r"\tau")  # `u(t)` is u, so it may stand for it
 
 
-def _members(whole: Formula) -> tuple[Expr, ...]:
-    """All members, those of the parts included."""
-    return whole.members + tuple(member for part in whole.parts for member in _members(part))
+def _all_members(whole: Formula) -> tuple[Expr, ...]:
+    """Return the members of a formula (`a`, `b` of `a = b`) and of all its parts."""
+    return whole.members + tuple(member for part in whole.parts for member in _all_members(part))
 
 
-def _style(roots: tuple[Expr, ...]) -> _Style:
-    """What has to be known of these members; the evidence for the d is that of `differentials`."""
+def _formula_style(roots: tuple[Expr, ...]) -> _FormulaStyle:
+    """Choose the style for the expressions of one formula: an italic d where derivatives, integrals or `dx` occur."""
     own = pairs = 0
     certain = False
     variables: dict[str, str] = {}
@@ -131,100 +134,121 @@ def _style(roots: tuple[Expr, ...]) -> _Style:
             own += node.name == "d" or node.name.startswith("d_")
             pairs += node.name.startswith("\\delta ")
         elif node.op == "differential":
-            pairs += is_plain(node.args[0])
+            pairs += can_follow_d(node.args[0])
         elif node.op in ("integral", "contour", "partial", "derivative"):
             certain = certain or node.args[1].name != "?"
         elif node.op == "apply" and len(node.args) == 1 and node.args[0].op in ("add", "sub", "neg"):
             inner = [part.name for part in node.args[0].args if part.name in _VARIABLES and part.name != node.name]
             if inner:
                 variables[node.name] = inner[0]
-    return _Style("d" if not own and (certain or pairs > 1) else UPRIGHT_D, variables)
+    return _FormulaStyle("d" if not own and (certain or pairs > 1) else UPRIGHT_D, variables)
 
 
 # Texts in texts -------------------------------------------------------------------------------------------------
 
 
-def _written(style: _Style, node: Expr) -> _Text:
+def _write_node(style: _FormulaStyle, node: Expr) -> _RankedText:
+    """Write one node; return its LaTeX with its rank (how tightly it binds)."""
     if node.op in _FIXED:
         return _FIXED[node.op]
     if node.op == "sym" and node.name in style.variables:
-        return _Text(f"{written_name(node.name)}({style.variables[node.name]})", _FACTOR)
+        return _RankedText(f"{name_latex(node.name)}({style.variables[node.name]})", _FACTOR)
     if node.op in _LEAVES:
         return _LEAVES[node.op](node)
     return _WRITERS[node.op](style, node)
 
 
-def _at_least(style: _Style, node: Expr, rank: int) -> str:
-    """The text of a node, in brackets if it holds together less tightly than the place needs."""
-    return _enclosed_below(_written(style, node), rank)
+def _node_latex(style: _FormulaStyle, node: Expr, rank: int) -> str:
+    """Write a node, in brackets if it binds less tightly than `rank` asks, as a sum that is a factor does."""
+    return _bracket_below_rank(_write_node(style, node), rank)
 
 
-def _enclosed_below(text: _Text, rank: int) -> str:
+def _template_writer(template: str, rank_inside: int, rank: int = _FACTOR) -> _Writer:
+    """Return a writer that puts the LaTeX of the arguments and the node's name into a format string.
+
+    Args:
+        template: such as `{0}!`.
+        rank_inside: arguments that bind less tightly than this rank stand in brackets.
+        rank: of the result.
+    """
+    return lambda style, node: _RankedText(
+        template.format(*(_node_latex(style, arg, rank_inside) for arg in node.args), name=node.name), rank
+    )
+
+
+def _bracket_below_rank(text: _RankedText, rank: int) -> str:
+    """Return the LaTeX of a text, in brackets if it binds less tightly than `rank` asks."""
     return text.latex if text.rank >= rank else f"({text.latex})"
 
 
-def _listed(style: _Style, nodes: Iterable[Expr]) -> str:
-    return ", ".join(_at_least(style, node, _LIST) for node in nodes)
+def _comma_latex(style: _FormulaStyle, nodes: Iterable[Expr]) -> str:
+    """Write nodes with commas between them: `a, b, c`."""
+    return ", ".join(_node_latex(style, node, _LIST) for node in nodes)
 
 
 # Leaves ---------------------------------------------------------------------------------------------------------
 
 
-def _number(node: Expr) -> _Text:
-    text = written_number(node)
+def _write_number(node: Expr) -> _RankedText:
+    """Write a number; a fraction or power of ten ranks below `_BASE`, so that it gets brackets under a superscript."""
+    text = number_latex(node)
     plain = text.replace(".", "", 1).isdigit()
-    return _Text(text, _BASE if plain else _SUM if text.startswith("-") else _FACTOR)
+    return _RankedText(text, _BASE if plain else _SUM if text.startswith("-") else _FACTOR)
 
 
-def _symbol(node: Expr) -> _Text:
+def _write_symbol(node: Expr) -> _RankedText:
+    """Write a symbol; one with a superscript in its name (`A^{*}`) or an upright word is bracketed under a power."""
     _, scripts = split_name(node.name)
-    return _Text(written_name(node.name), _FACTOR if "^" in scripts or is_word(node) else _BASE)
+    return _RankedText(name_latex(node.name), _FACTOR if "^" in scripts or is_upright_word(node) else _BASE)
 
 
-def _constant(node: Expr) -> _Text:
-    return _Text("\\" + node.name if len(node.name) > 1 else node.name, _BASE)
-
-
-def _unit(node: Expr) -> _Text:
-    return _Text(rf"\unit{{{written_unit(node)}}}", _FACTOR)
-
-
-_LEAVES: dict[str, Callable[[Expr], _Text]] = {"num": _number, "sym": _symbol, "const": _constant, "unit": _unit}
-_FIXED = {"infinity": _Text(r"\infty", _BASE), "dots": _Text(r"\ldots", _BASE), "blank": _Text("", _BASE)}
+_LEAVES: dict[str, Callable[[Expr], _RankedText]] = {
+    "num": _write_number,
+    "sym": _write_symbol,
+    "const": lambda node: _RankedText("\\" + node.name if len(node.name) > 1 else node.name, _BASE),
+    "unit": lambda node: _RankedText(rf"\unit{{{unit_content_latex(node)}}}", _FACTOR),
+}
+_FIXED = {
+    "infinity": _RankedText(r"\infty", _BASE),
+    "dots": _RankedText(r"\ldots", _BASE),
+    "blank": _RankedText("", _BASE),
+}
 
 
 # Sums -----------------------------------------------------------------------------------------------------------
 
 
-def _leading(style: _Style, node: Expr, *free: str) -> str:
-    """The first term: a sign of its own needs no brackets."""
-    return _at_least(style, node, _SUM if node.op in ("neg", "pm", *free) or _is_negative(node) else _PRODUCT)
+def _leading_term_latex(style: _FormulaStyle, node: Expr, *free: str) -> str:
+    """Write the first term of a sum, without brackets if it has a sign of its own or its operator is in `free`.
+
+    Args:
+        free: names of operators, such as `add`.
+    """
+    signed = node.op in ("neg", "pm", *free) or (node.op == "num" and node.value is not None and node.value < 0)
+    return _node_latex(style, node, _SUM if signed else _PRODUCT)
 
 
-def _is_negative(node: Expr) -> bool:
-    return node.op == "num" and node.value is not None and node.value < 0
-
-
-def _add(style: _Style, node: Expr) -> _Text:
-    out = _leading(style, node.args[0])
+def _write_sum(style: _FormulaStyle, node: Expr) -> _RankedText:
+    """Write a sum; a negative term follows a minus sign, `a - b + c`."""
+    out = _leading_term_latex(style, node.args[0])
     for arg in node.args[1:]:
         sign, term = ("-", arg.args[0]) if arg.op == "neg" else ("+", arg)
-        out += f" {sign} {_at_least(style, term, _PRODUCT)}"
-    return _Text(out, _SUM)
+        out += f" {sign} {_node_latex(style, term, _PRODUCT)}"
+    return _RankedText(out, _SUM)
 
 
-def _subtract(style: _Style, node: Expr) -> _Text:
-    return _Text(f"{_leading(style, node.args[0])} - {_at_least(style, node.args[1], _PRODUCT)}", _SUM)
+def _write_difference(style: _FormulaStyle, node: Expr) -> _RankedText:
+    """Write the difference of two terms, `a - b`."""
+    return _RankedText(
+        f"{_leading_term_latex(style, node.args[0])} - {_node_latex(style, node.args[1], _PRODUCT)}", _SUM
+    )
 
 
-def _negate(style: _Style, node: Expr) -> _Text:
-    return _Text(f"-{_at_least(style, node.args[0], _PRODUCT)}", _SUM)
-
-
-def _plus_minus(style: _Style, node: Expr) -> _Text:
+def _write_plus_minus(style: _FormulaStyle, node: Expr) -> _RankedText:
+    r"""Write a term behind `\pm` or `\mp`, with the node's first argument before the sign if it has two."""
     sign = r"\mp" if node.name == "∓" else r"\pm"
-    before = [_leading(style, arg, "add", "sub") for arg in node.args[:-1]]
-    return _Text(" ".join([*before, sign, _at_least(style, node.args[-1], _PRODUCT)]), _SUM)
+    before = [_leading_term_latex(style, arg, "add", "sub") for arg in node.args[:-1]]
+    return _RankedText(" ".join([*before, sign, _node_latex(style, node.args[-1], _PRODUCT)]), _SUM)
 
 
 # Products -------------------------------------------------------------------------------------------------------
@@ -233,105 +257,105 @@ _VECTOR_SIGNS = (r"\vec", r"\hat", r"\nabla")
 _TEN = "10"
 
 
-def _multiply(style: _Style, node: Expr) -> _Text:
-    r"""Factors side by side, with a sign between two that would be read as one thing.
+def _write_product(style: _FormulaStyle, node: Expr) -> _RankedText:
+    """Write factors side by side, with a sign between two that would otherwise be read as one thing.
 
-    Between vectors a sign would make the product one of vectors; there, brackets around all factors part them.
+    A sign between vectors would make a dot or cross product; there, each factor stands in brackets instead.
     """
-    pieces = [*_factors(style, node)]
-    signs = [sign_between(before, after, text) for (before, _), (after, text) in pairwise(pieces)]
+    pieces = [*_factor_texts(style, node)]
+    signs = [sign_between_factors(before, after, text) for (before, _), (after, text) in pairwise(pieces)]
     texts = [text for _, text in pieces]
     vectors = sum(any(sign in text for sign in _VECTOR_SIGNS) for text in texts)
     if vectors > 1 and any(sign != " " for sign in signs):
         texts = [text if text.startswith("(") and text.endswith(")") else f"({text})" for text in texts]
         signs = [" "] * len(signs)
-    return _Text(texts[0] + "".join(sign + text for sign, text in zip(signs, texts[1:], strict=True)), _PRODUCT)
+    return _RankedText(texts[0] + "".join(sign + text for sign, text in zip(signs, texts[1:], strict=True)), _PRODUCT)
 
 
-def _factors(style: _Style, node: Expr) -> Iterator[tuple[Expr, str]]:
-    """Each factor with its text; units side by side are one."""
+def _factor_texts(style: _FormulaStyle, node: Expr) -> Iterator[tuple[Expr, str]]:
+    r"""Yield each factor of a product with its LaTeX; adjacent units are joined into one `\unit{...}`."""
     units: list[Expr] = []
     count = len(node.args)
     for index, arg in enumerate(node.args):
-        unit = written_unit(arg) if arg.op != "mul" else ""
+        unit = unit_content_latex(arg) if arg.op != "mul" else ""
         if unit and arg.op != "div":
             units.append(arg)
         is_last = index + 1 == count
         if units and (is_last or arg is not units[-1] or not _is_unit_factor(node.args[index + 1])):
-            yield units[0], rf"\unit{{{DOT.join(map(written_unit, units))}}}"
+            yield units[0], rf"\unit{{{DOT.join(map(unit_content_latex, units))}}}"
             units = []
             if unit and arg.op != "div":
                 continue
         elif units:
             continue
-        text = _at_least(style, arg, _OPEN if is_last else _FACTOR)
-        bare = text if not (unit and not is_last and written_unit(node.args[index + 1])) else f"({text})"
+        text = _node_latex(style, arg, _OPEN if is_last else _FACTOR)
+        bare = text if not (unit and not is_last and unit_content_latex(node.args[index + 1])) else f"({text})"
         ten = arg.op == "pow" and arg.args[0].name == _TEN and index and node.args[index - 1].op == "num"
         yield arg, f"({bare})" if ten else bare
 
 
 def _is_unit_factor(node: Expr) -> bool:
-    return node.op in ("unit", "pow") and bool(written_unit(node))
+    r"""Return True for a unit or its power, which joins a `\unit{...}` before it."""
+    return node.op in ("unit", "pow") and bool(unit_content_latex(node))
 
 
-def _quotient(style: _Style, node: Expr) -> _Text:
-    unit = written_unit(node)
+def _write_quotient(style: _FormulaStyle, node: Expr) -> _RankedText:
+    """Write a fraction, or a quotient of units as one unit."""
+    unit = unit_content_latex(node)
     if unit:
-        return _Text(rf"\unit{{{unit}}}", _FACTOR)
-    above, below = (_at_least(style, arg, _SETS) for arg in node.args)
+        return _RankedText(rf"\unit{{{unit}}}", _FACTOR)
+    above, below = (_node_latex(style, arg, _SETS) for arg in node.args)
     if _starts_with_d(node.args[1]):
         below = f"({below})"  # a derivative
-    return _Text(rf"\frac{{{above}}}{{{below}}}", _FACTOR)
+    return _RankedText(rf"\frac{{{above}}}{{{below}}}", _FACTOR)
 
 
 def _starts_with_d(node: Expr) -> bool:
+    """Return True if a node begins with a differential: bare in a denominator it would be read as a derivative."""
     while node.op in ("mul", "pow", "dot", "cross"):
         node = node.args[0]
     return node.op == "differential"
 
 
-def _power(style: _Style, node: Expr) -> _Text:
-    r"""A power; `e^{2}` is one of a symbol, since any other exponent makes it the exponential function."""
+def _write_power(style: _FormulaStyle, node: Expr) -> _RankedText:
+    """Write a power; the symbol e gets brackets, `(e)^{x}`, where `e^{x}` would be read as the exponential."""
     base, exponent = node.args
-    unit = written_unit(node)
+    unit = unit_content_latex(node)
     if unit:
-        return _Text(rf"\unit{{{unit}}}", _FACTOR)
-    above = _raised(style, exponent)
+        return _RankedText(rf"\unit{{{unit}}}", _FACTOR)
+    above = _superscript_latex(style, exponent)
     if base.op in _FUNCTIONS and exponent.op == "num" and exponent.name.isdigit() and base.op not in ("exp", "log10"):
-        return _Text(f"{OPS[base.op].latex[0]}^{{{above}}}{_argument(style, base.args[0])}", _FACTOR)
+        return _RankedText(f"{OPS[base.op].latex[0]}^{{{above}}}{_bracketed_argument(style, base.args[0])}", _FACTOR)
     if base.op == "sym" and base.name == "e" and not (exponent.op == "num" and exponent.name.isdigit()):
-        return _Text(f"(e)^{{{above}}}", _FACTOR)
-    if base.op == "differential" and is_plain(base.args[0]) and "^" not in base.args[0].name:
-        return _Text(f"{_written(style, base).latex}^{{{above}}}", _FACTOR)
-    return _Text(f"{_at_least(style, base, _BASE)}^{{{above}}}", _FACTOR)
+        return _RankedText(f"(e)^{{{above}}}", _FACTOR)
+    if base.op == "differential" and can_follow_d(base.args[0]) and "^" not in base.args[0].name:
+        return _RankedText(f"{_write_node(style, base).latex}^{{{above}}}", _FACTOR)
+    return _RankedText(f"{_node_latex(style, base, _BASE)}^{{{above}}}", _FACTOR)
 
 
-def _raised(style: _Style, node: Expr) -> str:
-    """What stands in a superscript; a word needs brackets, or it would be a label."""
-    return _at_least(style, node, _SETS if not is_word(node) else _BASE + 1)
+def _superscript_latex(style: _FormulaStyle, node: Expr) -> str:
+    """Write the content of a superscript; an upright word stands in brackets, or it would be part of the name."""
+    return _node_latex(style, node, _SETS if not is_upright_word(node) else _BASE + 1)
 
 
-def _whole_power(style: _Style, node: Expr) -> _Text:
-    """The instruction of the tape: its exponent is its name."""
-    return _Text(f"{_at_least(style, node.args[0], _BASE)}^{{{node.name}}}", _FACTOR)
+def _product_writer(sign: str) -> _Writer:
+    """Return a writer of products with this sign; a side that is a product with a sign in it stands in brackets."""
 
-
-def _vector_product(sign: str) -> Callable[[_Style, Expr], _Text]:
-    """A product with a sign of its own; its sides are products only if these hold no sign themselves."""
-
-    def writer(style: _Style, node: Expr) -> _Text:
+    def writer(style: _FormulaStyle, node: Expr) -> _RankedText:
+        """Write the arguments with the sign between them."""
         sides = []
         for arg in node.args:
-            text = _written(style, arg)
+            text = _write_node(style, arg)
             bare = arg.op == "mul" and r"\cdot" not in text.latex and r"\times" not in text.latex
-            sides.append(_enclosed_below(text, _PRODUCT if bare else _FACTOR))
-        return _Text(f" {sign} ".join(sides), _PRODUCT)
+            sides.append(_bracket_below_rank(text, _PRODUCT if bare else _FACTOR))
+        return _RankedText(f" {sign} ".join(sides), _PRODUCT)
 
     return writer
 
 
-def _set_product(sign: str) -> Callable[[_Style, Expr], _Text]:
-    return lambda style, node: _Text(f" {sign} ".join(_at_least(style, arg, _SUM) for arg in node.args), _SETS)
+def _set_writer(sign: str) -> _Writer:
+    r"""Return a writer of set operations with this sign, such as `A \cup B`."""
+    return lambda style, node: _RankedText(f" {sign} ".join(_node_latex(style, arg, _SUM) for arg in node.args), _SETS)
 
 
 # Functions and brackets -----------------------------------------------------------------------------------------
@@ -342,160 +366,175 @@ _FUNCTIONS = frozenset(
 )  # fmt: skip
 
 
-def _argument(style: _Style, node: Expr) -> str:
-    return f"({_at_least(style, node, _SETS)})"
+def _bracketed_argument(style: _FormulaStyle, node: Expr) -> str:
+    """Write an argument in round brackets."""
+    return f"({_node_latex(style, node, _SETS)})"
 
 
-def _function(style: _Style, node: Expr) -> _Text:
+def _write_function(style: _FormulaStyle, node: Expr) -> _RankedText:
+    """Write a known function with its argument in brackets, exp as a power of e where it is read as one."""
     argument = node.args[0]
     leading = argument.args[0] if argument.op == "pow" else argument
     if node.op == "exp" and not (leading.op == "num" and leading.name.isdigit()):  # `e^{2}` is a power of a symbol
-        return _Text(f"e^{{{_raised(style, argument)}}}", _FACTOR)
-    return _Text(OPS[node.op].latex[0] + _argument(style, argument), _FACTOR)
+        return _RankedText(f"e^{{{_superscript_latex(style, argument)}}}", _FACTOR)
+    return _RankedText(OPS[node.op].latex[0] + _bracketed_argument(style, argument), _FACTOR)
 
 
-def _apply(style: _Style, node: Expr) -> _Text:
-    r"""A value at a point, a function by its name; a determinant is the matrix in bars."""
+def _write_call(style: _FormulaStyle, node: Expr) -> _RankedText:
+    """Write a call such as `f(x)`; a determinant of a matrix as the matrix between bars."""
     if node.name == "det" and len(node.args) == 1 and node.args[0].op == "matrix":
-        return _Text(_environment(style, node.args[0], "vmatrix"), _BASE)
-    head = written_function(node.name)
-    return _Text(f"{head}({_listed(style, node.args)})", _FACTOR)
+        return _RankedText(_environment_latex(style, node.args[0], "vmatrix"), _BASE)
+    head = function_head_latex(node.name)
+    return _RankedText(f"{head}({_comma_latex(style, node.args)})", _FACTOR)
 
 
-def _enclosed(left: str, right: str, rank: int = _FACTOR) -> Callable[[_Style, Expr], _Text]:
-    return lambda style, node: _Text(f"{left}{_listed(style, node.args)}{right}", rank)
+def _delimited_writer(left: str, right: str, rank: int = _FACTOR) -> _Writer:
+    r"""Return a writer of the arguments with commas between two delimiters, as `\{a, b\}`.
+
+    Args:
+        rank: of the result, how tightly it binds.
+    """
+    return lambda style, node: _RankedText(f"{left}{_comma_latex(style, node.args)}{right}", rank)
 
 
-def _root(style: _Style, node: Expr) -> _Text:
-    body, order = (_at_least(style, arg, _SETS) for arg in node.args)
-    return _Text(rf"\sqrt[{order}]{{{body}}}", _FACTOR)
-
-
-def _square_root(style: _Style, node: Expr) -> _Text:
-    return _Text(rf"\sqrt{{{_at_least(style, node.args[0], _SETS)}}}", _FACTOR)
-
-
-def _factorial(style: _Style, node: Expr) -> _Text:
-    return _Text(f"{_at_least(style, node.args[0], _BASE)}!", _FACTOR)
-
-
-def _binomial(style: _Style, node: Expr) -> _Text:
-    above, below = (_at_least(style, arg, _SETS) for arg in node.args)
-    return _Text(rf"\binom{{{above}}}{{{below}}}", _FACTOR)
-
-
-def _interval(style: _Style, node: Expr) -> _Text:
+def _write_interval(style: _FormulaStyle, node: Expr) -> _RankedText:
+    r"""Write an interval between the two delimiters of its name; degrees in its bounds as `^{\circ}`."""
     left, right = node.name[:1] or "[", node.name[1:] or "]"
-    bounds = _listed(style, node.args).replace(r" \unit{deg}", r"^{\circ}")  # numbers to the reader, not quantities
-    return _Text(f"{left}{bounds}{right}", _FACTOR)
+    bounds = _comma_latex(style, node.args).replace(r" \unit{deg}", r"^{\circ}")  # `parse` reads plain numbers here
+    return _RankedText(f"{left}{bounds}{right}", _FACTOR)
 
 
-def _commutator(style: _Style, node: Expr) -> _Text:
+def _write_commutator(style: _FormulaStyle, node: Expr) -> _RankedText:
+    r"""Write a commutator in square brackets, or as `\comm{a}{b}` where brackets would be read as an interval."""
     bounds = all(arg.op in ("num", "const", "infinity", "dots", "div") for arg in node.args)
     if node.name or bounds:
-        sides = "".join(f"{{{_at_least(style, arg, _SETS)}}}" for arg in node.args)
-        return _Text(f"\\{node.name or 'comm'}{sides}", _FACTOR)
-    return _Text(f"[{_listed(style, node.args)}]", _FACTOR)
+        sides = "".join(f"{{{_node_latex(style, arg, _SETS)}}}" for arg in node.args)
+        return _RankedText(f"\\{node.name or 'comm'}{sides}", _FACTOR)
+    return _RankedText(f"[{_comma_latex(style, node.args)}]", _FACTOR)
 
 
-def _angle_bracket(style: _Style, node: Expr) -> _Text:
-    r"""`\langle x \rangle`, `\langle a | b \rangle`, states; a bra alone needs brackets to end."""
+def _write_angle_bracket(style: _FormulaStyle, node: Expr) -> _RankedText:
+    r"""Write a mean `\langle x \rangle`, a product `\langle a | b \rangle`, or a ket; a bra stands in brackets."""
     kind, mark, sub = node.name.partition("_")
     parts = []
     for arg in node.args:
-        text = _at_least(style, arg, _SETS)
+        text = _node_latex(style, arg, _SETS)
         parts.append(f"({text})" if "|" in text and arg.op != "sym" else text)
     inner = " | ".join(parts)
     scripts = f"_{{{sub}}}" if mark else ""
     if kind == "ket":
-        return _Text(rf"\lvert {inner} \rangle{scripts}", _BASE)
+        return _RankedText(rf"\lvert {inner} \rangle{scripts}", _BASE)
     if kind == "bra":
-        return _Text(rf"(\langle {inner} |{scripts})", _BASE)
-    return _Text(rf"\langle {inner} \rangle{scripts}", _BASE)
+        return _RankedText(rf"(\langle {inner} |{scripts})", _BASE)
+    return _RankedText(rf"\langle {inner} \rangle{scripts}", _BASE)
 
 
-def _environment(style: _Style, node: Expr, name: str) -> str:
-    rows = r" \\ ".join(_at_least(style, row, _LIST) for row in node.args)
+def _environment_latex(style: _FormulaStyle, node: Expr, name: str) -> str:
+    """Write the rows of a matrix or of cases in a LaTeX environment of this name."""
+    rows = r" \\ ".join(_node_latex(style, row, _LIST) for row in node.args)
     return rf"\begin{{{name}}} {rows} \end{{{name}}}"
 
 
-def _table(name: str) -> Callable[[_Style, Expr], _Text]:
-    return lambda style, node: _Text(_environment(style, node, name), _BASE)
+def _environment_writer(name: str) -> _Writer:
+    """Return a writer of an environment such as `pmatrix`."""
+    return lambda style, node: _RankedText(_environment_latex(style, node, name), _BASE)
 
 
-def _row(style: _Style, node: Expr) -> _Text:
-    return _Text(" & ".join(_without_roman(_at_least(style, arg, _LIST)) for arg in node.args), _LIST)
+def _write_row(style: _FormulaStyle, node: Expr) -> _RankedText:
+    """Write the cells of one row of a matrix, with `&` between."""
+    return _RankedText(" & ".join(_bracketed_if_upright(_node_latex(style, arg, _LIST)) for arg in node.args), _LIST)
 
 
-def _relation(style: _Style, node: Expr) -> _Text:
-    words = [_at_least(style, node.args[0], _SETS)]
+def _write_relation(style: _FormulaStyle, node: Expr) -> _RankedText:
+    """Write a relation that stands inside an expression, such as `x < 2` in `P(x < 2)`."""
+    words = [_node_latex(style, node.args[0], _SETS)]
     for relation, member in zip(node.name.split(), node.args[1:], strict=True):
-        words += [RELATIONS[relation], _at_least(style, member, _SETS)]
-    return _Text(" ".join(words), _LIST)
+        words += [RELATIONS[relation], _node_latex(style, member, _SETS)]
+    return _RankedText(" ".join(words), _LIST)
 
 
-def _ratio(style: _Style, node: Expr) -> _Text:
-    return _Text(f"({' : '.join(_at_least(style, arg, _PRODUCT) for arg in node.args)})", _BASE)
+def _write_ratio(style: _FormulaStyle, node: Expr) -> _RankedText:
+    """Write a ratio such as `(a : b : c)`."""
+    return _RankedText(f"({' : '.join(_node_latex(style, arg, _PRODUCT) for arg in node.args)})", _BASE)
 
 
 # Calculus -------------------------------------------------------------------------------------------------------
 
 
-def _behind_d(style: _Style, node: Expr, order: str = "", *, d: str = "d", labelled: bool = False) -> str:
-    """What a d stands before: a plain symbol as it is, anything else in brackets.
+def _differential_latex(
+    style: _FormulaStyle, node: Expr, order: str = "", *, d: str = "d", labelled: bool = False
+) -> str:
+    r"""Write a d with its operand: a plain symbol behind it (`dx`), anything else in brackets (`d(x + y)`).
 
     Args:
-        labelled: a superscript follows, so that a name with one needs brackets too.
+        order: superscript of the d, as in `d^{2}x`; empty for none.
+        d: the sign: d, an upright d or `\partial`.
+        labelled: a superscript follows, so that a name that has one needs brackets too.
     """
     raised = f"^{{{order}}}" if order else ""
-    if not is_plain(node) or (labelled and "^" in node.name):
-        return f"{d}{raised}({_at_least(style, node, _SETS)})"
+    if not can_follow_d(node) or (labelled and "^" in node.name):
+        return f"{d}{raised}({_node_latex(style, node, _SETS)})"
     blank = " " if d[-1:].isalpha() and len(d) > 1 and not raised else ""
-    return f"{d}{raised}{blank}{written_name(node.name)}"
+    return f"{d}{raised}{blank}{name_latex(node.name)}"
 
 
-def _differential(style: _Style, node: Expr) -> _Text:
+def _write_differential(style: _FormulaStyle, node: Expr) -> _RankedText:
+    """Write a differential with the d of the formula's style, or an upright d if it has an order (`d^{2}x`)."""
     d = UPRIGHT_D if node.name else style.d  # an italic `d^2 x` may be a product
-    return _Text(_behind_d(style, node.args[0], node.name, d=d), _FACTOR)
+    return _RankedText(_differential_latex(style, node.args[0], node.name, d=d), _FACTOR)
 
 
-def _derivative(style: _Style, node: Expr) -> _Text:
-    r"""`\frac{dy}{dx}`, `\frac{d}{dx}(...)`, and primes where nobody said by what it is derived."""
+def _write_derivative(style: _FormulaStyle, node: Expr) -> _RankedText:
+    r"""Write `\frac{dy}{dx}` or `\frac{d}{dx}(...)`; with primes, `y''`, where the variable is not named."""
     body, variable = node.args
     if variable.name == "?":
-        bare = is_plain(body) and not any(mark in body.name for mark in "'^ ") and node.name != "1"
+        bare = can_follow_d(body) and not any(mark in body.name for mark in "'^ ") and node.name != "1"
         primes = "'" * int(node.name) if node.name.isdigit() else f"^{{({node.name})}}"
-        return _Text((written_name(body.name) if bare else _argument(style, body)) + primes, _FACTOR)
+        return _RankedText((name_latex(body.name) if bare else _bracketed_argument(style, body)) + primes, _FACTOR)
     order = "" if node.name == "1" else node.name
-    plain = is_plain(variable) and not (order and "^" in variable.name)
+    plain = can_follow_d(variable) and not (order and "^" in variable.name)
     d = "d" if plain else UPRIGHT_D
-    below = _behind_d(style, variable, d=d, labelled=bool(order)) + (f"^{{{order}}}" if order else "")
-    return _derived(style, body, _behind_d(style, body, order, d=d), f"{d}^{{{order}}}" if order else d, below)
+    below = _differential_latex(style, variable, d=d, labelled=bool(order)) + (f"^{{{order}}}" if order else "")
+    return _derivative_fraction(
+        style, body, _differential_latex(style, body, order, d=d), f"{d}^{{{order}}}" if order else d, below
+    )
 
 
-def _derived(style: _Style, body: Expr, above: str, sign: str, below: str) -> _Text:
-    """A symbol stands on the fraction, anything else in brackets behind it."""
+def _derivative_fraction(style: _FormulaStyle, body: Expr, above: str, sign: str, below: str) -> _RankedText:
+    r"""Write a derivative as one fraction if its operand is a symbol, else as `\frac{d}{dx}(...)`.
+
+    Args:
+        body: the operand.
+        above: numerator with the operand in it.
+        sign: numerator without the operand.
+        below: denominator.
+    """
     if body.op == "sym":
-        return _Text(rf"\frac{{{above}}}{{{below}}}", _FACTOR)
-    return _Text(rf"\frac{{{sign}}}{{{below}}}{_argument(style, body)}", _FACTOR)
+        return _RankedText(rf"\frac{{{above}}}{{{below}}}", _FACTOR)
+    return _RankedText(rf"\frac{{{sign}}}{{{below}}}{_bracketed_argument(style, body)}", _FACTOR)
 
 
-def _partial(style: _Style, node: Expr) -> _Text:
-    r"""`\frac{\partial f}{\partial x}`; of several variables each stands as often as its order says."""
+def _write_partial(style: _FormulaStyle, node: Expr) -> _RankedText:
+    r"""Write `\frac{\partial f}{\partial x}`; of several variables each stands as often as its order says."""
     body, *variables = node.args
     if variables[0].name.startswith("^"):
-        return _Text(rf"\partial^{{{variables[0].name[1:]}}}{_argument(style, body)}", _FACTOR)
+        return _RankedText(rf"\partial^{{{variables[0].name[1:]}}}{_bracketed_argument(style, body)}", _FACTOR)
     sign, below = _partial_signs(style, variables, node.name)
-    above = _behind_d(style, body, "" if node.name == "1" else node.name, d=r"\partial")
-    return _derived(style, body, above, sign, below)
+    above = _differential_latex(style, body, "" if node.name == "1" else node.name, d=r"\partial")
+    return _derivative_fraction(style, body, above, sign, below)
 
 
-def _partial_signs(style: _Style, variables: list[Expr], order: str) -> tuple[str, str]:
-    """The sign above, and the variables below with their orders."""
+def _partial_signs(style: _FormulaStyle, variables: list[Expr], order: str) -> tuple[str, str]:
+    r"""Return the `\partial` above a fraction with its order, and the variables below with theirs.
+
+    Args:
+        variables: one repeated as often as its order says, or a single one.
+        order: total order, `1` for a first derivative.
+    """
     below = []
     for variable in dict.fromkeys(variables):
         power = order if len(variables) == 1 else str(variables.count(variable))
-        text = _behind_d(style, variable, d=r"\partial", labelled=power != "1")
+        text = _differential_latex(style, variable, d=r"\partial", labelled=power != "1")
         below.append(text if power == "1" else f"{text}^{{{power}}}")
     return r"\partial" if order == "1" else rf"\partial^{{{order}}}", " ".join(below)
 
@@ -503,100 +542,103 @@ def _partial_signs(style: _Style, variables: list[Expr], order: str) -> tuple[st
 _NABLAS = {"grad": "", "div": r" \cdot", "curl": r" \times", "laplace": "^{2}"}
 
 
-def _nabla(style: _Style, node: Expr) -> _Text:
+def _write_nabla(style: _FormulaStyle, node: Expr) -> _RankedText:
+    """Write a gradient, divergence, curl or Laplacian with its operand, in brackets unless that is a symbol."""
     kind = next((kind for kind in _NABLAS if node.name.startswith(kind)), "")
-    sign = rf"\nabla{written_scripts(node.name[len(kind) :])}{_NABLAS.get(kind, '')}"
+    sign = rf"\nabla{scripts_latex(node.name[len(kind) :])}{_NABLAS.get(kind, '')}"
     body = node.args[0]
-    text = written_name(body.name) if body.op == "sym" and not is_word(body) else _argument(style, body)
-    return _Text(f"{sign} {text}", _OPEN)
+    text = name_latex(body.name) if body.op == "sym" and not is_upright_word(body) else _bracketed_argument(style, body)
+    return _RankedText(f"{sign} {text}", _OPEN)
 
 
 _INTEGRAL_SIGNS = {"integral": (r"\int", r"\iint", r"\iiint"), "contour": (r"\oint", r"\oiint", r"\oint")}
 
 
-def _integral(style: _Style, node: Expr) -> _Text:
-    r"""Signs side by side, the integrand, and the measures from the inside out."""
+def _write_integral(style: _FormulaStyle, node: Expr) -> _RankedText:
+    """Write the signs of nested integrals side by side, the integrand, and the measures from the inside out."""
     signs, measures = [], []
     body = node
     while True:
         names = body.name.split()  # `2 d^3 dot`: signs, order of the measure, product with it
         fold = next((int(name) for name in names if name.isdigit()), 1)
-        signs.append(_INTEGRAL_SIGNS[body.op][fold - 1] + _limits(style, *body.args[2:]))
+        signs.append(_INTEGRAL_SIGNS[body.op][fold - 1] + _limits_latex(style, *body.args[2:]))
         order = next((name[2:] for name in names if name.startswith("d^")), "")
         variable = body.args[1]
-        measures.append(_behind_d(style, variable, order, d="d" if is_plain(variable) else style.d))
+        measures.append(_differential_latex(style, variable, order, d="d" if can_follow_d(variable) else style.d))
         body = body.args[0]
         mark = r"\cdot " if "dot" in names else r"\times " if "cross" in names else ""
         if mark or body.op not in _INTEGRAL_SIGNS:
             break
-    integrand = _written(style, body)
-    text = _enclosed_below(integrand, _PRODUCT if body.op == "mul" else _OPEN)
+    integrand = _write_node(style, body)
+    text = _bracket_below_rank(integrand, _PRODUCT if body.op == "mul" else _OPEN)
     measured = any(part.op in ("differential", "integral", "contour") for part in (body, *body.args))
     if measured or text.endswith(PREFIXES) or measures[-1].startswith(UPRIGHT_D):
         text = f"({integrand.latex})"  # `\Delta d` would be one symbol, `2 \mathrm{d}` two days
-    return _Text(f"{' '.join(signs)} {text} {mark}{' '.join(reversed(measures))}", _OPEN)
+    return _RankedText(f"{' '.join(signs)} {text} {mark}{' '.join(reversed(measures))}", _OPEN)
 
 
-def _bound(style: _Style, node: Expr, *, raised: bool = False) -> str:
-    r"""A limit of an integral or a sum; what is no mathematics stays as it is spelled.
+def _limit_latex(style: _FormulaStyle, node: Expr, *, raised: bool = False) -> str:
+    """Write one limit of an integral or a sum; a region such as `r<R`, which is no expression, as it is spelled.
 
-    A word alone below is the name of a region. Beside other things it would make a region of them, above it would be
-    a label, so there brackets stand.
+    An upright word alone as lower limit is the name of a region. With other things around it, or as upper limit, it
+    would change how the limit is read, so there brackets stand.
+
+    Args:
+        raised: the limit is the upper one.
     """
-    if node.op == "sym" and not (raised and is_word(node)):
-        return written_region(node.name)
-    return _without_roman(_at_least(style, node, _SETS))
+    if node.op == "sym" and not (raised and is_upright_word(node)):
+        return region_latex(node.name)
+    return _bracketed_if_upright(_node_latex(style, node, _SETS))
 
 
-def _without_roman(text: str) -> str:
-    """Brackets around what has upright words or units in it, where these would make a name of the whole."""
+def _bracketed_if_upright(text: str) -> str:
+    """Return a text, in brackets if it holds an upright word or unit, which would make one name of the whole."""
     return f"({text})" if any(sign in text for sign in (r"\mathrm{", r"\unit{")) else text
 
 
-def _limits(style: _Style, *bounds: Expr) -> str:
-    """Lower and upper limit, as far as there are any."""
-    texts = [_bound(style, arg) for arg in bounds[:1]] + [_bound(style, arg, raised=True) for arg in bounds[1:]]
+def _limits_latex(style: _FormulaStyle, *bounds: Expr) -> str:
+    """Write the lower limit as a subscript and the upper as a superscript, as far as they are given."""
+    texts = [_limit_latex(style, arg) for arg in bounds[:1]] + [
+        _limit_latex(style, arg, raised=True) for arg in bounds[1:]
+    ]
     return "".join(f"{mark}{{{text}}}" for mark, text in zip("_^", texts, strict=False))
 
 
-def _series(sign: str) -> Callable[[_Style, Expr], _Text]:
-    """A sum or product over an index, with its limits."""
+def _series_writer(sign: str) -> _Writer:
+    """Return a writer of sums or products over an index, with this sign and their limits."""
 
-    def writer(style: _Style, node: Expr) -> _Text:
+    def writer(style: _FormulaStyle, node: Expr) -> _RankedText:
+        """Write the sign with its limits and its term."""
         body, *limits = node.args
         out = sign + node.name
         if limits:
-            index = _bound(style, limits[0])
-            loose = not is_index(limits[0]) or (len(limits) > 1 and limits[1].op == "blank")
+            index = _limit_latex(style, limits[0])
+            loose = not is_index_variable(limits[0]) or (len(limits) > 1 and limits[1].op == "blank")
             upper = limits[2:]
-            lower = f"{index}={_bound(style, limits[1])}" if len(limits) > 1 and not loose else index
-            out += f"_{{{lower}}}" + "".join(f"^{{{_bound(style, arg)}}}" for arg in upper)
-        return _Text(f"{out} {_operand(style, body)}", _OPEN)
+            lower = f"{index}={_limit_latex(style, limits[1])}" if len(limits) > 1 and not loose else index
+            out += f"_{{{lower}}}" + "".join(f"^{{{_limit_latex(style, arg)}}}" for arg in upper)
+        return _RankedText(f"{out} {_node_latex(style, body, _PRODUCT)}", _OPEN)
 
     return writer
 
 
-def _operand(style: _Style, node: Expr) -> str:
-    """What a sum or limit acts on: a product as it is, anything looser in brackets."""
-    return _at_least(style, node, _PRODUCT)
-
-
-def _limit(style: _Style, node: Expr) -> _Text:
+def _write_limit(style: _FormulaStyle, node: Expr) -> _RankedText:
+    r"""Write a limit with its variable, target and expression: `\lim_{x \to a} f(x)`."""
     body, variable, target = node.args
-    sub = rf"{_bound(style, variable)} \to {_bound(style, target)}"
-    return _Text(rf"\lim_{{{sub}}} {_operand(style, body)}", _OPEN)
+    sub = rf"{_limit_latex(style, variable)} \to {_limit_latex(style, target)}"
+    return _RankedText(rf"\lim_{{{sub}}} {_node_latex(style, body, _PRODUCT)}", _OPEN)
 
 
-def _evaluated(style: _Style, node: Expr) -> _Text:
-    """`[F]_{a}^{b}` between limits, `f|_{x=0}` at a point, `f|_{V}` with V held."""
+def _write_evaluation(style: _FormulaStyle, node: Expr) -> _RankedText:
+    """Write `[F]_{a}^{b}` between limits, `f|_{x=0}` at a point, `f|_{V}` at constant V, `f'(0)` for primes."""
     body, *where = node.args
     if node.name == "limits":
-        return _Text(f"[{_at_least(style, body, _SETS)}]{_limits(style, *where)}", _FACTOR)
+        return _RankedText(f"[{_node_latex(style, body, _SETS)}]{_limits_latex(style, *where)}", _FACTOR)
     if where[0].name == "?":
-        return _Text(f"{_written(style, body).latex}({_at_least(style, where[1], _LIST)})", _FACTOR)
-    text = _at_least(style, body, _BASE)
-    sub = "=".join(_bound(style, arg) for arg in where)
-    return _Text(f"{text}|_{{{sub}}}", _FACTOR)
+        return _RankedText(f"{_write_node(style, body).latex}({_node_latex(style, where[1], _LIST)})", _FACTOR)
+    text = _node_latex(style, body, _BASE)
+    sub = "=".join(_limit_latex(style, arg) for arg in where)
+    return _RankedText(f"{text}|_{{{sub}}}", _FACTOR)
 
 
 # Opaque constructs ----------------------------------------------------------------------------------------------
@@ -605,50 +647,53 @@ _ACCENTS = frozenset((r"\bar", r"\tilde", r"\hat", r"\underline"))
 _SET_SIGNS = frozenset((r"\setminus", r"\oplus", r"\bigcup", r"\bigcap"))
 
 
-def _opaque(style: _Style, node: Expr) -> _Text:
-    """What the engine looks at from outside only: its name says what it is."""
+def _write_opaque(style: _FormulaStyle, node: Expr) -> _RankedText:
+    r"""Write a construct that the engine does not evaluate, such as a bare nabla or `\bar{a + b}`, by its name."""
     name = node.name
     if name.startswith("nabla"):
         squared = name.startswith("nabla2")
-        label = written_scripts(name[len("nabla") + squared :])
-        return _Text(rf"\nabla{label}{'^{2}' if squared else ''}", _OPEN - 1)
+        label = scripts_latex(name[len("nabla") + squared :])
+        return _RankedText(rf"\nabla{label}{'^{2}' if squared else ''}", _OPEN - 1)
     if name.startswith("derivative"):
         order = name.removeprefix("derivative")
-        below = _behind_d(style, node.args[0]) + (f"^{{{order}}}" if order else "")
-        return _Text(rf"\frac{{d{f'^{{{order}}}' if order else ''}}}{{{below}}}", _OPEN - 1)
+        below = _differential_latex(style, node.args[0]) + (f"^{{{order}}}" if order else "")
+        return _RankedText(rf"\frac{{d{f'^{{{order}}}' if order else ''}}}{{{below}}}", _OPEN - 1)
     if name.startswith("partial"):
         if node.args[0].name.startswith("^"):
-            return _Text(rf"\partial^{{{node.args[0].name[1:]}}}", _OPEN - 1)
+            return _RankedText(rf"\partial^{{{node.args[0].name[1:]}}}", _OPEN - 1)
         sign, below = _partial_signs(style, list(node.args), name.removeprefix("partial") or "1")
-        return _Text(rf"\frac{{{sign}}}{{{below}}}", _OPEN - 1)
+        return _RankedText(rf"\frac{{{sign}}}{{{below}}}", _OPEN - 1)
     if name in _SET_SIGNS:
-        return _Text(f" {name} ".join(_at_least(style, arg, _SUM) for arg in node.args), _SETS)
+        return _RankedText(f" {name} ".join(_node_latex(style, arg, _SUM) for arg in node.args), _SETS)
     if name in _ACCENTS:
-        text = _at_least(style, node.args[0], _SETS if node.args[0].op != "mul" else _FACTOR)
-        return _Text(f"{name}{{{text}}}", _FACTOR)  # over letters alone it would be one symbol
+        text = _node_latex(style, node.args[0], _SETS if node.args[0].op != "mul" else _FACTOR)
+        return _RankedText(f"{name}{{{text}}}", _FACTOR)  # over letters alone it would be one symbol
     if name == "mod":
-        return _Text(rf"\pmod{{{_listed(style, node.args)}}}", _FACTOR)
+        return _RankedText(rf"\pmod{{{_comma_latex(style, node.args)}}}", _FACTOR)
     if name.startswith("_{") and node.args[0].op != "bracket":
-        return _Text(_listed(style, node.args) + name, _FACTOR)
+        return _RankedText(_comma_latex(style, node.args) + name, _FACTOR)
     if name[:1] in ("^", "_"):
-        return _Text(f"{{}}{name} ({_listed(style, node.args)})", _FACTOR)
-    return _Text(f"({_listed(style, node.args)})^{{{name}}}", _FACTOR)
+        return _RankedText(f"{{}}{name} ({_comma_latex(style, node.args)})", _FACTOR)
+    return _RankedText(f"({_comma_latex(style, node.args)})^{{{name}}}", _FACTOR)
 
 
-_WRITERS: dict[str, Callable[[_Style, Expr], _Text]] = {
-    "add": _add, "sub": _subtract, "neg": _negate, "pm": _plus_minus,
-    "mul": _multiply, "div": _quotient, "pow": _power, "ipow": _whole_power,
-    "dot": _vector_product(r"\cdot"), "cross": _vector_product(r"\times"), "tensor": _vector_product(r"\otimes"),
-    "wedge": _vector_product(r"\wedge"), "modulo": _vector_product(r"\bmod"), "parallel": _vector_product(r"\parallel"),
-    "phasor": _vector_product(r"\angle"), "union": _set_product(r"\cup"), "intersection": _set_product(r"\cap"),
-    **dict.fromkeys(_FUNCTIONS, _function),
-    "root": _root, "sqrt": _square_root, "abs": _enclosed(r"\lvert ", r" \rvert", _BASE), "apply": _apply,
-    "floor": _enclosed(r"\lfloor ", r" \rfloor", _BASE), "ceiling": _enclosed(r"\lceil ", r" \rceil", _BASE),
-    "factorial": _factorial, "binomial": _binomial, "tuple": _enclosed("(", ")"), "set": _enclosed(r"\{", r"\}"),
-    "interval": _interval, "commutator": _commutator, "bracket": _angle_bracket, "matrix": _table("pmatrix"),
-    "cases": _table("cases"), "row": _row, "relation": _relation, "ratio": _ratio,
-    "list": _enclosed("", "", _LIST),
-    "differential": _differential, "derivative": _derivative, "partial": _partial, "nabla": _nabla,
-    "integral": _integral, "contour": _integral, "sum": _series(r"\sum"), "product": _series(r"\prod"),
-    "limit": _limit, "at": _evaluated, "opaque": _opaque,
+_WRITERS: dict[str, _Writer] = {
+    "add": _write_sum, "sub": _write_difference, "neg": _template_writer("-{0}", _PRODUCT, _SUM),
+    "pm": _write_plus_minus, "mul": _write_product, "div": _write_quotient, "pow": _write_power,
+    "ipow": _template_writer("{0}^{{{name}}}", _BASE),
+    "dot": _product_writer(r"\cdot"), "cross": _product_writer(r"\times"), "tensor": _product_writer(r"\otimes"),
+    "wedge": _product_writer(r"\wedge"), "modulo": _product_writer(r"\bmod"), "parallel": _product_writer(r"\parallel"),
+    "phasor": _product_writer(r"\angle"), "union": _set_writer(r"\cup"), "intersection": _set_writer(r"\cap"),
+    **dict.fromkeys(_FUNCTIONS, _write_function), "apply": _write_call,
+    "root": _template_writer(r"\sqrt[{1}]{{{0}}}", _SETS), "sqrt": _template_writer(r"\sqrt{{{0}}}", _SETS),
+    "factorial": _template_writer("{0}!", _BASE), "binomial": _template_writer(r"\binom{{{0}}}{{{1}}}", _SETS),
+    "abs": _delimited_writer(r"\lvert ", r" \rvert", _BASE), "list": _delimited_writer("", "", _LIST),
+    "floor": _delimited_writer(r"\lfloor ", r" \rfloor", _BASE), "set": _delimited_writer(r"\{", r"\}"),
+    "ceiling": _delimited_writer(r"\lceil ", r" \rceil", _BASE), "tuple": _delimited_writer("(", ")"),
+    "interval": _write_interval, "commutator": _write_commutator, "bracket": _write_angle_bracket,
+    "matrix": _environment_writer("pmatrix"), "cases": _environment_writer("cases"), "row": _write_row,
+    "relation": _write_relation, "ratio": _write_ratio, "derivative": _write_derivative, "partial": _write_partial,
+    "differential": _write_differential, "nabla": _write_nabla, "integral": _write_integral, "contour": _write_integral,
+    "sum": _series_writer(r"\sum"), "product": _series_writer(r"\prod"), "limit": _write_limit, "at": _write_evaluation,
+    "opaque": _write_opaque,
 }  # fmt: skip

@@ -1,19 +1,19 @@
-r"""Pieces of HTML: text that is safe to show, tables, formulas, a solution with its formulas marked.
+r"""Text for a page: signs that cannot be seen or that mislead, prose with formulas, a solution in marked parts.
 
-Whatever a solution, a model or a file says comes through `text_of` before it stands in a page, and stands between tags
-only: no attribute, id, link or style is made from it. Signs that change how others are shown are written out, since a
-grade has to be read beside what was graded: `\u202e` becomes `⟨U+202E⟩`.
+Nothing here writes HTML but `prose`, whose formulas are MathML: templates escape the rest. Signs that change how others
+are shown are written out, since a grade has to be read beside what was graded: `\u202e` becomes `⟨U+202E⟩`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
+
+from markupsafe import Markup
 
 from prism.grading.result import GradedFormula
-from prism.latex import extract, one_line
+from prism.latex import extract
 from prism.reports.html.mathml import as_mathml
 
 # Controls, signs of direction, signs without width, half pairs, and code points that are no characters (Unicode 15,
@@ -25,33 +25,19 @@ _UNSEEN = re.compile(
 _PLANE_END = 0xFFFE  # the last two code points of each plane are no characters
 _DELIMITERS = {"$$": "$$", "$": "$", r"\[": r"\]", r"\(": r"\)"}
 _PARAGRAPH = re.compile(r"\n\s*\n")
-_MAX_LATEX = 600  # characters of a formula in a table; the text has it whole
-
-MARKS = {
-    "equivalent": ("m", "M", "matches the nodes whose numbers follow"),
-    "withheld": ("w", "W", "says what a node says, and does not count"),
-    "different": ("d", "D", "differs from every node"),
-    "undecided": ("u", "U", "could not be decided"),
-    "unread": ("r", "R", "could not be read"),
-}
-"""How a formula of each status is marked in a text: class, letter, legend. A mention is not marked."""
-
-
-def text_of(value: object) -> str:
-    r"""A value as text of a page.
-
-    >>> text_of("<b>a & b\u202e")
-    '&lt;b&gt;a &amp; b⟨U+202E⟩'
-    """
-    return escape(visible(str(value)), quote=True)
 
 
 def visible(text: str) -> str:
-    """Text in which every sign can be seen and none changes how others are shown."""
-    return _UNSEEN.sub(_seen, text)
+    r"""Replace every character that is invisible or reorders its neighbours by its code point, such as `⟨U+202E⟩`.
+
+    >>> visible("a\u202eb")
+    'a⟨U+202E⟩b'
+    """
+    return text if text.isascii() and text.isprintable() else _UNSEEN.sub(_code_point_label, text)
 
 
-def _seen(found: re.Match[str]) -> str:
+def _code_point_label(found: re.Match[str]) -> str:
+    """Return what replaces a match of `_UNSEEN`: `⟨U+202E⟩`; newline for CR LF; harmless characters stay."""
     sign = found[0]
     if sign == "\r\n":
         return "\n"
@@ -61,27 +47,10 @@ def _seen(found: re.Match[str]) -> str:
     return f"⟨U+{code:04X}⟩"
 
 
-def name_of(value: object) -> str:
-    """A name or id that others chose, apart from the direction of what stands around it."""
-    return f"<bdi>{text_of(value)}</bdi>"
-
-
-def latex_of(latex: str) -> str:
-    """A formula as the code that it is, cut where it is very long."""
-    line = one_line(latex)
-    more = f" … and {len(line) - _MAX_LATEX} characters more" if len(line) > _MAX_LATEX else ""
-    return f"<code>{text_of(line[:_MAX_LATEX])}</code>{more}"
-
-
-def formula(latex: str) -> str:
-    """A formula as mathematics, if that can be had, and beside it as LaTeX."""
-    drawn = as_mathml(latex)
-    return f'<span class="math">{drawn}</span> {latex_of(latex)}' if drawn else latex_of(latex)
-
-
-def prose(text: str) -> str:
-    """An author's text in paragraphs, its formulas as mathematics where that can be had."""
-    parts, at = [], 0
+def prose(text: str) -> tuple[Markup, ...]:
+    """Split text of a problem's author into paragraphs of HTML, with formulas as MathML where they can be converted."""
+    parts: list[str] = []
+    at = 0
     for found in extract(text):
         start, end = found.span
         drawn = as_mathml(found.latex) if start >= at and found.kind in ("inline", "display") else ""
@@ -91,117 +60,118 @@ def prose(text: str) -> str:
             if opening and behind.startswith(_DELIMITERS[opening]):
                 start = at + len(before) - len(opening)
                 end = len(text) - len(behind) + len(_DELIMITERS[opening])
-            parts += [text_of(text[at:start]), drawn]
+            parts += [visible(text[at:start]), drawn]
             at = end
-    whole = "".join([*parts, text_of(text[at:])])
-    return "".join(f'<p class="prose">{each.strip()}</p>' for each in _PARAGRAPH.split(whole) if each.strip())
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A cell whose content is a number: it stands to the right."""
-
-    html: str
-
-
-def table(
-    name: str, caption: str, heads: Sequence[str], rows: Iterable[Sequence[str | Cell]], ids: Sequence[str] = ()
-) -> str:
-    """A table in a box of its own, which scrolls where it is too wide; the first cell of a row is its head.
-
-    Args:
-        name: id of the caption.
-        caption, heads, rows: HTML.
-        ids: of the rows, in order; none without any.
-    """
-    lines = []
-    numeric: set[int] = set()  # columns
-    for k, row in enumerate(rows):
-        numeric.update(n for n, cell in enumerate(row) if n and isinstance(cell, Cell))
-        own = f' id="{ids[k]}"' if k < len(ids) and ids[k] else ""
-        cells = [f"<td class=n>{cell.html}</td>" if isinstance(cell, Cell) else f"<td>{cell}</td>" for cell in row[1:]]
-        first = row[0].html if isinstance(row[0], Cell) else row[0]
-        lines.append(f'<tr{own}><th scope="row">{first}</th>{"".join(cells)}</tr>\n')
-    top = "".join(f'<th scope="col"{" class=n" if n in numeric else ""}>{head}</th>' for n, head in enumerate(heads))
-    return (
-        f'<div class="scroll" tabindex="0" role="region" aria-labelledby="{name}"><table><caption id="{name}">'
-        f"{caption}</caption><thead><tr>{top}</tr></thead><tbody>\n{''.join(lines)}</tbody></table></div>\n"
-    )
-
-
-def scrolled(drawing: str, name: str) -> str:
-    """A drawing in a box that scrolls where it is too wide, under a name of ours."""
-    return f'<div class="scroll" tabindex="0" role="region" aria-label="{name}">{drawing}</div>\n'
-
-
-def folded(head: str, body: str, kind: str = "") -> str:
-    """Something to unfold."""
-    named = f' class="{kind}"' if kind else ""
-    return f"<details{named}><summary>{head}</summary>{body}</details>\n"
+    whole = Markup("").join([*parts, visible(text[at:])])  # escapes what is no markup
+    return tuple(Markup(each.strip()) for each in _PARAGRAPH.split(whole) if each.strip())  # noqa: S704 - split markup
 
 
 # A solution with its formulas marked. ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
-    """A text with marks, and the formulas that have one.
+class Mark:
+    """The mark of formulas of one status in the text of a solution: CSS class, letter, and meaning in the legend."""
+
+    css: str
+    letter: str
+    meaning: str
+
+
+MARKS = {
+    "equivalent": Mark("m", "M", "matches the nodes whose numbers follow"),
+    "withheld": Mark("w", "W", "says what a node says, and does not count"),
+    "different": Mark("d", "D", "differs from every node"),
+    "undecided": Mark("u", "U", "could not be decided"),
+    "unread": Mark("r", "R", "could not be read"),
+}
+"""The mark of each status of a formula, the most telling first. A mention is not marked."""
+
+
+@dataclass(frozen=True, slots=True)
+class MarkLink:
+    """A link from a formula's mark in the text of a solution to the formula's row in the table of formulas.
 
     Attributes:
-        html: of the text.
-        marked: ordinals of the formulas.
+        label: letter of the formula's mark and indices of the nodes that it matches: `M 3`.
+        id: of the link itself, if the formula matches a node; else empty.
+        target: id of the row.
     """
 
-    html: str
+    label: str
+    id: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    """Consecutive characters of a solution: a marked formula, with `css` the class of its mark, or unmarked text.
+
+    Unmarked text has an empty `css` and no `links`.
+    """
+
+    text: str
+    css: str = ""
+    links: tuple[MarkLink, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedText:
+    """The text of a solution as a sequence of marked and unmarked parts.
+
+    Attributes:
+        parts: the text in order.
+        marked: ordinals of the formulas that have a mark.
+        legend: the marks that occur, in the order of `MARKS`.
+        n_hidden: characters beyond the limit, which are not in `parts`.
+    """
+
+    parts: tuple[TextPart, ...]
     marked: frozenset[int]
+    legend: tuple[Mark, ...]
+    n_hidden: int
 
 
-def marked_text(text: str, formulas: Sequence[GradedFormula], rows: Sequence[int], prefix: str, limit: int) -> Marked:
-    """A solution as it was written, each formula in a mark that says what became of it and leads to its row.
+def marked_text(
+    text: str, formulas: Sequence[GradedFormula], rows: Sequence[int], prefix: str, limit: int
+) -> MarkedText:
+    """Split the text of a solution at its graded formulas, each in the mark of its status.
 
-    Formulas that overlap share one mark. A place outside the text marks nothing.
+    Formulas that overlap share one mark, of the most telling status. A span outside the text marks nothing.
 
     Args:
         text: of the solution.
         formulas: of its grade.
-        rows: of each formula the one in whose row of the table it is told of: repeated ones share a row.
-        prefix: of ids: formula 3, if it matches a node, is at PREFIXf3, its row at PREFIXt3.
+        rows: of each formula the ordinal of the one in whose table row it is described: repeated ones share a row.
+        prefix: of ids: formula 3, if it matches a node, has the id PREFIXf3, and its row PREFIXt3.
         limit: characters that are shown.
     """
     shown = text[:limit]
-    places = sorted(
+    spans = sorted(
         (item.span[0], -item.span[1], k)
         for k, item in enumerate(formulas)
         if item.status in MARKS and 0 <= item.span[0] < item.span[1] <= len(shown)
     )
-    marks: list[tuple[int, int, list[int]]] = []
-    for start, minus_end, k in places:
-        if marks and start < marks[-1][1]:
-            first, end, held = marks[-1]
-            marks[-1] = (first, max(end, -minus_end), [*held, k])
+    groups: list[tuple[int, int, list[int]]] = []  # start, end, ordinals of the formulas in one mark
+    for start, minus_end, k in spans:
+        if groups and start < groups[-1][1]:
+            first, end, members = groups[-1]
+            groups[-1] = (first, max(end, -minus_end), [*members, k])
         else:
-            marks.append((start, -minus_end, [k]))
+            groups.append((start, -minus_end, [k]))
     parts, at = [], 0
-    for start, end, held in marks:
-        best = min(held, key=lambda k: list(MARKS).index(formulas[k].status))
-        labels = "".join(_label(formulas[k], k, rows[k], prefix) for k in held)
-        kind = MARKS[formulas[best].status][0]
-        parts += [text_of(shown[at:start]), f'<mark class="{kind}">{labels}{text_of(shown[start:end])}</mark>']
+    for start, end, members in groups:
+        best = next(mark for status, mark in MARKS.items() if any(formulas[k].status == status for k in members))
+        links = tuple(_mark_link(formulas[k], f"{prefix}f{k}", f"{prefix}t{rows[k]}") for k in members)
+        parts += [TextPart(shown[at:start]), TextPart(shown[start:end], best.css, links)]
         at = end
-    more = f"\n… {len(text) - limit} characters more are not shown" if len(text) > limit else ""
-    html = f'<pre class="text">{"".join(parts)}{text_of(shown[at:])}{more}</pre>'
-    return Marked(html, frozenset(k for _, _, k in places))
+    marked = frozenset(k for _, _, k in spans)
+    statuses = {formulas[k].status for k in marked}
+    legend = tuple(mark for status, mark in MARKS.items() if status in statuses)
+    return MarkedText((*parts, TextPart(shown[at:])), marked, legend, max(0, len(text) - limit))
 
 
-def _label(item: GradedFormula, k: int, row: int, prefix: str) -> str:
-    own = f' id="{prefix}f{k}"' if item.nodes else ""
-    nodes = "".join(f" {index}" for index in item.nodes)
-    return f'<a{own} href="#{prefix}t{row}">{MARKS[item.status][1]}{nodes}</a>'
-
-
-def legend(present: Iterable[str]) -> str:
-    """What the marks of these statuses mean."""
-    there = set(present)
-    told = [f'<mark class="{kind}"><b>{letter}</b></mark> {words}'
-            for status, (kind, letter, words) in MARKS.items() if status in there]  # fmt: skip
-    return f'<p class="legend">Formulas are marked: {"; ".join(told)}.</p>' if told else ""
+def _mark_link(item: GradedFormula, own_id: str, target: str) -> MarkLink:
+    """Return the link from a formula's mark, with the id `own_id`, to the table row with the id `target`."""
+    label = " ".join((MARKS[item.status].letter, *map(str, item.nodes)))
+    return MarkLink(label, own_id if item.nodes else "", target)

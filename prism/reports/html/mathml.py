@@ -14,13 +14,15 @@ from functools import lru_cache
 from html import escape
 from typing import TYPE_CHECKING
 
+from markupsafe import Markup
+
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 _MAX_LENGTH = 1_200  # characters; longer formulas are read as LaTeX, if at all
 _MAX_DEPTH = 40  # of braces and environments: the library recurses
 _MAX_ELEMENTS = 3_000
-_KEPT = 4_096  # formulas that a process remembers
+_CACHE_SIZE = 4_096  # formulas: a report shows each reference formula in many tables
 
 _MACROS = re.compile(r"\\(?:(?:re)?new|provide|Declare|[gex]?def\b|let\b|unicode|char|verb|input|include)")
 _ENVIRONMENTS = re.compile(r"\\(begin|end)\{(?:aligned|gathered|eqnarray\*?|multline\*?)\}")
@@ -46,37 +48,38 @@ _ELEMENTS = _LEAVES | _CHILDREN.keys() | {"mrow", "msqrt", "mstyle", "mpadded", 
 
 
 class _Refused(Exception):
-    """Something that does not stand in the lists."""
+    """Raised for an element, attribute or value that is not allowed on a page; `as_mathml` then returns no markup."""
 
 
-@lru_cache(maxsize=_KEPT)
-def as_mathml(latex: str) -> str:
-    r"""A formula as a `math` element, or an empty text where there is none that can be trusted.
+@lru_cache(maxsize=_CACHE_SIZE)
+def as_mathml(latex: str) -> Markup:
+    r"""Convert LaTeX to a MathML `math` element; empty markup if the formula cannot be converted safely.
 
     >>> as_mathml("a = b_1")
-    '<math><mi>a</mi><mo>=</mo><msub><mi>b</mi><mn>1</mn></msub></math>'
+    Markup('<math><mi>a</mi><mo>=</mo><msub><mi>b</mi><mn>1</mn></msub></math>')
     >>> as_mathml(r"\href{javascript:alert(1)}{x}"), as_mathml(r"\frac{1"), as_mathml(r"\mystery x")
-    ('', '', '')
+    (Markup(''), Markup(''), Markup(''))
     """
     text = latex.strip().strip("$").strip()
     depth = text.count("{") + text.count(r"\begin") + text.count(r"\left")
-    if not text or len(text) > _MAX_LENGTH or depth > 8 * _MAX_DEPTH or _deepest(text) > _MAX_DEPTH:
-        return ""
+    if not text or len(text) > _MAX_LENGTH or depth > 8 * _MAX_DEPTH or _brace_depth(text) > _MAX_DEPTH:
+        return Markup("")
     if _MACROS.search(text) or _HIDDEN.search(text):
-        return ""
+        return Markup("")
     text = _UNIT.sub(r"\\,\\mathrm{", _ENVIRONMENTS.sub(r"\\\1{split}", text))
     from latex2mathml.converter import Converter
 
     try:
         tree = Converter().convert_to_element(text)
         if sum(1 for _ in tree.iter()) > _MAX_ELEMENTS:
-            return ""
-        return f"<math>{_row(_unwrapped(tree), 0)}</math>"
+            return Markup("")
+        return Markup(f"<math>{_siblings_text(_unwrapped_children(tree), 0)}</math>")  # noqa: S704 - all in it is in the lists
     except Exception:  # noqa: BLE001 - the library promises nothing, and there is the LaTeX
-        return ""
+        return Markup("")
 
 
-def _deepest(text: str) -> int:
+def _brace_depth(text: str) -> int:
+    """Return the maximal nesting depth of braces in a text."""
     depth = deepest = 0
     for sign in text:
         depth += (sign == "{") - (sign == "}")
@@ -84,46 +87,50 @@ def _deepest(text: str) -> int:
     return deepest
 
 
-def _unwrapped(element: Element) -> list[Element]:
-    """The children, of a lone row in the row's place: the library puts one into nearly everything."""
+def _unwrapped_children(element: Element) -> list[Element]:
+    """Return an element's children; if the only child is an `mrow` without attributes, its children instead."""
     children = list(element)
     while len(children) == 1 and children[0].tag == "mrow" and not children[0].attrib and element.tag != "mstyle":
         children = list(children[0])
     return children
 
 
-def _written(element: Element, depth: int) -> str:
-    """An element as text.
+def _element_text(element: Element, depth: int) -> str:
+    """Write a MathML element with its content as text; `depth` is the number of elements around it.
 
     Errors:
-        _Refused: it holds what does not stand in the lists.
+        _Refused: it holds an element, attribute or value that is not in the lists.
     """
     tag = element.tag
-    if tag == "menclose" and element.attrib == {"notation": "box"}:  # a box says who stands by it, not what it is
-        return f"<mrow>{_row(_unwrapped(element), depth + 1)}</mrow>"
+    if tag == "menclose" and element.attrib == {"notation": "box"}:  # a box marks an answer and is no part of it
+        return f"<mrow>{_siblings_text(_unwrapped_children(element), depth + 1)}</mrow>"
     if tag not in _ELEMENTS or depth > 4 * _MAX_DEPTH or (element.tail or "").strip():
         raise _Refused(tag)
     if tag == "mrow" and not element.attrib and len(element) == 1:
-        return _written(element[0], depth + 1)
-    named = "".join(_attribute(name, value) for name, value in sorted(element.attrib.items()) if name not in _DROPPED)
+        return _element_text(element[0], depth + 1)
+    named = "".join(
+        _attribute_text(name, value) for name, value in sorted(element.attrib.items()) if name not in _DROPPED
+    )
     if tag in _LEAVES:
         if len(element):
             raise _Refused(tag)
-        return f"<{tag}{named}>{escape(_said(element.text or ''))}</{tag}>"
+        return f"<{tag}{named}>{escape(_leaf_text(element.text or ''))}</{tag}>"
     if (element.text or "").strip() or len(element) != _CHILDREN.get(tag, len(element)):
         raise _Refused(tag)
-    children = _unwrapped(element) if tag in ("msqrt", "mtd") else list(element)
+    children = _unwrapped_children(element) if tag in ("msqrt", "mtd") else list(element)
     within = (
-        "".join(_written(child, depth + 1) for child in children) if tag in _CHILDREN else _row(children, depth + 1)
+        "".join(_element_text(child, depth + 1) for child in children)
+        if tag in _CHILDREN
+        else _siblings_text(children, depth + 1)
     )
     return f"<{tag}{named}>{within}</{tag}>"
 
 
-def _row(elements: Sequence[Element], depth: int) -> str:
-    """Elements beside each other, with the space that LaTeX puts behind the name of a function."""
+def _siblings_text(elements: Sequence[Element], depth: int) -> str:
+    r"""Write sibling elements as text, with a space after a function name as in LaTeX (`\sin x`)."""
     parts = []
     for k, element in enumerate(elements):
-        parts.append(_written(element, depth))
+        parts.append(_element_text(element, depth))
         name = element[0] if element.tag in ("msub", "msup", "msubsup") and len(element) else element
         is_function = name.tag == "mi" and re.fullmatch("[a-z]{2,6}", name.text or "")
         if is_function and k + 1 < len(elements) and elements[k + 1].tag not in ("mo", "mspace"):
@@ -131,16 +138,17 @@ def _row(elements: Sequence[Element], depth: int) -> str:
     return "".join(parts)
 
 
-def _attribute(name: str, value: str) -> str:
+def _attribute_text(name: str, value: str) -> str:
+    """Write an attribute as ` name="value"`; raises `_Refused` if name or value is not in `_ATTRIBUTES`."""
     allowed = _ATTRIBUTES.get(name)
     if allowed is None or not allowed.fullmatch(value):
         raise _Refused(name)
     return f' {name}="{value}"'
 
 
-def _said(text: str) -> str:
-    """What a leaf says, its symbols as characters."""
-    told = _NUMBERED.sub(lambda found: chr(int(found[1], 16)), text)
-    if _UNREAD.search(told) or _HIDDEN.search(told.replace("\u2061", "")):
+def _leaf_text(text: str) -> str:
+    r"""Return a leaf's text with numeric references decoded; raises `_Refused` for a character that is not allowed."""
+    plain = _NUMBERED.sub(lambda found: chr(int(found[1], 16)), text)
+    if _UNREAD.search(plain) or _HIDDEN.search(plain.replace("\u2061", "")):
         raise _Refused(text)
-    return told
+    return plain

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from itertools import pairwise
 
-from prism.problem.dag import ReferenceDag
+from markupsafe import Markup, escape
+
+from prism.problem.dag import ReferenceDag, layers
 
 WIDTH, HEIGHT = 46, 30  # of a node [px]
 _COLUMN, _ROW = 84, 46  # between the centres of two layers, of two nodes of a layer [px]
@@ -32,12 +33,12 @@ _Key = tuple[int, int]  # a node (index, -1), or the edge to a node on its way: 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where the nodes of a DAG stand.
+    """Positions of the nodes and edges of a DAG in a drawing.
 
     Attributes:
         width, height: of the drawing [px].
         places: centre of each node, by index [px].
-        edges: of each edge the places that it passes, from prerequisite to node [px].
+        edges: for each edge the points that it passes, from prerequisite to node [px].
     """
 
     width: int
@@ -50,11 +51,11 @@ class Layout:
 
 
 def layout(dag: ReferenceDag) -> Layout:
-    """Places for the nodes, the same for the same DAG."""
-    level = _levels(dag)
+    """Compute positions of the nodes and edges of a DAG, from left to right; the same for the same DAG."""
+    level = _columns_of_nodes(dag)
     edges = [(before, node.index) for node in dag.nodes for before in sorted(node.prerequisites)]
     bends = sum(level[after] - level[before] - 1 for before, after in edges)
-    paths = [_path(before, after, level, straight=bends > _MAX_BENDS) for before, after in edges]
+    paths = [_edge_path(before, after, level, straight=bends > _MAX_BENDS) for before, after in edges]
     columns: list[list[_Key]] = [[] for _ in range(max(level.values()) + 1)]
     for index in dag.indices:
         columns[level[index]].append((index, -1))
@@ -63,11 +64,11 @@ def layout(dag: ReferenceDag) -> Layout:
         for key, column in zip(path[1:-1], columns[level[path[0][0]] + 1 :], strict=False):
             column.append(key)
             neighbours[key] = []
-        for one, other in pairwise(path):
-            neighbours[one].append(other)
-            neighbours[other].append(one)
-    _order(columns, neighbours)
-    heights = _heights(columns, neighbours)
+        for left, right in pairwise(path):
+            neighbours[left].append(right)
+            neighbours[right].append(left)
+    _sort_columns(columns, neighbours)
+    heights = _vertical_positions(columns, neighbours)
     top = min(heights.values()) - HEIGHT / 2 - _MARGIN
     at = {
         key: (_MARGIN + WIDTH / 2 + _COLUMN * k, round(heights[key] - top, 1))
@@ -82,30 +83,33 @@ def layout(dag: ReferenceDag) -> Layout:
     )
 
 
-def _levels(dag: ReferenceDag) -> dict[int, int]:
-    """The layer of each node: below its deepest prerequisite; without any, right before what follows from it first.
+def _columns_of_nodes(dag: ReferenceDag) -> dict[int, int]:
+    """Map each node index to its column: its layer; for a node without prerequisites, the column before its first use.
 
-    So a law that is used late stands where it is used, and not in a tall first column.
+    So a law that is used late stands right before the node that needs it, and not in a tall first column.
     """
-    level: dict[int, int] = {}
-    first: dict[int, int] = {}
+    level = {index: depth for depth, layer in enumerate(layers(dag)) for index in layer}
+    first_use: dict[int, int] = {}
     for node in dag.nodes:
-        level[node.index] = 1 + max((level[before] for before in node.prerequisites), default=-1)
         for before in node.prerequisites:
-            first[before] = min(first.get(before, level[node.index]), level[node.index])
-    return {
-        node.index: level[node.index] if node.prerequisites or node.index not in first else first[node.index] - 1
-        for node in dag.nodes
-    }
+            first_use[before] = min(first_use.get(before, level[node.index]), level[node.index])
+    roots = {node.index for node in dag.nodes if not node.prerequisites and node.index in first_use}
+    return {index: first_use[index] - 1 if index in roots else own for index, own in level.items()}
 
 
-def _path(before: int, after: int, level: Mapping[int, int], *, straight: bool) -> list[_Key]:
+def _edge_path(before: int, after: int, level: Mapping[int, int], *, straight: bool) -> list[_Key]:
+    """Return the keys that an edge passes: its ends, and one bend in each column between them unless `straight`.
+
+    Args:
+        before, after: node indices of the edge.
+        level: column of each node, by index.
+    """
     between = 0 if straight else level[after] - level[before] - 1
     return [(before, -1), *[(-before * 100_000 - k, after) for k in range(between)], (after, -1)]
 
 
-def _order(columns: list[list[_Key]], neighbours: Mapping[_Key, list[_Key]]) -> None:
-    """Sort each layer by the mean place of what its members are joined to, forwards and backwards in turn."""
+def _sort_columns(columns: list[list[_Key]], neighbours: Mapping[_Key, list[_Key]]) -> None:
+    """Sort the keys of each column in place by the mean rank of their neighbours, in eight alternating sweeps."""
     rank = {key: float(k) for column in columns for k, key in enumerate(column)}
     where = {key: k for k, column in enumerate(columns) for key in column}
     for sweep in range(_ORDERINGS):
@@ -114,44 +118,44 @@ def _order(columns: list[list[_Key]], neighbours: Mapping[_Key, list[_Key]]) -> 
         for column in order[1:]:
             mean = {}
             for key in column:
-                beside = [rank[other] for other in neighbours[key] if (where[other] - where[key]) * step > 0]
-                mean[key] = sum(beside) / len(beside) if beside else rank[key]
+                ranks = [rank[near] for near in neighbours[key] if (where[near] - where[key]) * step > 0]
+                mean[key] = sum(ranks) / len(ranks) if ranks else rank[key]
             column.sort(key=lambda key, mean=mean: (mean[key], rank[key]))  # type: ignore[misc]
             rank.update((key, float(k)) for k, key in enumerate(column))
 
 
-def _heights(columns: Sequence[Sequence[_Key]], neighbours: Mapping[_Key, list[_Key]]) -> dict[_Key, float]:
-    """How far down each stands [px]: towards its neighbours, none nearer to another than there is room for."""
+def _vertical_positions(columns: Sequence[Sequence[_Key]], neighbours: Mapping[_Key, list[_Key]]) -> dict[_Key, float]:
+    """Map each node and bend to its vertical position [px]: near its neighbours, at least `_least_distance` apart."""
     heights: dict[_Key, float] = {}
     for column in columns:
-        start = -sum(_room(one, other) for one, other in pairwise(column)) / 2
+        start = -sum(_least_distance(upper, lower) for upper, lower in pairwise(column)) / 2
         for k, key in enumerate(column):
-            start += _room(column[k - 1], key) if k else 0
+            start += _least_distance(column[k - 1], key) if k else 0
             heights[key] = start
     for move in range(_MOVES):
         for column in columns if move % 2 == 0 else columns[::-1]:
             wanted = [
-                sum(heights[other] for other in neighbours[key]) / len(neighbours[key])
+                sum(heights[near] for near in neighbours[key]) / len(neighbours[key])
                 if neighbours[key] else heights[key]
                 for key in column
             ]  # fmt: skip
             down, up = list(wanted), list(wanted)
             for k in range(1, len(column)):
-                down[k] = max(down[k], down[k - 1] + _room(column[k - 1], column[k]))
+                down[k] = max(down[k], down[k - 1] + _least_distance(column[k - 1], column[k]))
             for k in range(len(column) - 2, -1, -1):
-                up[k] = min(up[k], up[k + 1] - _room(column[k], column[k + 1]))
-            heights.update(zip(column, [(one + other) / 2 for one, other in zip(down, up, strict=True)], strict=True))
+                up[k] = min(up[k], up[k + 1] - _least_distance(column[k], column[k + 1]))
+            heights.update(zip(column, [(a + b) / 2 for a, b in zip(down, up, strict=True)], strict=True))
     return heights
 
 
-def _room(one: _Key, other: _Key) -> float:
-    own = [_ROW if key[1] == -1 else _EDGE_ROW for key in (one, other)]
-    return sum(own) / 2
+def _least_distance(upper: _Key, lower: _Key) -> float:
+    """Return the least vertical distance between the centres of two keys, adjacent in a column [px]."""
+    return sum(_ROW if key[1] == -1 else _EDGE_ROW for key in (upper, lower)) / 2
 
 
 # Drawings. ------------------------------------------------------------------------------------------------------
 
-SHAPES = (
+SHAPES = Markup(  # noqa: S704 - nothing but numbers of ours is put in
     '<svg class="defs" width="0" height="0" aria-hidden="true"><defs>'
     f'<g id="gm"><rect class="m" x="-23" y="-15" width="{WIDTH}" height="{HEIGHT}" rx="2"/></g>'
     f'<g id="gc"><rect class="c" x="-23" y="-15" width="{WIDTH}" height="{HEIGHT}" rx="15"/></g>'
@@ -159,121 +163,127 @@ SHAPES = (
     '<g id="gf"><path class="f" d="M-14 11h28"/></g>'
     "</defs></svg>"
 )
-"""What drawings of DAGs use: a square node is matched, a round one credited, a pointed one missing; a final answer is
-underlined. Stands once in a page, before them."""
+"""Shapes that drawings of DAGs refer to: a square node is matched, a round one credited, a pointed one missing; a final
+answer is underlined. Stands once in a page, before the drawings."""
 
 LETTERS = {"m": "M", "c": "C", "x": "–"}
-"""What is written beside the index of a node that is matched, credited, or missing."""
+"""Sign beside the index of a node that is matched, credited, or missing."""
 
 
-def edges(drawn: Layout, name: str) -> str:
-    """The edges of a DAG as a group of this name, which the drawings of the DAG share."""
+def edges(drawn: Layout, name: str) -> Markup:
+    """Draw the edges of a DAG, hidden, as a group with the id `name`, which the drawings of that DAG refer to."""
     lines, heads = [], []
     for path in drawn.edges:
         x, y = path[0]
-        line = f"M{_n(x + WIDTH / 2)} {_n(y)}"
+        line = f"M{_px(x + WIDTH / 2)} {_px(y)}"
         x += WIDTH / 2
         for k, (to_x, to_y) in enumerate(path[1:], start=2):
             end = to_x - WIDTH / 2 - 4 if k == len(path) else to_x
             middle = (x + end) / 2
-            line += f"C{_n(middle)} {_n(y)} {_n(middle)} {_n(to_y)} {_n(end)} {_n(to_y)}"
+            line += f"C{_px(middle)} {_px(y)} {_px(middle)} {_px(to_y)} {_px(end)} {_px(to_y)}"
             x, y = end, to_y
         lines.append(line)
-        heads.append(f"M{_n(x - 3)} {_n(y - 4)}l7 4l-7 4z")
-    return (
+        heads.append(f"M{_px(x - 3)} {_px(y - 4)}l7 4l-7 4z")
+    return Markup(  # noqa: S704 - numbers, and an id of ours
         '<svg class="defs" width="0" height="0" aria-hidden="true"><defs>'
         f'<g id="{name}"><path class="edge" d="{"".join(lines)}"/><path class="head" d="{"".join(heads)}"/></g>'
         "</defs></svg>"
     )
 
 
-def dag_of_one(drawn: Layout, name: str, dag: ReferenceDag, state: Callable[[int], str], told: str) -> str:
-    """The DAG with what one solution has of it.
+def dag_of_one(drawn: Layout, name: str, dag: ReferenceDag, state: Callable[[int], str], description: str) -> Markup:
+    """Draw a DAG with the state of each node in one solution: matched, credited or missing.
 
     Args:
-        drawn, name: the layout, and what its edges are called.
+        drawn, name: the layout, and the id of its edges.
         dag: the DAG.
-        state: of a node, a key of `LETTERS`.
-        told: the same in words, for who does not see it.
+        state: function from a node index to a key of `LETTERS`.
+        description: the same in words, for readers who do not see the drawing.
     """
     parts = [f'<use href="#{name}"/>'] if drawn.edges else []
     for index, (x, y) in drawn.places.items():
-        own = state(index)
+        key = state(index)
         final = '<use href="#gf"/>' if index in dag.finals else ""
-        lit = ' class="on"' if own == "m" else ""  # on the fill of a matched node
+        lit = ' class="on"' if key == "m" else ""  # on the fill of a matched node
         parts.append(
-            f'<g{lit} transform="translate({_n(x)} {_n(y)})"><use href="#g{own}"/>{final}'
-            f'<text y="5">{index} {LETTERS[own]}</text></g>'
+            f'<g{lit} transform="translate({_px(x)} {_px(y)})"><use href="#g{key}"/>{final}'
+            f'<text y="5">{index} {LETTERS[key]}</text></g>'
         )
-    return _svg(drawn.width, drawn.height, "dag", "Reference DAG", told, "".join(parts))
+    return _svg(drawn.width, drawn.height, "dag", "Reference DAG", description, "".join(parts))
 
 
 def dag_of_all(
-    drawn: Layout, name: str, dag: ReferenceDag, shares: Mapping[int, tuple[float, float]], told: str
-) -> str:
-    """The DAG with the shares of all solutions: of each node a bar, solid for matched and hatched for credited.
+    drawn: Layout, name: str, dag: ReferenceDag, shares: Mapping[int, tuple[float, float]], description: str
+) -> Markup:
+    """Draw a DAG with bars in each node: the share of solutions that match it (solid), or are credited for it (light).
 
     Args:
-        drawn, name: the layout, and what its edges are called.
+        drawn, name: the layout, and the id of its edges.
         dag: the DAG.
-        shares: of a node, of the solutions that match it and that have credit for it, in [0, 1].
-        told: the same in words.
+        shares: for a node index the shares of solutions, matched and credited, in [0, 1].
+        description: the same in words.
     """
     parts = [f'<use href="#{name}"/>'] if drawn.edges else []
     for index, (x, y) in drawn.places.items():
         matched, credited = shares.get(index, (0.0, 0.0))
         final = '<path class="f" d="M-14 4h28"/>' if index in dag.finals else ""
         parts.append(
-            f'<g transform="translate({_n(x)} {_n(y)})"><rect class="n" x="-23" y="-15" width="46" height="30" rx="2"/>'
-            f'<rect class="cr" x="-23" y="7" width="{_n(46 * credited)}" height="8"/>'
-            f'<rect class="mr" x="-23" y="7" width="{_n(46 * matched)}" height="8"/>'
+            f'<g transform="translate({_px(x)} {_px(y)})">'
+            '<rect class="n" x="-23" y="-15" width="46" height="30" rx="2"/>'
+            f'<rect class="cr" x="-23" y="7" width="{_px(46 * credited)}" height="8"/>'
+            f'<rect class="mr" x="-23" y="7" width="{_px(46 * matched)}" height="8"/>'
             f'{final}<text y="1">{index}</text></g>'
         )
-    return _svg(drawn.width, drawn.height, "dag", "Reference DAG, all solutions", told, "".join(parts))
+    return _svg(drawn.width, drawn.height, "dag", "Reference DAG, all solutions", description, "".join(parts))
 
 
-def bar(value: float, low: float | None = None, high: float | None = None) -> str:
-    """A share in [0, 1] as a bar, with its interval as a line; what it says stands beside it as a number."""
+def bar(value: float, low: float | None = None, high: float | None = None) -> Markup:
+    """Draw a share in [0, 1] as a horizontal bar, with its interval as a line; hidden from screen readers."""
     whisker = ""
     if low is not None and high is not None:
         a, b = 120 * low, 120 * high
-        whisker = f'<path class="whisker" d="M{_n(a)} 8H{_n(b)}M{_n(a)} 5v6M{_n(b)} 5v6"/>'
-    return (
-        f'<svg class="bar" aria-hidden="true"><rect class="fill" width="{_n(120 * value)}" height="16"/>{whisker}</svg>'
+        whisker = f'<path class="whisker" d="M{_px(a)} 8H{_px(b)}M{_px(a)} 5v6M{_px(b)} 5v6"/>'
+    return Markup(  # noqa: S704 - numbers
+        '<svg class="bar" aria-hidden="true">'
+        f'<rect class="fill" width="{_px(120 * value)}" height="16"/>{whisker}</svg>'
     )
 
 
-def histogram(counts: Sequence[int], labels: Sequence[str], title: str, told: str, *, small: bool = False) -> str:
-    """Counts as upright bars, with the number above each and the label below."""
+def histogram(
+    counts: Sequence[int], labels: Sequence[str], title: str, description: str, *, small: bool = False
+) -> Markup:
+    """Draw counts as upright bars with count and label; if `small`, the bars only."""
     step, tall = (14, 40) if small else (40, 120)
     most = max(counts, default=0) or 1
     width, height = step * len(counts) + 8, tall + (6 if small else 40)
     parts = []
     for k, count in enumerate(counts):
-        own = tall * count / most
-        x, y = 4 + step * k, (4 if small else 18) + tall - own
-        parts.append(f'<rect class="fill" x="{x + 1}" y="{_n(y)}" width="{step - 2}" height="{_n(own)}"/>')
+        length = tall * count / most
+        x, y = 4 + step * k, (4 if small else 18) + tall - length
+        parts.append(f'<rect class="fill" x="{x + 1}" y="{_px(y)}" width="{step - 2}" height="{_px(length)}"/>')
         if not small:
             middle = x + step / 2
-            parts.append(f'<text x="{_n(middle)}" y="{_n(y - 4)}">{count}</text>')
-            parts.append(f'<text class="axis" x="{_n(middle)}" y="{height - 6}">{escape(labels[k])}</text>')
+            parts.append(f'<text x="{_px(middle)}" y="{_px(y - 4)}">{count}</text>')
+            parts.append(f'<text class="axis" x="{_px(middle)}" y="{height - 6}">{escape(labels[k])}</text>')
     base = (4 if small else 18) + tall
     parts.append(f'<path class="base" d="M2 {base}H{width - 2}"/>')
-    return _svg(width, height, "histogram", title, told, "".join(parts))
+    return _svg(width, height, "histogram", title, description, "".join(parts))
 
 
-def limits(points: Sequence[tuple[float, float, int]]) -> tuple[float, float]:
-    """Lowest and highest number of both axes of a scatter plot."""
+def axis_limits(points: Sequence[tuple[float, float, int]]) -> tuple[float, float]:
+    """Return the common range of both axes of a scatter plot: [0, 1], extended to points (x, y, count) beyond."""
     numbers = [number for x, y, _ in points for number in (x, y)]
     return min([0.0, *numbers]), max([1.0, *numbers])
 
 
-def scatter(points: Sequence[tuple[float, float, int]], title: str, told: str, x_label: str, y_label: str) -> str:
-    """Points, each with a count that is its area; the diagonal is where both agree.
+def scatter(
+    points: Sequence[tuple[float, float, int]], title: str, description: str, x_label: str, y_label: str
+) -> Markup:
+    """Draw points (x, y, count) as circles with area proportional to the count, over the diagonal x = y.
 
     Both axes go from 0 to 1, or on to the lowest and the highest number, where a scale is another.
     """
-    low, high = limits(points)
+    low, high = axis_limits(points)
     side, left, top, pad = 300, 76, 22, 16  # [px]; the largest circle stays inside the frame
     most = max((count for _, _, count in points), default=1)
     parts = [
@@ -283,26 +293,27 @@ def scatter(points: Sequence[tuple[float, float, int]], title: str, told: str, x
     for tick in range(5):
         share = tick / 4
         x, y = left + side * share, top + side * (1 - share)
-        parts.append(f'<path class="tick" d="M{_n(x)} {top + side + pad}v5M{left - pad} {_n(y)}h-5"/>')
-        said = f"{low + (high - low) * share:.3g}"
-        parts.append(f'<text x="{_n(x)}" y="{top + side + pad + 18}">{said}</text>')
-        parts.append(f'<text class="end" x="{left - pad - 9}" y="{_n(y + 4)}">{said}</text>')
+        parts.append(f'<path class="tick" d="M{_px(x)} {top + side + pad}v5M{left - pad} {_px(y)}h-5"/>')
+        label = f"{low + (high - low) * share:.3g}"
+        parts.append(f'<text x="{_px(x)}" y="{top + side + pad + 18}">{label}</text>')
+        parts.append(f'<text class="end" x="{left - pad - 9}" y="{_px(y + 4)}">{label}</text>')
     for own_x, own_y, count in points:
         x, y = (own_x - low) / (high - low), (own_y - low) / (high - low)
         radius = 3 + 11 * ((count / most) ** 0.5 if most > 1 else 0)
-        parts.append(f'<circle cx="{_n(left + side * x)}" cy="{_n(top + side * (1 - y))}" r="{_n(radius)}"/>')
+        parts.append(f'<circle cx="{_px(left + side * x)}" cy="{_px(top + side * (1 - y))}" r="{_px(radius)}"/>')
     parts.append(f'<text x="{left + side / 2}" y="{top + side + pad + 36}">{escape(x_label)}</text>')
     parts.append(f'<text transform="translate(12 {top + side / 2}) rotate(-90)">{escape(y_label)}</text>')
-    return _svg(left + side + pad + 4, top + side + pad + 46, "scatter", title, told, "".join(parts))
+    return _svg(left + side + pad + 4, top + side + pad + 46, "scatter", title, description, "".join(parts))
 
 
-def _svg(width: int, height: int, kind: str, title: str, told: str, body: str) -> str:
-    return (
+def _svg(width: int, height: int, kind: str, title: str, description: str, body: str) -> Markup:
+    """Wrap the elements of a drawing in `<svg>` with an escaped title and description; `kind` is the CSS class."""
+    return Markup(  # noqa: S704 - labels in `body` are escaped where they are written
         f'<svg class="{kind}" role="img" width="{width}" height="{height}" viewBox="0 0 {width} {height}">'
-        f"<title>{escape(title)}</title><desc>{escape(told)}</desc>{body}</svg>"
+        f"<title>{escape(title)}</title><desc>{escape(description)}</desc>{body}</svg>"
     )
 
 
-def _n(value: float) -> str:
-    """A number of at most one decimal, without needless zeros."""
+def _px(value: float) -> str:
+    """Write a length or coordinate [px] with at most one decimal: `3`, `2.5`."""
     return f"{value:.1f}".removesuffix(".0")

@@ -8,40 +8,51 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import prism
+from prism.cli.options import (
+    BAD_FILE,
+    fail,
+    load_problem_or_exit,
+    n_processors,
+    parse_context,
+    parse_field_map,
+    parse_interval,
+    parse_scoring,
+    parse_size,
+    read_results,
+    read_solution,
+    read_text,
+    read_token,
+    require_scipy,
+    split_names,
+    step_summary_path,
+)
+from prism.cli.output import describe_run, make_console, print_json, print_verdict, progress_bar, write_text
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import RenderableType
 
-    from prism.authoring.converting import Conversion
-    from prism.equivalence.verdict import Verdict
+    from prism.authoring.conversions import Conversion
     from prism.grading.result import Grade
-    from prism.latex import Solution
     from prism.problem.schema import Problem, Student
-    from prism.reports.gates import Results
-    from prism.runs.bulk import Summary
+    from prism.reports.gates import Comparison, GateOutcome
 
 _CHECK_CODES = {"equivalent": 0, "different": 1, "undecided": 4}
 _GATE_FAILED = 1
-_BAD_FILE = 3
 _INCIDENTS = 4
 _NOTHING_GRADED = 5
 _STOPPED = 130  # by Ctrl-C, as shells count
 _SHOWN = "scoring_figure"  # the shipped problem whose first solution `demo` shows formula by formula
-_PIPE_WIDTH = 110  # columns of a table that goes to no terminal
-_SIZES = {"": 1, "B": 1, "kB": 10**3, "KiB": 2**10, "MB": 10**6, "MiB": 2**20, "GB": 10**9, "GiB": 2**30}
 
 app = typer.Typer(
     name="prism", add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None,
@@ -56,7 +67,8 @@ def main() -> None:
     app()
 
 
-def _say_version(wanted: bool) -> None:
+def _print_version(wanted: bool) -> None:
+    """Print the version and the folder that runs, and exit (callback of `--version`)."""
     if wanted:
         print(f"prism-dag {prism.__version__} ({Path(prism.__file__).parent})")
         raise typer.Exit
@@ -64,7 +76,7 @@ def _say_version(wanted: bool) -> None:
 
 @app.callback()
 def _root(
-    version: Annotated[bool, typer.Option("--version", callback=_say_version, is_eager=True,
+    version: Annotated[bool, typer.Option("--version", callback=_print_version, is_eager=True,
                                           help="Version, and the folder that runs.")] = False,
 ) -> None:  # fmt: skip
     """Grade worked physics solutions step by step, by rule."""
@@ -78,11 +90,11 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Say whether two formulas are the same: exit code 0 equivalent, 1 different, 4 undecided."""
-    verdict = prism.equivalent(reference, claim, context=_context(context))
+    verdict = prism.equivalent(reference, claim, context=parse_context(context))
     if as_json:
-        _print_json(verdict.to_dict())
+        print_json(verdict.to_dict())
     else:
-        _print_verdict(verdict)
+        print_verdict(verdict)
     raise typer.Exit(_CHECK_CODES[verdict.status])
 
 
@@ -97,16 +109,16 @@ def grade(
     from prism.grading.row import score_row
     from prism.reports import tables
 
-    loaded = _load(problem)
-    given = _solution(solution)
+    loaded = load_problem_or_exit(problem)
+    given = read_solution(solution)
     try:
         result = prism.grade(loaded, given)
     except prism.PrismError as error:
-        _fail(f"{solution}: {error}")
+        fail(f"{solution}: {error}")
     if as_json:
-        _print_json(score_row(loaded, given, result))
+        print_json(score_row(loaded, given, result))
     else:
-        _console().print(*tables.grade_tables(loaded, result), sep="\n")
+        make_console().print(*tables.grade_tables(loaded, result), sep="\n")
     if len(result.incidents) > max_incidents:
         for incident in result.incidents:
             print(f"prism: incident {incident.code}: {incident.where}: {incident.detail}", file=sys.stderr)
@@ -124,16 +136,16 @@ def explain(
     from prism.grading.prepared import prepare
     from prism.grading.row import score_row
 
-    loaded = _load(problem)
-    given = _solution(solution)
+    loaded = load_problem_or_exit(problem)
+    given = read_solution(solution)
     try:
         prepared = prepare(loaded)
         result = prism.grade(prepared, given)
     except prism.PrismError as error:
-        _fail(f"{solution}: {error}")
+        fail(f"{solution}: {error}")
     diagnosis = prism.diagnose(prepared, result)
     if as_json:
-        _print_json({"diagnosis": diagnosis.to_dict(), "grade": score_row(loaded, given, result)})
+        print_json({"diagnosis": diagnosis.to_dict(), "grade": score_row(loaded, given, result)})
     else:
         print(explained(loaded, result, diagnosis))
 
@@ -151,16 +163,16 @@ def show(
 
     if as_mermaid + as_dot + as_json > 1:
         raise typer.BadParameter("--mermaid, --dot and --json exclude each other")
-    loaded = _load(problem)
+    loaded = load_problem_or_exit(problem)
     if as_json:
-        _print_json(tables.known_of(loaded))
+        print_json(tables.problem_facts(loaded))
     elif as_mermaid or as_dot:
         print(drawing.mermaid(loaded) if as_mermaid else drawing.dot(loaded))
     else:
         in_unicode = drawing.is_drawable(sys.stdout.encoding)
         if not in_unicode and isinstance(sys.stdout, TextIOWrapper):
             sys.stdout.reconfigure(errors="replace")  # the author's own text may hold what this terminal cannot show
-        console = _console()
+        console = make_console()
         console.print(*tables.problem_tables(loaded, console.width, in_unicode=in_unicode), sep="\n")
 
 
@@ -181,11 +193,11 @@ def lint(
 
         paths = {name: str(problem_path(name)) for name in problems}
         shown = [(paths[name], finding) for name, finding in found if notes or finding.kind != "note"]
-        texts = {file: _read(file) for file in paths.values() if Path(file).is_file()}
-        _write(sarif, ci_formats.sarif(shown, texts))
+        texts = {file: read_text(file) for file in paths.values() if Path(file).is_file()}
+        write_text(sarif, ci_formats.sarif(shown, texts))
     if as_json:
         listed = [{"file": name, **finding.to_dict()} for name, finding in found]
-        _print_json({"findings": listed, **{f"{kind}s": count[kind] for kind in ("fault", "warning", "note")}})
+        print_json({"findings": listed, **{f"{kind}s": count[kind] for kind in ("fault", "warning", "note")}})
     else:
         for name, finding in found:
             if notes or finding.kind != "note":
@@ -194,7 +206,7 @@ def lint(
         more = f", {count['note']} notes" if count["note"] else ""
         print(f"{files}: {count['fault']} faults, {count['warning']} warnings{more}")
     if count["fault"]:
-        raise typer.Exit(_BAD_FILE)
+        raise typer.Exit(BAD_FILE)
 
 
 @app.command()
@@ -216,15 +228,15 @@ def draft(
     from prism.authoring.drafting import draft as drafted
 
     named = name or Path(out or ("draft" if solution == "-" else solution)).stem
-    text = _read(problem) if problem else ""
+    text = read_text(problem) if problem else ""
     try:
-        made = drafted(_solution(solution), problem=text, answers=answer or (), name=named)
+        made = drafted(read_solution(solution), problem=text, answers=answer or (), name=named)
     except prism.PrismError as error:
-        _fail(f"{solution}: {error}")
+        fail(f"{solution}: {error}")
     if out is not None:
         _write_problem(out, made.data, made.toml)
     if as_json:
-        _print_json(made.to_dict())
+        print_json(made.to_dict())
     elif out is None:
         print(made.toml(), end="")
     else:
@@ -237,11 +249,11 @@ def draft(
 
 
 def _write_problem(path: Path, data: Mapping[str, Any], toml: Callable[[], str]) -> None:
-    """A problem file, in the language that its name asks for."""
+    """Write a problem file as TOML or JSON, by the ending of its name."""
     if path.suffix == ".json":
-        _write(path, json.dumps(data, ensure_ascii=False, indent=1) + "\n")
+        write_text(path, json.dumps(data, ensure_ascii=False, indent=1) + "\n")
     elif path.suffix == ".toml":
-        _write(path, toml())
+        write_text(path, toml())
     else:
         raise typer.BadParameter(f"{path}: a problem file ends in .toml or .json")
 
@@ -256,30 +268,30 @@ def convert(
     as_json: AsJson = False,
 ) -> None:
     """Make problem files from the published dataset shape and from marking schemes; exit code 3 if one cannot be."""
-    from prism.authoring import converting
+    from prism.authoring import conversions, converting
 
     try:
         made = converting.convert(file)
-        texts = converting.files_of(made, out)
+        texts = conversions.problem_files(made, out)
     except prism.PrismError as error:
-        _fail(str(error))
+        fail(str(error))
     for path, text in texts:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _write(path, text)
+        write_text(path, text)
     if as_json:
-        _print_json(made.to_dict())
+        print_json(made.to_dict())
     elif out is None:
-        print("".join(text for text in converting.texts_of(made)), end="")
+        print("".join(text for text in conversions.problem_texts(made)), end="")
     else:
         _print_converted(made, [path for path, _ in texts])
     for fault in made.faults:
         print(f"prism: {file}: {fault}", file=sys.stderr)
     if made.faults:
-        raise typer.Exit(_BAD_FILE)
+        raise typer.Exit(BAD_FILE)
 
 
 def _print_converted(made: Conversion, paths: list[Path]) -> None:
-    """What was written, and what of each problem a person should know."""
+    """Print what was written, and for each converted problem what a person should check."""
     for each in made.problems:
         for remark in each.remarks:
             print(f"{each.data['id']}: {remark}")
@@ -303,7 +315,7 @@ def demo(
         prism.warm()  # there are so many formulas that compiling once takes less time
     paths = [problem_path(name) for name in problems] if problems else sorted(resource("dags").glob("*.toml"))
     for path in paths:
-        loaded = _load(str(path))
+        loaded = load_problem_or_exit(str(path))
         prepared = prism.prepare(loaded)
         for student in loaded.students:
             result = prism.grade(prepared, student.solution, sample_id=student.name)
@@ -315,11 +327,11 @@ def demo(
                     "",
                 ]
     if not rows:
-        _fail("no shipped problems found; reinstall prism-dag")
-    labels = [tables.against_label(student, result) for _, student, result in rows]
+        fail("no shipped problems found; reinstall prism-dag")
+    labels = [tables.label_differences(student, result) for _, student, result in rows]
     if as_json:
         grades = [{**result.to_dict(), **label} for (_, _, result), label in zip(rows, labels, strict=True)]
-        _print_json({"grades": grades})
+        print_json({"grades": grades})
     else:
         gaps = sum(len(label["gaps"]) for label in labels)
         wrong = sum(len(label["wrong"]) for label in labels)
@@ -327,7 +339,7 @@ def demo(
         last = (
             f"{len(rows)} solutions graded; of {nodes} nodes known gaps: {gaps}; that differ from their label: {wrong}"
         )
-        _console().print(*reports, tables.demo_table(rows), last, sep="\n")
+        make_console().print(*reports, tables.demo_table(rows), last, sep="\n")
 
 
 @app.command()
@@ -365,21 +377,21 @@ def run(
     grade_all: Callable[..., bulk.Summary] = partial(on_ray.run, address=ray) if ray else bulk.run
     try:
         known = load_problems(problems)
-        scanned = scan(rollouts, known, mapping=_mapping(mapping), keep=_names(keep))
-        with _progress(scanned.n) as advance:
+        scanned = scan(rollouts, known, mapping=parse_field_map(mapping), keep=split_names(keep))
+        with progress_bar(scanned.n) as advance:
             summary = grade_all(
                 known, rollouts, scanned, out, options=options, kill_after=kill_after, resume=resume, on_done=advance,
-                workers=(0 if ray else _processors()) if workers is None else workers,
+                workers=(0 if ray else n_processors()) if workers is None else workers,
             )  # fmt: skip
     except (prism.PrismError, OSError) as error:
-        _fail(str(error))
+        fail(str(error))
     except KeyboardInterrupt:
         print(f"prism: stopped; the same command with --resume goes on beside {out}", file=sys.stderr)
         raise typer.Exit(_STOPPED) from None
     if as_json:
-        _print_json(summary.to_dict())
+        print_json(summary.to_dict())
     else:
-        print(_told(summary, out))
+        print(describe_run(summary, out))
     if not summary.n_graded:
         raise typer.Exit(_NOTHING_GRADED)
     if summary.n_incident > max_incidents:
@@ -415,42 +427,57 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Hold new results against old ones, item by item; exit code 1 if a gate fires, 3 if they cannot be compared."""
-    from prism.reports import ci_formats, tables
     from prism.reports import gates as gating
+    from prism.reports import tables
 
     try:
-        gates = gating.gates_of(fail_on or (), min_mean=min_mean, min_item=min_item)
+        gates = gating.parse_gates(fail_on or (), min_mean=min_mean, min_item=min_item)
     except prism.PrismError as error:
         raise typer.BadParameter(f"--fail-on: {error}\n{gating.GRAMMAR}") from error
     if update_baseline and (gates or junit or summary or github):
         raise typer.BadParameter("--update-baseline judges nothing; leave the gates and reports out")
     if github and summary is None:
-        summary = _step_summary()
+        summary = step_summary_path()
     if update_baseline:
-        _take_over(new, base, max_incidents, as_json=as_json)
+        _accept_results(new, base, max_incidents, as_json=as_json)
         return
     try:
-        result = gating.compared(_results(base), _results(new), allow_changed=allow_changed)
+        result = gating.compare_results(read_results(base), read_results(new), allow_changed=allow_changed)
     except prism.PrismError as error:
-        _fail(str(error))
-    said = gating.judged(result, gates)
-    if junit is not None:
-        _write(junit, ci_formats.junit(result, said))
-    if summary is not None:
-        taken = summary.stat().st_size if summary.exists() else 0
-        _write(summary, ci_formats.job_summary(result, said, room=ci_formats.SUMMARY_LIMIT - 1 - taken), is_added=True)
-    for line in ci_formats.workflow_commands(result, said) if github else ():
-        print(line, file=sys.stderr)  # GitHub reads both streams, and the other one is data
+        fail(str(error))
+    outcomes = gating.apply_gates(result, gates)
+    _write_comparison(result, outcomes, junit, summary, is_annotated=github)
     if as_json:
-        _print_json(gating.to_dict(result, said))
+        print_json(gating.to_dict(result, outcomes))
     else:
-        _console().print(*tables.comparison_tables(result, said), sep="\n")
+        make_console().print(*tables.comparison_tables(result, outcomes), sep="\n")
     if not result.compared:
         raise typer.Exit(_NOTHING_GRADED)
-    if any(one.has_fired for one in said):
+    if any(outcome.has_fired for outcome in outcomes):
         raise typer.Exit(_GATE_FAILED)
     if result.new.n_incident > max_incidents:
         raise typer.Exit(_INCIDENTS)
+
+
+def _write_comparison(
+    result: Comparison,
+    outcomes: Sequence[GateOutcome],
+    junit: Path | None,
+    summary: Path | None,
+    *,
+    is_annotated: bool,
+) -> None:
+    """Write a comparison to a JUnit file, append it to a Markdown summary, and annotate it for GitHub, as asked for."""
+    from prism.reports import ci_formats
+
+    if junit is not None:
+        write_text(junit, ci_formats.junit(result, outcomes))
+    if summary is not None:
+        taken = summary.stat().st_size if summary.exists() else 0
+        text = ci_formats.job_summary(result, outcomes, room=ci_formats.SUMMARY_LIMIT - 1 - taken)
+        write_text(summary, text, is_added=True)
+    for line in ci_formats.workflow_commands(result, outcomes) if is_annotated else ():
+        print(line, file=sys.stderr)  # GitHub reads both streams, and the other one is data
 
 
 @app.command("verify-determinism")
@@ -472,18 +499,18 @@ def verify_determinism(
     try:
         known = load_problems(source)
         if solutions and len(known) != 1:
-            _fail(f"{problem}: holds {len(known)} problems; solutions are of one")
-        given = {name: _solution(name) for name in solutions or ()}
+            fail(f"{problem}: holds {len(known)} problems; solutions are of one")
+        given = {name: read_solution(name) for name in solutions or ()}
         samples = [determinism.Sample(one, name, text) for one in known for name, text in given.items()] or [
             determinism.Sample(one.id, student.name, student.solution)
             for one in known.values()
             for student in one.students
         ]
-        found = determinism.repeated(source, samples, environment=os.environ)
+        found = determinism.check_determinism(source, samples, environment=os.environ)
     except prism.PrismError as error:
-        _fail(str(error))
+        fail(str(error))
     if as_json:
-        _print_json(found.to_dict())
+        print_json(found.to_dict())
     else:
         for name, digest in found.sha256.items():
             print(f"{digest}  {found.n} solutions, {name}")
@@ -514,17 +541,20 @@ def agree(
 ) -> None:
     """Say how far raters agree: rules with judges, people with people; each coefficient with its interval and n."""
     from prism.reports import tables
-    from prism.reports.ratings import agreement_of, panel
+    from prism.reports.ratings import agreement_of, rating_table
 
+    require_scipy("prism agree")
     try:
-        found = panel(results, judges or (), score=score, mapping=_mapping(mapping), scale=_interval(scale), cut=cut)
+        found = rating_table(
+            results, judges or (), score=score, mapping=parse_field_map(mapping), scale=parse_interval(scale), cut=cut
+        )
         agreed = agreement_of(found, replicates=replicates, top=top)
     except (prism.PrismError, OSError) as error:
-        _fail(str(error))
+        fail(str(error))
     if as_json:
-        _print_json(agreed.to_dict())
+        print_json(agreed.to_dict())
     else:
-        _console().print(*tables.agreement_tables(agreed), sep="\n")
+        make_console().print(*tables.agreement_tables(agreed), sep="\n")
     if not any(pair.n for pair in agreed.pairs):
         print("prism: no two raters have an item in common; say which fields with --map", file=sys.stderr)
         raise typer.Exit(_NOTHING_GRADED)
@@ -560,27 +590,29 @@ def report(
 ) -> None:
     """Show what a run earned: tables, or one HTML page with every problem, solution and reason; it loads nothing."""
     from prism.reports import tables
-    from prism.reports.summary import report_of
+    from prism.reports.summary import build_report
 
     if out is not None and out.suffix not in (".html", ".htm"):
         raise typer.BadParameter(f"--out {out}: expected a file .html")
     if diagnose and not problems:
         raise typer.BadParameter("--diagnose needs --problems")
+    if judge:
+        require_scipy("prism report --judge")
     try:
-        found = report_of(
-            results, problems=problems, rollouts=rollouts, judges=judge or (), fields=_mapping(fields),
-            mapping=_mapping(mapping), scale=_interval(scale), replicates=replicates, diagnosed=diagnose,
+        found = build_report(
+            results, problems=problems, rollouts=rollouts, judges=judge or (), fields=parse_field_map(fields),
+            mapping=parse_field_map(mapping), scale=parse_interval(scale), replicates=replicates, diagnosed=diagnose,
         )  # fmt: skip
     except (prism.PrismError, OSError) as error:
-        _fail(str(error))
+        fail(str(error))
     if out is not None:
         from prism.reports.html import page
 
-        _write(out, page.html_page(found, title=title, limit=None if full else page.LIMIT))
+        write_text(out, page.html_page(found, title=title, limit=None if full else page.LIMIT))
     if as_json:
-        _print_json(found.to_dict())
+        print_json(found.to_dict())
     elif out is None:
-        _console().print(*tables.report_tables(found), sep="\n")
+        make_console().print(*tables.report_tables(found), sep="\n")
     else:
         print(f"{out}: {len(found.rows)} rollouts, {out.stat().st_size / 1e6:.1f} MB", file=sys.stderr)
     if not any(row.grade.score is not None for row in found.rows):
@@ -612,22 +644,22 @@ def serve(
     try:
         from prism import server
     except ImportError as error:
-        _fail(str(error))
-    token = _token(token_file, token_env)
+        fail(str(error))
+    token = read_token(token_file, token_env)
     if token is None and not server.is_loopback(host):
         raise typer.BadParameter(f"--host {host} is open to others: name a token with --token-file or --token-env")
-    body = _size(max_body)
-    weights = _weights(scoring)
+    body = parse_size(max_body)
+    weights = parse_scoring(scoring)
     limits = server.Limits(
         body=body, bodies=max(server.Limits().bodies, body), items=max_items, queue=queue, kill_after=kill_after
     )
     try:
         served = server.create_app(
             problems, scoring=weights, token=token, limits=limits,
-            workers=_processors() if workers is None else workers, thinking=thinking,
+            workers=n_processors() if workers is None else workers, thinking=thinking,
         )  # fmt: skip
     except prism.PrismError as error:
-        _fail(str(error))
+        fail(str(error))
     server.run(served, host=host, port=port)
 
 
@@ -641,201 +673,26 @@ def warm() -> None:
 # Reading what the caller named. ---------------------------------------------------------------------------------
 
 
-def _fail(message: str) -> NoReturn:
-    print(f"prism: {message}", file=sys.stderr)
-    raise typer.Exit(_BAD_FILE)
-
-
-def _context(text: str) -> prism.Context | None:
-    if not text:
-        return None
-    try:
-        return prism.Context.from_dict(json.loads(text))
-    except (json.JSONDecodeError, prism.PrismError, AttributeError) as error:
-        _fail(f"--context: {error}")
-
-
-def _load(name: str) -> Problem:
-    from prism.problem.collection import problem_path
-
-    try:
-        return prism.load_problem(problem_path(name))
-    except prism.DataFileError as error:
-        _fail(str(error))
-
-
-def _solution(name: str) -> Solution:
-    """The text of a file, or what a JSON file holds: a string, chat messages, or steps."""
-    text = _read(name)
-    if not name.endswith(".json"):
-        return text
-    try:
-        loaded: Solution = json.loads(text)
-    except json.JSONDecodeError as error:
-        _fail(f"{name}: {error}")
-    return loaded
-
-
-def _mapping(text: str) -> dict[str, str]:
-    pairs = [pair.partition("=") for pair in _names(text)]
-    if wrong := [name for name, _, path in pairs if not (name and path)]:
-        raise typer.BadParameter(f"--map: {', '.join(wrong)}: expected NAME=FIELD,NAME=FIELD")
-    return {name.strip(): path.strip() for name, _, path in pairs}
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",") if name.strip())
-
-
-def _token(file: Path | None, variable: str) -> str | None:
-    """The token that the caller names; None if he names none."""
-    from prism.server import check_token
-
-    if file is None and not variable:
-        return None
-    if file is not None and variable:
-        raise typer.BadParameter("--token-file and --token-env exclude each other")
-    found = os.environ.get(variable, "") if file is None else _read(str(file)).strip()
-    try:
-        check_token(found)
-    except prism.PrismError as error:
-        raise typer.BadParameter(f"{file or variable}: {error}") from error
-    return found
-
-
-def _size(text: str) -> int:
-    """Bytes of a size such as 8MiB."""
-    found = re.fullmatch(r"(\d{1,15})\s*(B|kB|KiB|MB|MiB|GB|GiB|)", text.strip())
-    size = int(found[1]) * _SIZES[found[2]] if found else 0
-    if not size:
-        raise typer.BadParameter(f"--max-body {text}: expected a size such as 500kB or 8MiB")
-    return size
-
-
-def _weights(text: str) -> str | dict[str, float]:
-    """A scoring by its name, or weights by name."""
-    if "=" not in text:
-        return text
-    try:
-        pairs = [pair.partition("=") for pair in _names(text)]
-        return {name.strip(): float(weight) for name, _, weight in pairs}
-    except ValueError as error:
-        raise typer.BadParameter(f"--scoring {text}: {error}") from error
-
-
-def _step_summary() -> Path:
-    """The file that GitHub shows beside the job."""
-    name = os.environ.get("GITHUB_STEP_SUMMARY", "")
-    if not name:
-        raise typer.BadParameter("--github: no GITHUB_STEP_SUMMARY in the environment; name a file with --summary")
-    return Path(name)
-
-
-def _results(path: Path) -> Results:
-    from prism.reports.gates import results_of
-    from prism.runs.score_files import score_rows
-
-    return results_of(str(path), score_rows(path))
-
-
-def _take_over(new: Path, base: Path, max_incidents: int, *, as_json: bool) -> None:
-    """Make new results the baseline, if the grader has not failed on them."""
+def _accept_results(new: Path, base: Path, max_incidents: int, *, as_json: bool) -> None:
+    """Replace the base file with the new results (`--accept`), unless more incidents occurred than allowed."""
     from prism.reports.gates import decimal, rounded
-    from prism.runs.score_files import take_over
+    from prism.runs.score_files import accept_as_base
 
     try:
-        results = _results(new)
+        results = read_results(new)
         if not results.scored:
             print(f"prism: {new}: no row has a score; {base} is kept", file=sys.stderr)
             raise typer.Exit(_NOTHING_GRADED)
         if results.n_incident > max_incidents:
             print(f"prism: {new}: incidents: {results.n_incident}; {base} is kept", file=sys.stderr)
             raise typer.Exit(_INCIDENTS)
-        take_over(new, base)
+        accept_as_base(new, base)
     except prism.PrismError as error:
-        _fail(str(error))
+        fail(str(error))
     if as_json:
-        _print_json({"baseline": str(base), "items": len(results.items), "mean": rounded(results.mean)})
+        print_json({"baseline": str(base), "items": len(results.items), "mean": rounded(results.mean)})
     else:
         print(f"{base}: {len(results.items)} items, mean score {decimal(results.mean)}")
 
 
-def _write(path: Path, text: str, *, is_added: bool = False) -> None:
-    try:
-        with path.open("a" if is_added else "w", encoding="utf-8", errors="replace", newline="\n") as file:
-            file.write(text)
-    except OSError as error:
-        _fail(f"{path}: cannot be written: {error.strerror}")
-
-
-def _interval(text: str) -> tuple[float, float] | None:
-    """The two ends of LOW:HIGH."""
-    if not text:
-        return None
-    low, _, high = text.partition(":")
-    try:
-        return float(low), float(high)
-    except ValueError as error:
-        raise typer.BadParameter(f"--scale {text}: expected LOW:HIGH") from error
-
-
-def _processors() -> int:
-    """Processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-@contextmanager
-def _progress(n: int) -> Iterator[Callable[[int], None]]:
-    """A bar on standard error, if that is a terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("grading"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty()) as bar:
-        task = bar.add_task("grading", total=n)
-        yield lambda more: bar.advance(task, more)
-
-
-def _told(summary: Summary, out: Path) -> str:
-    statuses = ", ".join(f"{n} {status}" for status, n in sorted(summary.statuses.items()))
-    mean = "none" if summary.mean_score is None else f"{summary.mean_score:.3f}"
-    return (
-        f"{out}: {summary.n} rollouts, {summary.n_new} graded now ({statuses}); mean score {mean}; "
-        f"final answers right: {summary.n_final}; incidents: {summary.n_incident}"
-    )
-
-
-def _read(name: str) -> str:
-    if name == "-":
-        return sys.stdin.read()
-    try:
-        return Path(name).read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        _fail(f"{name}: {error.strerror}")
-
-
 # Showing. -------------------------------------------------------------------------------------------------------
-
-
-def _print_json(data: dict[str, Any]) -> None:
-    from prism.grading.row import json_line
-
-    print(json_line(data).decode())
-
-
-def _console() -> Console:
-    from rich.console import Console
-
-    return Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH, highlight=False, markup=False)
-
-
-def _print_verdict(verdict: Verdict) -> None:
-    from prism.equivalence.verdict import REASONS
-
-    print(f"{verdict.status}: {REASONS[verdict.reason]}")
-    for reading in verdict.readings:
-        print(f"  with {reading}")
-    if verdict.witness:
-        print(f"  {verdict.witness}")
-    if verdict.detail:
-        print("\n".join(f"  {line}" for line in verdict.detail.splitlines()))

@@ -24,7 +24,7 @@ _SHAPES = "expected a string, a list of chat messages or a list of steps (string
 
 @dataclass(frozen=True, slots=True)
 class SolutionText:
-    """The joined text of a solution.
+    """The joined text of a solution, with the spans of reasoning in it.
 
     Attributes:
         text: what spans refer to.
@@ -36,7 +36,7 @@ class SolutionText:
 
 
 def solution_text(solution: Solution) -> SolutionText:
-    r"""The text of a solution in any of its three shapes.
+    r"""Join a solution (text, chat messages or steps) into one text.
 
     Errors:
         PrismError: another type, a list of both strings and messages, a message without role or text.
@@ -49,20 +49,21 @@ def solution_text(solution: Solution) -> SolutionText:
     if isinstance(solution, str):
         return SolutionText(solution)
     if isinstance(solution, (bytes, Mapping)) or not isinstance(solution, Sequence):
-        raise PrismError(f"solution: found {_named(solution)}; {_SHAPES}")
+        raise PrismError(f"solution: found {_type_name(solution)}; {_SHAPES}")
     pieces: list[tuple[str, bool]] = []
     is_steps = all(isinstance(item, str) for item in solution)
     for at, item in enumerate(solution):
         if isinstance(item, str) and is_steps:
             pieces.append((item, False))
         elif isinstance(item, Mapping):
-            pieces += _said(item, f"solution: message {at + 1}")
+            pieces += _assistant_texts(item, f"solution: message {at + 1}")
         else:
-            raise PrismError(f"solution: item {at + 1} is {_named(item)} among others; {_SHAPES}")
-    return _joined(pieces)
+            raise PrismError(f"solution: item {at + 1} is {_type_name(item)} among others; {_SHAPES}")
+    return _join_pieces(pieces)
 
 
-def _joined(pieces: Sequence[tuple[str, bool]]) -> SolutionText:
+def _join_pieces(pieces: Sequence[tuple[str, bool]]) -> SolutionText:
+    """Join texts, each with True if it is reasoning, by blank lines, and note the spans of reasoning."""
     thinking: list[tuple[int, int]] = []
     position = 0
     for text, is_thought in pieces:
@@ -72,8 +73,8 @@ def _joined(pieces: Sequence[tuple[str, bool]]) -> SolutionText:
     return SolutionText(SEPARATOR.join(text for text, _ in pieces), tuple(thinking))
 
 
-def _said(message: Mapping[str, Any], where: str) -> list[tuple[str, bool]]:
-    """What the assistant says in one message, and whether it is reasoning; nothing for any other role."""
+def _assistant_texts(message: Mapping[str, Any], where: str) -> list[tuple[str, bool]]:
+    """Return the texts of a message by the assistant, each with True if it is reasoning; empty for other roles."""
     role = message.get("role")
     if not isinstance(role, str):
         raise PrismError(f'{where} has no "role"; expected {{"role": "assistant", "content": "..."}}')
@@ -83,7 +84,7 @@ def _said(message: Mapping[str, Any], where: str) -> list[tuple[str, bool]]:
     reasoning = message.get("reasoning_content", message.get("reasoning"))
     if reasoning is not None:
         if not isinstance(reasoning, str):
-            raise PrismError(f"{where}: its reasoning is {_named(reasoning)}; expected a string")
+            raise PrismError(f"{where}: its reasoning is {_type_name(reasoning)}; expected a string")
         pieces.append((reasoning, True))
     if "content" not in message:
         if message.get("tool_calls"):
@@ -93,18 +94,18 @@ def _said(message: Mapping[str, Any], where: str) -> list[tuple[str, bool]]:
     if content is None or isinstance(content, str):
         return [*pieces, (content, False)] if content else pieces
     if isinstance(content, Mapping) or not isinstance(content, Sequence):
-        raise PrismError(f"{where}: its content is {_named(content)}; expected a string or a list of parts")
+        raise PrismError(f"{where}: its content is {_type_name(content)}; expected a string or a list of parts")
     for at, part in enumerate(content):
-        pieces += _part(part, f"{where}, part {at + 1}")
+        pieces += _part_texts(part, f"{where}, part {at + 1}")
     return pieces
 
 
-def _part(part: object, where: str) -> list[tuple[str, bool]]:
-    """The text of one part of a content, and whether it is reasoning; pictures and tool calls have none."""
+def _part_texts(part: object, where: str) -> list[tuple[str, bool]]:
+    """Return the text of one part of a message, with True if it is reasoning; empty for pictures and tool calls."""
     if isinstance(part, str):
         return [(part, False)]
     if not isinstance(part, Mapping):
-        raise PrismError(f"{where} is {_named(part)}; expected an object with a type and a text")
+        raise PrismError(f"{where} is {_type_name(part)}; expected an object with a type and a text")
     kind = part.get("type")
     if not isinstance(kind, str):
         raise PrismError(f'{where} has no "type"; expected {{"type": "text", "text": "..."}}')
@@ -115,9 +116,10 @@ def _part(part: object, where: str) -> list[tuple[str, bool]]:
     if text is None and is_thought:
         return []  # reasoning that the interface keeps to itself
     if not isinstance(text, str):
-        raise PrismError(f"{where}: its text is {_named(text)}; expected a string")
+        raise PrismError(f"{where}: its text is {_type_name(text)}; expected a string")
     return [(text, is_thought)]
 
 
-def _named(value: object) -> str:
+def _type_name(value: object) -> str:
+    """Name the type of a value for an error message."""
     return "nothing" if value is None else f"a value of type {type(value).__name__}"

@@ -1,0 +1,103 @@
+"""The result of a conversion, and the texts and files that it is written to."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from prism.errors import DataFileError, PrismError
+from prism.problem.toml_writer import problem_toml
+
+_NO_NAME = re.compile(r"[^A-Za-z0-9._-]+")  # characters that are not portable in a file name
+_MAX_NAME = 100  # characters of a file name
+
+
+@dataclass(frozen=True, slots=True)
+class ConvertedProblem:
+    """One problem converted from another format: the content of its file, and remarks for a person.
+
+    Attributes:
+        data: its keys, as `load_problem` takes them.
+        remarks: what a person should know; also in its `metadata`.
+        notes: comment lines by node index.
+        lost: points of criteria that became no node.
+    """
+
+    data: Mapping[str, Any]
+    remarks: tuple[str, ...] = ()
+    notes: Mapping[int, tuple[str, ...]] | None = None
+    lost: Fraction = Fraction(0)
+
+    def toml(self) -> str:
+        """Return the problem file as TOML, with remarks and notes as comments."""
+        return problem_toml(self.data, head=[f"Note: {remark}" for remark in self.remarks], notes=self.notes)
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """The result of converting a file: its problems, and the faults of entries that could not be converted."""
+
+    problems: tuple[ConvertedProblem, ...]
+    faults: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {
+            "problems": [
+                {"problem": dict(each.data), "remarks": list(each.remarks), "points_lost": plain_number(each.lost)}
+                for each in self.problems
+            ],
+            "faults": list(self.faults),
+        }
+
+
+def problem_texts(made: Conversion) -> list[str]:
+    """Return what is printed to a terminal: a single problem as TOML, several as JSON, one per line."""
+    if len(made.problems) == 1:
+        return [made.problems[0].toml()]
+    return [json.dumps(each.data, ensure_ascii=False) + "\n" for each in made.problems]
+
+
+def problem_files(made: Conversion, out: Path | None) -> list[tuple[Path, str]]:
+    """Return (path, text) of each file to write: a single problem as a file, several as `.jsonl` or a folder.
+
+    Errors:
+        PrismError: several problems for one file.
+    """
+    if out is None or not made.problems:
+        return []
+    if out.suffix == ".jsonl":
+        return [(out, "".join(json.dumps(each.data, ensure_ascii=False) + "\n" for each in made.problems))]
+    if out.suffix in (".toml", ".json"):
+        if len(made.problems) > 1:
+            raise PrismError(
+                f"{out}: {len(made.problems)} problems do not go into one {out.suffix}; give a folder or .jsonl"
+            )
+        data = made.problems[0].data
+        is_json = out.suffix == ".json"
+        return [(out, json.dumps(data, ensure_ascii=False, indent=1) + "\n" if is_json else made.problems[0].toml())]
+    if out.suffix:
+        raise PrismError(f"{out}: give a .toml, .json or .jsonl file, or a folder")
+    taken: dict[str, int] = {}
+    files = []
+    for each in made.problems:
+        name = _NO_NAME.sub("_", str(each.data["id"])).strip("._")[:_MAX_NAME] or "problem"
+        taken[name.casefold()] = taken.get(name.casefold(), 0) + 1
+        count = taken[name.casefold()]
+        files.append((out / f"{name if count == 1 else f'{name}~{count}'}.toml", each.toml()))
+    return files
+
+
+def entry_fault(text: str) -> DataFileError:
+    """Return the error for a fault of the entry that is being converted; the caller raises it."""
+    return DataFileError("<entry>", (text,))
+
+
+def plain_number(points: Fraction) -> int | float:
+    """Return points as an int if they are whole, else as a float."""
+    return int(points) if points.denominator == 1 else float(points)

@@ -1,0 +1,394 @@
+"""Convert a marking scheme into a problem: criteria with points become nodes.
+
+For a criterion in words, the formulas that its first clause states become nodes and share its points; a formula after
+"or" is accepted in place of the one before. A criterion without a formula cannot be graded by rule: its words and
+points are kept in `metadata` and reported, so that nobody takes the rest for the whole. Edges that the scheme does not
+give are inferred (`dependencies`).
+
+Refused: a formula made out of words, and points moved from a criterion that is lost to one that is kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from prism.algebra.expr import Formula, symbols, walk
+from prism.authoring.candidates import (
+    answer_index,
+    find_faulty_nodes,
+    is_same_node,
+    is_step,
+    node_candidate,
+    split_statement,
+    statement_context,
+)
+from prism.authoring.conversions import ConvertedProblem, entry_fault, plain_number
+from prism.authoring.dependencies import RULES, infer_dependencies
+from prism.equivalence.facts import numeric_of
+from prism.errors import DataFileError, LatexSyntaxError
+from prism.latex import extract, one_line
+from prism.physics.context import Context, parse
+
+_TEXT_KEYS = ("context", "problem", "question", "statement")
+CRITERION_KEYS = ("formula", "criterion", "text", "description")
+_MIN_OPERATIONS = 2  # fewest operations of an expression as a node; a product of two is matched by chance
+_POINTS = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)\s*-?\s*(?:pts?\b|points?\b|marks?\b|分)", re.IGNORECASE)
+_REST = re.compile(  # begins the rest of a criterion: other credit, or what its symbols mean
+    r"[.;,，。；]?\s*(?:\b(?:otherwise|partial(?:ly)?\s+(?:points?|credit|marks?)|if any one|where|with)\b"
+    r"|否则|则得|说明|其中)|，得", re.IGNORECASE,
+)  # fmt: skip
+_OR = re.compile(r"\b(?:or|equivalent(?:ly)?|alternatively)\b|或|等价", re.IGNORECASE)
+_CONDITION = re.compile(
+    r"(?:\b(?:for|at|when|if|case|limit|near|with|using|since|because|assuming|given|where|small|large)"
+    r"(?:\s+(?:the|that|of|case|values?))*|[在当若])\s*(?:\$|\\\()?\s*$", re.IGNORECASE,
+)  # fmt: skip
+DELIMITERS = re.compile(r"\\[()\[\]]|\$")
+
+
+@dataclass(frozen=True, slots=True)
+class _Criterion:
+    """One criterion of a marking scheme: words, points, and the lines (from 1) it depends on, None if not stated."""
+
+    text: str
+    points: Fraction
+    dependency: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _PaidFormula:
+    """A formula that a marking scheme gives points for; `lines` are the indices (from 0) of its criteria."""
+
+    formula: Formula
+    latex: str
+    lines: tuple[int, ...]
+    points: Fraction
+    accept: tuple[str, ...] = ()
+
+    @property
+    def line(self) -> int:
+        """Index (from 0) of the first criterion that states the formula."""
+        return self.lines[0]
+
+
+def convert_scheme(entry: Mapping[str, Any], stem: str) -> ConvertedProblem:
+    """Return the problem for an entry with `marking`; criteria without a formula are kept in its `metadata`."""
+    statement = next((entry[key] for key in _TEXT_KEYS if isinstance(entry.get(key), str)), "")
+    context = statement_context(statement)
+    remarks: list[str] = []
+    ways = _read_ways(entry["marking"])
+    if len(ways) > 1:
+        remarks.append(f"the scheme has {len(ways)} ways; the first one makes the nodes, the others stand in metadata")
+    criteria = ways[0]
+    found = [
+        each for line, criterion in enumerate(criteria) for each in _formulas_of_criterion(criterion, line, context)
+    ]
+    marked, lost = _drop_faulty(
+        _merge_duplicates(found, context, remarks), criteria, entry, statement, context, remarks
+    )
+    paid = {line for each in marked for line in each.lines}
+    in_words = [line for line in range(len(criteria)) if line not in paid]
+    carried = sum((each.points for each in marked), Fraction(0))
+    if in_words:
+        total = sum((each.points for each in criteria), Fraction(0))
+        remarks.append(
+            f"{len(in_words)} of {len(criteria)} criteria have no formula that a rule can look for; the nodes carry"
+            f" {plain_number(carried)} of {plain_number(total)} points"
+        )
+    data, notes = _scheme_data(marked, criteria, entry, stem, statement, context, remarks)
+    keys = (*_TEXT_KEYS, "id", "marking", "points")
+    rest = {key: value for key, value in entry.items() if key not in keys and _has_content(value)}
+    words = [{"criterion": criteria[k].text, "points": plain_number(criteria[k].points)} for k in in_words]
+    others = [[each.text for each in way] for way in ways[1:]]
+    extra = {"criteria_in_words": words, "other_ways": others, "remarks": list(remarks), **rest}
+    data["metadata"] = {
+        "converted": "by rule from a marking scheme; not checked by a person",
+        **{key: value for key, value in extra.items() if value},
+    }
+    return ConvertedProblem(data, tuple(remarks), notes, lost)
+
+
+def _has_content(value: object) -> bool:
+    """Return True if a value is not None, not an empty text, and not a list of such values."""
+    if isinstance(value, list):
+        return any(_has_content(each) for each in value)
+    return value is not None and value != ""
+
+
+def _read_ways(marking: Sequence[object]) -> list[list[_Criterion]]:
+    """Return the criteria of a scheme, one list for each alternative way of solving the problem.
+
+    Errors:
+        DataFileError: all entries that are no criterion or have unreadable points.
+    """
+    faults: list[str] = []
+    lists = [each for each in marking if isinstance(each, list)]
+    ways = lists if len(lists) == len(marking) and lists else [list(marking)]
+    found = [
+        [
+            criterion
+            for n, each in enumerate(way, start=1)
+            if (
+                criterion := _read_criterion(each, f"marking, {f'way {k}, ' if len(ways) > 1 else ''}entry {n}", faults)
+            )
+        ]
+        for k, way in enumerate(ways, start=1)
+    ]
+    if not faults and not (found and found[0]):
+        faults.append("marking: holds no criterion")
+    if faults:
+        raise DataFileError("<entry>", tuple(faults))
+    return found
+
+
+def _read_criterion(entry: object, where: str, faults: list[str]) -> _Criterion | None:
+    """Return one criterion from words that name points, or from a table; None if it is neither, with a fault added."""
+    if isinstance(entry, str):
+        found = next((Fraction(m[1]) for m in _POINTS.finditer(entry) if Fraction(m[1])), None)
+        return _Criterion(entry, Fraction(0) if found is None else found)
+    if not isinstance(entry, Mapping):
+        faults.append(f"{where}: {str(entry)[:60]!r} is neither words nor a table of formula and points")
+        return None
+    text = next((entry[key] for key in CRITERION_KEYS if isinstance(entry.get(key), str) and entry[key].strip()), "")
+    if not text:
+        faults.append(f"{where}, formula: is missing")
+    points = _read_points(entry.get("points"), f"{where}, points", faults)
+    dependency = _read_dependency(entry.get("dependency"), f"{where}, dependency", faults)
+    if "formula" in entry and isinstance(entry["formula"], str) and not DELIMITERS.search(text):
+        text = f"$${text}$$"
+    return _Criterion(text, points, dependency)
+
+
+def _read_points(value: object, where: str, faults: list[str]) -> Fraction:
+    """Return the points of a criterion, 1 if none are given; an unreadable value gives 0 and adds a fault."""
+    if value in (None, ""):
+        return Fraction(1)
+    try:
+        found = Fraction(str(value).strip())
+    except (ValueError, ZeroDivisionError):
+        found = Fraction(-1)
+    if found < 0 or isinstance(value, bool):
+        faults.append(f"{where}: {value!r} is no number of points")
+        return Fraction(0)
+    return found
+
+
+def _read_dependency(value: object, where: str, faults: list[str]) -> tuple[int, ...] | None:
+    """Return the lines (from 1) that a criterion depends on; None if it does not say, or if it is unreadable."""
+    if value is None:
+        return None
+    items = re.split(r"[\s,;]+", value.strip("[] ")) if isinstance(value, str) else value
+    if not isinstance(items, list | tuple) or not all(str(item).isdecimal() for item in items if item != ""):
+        faults.append(f"{where}: {value!r} is no list of lines, counted from 1")
+        return None
+    return tuple(int(item) for item in items if item != "")
+
+
+def _formulas_of_criterion(criterion: _Criterion, line: int, context: Context) -> Iterator[_PaidFormula]:
+    """Yield the formulas that the first clause of a criterion states, each with an equal share of its points."""
+    found: list[_PaidFormula] = []
+    expressions: list[_PaidFormula] = []
+    whole = extract(criterion.text)
+    text = whole.text
+    end = 0
+    for item in whole:
+        is_cut = any(m.start() < item.span[0] for m in _REST.finditer(text) if not _is_inside_formula(m.start(), whole))
+        if item.span[0] < end or item.kind == "thinking" or (is_cut and found):
+            continue
+        try:
+            read = parse(item.latex, context=context)
+        except LatexSyntaxError:
+            continue
+        if read.kind == "expression" and _is_substantial(read):
+            expressions.append(_PaidFormula(read, item.latex, (line,), Fraction(0)))
+        pieces = [f for f in split_statement(read) if isinstance(f, Formula)]
+        if read.kind == "chain" and pieces:
+            pieces = _chain_ends(pieces)
+        for f in pieces:
+            picked = node_candidate(f, item.latex, context, is_whole=f is read)
+            if picked.why_not or (not is_step(f) and _CONDITION.search(text[: item.span[0]])):
+                continue
+            if found and _OR.search(text[end : item.span[0]]) and end:
+                found[-1] = replace(found[-1], accept=(*found[-1].accept, picked.latex))
+            else:
+                found.append(_PaidFormula(f, picked.latex, (line,), Fraction(0)))
+        end = item.span[1]
+    if any(each.formula.kind == "equation" for each in found):  # beside an equation an inequality is its condition
+        found = [each for each in found if each.formula.kind == "equation"]
+    found = found or expressions[-1:]
+    for k, share in enumerate(_share_points(criterion.points, len(found))):
+        yield replace(found[k], points=share)
+
+
+def _is_substantial(f: Formula) -> bool:
+    """Return True if a bare expression has two operations and two symbols at least; others match by chance."""
+    operations = sum(max(len(node.args) - 1, 1) for node in walk(f.members[0]) if node.args)
+    return operations >= _MIN_OPERATIONS and len(symbols(f.members[0])) > 1
+
+
+def _is_inside_formula(position: int, items: Sequence[Any]) -> bool:
+    """Return True if a text position lies within one of the extracted formulas."""
+    return any(item.span[0] <= position < item.span[1] for item in items)
+
+
+def _chain_ends(pieces: list[Formula]) -> list[Formula]:
+    """Return the last formula and the last stated number among the pieces of a chain."""
+    formulas = [f for f in pieces if numeric_of(f) is None]
+    numbers = [f for f in pieces if numeric_of(f) is not None]
+    return formulas[-1:] + numbers[-1:]
+
+
+def _share_points(points: Fraction, n: int) -> list[Fraction]:
+    """Return points as n shares of whole thousandths, the last one with the remainder; empty if n is 0."""
+    if not n:
+        return []
+    share = Fraction(round(points / n * 1000), 1000)
+    return [share] * (n - 1) + [points - share * (n - 1)]
+
+
+def _merge_duplicates(marked: Sequence[_PaidFormula], context: Context, remarks: list[str]) -> list[_PaidFormula]:
+    """Return the formulas with equivalent ones merged; a formula that two criteria state has the points of both."""
+    merged: list[_PaidFormula] = []
+    for each in marked:
+        at = next((k for k, other in enumerate(merged) if is_same_node(other.formula, each.formula, context)), None)
+        if at is None:
+            merged.append(each)
+            continue
+        other = merged[at]
+        if each.line not in other.lines:
+            remarks.append(f"criteria {other.line + 1} and {each.line + 1} pay for one formula, {other.latex}")
+        merged[at] = replace(
+            other, lines=tuple(dict.fromkeys(other.lines + each.lines)), points=other.points + each.points,
+            accept=(*other.accept, *each.accept),
+        )  # fmt: skip
+    return merged
+
+
+def _drop_faulty(
+    marked: list[_PaidFormula],
+    criteria: Sequence[_Criterion],
+    entry: Mapping[str, Any],
+    statement: str,
+    context: Context,
+    remarks: list[str],
+) -> tuple[list[_PaidFormula], Fraction]:
+    """Return the formulas that make nodes without fault, and the points of all others.
+
+    Args:
+        remarks: gets a line for each formula that is dropped.
+
+    Errors:
+        DataFileError: no formula is left.
+    """
+    while marked:
+        if not sum(each.points for each in marked):
+            remarks.append("no criterion with a formula has points; each formula has 1")
+            marked = [replace(each, points=Fraction(1)) for each in marked]
+        data, _notes = _scheme_data(marked, criteria, entry, "scheme", statement, context, [])
+        faulty, _problem = find_faulty_nodes(data)
+        if not faulty:
+            break
+        remarks += [f"no node: {marked[k].latex} ({why})" for k, why in sorted(faulty.items())]
+        marked = [each for k, each in enumerate(marked) if k not in faulty]
+    if not marked:
+        raise entry_fault("marking: no criterion has a formula that can be a node; " + "; ".join(remarks[:3]))
+    total = sum((each.points for each in criteria), Fraction(0))
+    return marked, max(total - sum((each.points for each in marked), Fraction(0)), Fraction(0))
+
+
+def _scheme_data(
+    marked: Sequence[_PaidFormula],
+    criteria: Sequence[_Criterion],
+    entry: Mapping[str, Any],
+    stem: str,
+    statement: str,
+    context: Context,
+    remarks: list[str],
+) -> tuple[dict[str, Any], dict[int, tuple[str, ...]]]:
+    """Return the content of a problem file as a dictionary, and the comment lines of each node by index.
+
+    Args:
+        stem: name of the converted file, the problem's id if the entry has none.
+        remarks: gets a line for answers that no formula states.
+    """
+    finals = _final_positions(marked, entry, context, remarks)
+    edges, why = _scheme_edges(marked, criteria, finals, context)
+    standard = []
+    notes: dict[int, tuple[str, ...]] = {}
+    for k, each in enumerate(marked):
+        node: dict[str, Any] = {"index": k + 1, "formula": each.latex, "dependency": [j + 1 for j in sorted(edges[k])]}
+        if k in finals:
+            node["is_final_answer"] = True
+        node["points"] = plain_number(each.points)
+        if each.accept:
+            node["accept"] = list(each.accept)
+        standard.append(node)
+        origins: dict[str, list[str]] = {}
+        for origin in sorted(edges[k]):
+            origins.setdefault(why[k][origin], []).append(str(origin + 1))
+        edge_lines = [f"Edge from {', '.join(numbers)}: {reason}" for reason, numbers in origins.items()]
+        paid = [f"Criterion {line + 1}: {one_line(criteria[line].text)}" for line in each.lines]
+        notes[k + 1] = (*paid, *edge_lines)
+    name = entry.get("id")
+    shown = str(name) if name not in (None, "") else stem
+    data: dict[str, Any] = {"id": shown, "context": statement, "grading_standard": standard}
+    return data, notes
+
+
+def _final_positions(
+    marked: Sequence[_PaidFormula], entry: Mapping[str, Any], context: Context, remarks: list[str]
+) -> set[int]:
+    """Return the indices of the formulas that state the answers of the entry, and of the last formula."""
+    given = entry.get("answer")
+    answers = given if isinstance(given, list) else [given]
+    formulas = [each.formula for each in marked]
+    finals: set[int] = set()
+    missed: list[str] = []
+    for answer in answers:
+        if not isinstance(answer, str) or not answer.strip():
+            continue
+        try:
+            place = answer_index(answer, formulas, context)
+        except LatexSyntaxError:
+            place = None
+        if place is None:
+            missed.append(answer)
+        else:
+            finals.add(place)
+    if missed:
+        remarks.append(f"answers that no criterion is seen to state: {'; '.join(map(one_line, missed))}")
+    return finals | {len(marked) - 1}
+
+
+def _scheme_edges(
+    marked: Sequence[_PaidFormula], criteria: Sequence[_Criterion], finals: set[int], context: Context
+) -> tuple[list[set[int]], list[dict[int, str]]]:
+    """Return for each node the indices it depends on, and the reasons by index: as the scheme says, else inferred."""
+    made = infer_dependencies([each.formula for each in marked], finals, context)
+    edges: list[set[int]] = []
+    why: list[dict[int, str]] = []
+    faults: list[str] = []
+    for k, each in enumerate(marked):
+        lines_named = criteria[each.line].dependency
+        if lines_named is None:
+            edges.append({edge.origin for edge in made.edges[k] if not edge.is_implied})
+            why.append({edge.origin: RULES[edge.rule] for edge in made.edges[k]})
+            continue
+        if wrong := [line for line in lines_named if not 1 <= line <= each.line]:
+            faults.append(f"entry {each.line + 1}, dependency: {wrong[0]} is no earlier line")
+        places = {j for j in range(k) if marked[j].line + 1 in lines_named}
+        edges.append(places)
+        why.append(dict.fromkeys(places, "the list says so"))
+    if faults:
+        raise DataFileError("<entry>", tuple(faults))
+    reached = set(finals)
+    for k in range(len(marked) - 1, -1, -1):
+        if k not in reached:
+            final = min(place for place in finals if place > k)
+            edges[final].add(k)
+            why[final][k] = RULES["answer"]
+        reached |= {k, *edges[k]}
+    return edges, why

@@ -1,0 +1,164 @@
+"""Arguments and files of the command line: each function reads one kind, or exits with a code and a message."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import typer
+
+import prism
+
+if TYPE_CHECKING:
+    from prism.latex import Solution
+    from prism.problem.schema import Problem
+    from prism.reports.gates import Results
+
+
+NO_EXTRA = 2
+
+BAD_FILE = 3
+
+SIZES = {"": 1, "B": 1, "kB": 10**3, "KiB": 2**10, "MB": 10**6, "MiB": 2**20, "GB": 10**9, "GiB": 2**30}
+
+
+def require_scipy(command: str) -> None:
+    """Exit with code 2 if scipy is not installed, naming the command that needs it and the extra that brings it."""
+    try:
+        import scipy  # noqa: F401
+    except ImportError:
+        print(f'prism: {command} needs scipy: pip install "prism-dag[stats]"', file=sys.stderr)
+        raise typer.Exit(NO_EXTRA) from None
+
+
+def fail(message: str) -> NoReturn:
+    """Print a message to standard error and exit with code 3 (bad problem or input file)."""
+    print(f"prism: {message}", file=sys.stderr)
+    raise typer.Exit(BAD_FILE)
+
+
+def parse_context(text: str) -> prism.Context | None:
+    """Parse the JSON of `--context` into a `Context`; None for an empty text. Bad JSON exits with code 3."""
+    if not text:
+        return None
+    try:
+        return prism.Context.from_dict(json.loads(text))
+    except (json.JSONDecodeError, prism.PrismError, AttributeError) as error:
+        fail(f"--context: {error}")
+
+
+def load_problem_or_exit(name: str) -> Problem:
+    """Load a problem by path or shipped id, or exit with code 3."""
+    from prism.problem.collection import problem_path
+
+    try:
+        return prism.load_problem(problem_path(name))
+    except prism.DataFileError as error:
+        fail(str(error))
+
+
+def read_solution(name: str) -> Solution:
+    """Read a solution: the text of a file, or from a .json file a string, chat messages or steps."""
+    text = read_text(name)
+    if not name.endswith(".json"):
+        return text
+    try:
+        loaded: Solution = json.loads(text)
+    except json.JSONDecodeError as error:
+        fail(f"{name}: {error}")
+    return loaded
+
+
+def parse_field_map(text: str) -> dict[str, str]:
+    """Parse `--map NAME=FIELD,...` into a dictionary."""
+    pairs = [pair.partition("=") for pair in split_names(text)]
+    if wrong := [name for name, _, path in pairs if not (name and path)]:
+        raise typer.BadParameter(f"--map: {', '.join(wrong)}: expected NAME=FIELD,NAME=FIELD")
+    return {name.strip(): path.strip() for name, _, path in pairs}
+
+
+def split_names(text: str) -> tuple[str, ...]:
+    """Split a comma-separated option into its names."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def read_token(file: Path | None, variable: str) -> str | None:
+    """The server token from a file or an environment variable; None if neither is given."""
+    from prism.server import check_token
+
+    if file is None and not variable:
+        return None
+    if file is not None and variable:
+        raise typer.BadParameter("--token-file and --token-env exclude each other")
+    found = os.environ.get(variable, "") if file is None else read_text(str(file)).strip()
+    try:
+        check_token(found)
+    except prism.PrismError as error:
+        raise typer.BadParameter(f"{file or variable}: {error}") from error
+    return found
+
+
+def parse_size(text: str) -> int:
+    """Parse a size such as 8MiB into bytes."""
+    found = re.fullmatch(r"(\d{1,15})\s*(B|kB|KiB|MB|MiB|GB|GiB|)", text.strip())
+    size = int(found[1]) * SIZES[found[2]] if found else 0
+    if not size:
+        raise typer.BadParameter(f"--max-body {text}: expected a size such as 500kB or 8MiB")
+    return size
+
+
+def parse_scoring(text: str) -> str | dict[str, float]:
+    """Parse `--scoring`: the name of a scoring, or weights by policy."""
+    if "=" not in text:
+        return text
+    try:
+        pairs = [pair.partition("=") for pair in split_names(text)]
+        return {name.strip(): float(weight) for name, _, weight in pairs}
+    except ValueError as error:
+        raise typer.BadParameter(f"--scoring {text}: {error}") from error
+
+
+def step_summary_path() -> Path:
+    """Path of GitHub's job summary file."""
+    name = os.environ.get("GITHUB_STEP_SUMMARY", "")
+    if not name:
+        raise typer.BadParameter("--github: no GITHUB_STEP_SUMMARY in the environment; name a file with --summary")
+    return Path(name)
+
+
+def read_results(path: Path) -> Results:
+    """Read a file of score rows for `compare`, or exit with code 3."""
+    from prism.reports.gates import index_results
+    from prism.runs.score_files import score_rows
+
+    return index_results(str(path), score_rows(path))
+
+
+def parse_interval(text: str) -> tuple[float, float] | None:
+    """Parse LOW:HIGH into two numbers; None for an empty text."""
+    if not text:
+        return None
+    low, _, high = text.partition(":")
+    try:
+        return float(low), float(high)
+    except ValueError as error:
+        raise typer.BadParameter(f"--scale {text}: expected LOW:HIGH") from error
+
+
+def n_processors() -> int:
+    """The number of processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def read_text(name: str) -> str:
+    """The text of a file, or of standard input for `-`; exits with code 3 if it cannot be read."""
+    if name == "-":
+        return sys.stdin.read()
+    try:
+        return Path(name).read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        fail(f"{name}: {error.strerror}")

@@ -1,0 +1,23 @@
+r"""The compiled core: arrays in, arrays out; one source, run as plain Python or compiled by numba.
+
+Interpreted, the arrays are lists; compiled, they are contiguous NumPy arrays (int64, float64). Every array is
+flat. No kernel raises, draws a random number or reads a global that changes: each partial operation tests its
+domain and its range first and returns a flag, because `1/0.`, `sqrt(-1)`, `exp(1000)` and `10.**400` raise in
+Python where numba gives inf or nan. Modules import each other relatively: the package is loaded under two names.
+
+Arrays that recur:
+    code: int64[n_op * 3], consts: float64[n_const * 3], dep: int64[n_op]: see `tape.Tape`.
+    x: float64[n_var], one point. value, bound, adjoint: float64[n_op], scratch: the value of each instruction,
+        a bound on its rounding error (inputs carry half an ulp), the derivative of the root by it.
+
+Twin: tests/reference.py, written from the formulas and not from these files.
+"""
+
+from __future__ import annotations
+
+from .constants import *  # noqa: F403
+from .crossing import *  # noqa: F403
+from .evaluation import *  # noqa: F403
+from .points import *  # noqa: F403
+from .roots import *  # noqa: F403
+from .systems import *  # noqa: F403

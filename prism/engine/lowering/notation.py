@@ -1,0 +1,96 @@
+"""How the symbols of a pair of formulas are interpreted, as far as their letters leave it open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from prism.algebra.expr import Expr, ops_of, symbols
+
+CONJUGATE = "^{*}"
+
+
+@dataclass(frozen=True, slots=True)
+class Notation:
+    r"""How the symbols of a pair of formulas are interpreted: complex, vector, matrix, function.
+
+    Attributes:
+        is_complex: `i` is the imaginary unit, and roots and logarithms of negative numbers exist.
+        complexes: symbols with a real and an imaginary part.
+        unit: the letter of the imaginary unit.
+        vectors: symbols with `dimension` components.
+        lengths: symbols that mean the length of a vector, each with that vector (`v`, `\vec{v}`).
+        basis: unit vectors along the axes, each with the number of its axis, from 0.
+        directions: unit vectors, each with the vector of the same direction.
+        components: vectors, each with the names that the text gives its components (`A_x`, `A_y`, `A_z`).
+        matrices: symbols of matrices, each with its rows and columns.
+        depends: symbols that are functions of a variable, each with that variable (`v`, `t`).
+        functions: letters that mean unknown functions (`f` of `f(x - vt)`); each is lowered to a test function.
+        has_columns: `(x, y, z)` in round brackets is a vector of these components.
+    """
+
+    is_complex: bool = False
+    complexes: frozenset[str] = frozenset()
+    unit: str = "i"
+    vectors: frozenset[str] = frozenset()
+    dimension: int = 3
+    lengths: tuple[tuple[str, str], ...] = ()
+    basis: tuple[tuple[str, int], ...] = ()
+    directions: tuple[tuple[str, str], ...] = ()
+    components: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    matrices: tuple[tuple[str, tuple[int, int]], ...] = ()
+    depends: frozenset[tuple[str, str]] = frozenset()
+    functions: frozenset[str] = frozenset()
+    has_columns: bool = False
+
+
+PLAIN = Notation()
+
+
+def restrict_notation(notation: Notation, node: Expr) -> Notation:
+    """Return the part of a notation that matters for this expression, so that equal parts can share one stored tape."""
+    ops = ops_of(node)
+    if notation == PLAIN or not _INDEXED.isdisjoint(ops):  # an index that is put in makes other names
+        return notation
+    names = set(symbols(node))
+    meant = {**dict(notation.lengths), **dict(notation.directions)}
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        new = {conjugation_base(name), meant.get(name, name)} - names
+        names |= new
+        waiting += new
+    vectors = notation.vectors & names
+    has_columns = notation.has_columns and "tuple" in ops
+    return Notation(
+        is_complex=notation.is_complex,
+        complexes=notation.complexes & names,
+        unit=notation.unit,
+        vectors=vectors,
+        dimension=notation.dimension if vectors or has_columns else PLAIN.dimension,
+        lengths=tuple(pair for pair in notation.lengths if pair[0] in names),
+        basis=tuple(pair for pair in notation.basis if pair[0] in names),
+        directions=tuple(pair for pair in notation.directions if pair[0] in names),
+        components=tuple(pair for pair in notation.components if pair[0] in names),
+        matrices=tuple(pair for pair in notation.matrices if pair[0] in names),
+        depends=frozenset(pair for pair in notation.depends if names.issuperset(pair)) if "integral" in ops else _NONE,
+        functions=notation.functions if "apply" in ops else PLAIN.functions,
+        has_columns=has_columns,
+    )
+
+
+_INDEXED = frozenset(("sum", "product"))
+
+_NONE: frozenset[tuple[str, str]] = frozenset()
+
+
+def component_names(vector: str, notation: Notation) -> tuple[str, ...]:
+    """Return the names of a vector's components: those of the notation (`A_x`, `A_y`), else `A_1`, `A_2`."""
+    own = (f"{vector}_{k + 1}" for k in range(notation.dimension))
+    return dict(notation.components).get(vector, tuple(own))[: notation.dimension]
+
+
+def conjugation_base(name: str) -> str:
+    r"""Return `z` for the names of its complex conjugate, `z^{*}` and `\bar{z}`; any other name unchanged."""
+    if name.endswith(CONJUGATE):
+        return name.removesuffix(CONJUGATE)
+    return name[5:-1] if name.startswith(r"\bar{") and name.endswith("}") else name

@@ -1,0 +1,213 @@
+r"""Numbers as a text states them: a literal with its unit, or a short closed form such as `2\sqrt5` (semantics N.2).
+
+A formula with values put in (`8.31 * 298`) is no number, worked out or not: its writer has yet to say what comes out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from prism.algebra.expr import EQUALITIES, Expr, walk
+from prism.engine.zero_set import value_at
+from prism.physics.quantities import is_unit_product, single_unit
+from prism.physics.tables import BASE_UNITS, PI, Dimension, Unit
+
+MIN_INTEGER_FIGURES = 3  # significant figures of an integer: `450` and `5` are no rounder than `450.`
+EXACT_BELOW = 100  # integers without unit below are exact counts
+MAX_CLOSED_OPERATIONS = 3  # of a closed form that is a number: `5/3`, `2\sqrt5`, `3\pi/4`
+DIMENSIONLESS = Unit("", Fraction(1), (Fraction(0),) * len(BASE_UNITS))
+
+_TURNS = frozenset(("rpm", "rev", "turn", "cycle", "revolution", "rps"))
+_CLOSED_FORM_OPS = frozenset(("num", "const", "neg", "add", "sub", "mul", "div", "pow", "sqrt", "root", "ln", "exp"))
+
+
+@dataclass(frozen=True, slots=True)
+class StatedNumber:
+    """A number as a text states it, with its unit and precision.
+
+    Attributes:
+        value: in the unit as written.
+        unit: None if no unit is written.
+        figures: significant figures; at least three for an integer.
+        ulp: one unit in the last place shown, in the unit as written; 0 for an exact number.
+        rates: those of `hertz`, `radian` and `turn` that occur in the unit: all three are 1/s in the table of units.
+        shown: digits that are written: 20 shows two, and may be 19.8 with one figure fewer.
+    """
+
+    value: Fraction
+    unit: Unit | None
+    figures: int
+    ulp: Fraction
+    rates: frozenset[str] = frozenset()
+    shown: int = 0
+
+    @property
+    def is_exact(self) -> bool:
+        r"""Return True for a count, a fraction or a closed form such as `2\sqrt5`; False for a decimal."""
+        return not self.ulp
+
+    @property
+    def dimension(self) -> Dimension:
+        """Return the exponents of the base units; all 0 for a number without unit."""
+        return (self.unit or DIMENSIONLESS).dimension
+
+    @property
+    def in_si(self) -> Fraction:
+        """Return the value in coherent SI units, of a temperature with its offset; as written without a unit."""
+        unit = self.unit
+        return self.value if unit is None else self.value * unit.factor * PI**unit.pi + unit.offset
+
+
+@dataclass(frozen=True, slots=True)
+class Numeric:
+    """The content of a formula `quantity = number`, such as `R = 202 km`.
+
+    Attributes:
+        subject: the quantity: a symbol, or a value at a place such as `v(0)`.
+        number: its stated number.
+    """
+
+    subject: Expr
+    number: StatedNumber
+
+
+def is_subject(node: Expr) -> bool:
+    """Return True if a text can state a number for the node: a symbol, `v(0)`, a derivative, a value at a point."""
+    return node.op in ("sym", "apply") or (
+        node.op in ("derivative", "at", "bracket") and any(arg.op == "sym" for arg in walk(node))
+    )
+
+
+def stated_number(node: Expr) -> StatedNumber | None:
+    r"""Read an expression as a number with its unit; None if it has a symbol, or is a calculation not carried out.
+
+    >>> from prism.latex import parse
+    >>> [stated_number(parse(text).members[0]) is not None for text in ("202\\,\\mathrm{km}", "2\\sqrt5", "8.31*298")]
+    [True, True, False]
+    """
+    split = _split_number_and_unit(node)
+    if split is None:
+        return None
+    numeral, unit_as_expr = split
+    unit = None if unit_as_expr is None else single_unit(unit_as_expr)
+    if unit_as_expr is not None and unit is None:
+        return None
+    rates = _rate_kinds(unit_as_expr) if unit_as_expr is not None else frozenset()
+    negative = numeral.op == "neg"
+    literal = numeral.args[0] if negative else numeral
+    if literal.op == "num" and literal.value is not None and "/" not in literal.name:
+        figures, ulp = literal_precision(literal, has_unit=unit is not None)
+        shown = len(literal.name.partition("e")[0].replace(".", "").lstrip("-0"))
+        return StatedNumber(-literal.value if negative else literal.value, unit, figures, ulp, rates, shown)
+    value = _closed_form_value(numeral)
+    return None if value is None else StatedNumber(value, unit, 0, Fraction(0), rates)
+
+
+def _split_number_and_unit(node: Expr) -> tuple[Expr, Expr | None] | None:
+    """Split a product into its number and its unit (None without unit). Return None if it has a symbol or no number."""
+    sign = 1
+    while node.op == "neg":
+        node, sign = node.args[0], -sign
+    numerals: list[Expr] = []
+    units: list[Expr] = []
+    for factor in node.args if node.op == "mul" else (node,):
+        if is_unit_product(factor):
+            units.append(factor)
+            continue
+        product, divisor = (factor.args[0], factor.args[1]) if _is_over_unit(factor) else (factor, None)
+        if divisor is None and all(inner.op not in ("unit", "sym") for inner in walk(factor)):
+            numerals.append(factor)
+            continue
+        inner = _split_number_and_unit(product) if divisor is not None or factor.op in ("mul", "neg") else None
+        if inner is None:
+            return None
+        numerals.append(inner[0])
+        units += [] if inner[1] is None else [inner[1]]
+        units += [] if divisor is None else [Expr("pow", (divisor, Expr("num", name="-1", value=Fraction(-1))))]
+    if not numerals:
+        return None
+    numeral = numerals[0] if len(numerals) == 1 else Expr("mul", tuple(numerals))
+    if sign < 0:
+        numeral = Expr("neg", (numeral,))
+    return numeral, (None if not units else units[0] if len(units) == 1 else Expr("mul", tuple(units)))
+
+
+def _is_over_unit(node: Expr) -> bool:
+    """Return True for a quotient whose denominator is a product of units."""
+    return node.op == "div" and is_unit_product(node.args[1])
+
+
+def _rate_kinds(units: Expr) -> frozenset[str]:
+    """Return those of `hertz`, `radian` and `turn` that occur in a product of units."""
+    names = [node.name for node in walk(units) if node.op == "unit"]
+    found = {"hertz": any(name.endswith("Hz") for name in names), "radian": "rad" in names,
+             "turn": not _TURNS.isdisjoint(names)}  # fmt: skip
+    return frozenset(kind for kind, is_there in found.items() if is_there)
+
+
+def literal_precision(literal: Expr, *, has_unit: bool) -> tuple[int, Fraction]:
+    """Return the significant figures of a number and one unit in its last place.
+
+    An integer without unit below EXACT_BELOW is an exact count, for which the latter is 0.
+    """
+    digits, _, power = literal.name.partition("e")
+    whole, _, decimals = digits.partition(".")
+    scale = Fraction(10) ** (int(power or 0) - len(decimals))
+    significant = (whole + decimals).lstrip("-0")
+    if "." in digits or power:
+        return max(len(significant), 1), scale
+    if not has_unit and literal.value is not None and abs(literal.value) < EXACT_BELOW:
+        return MIN_INTEGER_FIGURES, Fraction(0)
+    missing = max(MIN_INTEGER_FIGURES - len(significant), 0)
+    return max(len(significant), MIN_INTEGER_FIGURES), scale / 10**missing
+
+
+def _closed_form_value(node: Expr) -> Fraction | None:
+    r"""Return the value of a short closed form of integers, pi and e such as `2\sqrt5`; None for anything else."""
+    nodes = list(walk(node))
+    if any(inner.op not in _CLOSED_FORM_OPS for inner in nodes):
+        return None
+    if any(inner.op == "num" and (inner.value is None or "." in inner.name or "e" in inner.name) for inner in nodes):
+        return None
+    bare = node.args[0] if node.op == "neg" else node
+    is_form = any(inner.op in ("div", "sqrt", "root", "const", "ln", "exp", "pow") for inner in nodes)
+    is_form = is_form or (bare.op == "num" and "/" in bare.name)
+    n_operation = sum(max(len(inner.args) - 1, 1) for inner in nodes if inner.args and inner.op != "neg")
+    if not is_form or n_operation > MAX_CLOSED_OPERATIONS:
+        return None
+    if bare.op == "div" and all(arg.op == "num" and arg.value is not None for arg in bare.args) and bare.args[1].value:
+        value = bare.args[0].value / bare.args[1].value  # type: ignore[operator]
+        return -value if node.op == "neg" else value
+    found = value_at(node, {})
+    return None if found is None else Fraction(found)
+
+
+def with_units_from_right(members: tuple[Expr, ...], relations: tuple[str, ...]) -> tuple[Expr, ...]:
+    r"""Return the members of a chain, each number without unit with that of the nearest number to its right.
+
+    `R = 202 = 202 km` states kilometres twice. Not where the number is the other one in coherent SI units:
+    `\phi = 0.0126 = 0.720°` is in radians first.
+    """
+    found = list(members)
+    for k in range(len(members) - 2, -1, -1):
+        own = stated_number(members[k])
+        if own is None or own.unit is not None:
+            continue
+        for j in range(k + 1, len(members)):
+            if relations[j - 1] not in EQUALITIES:
+                break
+            right = stated_number(members[j])
+            if right is not None and right.unit is not None:
+                if not _is_near(own.value, right.in_si) or _is_near(own.value, right.value):
+                    split = _split_number_and_unit(members[j])
+                    assert split is not None
+                    assert split[1] is not None
+                    found[k] = Expr("mul", (members[k], split[1]))
+                break
+    return tuple(found)
+
+
+def _is_near(a: Fraction, b: Fraction) -> bool:
+    """Return True if two numbers differ by at most 5 % of the one with the larger absolute value."""
+    return abs(a - b) <= max(abs(a), abs(b)) / 20

@@ -1,0 +1,206 @@
+r"""The problem's side of every comparison: reference nodes with their subjects, rival nodes and guessable nodes.
+
+All of it depends on the problem alone and is computed once, when the problem is prepared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+
+from prism.algebra.expr import Expr, Formula, symbols, symbols_of, walk
+from prism.equivalence.facts import numeric_of, subject_of
+from prism.equivalence.known_values import KnownValues
+from prism.equivalence.matching import match
+from prism.equivalence.numbers import NumberSpec
+from prism.equivalence.statements import statements_of
+from prism.equivalence.verdict import Status
+from prism.physics.context import Context
+from prism.problem.schema import ProblemNode
+
+MAX_IDLE = 2  # symbols of a formula that may divide out of it, such as m in `m v^2 = 2 m g h`
+MAX_GUESSED = 12  # numerator and denominator of a number that one may guess: `5/3`, `3\pi/2`
+_ARITHMETIC = frozenset(("add", "sub", "mul", "div", "pow", "neg", "unit"))
+_OF_SMALL_NUMBERS = frozenset(("num", "const", "neg", "mul", "div", "sqrt"))
+_COMPOUND = frozenset(("add", "sub", "mul", "div", "pow", "integral", "contour", "sum", "product", "limit"))
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceNode:
+    """One node of the reference DAG, ready to be compared with claims.
+
+    Attributes:
+        index: of the node.
+        formulas: its own formula and those that the author accepts in its place.
+        number_spec: how its number is asked for.
+        shared_subjects: subjects of another node that states the same (see `share_subjects`).
+        parts: `formulas`, then every statement that one of them needs; a claim of one statement contradicts nothing.
+        subjects: what the node is solved for: symbols, else a whole side that is one construct, as a derivative.
+        names: symbols of its formulas; of compound formulas none.
+        all_names: symbols of its formulas and their parts.
+        is_number: it asks for a number.
+    """
+
+    index: int
+    formulas: tuple[Formula, ...]
+    number_spec: NumberSpec
+    shared_subjects: frozenset[Expr] = frozenset()
+    parts: tuple[Formula, ...] = field(init=False, compare=False, repr=False)
+    subjects: frozenset[Expr] = field(init=False, compare=False, repr=False)
+    names: frozenset[str] = field(init=False, compare=False, repr=False)
+    all_names: frozenset[str] = field(init=False, compare=False, repr=False)
+    is_number: bool = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Compute the attributes that follow from the formulas: parts, subjects, names, all_names, is_number."""
+        statements = (each.formula for f in self.formulas for each in statements_of(f, needed=True))
+        derived = {
+            "parts": tuple(dict.fromkeys((*self.formulas, *statements))),
+            "subjects": self.shared_subjects | _subjects_of(self.formulas),
+            "names": frozenset[str]().union(*(symbols(*f.members) for f in self.formulas)),
+            "all_names": frozenset[str]().union(*(symbols_of(f) for f in self.formulas)),
+            "is_number": any(numeric_of(f) is not None for f in self.formulas),
+        }
+        for name, value in derived.items():
+            object.__setattr__(self, name, value)
+
+
+def _subjects_of(formulas: Sequence[Formula]) -> frozenset[Expr]:
+    """Return the symbols that formulas are solved for; if none, their sides that are one construct, as `dv/dt`."""
+    lone = frozenset(subject for f in formulas if (subject := subject_of(f)) is not None)
+    sides = (member for f in formulas if f.kind == "equation" for member in f.members)
+    return lone or frozenset(side for side in sides if side.args and side.op not in _ARITHMETIC)
+
+
+@dataclass(frozen=True, slots=True)
+class MatchTask:
+    """All of a problem that the claims of a solution are compared with: its nodes and its context.
+
+    Attributes:
+        references: the nodes that have a formula, in order.
+        context: of the problem.
+        known: symbols of the problem and its reference; all others are a solution's own.
+        known_values: value and dimension of the reference's symbols, as far as givens and nodes settle them.
+        uses_definitions: symbols that a solution defines are eliminated.
+        context_without_givens: `context` without its given values.
+    """
+
+    references: tuple[ReferenceNode, ...]
+    context: Context
+    known: frozenset[str]
+    known_values: KnownValues = field(default_factory=dict, hash=False)
+    uses_definitions: bool = True
+    context_without_givens: Context = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Compute `context_without_givens`."""
+        object.__setattr__(self, "context_without_givens", replace(self.context, givens={}))
+
+    def __hash__(self) -> int:
+        """Return a hash of the context and `uses_definitions`."""
+        return hash((self.context, self.uses_definitions))  # cheap; equality separates problems of one context
+
+
+@dataclass(frozen=True, slots=True)
+class FinalAnswer:
+    r"""A final answer of the problem that a box without a subject, such as `\boxed{5 m/s}`, may state.
+
+    Attributes:
+        letter: of the part that asks for it, or an empty text.
+        subject: what it is solved for.
+        has_unit: it is a number with a unit.
+    """
+
+    letter: str
+    subject: Expr
+    has_unit: bool = False
+
+
+# Nodes about the same quantity. -----------------------------------------------------------------------------------
+
+
+def share_subjects(references: Sequence[ReferenceNode], context: Context) -> tuple[ReferenceNode, ...]:
+    r"""Return the nodes, each that is solved for no symbol with the subjects of the nodes equivalent to it.
+
+    `nC(T_f - T_i) = -P(V_f - V_i)` with the gas law substituted states T_f as well as `T_f = ...` does, so the same
+    claims contradict it.
+    """
+    shared = []
+    for node in references:
+        twins = [other for other in references if other.index != node.index and _states_solved(node, other, context)]
+        shared.append(replace(node, shared_subjects=frozenset(subject for twin in twins for subject in twin.subjects)))
+    return tuple(shared)
+
+
+def _states_solved(unsolved: ReferenceNode, solved: ReferenceNode, context: Context) -> bool:
+    """Return True if `unsolved` has no subject and is equivalent to `solved`, which has one; neither is a number."""
+    if unsolved.subjects or not solved.subjects or unsolved.is_number or solved.is_number:
+        return False
+    for a, b in product(unsolved.formulas, solved.formulas):
+        if len(symbols_of(a) ^ symbols_of(b)) <= MAX_IDLE and a.kind == b.kind == "equation":
+            try:
+                if match(a, b, context).status == Status.EQUIVALENT:
+                    return True
+            except Exception:  # noqa: BLE001, S112 - every claim is compared with these formulas, and reported there
+                continue
+    return False
+
+
+def rival_nodes(references: Sequence[ReferenceNode]) -> dict[int, frozenset[int]]:
+    """Map each node index to its rivals: the other nodes with another number or formula for the same quantity.
+
+    A claim that contradicts a node may be meant for one of its rivals.
+    """
+    return {
+        node.index: frozenset(other.index for other in references if _are_rivals(node, other)) for node in references
+    }
+
+
+def _are_rivals(a: ReferenceNode, b: ReferenceNode) -> bool:
+    """Return True if two nodes are about the same quantity: a common subject, formulas with the same symbols.
+
+    Both must ask for a number or both for a formula; without any subjects the symbols alone decide.
+    """
+    if a.index == b.index or a.is_number != b.is_number:
+        return False
+    if (a.subjects or b.subjects) and a.subjects.isdisjoint(b.subjects):
+        return False
+    return any(symbols_of(f) == symbols_of(g) for f in a.formulas for g in b.formulas)
+
+
+# Guessable nodes. -------------------------------------------------------------------------------------------------
+
+
+def is_guessable(node: ProblemNode) -> bool:
+    r"""Return True if a node can be guessed: a small number without unit, an inequality, words (semantics C.4).
+
+    `m\ddot x + kx = 0` cannot: its other side is a formula, and not one quantity.
+
+    >>> from prism.latex import parse
+    >>> nodes = [ProblemNode(1, "", parse(text)) for text in (r"Q = 0", r"n < 3", r"\theta = \pi/2", r"m a + k x = 0")]
+    >>> [is_guessable(node) for node in nodes]
+    [True, True, True, False]
+    """
+    f = node.formula
+    if node.is_text or f.kind == "inequality":
+        return True
+    if f.kind != "equation":
+        return False
+    sides = (f.members, f.members[::-1])
+    return any(_is_small_number(number) and _is_one_quantity(subject) for subject, number in sides)
+
+
+def _is_small_number(expr: Expr) -> bool:
+    r"""Return True for a number without unit whose integers are at most MAX_GUESSED: `5/3`, `3\pi/2`, `\sqrt 2`."""
+    parts = list(walk(expr))
+    return all(part.op in _OF_SMALL_NUMBERS for part in parts) and all(
+        abs(part.value.numerator) <= MAX_GUESSED and part.value.denominator <= MAX_GUESSED
+        for part in parts
+        if part.value is not None
+    )
+
+
+def _is_one_quantity(expr: Expr) -> bool:
+    """Return True for a symbol or one construct with a symbol, such as `v(0)` or `dv/dt`; no sum or product."""
+    return bool(symbols(expr)) and expr.op not in _COMPOUND

@@ -1,0 +1,280 @@
+r"""What each statement of a claim asserts of a node: it supports it, contradicts it, leaves it open, or is neutral.
+
+A reduction of the match matrix at its finest grain: the readings of a statement (as written, with definitions
+substituted, under other names) beside the parts of a node. Statements about other quantities are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from prism.algebra.expr import EQUALITIES, OPS, Expr, Formula, number, substitute, symbol, symbols, symbols_of, walk
+from prism.equivalence.facts import numeric_of
+from prism.equivalence.features import claimed_number
+from prism.equivalence.known_values import closed_form_number
+from prism.equivalence.numbers import compare_numbers
+from prism.equivalence.statements import Statement, statements_of
+from prism.equivalence.verdict import Status, Verdict
+from prism.grading.claims import Claim, n_unaccounted, with_left_side
+from prism.grading.match_matrix import CellTable, MatchMatrix
+from prism.grading.own_symbols import OwnSymbols, is_fresh, may_denote, with_names
+from prism.grading.references import MAX_IDLE, MatchTask, ReferenceNode
+from prism.physics.context import Context
+
+_IDLE_TRIALS = ((2, 3), (7, 5))  # values of symbols that may divide out: no ratio, product, sum or difference in common
+_CONTRADICTIONS = frozenset(("witness", "other_number", "dimension", "other_factor", "ratio", "exact", "opposite_side"))
+"""Reasons of a difference by which two formulas of the same symbols contradict each other."""
+
+
+class Stance(StrEnum):
+    """How a statement relates to a node about the same quantity.
+
+    SUPPORTS: it states what the node states. CONTRADICTS: it states something different about the same quantity.
+    UNKNOWN: it uses the same symbols, but equivalence is undecided. NEUTRAL: it gives the node's quantity by other
+    variables, or only a part of the node, and contradicts nothing.
+    """
+
+    SUPPORTS = "supports"
+    CONTRADICTS = "contradicts"
+    UNKNOWN = "unknown"
+    NEUTRAL = "neutral"
+
+
+@dataclass(frozen=True, slots=True)
+class Assertion:
+    """What one statement of a solution says about one node. The last four attributes are set by `selection`.
+
+    Attributes:
+        statement: as it is written, such as `v = 2` of `t = 1, v = 2`; all of a formula where only all of it matches.
+        stance: towards the node.
+        is_number: it gives a number, not a formula.
+        is_solved: it is solved for the node's quantity.
+        is_approximate: its relation sign says that it holds approximately.
+        place: ordinals of its formula in the text, and of the statement within that formula.
+        is_boxed: it stands in a box.
+        is_in_passing: its sentence mentions it in passing.
+        is_broken: its chain has a refuted link between its two members, such as `2 = 3`.
+    """
+
+    statement: Statement
+    stance: Stance
+    is_number: bool = False
+    is_solved: bool = False
+    is_approximate: bool = False
+    place: tuple[int, int] = (0, 0)
+    is_boxed: bool = False
+    is_in_passing: bool = False
+    is_broken: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _ReadStatement:
+    """One statement of a claim with all formulas that it may be read as.
+
+    Attributes:
+        statement: as it is written.
+        readings: its formula as written, with the solution's definitions substituted, and with own symbols renamed.
+        names: symbols of the readings.
+        quantities: quantities that a side of a reading is about.
+        is_number: a reading gives a number.
+    """
+
+    statement: Statement
+    readings: tuple[Formula, ...]
+    names: frozenset[str]
+    quantities: frozenset[Expr]
+    is_number: bool
+
+
+def _read_statement(statement: Statement, readings: Sequence[Formula], context: Context) -> _ReadStatement:
+    """Bundle a statement with its readings, their symbols, and the quantities that a side of a reading is about."""
+    distinct = tuple(dict.fromkeys(readings))
+    return _ReadStatement(
+        statement=statement,
+        readings=distinct,
+        names=frozenset[str]().union(*(symbols(*f.members) for f in distinct)),
+        quantities=frozenset(_quantity_of(side) for f in distinct if len(f.members) == 2 for side in f.members),
+        is_number=any(claimed_number(f, context) or closed_form_number(f) for f in distinct),
+    )
+
+
+def assertions_of(matrix: MatchMatrix, k: int, nodes: Iterable[ReferenceNode]) -> dict[int, tuple[Assertion, ...]]:
+    """Map each node's index to what the statements of the k-th claim assert of it: support, contradiction, and so on.
+
+    Statements about other quantities than the node's are left out.
+
+    Empty for a node at which the engine failed on the claim, which `matrix.incidents` reports.
+    """
+    claim, row, own = matrix.claims[k], matrix.rows[k], matrix.own_symbols
+    written = statements_of(claim.formula)
+    forms = [written]
+    forms += [more for f in claim.expansions if len(more := statements_of(f)) == len(written)]
+    statements = []
+    for n, statement in enumerate(written):
+        readings = [form[n].formula for form in forms]
+        if own.names:
+            readings += [with_names(reading, own.names) for reading in readings]
+        statements.append(_read_statement(statement, readings, matrix.cells.task.context))
+    return {
+        node.index: _assertions_on_node(claim, statements, node, matrix, is_match=row[node.index].is_match)
+        if node.index in row
+        else ()
+        for node in nodes
+    }
+
+
+def _assertions_on_node(
+    claim: Claim, statements: Sequence[_ReadStatement], node: ReferenceNode, matrix: MatchMatrix, *, is_match: bool
+) -> tuple[Assertion, ...]:
+    """Return what the statements of a claim assert of a node, without those about other quantities.
+
+    If the claim matches the node (`is_match`) and no single statement does, the whole formula is one assertion more.
+    """
+    assertions = []
+    for plain in statements:
+        read = plain
+        more = [other for f in plain.readings for other in _with_taken_names(f, node, matrix.own_symbols)]
+        if more:
+            read = _read_statement(plain.statement, (*plain.readings, *more), matrix.cells.task.context)
+        is_bare = read.statement.formula.kind == "expression"
+        is_solved = _is_solved(read, node) or (is_bare and claim.is_committed)
+        if is_solved or not node.names.isdisjoint(read.names):
+            stance = _stance(read, node, matrix.cells, claim, is_match=is_match, is_solved=is_solved)
+            if is_solved or stance != Stance.NEUTRAL:
+                is_approximate = _is_approximate(read.statement)
+                assertions.append(Assertion(read.statement, stance, read.is_number, is_solved, is_approximate))
+    if is_match and not any(assertion.stance == Stance.SUPPORTS for assertion in assertions):
+        sides = claim.formula.members if len(claim.formula.members) == 2 else ()
+        is_solved = not node.subjects.isdisjoint(map(_quantity_of, sides))
+        assertions.append(Assertion(Statement(claim.formula), Stance.SUPPORTS, is_solved=is_solved))
+    return tuple(assertions)
+
+
+def _is_approximate(statement: Statement) -> bool:
+    """Return True if the only equality signs of a statement are approximate ones."""
+    relations = statement.formula.relations
+    return "=" not in relations and not EQUALITIES.isdisjoint(relations)
+
+
+def _with_taken_names(f: Formula, node: ReferenceNode, own: OwnSymbols) -> Iterator[Formula]:
+    """Yield a formula with an own symbol of the solution replaced by a subject of the node that another one means.
+
+    If `v_1` means the problem's v, `v_2 = 3` is read as `v = 3` too: a solution with `v_1 = ...`, `v_2 = ...` and
+    `v_3 = ...` lists three guesses for v.
+    """
+    if not own.names:
+        return
+    taken = set(own.names.values())
+    for member in f.members:
+        if not is_fresh(member, own.known) or member in own.names:
+            continue
+        for subject in sorted(node.subjects, key=str):
+            if subject.name in taken and may_denote(member, subject.name):
+                yield with_names(f, {member: subject.name})
+
+
+def _stance(
+    read: _ReadStatement, node: ReferenceNode, cells: CellTable, claim: Claim, *, is_match: bool, is_solved: bool
+) -> Stance:
+    """Decide the stance of one statement towards a node, by comparing each of its readings with each part of the node.
+
+    The first of SUPPORTS, NEUTRAL, CONTRADICTS and UNKNOWN that some comparison gives; NEUTRAL if none does.
+
+    Args:
+        claim: the formula that contains the statement.
+        is_match: the claim as a whole matches the node.
+        is_solved: the statement is solved for a subject of the node.
+    """
+    stances: set[Stance] = set()
+    for part in node.parts:
+        for reading in read.readings:
+            stated = with_left_side(part, reading, is_committed=claim.is_committed)
+            stated = _without_idle_symbols(part, stated, cells)
+            cell = cells.cell(node, part, stated)
+            if cell.is_match:
+                if part not in node.formulas:
+                    stances.add(Stance.NEUTRAL)
+                elif is_match:
+                    stances.add(Stance.SUPPORTS)
+            elif cell.status == Status.UNDECIDED and symbols_of(part) <= symbols_of(stated):
+                stances.add(Stance.UNKNOWN)
+            elif cell.status == Status.DIFFERENT and Stance.CONTRADICTS not in stances:
+                # a symbol does not divide out of the formula that is differentiated in it
+                wanted = part if _has_unevaluated(part) else _without_idle_symbols(stated, part, cells)
+                if _contradicts(wanted, stated, cell.verdict, node, cells.task, is_solved=is_solved):
+                    stances.add(Stance.CONTRADICTS)
+    order = (Stance.SUPPORTS, Stance.NEUTRAL, Stance.CONTRADICTS, Stance.UNKNOWN)
+    return next((stance for stance in order if stance in stances), Stance.NEUTRAL)
+
+
+def _contradicts(
+    wanted: Formula, stated: Formula, verdict: Verdict, node: ReferenceNode, task: MatchTask, *, is_solved: bool
+) -> bool:
+    """Return True if a statement that does not match a formula of a node states something different about its quantity.
+
+    Args:
+        wanted: the node's formula.
+        stated: the statement's formula.
+        verdict: of their comparison, not equivalent.
+        is_solved: the statement is solved for a subject of the node.
+    """
+    if verdict.reason == "unstated":  # it gives no number yet, but its value is another one
+        expected, value = numeric_of(wanted), closed_form_number(stated)
+        if expected is None or value is None or expected.subject != value.subject:
+            return False
+        return compare_numbers(expected, value.number, node.number_spec).status == Status.DIFFERENT
+    if verdict.reason == "identity" and is_solved and not symbols_of(wanted):
+        return True
+    if verdict.status != Status.DIFFERENT or verdict.reason not in _CONTRADICTIONS:
+        return False
+    if symbols_of(stated) == symbols_of(wanted):
+        return True
+    # a formula by other givens contradicts nothing; a number is the value of all of them
+    uses_givens = node.is_number or claimed_number(stated, task.context) or closed_form_number(stated)
+    context = task.context if uses_givens else task.context_without_givens
+    return is_solved and not n_unaccounted(wanted, stated, context)
+
+
+def _is_solved(read: _ReadStatement, node: ReferenceNode) -> bool:
+    """Return True if a side of a statement is about a subject of the node, the quantity that it is solved for.
+
+    For a statement that gives a number where the node asks for a formula, any symbol of the node will do.
+    """
+    if not node.subjects.isdisjoint(read.quantities):
+        return True
+    is_value = read.is_number and not node.is_number
+    return is_value and any(each.op == "sym" and each.name in node.all_names for each in read.quantities)
+
+
+def _quantity_of(side: Expr) -> Expr:
+    """Return the one quantity that a side is about: `v` of `-v`, `2v`, `v^2` and `v(h)`; else the side itself."""
+    while side.op in ("neg", "mul", "pow", "sqrt", "apply"):
+        if side.op == "apply":
+            return symbol(side.name)
+        open_args = [arg for arg in side.args if symbols(arg)]
+        if len(open_args) != 1:
+            break
+        side = open_args[0]
+    return side
+
+
+def _without_idle_symbols(reference: Formula, stated: Formula, cells: CellTable) -> Formula:
+    r"""Return a statement with a number in place of each symbol that divides out: m in `m v^2 = 2 m g h`.
+
+    Only symbols that the reference lacks, at most MAX_IDLE, and only if the reference has no others; else unchanged.
+    """
+    idle = symbols_of(stated) - symbols_of(reference)
+    if not 0 < len(idle) <= MAX_IDLE or not symbols_of(reference) <= symbols_of(stated) or stated.kind != "equation":
+        return stated
+    trials = []
+    for numbers in _IDLE_TRIALS:
+        values = {symbol(name): number(n) for name, n in zip(sorted(idle), numbers, strict=False)}
+        trials.append(replace(stated, members=tuple(substitute(member, {**values}) for member in stated.members)))
+    return trials[0] if cells.are_equivalent(*trials) else stated
+
+
+def _has_unevaluated(f: Formula) -> bool:
+    """Return True if a formula has a construct without a value at a point, such as a derivative."""
+    return any(OPS[node.op].opcode is None and node.op != "unit" for member in f.members for node in walk(member))

@@ -1,0 +1,90 @@
+"""The Jinja environment of the page: how values get into HTML, and by what names templates call.
+
+Autoescape is on, and `visible` is applied to every value that is no markup, so that what a solution, a model or a file
+says is text wherever a template writes it. Markup is made by templates, by `svg` and by `mathml` alone. An unknown name
+in a template is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from functools import lru_cache
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from prism.reports.agreement import LEVEL, REASONS, Estimate
+from prism.reports.html import svg
+from prism.reports.html.markup import prose, visible
+from prism.reports.html.mathml import as_mathml
+from prism.reports.ratings import UNALIGNED
+from prism.reports.summary import BINS
+
+_CACHE_SIZE = 4_096  # results of each: a report shows each reference formula, and each reason, in many tables
+_CACHED_MACROS = ("formula", "plain_formula", "node_cells", "status_cells", "match_reason")  # of `elements.html.jinja`
+_SHORT_REASONS = {"one_problem": "one problem", "no_items": "no score"}
+
+
+@lru_cache(maxsize=1)
+def environment() -> Environment:
+    """Return the Jinja environment of the templates in `templates/`, with autoescape, filters and globals; cached."""
+    found = Environment(
+        loader=FileSystemLoader(Path(__file__).with_name("templates")), autoescape=True, undefined=StrictUndefined,
+        finalize=_visible_value, trim_blocks=True, lstrip_blocks=True, auto_reload=False,
+    )  # fmt: skip
+    found.filters.update(
+        count=count_of, mathml=as_mathml, percent=_percent_text, prose=prose, reason=_short_reason,
+        signed_decimal=_signed_decimal,
+        **{name: _cached_filter(name) for name in _CACHED_MACROS},
+    )  # fmt: skip
+    found.globals.update(BINS=BINS, LEVEL=LEVEL, REASONS=REASONS, UNALIGNED=UNALIGNED, svg=svg)
+    return found
+
+
+@lru_cache(maxsize=32)
+def macro(template: str, name: str) -> Callable[..., Markup]:
+    """Return a macro of `templates/TEMPLATE.html.jinja` as a function of its arguments that returns HTML; cached."""
+    found: Callable[..., Markup] = getattr(environment().get_template(f"{template}.html.jinja").module, name)
+    return found
+
+
+def _cached_filter(name: str) -> Callable[..., Markup]:
+    """Return the macro `name` of `elements.html.jinja` as a filter of hashable values, with a cache of results."""
+
+    @lru_cache(maxsize=_CACHE_SIZE)
+    def render(*values: Hashable) -> Markup:
+        """Render the macro with these values."""
+        return macro("elements", name)(*values)
+
+    return render
+
+
+def _visible_value(value: object) -> object:
+    """Return markup and integers as they are, and anything else as text with invisible characters written out.
+
+    Jinja calls this for each interpolated value, and escapes the result afterwards.
+    """
+    if type(value) is str:  # most values: 640 rollouts interpolate 200,000
+        return visible(value)
+    return value if isinstance(value, (Markup, int)) else visible(str(value))
+
+
+def count_of(n: int, noun: str) -> str:
+    """Write a count with its noun: `1 rollout`, `2 rollouts`."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def _percent_text(estimate: Estimate) -> str:
+    """Write an estimate as a percentage with one decimal: `12.5%`; a dash without a value."""
+    return "–" if estimate.value is None else f"{estimate.value:.1%}"
+
+
+def _signed_decimal(value: float) -> str:
+    """Write a number with three decimals, -0.0004 as `0.000`."""
+    return f"{round(value, 3) + 0.0:.3f}"
+
+
+def _short_reason(key: str) -> str:
+    """Return why an estimate has no interval in a few words for a table cell; an unknown key as it is."""
+    return _SHORT_REASONS.get(key) or REASONS.get(key, key)

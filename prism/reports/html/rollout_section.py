@@ -1,0 +1,354 @@
+"""One rollout of a page: what each node and formula has to show, as plain data, and its three pieces of HTML.
+
+`page` takes as many pieces as there is room for: the line of the rollout, its tables, and its text with the formulas
+marked. Where the text is left out, the tables are made without the links that lead into it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from markupsafe import Markup
+
+from prism.diagnosis.explanations import match_steps
+from prism.diagnosis.findings import FormulaDiagnosis
+from prism.equivalence.verdict import STAGES
+from prism.grading.result import FLAGS, Grade, GradedFormula, reason_in_words
+from prism.latex import one_line
+from prism.problem.schema import Problem
+from prism.reports.html import svg
+from prism.reports.html.markup import MarkedText, marked_text
+from prism.reports.html.rendering import macro
+from prism.reports.summary import UNFIT, ReportRow, reason_text
+
+_MAX_TEXT = 60_000  # characters of a solution that are shown; longer ones repeat themselves
+_MAX_LATEX = 600  # characters of a formula in a table
+_CACHE_SIZE = 4_096  # formulas: a report shows each reference formula in many tables
+_MAX_DETAIL = 400  # characters of what an incident of the grader says
+_STATES = {"m": "matched", "c": "credited", "x": "missing"}
+_FINDINGS = {"follows": "Follows from an earlier error", "right": "Right, but no node"}
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A formula to show, or an answer in words.
+
+    Attributes:
+        latex: the formula, or the words if `is_text`.
+        line: the formula on one line, cut where it is very long: the text of the solution has it whole.
+        more: what says how much was cut; mostly empty.
+    """
+
+    latex: str
+    is_text: bool
+    line: str
+    more: str
+
+
+@dataclass(frozen=True, slots=True)
+class NodeMatch:
+    """The first formula that matched a node.
+
+    Attributes:
+        formula: as the solution has it.
+        id: of its mark in the text; empty where it has none.
+        steps: sentences that say what the match took, the last one the reason.
+        stage: number and name of the stage; empty where the grade does not say.
+    """
+
+    formula: Statement
+    id: str
+    steps: tuple[str, ...]
+    stage: str
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRow:
+    """A row of a rollout's table of nodes; `state` is a letter and a word: `M matched`; `match` None if unmatched."""
+
+    index: int
+    state: str
+    is_credited: bool
+    reference: Statement | None
+    match: NodeMatch | None
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaRow:
+    """A row of a rollout's table of formulas.
+
+    Attributes:
+        id: of the row.
+        formula: the first of those that are alike.
+        times: how many are alike.
+        nodes: indices of the nodes that it matches, else of the nearest one.
+        label, difference: of its diagnosis; empty without one.
+        reason, detail: why it has its status; `detail` is shown as code, and may be empty.
+    """
+
+    id: str
+    formula: Statement
+    times: int
+    status: str
+    nodes: tuple[int, ...]
+    label: str
+    difference: str
+    reason: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class FirstWrong:
+    """The first wrong step of a rollout: the wrong formula, and the label of its diagnosis."""
+
+    label: str
+    formula: Statement
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutSection:
+    """All that the page shows of one rollout.
+
+    Attributes:
+        place: number of its row in the results, from 1.
+        number: of its problem on the page; None where its nodes are not those that the page shows.
+        model: empty where it is unknown or says nothing beside the sample id.
+        facts: sentences on the score, flags and incidents.
+        has_match: at least one node is matched or credited.
+        has_references: reference formulas are known.
+        text: None where no text fits.
+    """
+
+    place: int
+    number: int | None
+    sample: str
+    model: str
+    status: str
+    score: float | None
+    is_final_correct: bool
+    flags: tuple[str, ...]
+    facts: tuple[str, ...]
+    first_wrong: FirstWrong | None
+    drawing: Markup
+    has_match: bool
+    has_references: bool
+    nodes: tuple[NodeRow, ...]
+    formulas: tuple[FormulaRow, ...]
+    text: MarkedText | None
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutSource:
+    """The values that one rollout is rendered from.
+
+    Attributes:
+        number: of its problem on the page; None if no link may lead to the nodes of that problem.
+        row: its row of results.
+        layout: of the problem's DAG; None without a problem.
+        edges: id of the drawing of the DAG's edges.
+    """
+
+    number: int | None
+    row: ReportRow
+    layout: svg.Layout | None
+    edges: str
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutPieces:
+    """A rollout as three pieces of HTML: summary line, tables with links into the text, and text (empty if unknown)."""
+
+    source: RolloutSource
+    head: Markup
+    tables: Markup
+    text: Markup
+
+    @property
+    def place(self) -> int:
+        """Number of the row of results, from 1."""
+        return self.source.row.place
+
+
+@lru_cache(maxsize=_CACHE_SIZE)
+def statement(latex: str, *, is_text: bool = False) -> Statement:
+    """Prepare a formula, or an answer in words if `is_text`, to be shown: on one line of at most 600 characters."""
+    line = one_line(latex)
+    more = f" … and {len(line) - _MAX_LATEX} characters more" if len(line) > _MAX_LATEX else ""
+    return Statement(latex, is_text, line[:_MAX_LATEX], more)
+
+
+def reference_formulas(problem: Problem | None) -> dict[int, Statement]:
+    """Map each node index of a problem to its reference formula; empty without a problem."""
+    nodes = () if problem is None else problem.nodes
+    return {node.index: statement(node.latex, is_text=node.is_text) for node in nodes}
+
+
+def rollout_pieces(source: RolloutSource) -> RolloutPieces:
+    """Render the pieces of one rollout; their data is not stored, as that of 640 rollouts would fill the memory."""
+    rollout = _rollout_section(source)
+    text = Markup("") if rollout.text is None else macro("rollout", "text")(rollout)
+    tables = macro("rollout", "tables")(rollout, rollout.text is not None)
+    return RolloutPieces(source, macro("rollout", "head")(rollout), tables, text)
+
+
+def joined_pieces(pieces: RolloutPieces, level: int) -> Markup:
+    """Join the pieces of a rollout up to a level: 0 its summary line, 1 also tables, 2 also text; -1 nothing."""
+    if level < 0:
+        return Markup("")
+    tables = Markup("")
+    if level > 0:
+        is_whole = level > 1 or not pieces.text
+        tables = pieces.tables if is_whole else macro("rollout", "tables")(_rollout_section(pieces.source), False)
+    return macro("rollout", "whole")(pieces, tables, level)
+
+
+def _rollout_section(source: RolloutSource) -> RolloutSection:
+    """Compute all values that the templates show of a rollout."""
+    row, grade = source.row, source.row.grade
+    shown = [item for item in grade.formulas if item.status != "mention"]
+    row_of = _first_repetitions(shown)
+    text = None if row.text is None else marked_text(row.text, shown, row_of, f"r{row.place}", _MAX_TEXT)
+    marked = frozenset() if text is None else text.marked
+    references = reference_formulas(row.problem)
+    first_wrong = None
+    if row.diagnosis is not None and row.diagnosis.first_wrong is not None:
+        first_wrong = FirstWrong(row.diagnosis.label, statement(grade.formulas[row.diagnosis.first_wrong].latex))
+    return RolloutSection(
+        place=row.place, number=source.number,
+        sample="(no sample id)" if grade.sample_id is None else str(grade.sample_id),
+        model=row.model if row.model != grade.sample_id else "", status=grade.status, score=grade.score,
+        is_final_correct=grade.final_correct, flags=tuple(grade.flags), facts=tuple(_grade_sentences(row)),
+        first_wrong=first_wrong, drawing=_drawing(source), has_match=bool(grade.matched or grade.credited),
+        has_references=bool(references), nodes=_node_rows(row, shown, references, marked),
+        formulas=_formula_rows(row, shown, row_of), text=text,
+    )  # fmt: skip
+
+
+def _grade_sentences(row: ReportRow) -> list[str]:
+    """Write facts on a grade as sentences: score, policies, unread formulas, flags, incidents, missing files."""
+    grade = row.grade
+    facts = []
+    if grade.score is not None:
+        policies = ", ".join(f"{name} {value:.3f}" for name, value in sorted(grade.policies.items()))
+        facts.append(f"Score {grade.score:.3f}; other policies: {policies or 'none'}.")
+        facts += [f"{grade.share_by_closure:.0%} of it by way of prerequisites."] if grade.score else []
+    facts.append(f"Formulas unread: {grade.unread}, undecided: {grade.undecided}.")
+    left = grade.left_out
+    if left.characters or left.formulas:
+        facts.append(f"Left out as too long: {left.characters} characters, {left.formulas} formulas.")
+    facts += [f"Flag {flag}: {FLAGS.get(flag, '')}." for flag in grade.flags]
+    facts += [
+        f"Incident of the grader, {one.code}, {one.where}: {one.detail[:_MAX_DETAIL]}." for one in grade.incidents
+    ]
+    return [*facts, *(f"Shown without: {UNFIT[key]}." for key in row.unfit)]
+
+
+def _node_state(grade: Grade, index: int) -> str:
+    """Return the state of a node in a grade: `m` matched, `c` credited through prerequisites only, `x` missing."""
+    return "m" if index in grade.matched else "c" if index in grade.credited else "x"
+
+
+def _drawing(source: RolloutSource) -> Markup:
+    """Draw the DAG with the state of each node; empty markup without a DAG, or if no node is credited."""
+    problem, grade = source.row.problem, source.row.grade
+    if source.layout is None or problem is None or not grade.credited:
+        return Markup("")
+    nodes: dict[str, list[str]] = {key: [] for key in _STATES}
+    for index in problem.dag.indices:
+        nodes[_node_state(grade, index)].append(str(index))
+    description = "; ".join(f"{state}: {', '.join(nodes[key]) or 'none'}" for key, state in _STATES.items())
+    return svg.dag_of_one(
+        source.layout, source.edges, problem.dag, lambda index: _node_state(grade, index), description
+    )
+
+
+def _node_rows(
+    row: ReportRow, shown: Sequence[GradedFormula], references: dict[int, Statement], marked: Collection[int]
+) -> tuple[NodeRow, ...]:
+    """Return a rollout's table of nodes, in index order.
+
+    Args:
+        row: the row of results.
+        shown: formulas of the grade without mentions.
+        references: reference formula of each node, by index.
+        marked: ordinals in `shown` of formulas that are marked in the text.
+    """
+    grade = row.grade
+    matches: dict[int, NodeMatch] = {}
+    for place, item in enumerate(shown):
+        for index in item.nodes:
+            if index not in matches:
+                steps, stage = _match_steps(item, index)
+                formula = statement(item.latex, is_text=item.kind == "text")
+                matches[index] = NodeMatch(formula, f"r{row.place}f{place}" if place in marked else "", steps, stage)
+    states = {index: _node_state(grade, index) for index in sorted({*references, *grade.credited, *grade.missing})}
+    return tuple(
+        NodeRow(index, f"{svg.LETTERS[key]} {_STATES[key]}", key == "c", references.get(index), matches.get(index))
+        for index, key in states.items()
+    )
+
+
+def _match_steps(item: GradedFormula, index: int) -> tuple[tuple[str, ...], str]:
+    """Return why a formula matched the node `index`: sentences, and `Stage N: NAME`.
+
+    For a row that lists no matches: the formula's reason, and an empty stage.
+    """
+    match = next((one for one in item.matches if one.node == index), None)
+    if match is None:
+        return (reason_text(item.reason),), ""
+    stage = STAGES[match.stage] if 0 <= match.stage < len(STAGES) else str(match.stage)
+    return match_steps(match), f"Stage {match.stage}: {stage}"
+
+
+def _first_repetitions(shown: Sequence[GradedFormula]) -> list[int]:
+    """Return for each formula the ordinal of the first formula with the same LaTeX and the same outcome."""
+    first: dict[tuple[object, ...], int] = {}
+    return [
+        first.setdefault((one_line(one.latex), one.status, one.reason, one.nodes, one.nearest, one.witness), n)
+        for n, one in enumerate(shown)
+    ]
+
+
+def _formula_rows(row: ReportRow, shown: Sequence[GradedFormula], row_of: Sequence[int]) -> tuple[FormulaRow, ...]:
+    """Return a rollout's table of formulas, in the order of the text; repeated formulas share one row.
+
+    Args:
+        row: the row of results.
+        shown: formulas of the grade without mentions.
+        row_of: for each formula the ordinal of the first one like it, from `_first_repetitions`.
+    """
+    times = Counter(row_of)
+    findings = row.diagnosis.findings if row.diagnosis is not None else ()
+    diagnosed = {(each.span, each.latex): label for each in findings if (label := _finding_label(each))[0]}
+    rows = []
+    for place in sorted(times):
+        item = shown[place]
+        nodes = item.nodes or (() if item.nearest is None else (item.nearest,))
+        finding, difference = diagnosed.get((item.span, item.latex), ("", ""))
+        reason, detail = _reason_and_detail(item)
+        rows.append(
+            FormulaRow(f"r{row.place}t{place}", statement(item.latex), times[place], item.status, nodes, finding,
+                       difference, reason, detail)
+        )  # fmt: skip
+    return tuple(rows)
+
+
+def _finding_label(found: FormulaDiagnosis) -> tuple[str, str]:
+    """Return label and difference of a diagnosis: `Follows from an earlier error`; both empty for an unknown cause."""
+    if found.status == "wrong" and found.difference is not None:
+        return found.difference.label, found.difference.full
+    return _FINDINGS.get(found.status, ""), ""
+
+
+def _reason_and_detail(item: GradedFormula) -> tuple[str, str]:
+    """Return why a formula has its status: a reason in words, and a detail to be shown as code, which may be empty."""
+    if item.nodes:
+        return "see the nodes", ""
+    if item.witness:
+        return "differs", one_line(item.witness)
+    reason = reason_text(item.reason)
+    detail = reason_in_words(item).split("\n")[0] if item.detail else ""
+    return reason, one_line(detail) if detail != reason else ""

@@ -1,0 +1,83 @@
+"""The match matrix: each cell is decided once, and a failing engine is a status of a cell."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+import prism
+from prism.equivalence import matching
+from prism.equivalence.verdict import Status, Verdict
+from prism.grading import match_matrix
+from prism.grading.claims import Claim
+from prism.grading.match_matrix import FAILED, build_match_matrix, cell_table, plain_pairs
+from prism.grading.pipeline import grade
+from prism.grading.prepared import PreparedProblem, prepare
+
+PROBLEM = "dags/free_fall.toml"
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[Any, ...]]:
+    """How often the engine compared each pair of formulas, from an empty table on."""
+    counted: Counter[tuple[Any, ...]] = Counter()
+    match = matching.match
+
+    def counting(*pair: Any) -> Verdict:
+        counted[pair[:2] + pair[3:]] += 1
+        return match(*pair)
+
+    monkeypatch.setattr(match_matrix, "match", counting)
+    cell_table.cache_clear()
+    return counted
+
+
+@pytest.fixture
+def prepared() -> PreparedProblem:
+    return prepare(PROBLEM)
+
+
+def test_every_cell_is_decided_once(calls: Counter[tuple[Any, ...]], prepared: PreparedProblem) -> None:
+    texts = [student.solution for student in prepared.problem.students]
+    grades = [grade(prepared, text) for text in texts]
+    assert calls
+    assert set(calls.values()) == {1}
+    before = calls.total()
+    assert [grade(prepared, text) for text in texts] == grades
+    assert calls.total() == before
+
+
+def test_a_full_table_drops_its_older_half(
+    calls: Counter[tuple[Any, ...]], prepared: PreparedProblem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(match_matrix, "CELLS_KEPT", 8)
+    texts = [student.solution for student in prepared.problem.students]
+    small = [grade(prepared, text) for text in texts]
+    assert len(cell_table(prepared.task)._cells) <= 8
+    monkeypatch.undo()
+    cell_table.cache_clear()
+    assert [grade(prepared, text) for text in texts] == small
+
+
+def test_a_failing_engine_is_a_status_of_the_cell(prepared: PreparedProblem, monkeypatch: pytest.MonkeyPatch) -> None:
+    claims = [Claim(prism.parse(latex)) for latex in ("v = g t", "a = g")]
+    match = matching.match
+
+    def failing(wanted: Any, reading: Any, *more: Any) -> Verdict:
+        if str(reading) == "a = g":
+            raise ZeroDivisionError("made for this test")
+        return match(wanted, reading, *more)
+
+    monkeypatch.setattr(match_matrix, "match", failing)
+    cell_table.cache_clear()
+    cells = cell_table(prepared.task).decide(plain_pairs(prepared.task, claims))
+    n = len(prepared.task.references)
+    assert {cell.status for cell in cells[n:]} == {FAILED}
+    assert Status.EQUIVALENT in {cell.status for cell in cells[:n]}
+    matrix = build_match_matrix(prepared.task, claims)
+    assert matrix.matched
+    assert not matrix.rows[1]
+    assert {incident.detail for incident in matrix.incidents} == {"ZeroDivisionError: made for this test"}
+    assert len(matrix.incidents) >= n

@@ -21,7 +21,7 @@ endif
 ifeq ($(MAKELEVEL),0)
 .NOTPARALLEL: # only `check` knows what may run side by side
 endif
-.PHONY: help demo warm test test-all check style doctest interpreted coverage bench evidence evidence-slice clean
+.PHONY: help demo warm test test-all check style doctest interpreted coverage bench evidence evidence-slice same-grades clean
 
 help:
 	@echo 'make demo      grade the shipped problems and print the tables'
@@ -30,6 +30,7 @@ help:
 	@echo 'make check     style, types, import contract, doctests, both test runs, short benchmarks: what CI runs'
 	@echo 'make bench     environments of what benchmarks compare with, and of Ray'
 	@echo 'make evidence  benchmarks (slow), written to benchmarks/results/'
+	@echo 'make same-grades  score rows and reports beside those of a base commit, byte for byte'
 	@echo 'make clean     remove what the other targets made'
 
 # --- environments -------------------------------------------------------------------------------------------
@@ -141,9 +142,14 @@ bench: $(RIVALS:=/.made)
 evidence: .venv/.dev bench $(FRAMEWORKS:=/.made)
 	@$(BIN)/python benchmarks/evidence.py
 
+# Score rows and reports of this checkout beside those of the base commit, which is checked out and graded once.
+same-grades: .venv/.dev
+	@$(BIN)/python benchmarks/robustness/same_grades.py
+
 evidence-slice: .venv/.dev
 	@$(BIN)/python benchmarks/evidence.py --slice
 
 clean:
-	@rm -rf .venv $(RIVALS) $(FRAMEWORKS) .venv-doors .numba_cache .prism_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage dist build
+	@rm -rf .venv .same_grades $(RIVALS) $(FRAMEWORKS) .venv-doors .numba_cache .prism_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage dist build
+	@git worktree prune 2>/dev/null || true # of .same_grades
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

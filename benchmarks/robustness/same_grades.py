@@ -11,8 +11,8 @@ Their digest stands in `DIGEST`; the texts stay on this machine.
 
 compares this checkout, or another one (`--tree`), with the commit BASE, which is checked out into a worktree of its
 own. What is made of a commit is kept in `.same_grades/` and made only once. Keys and values that were renamed on
-purpose since BASE stand in `renamed_since_base.toml` and are applied to its side; `grader`, `schema` and `cost` are
-left out.
+purpose since BASE stand in `renamed_since_base.toml` and are applied to its side, and so do lines that differ on
+purpose; `grader`, `schema` and `cost` are left out. The exit code is 1 if any other byte differs.
 """
 
 from __future__ import annotations
@@ -131,7 +131,13 @@ def _run(command: list[str], folder: Path) -> None:
 
 def renamed() -> dict[str, dict[str, str]]:
     """Keys, and values of keys, that have another name now: `{"": {old key: new key}, key: {old value: new value}}`."""
-    return tomllib.loads(RENAMED.read_text(encoding="utf-8"))
+    names = tomllib.loads(RENAMED.read_text(encoding="utf-8"))
+    return {key: table for key, table in names.items() if key != "deliberate"}
+
+
+def deliberate() -> dict[str, dict[str, str]]:
+    """Lines that differ on purpose, by file and solution: the case that shows it, and the digest of the new line."""
+    return tomllib.loads(RENAMED.read_text(encoding="utf-8")).get("deliberate", {})
 
 
 def canonical(data: Any, names: Mapping[str, Mapping[str, str]], key: str = "") -> Any:
@@ -159,8 +165,19 @@ def compare(old: Path, new: Path) -> dict[str, list[str]]:
     found = {}
     for name in FILES:
         before, after = read(old / name, renamed()), read(new / name, {})
-        found[name] = [key for key in sorted(before | after) if before.get(key) != after.get(key)]
+        known = deliberate().get(name, {})
+        found[name] = [
+            key
+            for key in sorted(before | after)
+            if before.get(key) != after.get(key)
+            and known.get(key, "").rpartition(" ")[2] != line_digest(after.get(key))
+        ]
     return found
+
+
+def line_digest(line: bytes | None) -> str:
+    """The digest by which a deliberate difference is known: it covers no later change of the same line."""
+    return hashlib.sha256(line or b"").hexdigest()[:16]
 
 
 def changes(old: Any, new: Any, where: str = "") -> Iterable[str]:

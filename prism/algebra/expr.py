@@ -204,7 +204,7 @@ class Expr:
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What occurs in a formula.
+    """The kinds of parts that occur in a formula.
 
     Attributes:
         ops: operators, keys of `OPS`.

@@ -1,1 +1,1 @@
-"""What is made of score rows: comparison, gates, agreement, tables, pages."""
+"""Reports on score rows: comparison of two runs, gates, agreement of raters, tables, HTML pages."""

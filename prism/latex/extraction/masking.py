@@ -1,4 +1,4 @@
-r"""What of a solution is never read: hidden and struck-out text, code, comments, and the marks of thinking.
+r"""Blank the text of a solution that is never read: hidden and struck-out text, code, comments, marks of thinking.
 
 A grader that reads what a person does not see can be paid with invisible ink. So what TeX, a page in HTML
 (`hidden`) or Markdown hides or strikes out becomes blanks of the same length, before formulas are looked for; offsets

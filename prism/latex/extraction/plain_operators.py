@@ -84,7 +84,7 @@ def _read_bare_argument(reader: Reader) -> Part:
 
 
 def read_root(reader: Reader) -> Part:
-    """Read `√x` or `√(...)`; `√2gh` is refused, for nobody knows how far it reaches."""
+    """Read `√x` or `√(...)`; `√2gh` is refused, since its radicand may be 2, 2g or 2gh."""
     mark = reader.peek()
     assert mark is not None
     reader.at += 1

@@ -357,7 +357,7 @@ def _dotted_abbreviation(tokens: list[Token], start: int) -> str | None:
 
 
 def _mark_angle_brackets(tokens: list[Token]) -> list[Token]:
-    """Replace the `<`, `>` of `<x>` and the `>` of `|a>` by angle brackets; nobody writes the relations `a < b > c`."""
+    """Replace `<`, `>` of `<x>` and the `>` of `|a>` by angle brackets; people do not write relations `a < b > c`."""
     out = list(tokens)
     bars = 0  # since the last separator: an even one opens
     for index, token in enumerate(tokens):

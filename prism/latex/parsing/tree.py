@@ -122,6 +122,8 @@ def read_siblings(cursor: Cursor, ends: frozenset[str]) -> list[Token]:
         elif kind == "OVER":
             cursor.index += 1
             below = read_siblings(cursor, ends)
+            if token.text != r"\over" and not (items and below):  # of a fraction the grammar says so
+                raise Fault(token.pos, "an empty part", "a number or a symbol")
             kind, text = ("FRAC", r"\over") if token.text == r"\over" else ("LISTED", "binomial")
             items = [Token(kind, text, token.pos, args=[items, below])]
         else:

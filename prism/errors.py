@@ -1,7 +1,7 @@
 """What an author can get wrong, and the one thing a reader of LaTeX can: every exception PRISM raises on purpose.
 
 Exceptions hold typed attributes and survive pickling, because workers and RL actors send them between
-processes. A student's text never raises: see `grading.py`.
+processes. A student's text never raises: see `prism.grading.pipeline`.
 """
 
 from __future__ import annotations
@@ -84,3 +84,8 @@ class LatexSyntaxError(PrismError):
     def __reduce__(self) -> tuple[type[LatexSyntaxError], tuple[str, int, str, tuple[str, ...], str]]:
         """Pickle by the constructor's arguments."""
         return type(self), (self.latex, self.position, self.found, self.expected, self.kind)
+
+
+def named_type(value: object) -> str:
+    """Name the type of a value for an error message: `nothing` for None."""
+    return "nothing" if value is None else f"a value of type {type(value).__name__}"

@@ -16,9 +16,9 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from prism.errors import DataFileError, PrismError
+from prism.errors import DataFileError, PrismError, named_type
 from prism.grading.prepared import PreparedProblem, prepare
-from prism.problem.collection import ENDINGS, SHAPES, ProblemSource, named_type
+from prism.problem.collection import ENDINGS, SHAPES, ProblemSource
 from prism.problem.schema import Problem
 
 Reference = ProblemSource | int

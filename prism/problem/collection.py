@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from prism.errors import DataFileError, PrismError
+from prism.errors import DataFileError, PrismError, named_type
 from prism.problem.schema import Problem, load_problem
 from prism.resources import resource
 
@@ -148,8 +148,3 @@ def _read_text(path: Path) -> str:
         return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise DataFileError(str(path), (str(error),)) from error
-
-
-def named_type(value: object) -> str:
-    """Name the type of a value for an error message: `nothing` for None."""
-    return "nothing" if value is None else f"a value of type {type(value).__name__}"

@@ -14,7 +14,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, PlainValidator, WithJsonSchema
 
-from prism.errors import DataFileError, PrismError
+from prism.errors import DataFileError, PrismError, named_type
 from prism.grading.prepared import PreparedProblem
 from prism.grading.result import Grade
 from prism.grading.row import json_line, score_row
@@ -205,8 +205,7 @@ class GradingService:
         if isinstance(reference, str) and not is_text:
             raise _UnknownProblem(f"no id {reference[:80]!r} among {len(self.problems)}")
         if not isinstance(reference, str | dict):
-            kind = "nothing" if reference is None else f"a value of type {type(reference).__name__}"
-            raise PrismError(f"found {kind}; expected an id, or a problem as an object")
+            raise PrismError(f"found {named_type(reference)}; expected an id, or a problem as an object")
         found = await asyncio.get_running_loop().run_in_executor(self._load_thread, self._load_inline, reference)
         if isinstance(found, tuple):
             raise DataFileError("problem", found)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import re
-import sys
 import tomllib
 from fractions import Fraction
 from types import ModuleType
@@ -20,6 +18,7 @@ from prism.physics.constants import Reading, constant_table, constants_with_valu
 from prism.physics.quantities import Quantity, read_quantity
 from prism.physics.tables import BASE_UNITS
 from prism.resources import resource
+from tests.support.scripts import load_script
 
 CONSTANTS = resource("constants/constants.toml").read_text(encoding="utf-8")
 ROWS = tomllib.loads(CONSTANTS)["constant"]
@@ -50,14 +49,7 @@ def reading_of(constant: str) -> Reading:
 @pytest.fixture(scope="module")
 def writer() -> ModuleType:
     """`constants/write_constants.py`, which stands in no package."""
-    path = resource("constants") / "write_constants.py"
-    spec = importlib.util.spec_from_file_location("write_constants", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["write_constants"] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
+    return load_script(resource("constants") / "write_constants.py")
 
 
 def test_the_table_is_what_the_script_writes(writer: ModuleType) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import pickle
 import subprocess
@@ -22,6 +21,7 @@ from prism.physics.quantities import Quantity, parse_quantity, read_quantity, re
 from prism.physics.tables import BASE_UNITS, PREFIXES, read_unit_table, unit_table
 from prism.physics.units import find_unit, unit_as_expr
 from prism.resources import resource
+from tests.support.scripts import load_script
 
 UNITS = resource("constants/units.toml").read_text(encoding="utf-8")
 
@@ -191,14 +191,7 @@ def test_quantity_of_an_expression() -> None:
 @pytest.fixture(scope="module")
 def writer() -> ModuleType:
     """`constants/write_units.py`, which stands in no package."""
-    path = resource("constants") / "write_units.py"
-    spec = importlib.util.spec_from_file_location("write_units", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["write_units"] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
+    return load_script(resource("constants") / "write_units.py")
 
 
 def test_the_table_is_what_the_script_writes(writer: ModuleType) -> None:

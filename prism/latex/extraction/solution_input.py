@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from prism.errors import PrismError
+from prism.errors import PrismError, named_type
 
 SEPARATOR = "\n\n"  # between messages, parts and steps: no formula runs over a blank line
 
@@ -49,7 +49,7 @@ def solution_text(solution: Solution) -> SolutionText:
     if isinstance(solution, str):
         return SolutionText(solution)
     if isinstance(solution, (bytes, Mapping)) or not isinstance(solution, Sequence):
-        raise PrismError(f"solution: found {_type_name(solution)}; {_SHAPES}")
+        raise PrismError(f"solution: found {named_type(solution)}; {_SHAPES}")
     pieces: list[tuple[str, bool]] = []
     is_steps = all(isinstance(item, str) for item in solution)
     for at, item in enumerate(solution):
@@ -58,7 +58,7 @@ def solution_text(solution: Solution) -> SolutionText:
         elif isinstance(item, Mapping):
             pieces += _assistant_texts(item, f"solution: message {at + 1}")
         else:
-            raise PrismError(f"solution: item {at + 1} is {_type_name(item)} among others; {_SHAPES}")
+            raise PrismError(f"solution: item {at + 1} is {named_type(item)} among others; {_SHAPES}")
     return _join_pieces(pieces)
 
 
@@ -84,7 +84,7 @@ def _assistant_texts(message: Mapping[str, Any], where: str) -> list[tuple[str, 
     reasoning = message.get("reasoning_content", message.get("reasoning"))
     if reasoning is not None:
         if not isinstance(reasoning, str):
-            raise PrismError(f"{where}: its reasoning is {_type_name(reasoning)}; expected a string")
+            raise PrismError(f"{where}: its reasoning is {named_type(reasoning)}; expected a string")
         pieces.append((reasoning, True))
     if "content" not in message:
         if message.get("tool_calls"):
@@ -94,7 +94,7 @@ def _assistant_texts(message: Mapping[str, Any], where: str) -> list[tuple[str, 
     if content is None or isinstance(content, str):
         return [*pieces, (content, False)] if content else pieces
     if isinstance(content, Mapping) or not isinstance(content, Sequence):
-        raise PrismError(f"{where}: its content is {_type_name(content)}; expected a string or a list of parts")
+        raise PrismError(f"{where}: its content is {named_type(content)}; expected a string or a list of parts")
     for at, part in enumerate(content):
         pieces += _part_texts(part, f"{where}, part {at + 1}")
     return pieces
@@ -105,7 +105,7 @@ def _part_texts(part: object, where: str) -> list[tuple[str, bool]]:
     if isinstance(part, str):
         return [(part, False)]
     if not isinstance(part, Mapping):
-        raise PrismError(f"{where} is {_type_name(part)}; expected an object with a type and a text")
+        raise PrismError(f"{where} is {named_type(part)}; expected an object with a type and a text")
     kind = part.get("type")
     if not isinstance(kind, str):
         raise PrismError(f'{where} has no "type"; expected {{"type": "text", "text": "..."}}')
@@ -116,10 +116,5 @@ def _part_texts(part: object, where: str) -> list[tuple[str, bool]]:
     if text is None and is_thought:
         return []  # reasoning that the interface keeps to itself
     if not isinstance(text, str):
-        raise PrismError(f"{where}: its text is {_type_name(text)}; expected a string")
+        raise PrismError(f"{where}: its text is {named_type(text)}; expected a string")
     return [(text, is_thought)]
-
-
-def _type_name(value: object) -> str:
-    """Name the type of a value for an error message."""
-    return "nothing" if value is None else f"a value of type {type(value).__name__}"

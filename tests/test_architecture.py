@@ -53,7 +53,7 @@ def modules_where(*, besides: tuple[str, ...] = ()) -> Iterator[tuple[str, ast.M
     return ((name, tree_of(path)) for path in MODULES if not (name := name_of(path)).startswith(besides))
 
 
-KERNELS, AUTOMATON = "engine/kernels/", "latex/parsing/lalr.py"
+KERNELS, AUTOMATON, CACHES = "engine/kernels/", "latex/parsing/lalr.py", "resources.py"
 
 
 def test_only_kernels_know_numba() -> None:
@@ -82,7 +82,7 @@ def test_a_package_is_known_in_one_place(package: str, home: str) -> None:
 
 
 def test_verdicts_have_no_hidden_input() -> None:
-    """No clock, no chance and no environment: the kernels ask for their one switch, the automaton for a folder."""
+    """No clock, no chance and no environment: the kernels ask for their one switch, and where caches stand."""
     sources = {"time", "random", "datetime", "secrets", "uuid", "locale"}
     readers = {"environ", "getenv", "urandom", "default_rng", "RandomState"}
     switches = ("cli/", "runs/ray.py")  # a token for `serve`; what Ray asks for there
@@ -92,16 +92,16 @@ def test_verdicts_have_no_hidden_input() -> None:
         allowed = {"time"} if name == "runs/workers.py" else set()  # who kills a process that hangs needs a clock
         faults += [(name, head) for head in ({each.split(".")[0] for each in dotted} & sources) - allowed]
         faults += [(name, each) for each in dotted if each.startswith(("numpy.random", "os.getenv"))]
-        has_switch = name.startswith((KERNELS, *switches)) or name == AUTOMATON
+        has_switch = name.startswith((KERNELS, CACHES, *switches))
         faults += [(name, word) for word in (set(names(tree)) & readers) - ({"environ"} if has_switch else set())]
     assert not faults
 
 
 def test_the_environment_switches_are_the_documented_ones() -> None:
-    """What the kernels and the automaton read from the environment."""
+    """What the kernels and the caches read from the environment."""
     found = {
         node.value
-        for path in (*sorted((PACKAGE / KERNELS).glob("*.py")), PACKAGE / AUTOMATON)
+        for path in (*sorted((PACKAGE / KERNELS).glob("*.py")), PACKAGE / CACHES)
         for node in ast.walk(tree_of(path))
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isupper()
     }
@@ -125,7 +125,18 @@ def test_no_fault_is_dropped_silently() -> None:
 
 
 def test_only_doors_stand_outside_the_folders() -> None:
-    allowed = {"__init__", "__main__", "cli", "server", "pytest_plugin", "errors", "resources", "version", "budget"}
+    allowed = {
+        "__init__",
+        "__main__",
+        "cli",
+        "server",
+        "pytest_plugin",
+        "errors",
+        "resources",
+        "version",
+        "budget",
+        "inputs",
+    }
     assert {path.stem for path in MODULES if path.parent == PACKAGE} <= allowed
 
 

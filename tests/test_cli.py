@@ -81,6 +81,51 @@ def test_a_solution_file_of_another_shape_is_exit_code_three(tmp_path: Path, tex
     assert run.invoke(app, ["grade", str(ROOT / "dags" / "free_fall.toml"), str(path)]).exit_code == 3
 
 
+@pytest.mark.parametrize(("raw", "told"), [
+    (b"%PDF-1.7 ...", "is a PDF file"), ("$v = gt$".encode("utf-16"), "is text in UTF-16"),
+    (b"PK\x03\x04", "is a zip archive"), (b"$v = gt$ \0", "is binary: byte 9 is NUL"),
+    (b"$v$\nf\xfcr", "is not UTF-8: byte 5 (in line 2) cannot be read"),
+])  # fmt: skip
+@pytest.mark.parametrize("command", ["grade", "explain"])
+def test_a_solution_that_is_no_text_is_named(tmp_path: Path, command: str, raw: bytes, told: str) -> None:
+    path = tmp_path / "solution.tex"
+    path.write_bytes(raw)
+    for result in (run.invoke(app, [command, "free_fall", str(path)]),
+                   run.invoke(app, [command, "free_fall", "-"], input=raw)):  # fmt: skip
+        assert (result.exit_code, told in result.stderr) == (3, True), result.output
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "9" * 10_000, '[{"role": "assistant", "content": ' + "9" * 5000])
+def test_a_solution_file_that_no_reader_bears_is_exit_code_three(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "solution.json"
+    path.write_text(text, encoding="utf-8")
+    result = run.invoke(app, ["grade", "free_fall", str(path)])
+    assert (result.exit_code, "no JSON" in result.stderr) == (3, True)
+
+
+@pytest.mark.parametrize("context", [
+    "3", "[" * 100_000, '{"givens": {"m": ' + "9" * 400 + "}}", '{"symbols": {"x": {"domain": [0, NaN]}}}', "{",
+])  # fmt: skip
+def test_a_context_that_is_none_is_exit_code_three(context: str) -> None:
+    result = run.invoke(app, ["check", "x = y", "x = y", "--context", context])
+    assert (result.exit_code, result.stderr.startswith("prism: --context: ")) == (3, True)
+
+
+def test_run_tells_all_faults_of_the_input_and_writes_nothing(tmp_path: Path) -> None:
+    source, out = tmp_path / "r.jsonl", tmp_path / "out.jsonl"
+    good = {"problem_id": "free_fall", "sample_id": "a", "response": "$v = gt$"}
+    lines = [json.dumps(good), "{", json.dumps(good), '{"sample_id": ' + "9" * 10_000 + "}",
+             json.dumps({**good, "problem_id": "bucket", "sample_id": 2})]  # fmt: skip
+    source.write_text("\n".join(lines), encoding="utf-8")
+    result = run.invoke(app, ["run", "free_fall", str(source), "-o", str(out), "--workers", "0"])
+    assert result.exit_code == 3
+    for told in ("line 2: no JSON", "line 4: no JSON: a whole number of 10000 digits",
+                 'record 5: no problem has the id "bucket" (field problem_id); the one problem is "free_fall"',
+                 'record 3: problem "free_fall", sample "a" stands in record 1 too'):  # fmt: skip
+        assert told in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["r.jsonl"]
+
+
 def test_grade_reads_standard_input() -> None:
     result = run.invoke(app, ["grade", "free_fall", "-", "--json"], input="nothing here")
     assert json.loads(result.stdout)["score"] == 0.0

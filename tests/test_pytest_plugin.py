@@ -142,7 +142,7 @@ def test_all_faults_of_a_case_file_come_at_once(tmp_path: Path) -> None:
         "extra: unknown key; the keys are problem, case",
         "problem: no file no such beside this one, and no shipped problem",
         "case a: wants nothing of the grade; expected score, at_least, matched, credited or final_correct",
-        "case a, solution_file: no.md: No such file or directory",
+        "case a, solution_file: no.md: cannot be read: No such file or directory",
         "case a, score: expected a number from 0 to 1",
         "case 3, id: expected a name",
         "case 3: expected either `solution`, a text, or `solution_file`, the name of one",

@@ -429,7 +429,7 @@ def test_without_its_lifespan_it_says_that_it_is_not_ready() -> None:
 
 def test_the_documentation_names_all_routes(client: TestClient) -> None:
     paths = client.get("/openapi.json").json()["paths"]
-    assert set(paths) == {"/grade", "/get_reward", "/verify", "/seed_session", "/healthz"}
+    assert set(paths) == {"/grade", "/get_reward", "/verify", "/seed_session", "/healthz", "/metrics"}
     assert {"413", "429"} <= set(paths["/grade"]["post"]["responses"])
     schemas = client.get("/openapi.json").json()["components"]["schemas"]
     assert set(schemas["GradeItem"]["required"]) == {"problem", "solution"}

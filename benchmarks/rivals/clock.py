@@ -10,6 +10,7 @@ learn (ANTLR's tables, sympy's cache) have learnt by then. A formula that fails 
 from __future__ import annotations
 
 import contextlib
+import inspect
 import json
 import logging
 import os
@@ -38,7 +39,7 @@ def prism() -> Read:
     """Ours, without the cache of strings, which would hold every formula from the second pass on."""
     from prism.latex.parsing.parser import parse
 
-    uncached: Read = parse.__wrapped__
+    uncached: Read = inspect.unwrap(parse)
     return uncached
 
 

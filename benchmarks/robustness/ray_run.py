@@ -2,11 +2,12 @@
 
 python benchmarks/robustness/ray_run.py [--json]
 
-The rollouts are the students of ten shipped problems, each three times. Ray runs in an environment of its own,
-`.venv-ray`, which `make bench` builds; the runs without Ray use the same one. Besides: a cluster that was
-there before, by `auto` and by its address, another seed of Python's hashes, Parquet in and out, drivers killed and
-resumed, grades from eight threads inside an actor, rollouts that kill the actor which grades them, and the example
-`examples/ray_grade.py`, which joins a cluster and starts one. No process of Ray may be left over.
+The rollouts are the students of ten shipped problems, each three times, and the hostile texts of `deadly.py`. Ray runs
+in an environment of its own, `.venv-ray`, which `make bench` builds; the runs without Ray use the same one. Besides: a
+cluster that was there before, by `auto` and by its address, another seed of Python's hashes, Parquet in and out,
+drivers killed and resumed, once with damaged parts, grades from eight threads inside an actor, rollouts that kill the
+actor which grades them, and the example `examples/ray_grade.py`, which joins a cluster and starts one. No process of
+Ray may be left over.
 
 A head of Ray listens to the network, whatever address it is told, so the clusters here have a token, made for this run
 and kept in its folder. A run without the token has to say that it wants one.
@@ -19,6 +20,7 @@ import contextlib
 import hashlib
 import json
 import os
+import random
 import secrets
 import signal
 import socket
@@ -26,7 +28,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +37,14 @@ sys.path.insert(0, str(ROOT))
 
 import prism  # noqa: E402
 from benchmarks.processes import marked, seconds_until_gone  # noqa: E402
+from benchmarks.robustness.damage import DAMAGES  # noqa: E402
+from benchmarks.robustness.deadly import hostile_rollouts  # noqa: E402
 
 BIN = ROOT / ".venv-ray" / "bin"
 ACTORS = Path(__file__).with_name("ray_actors.py")
 PROBLEMS = 10
 TIMES = 3
+_SEED = 7
 KILLED_AT = 10  # rows that are there before the driver is killed
 PATIENCE = 300.0  # seconds for the first rows
 UNTIL_GONE = 60.0  # seconds that a process of Ray may outlive its driver
@@ -61,7 +66,7 @@ _TO_PARQUET = (
 
 
 def write_rollouts(path: Path) -> int:
-    """The students of the first shipped problems, as a file of rollouts; how many."""
+    """The students of the first shipped problems, and hostile texts, as a file of rollouts; how many."""
     problems = [prism.load_problem(file) for file in sorted((ROOT / "dags").glob("*.toml"))[:PROBLEMS]]
     rows = [
         {"problem_id": problem.id, "sample_id": f"{problem.id}-{one.name}-{k}", "response": one.solution}
@@ -69,6 +74,8 @@ def write_rollouts(path: Path) -> int:
         for k in range(TIMES)
         for one in problem.students
     ]
+    rows += hostile_rollouts()
+    random.Random(_SEED).shuffle(rows)
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return len(rows)
 
@@ -135,8 +142,10 @@ def graded(place: Place, source: Path, out: Path, *words: str, seed: str = "0") 
     return {"sha256": hashlib.sha256(out.read_bytes()).hexdigest(), "seconds": round(seconds, 1)}
 
 
-def killed_and_resumed(place: Place, source: Path, out: Path, address: str) -> dict[str, Any]:
-    """Kill the driver once some rows are there, and resume."""
+def killed_and_resumed(
+    place: Place, source: Path, out: Path, address: str, damage: Callable[[Path, random.Random], None] | None = None
+) -> dict[str, Any]:
+    """Kill the driver once some rows are there, damage the parts if asked to, and resume."""
     words = ("--ray", address)
     driver = subprocess.Popen(
         command(source, out, *words), env=place.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -146,6 +155,8 @@ def killed_and_resumed(place: Place, source: Path, out: Path, address: str) -> d
         time.sleep(0.05)
     driver.send_signal(signal.SIGKILL)
     killed = driver.wait() == -signal.SIGKILL
+    if damage is not None:
+        damage(out.with_name(f"{out.name}.parts"), random.Random(_SEED))
     return {**graded(place, source, out, *words, "--resume"), "was_killed": killed, "rows_before_the_kill": there}
 
 
@@ -196,6 +207,9 @@ def measure(folder: Path) -> dict[str, Any]:
     runs["Ray, another hash seed"] = graded(here, lines, folder / "ray7.jsonl", "--ray", "local", seed="7")
     runs["Ray, Parquet in"] = graded(here, table, folder / "table.jsonl", "--ray", "local")
     runs["Ray, killed and resumed"] = killed_and_resumed(here, lines, folder / "killed.jsonl", "local")
+    runs["Ray, damaged and resumed"] = killed_and_resumed(
+        here, lines, folder / "damaged.jsonl", "local", DAMAGES["bits"]
+    )
     tables = {
         "1 worker": graded(here, table, folder / "table1.parquet", "--workers", "1"),
         "Ray": graded(here, table, folder / "table.parquet", "--ray", "local"),

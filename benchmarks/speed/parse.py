@@ -18,6 +18,7 @@ left out with its reason. What a reader refuses is counted, and its times are th
 from __future__ import annotations
 
 import argparse
+import inspect
 import json
 import os
 import statistics
@@ -37,6 +38,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.material import DATA, NO_DATA, texts  # noqa: E402
 from prism import LatexSyntaxError  # noqa: E402
 from prism.latex import extract, parse  # noqa: E402
+from prism.latex.parsing.parser import CACHE_SIZE  # noqa: E402
 from prism.latex.parsing.tokens import MAX_DEPTH, MAX_LENGTH  # noqa: E402
 
 CASES = ROOT / "tests" / "cases"
@@ -47,7 +49,7 @@ FOR_RIVALS = 200  # formulas, evenly out of all: sympy needs about a tenth of a 
 RIVAL_LIMIT = 3600.0  # seconds for all of one rival
 COLD_RUNS = 7  # processes; the first one, which may write byte code, is dropped
 
-uncached: Callable[[str], object] = parse.__wrapped__
+uncached: Callable[[str], object] = inspect.unwrap(parse)
 
 
 # Formulas -----------------------------------------------------------------------------------------------------
@@ -184,7 +186,7 @@ def reading(formulas: Sequence[str]) -> dict[str, dict[str, float]]:
     """What is read and what is refused, apart; and the same again out of the cache of strings."""
     read = [latex for latex in formulas if is_read(latex)]
     refused = sorted(set(formulas) - set(read))
-    kept = read[: parse.cache_info().maxsize]
+    kept = read[:CACHE_SIZE]
     for latex in kept:
         parse(latex)
     return {

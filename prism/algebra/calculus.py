@@ -16,10 +16,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from prism import budget
 from prism.algebra.expr import Expr, Formula, number, ops_of, substitute, symbols, traits_of, walk
 
 MAX_ORDER = 4  # of a derivative that is worked out; each order multiplies the terms
 MAX_NODES = 3000  # of a result: a longer one is left as it was written
+_MAX_OPERAND = 20_000  # nodes of what is differentiated, and of the derivative of one product: n factors make n times n
+_MAX_BITS = 4096  # of an exact power: `((2^{64})^{64})^{64}` would fill the memory
+_DERIVATIVE = 500  # operations for each node that is differentiated
+_LIMIT = 100  # and for each that is looked at where a limit or a value is put in
 MAX_HOSPITAL = 4  # applications of l'Hospital's rule
 
 # Letters that vary with a variable as a rule; with an index they are values (`v_0`), but for a component (`E_r`).
@@ -104,6 +109,8 @@ def _differentiated_symbols(f: Formula, op: str) -> frozenset[tuple[str, str]]:
 
 def _evaluate_members(f: Formula, known: KnownVariation) -> Formula:
     """Evaluate the derivatives, limits and values at a point in each member (`a` and `b` of `a = b`) of a formula."""
+    if not _OPERATIONS.isdisjoint(traits_of(f).ops):
+        budget.charge(sum(member.size for member in f.members) * _LIMIT)
     members = tuple(_evaluate(member, known) for member in f.members)
     return f if members == f.members else replace(f, members=members)
 
@@ -131,9 +138,8 @@ def _evaluate(node: Expr, known: KnownVariation) -> Expr:
 
 def _within_max_nodes(node: Expr) -> Expr:
     """Return the expression itself; raise NotEvaluated if it has more than MAX_NODES nodes."""
-    for count, _ in enumerate(walk(node)):
-        if count > MAX_NODES:
-            raise NotEvaluated
+    if node.size > MAX_NODES + 1:
+        raise NotEvaluated
     return node
 
 
@@ -166,8 +172,11 @@ def derivative(node: Expr, variable: Expr, known: KnownVariation, *, op: str = "
         op: `derivative` or `partial`: the operator with which the derivative of a lone symbol is written in the result.
 
     Errors:
-        NotEvaluated: a construct without a rule.
+        NotEvaluated: a construct without a rule, or a longer expression than is differentiated.
     """
+    if node.size > _MAX_OPERAND:
+        raise NotEvaluated
+    budget.charge(node.size * _DERIVATIVE)
     return _differentiate(node, _Differentiation(variable, known, variable.name in symbols(node), op))
 
 
@@ -206,12 +215,12 @@ def _differentiate(node: Expr, rule: _Differentiation) -> Expr:
     if node.op in ("add", "sub", "neg"):
         return _combine_derivatives(node.op, [_differentiate(arg, rule) for arg in node.args])
     if node.op == "mul":
-        return _sum(
-            [
-                _product([*node.args[:k], _differentiate(arg, rule), *node.args[k + 1 :]])
-                for k, arg in enumerate(node.args)
-            ]
-        )
+        inner = [_differentiate(arg, rule) for arg in node.args]
+        turns = [k for k, each in enumerate(inner) if each != _ZERO]
+        if len(turns) * len(inner) > _MAX_OPERAND:
+            raise NotEvaluated
+        budget.charge(len(turns) * len(inner) * _LIMIT)
+        return _sum([_product([*node.args[:k], inner[k], *node.args[k + 1 :]]) for k in turns])
     if node.op == "div":
         a, b = node.args
         da, db = _differentiate(a, rule), _differentiate(b, rule)
@@ -228,8 +237,8 @@ def _differentiate(node: Expr, rule: _Differentiation) -> Expr:
         if rule.contains_variable and rule.variable.name not in names and not any(map(rule.varies, names)):
             return _ZERO
         raise NotEvaluated
-    inner = _differentiate(node.args[0], rule)
-    return _ZERO if inner == _ZERO else _product([slope(node.args[0]), inner])
+    by_operand = _differentiate(node.args[0], rule)
+    return _ZERO if by_operand == _ZERO else _product([slope(node.args[0]), by_operand])
 
 
 def _next_order(node: Expr, rule: _Differentiation) -> Expr:
@@ -352,7 +361,8 @@ def _evaluate_between_limits(node: Expr) -> Expr:
         raise NotEvaluated
     (name,) = free
     variable = Expr("sym", name=name)
-    return Expr("sub", (substitute(body, {variable: high}), substitute(body, {variable: low})))
+    values = tuple(_within_max_nodes(substitute(body, {variable: end})) for end in (high, low))
+    return _within_max_nodes(Expr("sub", values))
 
 
 def _evaluate_limit(node: Expr, known: KnownVariation) -> Expr:
@@ -374,11 +384,12 @@ def _evaluate_limit(node: Expr, known: KnownVariation) -> Expr:
     above, below = _as_quotient(body)
     place = {variable: target}
     for _ in range(MAX_HOSPITAL + 1):
-        top, bottom = substitute(above, place), substitute(below, place)
+        top, bottom = (_within_max_nodes(substitute(side, place)) for side in (above, below))
+        budget.charge((top.size + bottom.size) * _LIMIT)
         if _exact_value(bottom) != 0:
             if not _is_continuous(above, variable, target) or not _is_continuous(below, variable, target):
                 raise NotEvaluated
-            return top if bottom == _ONE else Expr("div", (top, bottom))
+            return _within_max_nodes(top if bottom == _ONE else Expr("div", (top, bottom)))
         if _exact_value(top) != 0:
             raise NotEvaluated
         above, below = (_within_max_nodes(derivative(side, variable, known)) for side in (above, below))
@@ -444,7 +455,7 @@ def _leading_term(node: Expr, variable: Expr) -> tuple[int, Expr]:
 def _exact_value(node: Expr) -> Fraction | None:
     r"""Return the exact number that an expression equals (`2/3`, `\cos 0`); None if symbols leave it open but nonzero.
 
-    Raises NotEvaluated if it has a difference or function of symbols, which may vanish.
+    Raises NotEvaluated if it has a difference or function of symbols, which may vanish, or a power of too many digits.
     """
     if node.op == "num":
         return node.value
@@ -470,6 +481,8 @@ def _exact_value(node: Expr) -> Fraction | None:
     if node.op == "div":
         return known[0] / known[1] if known[1] else None
     if node.op == "pow" and known[1].denominator == 1 and abs(known[1]) <= 64 and (known[0] or known[1] > 0):
+        if max(known[0].numerator.bit_length(), known[0].denominator.bit_length()) * abs(known[1]) > _MAX_BITS:
+            raise NotEvaluated
         return known[0] ** int(known[1])
     return _AT_ZERO.get(node.op) if known == [0] else _AT_ONE.get(node.op) if known == [1] else None
 
@@ -491,8 +504,11 @@ def _is_continuous(node: Expr, variable: Expr, target: Expr) -> bool:
     for inner in walk(node):
         if variable.name not in symbols(inner):
             continue
-        if inner.op == "div" and _exact_value(substitute(inner.args[1], {variable: target})) == 0:
-            return False
+        if inner.op == "div":
+            below = substitute(inner.args[1], {variable: target})
+            budget.charge(below.size * _LIMIT)
+            if _exact_value(below) == 0:
+                return False
         if inner.op not in ("add", "sub", "mul", "div", "neg", "pow", "sqrt", "sym") and inner.op not in _SLOPES:
             return False
     return True

@@ -19,6 +19,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
+
+from prism import budget
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,13 +146,19 @@ RELATIONS = {
     "divides": r"\mid", "given": "|",
 }  # fmt: skip
 _SYMBOLS_KEPT = 8192  # symbols of which one object serves a process
+MAX_SIZE = 2**60  # nodes that a tree tells of itself; operands that are shared double a tree at each level
+_LARGE = 50_000  # nodes of a tree that no text has: one that substitution has grown is charged before it is walked
+_SUBSTITUTION = 50  # operations for each node that a substitution visits
+_SPELLING = 50  # for each node that is spelled
+_CANONICAL, _CANONICAL_LEVEL = 400, 20  # for each node of a canonical form, and for each level above it
+_MAX_INDEX_LETTERS = 8  # of one sum; each is renamed in every name under it
 EQUALITIES = frozenset(("=", "approx", "equiv", "sim"))
 ORDERINGS = frozenset(("<", "<=", ">", ">="))
 JOINTS = {"system": "and", "alternatives": "or", "implication": "=>", "conditional": "where", "restricted": "if"}
 """Kinds of formula that hold several, and the word between their parts."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Expr:
     """An immutable expression tree: an operator with its operands.
 
@@ -160,20 +169,36 @@ class Expr:
         name: symbol or unit in its one spelling; digits of a number as written (`2.00e-3`); order of a
             derivative; kind of an opaque construct.
         value: exact value of a number, else None.
+        size: nodes of the tree, at most `MAX_SIZE`: one that operands share counts each time, as a walk meets it.
+        depth: nodes on the longest way down.
     """
 
     op: str
     args: tuple[Expr, ...] = ()
     name: str = ""
     value: Fraction | None = None
-    _hash: int = field(init=False, repr=False, compare=False, default=0)
-    _names: frozenset[str] | None = field(init=False, repr=False, compare=False, default=None)
-    _ops: frozenset[str] | None = field(init=False, repr=False, compare=False, default=None)
+    size: int = field(init=False, repr=False, compare=False)
+    depth: int = field(init=False, repr=False, compare=False)
+    _hash: int = field(init=False, repr=False, compare=False)
+    _names: frozenset[str] | None = field(init=False, repr=False, compare=False)
+    _ops: frozenset[str] | None = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        """Compute the hash of the node once."""
-        # computed once, from the hashes of the operands: every cache needs it, and a tree is walked otherwise
-        object.__setattr__(self, "_hash", hash((self.op, self.name, self.args)))
+    def __init__(self, op: str, args: tuple[Expr, ...] = (), name: str = "", value: Fraction | None = None) -> None:
+        """Make a node, with its hash, size and depth from those of its operands: a tree is walked otherwise."""
+        size, depth = 1, 0
+        for arg in args:
+            size += arg.size
+            if arg.depth > depth:
+                depth = arg.depth
+        _set_op(self, op)
+        _set_args(self, args)
+        _set_name(self, name)
+        _set_value(self, value)
+        _set_size(self, size if size < MAX_SIZE else MAX_SIZE)
+        _set_depth(self, depth + 1)
+        _set_hash(self, hash((op, name, args)))
+        _set_names(self, None)
+        _set_ops(self, None)
 
     def __hash__(self) -> int:
         """Return the hash computed at construction."""
@@ -200,6 +225,13 @@ class Expr:
     def __str__(self) -> str:
         """Spell the expression; see `spell`."""
         return spell(self)
+
+
+# Setters of the slots: a frozen dataclass writes its own by name, which takes half as long again for each node.
+_set_op, _set_args, _set_name, _set_value, _set_size, _set_depth, _set_hash, _set_names, _set_ops = (
+    getattr(Expr, slot).__set__
+    for slot in ("op", "args", "name", "value", "size", "depth", "_hash", "_names", "_ops")
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,6 +375,8 @@ def plain_parts(written: Formula) -> Iterator[Formula]:
 
 def walk(root: Expr) -> Iterator[Expr]:
     """Yield every node of an expression tree, parents before children, left to right, without recursion."""
+    if root.size > _LARGE:
+        budget.charge_steps(root.size)
     stack = [root]
     while stack:
         node = stack.pop()
@@ -412,11 +446,20 @@ def substitute(root: Expr, replacement: dict[Expr, Expr]) -> Expr:
     >>> str(substitute(Expr("add", (symbol("x"), number(1))), {symbol("x"): symbol("y")}))
     'y + 1'
     """
+    budget.charge(root.size * _SUBSTITUTION)
+    new = _substitute(root, replacement)
+    if new.size > _LARGE:
+        budget.charge_steps(new.size)
+    return new
+
+
+def _substitute(root: Expr, replacement: dict[Expr, Expr]) -> Expr:
+    """Replace subexpressions as `substitute` does, without a charge."""
     if root in replacement:
         return replacement[root]
     if not root.args:
         return root
-    args = tuple(substitute(arg, replacement) for arg in root.args)
+    args = tuple([_substitute(arg, replacement) for arg in root.args])
     return root if args == root.args else Expr(root.op, args, root.name, root.value)
 
 
@@ -472,7 +515,8 @@ def index_letters(bound: Expr) -> tuple[str, ...]:
     whole = _PARTS_OF_SUBSCRIPT.findall(bound.name)
     if len(whole) == 1:
         return (bound.name,)
-    return tuple(dict.fromkeys(part for part in whole if len(part) == 1 and part.isalpha()))
+    letters = tuple(dict.fromkeys(part for part in whole if len(part) == 1 and part.isalpha()))
+    return letters if len(letters) <= _MAX_INDEX_LETTERS else ()
 
 
 # Spelling: as written, for people and for the rows of tests/cases/parse. --------------------------------------
@@ -480,14 +524,21 @@ def index_letters(bound: Expr) -> tuple[str, ...]:
 _INFIX = {"add": (" + ", 1), "sub": (" - ", 1), "mul": ("*", 2), "div": ("/", 2), "pow": ("^", 4)}
 
 
-def spell(node: Expr, *, above: int = 0) -> str:
+def spell(node: Expr) -> str:
     """Spell an expression as plain text with every operator written out, operands in the order in which they were read.
-
-    Args:
-        above: binding strength of the operator outside, which decides about brackets; 0 is none.
 
     >>> spell(Expr("div", (number(1), Expr("mul", (number(2), symbol("m"))))))
     '1/(2*m)'
+    """
+    budget.charge(node.size * _SPELLING)
+    return _spell(node)
+
+
+def _spell(node: Expr, *, above: int = 0) -> str:
+    """Spell an expression as `spell` does.
+
+    Args:
+        above: binding strength of the operator outside, which decides about brackets; 0 is none.
     """
     if node.op in ("num", "sym", "unit"):
         text = f"[{node.name}]" if node.op == "unit" else node.name
@@ -496,19 +547,19 @@ def spell(node: Expr, *, above: int = 0) -> str:
     if node.op in ("const", "infinity"):
         return node.name or node.op
     if node.op == "neg":
-        inner = f"-{spell(node.args[0], above=3)}"
+        inner = f"-{_spell(node.args[0], above=3)}"
         return f"({inner})" if above > 1 else inner
     if node.op in _INFIX:
         sign, level = _INFIX[node.op]
-        inner = spell(node.args[0], above=level + (node.op == "pow"))
+        inner = _spell(node.args[0], above=level + (node.op == "pow"))
         for arg in node.args[1:]:
             if node.op == "add" and arg.op == "neg":
-                inner += f" - {spell(arg.args[0], above=2)}"
+                inner += f" - {_spell(arg.args[0], above=2)}"
             else:
-                inner += sign + spell(arg, above=level + (node.op != "pow"))
+                inner += sign + _spell(arg, above=level + (node.op != "pow"))
         return f"({inner})" if above > level else inner
     head = f"{node.op}[{node.name}]" if node.name else node.op
-    return f"{head}({', '.join(spell(arg) for arg in node.args)})"
+    return f"{head}({', '.join(_spell(arg) for arg in node.args)})"
 
 
 # Canonical form: one spelling for what is the same by commutation, exact arithmetic and laws of powers that
@@ -517,7 +568,9 @@ def spell(node: Expr, *, above: int = 0) -> str:
 _MAX_FOLD_EXPONENT = 64  # numbers like 9^(9^9) stay unevaluated: folding them is an attack on memory
 _MAX_FOLD_BITS = 2048
 
-_MEMO = 16_384  # sub-expressions in each cache: without it nested exponents are computed twice a level
+_MAX_KEPT = 40  # nodes of a tree that is kept with its canonical form; as many large ones would fill gigabytes
+_FORMS_KEPT = 16_384  # canonical forms
+_MEMO = 2_048  # sub-expressions in each cache: without it nested exponents are computed twice a level
 
 Terms = dict[str, Fraction]  # a sum: canonical term -> coefficient; never changed once returned
 # Bound variables and their names in the canonical form; `_i` is an index that also occurs in subscripts.
@@ -526,6 +579,16 @@ _ONE = Fraction(1)
 _UNITY = Expr("num", name="1", value=_ONE)
 
 
+class _SmallTrees(budget.Store):
+    """The canonical forms of small trees that a process has worked out; another is remembered for its account alone."""
+
+    def keep(self, key: Any, found: Any) -> None:
+        """Keep a form, by function and arguments, if its tree is small: the store holds the tree too."""
+        if key[1][0].size <= _MAX_KEPT:
+            super().keep(key, found)
+
+
+@budget.remembered(_SmallTrees(_FORMS_KEPT))
 def canonical(node: Expr) -> str:
     """Return one text for all expressions that differ only by order, exact arithmetic or the laws of integer powers.
 
@@ -533,7 +596,13 @@ def canonical(node: Expr) -> str:
     ...     Expr("add", (Expr("neg", (symbol("a"),)), symbol("b"))))
     True
     """
+    _charge_canonical(node)
     return _spell_terms(_canonical_terms(node, ()))
+
+
+def _charge_canonical(*nodes: Expr) -> None:
+    """Charge the canonical forms of expressions, as if nothing of them were known: a sum is spelled on each level."""
+    budget.charge(sum(node.size * (_CANONICAL + _CANONICAL_LEVEL * node.depth) for node in nodes))
 
 
 def canonical_zero(node: Expr) -> str:
@@ -541,6 +610,7 @@ def canonical_zero(node: Expr) -> str:
 
     So `2a - 2b` and `b - a` have the same text.
     """
+    _charge_canonical(node)
     terms = _canonical_terms(node, ())
     if not terms:
         return "0"
@@ -554,6 +624,7 @@ def formal_ratio(a: Expr, b: Expr) -> Fraction | None:
     >>> formal_ratio(Expr("mul", (number(2), symbol("a"))), Expr("neg", (symbol("a"),)))
     Fraction(-2, 1)
     """
+    _charge_canonical(a, b)
     ones, others = _canonical_terms(a, ()), _canonical_terms(b, ())
     if not ones or ones.keys() != others.keys():
         return None
@@ -574,6 +645,8 @@ def _canonical_terms(node: Expr, bound: Renamed) -> Terms:
             sign = -1 if node.op == "neg" or (node.op == "sub" and position == 1) else 1
             for term, coefficient in _canonical_terms(arg, bound).items():
                 total[term] = total.get(term, Fraction(0)) + sign * coefficient
+                if _is_long(total[term]):
+                    return {_spell_atom(node, bound): _ONE}
         return {term: coefficient for term, coefficient in total.items() if coefficient}
     numbers = [arg for arg in node.args if arg.op == "num"]
     if node.op in ("mul", "div") and len(numbers) == len(node.args) - 1 and node.args[-1].value != 0:
@@ -582,7 +655,10 @@ def _canonical_terms(node: Expr, bound: Renamed) -> Terms:
             factor = _canonical_powers(
                 Expr(node.op, tuple(_UNITY if arg is sum_or_product else arg for arg in node.args)), ()
             )[0]
-            return {term: factor * value for term, value in _canonical_terms(sum_or_product, bound).items() if factor}
+            terms = _canonical_terms(sum_or_product, bound)
+            if any(_is_long(factor * value) for value in terms.values()):
+                return {_spell_atom(node, bound): _ONE}
+            return {term: factor * value for term, value in terms.items() if factor}
     coefficient, powers = _canonical_powers(node, bound)
     if not coefficient:
         return {}
@@ -609,10 +685,10 @@ def _canonical_powers(node: Expr, bound: Renamed) -> tuple[Fraction, dict[str, F
             if exponent < 0 and not factor:
                 return _ONE, {f"({_spell_atom(node, bound)})": _ONE}
             coefficient *= factor**exponent
-            if max(coefficient.numerator.bit_length(), coefficient.denominator.bit_length()) > _MAX_FOLD_BITS:
-                return _ONE, {_spell_atom(node, bound): _ONE}
             for base, power in inner.items():
                 powers[base] = powers.get(base, Fraction(0)) + exponent * power
+            if _is_long(coefficient) or any(map(_is_long, powers.values())):
+                return _ONE, {_spell_atom(node, bound): _ONE}
         return coefficient, {base: power for base, power in powers.items() if power}
     if node.op in ("pow", "sqrt", "root"):
         return _canonical_power(node, bound)
@@ -625,6 +701,11 @@ def _canonical_powers(node: Expr, bound: Renamed) -> tuple[Fraction, dict[str, F
             return (coefficient, {}) if term == "1" else (coefficient, {term: _ONE})
         return _factor_out_first_coefficient(terms)
     return _ONE, {_spell_atom(node, bound): _ONE}
+
+
+def _is_long(value: Fraction) -> bool:
+    """Return True if an exact number is too long to be folded: Python spells no integer of more than 4,300 digits."""
+    return max(value.numerator.bit_length(), value.denominator.bit_length()) > _MAX_FOLD_BITS
 
 
 def _factor_out_first_coefficient(terms: Terms) -> tuple[Fraction, dict[str, Fraction]]:
@@ -683,7 +764,7 @@ def _spell_atom(node: Expr, bound: Renamed) -> str:
     elif node.op in _BINDERS and len(args) > 1 and args[1].op == "sym":
         # the variable is bound where the integrand contains it: in `\int P dV` it names what P depends on
         is_bound = node.op in ("integral", "limit") and len(args) > (3 if node.op == "integral" else 2)
-        is_bound = is_bound and not node.name and any(part == args[1] for part in walk(args[0]))
+        is_bound = is_bound and not node.name and args[1].name in symbols(args[0])
         inner = (*bound, (args[1].name, f"#{len(bound)}")) if is_bound else bound
         parts = [_spell_terms(_canonical_terms(args[0], inner)), _spell_terms(_canonical_terms(args[1], inner))]
         parts += [_spell_terms(_canonical_terms(arg, bound)) for arg in args[2:]]

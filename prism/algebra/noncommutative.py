@@ -11,22 +11,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
+from operator import or_
+from typing import NamedTuple
 
-from prism.algebra.expr import Expr, Formula, canonical, number, spell, symbol, symbols, traits_of, walk
+from prism import budget
+from prism.algebra.expr import Expr, Formula, canonical, number, ops_of, spell, symbol, symbols, traits_of, walk
 
 FORMULAS_KEPT = 4096  # formulas remembered in a process
 MAX_TERMS = 64  # of a product that is multiplied out
 _MAX_POWER = 6
+_MAX_NODES = 5_000  # of all terms; with operators in exponents they would double on each level
+_MAX_LETTERS = 200  # of an ordered product; `((AB)^6)^6` would multiply its length on each level
+_MAX_FACTORS = 2_000  # of a product that is written out, for the same reason; a power beyond them is one factor
+_EVIDENCE = 400  # operations for each node that is searched for signs of operators
+_NORMAL_FORM = 500  # for each node that is multiplied out
+_LETTER = 60  # for each factor that is moved through a product
 
 _HAT = r"\hat{"
 _DAGGER = r"^{\dagger}"
 _OPERATOR = re.compile(r"\\hat\{|\^\{\\dagger\}|^\\gamma\^\{")  # hats, adjoints, Dirac matrices
 _PAULI = re.compile(r"^\\sigma_\{?[xyz+-]\}?$")  # also stresses: operators only beside other operators
 _SCALARS_OF_OPERATORS = ("abs", "bracket")  # a mean or a matrix element of operators is a number
-_OF_OPERATORS = frozenset(("commutator", "tensor", "bracket"))
+_MAY_BE_OPERATORS = frozenset(("commutator", "tensor", "bracket", "dot", "opaque"))
 _TRACES = ("Tr", "tr")
 _LEFT_OPEN = re.compile(r"partial|derivative|nabla")  # opaque nodes: derivatives that wait for what they act on
 _DEL = Expr("opaque", name="nabla")
@@ -60,10 +68,12 @@ class _OperatorNotation:
         operators: names of the symbols that are operators.
         hats_act: a formula speaks of quantum mechanics (`\hbar`, `\psi`, ...), so every operator with a hat acts on
             what follows. Otherwise hats that are often just marks of numbers, as in the amplitude `\hat{U}`, do not.
+        actions: what letters of products act on, as far as it has been found.
     """
 
     operators: frozenset[str]
     hats_act: bool
+    actions: dict[Expr, _Action] = field(default_factory=dict, compare=False)
 
 
 def order_operator_products(a: Formula, b: Formula) -> tuple[Formula, Formula]:
@@ -123,9 +133,10 @@ class _OperatorEvidence:
     is_certain: bool
 
 
-@lru_cache(maxsize=FORMULAS_KEPT)
+@budget.remembered(FORMULAS_KEPT)
 def _operator_evidence(f: Formula) -> _OperatorEvidence | None:
     """Return what in a formula shows that it contains operators; None if nothing does."""
+    budget.charge(sum(member.size for member in f.members) * _EVIDENCE)
     names = traits_of(f).names
     nodes = [node for member in f.members for node in walk(member)]
     operators = {name for name in names if _OPERATOR.search(name)}
@@ -143,31 +154,38 @@ def _operator_evidence(f: Formula) -> _OperatorEvidence | None:
 
 def _order_operator_products_in(f: Formula, notation: _OperatorNotation) -> Formula:
     """Replace the products of operators in every member of a formula, as `order_operator_products` does."""
-    if not any(_is_operator(node, notation.operators) for member in f.members for node in walk(member)):
+    if not any(_contains_operator(member, notation) for member in f.members):
         return f
+    budget.charge(sum(member.size for member in f.members) * _NORMAL_FORM)
     return replace(f, members=tuple(_normal_form(member, notation) for member in f.members))
 
 
 # Letters that are operators by their position. -------------------------------------------------------------------
 
 
-def _expanded_factors(node: Expr, power: int = 1) -> Iterator[Expr]:
-    """Yield the factors of a product in order, numbers left out: `AB^2/C` gives A, B, B and C^{-1}.
+def _expanded_factors(node: Expr) -> list[Expr]:
+    """Return the factors of a product in order, numbers left out: `AB^2/C` gives A, B, B and C^{-1}.
 
-    Args:
-        power: 1, or -1 if the node stands in a denominator: then its factors come reversed and inverted.
+    What stands in a denominator comes reversed and inverted. Powers beyond `_MAX_FACTORS` factors are one factor.
     """
-    if node.op in ("mul", "neg"):
-        for arg in node.args if power > 0 else reversed(node.args):
-            yield from _expanded_factors(arg, power)
-    elif node.op == "div":
-        yield from _expanded_factors(node.args[0], power)
-        yield from _expanded_factors(node.args[1], -power)
-    elif node.op == "pow" and (times := _integer_exponent(node.args[1])) is not None and 1 <= times <= _MAX_POWER:
-        for _ in range(times):
-            yield from _expanded_factors(node.args[0], power)
-    elif node.op != "num" and not (node.op == "sym" and _is_number_name(node.name)):
-        yield node if power > 0 else Expr("pow", (node, number(-1)))
+    factors: list[Expr] = []
+    waiting = [(node, 1)]
+    while waiting:
+        part, power = waiting.pop()
+        if part.op in ("mul", "neg"):
+            waiting += [(arg, power) for arg in (reversed(part.args) if power > 0 else part.args)]
+        elif part.op == "div":
+            waiting += [(part.args[1], -power), (part.args[0], power)]
+        elif (
+            part.op == "pow"
+            and (times := _integer_exponent(part.args[1])) is not None
+            and 1 <= times <= _MAX_POWER
+            and len(factors) + len(waiting) < _MAX_FACTORS
+        ):
+            waiting += [(part.args[0], power)] * times
+        elif part.op != "num" and not (part.op == "sym" and _is_number_name(part.name)):
+            factors.append(part if power > 0 else Expr("pow", (part, number(-1))))
+    return factors
 
 
 def _factors_as_written(node: Expr) -> Iterator[Expr]:
@@ -196,14 +214,22 @@ def _is_number_name(name: str) -> bool:
 def _letters_between_inverses(node: Expr) -> set[str]:
     """Return the symbols of `PDP^{-1}`, `R^TMR` or `e^{-iHt}Ae^{iHt}` in a product, from factor to inverse factor.
 
-    They must be operators: as numbers, the outer factors would just cancel.
+    They must be operators: as numbers, the outer factors would just cancel. Exponentials count if their exponents add
+    up to 0 and contain a capital letter or a hat.
     """
     factors = [factor for factor in _factors_as_written(node) if factor.op != "num" and not _is_unit_power(factor)]
+    last = {factor: at for at, factor in enumerate(factors)}  # where each stands last
+    inverses = [_inverted_or_adjoint(factor) for factor in factors]
+    last_inverse = {inner: at for at, inner in enumerate(inverses) if inner is not None}
+    last_exponent = {canonical(each.args[0]): at for at, each in enumerate(factors) if each.op == "exp"}
     found: set[str] = set()
-    for first, one in enumerate(factors):
-        for last in range(first + 2, len(factors)):  # something between them
-            if _are_inverse_or_adjoint(one, factors[last]):
-                found |= symbols(*factors[first : last + 1])
+    for at, (factor, inner) in enumerate(zip(factors, inverses, strict=True)):
+        partner = max(last_inverse.get(factor, -1), last.get(inner, -1) if inner is not None else -1)
+        if factor.op == "exp" and any(name[0].isupper() or name.startswith(_HAT) for name in symbols(factor)):
+            opposite = canonical(Expr("neg", factor.args))  # e^{-ax} is a decay
+            partner = max(partner, last_exponent.get(opposite, -1))
+        if partner >= at + 2:  # something between them
+            found |= symbols(*factors[at : partner + 1])
     return {name for name in found if not _is_number_name(name)}
 
 
@@ -223,25 +249,17 @@ def _hamiltonians_before_states(node: Expr) -> set[str]:
     }
 
 
-def _are_inverse_or_adjoint(left: Expr, right: Expr) -> bool:
-    """Return True if one factor is the inverse, adjoint or transpose of the other: `P` and `P^{-1}`, `A` and `A^T`.
-
-    Exponentials count if their exponents add up to 0 and contain a capital letter or a hat: `e^{-iHt}` and `e^{iHt}`.
-    """
-    if left.op == "exp" and right.op == "exp":
-        large = any(name[0].isupper() or name.startswith(_HAT) for name in symbols(left))  # e^{-ax} is a decay
-        return large and canonical(Expr("add", (left.args[0], right.args[0]))) == "0"
-    for outer, inner in ((left, right), (right, left)):
-        if outer.op == "pow" and outer.args[0] == inner:
-            exponent = outer.args[1]
-            written = exponent.args[0] if exponent.op == "neg" else exponent
-            if (exponent.op == "neg" or (written.value or 0) < 0) and abs(_integer_exponent(written) or 0) == 1:
-                return True
-            if exponent == symbol("T") and inner.op == "sym" and inner.name[0].isupper():
-                return True
-        if outer.op == inner.op == "sym" and outer.name in (inner.name + _DAGGER, inner.name + "^{T}"):
-            return True
-    return False
+def _inverted_or_adjoint(node: Expr) -> Expr | None:
+    """Return what a factor is the inverse, adjoint or transpose of: A of `A^{-1}` and `A^T`; None for other factors."""
+    if node.op == "pow":
+        inner, exponent = node.args
+        written = exponent.args[0] if exponent.op == "neg" else exponent
+        if (exponent.op == "neg" or (written.value or 0) < 0) and abs(_integer_exponent(written) or 0) == 1:
+            return inner
+        return inner if exponent == symbol("T") and inner.op == "sym" and inner.name[0].isupper() else None
+    if node.op == "sym" and node.name.endswith((_DAGGER, "^{T}")):
+        return symbol(node.name.removesuffix(_DAGGER if node.name.endswith(_DAGGER) else "^{T}"))
+    return None
 
 
 def _letters_in_another_order(node: Expr) -> set[str]:
@@ -253,17 +271,23 @@ def _letters_in_another_order(node: Expr) -> set[str]:
     below = [inner.args[1] for inner in walk(node) if inner.op == "div"]
     if any(_MATRIX.match(name) for name in symbols(*below)):
         return set()
-    terms = [(sign, list(_expanded_factors(arg))) for sign, arg in _signed_terms(node)]
-    spelled = [sorted(map(canonical, factors)) if len(factors) > 1 else [] for _, factors in terms]
+    terms = [(sign, tuple(_expanded_factors(arg))) for sign, arg in _signed_terms(node)]
+    groups: dict[tuple[str, ...], dict[tuple[int, tuple[Expr, ...]], None]] = {}  # terms of the same factors
+    for sign, factors in terms:
+        if len(factors) > 1:
+            groups.setdefault(tuple(sorted(map(canonical, factors))), {})[sign, factors] = None
     found: set[str] = set()
-    for (one_at, (sign, one)), (two_at, (other, two)) in combinations(enumerate(terms), 2):
-        if len(one) < 2 or spelled[one_at] != spelled[two_at] or one == two:
-            continue
-        moved = [x for x, y in zip(one, two, strict=True) if x != y]
-        large = all(inner.op == "sym" and _MATRIX.match(inner.name) for inner in moved)
-        alone = len(terms) == 2 and (sign != other or (large and len(one) == 2))
-        if alone or (sign != other and large):
-            found |= symbols(*moved)
+    for spelled, group in groups.items():
+        budget.charge(len(group) ** 2 * len(spelled) * _LETTER)
+        names = symbols(*(factor for _, factors in group for factor in factors))
+        for (sign, one), (other, two) in combinations(group, 2):
+            if one == two or not (len(terms) == 2 or sign != other) or found >= names:
+                continue
+            moved = [x for x, y in zip(one, two, strict=True) if x != y]
+            large = all(inner.op == "sym" and _MATRIX.match(inner.name) for inner in moved)
+            alone = len(terms) == 2 and (sign != other or (large and len(one) == 2))
+            if alone or (sign != other and large):
+                found |= symbols(*moved)
     return {name for name in found if not _is_number_name(name)}
 
 
@@ -301,7 +325,7 @@ def _normal_form(member: Expr, notation: _OperatorNotation) -> Expr:
     An expression with too many terms becomes one `opaque` node as it is written; one without products is unchanged.
     """
     terms = _operator_terms(member, notation)
-    if terms is None:
+    if terms is None or sum(letter.size for term in terms for part in term for letter in part) > _MAX_NODES:
         return Expr("opaque", (member,), name=f"{_WORD} {spell(member)}")
     if all(len(word) < 2 and not any(map(_contains_ordered_product, (*factors, *word))) for factors, word in terms):
         return member
@@ -339,7 +363,9 @@ def _sorted_functions(word: tuple[Expr, ...], notation: _OperatorNotation) -> tu
 
 def _contains_operator(node: Expr, notation: _OperatorNotation) -> bool:
     """Return True if an expression contains an operator or a quantum state."""
-    return any(_is_operator(inner, notation.operators) for inner in walk(node))
+    if not symbols(node).isdisjoint(notation.operators):
+        return True
+    return not ops_of(node).isdisjoint(_MAY_BE_OPERATORS) and any(_is_operator(inner, _NONE) for inner in walk(node))
 
 
 def _operator_terms(node: Expr, notation: _OperatorNotation) -> list[_Term] | None:
@@ -394,8 +420,10 @@ def _normalized_trace(node: Expr, notation: _OperatorNotation) -> list[_Term] | 
         return None
     turned: list[_Term] = []
     for factors, word in terms:
-        turns = [(*word[k:], *word[:k]) for k in range(len(word))] or [word]
-        first = min(turns, key=lambda letters: [canonical(letter) for letter in letters])
+        spelled = [canonical(letter) for letter in word]
+        budget.charge(len(word) ** 2)
+        start = min(range(len(word)), key=lambda k: (*spelled[k:], *spelled[:k]), default=0)
+        first = (*word[start:], *word[:start])
         atom = (first[0],) if len(first) == 1 else (Expr("opaque", first, name=_WORD),) if first else (_ONE,)
         turned.append(((*factors, Expr("apply", atom, name=node.name)), ()))
     return turned
@@ -407,83 +435,131 @@ def _negate_terms(terms: list[_Term]) -> list[_Term]:
 
 
 def _multiply_terms(factors: Iterable[list[_Term] | None], notation: _OperatorNotation) -> list[_Term] | None:
-    """Multiply out factors that are sums of terms; None if a factor is None or there are more than MAX_TERMS terms."""
+    """Multiply out factors that are sums of terms; None if a factor is None, or for too many or too long terms."""
     product: list[_Term] = [((), ())]
     for terms in factors:
         if terms is None:
             return None
         longer: list[_Term] = []
         for one, left in product:
+            budget.charge((len(one) + len(left)) * _LETTER)
+            action = _extended_action(_NO_ACTION, left, notation)
             for two, right in terms:
-                for kept, taken in _split_commuting(left, two, notation):
-                    longer.append(((*one, *kept), (*left, *taken, *right)))
-                    if len(longer) > MAX_TERMS:
-                        return None
+                moved = _split_commuting(action, two, notation)
+                if moved is None or len(longer) + len(moved) > MAX_TERMS:
+                    return None
+                longer += [((*one, *kept), (*left, *taken, *right)) for kept, taken in moved]
+        if any(len(word) > _MAX_LETTERS for _, word in longer):
+            return None
         product = longer
     return product
 
 
-def _split_commuting(word: tuple[Expr, ...], factors: tuple[Expr, ...], notation: _OperatorNotation) -> list[_Term]:
-    """Split factors to the right of an operator product `word` into those that commute and those it acts on.
+def _split_commuting(action: _Action, factors: tuple[Expr, ...], notation: _OperatorNotation) -> list[_Term] | None:
+    """Split factors to the right of operators into those that commute and those that the operators act on.
 
-    Sums are multiplied out: there is one (commuting factors, factors acted on) pair for each term.
+    Sums are multiplied out: there is one (commuting factors, factors acted on) pair for each term; None if there are
+    more than MAX_TERMS.
+
+    Args:
+        action: what the operators on the left act on.
     """
+    budget.charge(len(factors) * _LETTER)
     terms: list[_Term] = [((), ())]
-    if not any(_acts_on(word, name, notation) for factor in factors for name in symbols(factor)):
+    if not any(_acts_on(action, name) for factor in factors for name in symbols(factor)):
         return [(factors, ())]
     for factor in factors:
-        terms = [
-            ((*kept, *more), (*taken, *behind))
-            for kept, taken in terms
-            for more, behind in _split_commuting_factor((*word, *taken), factor, notation)
-        ]
+        longer: list[_Term] = []
+        for kept, taken in terms:
+            split = _split_commuting_factor(_extended_action(action, taken, notation), factor, notation)
+            if split is None or len(longer) + len(split) > MAX_TERMS:
+                return None
+            longer += [((*kept, *more), (*taken, *behind)) for more, behind in split]
+        if any(len(taken) > _MAX_LETTERS for _, taken in longer):
+            return None
+        terms = longer
     return terms
 
 
-def _split_commuting_factor(word: tuple[Expr, ...], factor: Expr, notation: _OperatorNotation) -> list[_Term]:
-    """Split one factor to the right of an operator product `word`, as `_split_commuting` does for several."""
-    if not any(_acts_on(word, name, notation) for name in symbols(factor)):
+def _split_commuting_factor(action: _Action, factor: Expr, notation: _OperatorNotation) -> list[_Term] | None:
+    """Split one factor to the right of operators, as `_split_commuting` does for several."""
+    if not any(_acts_on(action, name) for name in symbols(factor)):
         return [((factor,), ())]
     if factor.op in ("add", "sub", "neg"):
-        return [
-            ((*((number(-1),) if sign < 0 else ()), *kept), taken)
-            for sign, term in _signed_terms(factor)
-            for kept, taken in _split_commuting(word, (term,), notation)
-        ]
+        return _split_commuting_terms(action, factor, notation)
     if factor.op == "mul":
-        return _split_commuting(word, factor.args, notation)
+        return _split_commuting(action, factor.args, notation)
     if factor.op == "div":
         below = factor.args[1].args if factor.args[1].op == "mul" else (factor.args[1],)
         inverses = tuple(Expr("div", (_ONE, part)) for part in below)
         if factor.args[0] != _ONE or len(below) > 1:
-            return _split_commuting(word, (factor.args[0], *inverses), notation)
+            return _split_commuting(action, (factor.args[0], *inverses), notation)
     times = _integer_exponent(factor.args[1]) if factor.op == "pow" else None
     if times is not None and 2 <= times <= _MAX_POWER:
-        return _split_commuting(word, (factor.args[0],) * times, notation)
+        return _split_commuting(action, (factor.args[0],) * times, notation)
     return [((), (factor,))]
 
 
-def _acts_on(word: tuple[Expr, ...], name: str, notation: _OperatorNotation) -> bool:
-    """Return True if the operator product `word` acts on the symbol `name` to its right; False if they commute."""
-    if _NUMBERS.match(name):
+def _split_commuting_terms(action: _Action, total: Expr, notation: _OperatorNotation) -> list[_Term] | None:
+    """Split the terms of a sum to the right of operators, as `_split_commuting` does for factors."""
+    found: list[_Term] = []
+    for sign, term in _signed_terms(total):
+        split = _split_commuting(action, (term,), notation)
+        if split is None or len(found) + len(split) > MAX_TERMS:
+            return None
+        found += [((*((number(-1),) if sign < 0 else ()), *kept), taken) for kept, taken in split]
+    return found
+
+
+class _Action(NamedTuple):
+    """What an ordered product of operators acts on to its right.
+
+    Attributes:
+        on_all: everything but numbers.
+        on_states, on_spins, on_places, on_matrices: wave functions; states of a spin; what a place or a time may be in;
+            letters of matrices.
+    """
+
+    on_all: bool = False
+    on_states: bool = False
+    on_spins: bool = False
+    on_places: bool = False
+    on_matrices: bool = False
+
+
+_NO_ACTION = _Action()
+
+
+def _extended_action(action: _Action, letters: Iterable[Expr], notation: _OperatorNotation) -> _Action:
+    """Return what a product of operators acts on when letters are put behind it: a state is complete, and ends it."""
+    for letter in letters:
+        own = notation.actions.get(letter)
+        if own is None:
+            own = notation.actions[letter] = _letter_action(letter, notation)
+        action = _NO_ACTION if letter.op == "bracket" else _Action(*map(or_, action, own))
+    return action
+
+
+def _letter_action(letter: Expr, notation: _OperatorNotation) -> _Action:
+    """Return what one letter of a product of operators acts on to its right."""
+    names = symbols(letter)
+    hats = [name for name in names if name.startswith(_HAT) and name in notation.operators]
+    of_places = [hat for hat in hats if not _SPIN.match(hat)]
+    return _Action(
+        letter.op == "dot" or "opaque" in ops_of(letter),
+        _is_operator(letter, notation.operators),
+        any(map(_SPIN.match, hats)),
+        any(notation.hats_act or not _HATS_OF_NUMBERS.match(hat) for hat in of_places),
+        any(name in notation.operators and not name.startswith((r"\gamma", r"\sigma", _HAT)) for name in names),
+    )
+
+
+def _acts_on(action: _Action, name: str) -> bool:
+    """Return True if a product of operators acts on the symbol `name` to its right; False if they commute."""
+    if action is _NO_ACTION or _NUMBERS.match(name):
         return False
-    for letter in reversed(word):
-        if letter.op == "bracket":
-            return False  # a state is complete
-        names = symbols(letter)
-        if letter.op == "dot" or any(inner.op == "opaque" for inner in walk(letter)):
-            return True
-        if _STATE.match(name) and _is_operator(letter, notation.operators):
-            return True
-        hats = [inner for inner in names if inner.startswith(_HAT) and inner in notation.operators]
-        if any(map(_SPIN.match, hats)) and _STATE_OF_SPIN.match(name):
-            return True
-        hats = [hat for hat in hats if not _SPIN.match(hat)]
-        acting = any(notation.hats_act or not _HATS_OF_NUMBERS.match(hat) for hat in hats)
-        if acting and not _NUMBERS_OF_STATES.match(name):
-            return True
-        rotating = any(inner in notation.operators and not inner.startswith((r"\gamma", r"\sigma", _HAT))
-                       for inner in names)  # fmt: skip
-        if rotating and _MATRIX.match(name) and not _NUMBERS_OF_STATES.match(name):
-            return True
-    return False
+    if action.on_all or (action.on_states and _STATE.match(name)) or (action.on_spins and _STATE_OF_SPIN.match(name)):
+        return True
+    if not (action.on_places or (action.on_matrices and _MATRIX.match(name))):
+        return False
+    return not _NUMBERS_OF_STATES.match(name)

@@ -6,12 +6,14 @@ are one node if a copy of the one would match the other, whatever they look like
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from prism.algebra.expr import EQUALITIES, Expr, Formula, canonical, formula, plain_parts, symbols, symbols_of, walk
-from prism.authoring.linting import LAST_VALUE_FREE_STAGE, lint
+from prism.authoring.linting import LAST_VALUE_FREE_STAGE, find_faults
+from prism.budget import STATED, share
 from prism.engine.lowering import Mismatch
 from prism.engine.tape import TapeTooLarge
 from prism.equivalence.facts import in_base_units, numeric_of
@@ -28,6 +30,7 @@ from prism.problem.schema import Problem, load_problem
 
 _OPERATIONS = frozenset(("add", "sub", "mul", "div", "pow", "sqrt", "cross", "dot", "integral", "derivative"))
 _AS_NODE = NumberSpec(is_node=True)
+MAX_DEAR = 2  # pairs of which a formula may be too dear; a third would tell nothing new
 _FIGURES_OF_A_VALUE = 2  # fewest significant figures of a number whose letters may be units
 
 
@@ -159,14 +162,22 @@ def _canonical_form(f: Formula) -> tuple[object, ...]:
 
 def _is_identity(f: Formula, context: Context) -> bool:
     """Return True if a formula holds for all values of its symbols (`x = x`); False also if it cannot be evaluated."""
-    try:
-        return is_identity(in_base_units(f), context)
-    except (TapeTooLarge, Mismatch):
-        return False
+    with share(STATED):
+        try:
+            return is_identity(in_base_units(f), context)
+        except (TapeTooLarge, Mismatch):
+            pass
+    return False
 
 
-def is_same_node(a: Formula, b: Formula, context: Context) -> bool:
-    """Return True if two formulas are equivalent without values inserted, so that one node does for both."""
+def is_same_node(a: Formula, b: Formula, context: Context, dear: Counter[Formula]) -> bool:
+    """Return True if two formulas are equivalent without values inserted, so that one node does for both.
+
+    Two that cost more than `STATED` operations to be compared are taken for different.
+
+    Args:
+        dear: how often a formula was one of two such; after `MAX_DEAR` times it is not compared any more.
+    """
     numbers = [numeric_of(f) for f in (a, b)]
     if (numbers[0] is None) != (numbers[1] is None):
         return False
@@ -175,8 +186,13 @@ def is_same_node(a: Formula, b: Formula, context: Context) -> bool:
     names = symbols_of(a), symbols_of(b)
     if numbers[0] is None and not (names[0] <= names[1] or names[0] >= names[1]):  # one may divide out: `m a = m g`
         return False
-    verdict = match(a, b, context, _AS_NODE)
-    return verdict.status == "equivalent" and (numbers[0] is not None or verdict.stage <= LAST_VALUE_FREE_STAGE)
+    if max(dear[a], dear[b]) >= MAX_DEAR:
+        return False
+    with share(STATED):
+        verdict = match(a, b, context, _AS_NODE)
+        return verdict.status == "equivalent" and (numbers[0] is not None or verdict.stage <= LAST_VALUE_FREE_STAGE)
+    dear.update((a, b))
+    return False
 
 
 def answer_index(answer: str, formulas: Sequence[Formula], context: Context) -> int | None:
@@ -204,11 +220,31 @@ def _is_answer(node: Formula, answer: Formula, context: Context) -> bool:
     statement = answer
     if answer.kind == "expression" and node.kind == "equation":
         statement = formula((node.members[0], answer.members[0]), ("=",), answer.latex, answer.depends)
-    return match(node, statement, context, _AS_NODE).status == "equivalent"
+    with share(STATED):
+        return match(node, statement, context, _AS_NODE).status == "equivalent"
+    return False
 
 
-def find_faulty_nodes(data: Mapping[str, Any]) -> tuple[dict[int, str], Problem | None]:
-    """Return the fault of each node that the loader or the linter rejects, by position; and the problem if it loads.
+@dataclass(frozen=True, slots=True)
+class FaultyNodes:
+    """The nodes of a problem that the loader or the linter rejects.
+
+    Attributes:
+        why: the fault of each, by position.
+        problem: None if it does not load.
+        is_cut: the linter did not finish.
+    """
+
+    why: Mapping[int, str]
+    problem: Problem | None = None
+    is_cut: bool = False
+
+
+def find_faulty_nodes(data: Mapping[str, Any], operations: float) -> FaultyNodes:
+    """Return the nodes of a problem file that the loader or the linter rejects.
+
+    Args:
+        operations: that the linter may spend.
 
     Errors:
         DataFileError: a fault that belongs to no node.
@@ -219,9 +255,12 @@ def find_faulty_nodes(data: Mapping[str, Any]) -> tuple[dict[int, str], Problem 
         faulty = {_node_position(fault): fault.partition(": ")[2] for fault in error.faults}
         if -1 in faulty:
             raise
-        return faulty, None
-    faults = [finding for finding in lint(problem) if finding.kind == "fault"]
-    return {at: one_line(each.text) for each in faults if (at := _node_position(each.entry)) >= 0}, problem
+        return FaultyNodes(faulty)
+    found = find_faults(problem, operations)
+    why = {
+        at: one_line(each.text) for each in found if each.kind == "fault" and (at := _node_position(each.entry)) >= 0
+    }
+    return FaultyNodes(why, problem, any(each.code == "too_large" and each.kind != "fault" for each in found))
 
 
 def _node_position(entry: str) -> int:

@@ -15,7 +15,6 @@ together.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -29,6 +28,7 @@ from prism.grading.pipeline import grade
 from prism.grading.prepared import PreparedProblem, prepare
 from prism.grading.result import Grade
 from prism.grading.selection import WITHHELD_REASONS
+from prism.inputs import decode, parse_toml, read_bytes
 from prism.latex import Solution, one_line
 from prism.problem.collection import problem_path
 from prism.problem.schema import Problem
@@ -38,6 +38,7 @@ EXPECTED = ("score", "at_least", "matched", "credited", "final_correct")
 """Keys of a case that require something of its grade."""
 
 _KEYS = ("id", "about", "solution", "solution_file", *EXPECTED)
+_MAX_FILE = 1 << 23  # bytes of a file of cases, and of a solution beside it
 _TOLERANCE = 1e-5  # of a score, which people write with at most six decimals
 
 
@@ -110,8 +111,8 @@ def read_cases(path: Path) -> tuple[Case, ...]:
         DataFileError: a file that cannot be read, an unknown key, or a value of the wrong type; all faults at once.
     """
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        data = parse_toml(decode(read_bytes(path, _MAX_FILE)))
+    except PrismError as error:
         raise DataFileError(str(path), (f"cannot be read: {error}",)) from error
     faults = [
         f"{key}: unknown key{_key_hint(key, ('problem', 'case'))}" for key in data if key not in ("problem", "case")
@@ -144,9 +145,9 @@ def _read_case(n: int, table: Mapping[str, Any], path: Path, problem: Path, faul
     solution, file = table.get("solution"), table.get("solution_file")
     if isinstance(file, str) and solution is None:
         try:
-            solution = (path.parent / file).read_text(encoding="utf-8", errors="replace")
-        except OSError as error:
-            faults.append(f"{where}, solution_file: {file}: {error.strerror}")
+            solution = decode(read_bytes(path.parent / file, _MAX_FILE))
+        except PrismError as error:
+            faults.append(f"{where}, solution_file: {file}: {error}")
     elif not isinstance(solution, str) or file is not None:
         faults.append(f"{where}: expected either `solution`, a text, or `solution_file`, the name of one")
     for key, expected_text in _type_faults(table):

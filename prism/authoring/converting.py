@@ -11,19 +11,19 @@ from __future__ import annotations
 
 import csv
 import io
-import json
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from prism.authoring.conversions import Conversion, ConvertedProblem, entry_fault
 from prism.authoring.marking_schemes import CRITERION_KEYS, DELIMITERS, convert_scheme
-from prism.errors import DataFileError
+from prism.errors import DataFileError, PrismError
+from prism.inputs import decode, parse_json, parse_toml, read_bytes, refuse_constant, value_faults
 from prism.problem.dag import implied_edges
 from prism.problem.schema import load_problem
+from prism.problem.source import NODE_LISTS
 
-NODE_LISTS = ("grading_standard", "dag", "grading", "core_formulas")
+_MAX_FILE = 1 << 28  # bytes of a file, which is read as a whole
 SUFFIXES = (".json", ".jsonl", ".toml", ".csv")
 _KEPT = (
     "id", "context", "title", "domain", "kind", "origin", "source", "difficulty", "givens", "symbols", "definitions",
@@ -55,14 +55,17 @@ def _read_entries(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     if path.suffix not in SUFFIXES:
         raise DataFileError(str(path), (f"is named {path.suffix or 'without an ending'}; give {', '.join(SUFFIXES)}",))
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataFileError(str(path), (f"cannot be read: {error}",)) from error
+        text = decode(read_bytes(path, _MAX_FILE))
+    except PrismError as error:
+        raise DataFileError(str(path), (str(error),)) from error
     if path.suffix == ".toml":
-        yield "", _decode(text, tomllib.loads, str(path))
+        yield "", _decode(text, parse_toml, str(path))
         return
     if path.suffix == ".csv":
-        yield "", {"marking": list(csv.DictReader(io.StringIO(text)))}
+        try:
+            yield "", {"marking": list(csv.DictReader(io.StringIO(text)))}
+        except csv.Error as error:
+            raise DataFileError(str(path), (f"cannot be read: {error}",)) from error
         return
     if path.suffix == ".jsonl":
         lines = [(n, line) for n, line in enumerate(text.split("\n"), start=1) if line.strip()]
@@ -88,18 +91,16 @@ def _decode(text: str, reader: Callable[[str], Any], name: str) -> Any:
     """Return `reader(text)`; raise DataFileError for the file `name` if the text cannot be decoded."""
     try:
         return reader(text)
-    except (ValueError, RecursionError) as error:  # of both decoders, and of numbers that JSON does not have
+    except PrismError as error:
         raise DataFileError(name, (f"cannot be read: {error}",)) from error
 
 
 def _parse_json(text: str) -> Any:
-    """Parse JSON; raise ValueError for NaN and infinities, which Python would accept."""
-
-    def refuse(word: str) -> object:
-        """Raise ValueError for a constant such as NaN."""
-        raise ValueError(f"{word} is no JSON number")
-
-    return json.loads(text, parse_constant=refuse)
+    """Parse JSON; PrismError for what is none, NaN and infinities among it."""
+    parsed = parse_json(text, constant=refuse_constant)
+    if faults := value_faults(parsed):
+        raise PrismError("; ".join(faults))
+    return parsed
 
 
 def _is_criterion(entry: Mapping[str, Any]) -> bool:

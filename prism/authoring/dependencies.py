@@ -18,6 +18,7 @@ from itertools import combinations
 
 from prism.algebra.expr import Expr, Formula, plain_parts, spell, symbols, symbols_of, walk
 from prism.authoring.entailment import is_entailed
+from prism.budget import ORIGINS, share
 from prism.equivalence.facts import numeric_of, subject_of
 from prism.equivalence.stated_numbers import is_subject
 from prism.physics.context import Context, given_values
@@ -68,19 +69,24 @@ class Dependencies:
     Attributes:
         edges: of each formula, in order.
         doubtful: of each formula, indices of earlier ones that it may depend on; a person has to decide.
+        is_cut: it costs too much to test all that a formula may follow from, and other rules drew its edges.
     """
 
     edges: tuple[tuple[Edge, ...], ...]
     doubtful: tuple[tuple[int, ...], ...]
+    is_cut: bool = False
 
 
-def infer_dependencies(formulas: Sequence[Formula], finals: Collection[int], context: Context) -> Dependencies:
+def infer_dependencies(
+    formulas: Sequence[Formula], finals: Collection[int], context: Context, *, operations: float = ORIGINS
+) -> Dependencies:
     r"""Infer from which earlier formulas each formula of a solution was derived.
 
     Args:
         formulas: at least one.
         finals: indices of the final answers; the last formula is one.
         context: of the problem; symbols that it gives a value are no unknowns.
+        operations: that the tests at points may cost; beyond, the other rules decide.
 
     >>> from prism.latex import parse
     >>> formulas = [parse(text) for text in ("v = g t", "h = g t^2/2", r"v = \sqrt{2 g h}")]
@@ -89,14 +95,17 @@ def infer_dependencies(formulas: Sequence[Formula], finals: Collection[int], con
     """
     steps = tuple(_describe_step(f) for f in formulas)
     given = frozenset(given_values(context))
-    found = [dict(_find_origins(steps, place, given, context)) for place in range(len(steps))]
+    found: list[dict[int, str]] = []
+    with share(operations) as account:
+        found += (dict(_find_origins(steps, place, given, context)) for place in range(len(steps)))
+    found += (dict(_find_origins(steps, place, given, None)) for place in range(len(found), len(steps)))
     doubtful = [_possible_origins(steps, place, given) if not found[place] else () for place in range(len(steps))]
     _connect_loose_steps(steps, found, finals, given)
     edges = tuple(
         tuple(Edge(origin, own_edges[origin], _is_implied(origin, own_edges, found)) for origin in sorted(own_edges))
         for own_edges in found
     )
-    return Dependencies(edges, tuple(doubtful))
+    return Dependencies(edges, tuple(doubtful), account.is_exhausted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +153,13 @@ def _solved_for(f: Formula) -> Expr | None:
 _Steps = Sequence[_Step]
 
 
-def _find_origins(steps: _Steps, place: int, given: frozenset[str], context: Context) -> Iterator[tuple[int, str]]:
-    """Yield (index, rule) of the earlier formulas that formula number `place` was derived from; one rule at most."""
+def _find_origins(
+    steps: _Steps, place: int, given: frozenset[str], context: Context | None
+) -> Iterator[tuple[int, str]]:
+    """Yield (index, rule) of the earlier formulas that formula number `place` was derived from; one rule at most.
+
+    Without a context the first rule, which has to be tested at points, is left out.
+    """
     step = steps[place]
     if step.is_number:
         yield from _origins_of_number(steps, place, given)
@@ -159,7 +173,7 @@ def _find_origins(steps: _Steps, place: int, given: frozenset[str], context: Con
     before = [k for k in before if steps[k].is_equation]
     choices = list(_premise_choices(steps, before, step.names))
     for choice in choices[:MAX_TRIED]:
-        if is_entailed(step.formula, [steps[k].formula for k in choice], context):
+        if context is not None and is_entailed(step.formula, [steps[k].formula for k in choice], context):
             yield from ((k, "follows") for k in choice)
             return
     rules = (

@@ -8,10 +8,15 @@ last formula of each part, or what the author says the answer is.
 A draft is graded before it is returned: a node that the linter faults, that the problem itself states or that the
 solution does not match is left out, with the reason. So every draft loads, has no fault, and gives its own solution all
 points; what it cannot be is right about physics. Refused: guessing at formulas that are written in words.
+
+Each step has operations of its own. One that they do not suffice for is cut, and a remark says so; the draft is then
+one without what the step would have found.
 """
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -28,13 +33,14 @@ from prism.authoring.candidates import (
     statement_context,
 )
 from prism.authoring.dependencies import RULES, Dependencies, infer_dependencies
+from prism.budget import ANSWERS, CHARACTER, DRAFT, GIVEN, MERGING, ORIGINS, READING, SOLUTION, Account, share
 from prism.equivalence.facts import numeric_of, subject_of
 from prism.errors import LatexSyntaxError, PrismError
 from prism.grading.located_claims import LocatedClaim, locate_claims
 from prism.grading.parts import Part, divide_into_parts
 from prism.grading.pipeline import grade
 from prism.grading.selection import WITHHELD_REASONS
-from prism.latex import Solution, extract, one_line
+from prism.latex import Extraction, LeftOut, Solution, extract, one_line
 from prism.physics.context import Context
 from prism.problem.given_nodes import find_given_nodes
 from prism.problem.schema import Problem
@@ -43,6 +49,12 @@ from prism.problem.toml_writer import problem_toml
 MAX_NODES = 30  # a longer reference is not read; the formulas nearest before the answers stay
 LETTERS = "abcdefgh"  # parts that a problem may mark
 ANSWER = "ans"  # symbol of an answer without a name
+_CUT = "the operations of a draft did not suffice"
+_CUT_READING = f"{_CUT} to look at all formulas: the last ones are missing"
+_CUT_MERGING = f"{_CUT} to compare all formulas with each other: look for two nodes that say the same"
+_CUT_ANSWERS = f"{_CUT} to look for all answers that were named"
+_CUT_ORIGINS = f"{_CUT} to test what each formula follows from: look at the edges"
+_CUT_CHECKS = f"{_CUT} to check all nodes: some may be faulty, stated by the problem or not in the solution"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,20 +155,45 @@ def draft(solution: Solution, *, problem: str = "", answers: Sequence[str] = (),
         PrismError: no formula of the solution can be a node.
     """
     extraction = extract(solution)
+    with share(math.inf) as account:  # each step has a limit of its own
+        account.allow(DRAFT + CHARACTER * (len(extraction.text) + len(problem)))
+        made = _draft_extracted(extraction, problem, answers, name, account)
+    return made  # noqa: RET504 - a share may end its block
+
+
+def _draft_extracted(
+    extraction: Extraction, problem: str, answers: Sequence[str], name: str, account: Account
+) -> Draft:
+    """Draft a problem file from the formulas of a solution; arguments as of `draft`, `account` that of the draft."""
     problem_facts = _ProblemFacts(name, problem, statement_context(problem), _marked_parts(problem, extraction.text))
     found = [item for item in extraction if item.kind != "thinking"]
     parts = divide_into_parts(extraction.text, [part.letter for part in problem_facts.parts])
     claims = _read_units(locate_claims(found, extraction.text, parts, (), problem_facts.context), problem_facts.context)
     left_out: list[_Skipped] = []
-    found_here = list(_collect_candidates(claims, left_out, problem_facts))
-    if not found_here:  # a solution in sentences: take what they state
-        left_out.clear()
-        found_here = list(_collect_candidates(claims, left_out, problem_facts, in_sentences=True))
-    candidates = _merge_duplicates(found_here, problem_facts, left_out)
     remarks: list[str] = []
-    steps = _mark_finals(candidates, [answer for answer in answers if answer.strip()], problem_facts, remarks, left_out)
+    found_here: list[_Candidate] = []
+    with share(_left(account, READING)) as reading:
+        found_here += _collect_candidates(claims, left_out, problem_facts)
+        if not found_here:  # a solution in sentences: take what they state
+            left_out.clear()
+            found_here += _collect_candidates(claims, left_out, problem_facts, in_sentences=True)
+    _remark_if(reading.is_exhausted, _CUT_READING, remarks)
+    candidates = _merge_duplicates(found_here, problem_facts, remarks, left_out, account)
+    named = [answer for answer in answers if answer.strip()]
+    steps = _mark_finals(candidates, named, problem_facts, remarks, left_out, account)
     steps = _limit_nodes(steps, left_out)
-    return _drop_rejected(steps, extraction.text, problem_facts, remarks, left_out)
+    return _drop_rejected(steps, extraction.text, problem_facts, remarks, left_out, account)
+
+
+def _left(account: Account, operations: float) -> float:
+    """Return so many operations, or what is left of the allowance of an account."""
+    return max(min(operations, account.allowance - account.spent), 0)
+
+
+def _remark_if(is_cut: bool, remark: str, remarks: list[str]) -> None:
+    """Add a remark that a step was cut, once."""
+    if is_cut and remark not in remarks:
+        remarks.append(remark)
 
 
 def _read_units(claims: Sequence[LocatedClaim], context: Context) -> list[LocatedClaim]:
@@ -270,27 +307,41 @@ def _name_answer(f: Formula) -> Formula:
 
 
 def _merge_duplicates(
-    found: Sequence[_Candidate], problem_facts: _ProblemFacts, left_out: list[_Skipped]
+    found: Sequence[_Candidate],
+    problem_facts: _ProblemFacts,
+    remarks: list[str],
+    left_out: list[_Skipped],
+    account: Account,
 ) -> list[_Candidate]:
     """Return the candidates with equivalent ones merged into one; the formulas dropped go to `left_out`.
 
     The position is that of the first, since formulas after it may depend on it; the form is one solved for a symbol.
     """
     kept: list[_Candidate] = []
-    for each in found:
-        at = next((k for k, other in enumerate(kept) if _is_same_candidate(other, each, problem_facts.context)), None)
-        if at is None:
-            kept.append(each)
-            continue
-        other = kept[at]
-        better = each if not _is_solved(other.formula) and _is_solved(each.formula) else other
-        gone = other if better is each else each
-        left_out.append(_Skipped(gone.order, OmittedFormula(gone.latex, f"the same as {better.latex}")))
-        kept[at] = replace(
-            better, order=other.order, last=each.last, is_boxed=other.is_boxed or each.is_boxed,
-            letter=each.letter if each.is_boxed else other.letter, why=tuple(dict.fromkeys(other.why + each.why)),
-        )  # fmt: skip
-    return kept
+    dear: Counter[Formula] = Counter()
+    n_compared = 0
+    with share(_left(account, MERGING)) as merging:
+        for each in found:
+            same = (_is_same_candidate(other, each, problem_facts.context, dear) for other in kept)
+            at = next((k for k, is_same in enumerate(same) if is_same), None)
+            if at is None:
+                kept.append(each)
+            else:
+                kept[at] = _merged(kept[at], each, left_out)
+            n_compared += 1
+    _remark_if(merging.is_exhausted or bool(dear), _CUT_MERGING, remarks)
+    return [*kept, *found[n_compared:]]
+
+
+def _merged(first: _Candidate, again: _Candidate, left_out: list[_Skipped]) -> _Candidate:
+    """Return one candidate for two that are the same; the formula that is dropped goes to `left_out`."""
+    better = again if not _is_solved(first.formula) and _is_solved(again.formula) else first
+    gone = first if better is again else again
+    left_out.append(_Skipped(gone.order, OmittedFormula(gone.latex, f"the same as {better.latex}")))
+    return replace(
+        better, order=first.order, last=again.last, is_boxed=first.is_boxed or again.is_boxed,
+        letter=again.letter if again.is_boxed else first.letter, why=tuple(dict.fromkeys(first.why + again.why)),
+    )  # fmt: skip
 
 
 def _is_solved(f: Formula) -> bool:
@@ -298,10 +349,10 @@ def _is_solved(f: Formula) -> bool:
     return numeric_of(f) is not None or subject_of(f) is not None
 
 
-def _is_same_candidate(a: _Candidate, b: _Candidate, context: Context) -> bool:
+def _is_same_candidate(a: _Candidate, b: _Candidate, context: Context, dear: Counter[Formula]) -> bool:
     """Return True if two candidates make one node; equal numbers of different parts do not."""
     apart = a.letter != b.letter and a.letter and b.letter and numeric_of(a.formula) is not None
-    return not apart and is_same_node(a.formula, b.formula, context)
+    return not apart and is_same_node(a.formula, b.formula, context, dear)
 
 
 # Answers. ---------------------------------------------------------------------------------------------------------
@@ -313,6 +364,7 @@ def _mark_finals(
     problem_facts: _ProblemFacts,
     remarks: list[str],
     left_out: list[_Skipped],
+    account: Account,
 ) -> list[_Candidate]:
     """Return the candidates up to the last answer, with the final answers marked; the rest goes to `left_out`.
 
@@ -320,8 +372,12 @@ def _mark_finals(
         PrismError: there are no candidates.
     """
     if not found:
-        raise PrismError("no formula of the solution can be a node; " + _reasons_text(left_out))
-    places, why = _positions_of_answers(found, answers, problem_facts, remarks), "it is the answer that was named"
+        raise PrismError("; ".join(("no formula of the solution can be a node", *remarks, _reasons_text(left_out))))
+    places: set[int] = set()
+    with share(_left(account, ANSWERS)) as looking:
+        _find_answers(found, answers, problem_facts, remarks, places)
+    _remark_if(looking.is_exhausted, _CUT_ANSWERS, remarks)
+    why = "it is the answer that was named"
     if not places:
         places, why = {k for k, each in enumerate(found) if each.is_boxed}, "the answer stands in a box"
     if not places:
@@ -340,11 +396,14 @@ def _mark_finals(
     return marked[: at + 1]
 
 
-def _positions_of_answers(
-    found: list[_Candidate], answers: Sequence[str], problem_facts: _ProblemFacts, remarks: list[str]
-) -> set[int]:
-    """Return the indices of the candidates that state the given answers; an answer not stated adds a remark."""
-    places: set[int] = set()
+def _find_answers(
+    found: list[_Candidate],
+    answers: Sequence[str],
+    problem_facts: _ProblemFacts,
+    remarks: list[str],
+    places: set[int],
+) -> None:
+    """Add to `places` the indices of the candidates that state the given answers; one not stated adds a remark."""
     formulas = [each.formula for each in found]
     for answer in answers:
         try:
@@ -356,7 +415,6 @@ def _positions_of_answers(
             places.add(at)
         else:
             remarks.append(f"no formula of the solution is seen to state the answer {one_line(answer)}")
-    return places
 
 
 def _limit_nodes(found: list[_Candidate], left_out: list[_Skipped]) -> list[_Candidate]:
@@ -374,7 +432,12 @@ def _limit_nodes(found: list[_Candidate], left_out: list[_Skipped]) -> list[_Can
 
 
 def _drop_rejected(
-    steps: list[_Candidate], text: str, problem_facts: _ProblemFacts, remarks: list[str], left_out: list[_Skipped]
+    steps: list[_Candidate],
+    text: str,
+    problem_facts: _ProblemFacts,
+    remarks: list[str],
+    left_out: list[_Skipped],
+    account: Account,
 ) -> Draft:
     """Build the draft; leave out the nodes that loader, linter or grader reject, and repeat until none is rejected.
 
@@ -382,9 +445,10 @@ def _drop_rejected(
         PrismError: no node is left.
     """
     while True:
-        derived = infer_dependencies([each.formula for each in steps], _final_positions(steps), problem_facts.context)
+        formulas, finals = [each.formula for each in steps], _final_positions(steps)
+        derived = infer_dependencies(formulas, finals, problem_facts.context, operations=_left(account, ORIGINS))
         data = _problem_data(steps, derived, problem_facts)
-        refused = _rejected_nodes(data, text)
+        refused = _rejected_nodes(data, text, remarks, account)
         if not refused:
             break
         left_out += [
@@ -393,6 +457,7 @@ def _drop_rejected(
         steps = _without_refused(steps, refused, remarks)
         if not steps:
             raise PrismError("no formula of the solution can be a node; " + _reasons_text(left_out))
+    _remark_if(derived.is_cut, _CUT_ORIGINS, remarks)
     gone = tuple(each.left_out for each in sorted(left_out, key=lambda each: each.order))
     nodes = _draft_nodes(steps, derived)
     notes = {"left_out": [{"formula": each.latex, "why": each.why} for each in gone], "remarks": list(remarks)}
@@ -429,20 +494,31 @@ def _final_positions(steps: Sequence[_Candidate]) -> set[int]:
     return {k for k, each in enumerate(steps) if each.is_final}
 
 
-def _rejected_nodes(data: Mapping[str, Any], text: str) -> dict[int, str]:
+def _rejected_nodes(data: Mapping[str, Any], text: str, remarks: list[str], account: Account) -> Mapping[int, str]:
     """Return the reason, by position, for each node that is faulty, given by the problem or not in the solution."""
-    faults, problem = find_faulty_nodes(data)
-    if faults or problem is None:
-        return faults
-    given = {each.index - 1: f"the problem states it ({each.where})" for each in find_given_nodes(problem)}
+    found = find_faulty_nodes(data, _left(account, math.inf))
+    if found.why or found.problem is None:
+        return found.why
+    problem = found.problem
+    given: dict[int, str] = {}
+    with share(_left(account, GIVEN)) as looking:
+        given = {each.index - 1: f"the problem states it ({each.where})" for each in find_given_nodes(problem)}
+    _remark_if(found.is_cut or looking.is_exhausted, _CUT_CHECKS, remarks)
     if given and len(given) < len(problem.nodes):
         return given
-    return _nodes_not_stated(problem, text)
+    return _nodes_not_stated(problem, text, remarks, account)
 
 
-def _nodes_not_stated(problem: Problem, text: str) -> dict[int, str]:
-    """Return (by position) why the solution itself does not match a node; empty if it matches no node at all."""
-    result = grade(problem, text)
+def _nodes_not_stated(problem: Problem, text: str, remarks: list[str], account: Account) -> dict[int, str]:
+    """Return (by position) why the solution itself does not match a node; empty if it matches no node at all.
+
+    Empty also if the operations do not suffice to see it.
+    """
+    left = _left(account, SOLUTION + CHARACTER * len(text))
+    result = grade(problem, text, budget=int(left)) if left >= 1 else None
+    if result is None or (result.status == "too_large" and result.left_out == LeftOut()):
+        _remark_if(True, _CUT_CHECKS, remarks)
+        return {}
     missed = [node.index for node in problem.nodes if node.index not in result.matched]
     why = {
         index: WITHHELD_REASONS[reason]

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from prism.algebra.expr import Expr, Formula, formula, number, symbols
+from prism.budget import ENTAILED, charge_steps, share
 from prism.engine.kernels import active_kernels, source
 from prism.engine.systems import cross_evaluate_system, sample_system, unsolved_system
 from prism.engine.tape import TapeTooLarge
@@ -27,10 +28,13 @@ from prism.physics.context import Context, Declaration
 MAX_PREMISES = 4  # Newton's method in as many variables; with more it rarely converges
 MIN_POINTS = 6  # points at which the conclusion has to hold; six agreements are no coincidence
 _WANTED = 12  # points looked for
+_STEPS = 250  # for the two columns of one test
 
 
 def is_entailed(conclusion: Formula, premises: Sequence[Formula], context: Context) -> bool | None:
     r"""Return True if an equation holds wherever all premises do, False if not, None if that cannot be tested.
+
+    What costs more than `ENTAILED` operations is not tested: where an equation holds, points are soon found.
 
     Args:
         conclusion: an equation of symbols that the premises have too.
@@ -47,16 +51,19 @@ def is_entailed(conclusion: Formula, premises: Sequence[Formula], context: Conte
     known = symbols(*(member for f in premises for member in f.members))
     if not symbols(*conclusion.members) <= known:
         return False
-    one, two = _as_column([in_base_units(f) for f in premises]), _as_column([in_base_units(conclusion)])
-    found = _test_at_points(one, two, context)
-    if found is None:  # positive quantities have no point in common: `F = -m g \sin\theta` beside `F = m a`
-        either = {name: Declaration("real") for name in known if name not in context.symbols}
-        found = _test_at_points(one, two, replace(context, symbols={**context.symbols, **either}))
+    found: bool | None = None
+    with share(ENTAILED):
+        one, two = _as_column([in_base_units(f) for f in premises]), _as_column([in_base_units(conclusion)])
+        found = _test_at_points(one, two, context)
+        if found is None:  # positive quantities have no point in common: `F = -m g \sin\theta` beside `F = m a`
+            either = {name: Declaration("real") for name in known if name not in context.symbols}
+            found = _test_at_points(one, two, replace(context, symbols={**context.symbols, **either}))
     return found
 
 
 def _test_at_points(premises: Formula, conclusion: Formula, context: Context) -> bool | None:
     """Return True if the conclusion holds at points where the premises do, False at a counterexample, None untested."""
+    charge_steps(_STEPS)
     try:
         pair = prepare_pair(premises, conclusion, context, notation_of(premises, conclusion, context))
     except TapeTooLarge:

@@ -6,11 +6,14 @@ statement. A *note* is a fact that may be intended. Loading runs none of these c
 
 The grader itself compares the nodes: a solution that copies the reference is graded, and every node has to match its
 own formula and no other. So what passes here is what a grade can match.
+
+Each check has operations of its own. One that they do not suffice for ends with a warning, and the others go on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -18,6 +21,7 @@ from typing import Literal
 from prism.algebra.expr import OPS, Expr, Formula, plain_parts, spell, symbols, symbols_of, walk
 from prism.authoring.lint_names import find_undefined_names, find_unused_names
 from prism.authoring.lint_numbers import DerivedNumber, derive_numbers, node_number
+from prism.budget import CHARACTER, CHECK, LINT, NODE, SOLUTION, Account, share
 from prism.equivalence.facts import in_base_units, numeric_of, subject_of
 from prism.equivalence.numbers import NumberSpec
 from prism.equivalence.stated_numbers import MIN_INTEGER_FIGURES, Numeric
@@ -25,11 +29,11 @@ from prism.equivalence.verdict import REASONS, STAGES, Stage, Verdict
 from prism.equivalence.zero_sets import compare_with_itself
 from prism.errors import DataFileError, PrismError
 from prism.grading.pipeline import grade
-from prism.grading.prepared import PreparedProblem, prepare
-from prism.grading.references import is_guessable
+from prism.grading.prepared import PreparedProblem, prepare_without
+from prism.grading.references import find_dear_formulas, is_guessable
 from prism.grading.result import GradedFormula, Match, reason_in_words
 from prism.grading.selection import WITHHELD_REASONS
-from prism.latex import one_line
+from prism.latex import LeftOut, one_line
 from prism.physics.context import given_values
 from prism.physics.dimensions import dimension_text, inconsistency
 from prism.physics.quantities import italic_units_as_quantity, read_quantity
@@ -46,6 +50,7 @@ CODES = {
     "equal": "two nodes hold for the same values: a step of algebra between them is not seen",
     "contained": "who states one node has stated another, which is not credited with it anyway",
     "values": "two nodes are one formula once values of the problem are put in",
+    "too_large": "a formula that costs too much to be compared with, or a check that was not finished",
     "copies": "a node that only formulas of its own form match",
     "number": "a number that the formulas before it do not give",
     "dimension": "units that do not fit",
@@ -117,21 +122,66 @@ def lint(problem: Problem | Path | str | Mapping[str, object]) -> tuple[LintFind
         return tuple(_loader_finding("fault", text) for text in error.faults)
     expected = derive_expected_numbers(loaded)
     found = [_loader_finding("warning", text) for text in loaded.warnings]
-    copied = tuple(_check_copies(loaded))
-    by_node = [
-        *copied,
-        *_check_worded_answers(loaded),
-        *_check_rewritten_forms(loaded, frozenset(finding.entry for finding in copied if finding.code == "unmatched")),
-        *_check_numbers(loaded, expected),
-        *_check_dimensions(loaded),
-        *_check_italic_units(loaded),
-        *_check_given_nodes(loaded, expected),
-        *_check_names(loaded),
-        *_check_guessable(loaded),
-    ]
+    with share(math.inf) as account:  # each check has a limit of its own
+        account.allow(LINT)
+        by_node = _find_faults_within(loaded, account)
+        unmatched = frozenset(finding.entry for finding in by_node if finding.code in ("unmatched", "too_large"))
+        for what, check in (
+            ("the forms in which nodes may be written", _check_rewritten_forms(loaded, unmatched)),
+            ("the numbers", _check_numbers(loaded, expected)),
+            ("the units", _check_dimensions(loaded)),
+            ("letters that may be units", _check_italic_units(loaded)),
+            ("what the problem says itself", _check_given_nodes(loaded, expected)),
+            ("the names", _check_names(loaded)),
+            ("what can be guessed", _check_guessable(loaded)),
+        ):
+            by_node += _findings_within(account, what, check)
+        last = [*_check_final_names(loaded), *_check_parts(loaded), *_check_figures(loaded, expected)]
     place = {f"node {node.index}": node.index for node in loaded.nodes}
     found += sorted(by_node, key=lambda finding: place.get(finding.entry, 0))
-    return (*found, *_check_final_names(loaded), *_check_parts(loaded), *_check_figures(loaded, expected))
+    return (*found, *last)
+
+
+def find_faults(problem: Problem, operations: float = LINT) -> list[LintFinding]:
+    """Return the findings of the checks that find faults; a warning `too_large` says that one was not finished.
+
+    Args:
+        operations: that they may spend.
+    """
+    with share(math.inf) as account:
+        account.allow(operations)
+        found = _find_faults_within(problem, account)
+    return found  # noqa: RET504 - a share may end its block
+
+
+def _find_faults_within(problem: Problem, account: Account) -> list[LintFinding]:
+    """Return the findings of the checks that find faults, within the allowance of an account."""
+    dear = find_dear_formulas(problem)
+    left_out = frozenset(each.index for each in dear)
+    return [
+        *(LintFinding("fault", "too_large", each.entry, each.field, each.why) for each in dear),
+        *_check_copies(problem, left_out, account),
+        *_check_worded_answers(problem, left_out, account),
+    ]
+
+
+def _findings_within(account: Account, what: str, check: Iterable[LintFinding]) -> list[LintFinding]:
+    """Return what a check finds within its operations and the allowance of an account; a warning if it is cut."""
+    found: list[LintFinding] = []
+    with share(min(CHECK, _left(account))) as own:
+        found += check
+    return [*found, _unfinished(what)] if own.is_exhausted else found
+
+
+def _left(account: Account) -> float:
+    """Return what is left of the allowance of an account."""
+    return max(account.allowance - account.spent, 0)
+
+
+def _unfinished(what: str) -> LintFinding:
+    """Return the warning that a check was cut."""
+    text = f"this was not checked to the end, for it costs too much: {what}; write shorter formulas, or fewer"
+    return _warning("too_large", "", "", text)
 
 
 def _loader_finding(kind: Kind, text: str) -> LintFinding:
@@ -158,27 +208,31 @@ class _GradedCopy:
     Attributes:
         formulas: graded formulas of the copy of each node, by index; several if it was split, empty if not extracted.
         failed: where the grader failed, with the error.
+        is_cut: the operations did not suffice to grade all of it.
     """
 
     formulas: Mapping[int, tuple[GradedFormula, ...]]
     failed: tuple[str, ...]
+    is_cut: bool = False
 
 
-def _grade_copy(problem: PreparedProblem, texts: Mapping[int, str]) -> _GradedCopy:
+def _grade_copy(problem: PreparedProblem, texts: Mapping[int, str], operations: float) -> _GradedCopy:
     """Grade a made-up solution that states these formulas (by node index) one after the other."""
+    if operations < 1:
+        return _GradedCopy({}, (), is_cut=True)
     solution = ""
     spans: dict[int, tuple[int, int]] = {}
     for index, latex in texts.items():
         start = len(solution)
         solution += f"{_BETWEEN}{_displayed(latex)}\n\n"
         spans[index] = (start, len(solution))
-    result = grade(problem, solution)
+    result = grade(problem, solution, budget=int(min(operations, SOLUTION + CHARACTER * len(solution))))
     formulas = {
         index: tuple(item for item in result.formulas if start <= item.span[0] < end and item.kind != "text")
         for index, (start, end) in spans.items()
     }
     failed = tuple(f"{incident.where}: {incident.detail}" for incident in result.incidents)
-    return _GradedCopy(formulas, failed)
+    return _GradedCopy(formulas, failed, result.status == "too_large" and result.left_out == LeftOut())
 
 
 def _displayed(latex: str) -> str:
@@ -187,19 +241,25 @@ def _displayed(latex: str) -> str:
     return inner if inner.startswith(("$", r"\[", r"\(")) else f"$$ {inner} $$"
 
 
-def _check_copies(problem: Problem) -> Iterator[LintFinding]:
+def _check_copies(problem: Problem, left_out: Collection[int], account: Account) -> Iterator[LintFinding]:
     """Grade a made-up solution that copies the formula of every node, and yield what is wrong with the result.
 
     Findings: a node that its own copy does not match; two nodes that one copy matches.
+
+    Args:
+        left_out: indices of nodes that cost too much.
+        account: whose allowance the grades may spend.
     """
-    texts = {node.index: node.latex for node in problem.nodes if not node.is_text}
-    prepared = prepare(problem)
-    copy = _grade_copy(prepared, texts)
+    texts = {node.index: node.latex for node in problem.nodes if not node.is_text and node.index not in left_out}
+    prepared = prepare_without(problem, left_out)
+    copy = _grade_copy(prepared, texts, _left(account))
+    if copy.is_cut:
+        yield _unfinished("copies of the nodes")
     yield from (
         LintFinding("fault", "unmatched", "", "", f"the grader fails: {text}; please report it") for text in copy.failed
     )
     for index in texts:
-        if why := _reason_unmatched(index, copy.formulas[index]):
+        if why := _reason_unmatched(index, copy):
             yield LintFinding("fault", "unmatched", f"node {index}", "formula", why)
     edges = {
         (index, match.node): match
@@ -208,15 +268,18 @@ def _check_copies(problem: Problem) -> Iterator[LintFinding]:
         for match in item.matches
         if match.node != index
     }
-    yield from _check_accepted_forms(prepared, texts, edges)
+    yield from _check_accepted_forms(prepared, texts, edges, account)
     yield from _check_duplicates(problem, edges)
 
 
-def _reason_unmatched(index: int, items: tuple[GradedFormula, ...]) -> str:
-    """Return why the graded formulas of a copy of node `index` do not match it, with advice; empty if one does."""
+def _reason_unmatched(index: int, copy: _GradedCopy) -> str:
+    """Return why a copy of node `index` does not match it, with advice; empty if it does, or if that is not known."""
+    items = copy.formulas.get(index, ())
     refusals = [reason for item in items for node, reason in item.withheld if node == index]
     if any(index in item.nodes for item in items) or "guessed" in refusals:
         return ""  # a guessed formula waits for a prerequisite, which has a finding of its own
+    if copy.is_cut:
+        return ""
     if refusals:
         is_chain = refusals[0] == "broken_chain"
         advice = (
@@ -237,16 +300,18 @@ def _reason_unmatched(index: int, items: tuple[GradedFormula, ...]) -> str:
 
 
 def _check_accepted_forms(
-    prepared: PreparedProblem, texts: Mapping[int, str], edges: dict[tuple[int, int], Match]
+    prepared: PreparedProblem, texts: Mapping[int, str], edges: dict[tuple[int, int], Match], account: Account
 ) -> Iterator[LintFinding]:
     """Yield faults for `accept` formulas whose copy does not match; other nodes that a copy matches go to `edges`."""
     for node in prepared.problem.nodes:
-        for place, other in enumerate(node.accept, start=1):
-            copy = _grade_copy(prepared, {**texts, node.index: other.latex})
+        for place, other in enumerate(node.accept if node.index in texts else (), start=1):
+            copy = _grade_copy(prepared, {**texts, node.index: other.latex}, _left(account))
+            if copy.is_cut:
+                yield _unfinished(f"a copy of node {node.index}, accept, entry {place}")
             where = f"node {node.index}", f"accept, entry {place}"
             items = copy.formulas.get(node.index, ())
             found = {match.node: match for item in items for match in item.matches}
-            if why := _reason_unmatched(node.index, items):
+            if why := _reason_unmatched(node.index, copy):
                 yield LintFinding("fault", "unmatched", *where, why)
             for index in found.keys() - {node.index}:
                 edges.setdefault((node.index, index), found[index])
@@ -318,12 +383,21 @@ def _with_readings(match: Match) -> str:
     return f" (with {'; '.join(match.readings)})" if match.readings else ""
 
 
-def _check_worded_answers(problem: Problem) -> Iterator[LintFinding]:
-    """Yield a fault for each answer in words that a solution made of the same words does not match."""
+def _check_worded_answers(problem: Problem, left_out: Collection[int], account: Account) -> Iterator[LintFinding]:
+    """Yield a fault for each answer in words that a solution made of the same words does not match.
+
+    Arguments as of `_check_copies`.
+    """
+    if not any(node.is_text for node in problem.nodes):
+        return
+    prepared = prepare_without(problem, left_out)
     for node in problem.nodes:
         if not node.is_text:
             continue
-        result = grade(problem, f"Answer: {node.latex}")
+        if (left := _left(account)) < 1:
+            yield _unfinished(f"node {node.index}, an answer in words")
+            return
+        result = grade(prepared, f"Answer: {node.latex}", budget=int(left))
         items = [item for item in result.formulas if item.kind == "text"]
         if not any(node.index in (*item.nodes, *(other for other, _ in item.withheld)) for item in items):
             detail = next((item.detail for item in items), "")
@@ -346,7 +420,11 @@ def _check_rewritten_forms(problem: Problem, unmatched: frozenset[str]) -> Itera
         for part in plain_parts(node.formula):
             if part.kind not in ("equation", "expression") or numeric_of(part) is not None:
                 continue
-            verdict = compare_with_itself(in_base_units(part), problem.context)
+            verdict = None
+            with share(NODE):
+                verdict = compare_with_itself(in_base_units(part), problem.context)
+            if verdict is None:  # a finding of its own
+                continue
             if verdict.status != "equivalent" and verdict.reason != "identity":
                 kind: Kind = "warning" if _is_algebra(part) else "note"  # an integral that stays open is no slip
                 yield LintFinding(kind, "copies", f"node {node.index}", "formula", _reason_by_form_only(verdict))

@@ -10,7 +10,9 @@ Refused: a formula made out of words, and points moved from a criterion that is 
 
 from __future__ import annotations
 
+import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -28,6 +30,7 @@ from prism.authoring.candidates import (
 )
 from prism.authoring.conversions import ConvertedProblem, entry_fault, plain_number
 from prism.authoring.dependencies import RULES, infer_dependencies
+from prism.budget import DRAFT, MERGING, READING, share
 from prism.equivalence.facts import numeric_of
 from prism.errors import DataFileError, LatexSyntaxError
 from prism.latex import extract, one_line
@@ -46,6 +49,7 @@ _CONDITION = re.compile(
     r"(?:\b(?:for|at|when|if|case|limit|near|with|using|since|because|assuming|given|where|small|large)"
     r"(?:\s+(?:the|that|of|case|values?))*|[在当若])\s*(?:\$|\\\()?\s*$", re.IGNORECASE,
 )  # fmt: skip
+_CUT = "the operations of a conversion did not suffice"
 DELIMITERS = re.compile(r"\\[()\[\]]|\$")
 
 
@@ -83,9 +87,12 @@ def convert_scheme(entry: Mapping[str, Any], stem: str) -> ConvertedProblem:
     if len(ways) > 1:
         remarks.append(f"the scheme has {len(ways)} ways; the first one makes the nodes, the others stand in metadata")
     criteria = ways[0]
-    found = [
-        each for line, criterion in enumerate(criteria) for each in _formulas_of_criterion(criterion, line, context)
-    ]
+    found: list[_PaidFormula] = []
+    with share(READING) as reading:
+        for line, criterion in enumerate(criteria):
+            found += _formulas_of_criterion(criterion, line, context)
+    if reading.is_exhausted:
+        remarks.append(f"{_CUT} to look at the formulas of all criteria: the last ones are missing")
     marked, lost = _drop_faulty(
         _merge_duplicates(found, context, remarks), criteria, entry, statement, context, remarks
     )
@@ -219,8 +226,8 @@ def _formulas_of_criterion(criterion: _Criterion, line: int, context: Context) -
     if any(each.formula.kind == "equation" for each in found):  # beside an equation an inequality is its condition
         found = [each for each in found if each.formula.kind == "equation"]
     found = found or expressions[-1:]
-    for k, share in enumerate(_share_points(criterion.points, len(found))):
-        yield replace(found[k], points=share)
+    for k, points in enumerate(_share_points(criterion.points, len(found))):
+        yield replace(found[k], points=points)
 
 
 def _is_substantial(f: Formula) -> bool:
@@ -252,19 +259,26 @@ def _share_points(points: Fraction, n: int) -> list[Fraction]:
 def _merge_duplicates(marked: Sequence[_PaidFormula], context: Context, remarks: list[str]) -> list[_PaidFormula]:
     """Return the formulas with equivalent ones merged; a formula that two criteria state has the points of both."""
     merged: list[_PaidFormula] = []
-    for each in marked:
-        at = next((k for k, other in enumerate(merged) if is_same_node(other.formula, each.formula, context)), None)
-        if at is None:
-            merged.append(each)
-            continue
-        other = merged[at]
-        if each.line not in other.lines:
-            remarks.append(f"criteria {other.line + 1} and {each.line + 1} pay for one formula, {other.latex}")
-        merged[at] = replace(
-            other, lines=tuple(dict.fromkeys(other.lines + each.lines)), points=other.points + each.points,
-            accept=(*other.accept, *each.accept),
-        )  # fmt: skip
-    return merged
+    dear: Counter[Formula] = Counter()
+    n_compared = 0
+    with share(MERGING) as merging:
+        for each in marked:
+            same = (is_same_node(other.formula, each.formula, context, dear) for other in merged)
+            at = next((k for k, is_same in enumerate(same) if is_same), None)
+            n_compared += 1
+            if at is None:
+                merged.append(each)
+                continue
+            other = merged[at]
+            if each.line not in other.lines:
+                remarks.append(f"criteria {other.line + 1} and {each.line + 1} pay for one formula, {other.latex}")
+            merged[at] = replace(
+                other, lines=tuple(dict.fromkeys(other.lines + each.lines)), points=other.points + each.points,
+                accept=(*other.accept, *each.accept),
+            )  # fmt: skip
+    if merging.is_exhausted or dear:
+        remarks.append(f"{_CUT} to compare all formulas with each other: look for two nodes that say the same")
+    return [*merged, *marked[n_compared:]]
 
 
 def _drop_faulty(
@@ -283,16 +297,21 @@ def _drop_faulty(
     Errors:
         DataFileError: no formula is left.
     """
+    left: float = DRAFT
     while marked:
         if not sum(each.points for each in marked):
             remarks.append("no criterion with a formula has points; each formula has 1")
             marked = [replace(each, points=Fraction(1)) for each in marked]
         data, _notes = _scheme_data(marked, criteria, entry, "scheme", statement, context, [])
-        faulty, _problem = find_faulty_nodes(data)
-        if not faulty:
+        with share(math.inf) as account:
+            found = find_faulty_nodes(data, left)
+        left = max(left - account.spent, 0)
+        if not found.why:
+            if found.is_cut:
+                remarks.append(f"{_CUT} to check all nodes: run `prism lint`")
             break
-        remarks += [f"no node: {marked[k].latex} ({why})" for k, why in sorted(faulty.items())]
-        marked = [each for k, each in enumerate(marked) if k not in faulty]
+        remarks += [f"no node: {marked[k].latex} ({why})" for k, why in sorted(found.why.items())]
+        marked = [each for k, each in enumerate(marked) if k not in found.why]
     if not marked:
         raise entry_fault("marking: no criterion has a formula that can be a node; " + "; ".join(remarks[:3]))
     total = sum((each.points for each in criteria), Fraction(0))

@@ -193,7 +193,8 @@ def lint(
 
         paths = {name: str(problem_path(name)) for name in problems}
         shown = [(paths[name], finding) for name, finding in found if notes or finding.kind != "note"]
-        texts = {file: read_text(file) for file in paths.values() if Path(file).is_file()}
+        there = [path for path in map(Path, paths.values()) if path.is_file()]
+        texts = {str(path): path.read_text(encoding="utf-8", errors="replace") for path in there}
         write_text(sarif, ci_formats.sarif(shown, texts))
     if as_json:
         listed = [{"file": name, **finding.to_dict()} for name, finding in found]
@@ -383,8 +384,10 @@ def run(
                 known, rollouts, scanned, out, options=options, kill_after=kill_after, resume=resume, on_done=advance,
                 workers=(0 if ray else n_processors()) if workers is None else workers,
             )  # fmt: skip
-    except (prism.PrismError, OSError) as error:
+    except prism.PrismError as error:
         fail(str(error))
+    except OSError as error:  # a full disk, say
+        fail(f"{error}; the same command with --resume goes on beside {out}")
     except KeyboardInterrupt:
         print(f"prism: stopped; the same command with --resume goes on beside {out}", file=sys.stderr)
         raise typer.Exit(_STOPPED) from None

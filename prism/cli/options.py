@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 import typer
 
 import prism
+from prism.inputs import decode, parse_json, read_bytes, refuse_constant
 
 if TYPE_CHECKING:
     from prism.latex import Solution
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 NO_EXTRA = 2
 
 BAD_FILE = 3
+
+_MAX_TEXT = 1 << 28  # bytes of a text, of which far fewer are read as a solution
 
 SIZES = {"": 1, "B": 1, "kB": 10**3, "KiB": 2**10, "MB": 10**6, "MiB": 2**20, "GB": 10**9, "GiB": 2**30}
 
@@ -46,8 +48,8 @@ def parse_context(text: str) -> prism.Context | None:
     if not text:
         return None
     try:
-        return prism.Context.from_dict(json.loads(text))
-    except (json.JSONDecodeError, prism.PrismError, AttributeError) as error:
+        return prism.Context.from_dict(parse_json(text, constant=refuse_constant))
+    except prism.PrismError as error:
         fail(f"--context: {error}")
 
 
@@ -67,9 +69,9 @@ def read_solution(name: str) -> Solution:
     if not name.endswith(".json"):
         return text
     try:
-        loaded: Solution = json.loads(text)
-    except json.JSONDecodeError as error:
-        fail(f"{name}: {error}")
+        loaded: Solution = parse_json(text)
+    except prism.PrismError as error:
+        fail(f"{name}: no JSON: {error}")
     return loaded
 
 
@@ -155,10 +157,10 @@ def n_processors() -> int:
 
 
 def read_text(name: str) -> str:
-    """The text of a file, or of standard input for `-`; exits with code 3 if it cannot be read."""
-    if name == "-":
-        return sys.stdin.read()
+    """The text of a file, or of standard input for `-`; exits with code 3 if it is none."""
     try:
-        return Path(name).read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        fail(f"{name}: {error.strerror}")
+        if name == "-":
+            return decode(sys.stdin.buffer.read(_MAX_TEXT))
+        return decode(read_bytes(Path(name), _MAX_TEXT))
+    except prism.PrismError as error:
+        fail(f"{name}: {error}")

@@ -8,12 +8,13 @@ symbol that occurs once, by inverting one operator after another, and substitute
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
 
-from prism.algebra.expr import Expr, Formula, number, substituted, symbol, symbols, symbols_of, walk
+from prism.algebra.expr import Expr, Formula, number, substitute, symbol, symbols, symbols_of, walk
+from prism.budget import charge, charge_steps, remembered
 from prism.engine.lowering import Mismatch
 from prism.engine.tape import TapeTooLarge
 from prism.equivalence.facts import numeric_of, subject_of
@@ -29,6 +30,9 @@ MAX_DERIVED = 600  # formulas from all substitutions
 FORMULAS_KEPT = 1024  # whose solved forms are remembered in a process
 MAX_IDLE = 1  # symbols of a derived formula that may divide out of it
 MAX_COMPARED = 24  # derived formulas that one formula is compared with
+COMPARISONS_KEPT = 2048  # comparisons of two formulas that are remembered in a process
+_SUBSTITUTED = 5  # steps of an equation that is substituted into another, beside those for its nodes
+_PAIR = 60  # operations of looking whether one equation can be substituted into another
 _ROUNDED = Fraction(1, 100)  # relative tolerance of a number computed from rounded ones
 _AS_GIVEN = Fraction(1, 1000)  # relative tolerance of a given that is restated
 _ANY = NumberSpec()
@@ -36,6 +40,12 @@ _ANY = NumberSpec()
 
 def are_equivalent(reference: Formula, claim: Formula, context: Context, spec: NumberSpec = _ANY) -> bool:
     """Return True if the engine calls two formulas equivalent; False also if the engine fails on them."""
+    return _are_equivalent(reference, claim, context, spec)
+
+
+@remembered(COMPARISONS_KEPT)
+def _are_equivalent(reference: Formula, claim: Formula, context: Context, spec: NumberSpec) -> bool:
+    """Compare two formulas; arguments as above."""
     try:
         return match(reference, claim, context, spec).status == "equivalent"
     except (TapeTooLarge, Mismatch, ArithmeticError, ValueError):
@@ -76,20 +86,26 @@ def _substitute_once(
         solved: returns the symbols that an equation is solved for, each with its expression.
     """
     found: dict[Formula, None] = {}
+    described = [(law, symbols(*law.members), solved(law)) for law in laws]
     for f in formulas:
-        for law in laws:
-            for one, other in ((f, law), (law, f)) if f != law else ():
-                for subject, solution in solved(other):
-                    if len(found) >= most:
-                        return list(found)
-                    if subject.name in symbols(*one.members):
-                        put_in = substituted(one, {subject: solution})
-                        if len(set(put_in.members)) == len(put_in.members):
-                            found[replace(put_in, latex="")] = None
+        names, solutions = symbols(*f.members), solved(f)
+        charge(_PAIR * len(described))
+        for law, names_of_law, solutions_of_law in described:
+            if f == law:
+                continue
+            pairs = [(f, each) for each in solutions_of_law if each[0].name in names]
+            pairs += [(law, each) for each in solutions if each[0].name in names_of_law]
+            for one, (subject, solution) in pairs:
+                if len(found) >= most:
+                    return list(found)
+                charge_steps(_SUBSTITUTED)
+                members = tuple(substitute(member, {subject: solution}) for member in one.members)
+                if len(set(members)) == len(members):
+                    found[replace(one, members=members, latex="")] = None
     return list(found)
 
 
-@lru_cache(maxsize=FORMULAS_KEPT)
+@remembered(FORMULAS_KEPT)
 def _solved_as_written(f: Formula) -> _Solutions:
     """Return ((symbol, expression),) if a side of the equation is a lone symbol, as in `a = v/t`; empty otherwise."""
     subject = subject_of(f)
@@ -99,11 +115,12 @@ def _solved_as_written(f: Formula) -> _Solutions:
     return () if subject.name in symbols(solution) else ((subject, solution),)
 
 
-@lru_cache(maxsize=FORMULAS_KEPT)
+@remembered(FORMULAS_KEPT)
 def _solved_for_symbols(f: Formula) -> _Solutions:
     """Return (symbol, expression) for every symbol that occurs once in the equation and can be isolated."""
-    inner = [node.name for member in f.members for node in walk(member) if node.op == "sym"]
-    once = [name for name in dict.fromkeys(inner) if inner.count(name) == 1]
+    inner = Counter(node.name for member in f.members for node in walk(member) if node.op == "sym")
+    once = [name for name, count in inner.items() if count == 1]
+    charge_steps(sum(member.size + len(once) * member.depth for member in f.members))
     found = [(symbol(name), solution) for name in once if (solution := _isolate(f, name)) is not None]
     return tuple(found)
 
@@ -138,6 +155,7 @@ def _isolate(f: Formula, name: str) -> Expr | None:
 
 def matches_any(f: Formula, derived: Sequence[Formula], context: Context) -> bool:
     """Return True if a formula is equivalent to a derived one; only those with nearly its symbols are tried."""
+    charge(_PAIR * len(derived))
     names, known = symbols_of(f), given_values(context).keys()
     apart = [(len(symbols_of(one) - names - known), one) for one in derived if names - symbols_of(one) <= known]
     near = sorted((each for each in apart if each[0] <= MAX_IDLE), key=lambda each: each[0])
@@ -165,6 +183,7 @@ def find_source_formula(
         known: value [SI] and dimension of quantities that are not given.
     """
     others = {name: solution for name, solution in known.items() if name != numeric.subject.name}
+    charge(_PAIR * len(laws))
     for law in laws:
         if len(law.members) != 2:
             continue

@@ -54,12 +54,13 @@ def _first_wrong_line(grade: Grade, diagnosis: Diagnosis) -> str:
     """Return a line that names the first wrong step and counts the formulas that stay undetermined."""
     n_open = diagnosis.n_open
     are_open = f"{n_open} formula{'s' * (n_open != 1)}"
+    cut = "" if diagnosis.is_complete else " Some formulas were too dear to be diagnosed in full."
     if diagnosis.first_wrong is None:
         beside = f"; of {are_open} it cannot be told whether they are right" if n_open else ""
-        return f"No formula is known to be wrong{beside}."
+        return f"No formula is known to be wrong{beside}.{cut}"
     latex = one_line(grade.formulas[diagnosis.first_wrong].latex)
     beside = f" Of {are_open} before it it cannot be told whether they are right." if n_open else ""
-    return f"First wrong step: {latex}    [{diagnosis.label}]{beside}"
+    return f"First wrong step: {latex}    [{diagnosis.label}]{beside}{cut}"
 
 
 def _comma_list(nodes: list[int] | tuple[int, ...]) -> str:

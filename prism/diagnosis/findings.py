@@ -54,6 +54,18 @@ from prism.algebra.expr import (
     symbols_of,
     traits_of,
 )
+from prism.budget import (
+    CONSEQUENCES,
+    DIAGNOSED_FORMULA,
+    DIAGNOSED_NODE,
+    DIAGNOSIS,
+    LOCATING,
+    MATCHING,
+    REPAIRS,
+    OverBudget,
+    may_begin,
+    share,
+)
 from prism.diagnosis.consequences import (
     are_equivalent,
     combine_formulas,
@@ -90,6 +102,7 @@ MAX_FORMS = 4  # readings of one formula: as written, with the solution's own de
 MAX_VERIFIED = 24  # changes of a pair that the engine verifies; each agrees at a dozen points already
 MAX_SLIPS = 6  # symbols of one part that are tried as the slip of a whole formula
 MAX_ALSO = 3  # other kinds of change that are reported
+_CUT = "the operations of the diagnosis are spent"
 _KINDS_BETWEEN_QUANTITIES = frozenset(("symbol", "quantity_missing", "quantity_extra", "term_missing", "term_extra"))
 """Kinds that also separate formulas about different things: beside a matched node they show no mistake."""
 _DECADES = 12  # largest power of ten that is tried as the factor between two numbers
@@ -146,6 +159,7 @@ class Diagnosis:
         first_wrong: position of the first wrong formula in `Grade.formulas`; None if no formula is known to be wrong.
         label: label of its difference; `undetermined` if there is none.
         n_open: number of undetermined formulas before the first wrong one, or in all if there is none.
+        cost, is_complete: operations charged, and whether they sufficed; what was not located is `undetermined`.
     """
 
     problem_id: str
@@ -154,6 +168,8 @@ class Diagnosis:
     first_wrong: int | None
     label: str
     n_open: int
+    cost: int = 0
+    is_complete: bool = True
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON; the keys are the attribute names."""
@@ -161,6 +177,7 @@ class Diagnosis:
             "problem_id": self.problem_id, "sample_id": self.sample_id,
             "findings": [each.to_dict() for each in self.findings],
             "first_wrong": self.first_wrong, "label": self.label, "n_open": self.n_open,
+            "cost": self.cost, "is_complete": self.is_complete,
         }  # fmt: skip
 
 
@@ -212,6 +229,7 @@ class _DiagnosisState:
         wrong: the wrong formulas so far, and those that follow from them.
         numbers: value [SI] and dimension of each quantity for which one of these states a number.
         sources: position of the wrong formula behind each of these numbers.
+        is_cut: the operations did not suffice for something.
     """
 
     prepared: PreparedProblem
@@ -222,6 +240,7 @@ class _DiagnosisState:
     wrong: list[_WrongStep] = field(default_factory=list)
     numbers: dict[str, tuple[float, Dimension]] = field(default_factory=dict)
     sources: dict[str, int] = field(default_factory=dict)
+    is_cut: bool = False
 
     @property
     def context(self) -> Context:
@@ -245,13 +264,19 @@ def diagnose(problem: PreparedProblem | Problem | Path | str | Mapping[str, obje
     prepared = problem if isinstance(problem, PreparedProblem) else prepare(problem)
     if prepared.problem.id != grade.problem_id:
         raise PrismError(f"diagnosis: the grade is of problem {grade.problem_id}, not of {prepared.problem.id}")
-    read = _read_formulas(prepared, grade)
-    state = _initial_state(prepared, grade, read)
-    findings = [
-        _diagnose_formula(item, state)
-        for item in read
-        if item.graded.status in ("different", "undecided") or item.graded.reason == "broken_chain"
-    ]
+    with share(math.inf) as account:
+        account.allow(MATCHING)
+        read = _read_formulas(prepared, grade)
+        is_cut = account.is_cut
+        account.allow(max(DIAGNOSIS - account.spent, LOCATING))
+        state = _initial_state(prepared, grade, read)
+        if state.is_cut:  # what follows from the nodes is not known, so nothing can be called wrong
+            account.allow(0)
+        findings = [
+            _diagnose_formula(item, state)
+            for item in read
+            if item.graded.status in ("different", "undecided") or item.graded.reason == "broken_chain"
+        ]
     wrong = [each for each in findings if each.status == "wrong"]
     first = min(wrong, key=lambda each: each.position, default=None)
     before = [each for each in findings if first is None or each.position < first.position]
@@ -262,6 +287,8 @@ def diagnose(problem: PreparedProblem | Problem | Path | str | Mapping[str, obje
         first_wrong=None if first is None else first.position,
         label=first.difference.label if first and first.difference else "undetermined",
         n_open=sum(each.status == "undetermined" for each in before),
+        cost=account.spent,
+        is_complete=not (is_cut or state.is_cut),
     )
 
 
@@ -304,7 +331,18 @@ def _initial_state(prepared: PreparedProblem, grade: Grade, read: Sequence[_Read
     laws += [item.claim.formula for item in read if item.graded.status == "equivalent"]
     plain = tuple(f for f in dict.fromkeys(laws) if is_symbolic_equation(f))
     names = frozenset[str]().union(*(symbols_of(item.claim.formula) for item in read))
-    return _DiagnosisState(prepared, plain, combine_formulas(plain, plain), frozenset(grade.matched), names)
+    state = _DiagnosisState(prepared, plain, (), frozenset(grade.matched), names)
+    state.derived = _consequences(plain, plain, state)
+    return state
+
+
+def _consequences(formulas: Sequence[Formula], laws: Sequence[Formula], state: _DiagnosisState) -> tuple[Formula, ...]:
+    """Return the result of `combine_formulas`, empty if the operations do not suffice."""
+    derived: tuple[Formula, ...] = ()
+    with share(CONSEQUENCES) as account:
+        derived = combine_formulas(formulas, laws)
+    state.is_cut |= account.is_exhausted
+    return derived
 
 
 # One formula. -----------------------------------------------------------------------------------------------------
@@ -315,10 +353,16 @@ def _diagnose_formula(item: _ReadFormula, state: _DiagnosisState) -> FormulaDiag
     plain = FormulaDiagnosis(
         item.position, item.graded.latex, item.graded.span, "undetermined", nearest=item.graded.nearest
     )
-    try:
-        return _decide_status(item, state, plain)
-    except Exception as error:  # noqa: BLE001 - as in a grade: whatever it is, the student did not cause it
-        return replace(plain, detail=f"internal: {type(error).__name__}: {error}")
+    if may_begin():
+        with share(DIAGNOSED_FORMULA):
+            try:
+                return _decide_status(item, state, plain)
+            except OverBudget:
+                raise
+            except Exception as error:  # noqa: BLE001 - as in a grade: whatever it is, the student did not cause it
+                return replace(plain, detail=f"internal: {type(error).__name__}: {error}")
+    state.is_cut = True
+    return replace(plain, detail=_CUT)
 
 
 def _decide_status(item: _ReadFormula, state: _DiagnosisState, plain: FormulaDiagnosis) -> FormulaDiagnosis:
@@ -337,7 +381,10 @@ def _decide_status(item: _ReadFormula, state: _DiagnosisState, plain: FormulaDia
     if source is not None:
         _remember_wrong(item, state, source, None, None)
         return replace(plain, status="follows", source=source)
-    found: tuple[Difference, Change | None] | None = None if item.defines else _find_repair(item, state)
+    found: tuple[Difference, Change | None] | None = None
+    with share(REPAIRS) as account:
+        found = None if item.defines else _find_repair(item, state)
+    state.is_cut |= account.is_exhausted
     found = found or _number_difference(item, state) or _unit_difference(item, state)
     if found is None:
         return replace(plain, detail=item.graded.detail)
@@ -370,8 +417,12 @@ def _remember_wrong(
     laws = [law for law in state.laws if law not in own]
     laws += [f for one in state.wrong for f in one.stated if is_symbolic_equation(f)]
     laws_of_it = [f for f in stated if is_symbolic_equation(f)]
-    slips = _symbol_slips(item, change, node, state)
-    state.wrong.append(_WrongStep(source, stated, combine_formulas(laws_of_it, laws), change, node, slips))
+    derived = _consequences(laws_of_it, laws, state)
+    slips: tuple[tuple[Expr, Expr], ...] = ()
+    with share(CONSEQUENCES) as account:
+        slips = _symbol_slips(item, change, node, state)
+    state.is_cut |= account.is_exhausted
+    state.wrong.append(_WrongStep(source, stated, derived, change, node, slips))
     numbers = stated_values(stated)
     state.numbers |= numbers
     state.sources |= dict.fromkeys(numbers, source)
@@ -551,18 +602,42 @@ def _find_repair(item: _ReadFormula, state: _DiagnosisState) -> tuple[Difference
     for reference in _candidate_nodes(item, state):
         if reference.is_number:
             continue
-        for wanted, claimed in _comparable_pairs(reference, item, state.context):
-            found: list[Change] = []
-            for change in changes_between(in_base_units(wanted), in_base_units(claimed), state.context, values)[
-                :MAX_VERIFIED
-            ]:
-                is_new = all(one.kind != change.kind for one in found) and len(found) <= MAX_ALSO
-                if is_new and are_equivalent(change.reference, change.claim, state.context, reference.number_spec):
-                    found.append(change)
-            if found:
-                also = tuple(dict.fromkeys(_reported_kind(one.kind) for one in found[1:]))
-                return _difference_of_change(found[0], reference.index, also, claimed, state.context), found[0]
+        found: list[tuple[Change, Formula]] = []
+        with share(DIAGNOSED_NODE) as account:
+            _collect_changes(found, reference, item, state.context, values)
+        state.is_cut |= account.is_exhausted
+        if found:
+            (change, claimed), *others = found
+            also = tuple(dict.fromkeys(_reported_kind(one.kind) for one, _ in others))
+            return _difference_of_change(change, reference.index, also, claimed, state.context), change
     return None
+
+
+def _collect_changes(
+    found: list[tuple[Change, Formula]],
+    reference: ReferenceNode,
+    item: _ReadFormula,
+    context: Context,
+    values: Mapping[str, float],
+) -> None:
+    """Add to `found` the verified changes, of different kinds, of the first statement that has any beside a node.
+
+    Args:
+        found: filled as they are found, each change with the statement, so that they stand if the operations are spent.
+        values: of givens [SI].
+    """
+    tried: set[tuple[Formula, Formula]] = set()
+    for wanted, claimed in _comparable_pairs(reference, item, context):
+        pair = in_base_units(wanted), in_base_units(claimed)
+        if pair in tried:
+            continue
+        tried.add(pair)
+        for change in changes_between(*pair, context, values)[:MAX_VERIFIED]:
+            is_new = all(one.kind != change.kind for one, _ in found) and len(found) <= MAX_ALSO
+            if is_new and are_equivalent(change.reference, change.claim, context, reference.number_spec):
+                found.append((change, claimed))
+        if found:
+            return
 
 
 def _comparable_pairs(

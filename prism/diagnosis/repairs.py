@@ -19,25 +19,29 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, islice
 
 import numpy as np
 
 from prism.algebra.expr import Expr, Formula, number, substitute, substituted, symbol, symbols, symbols_of, walk
+from prism.budget import STEP, charge, charge_steps
 from prism.diagnosis.required_values import (
     UNIT_PREFIX,
     Place,
     PointTable,
     agreeing_rows,
     agrees,
-    apply_functions,
     common_value,
     constant_rows,
     distinct_parts,
     draw_table,
-    evaluate_all,
+    evaluate_renamed,
+    evaluated_nodes,
     exchanged_values,
+    first_points,
     places_of,
+    rows_not_refuted,
+    terms_of,
     two_sides,
     values_of,
 )
@@ -58,17 +62,22 @@ _ORDER = tuple(dict.fromkeys(kind.partition("_")[0] for kind in KINDS))
 MAX_BESIDE = 48  # parts of the other formula that are tried as the missing one
 MAX_PAIRS = 40  # pairs of symbols that are exchanged in one part
 MAX_CHANGES = 400  # candidates for one pair of formulas
+_PLACE, _CHANGE = 30 * STEP, 5  # operations of a place that is looked at; steps of a candidate, and again for each node
 _ROUNDING = 2e-3  # relative tolerance where givens were inserted: they were rounded
 _LARGEST = 60  # largest numerator and denominator of a factor with a short form
 _FORMS = sorted(
     ((root, power) for root in (1, 2, 3, 5) for power in range(-3, 4)), key=lambda form: (form[0] > 1) + abs(form[1])
 )  # radicand and power of pi of such a factor, the shortest first
+_FORM_SIZES = np.array([[root**0.5 * np.pi**power] for root, power in _FORMS])
+_FORM = 20 * STEP  # operations of the search for a short form
 _POWERS = tuple(Fraction(n, d) for n, d in ((1, 1), (-1, 1), (2, 1), (-2, 1), (1, 2), (-1, 2)))
+_EXPONENTS_TRIED = np.array([[float(power)] for power in _POWERS])
 _EXPONENTS = 12  # largest denominator of an exponent
-_FUNCTIONS = (
-    "acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "exp", "ln", "log10", "sin", "sinh", "tan",
-    "tanh",
-)  # fmt: skip
+_FUNCTIONS: Mapping[str, np.ufunc] = {
+    "acos": np.arccos, "acosh": np.arccosh, "asin": np.arcsin, "asinh": np.arcsinh, "atan": np.arctan,
+    "atanh": np.arctanh, "cos": np.cos, "cosh": np.cosh, "exp": np.exp, "ln": np.log, "log10": np.log10,
+    "sin": np.sin, "sinh": np.sinh, "tan": np.tan, "tanh": np.tanh,
+}  # fmt: skip
 _OMITTED = ("sin", "cos", "tan", "exp", "ln")  # functions that a student may have left out
 _REVERSED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _PI = Expr("const", name="pi")
@@ -161,6 +170,7 @@ def _changes_at_points(
         if table is None:
             continue
         for place, one in _part_changes(changed, fixed_formula, table, is_put_in=bool(fixed)):
+            charge_steps(_CHANGE * (1 + len(place.path)))
             edited = _replace_part(changed, place, one.new_part)
             is_subject = not place.path and place.node.op == "sym"
             change = _as_change(one, place.node, len(place.path), edited, fixed_formula, in_claim=in_claim)
@@ -238,11 +248,12 @@ def _index_parts(beside: tuple[Expr, ...], own: tuple[Expr, ...], table: PointTa
         for part in dict.fromkeys((*beside, *own))
         if part.op not in ("num", "const") and common_value(values_of(part, table)) is None
     )
+    charge_steps(len(varying))
     with np.errstate(all="ignore"):
-        powers = [np.power(values_of(part, table), float(power)) for part in varying for power in _POWERS]
+        powers = [np.power(values_of(part, table), _EXPONENTS_TRIED) for part in varying]
     empty = np.empty((0, table.n_point))
     values = np.array([values_of(part, table) for part in beside]) if beside else empty
-    return _PartIndex(beside, values, varying, np.array(powers) if powers else empty)
+    return _PartIndex(beside, values, varying, np.concatenate(powers) if powers else empty)
 
 
 def _part_changes(
@@ -254,19 +265,23 @@ def _part_changes(
         table: points at which `fixed_formula` holds.
         is_put_in: values of givens may have been inserted, so only numbers are replaced.
     """
-    beside, parts = distinct_parts(fixed_formula), distinct_parts(changed)
+    beside, parts, few = distinct_parts(fixed_formula), distinct_parts(changed), first_points(table)
     index = _index_parts(beside[:MAX_BESIDE], parts[:MAX_BESIDE], table)
     names = tuple(
         sorted(name for name in symbols_of(fixed_formula) | symbols_of(changed) if not name.startswith(UNIT_PREFIX))
     )
     for place in places_of(changed, table, beside):
         is_unit = place.node.op == "sym" and place.node.name.startswith(UNIT_PREFIX)
+        charge(_PLACE)
         if is_unit or agrees(place.value, place.required):
             continue
         for found in _numeric_changes(place, _ROUNDING if is_put_in else 0.0):
             yield place, found
         if not is_put_in:  # with inserted numbers too many replacements agree by chance
-            for found in (*_function_and_symbol_changes(place, table, names, parts), *_factor_changes(place, index)):
+            for found in (
+                *_function_and_symbol_changes(place, table, few, names, changed),
+                *_factor_changes(place, index),
+            ):
                 yield place, found
             for found in _term_changes(place, table, index):
                 yield place, found
@@ -329,14 +344,18 @@ def _plain_power(base: Expr, power: Fraction) -> Expr:
 
 
 def _function_and_symbol_changes(
-    place: Place, table: PointTable, names: tuple[str, ...], parts: tuple[Expr, ...]
+    place: Place, table: PointTable, few: PointTable, names: Sequence[str], changed: Formula
 ) -> Iterator[_Replacement]:
-    """Yield another function of the same argument, another symbol, or two exchanged, that has the needed values."""
+    """Yield another function of the same argument, another symbol, or two exchanged, that has the needed values.
+
+    Args:
+        few: the first points of the table.
+    """
     node, needs = place.node, place.required
     if node.op in _FUNCTIONS:
         yield from (
             _Replacement("function", Expr(op, node.args))
-            for op in _agreeing_functions(_FUNCTIONS, node.args[0], needs, table)
+            for op in _agreeing_functions([*_FUNCTIONS], node.args[0], needs, table)
         )
         if agrees(values_of(node.args[0], table), needs):
             yield _Replacement("function", node.args[0])
@@ -345,22 +364,40 @@ def _function_and_symbol_changes(
             _Replacement("function", Expr(op, (node,))) for op in _agreeing_functions(_OMITTED, node, needs, table)
         )
     if node.op == "sym":
-        for name in names:
-            if name != node.name and agrees(values_of(symbol(name), table), needs):
-                yield _Replacement("symbol", symbol(name))
+        rows = np.array([values_of(symbol(name), table) for name in names])
+        for hit in agreeing_rows(rows, needs):
+            if names[hit] != node.name:
+                yield _Replacement("symbol", symbol(names[hit]))
     else:
         own = sorted(name for name in symbols(node) if not name.startswith(UNIT_PREFIX))
-        for one, other in list(combinations(own, 2))[:MAX_PAIRS] if node.args else ():
-            if agrees(exchanged_values(parts, table, one, other)[node], needs):
-                new = substitute(node, {symbol(one): symbol(other), symbol(other): symbol(one)})
-                if new != node:
-                    yield _Replacement("symbol", new)
+        for one, other in _agreeing_exchanges(
+            changed, place, table, few, list(islice(combinations(own, 2), MAX_PAIRS))
+        ):
+            new = substitute(node, {symbol(one): symbol(other), symbol(other): symbol(one)})
+            if new != node:
+                yield _Replacement("symbol", new)
 
 
-def _agreeing_functions(functions: tuple[str, ...], argument: Expr, needed: Floats, table: PointTable) -> Iterator[str]:
+def _agreeing_exchanges(
+    changed: Formula, place: Place, table: PointTable, few: PointTable, pairs: list[tuple[str, str]]
+) -> list[tuple[str, str]]:
+    """Return the pairs of symbols that, exchanged in a part, give it the needed values; arguments as above."""
+    if pairs:
+        rows = exchanged_values(changed, few, pairs, place.node)
+        pairs = [pairs[k] for k in rows_not_refuted(rows, place.required[: few.n_point])]
+    if not pairs:
+        return []
+    rows = exchanged_values(changed, table, pairs, place.node)
+    return [pairs[k] for k in agreeing_rows(rows, place.required)]
+
+
+def _agreeing_functions(functions: Sequence[str], argument: Expr, needed: Floats, table: PointTable) -> Iterator[str]:
     """Yield the names of the functions whose value at the argument equals the needed values at all points."""
-    values = apply_functions(functions, values_of(argument, table))
-    yield from (functions[k] for k in agreeing_rows(values, needed))
+    values = values_of(argument, table)
+    charge(len(functions) * STEP)
+    with np.errstate(all="ignore"):
+        rows = np.array([_FUNCTIONS[op](values) for op in functions])
+    yield from (functions[k] for k in agreeing_rows(rows, needed))
 
 
 def _factor_changes(place: Place, index: _PartIndex) -> Iterator[_Replacement]:
@@ -369,8 +406,9 @@ def _factor_changes(place: Place, index: _PartIndex) -> Iterator[_Replacement]:
         return  # no quantity is missing from a number, or where a number is needed
     with np.errstate(all="ignore"):
         ratio = place.required / place.value
-    inner = frozenset(walk(place.node))
-    for hit in agreeing_rows(index.powers, ratio):
+    hits = agreeing_rows(index.powers, ratio)
+    inner = frozenset(walk(place.node)) if hits.size else frozenset()
+    for hit in hits:
         part, power = index.varying[hit // len(_POWERS)], _POWERS[hit % len(_POWERS)]
         amount = part if power == 1 else Expr("pow", (part, number(power)))
         kind = "quantity_extra" if power < 0 and part in inner else "quantity_missing"
@@ -384,13 +422,13 @@ def _term_changes(place: Place, table: PointTable, index: _PartIndex) -> Iterato
         gap = place.required - place.value
         ratios = gap / index.values
     if node.op in ("add", "sub"):
-        for k, arg in enumerate(node.args):
-            signed = values_of(arg, table) * (-1 if node.op == "sub" and k else 1)
-            if agrees(-signed, gap):
-                rest = node.args[:k] + node.args[k + 1 :]
-                left = _negated(rest[0]) if node.op == "sub" and not k else rest[0]
-                yield _Replacement("term_extra", left if len(rest) == 1 else Expr("add", rest), arg)
-                return  # the same term with the opposite sign would be found too
+        charge_steps(len(node.args))
+        terms = [values_of(arg, table) * (1 if node.op == "sub" and k else -1) for k, arg in enumerate(node.args)]
+        for k in agreeing_rows(np.array(terms), gap):
+            rest = node.args[:k] + node.args[k + 1 :]
+            left = _negated(rest[0]) if node.op == "sub" and not k else rest[0]
+            yield _Replacement("term_extra", left if len(rest) == 1 else Expr("add", rest), node.args[k])
+            return  # the same term with the opposite sign would be found too
     for hit, ratio in constant_rows(ratios):
         part, factor = index.parts[hit], short_form(ratio)
         if factor is not None and part.op not in ("num", "const"):
@@ -414,20 +452,40 @@ def _symbol_changes_throughout(
     others = sorted(name for name in symbols_of(fixed_formula) if not name.startswith(UNIT_PREFIX))
     pairs = [(one, other, False) for one in own for other in others if one != other]
     pairs += [(one, other, True) for one, other in combinations(own, 2)]
-    sides = two_sides(changed) or ()
-    terms = tuple(term for side in sides for term in (side.args if side.op in ("add", "sub") else ()))
-    for one, other, is_both in pairs[: 2 * MAX_PAIRS]:
-        values = evaluate_all((*sides, *terms), table, {one: other, **({other: one} if is_both else {})})
-        scale = np.abs(values).sum(axis=0)
-        with np.errstate(all="ignore"):
-            if not agrees((values[0] - values[1]) / scale + 1, np.ones_like(scale)):
-                continue
+    pairs = pairs[: 2 * MAX_PAIRS]
+    for hit in _agreeing_renamings(changed, table, [{a: b, b: a} if is_both else {a: b} for a, b, is_both in pairs]):
+        one, other, is_both = pairs[hit]
         new = {symbol(one): symbol(other), **({symbol(other): symbol(one)} if is_both else {})}
         edited = replace(substituted(changed, new), latex="")
         if edited.members != changed.members:
             yield _as_change(
                 _Replacement("symbol", symbol(other)), symbol(one), len(own), edited, fixed_formula, in_claim=in_claim
             )
+
+
+def _agreeing_renamings(f: Formula, table: PointTable, renamings: Sequence[Mapping[str, str]]) -> list[int]:
+    """Return the indices of the renamings of symbols with which a formula holds at the points of a table."""
+    if not renamings:
+        return []
+    few = first_points(table)
+    kept = rows_not_refuted(_scaled_residuals(f, few, renamings) + 1, np.ones(few.n_point))
+    if not kept.size:
+        return []
+    rows = _scaled_residuals(f, table, [renamings[k] for k in kept]) + 1
+    return [int(kept[k]) for k in agreeing_rows(rows, np.ones(table.n_point))]
+
+
+def _scaled_residuals(f: Formula, table: PointTable, renamings: Sequence[Mapping[str, str]]) -> Floats:
+    """Return left less right side over the size of all terms, with symbols renamed: float64[n_renaming, n_point]."""
+    sides, nodes = two_sides(f) or (), evaluated_nodes(f)
+    values = evaluate_renamed(nodes, table, renamings)
+    place = {node: k for k, node in enumerate(nodes)}
+    left, right = (values[:, place[side]] for side in sides)
+    terms = [term for side in sides if side.op in ("add", "sub") for term in terms_of((side,))]
+    charge_steps(len(terms) + 5)
+    with np.errstate(all="ignore"):
+        scale = np.abs(values[:, [place[node] for node in (*sides, *terms)]]).sum(axis=1)
+        return np.asarray((left - right) / scale)
 
 
 # Numbers. ---------------------------------------------------------------------------------------------------------
@@ -451,7 +509,11 @@ def short_form(value: float, within: float = 0.0) -> Expr | None:
     if not value:
         return None
     largest = _LARGEST if not within else 4
-    for root, power in _FORMS:
+    charge(_FORM)
+    scaled = np.abs(value / _FORM_SIZES) * np.arange(1, largest + 1)  # float64[n_form, n_denominator]
+    is_near = np.abs(scaled - np.rint(scaled)) <= 2 * (within or 1e-9) * scaled
+    for hit in np.flatnonzero(is_near.any(axis=1)):
+        root, power = _FORMS[hit]
         if within and root > 1:
             continue
         rest = value / (root**0.5 * np.pi**power)

@@ -15,14 +15,16 @@ for an unknown factor by a root-finder at every part (slower by as much, and no 
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 
 from prism.algebra.expr import OPS, Expr, Formula, canonical, is_infinite, substitute, symbol, symbols, walk
+from prism.budget import STEP, charge, charge_steps, remembered
 from prism.engine.kernels import active_kernels
 from prism.engine.lowering import Mismatch, build_joint_tape
 from prism.engine.tape import Floats, Tape, TapeTooLarge
@@ -38,6 +40,13 @@ from prism.engine.zero_set import (
 from prism.equivalence.pairs import samplings_of
 from prism.physics.context import Context
 
+TAPES_KEPT = 512  # of several expressions, that a process remembers
+_COLUMN = STEP  # operations of a comparison of two columns
+_ROWS = 5 * STEP  # operations of a comparison of several columns with one, beside those for each value
+_FEW = 2  # points that refute nearly all that does not agree at all points
+_INVERSE = 6 * STEP  # operations of an operator that is inverted at all points
+_BESIDE = 30  # operations of a part of the other formula that is looked at beside a part without inverse
+_LOWERED = 1  # steps for each node of the expressions of a tape, beside those of `lowering`
 N_DRAW = 40  # points that are drawn
 N_POINT = 12  # points of a formula; two unlike parts of a formula agree at none
 MAX_SEARCHES = 2  # symbols without an inverse that are solved for by search, which is slow
@@ -63,16 +72,14 @@ class PointTable:
         n_point: number of points.
         digest: key of the generator for constructs that are not evaluated.
         known: values of expressions, filled on first use: float64[n_point], NaN where undefined.
-        tapes: tapes of tuples of expressions, filled on first use, each with the constructs that are its variables.
-        exchanged: values of the parts of the other formula with two symbols exchanged, filled on first use.
+        exchanged: values of all parts of the other formula with two symbols exchanged, filled on first use.
     """
 
     columns: Mapping[str, Floats]
     n_point: int
     digest: str
     known: dict[Expr, Floats] = field(default_factory=dict)
-    tapes: dict[tuple[Expr, ...], tuple[Tape, Mapping[str, Expr]] | None] = field(default_factory=dict)
-    exchanged: dict[tuple[str, str], Mapping[Expr, Floats]] = field(default_factory=dict)
+    exchanged: dict[tuple[str, str], Floats] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,32 +103,58 @@ class Place:
 
 def agrees(column: Floats, other: Floats) -> bool:
     """Return True if two columns of values are equal wherever both are finite, and are finite at enough points."""
-    return bool(agreeing_rows(column[np.newaxis], other).size)
-
-
-def agreeing_rows(rows: Floats, column: Floats) -> npt.NDArray[np.intp]:
-    """Return the indices of the rows (float64[n_row, n_point]) that agree with a column (float64[n_point])."""
-    with np.errstate(all="ignore"):
-        gap, size = np.abs(rows - column), np.maximum(np.abs(rows), np.abs(column))
-        is_defined = np.isfinite(gap)
-        enough = is_defined.sum(axis=1) >= max(MIN_POINTS, column.size // 2)
-        return np.flatnonzero(enough & ((gap <= CLOSE * size) | ~is_defined).all(axis=1))
+    charge(_COLUMN)
+    n_finite = 0
+    for a, b in zip(column.tolist(), other.tolist(), strict=True):
+        gap = abs(a - b)
+        if math.isfinite(gap):
+            if gap > CLOSE * max(abs(a), abs(b)):
+                return False
+            n_finite += 1
+    return n_finite >= _n_enough(column)
 
 
 def common_value(column: Floats, within: float = CLOSE) -> float | None:
     """Return the value that a column has at all its finite points; None if it varies or has too few finite points."""
-    finite = column[np.isfinite(column)]
-    if finite.size < max(MIN_POINTS, column.size // 2):
+    charge(_COLUMN)
+    finite = [value for value in column.tolist() if math.isfinite(value)]
+    if len(finite) < _n_enough(column):
         return None
-    first = float(finite[0])
-    return first if bool((np.abs(finite - first) <= within * abs(first)).all()) else None
+    first = finite[0]
+    tolerated = within * abs(first)
+    return None if any(abs(value - first) > tolerated for value in finite) else first
+
+
+def _n_enough(column: Floats) -> int:
+    """Return the number of finite values that a column needs to show anything."""
+    return max(MIN_POINTS, column.size // 2)
+
+
+def agreeing_rows(rows: Floats, column: Floats) -> npt.NDArray[np.intp]:
+    """Return the indices of the rows (float64[n_row, n_point]) that agree with a column (float64[n_point])."""
+    kept = rows_not_refuted(rows[:, :_FEW], column[:_FEW])
+    if not kept.size:
+        return kept
+    kept = kept[rows_not_refuted(rows[kept], column)]
+    enough = (np.isfinite(rows[kept]) & np.isfinite(column)).sum(axis=1) >= _n_enough(column)
+    return np.asarray(kept[enough])
+
+
+def rows_not_refuted(rows: Floats, column: Floats) -> npt.NDArray[np.intp]:
+    """Return the indices of the rows that nowhere differ from a column, where both are finite; shapes as above."""
+    charge(_ROWS + rows.size)
+    with np.errstate(all="ignore"):
+        is_far = np.abs(rows - column) > CLOSE * np.maximum(np.abs(rows), np.abs(column))  # False where undefined
+    return np.flatnonzero(~is_far.any(axis=1))
 
 
 def constant_rows(rows: Floats) -> list[tuple[int, float]]:
     """Return (index, value) of each row that has the same finite value at all points."""
+    charge(_ROWS + rows.size)
     with np.errstate(all="ignore"):
         first = rows[:, :1]
-        is_constant = np.isfinite(rows).all(axis=1) & (np.abs(rows - first) <= CLOSE * np.abs(first)).all(axis=1)
+        is_constant = (np.abs(rows - first) <= CLOSE * np.abs(first)).all(axis=1)
+        is_constant &= np.isfinite(rows).all(axis=1)
     return [(int(k), float(first[k, 0])) for k in np.flatnonzero(is_constant)]
 
 
@@ -131,51 +164,85 @@ def constant_rows(rows: Floats) -> list[tuple[int, float]]:
 def values_of(node: Expr, table: PointTable) -> Floats:
     """Evaluate an expression at the points of a table: float64[n_point], NaN where undefined."""
     if node not in table.known:
-        table.known[node] = evaluate_all((node,), table)[0]
+        (table.known[node],) = evaluate_all((node,), table)
     return table.known[node]
 
 
-def evaluate_all(nodes: tuple[Expr, ...], table: PointTable, renamed: Mapping[str, str] | None = None) -> Floats:
-    """Evaluate expressions on one tape: float64[n_node, n_point].
+def evaluate_all(nodes: tuple[Expr, ...], table: PointTable) -> Floats:
+    """Evaluate expressions on one tape: float64[n_node, n_point]."""
+    return np.asarray(evaluate_renamed(nodes, table, ({},))[0])
+
+
+def evaluate_renamed(nodes: tuple[Expr, ...], table: PointTable, renamings: Sequence[Mapping[str, str]]) -> Floats:
+    """Evaluate expressions on one tape with symbols replaced by others: float64[n_renaming, n_node, n_point].
 
     Args:
-        renamed: symbols that are replaced by other symbols first; the tape is built only once for all replacements.
+        renamings: each maps symbols to those that stand in their places.
     """
-    if nodes not in table.tapes:
-        table.tapes[nodes] = _joint_tape(nodes)
-    lowered = table.tapes[nodes]
+    lowered = _joint_tape(nodes)
+    n_all = len(renamings) * table.n_point
     if lowered is None:
-        return np.full((len(nodes), table.n_point), np.nan)
-    tape, atoms = lowered
-    names = renamed or {}
-    new = {symbol(name): symbol(other) for name, other in names.items()}
+        return np.full((len(renamings), len(nodes), table.n_point), np.nan)
+    tape, atoms = lowered.tape, lowered.atoms
+    charge_steps(len(renamings) * len(tape.names))
     columns = [
-        _variable_values(
-            canonical(substitute(atoms[name], new)) if new and name in atoms else names.get(name, name), table
-        )
-        for name in tape.names
+        np.concatenate([_renamed_values(name, names, atoms, table) for names in renamings]) for name in tape.names
     ]
-    return values_at_points(tape, columns, table.n_point, active_kernels())
+    values = values_at_points(tape, columns, n_all, active_kernels())
+    return values.reshape(len(nodes), len(renamings), table.n_point).swapaxes(0, 1)
 
 
-def exchanged_values(parts: tuple[Expr, ...], table: PointTable, a: str, b: str) -> Mapping[Expr, Floats]:
-    """Return the values of the parts with symbols `a` and `b` exchanged, cached per table: each float64[n_point]."""
-    if (a, b) not in table.exchanged:
-        values = evaluate_all(parts, table, {a: b, b: a})
-        table.exchanged[a, b] = dict(zip(parts, values, strict=True))
-    return table.exchanged[a, b]
+def _renamed_values(name: str, names: Mapping[str, str], atoms: Mapping[str, Expr], table: PointTable) -> Floats:
+    """Return the values of a variable of a tape whose symbols are replaced by others; arguments as above."""
+    if names and name in atoms:
+        new = {symbol(one): symbol(other) for one, other in names.items()}
+        return _variable_values(canonical(substitute(atoms[name], new)), table)
+    return _variable_values(names.get(name, name), table)
 
 
-def apply_functions(functions: tuple[str, ...], argument: Floats) -> Floats:
-    """Return several functions (`sin`, `cos`) of one column of arguments: float64[n_function, n_point]."""
-    tape = _tape_of_functions(functions)
-    return values_at_points(tape, [argument], argument.size, active_kernels())
+def all_parts(f: Formula) -> tuple[Expr, ...]:
+    """Return the distinct subexpressions of the two sides of a formula, `VALUE` included."""
+    return tuple(dict.fromkeys(node for side in two_sides(f) or () for node in walk(side)))
 
 
-@cache
-def _tape_of_functions(functions: tuple[str, ...]) -> Tape:
-    """Return the compiled program (tape) of several functions of one variable."""
-    return build_joint_tape([Expr(op, (symbol("x"),)) for op in functions])
+def terms_of(sides: Sequence[Expr]) -> tuple[Expr, ...]:
+    """Return the terms of the sides of a formula; a side that is no sum is one term."""
+    return tuple(term for side in sides for term in (side.args if side.op in ("add", "sub") else (side,)))
+
+
+def evaluated_nodes(f: Formula) -> tuple[Expr, ...]:
+    """Return all parts of a formula if one tape has room for them as they are, else its sides and their terms."""
+    sides, parts = two_sides(f) or (), all_parts(f)
+    return parts if _fits_one_tape(parts) else tuple(dict.fromkeys((*sides, *terms_of(sides))))
+
+
+def _fits_one_tape(nodes: tuple[Expr, ...]) -> bool:
+    """Return True if one tape has room for all expressions, and each is a real number."""
+    lowered = _joint_tape(nodes)
+    return lowered is not None and not lowered.is_short
+
+
+def _evaluate_parts(f: Formula, table: PointTable) -> None:
+    """Evaluate all parts of a formula at the points of a table, if they fit one tape; else each when asked for."""
+    parts = all_parts(f)
+    if _fits_one_tape(parts):
+        table.known.update(zip(parts, evaluate_all(parts, table), strict=True))
+
+
+def first_points(table: PointTable) -> PointTable:
+    """Return a table of the first points only, at which nearly all is refuted that does not agree at all points."""
+    columns = {name: column[:_FEW] for name, column in table.columns.items()}
+    return PointTable(columns, min(_FEW, table.n_point), table.digest)
+
+
+def exchanged_values(f: Formula, table: PointTable, pairs: Sequence[tuple[str, str]], part: Expr) -> Floats:
+    """Return the values of a part of `f` with each pair of symbols exchanged: float64[n_pair, n_point]."""
+    parts, known = all_parts(f), table.exchanged
+    new = [pair for pair in pairs if pair not in known]
+    if new:
+        known.update(zip(new, evaluate_renamed(parts, table, [{a: b, b: a} for a, b in new]), strict=True))
+    at = parts.index(part)
+    return np.array([known[pair][at] for pair in pairs])
 
 
 def _variable_values(name: str, table: PointTable) -> Floats:
@@ -185,14 +252,32 @@ def _variable_values(name: str, table: PointTable) -> Floats:
     return draw_values(name, Sampling("", _USUAL), table.digest, table.n_point)
 
 
-def _joint_tape(nodes: tuple[Expr, ...]) -> tuple[Tape, Mapping[str, Expr]] | None:
-    """Return one tape for all expressions, and the constructs that it takes as variables; None if it is too large."""
+@dataclass(frozen=True, slots=True)
+class _Lowered:
+    """One tape for several expressions.
+
+    Attributes:
+        tape: root k is the value of expression k.
+        atoms: constructs that are variables of the tape, by the name of the variable.
+        is_short: integrals and other constructs of many instructions are among them.
+    """
+
+    tape: Tape
+    atoms: Mapping[str, Expr]
+    is_short: bool
+
+
+@remembered(TAPES_KEPT)
+def _joint_tape(nodes: tuple[Expr, ...]) -> _Lowered | None:
+    """Return one tape for all expressions; None if it is too large, or one of them is no real number."""
     for is_short in (False, True):
         atoms: dict[str, Expr] = {}
+        charge_steps(_LOWERED * sum(node.size for node in nodes))
         try:
-            return build_joint_tape([_as_real_expression(node, atoms, is_short=is_short) for node in nodes]), atoms
+            tape = build_joint_tape([_as_real_expression(node, atoms, is_short=is_short) for node in nodes])
         except (TapeTooLarge, Mismatch):
             continue
+        return _Lowered(tape, atoms, is_short)
     return None
 
 
@@ -240,6 +325,7 @@ def draw_table(f: Formula, other: Formula, context: Context, fixed: Mapping[str,
     for pair in (sides, two_sides(other)):
         if pair is None or sum(1 for side in pair for _ in walk(side)) > MAX_PARTS:
             return None
+        charge_steps(_LOWERED * (pair[0].size + pair[1].size))
         try:
             tapes.append(tape_of(Expr("sub", (_as_real_expression(pair[0], {}), _as_real_expression(pair[1], {})))))
         except (TapeTooLarge, Mismatch):
@@ -252,7 +338,7 @@ def draw_table(f: Formula, other: Formula, context: Context, fixed: Mapping[str,
     start = PointTable(drawn_columns, N_DRAW, context.digest)
     n_search = 0
     for target in _symbols_to_solve_for(sides or (), frozenset(tapes[0].names) - set_values.keys()):
-        roots = _solve_by_inverses(sides or (), target, start)
+        roots = _solve_by_inverses(f, target, start)
         columns = {**drawn_columns, target: roots} if roots is not None else None
         if columns is None and n_search < MAX_SEARCHES:
             n_search += 1
@@ -276,13 +362,16 @@ def _search_roots(tape: Tape, samplings: Mapping[str, Sampling], target: str, di
     return columns
 
 
-def _solve_by_inverses(sides: Sequence[Expr], target: str, table: PointTable) -> Floats | None:
-    """Return the values of `target` that make the two sides equal, by inverting one operator after the other.
+def _solve_by_inverses(f: Formula, target: str, table: PointTable) -> Floats | None:
+    """Return the values of `target` that make the two sides of `f` equal, by inverting one operator after the other.
 
     None if the symbol does not occur exactly once or an operator has no inverse; only the principal branch is taken.
     """
-    if sum(node == symbol(target) for side in sides for node in walk(side)) != 1:
+    sides = two_sides(f)
+    if sides is None or sum(node == symbol(target) for side in sides for node in walk(side)) != 1:
         return None
+    if not table.known:
+        _evaluate_parts(f, table)
     member = 0 if target in symbols(sides[0]) else 1
     required = values_of(sides[1 - member], table)
     place = Place(member, (), sides[member], False, required, required)
@@ -303,18 +392,22 @@ def _table_of_solutions(
     At most N_POINT points are kept; None if fewer than MIN_POINTS hold.
     """
     n_draw = len(next(iter(columns.values())))
-    sides = two_sides(f) or ()
-    terms = tuple(term for side in sides for term in (side.args if side.op in ("add", "sub") else (side,)))
-    values = evaluate_all((*sides, *terms), PointTable(columns, n_draw, context.digest))
+    sides, nodes = two_sides(f) or (), evaluated_nodes(f)
+    values = dict(zip(nodes, evaluate_all(nodes, PointTable(columns, n_draw, context.digest)), strict=True))
+    left, right = (values[side] for side in sides)
     with np.errstate(all="ignore"):
-        kept = np.flatnonzero(np.abs(values[0] - values[1]) <= CLOSE * np.abs(values[2:]).sum(axis=0))[:N_POINT]
+        scale = np.abs([left, right, *(values[term] for term in terms_of(sides))])[2:].sum(axis=0)
+        kept = np.flatnonzero(np.abs(left - right) <= CLOSE * scale)[:N_POINT]
     if kept.size < MIN_POINTS:
         return None
     table = PointTable({name: column[kept] for name, column in columns.items()}, int(kept.size), context.digest)
-    parts = tuple(dict.fromkeys((*distinct_parts(f), *distinct_parts(other))))
-    values = evaluate_all(parts, table)
-    if table.tapes[parts] is not None:
-        table.known.update(zip(parts, values, strict=True))
+    if len(nodes) == len(all_parts(f)) and _fits_one_tape(all_parts(other)):
+        table.known.update((node, column[kept]) for node, column in values.items())
+        _evaluate_parts(other, table)
+        return table
+    together = tuple(dict.fromkeys((*distinct_parts(f), *distinct_parts(other))))
+    if _joint_tape(together) is not None:
+        table.known.update(zip(together, evaluate_all(together, table), strict=True))
     return table
 
 
@@ -328,10 +421,10 @@ def _in_usual_range(sampling: Sampling) -> Sampling:
 
 def _symbols_to_solve_for(sides: Sequence[Expr], names: frozenset[str]) -> list[str]:
     """Return the symbols to solve for, best first: those alone on a side, those that occur once, the others."""
-    occurrences = [node.name for side in sides for node in walk(side) if node.op == "sym"]
+    occurrences = Counter(node.name for side in sides for node in walk(side) if node.op == "sym")
     alone = [side.name for side in sides if side.op == "sym"]
     order = dict.fromkeys((*alone, *sorted(occurrences)))
-    return sorted((name for name in order if name in names), key=lambda name: occurrences.count(name) > 1)
+    return sorted((name for name in order if name in names), key=lambda name: occurrences[name] > 1)
 
 
 # Places. ---------------------------------------------------------------------------------------------------------
@@ -396,6 +489,7 @@ def _has_branches(node: Expr) -> bool:
 def _other_operands(place: Place, table: PointTable, beside: Sequence[Expr]) -> Iterator[tuple[int, Expr]]:
     """Yield (position, operand) of each part in `beside` that differs in one operand and has the needed value."""
     node = place.node
+    charge(_BESIDE * len(beside))
     for other in beside:
         if (other.op, other.name, len(other.args)) != (node.op, node.name, len(node.args)):
             continue
@@ -414,12 +508,15 @@ def _required_operand(place: Place, position: int, table: PointTable) -> Floats 
     node, required, module = place.node, place.required, active_kernels()
     op = "mul" if node.op in _PRODUCTS else node.op
     if op in ("add", "mul"):
-        for k, arg in enumerate(node.args):
-            if k != position:
-                required = solve_for_operand(op, 0, required, values_of(arg, table), module)
+        charge(STEP * len(node.args))
+        others = [values_of(arg, table) for k, arg in enumerate(node.args) if k != position]
+        with np.errstate(all="ignore"):
+            for other in others:
+                required = required - other if op == "add" else np.where(other == 0, np.nan, required / other)
         return required
     if OPS[op].opcode is None or not node.args:
         return None
+    charge(_INVERSE)
     if len(node.args) == 1:
         return solve_for_operand(op, 0, required, None, module)
     other = values_of(node.args[1 - position], table)

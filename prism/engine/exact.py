@@ -10,10 +10,12 @@ Source: python-flint, multivariate polynomials over the rationals. It is loaded 
 from __future__ import annotations
 
 import enum
+import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from prism import budget
 from prism.algebra.expr import Expr, canonical, number, walk
 from prism.engine.lowering import Notation
 
@@ -22,6 +24,11 @@ MAX_DEGREE = 24  # of an exponent
 MAX_TERMS = 400  # of a polynomial: one that grows beyond is left to sampling
 MAX_BITS = 512  # of a coefficient
 _MAX_BITS_OF_POWER = 8 * MAX_BITS
+MAX_WORK = 4_000_000  # operations of one product or factorisation: `q^{13824} - 1` was never seen to have its factors
+MAX_PROOF = 10_000_000  # operations of one comparison; the dearest of 651 real ones takes a fourteenth
+_PRODUCT, _LIMB = 20, 16  # operations of a product of two terms; bits of their coefficients that cost one more
+_FACTORING, _DIGITS, _CALL = 25, 128, 10_000  # the same for factors, see `_charge_factoring`, and for asking at all
+_NODE = 8  # steps in Python that a node of an expression costs
 
 _TRANSCENDENTAL = frozenset(("sin", "cos", "tan", "exp", "ln", "log10", "sinh", "cosh", "tanh", "asin", "acos", "atan"))
 _ARITHMETIC = frozenset(("num", "sym", "add", "sub", "mul", "div", "neg", "pow"))
@@ -76,18 +83,20 @@ def prove(a: Expr, b: Expr, notation: Notation, positive: frozenset[str]) -> Pro
     """
     if notation.has_columns or notation.matrices or notation.is_complex:
         return Proof.OPEN
-    try:
-        ring = _Ring()
-        for residual in (a, b):
-            _collect_variables(residual, ring)
-        one, two = (_numerator(residual, ring) for residual in (a, b))
-        sets = [_factors_that_may_vanish(poly, ring, positive) for poly in (one, two)]
-    except (_PolynomialTooLarge, ZeroDivisionError):
-        return Proof.OPEN
-    keys = [{str(factor) for factor in factors} for factors in sets]
-    if keys[0] == keys[1]:
-        return Proof.SAME if keys[0] else Proof.OPEN
-    return Proof.CLOSE if _are_independent(ring) and _differ_in_one_factor(*keys) else Proof.OPEN
+    with budget.share(MAX_PROOF):
+        try:
+            ring = _Ring()
+            for residual in (a, b):
+                _collect_variables(residual, ring)
+            one, two = (_numerator(residual, ring) for residual in (a, b))
+            sets = [_factors_that_may_vanish(poly, ring, positive) for poly in (one, two)]
+        except (_PolynomialTooLarge, ZeroDivisionError):
+            return Proof.OPEN
+        keys = [{str(factor) for factor in factors} for factors in sets]
+        if keys[0] == keys[1]:
+            return Proof.SAME if keys[0] else Proof.OPEN
+        return Proof.CLOSE if _are_independent(ring) and _differ_in_one_factor(*keys) else Proof.OPEN
+    return Proof.OPEN
 
 
 def _are_independent(ring: _Ring) -> bool:
@@ -108,14 +117,14 @@ def factors_of(residual: Expr, notation: Notation) -> tuple[Expr, ...]:
     """
     if notation.has_columns or notation.matrices or notation.is_complex:
         return ()
-    try:
-        ring = _Ring()
-        _collect_variables(residual, ring)
-        poly = _numerator(residual, ring)
-        _, factors = poly.factor()
-        return tuple(_as_expr(factor, ring) for factor, _ in factors)
-    except (_PolynomialTooLarge, ZeroDivisionError):
-        return ()
+    with budget.share(MAX_PROOF):
+        try:
+            ring = _Ring()
+            _collect_variables(residual, ring)
+            return tuple(_as_expr(factor, ring) for factor in _irreducible_factors(_numerator(residual, ring)))
+        except (_PolynomialTooLarge, ZeroDivisionError):
+            return ()
+    return ()
 
 
 def _is_rational(node: Expr) -> bool:
@@ -157,6 +166,7 @@ def _numerator(residual: Expr, ring: _Ring) -> Any:
 
 def _as_fraction(node: Expr, ring: _Ring, context: Any) -> tuple[Any, Any]:
     """Return numerator and denominator as polynomials without common factor; ZeroDivisionError for `1/0`."""
+    budget.charge_steps(_NODE)
     one = context.constant(1)
     if node.op == "num":
         assert node.value is not None
@@ -168,13 +178,7 @@ def _as_fraction(node: Expr, ring: _Ring, context: Any) -> tuple[Any, Any]:
         above, below = _as_fraction(node.args[0], ring, context)
         if exponent < 0:
             above, below = _invert_fraction(above, below)
-        for poly in (above, below):
-            if (
-                len(poly) ** abs(exponent) > MAX_TERMS**2
-                or _coefficient_bits(poly) * abs(exponent) > _MAX_BITS_OF_POWER
-            ):
-                raise _PolynomialTooLarge  # 9^9^9^9 is an attack on memory
-        return _require_few_terms(above ** abs(exponent)), _require_few_terms(below ** abs(exponent))
+        return _raise_to(above, abs(exponent)), _raise_to(below, abs(exponent))
     above, below = _as_fraction(node.args[0], ring, context)
     if node.op == "neg":
         return -above, below
@@ -192,16 +196,64 @@ def _as_fraction(node: Expr, ring: _Ring, context: Any) -> tuple[Any, Any]:
     return above, below
 
 
+def _charge(operations: int) -> None:
+    """Charge for arithmetic on polynomials before it is done; raise _PolynomialTooLarge beyond MAX_WORK."""
+    if operations > MAX_WORK:
+        raise _PolynomialTooLarge
+    budget.charge(operations)
+
+
 def _coefficient_bits(poly: Any) -> int:
-    """Return the number of bits of the longest numerator or denominator of a coefficient; 0 for the zero polynomial."""
-    return max((max(int(c.p).bit_length(), int(c.q).bit_length()) for c in poly.coeffs()), default=0)
+    """Return the bits of the longest coefficient with all on one denominator, as flint computes; 0 for the zero one.
+
+    Raises _PolynomialTooLarge beyond _MAX_BITS_OF_POWER.
+    """
+    coefficients = poly.coeffs()
+    below = 1
+    for coefficient in coefficients:
+        below = math.lcm(below, int(coefficient.q))
+        if below.bit_length() > _MAX_BITS_OF_POWER:
+            raise _PolynomialTooLarge
+    bits = below.bit_length() - 1 + max((int(c.p).bit_length() for c in coefficients), default=0)
+    if bits > _MAX_BITS_OF_POWER:
+        raise _PolynomialTooLarge
+    return bits
 
 
 def _multiply(a: Any, b: Any) -> Any:
-    """Return the product of two polynomials; raise _PolynomialTooLarge beyond the limit on terms."""
+    """Return the product of two polynomials; raise _PolynomialTooLarge beyond the limits."""
     if len(a) * len(b) > MAX_TERMS**2:
         raise _PolynomialTooLarge
+    _charge(len(a) * len(b) * (_PRODUCT + (_coefficient_bits(a) + _coefficient_bits(b)) // _LIMB))
     return _require_few_terms(a * b)
+
+
+def _raise_to(poly: Any, exponent: int) -> Any:
+    """Return the power of a polynomial; raise _PolynomialTooLarge beyond the limits: 9^9^9^9 is an attack on memory."""
+    terms, bits = len(poly), _coefficient_bits(poly) * exponent
+    if terms**exponent > MAX_TERMS**2 or bits > _MAX_BITS_OF_POWER:
+        raise _PolynomialTooLarge
+    _charge(terms * math.comb(max(exponent + terms - 2, 0), max(terms - 1, 0)) * (_PRODUCT + bits // _LIMB))
+    return _require_few_terms(poly**exponent)
+
+
+def _charge_factoring(*polynomials: Any) -> None:
+    """Charge for the factors of a polynomial, or the common one of two; raise _PolynomialTooLarge beyond MAX_WORK.
+
+    Terms times variables times the square of the degree times digits, fitted to the slowest of many random ones.
+    """
+    work = 0
+    for poly in polynomials:
+        degrees = [int(degree) for degree in poly.degrees() if degree > 0]
+        size = len(poly) * len(degrees) * sum(degrees) ** 2
+        work += size + size * _coefficient_bits(poly) // _DIGITS
+    _charge(_CALL + work * _FACTORING)
+
+
+def _irreducible_factors(poly: Any) -> list[Any]:
+    """Return the distinct irreducible factors of a polynomial; raise _PolynomialTooLarge beyond the limits."""
+    _charge_factoring(poly)
+    return [factor for factor, _ in poly.factor()[1]]
 
 
 def _require_few_terms(poly: Any) -> Any:
@@ -222,6 +274,7 @@ def _cancel_common_factor(above: Any, below: Any) -> tuple[Any, Any]:
     """Return numerator and denominator divided by their greatest common divisor."""
     if below.is_constant():
         return above, below
+    _charge_factoring(above, below)
     common = above.gcd(below)
     return (above / common, below / common) if not common.is_constant() else (above, below)
 
@@ -239,10 +292,10 @@ def _factors_that_may_vanish(poly: Any, ring: _Ring, positive: frozenset[str]) -
     """Return the irreducible factors, leading coefficient 1, that may be 0 while the symbols `positive` are > 0."""
     if poly.is_zero() or poly.is_constant():
         raise _PolynomialTooLarge
-    _, factors = poly.factor()
+    factors = _irreducible_factors(poly)
     flags = [_is_positive(node, positive) for node in ring.nodes]
     telling = []
-    for factor, _ in factors:
+    for factor in factors:
         used = [k for k, degree in enumerate(factor.degrees()) if degree]
         signs = {coefficient > 0 for coefficient in factor.coeffs()}
         if len(signs) > 1 or not all(flags[k] for k in used):
@@ -265,6 +318,7 @@ def _is_positive(node: Expr, positive: frozenset[str]) -> bool:
 
 def _as_expr(poly: Any, ring: _Ring) -> Expr:
     """Return a polynomial in the variables of `ring` as an expression; _PolynomialTooLarge at long coefficients."""
+    budget.charge_steps(len(poly) * (1 + len(ring.nodes)))
     if _coefficient_bits(poly) > MAX_BITS:
         raise _PolynomialTooLarge
     terms = []

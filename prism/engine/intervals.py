@@ -7,16 +7,40 @@ Source: python-flint, `arb` (Johansson 2017). It is loaded on first use.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from threading import Lock
 from typing import Any
 
+from prism import budget
 from prism.algebra.expr import OPS
 from prism.engine.tape import Tape
 
 PRECISION = 320  # bits
+_INSTRUCTION = 500  # operations of one instruction on intervals
 REFINEMENTS = 12  # steps of Newton's method with the slope of floating point: each gains about ten digits or more
 
 _NAMES = {op.opcode: name for name, op in OPS.items() if op.opcode is not None and name != "const"}
+
+
+_FLINT = Lock()  # python-flint has one precision for all threads of a process
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_FLINT.acquire, after_in_parent=_FLINT.release, after_in_child=_FLINT.release)
+
+
+@contextmanager
+def _precision() -> Iterator[None]:
+    """Compute with PRECISION bits, one thread at a time."""
+    import flint
+
+    with _FLINT:
+        before = flint.ctx.prec
+        flint.ctx.prec = PRECISION
+        try:
+            yield
+        finally:
+            flint.ctx.prec = before
 
 
 def residual_interval(tape: Tape, point: Mapping[str, Any]) -> Any | None:
@@ -26,21 +50,15 @@ def residual_interval(tape: Tape, point: Mapping[str, Any]) -> Any | None:
         tape: of a formula with one residual.
         point: value of each variable by name, floats or `arb`.
     """
-    import flint
-
-    before = flint.ctx.prec
-    flint.ctx.prec = PRECISION
-    try:
-        value = _evaluate_tape(tape, point)
-    finally:
-        flint.ctx.prec = before
-    return value
+    with _precision():
+        return _evaluate_tape(tape, point)
 
 
 def _evaluate_tape(tape: Tape, point: Mapping[str, Any]) -> Any | None:
     """Return the interval of a tape's first residual at a point; None where an instruction has no finite value."""
     from flint import arb
 
+    budget.charge(tape.n_op * _INSTRUCTION)
     values: list[Any] = []
     for k in range(tape.n_op):
         opcode, a, b = (int(word) for word in tape.code[3 * k : 3 * k + 3])
@@ -110,13 +128,11 @@ def refine_root(tape: Tape, point: Mapping[str, float], target: str, slope: floa
 
     Returns None where the residual is undefined at a step.
     """
-    import flint
+    from flint import arb
 
-    before = flint.ctx.prec
-    flint.ctx.prec = PRECISION
-    try:
+    with _precision():
         place: dict[str, Any] = dict(point)
-        x = flint.arb(point[target])
+        x = arb(point[target])
         last = None
         for _ in range(REFINEMENTS):
             place[target] = x
@@ -127,7 +143,5 @@ def refine_root(tape: Tape, point: Mapping[str, float], target: str, slope: floa
             if last is not None and not size < last:
                 break
             last = size
-            x = (x - f / flint.arb(slope)).mid()
+            x = (x - f / arb(slope)).mid()
         return place
-    finally:
-        flint.ctx.prec = before

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
+from prism.budget import STEP
 from prism.engine.kernels import floats, ints, source, spend
 from prism.engine.store import stored
 from prism.engine.tape import Tape
@@ -27,6 +28,8 @@ from prism.engine.zero_set import (
     scratch_arrays,
 )
 
+_PLACE = 20  # operations to write or read one value of a point in Python
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SystemZeroSet:
@@ -35,7 +38,7 @@ class SystemZeroSet:
     Attributes:
         roots: int64[n_root], the position of each residual's instruction.
         spot, place, n_point: the points, see `kernels.source.find_system_points`.
-        live, below_rounding, is_identity, cost and the others: as in `zero_set.ZeroSet`.
+        live, below_rounding, is_identity and the others: as in `zero_set.ZeroSet`.
     """
 
     tape: Tape
@@ -51,7 +54,6 @@ class SystemZeroSet:
     live: frozenset[str] = frozenset()
     below_rounding: frozenset[str] = frozenset()
     is_identity: bool = False
-    cost: int = 0
 
     def names(self, mask: int) -> frozenset[str]:
         """Return the names of the variables whose bits are set in `mask` (bit v: variable v)."""
@@ -95,6 +97,7 @@ def sample_system(
     n_draw = points.n_draw
     kinds = [CODES.get(how.get(name, ORDINARY).kind, source.POSITIVE) for name in tape.names]
     free = sum(1 << v for v in range(n_var) if kinds[v] != source.INTEGER)
+    spend(n_draw * (n_var + 4) + 3 * n_root * max(n_root, n_var))  # the arrays
     spot, place, tally = ints(module, 3 * n_draw), floats(module, n_draw * (n_var + 1)), ints(module, 2)
     if free:
         x, value, bound, adjoint, grad = scratch_arrays(module, tape)
@@ -105,8 +108,8 @@ def sample_system(
             ints(module, n_root + 1), ints(module, n_root + 1), tally,
         ))  # fmt: skip
         spot, place = spot[: max(3 * n_point, 1)].copy(), place[: max(n_point * (n_var + 1), 1)].copy()
-        points = replace(points, spot=spot, place=place, n_point=n_point, cost=int(tally[1]) * n_op)
-    spend(points.cost)
+        points = replace(points, spot=spot, place=place, n_point=n_point)
+    spend(int(tally[1]) * n_op)
     own = cross_evaluate_system(points, points, module)
     live = points.names(own.out[source.LIVE])
     doubtful = points.names(own.out[source.TOUCHED]) - live
@@ -126,13 +129,13 @@ def cross_evaluate_system(
     slots = [place.get(name, -1) for name in sampled.tape.names]
     x, value, bound, adjoint, grad = scratch_arrays(module, tape)
     out = ints(module, source.N_OUT)
+    spend(tape.n_op * (2 + len(tape.roots)) * sampled.n_point)
     module.cross_evaluate_system(
         tested.code, tested.consts, tested.dep, tape.n_op, len(tape.names), tested.roots, len(tape.roots),
         tested.draws, tested.n_draw, ints(module, slots or 1), len(sampled.tape.names), sampled.spot, sampled.place,
         sampled.n_point, rules | (0 if tape.is_estimate else source.POLES_COUNT), x, value, bound, adjoint, grad,
         out,
     )  # fmt: skip
-    spend(tape.n_op * 3 * sampled.n_point)
     found = tuple(int(n) for n in out)
     if found[source.MISMATCH] < 0:
         return Crossing(found)
@@ -145,6 +148,7 @@ def _evaluate_residuals(
 ) -> list[tuple[float, float]] | None:
     """Return (value, rounding bound) of each residual at the point `at` (values by name); None where undefined."""
     tape = points.tape
+    spend(tape.n_op + STEP + _PLACE * (len(tape.names) + len(tape.roots)))
     x, value, bound, _, _ = scratch_arrays(module, tape)
     for v, name in enumerate(tape.names):
         x[v] = at[name]

@@ -9,16 +9,20 @@ Refused: one compiled function per formula (89 ms a formula with numba, against 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from prism import budget
 from prism.algebra.expr import OPS
 
 MAX_OPS = 6000  # instructions; a longer formula is no physics but an attack on the budget
+MAX_STEPS = 40_000  # nodes lowered and instructions requested for one formula; sums in sums request the same ones again
 MAX_VARIABLES = 62  # dependency masks are signed 64-bit words
 MAX_IMMEDIATE = 64  # exponents above this are evaluated as real powers
 CHOICE = 1  # immediate of a step that the formula writes: a case, a sign, the larger of two
@@ -30,10 +34,10 @@ Word = tuple[int, int, int]  # opcode, a, b
 
 
 class TapeTooLarge(Exception):
-    """Raised for a formula beyond MAX_OPS, MAX_VARIABLES or the range of floats; the verdict becomes undecided."""
+    """Raised for a formula beyond MAX_OPS, MAX_STEPS, MAX_VARIABLES or the range of floats: it stays undecided."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class Tape:
     """One formula as bytecode: a list of instructions that the kernels evaluate at a point.
 
@@ -52,19 +56,28 @@ class Tape:
         is_estimate: a quadrature or an infinite sum occurs: it may have a pole that the formula has not.
         is_measured: a decimal occurs that is known to its last digit only.
         chooses: a case, a sign, the larger of two or a whole part occurs.
+        digest: of all that; tapes are compared by it.
     """
 
-    code: Ints
-    consts: Floats
-    dep: Ints
-    names: tuple[str, ...]
-    roots: tuple[int, ...]
-    atoms: Mapping[str, str]
-    kinds: Mapping[str, str]
-    has_inverse: bool
-    is_estimate: bool
-    is_measured: bool
-    chooses: bool
+    code: Ints = field(compare=False)
+    consts: Floats = field(compare=False)
+    dep: Ints = field(compare=False)
+    names: tuple[str, ...] = field(compare=False)
+    roots: tuple[int, ...] = field(compare=False)
+    atoms: Mapping[str, str] = field(compare=False)
+    kinds: Mapping[str, str] = field(compare=False)
+    has_inverse: bool = field(compare=False)
+    is_estimate: bool = field(compare=False)
+    is_measured: bool = field(compare=False)
+    chooses: bool = field(compare=False)
+    digest: bytes = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Compute the digest."""
+        flags = self.has_inverse, self.is_estimate, self.is_measured, self.chooses
+        rest = repr((self.names, self.roots, sorted(self.atoms.items()), sorted(self.kinds.items()), flags))
+        digest = blake2b(self.code.tobytes() + self.consts.tobytes() + rest.encode(), digest_size=16).digest()
+        object.__setattr__(self, "digest", digest)
 
     @property
     def n_op(self) -> int:
@@ -79,6 +92,9 @@ class Builder:
     Attributes:
         code: instructions written, each once. seen: position of each.
         requested: positions in the order in which instructions were requested, repetitions included.
+        lowered: the result of each sum, product and integral (or the exception that it has none), by expression and
+            bindings, with the part of `requested` that it took.
+        steps: nodes lowered and instructions requested.
         consts, slots: index of each constant and of each variable by name. atoms, kinds, is_estimate: see `Tape`.
         exact: value of each instruction that is an exact number, by position.
     """
@@ -86,6 +102,8 @@ class Builder:
     code: list[Word] = field(default_factory=list)
     seen: dict[Word, int] = field(default_factory=dict)
     requested: list[int] = field(default_factory=list)
+    lowered: dict[Hashable, tuple[Any, int, int]] = field(default_factory=dict)
+    steps: int = 0
     consts: dict[tuple[float, float, float], int] = field(default_factory=dict)
     slots: dict[str, int] = field(default_factory=dict)
     atoms: dict[str, str] = field(default_factory=dict)
@@ -105,7 +123,7 @@ class Builder:
         return self.write_word((opcode, first, second))
 
     def write_word(self, word: Word) -> int:
-        """Append an instruction unless it is on the tape; return its position. TapeTooLarge beyond MAX_OPS."""
+        """Append an instruction unless it is on the tape; return its position. TapeTooLarge beyond the limits."""
         at = self.seen.get(word)
         if at is None:
             at = len(self.code)
@@ -114,7 +132,22 @@ class Builder:
             self.seen[word] = at
             self.code.append(word)
         self.requested.append(at)
+        self.count_step()
         return at
+
+    def count_step(self) -> None:
+        """Count and charge a node lowered or an instruction requested; raise TapeTooLarge beyond MAX_STEPS."""
+        self.steps += 1
+        if not self.steps % _BLOCK:
+            if self.steps > MAX_STEPS:
+                raise TapeTooLarge(f"more than {MAX_STEPS} steps of lowering")
+            budget.charge_steps(_BLOCK)
+
+    def request_again(self, first: int, last: int) -> None:
+        """Request the instructions `requested[first:last]` a second time."""
+        for at in self.requested[first:last]:
+            self.requested.append(at)
+            self.count_step()
 
     def instructions_using(self, position: int, since: int) -> list[tuple[int, Word]] | None:
         """Return the instructions that depend on the one at `position`, among those requested since `requested[since]`.
@@ -193,6 +226,7 @@ class Builder:
         return self.write_instruction(op, a, b or 0)
 
 
+_BLOCK = 16  # steps that are charged at once
 _EVEN = frozenset(("cos", "cosh", "abs"))
 _ODD = frozenset(("sin", "tan", "sinh", "tanh", "asin", "atan", "asinh", "atanh"))
 _NEG = OPS["neg"].opcode
@@ -287,9 +321,11 @@ def _dependency_mask(opcode: int, a: int, b: int, dep: list[int]) -> int:
 
 def mark_dependents(tape: Tape, dep: Sequence[int], first: int, bit: int) -> list[int]:
     """Return the masks `dep` with `bit` set for instruction `first` and for all instructions that depend on it."""
+    words = tape.code.tolist()
     marked = [0] * tape.n_op
     marked[first] = bit
     for k in range(first + 1, tape.n_op):
-        opcode, a, b = (int(word) for word in tape.code[3 * k : 3 * k + 3])
-        marked[k] = _dependency_mask(opcode, a, b, marked) & bit
+        opcode, a, b = words[3 * k : 3 * k + 3]
+        if opcode not in _LEAVES and (marked[a] or (opcode in _BINARY and marked[b])):
+            marked[k] = bit
     return [int(mask) | mark for mask, mark in zip(dep, marked, strict=True)]

@@ -11,7 +11,7 @@ symbols are dead, that is, change nothing (semantics Z.5): the mass in `m g h = 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from hashlib import blake2b
@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from prism.algebra.expr import OPS, Expr
+from prism.budget import STEP
 from prism.engine.kernels import floats, ints, source, spend
 from prism.engine.lowering import PLAIN, Mismatch, Notation, build_tape, restrict_notation
 from prism.engine.rng import uniform
@@ -38,7 +39,10 @@ EXCURSIONS = (-160, -80, -40, -20, 20, 40, 80, 160)  # powers of two by which a 
 EXCURSION_POINTS = 3
 _TELLING = 1e-6  # largest rounding bound, relative to the sides, at which their equality is evidence
 _IDENTITY_DRAWS = 24  # at which an identity has to hold
+_INTERPRETED = 60  # kernel operations that an instruction takes where the kernels are run as Python
 _UNDEFINED = 1 << MAX_VARIABLES  # bit in a dependency mask: the instruction has no value at this point
+_CALL, _POINT = 20 * STEP, 6 * STEP  # of a tape that is evaluated at points, beside its instructions at each
+_MARKED = 60  # operations of an instruction that is looked at in Python: does it depend on an undefined one
 _ROOM = 2  # points that fit, as a multiple of the draws: some targets have several roots
 
 
@@ -125,7 +129,7 @@ class ZeroSet:
         live: names whose effect on the residual exceeds rounding at some point.
         below_rounding: names that are neither live nor dead: they have an effect, but it is lost in rounding.
         is_identity: zero at every draw.
-        cost: kernel operations spent.
+        origin: what the points were made from; finished ones are compared by it.
     """
 
     tape: Tape
@@ -144,7 +148,15 @@ class ZeroSet:
     live: frozenset[str] = frozenset()
     below_rounding: frozenset[str] = frozenset()
     is_identity: bool = False
-    cost: int = 0
+    origin: Hashable = None
+
+    def __hash__(self) -> int:
+        """Return the hash of where it comes from."""
+        return hash(self.origin)
+
+    def __eq__(self, other: object) -> bool:
+        """Return True for points that were drawn and chosen alike."""
+        return isinstance(other, ZeroSet) and self.origin == other.origin
 
     def names(self, mask: int) -> frozenset[str]:
         """Return the names of the variables whose bits are set in `mask` (bit v: variable v)."""
@@ -211,6 +223,7 @@ def value_at(node: Expr, values: Mapping[str, float]) -> float | None:
         return None
     _, value, bound, _, _ = scratch_arrays(source, tape)
     code, consts, dep = ints(source, tape.code), floats(source, tape.consts), ints(source, tape.dep)
+    spend(_INTERPRETED * tape.n_op)
     flag = source.evaluate(code, consts, dep, tape.n_op, [values[name] for name in tape.names], 0, value, bound)
     return None if flag or not math.isfinite(value[-1]) else float(value[-1])
 
@@ -222,23 +235,27 @@ def values_at_points(tape: Tape, columns: Sequence[Floats], n_point: int, module
         columns: values of each variable of the tape, in slot order: float64[n_point] each.
         module: the kernels, interpreted or compiled.
     """
+    n_op, roots = tape.n_op, list(tape.roots)
+    spend(_CALL + (_POINT + n_op) * n_point)
     _, value, bound, _, _ = scratch_arrays(module, tape)
     code, consts, dep = ints(module, tape.code), floats(module, tape.consts), ints(module, tape.dep)
-    blank, n_op = floats(module, np.full(tape.n_op, math.nan)), tape.n_op
+    blank = floats(module, np.full(n_op, math.nan))
     points = np.array(columns).T if columns else np.empty((n_point, 0))
-    out = np.empty((n_point, len(tape.roots)))
+    out = np.empty((n_point, len(roots)))
     left_out: dict[tuple[int, ...], Any] = {(): dep}
     for i in range(n_point):
         undefined: tuple[int, ...] = ()
         value[:] = blank
         x = floats(module, points[i] if columns else 1)
         while module.evaluate(code, consts, left_out[undefined], n_op, x, _UNDEFINED, value, bound):
-            before, stopped = left_out[undefined], undefined
-            undefined = (*stopped, next(k for k in range(n_op) if value[k] != value[k] and not before[k] & _UNDEFINED))
+            spend(_POINT + n_op)
+            before = left_out[undefined]
+            is_new = np.isnan(value) & (np.asarray(before) & _UNDEFINED == 0)
+            undefined = (*undefined, int(np.argmax(is_new)))
             if undefined not in left_out:
+                spend(n_op * _MARKED)
                 left_out[undefined] = ints(module, mark_dependents(tape, before, undefined[-1], _UNDEFINED))
-        out[i] = [value[k] for k in tape.roots]
-    spend(n_op * n_point)
+        out[i] = np.asarray(value)[roots]
     return np.ascontiguousarray(out.T)
 
 
@@ -272,7 +289,10 @@ def unsolved_zero_set(
     Enough to test the points of another formula on it. Arguments as of `sample_zero_set`.
     """
     points = _zero_set_without_points(tape, samplings, digest, DRAWS_PER_POINT * want, module)
-    return replace(points, subjects=isolated_symbols(tape), is_identity=_is_zero_at_all_draws(points, module))
+    is_identity = _is_zero_at_all_draws(points, module)
+    return replace(
+        points, subjects=isolated_symbols(tape), is_identity=is_identity, origin=(tape, samplings, digest, want)
+    )
 
 
 @stored
@@ -287,7 +307,7 @@ def sample_zero_set(
     """Find points where a formula holds: draw all symbols but one at random and solve for that one, each in turn.
 
     Args:
-        tape: of the residual; one root. The cache compares tapes by identity.
+        tape: of the residual; one root.
         samplings: of the symbols that are not ordinary, sorted by name.
         spectators: symbols that are never solved for.
         digest: of the problem; keys the generator.
@@ -322,8 +342,7 @@ def sample_zero_set(
     solved = tuple((tape.names[int(v)], float(r)) for v, r in zip(solved_for, roots, strict=True))
     filled = max(3 * n_point, 1)  # without the room that was left
     points = replace(
-        points, spot=spot[:filled].copy(), root=root[:filled].copy(), n_point=n_point, cost=int(tally[1]) * n_op,
-        **_fields_from_roots(solved),
+        points, spot=spot[:filled].copy(), root=root[:filled].copy(), n_point=n_point, **_fields_from_roots(solved),
     )  # fmt: skip
     points = _drop_excluded_roots(points, how, module)
     own = cross_evaluate(points, points, module)
@@ -332,7 +351,8 @@ def sample_zero_set(
     live = (live - whole) | frozenset(name for name in whole if _depends_on_integer_steps(points, name, module))
     doubtful = points.names(own.out[source.TOUCHED]) - live
     below_rounding = frozenset(name for name in doubtful if not _is_dead(points, name, module))
-    return replace(points, live=live, below_rounding=below_rounding)
+    origin = tape, samplings, spectators, digest, want
+    return replace(points, live=live, below_rounding=below_rounding, origin=origin)
 
 
 def _zero_set_without_points(
@@ -410,7 +430,8 @@ def _select_points(points: ZeroSet, positions: list[int], module: ModuleType) ->
 def without_negative_roots(points: ZeroSet, names: frozenset[str], module: ModuleType) -> ZeroSet:
     """Return the formula without the points that are negative roots of one of the symbols `names`."""
     kept = [i for i, (name, root) in enumerate(points.solved) if root >= 0 or name not in names]
-    return points if len(kept) == points.n_point else _select_points(points, kept, module)
+    chosen = points if len(kept) == points.n_point else _select_points(points, kept, module)
+    return replace(chosen, origin=(points.origin, names))
 
 
 def _fields_from_roots(solved: tuple[tuple[str, float], ...]) -> dict[str, Any]:
@@ -441,7 +462,7 @@ def _is_dead(points: ZeroSet, name: str, module: ModuleType) -> bool:
         evaluated = 0
         for power in EXCURSIONS:
             x[moved] = start * 2.0**power
-            if module.evaluate(points.code, points.consts, points.dep, tape.n_op, x, 0, value, bound):
+            if _has_no_value(points, x, value, bound, module):
                 continue
             if abs(value[tape.n_op - 1]) > source.INFORMATIVE * bound[tape.n_op - 1]:
                 return False
@@ -461,7 +482,7 @@ def _depends_on_integer_steps(points: ZeroSet, name: str, module: ModuleType) ->
             for v, other in enumerate(tape.names):
                 x[v] = place[other]
             x[moved] += step
-            if module.evaluate(points.code, points.consts, points.dep, tape.n_op, x, 0, value, bound):
+            if _has_no_value(points, x, value, bound, module):
                 continue
             if abs(value[tape.n_op - 1]) > source.INFORMATIVE * bound[tape.n_op - 1]:
                 return True
@@ -476,7 +497,7 @@ def _is_zero_at_all_draws(points: ZeroSet, module: ModuleType) -> bool:
     for d in range(points.n_draw):
         for v in range(len(tape.names)):
             x[v] = points.draws[v * points.n_draw + d]
-        if module.evaluate(points.code, points.consts, points.dep, tape.n_op, x, 0, value, bound):
+        if _has_no_value(points, x, value, bound, module):
             continue
         if abs(value[tape.n_op - 1]) > 4 * bound[tape.n_op - 1]:
             return False
@@ -517,6 +538,12 @@ def _side_values(tape: Tape, value: Any) -> tuple[float, float]:
     return (float(value[a]), float(value[b])) if opcode in (source.SUB, source.ADD) else (float(value[-1]), 0.0)
 
 
+def _has_no_value(points: ZeroSet, x: Any, value: Any, bound: Any, module: ModuleType) -> bool:
+    """Evaluate a formula at the values `x` of its variables, into `value` and `bound`; True if it is undefined."""
+    spend(points.tape.n_op)
+    return bool(module.evaluate(points.code, points.consts, points.dep, points.tape.n_op, x, 0, value, bound))
+
+
 def gradient_at(points: ZeroSet, at: Mapping[str, float], module: ModuleType) -> list[float]:
     """Return the derivative of the residual by each variable, in slot order; empty where the residual is undefined.
 
@@ -526,7 +553,7 @@ def gradient_at(points: ZeroSet, at: Mapping[str, float], module: ModuleType) ->
     x, value, bound, adjoint, grad = scratch_arrays(module, tape)
     for v, name in enumerate(tape.names):
         x[v] = at[name]
-    if module.evaluate(points.code, points.consts, points.dep, tape.n_op, x, 0, value, bound):
+    if _has_no_value(points, x, value, bound, module):
         return []
     module.gradient(points.code, tape.n_op, len(tape.names), value, adjoint, grad)
     return [float(g) for g in grad[: len(tape.names)]]

@@ -35,15 +35,13 @@ def compare_common_solutions(a: Formula, b: Formula, context: Context) -> Verdic
     one, two = (_stacked(in_base_units(f)) if f.parts else in_base_units(f) for f in (a, b))
     if len(names) != max(map(len, parts)):
         return compare(one, two, context)
-    cost = 0
     for domain in _RANGES:
         unknown = Declaration("real", domain)
         known = replace(context, symbols={**dict.fromkeys(sorted(names), unknown), **context.symbols})
         verdict = compare(one, two, known)
-        cost += verdict.cost
         if verdict.status != Status.EQUIVALENT:
             break
-    return replace(verdict, cost=cost)
+    return verdict
 
 
 def _equations(f: Formula) -> tuple[Formula, ...]:

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 from prism.algebra.expr import Expr, Formula, number, symbols, traits_of, walk
+from prism.budget import remembered_property
 from prism.equivalence.known_values import has_constant_value
 from prism.physics.constants import constant_table
 from prism.physics.context import Context, constant_readings, given_values, kind_of, may_be_constant
@@ -40,13 +41,13 @@ class Identity:
     constant: str
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class ContextFacts:
     """Facts about one problem's context, each computed on first use; get the record from `facts_of_context`."""
 
     context: Context
 
-    @cached_property
+    @remembered_property
     def definitions(self) -> Mapping[str, Expr]:
         """Map each symbol that the problem defines to its defining expression; circular definitions are left out."""
         found: dict[str, Expr] = {}
@@ -61,7 +62,7 @@ class ContextFacts:
         circular = {name for name in found if name in _defining_names(name, found)}
         return {name: expr for name, expr in found.items() if name not in circular}
 
-    @cached_property
+    @remembered_property
     def partial_dots(self) -> Mapping[Expr, Expr]:
         r"""Map time derivatives to partial ones where a definition says so: `\dot u = \partial u/\partial t`."""
         found: dict[Expr, Expr] = {}
@@ -73,7 +74,7 @@ class ContextFacts:
                         found[Expr("derivative", dot.args, order)] = Expr("partial", dot.args, order)
         return found
 
-    @cached_property
+    @remembered_property
     def unique_amounts(self) -> Mapping[str, Amount]:
         """Map symbols with a given value to that value, if it is not 0 and no other symbol is given the same."""
         values = given_values(self.context)
@@ -81,7 +82,7 @@ class ContextFacts:
         counts = Counter(amounts.values())
         return {name: amount for name, amount in amounts.items() if counts[amount] == 1 and amount[0]}
 
-    @cached_property
+    @remembered_property
     def identities(self) -> Mapping[str, tuple[Identity, ...]]:
         r"""Map letters of constants of nature to the identities that express them by others, as `\hbar = h/2\pi`.
 

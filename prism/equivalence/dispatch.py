@@ -12,6 +12,7 @@ from prism.algebra.alternatives import as_product
 from prism.algebra.calculus import evaluate_operations
 from prism.algebra.expr import Expr, Formula, canonical, formula, substitute, symbol, symbols, walk
 from prism.algebra.noncommutative import order_operator_products
+from prism.budget import charge_steps
 from prism.engine.lowering import Mismatch
 from prism.engine.tape import TapeTooLarge
 from prism.equivalence.facts import facts_of
@@ -28,6 +29,7 @@ _COLLECTIONS = {"set": "set", "list": "set", "tuple": "tuple", "interval": "inte
 _MIRRORED = {"<<": ">>", ">>": "<<", "<~": ">~", ">~": "<~"}
 _CHOOSING_FUNCTIONS = frozenset(("max", "min", "sgn", "sign", r"\Theta"))
 _OPEN_REASONS = ("identity", "too_few_points", "unsupported")  # with which two identities may be left undecided
+_STEPS, _STEPS_PER_NODE = 40, 1  # of Python that a comparison takes beside tapes and points
 _ENTRYWISE = frozenset(("tuple", "interval"))
 
 
@@ -42,6 +44,7 @@ def compare(a: Formula, b: Formula, context: Context = EMPTY_CONTEXT, *, approxi
     Returns:
         Verdict; undecided if a formula is too large for the engine, or has a vector where a number belongs.
     """
+    charge_steps(_STEPS + _STEPS_PER_NODE * (facts_of(a).n_nodes + facts_of(b).n_nodes))
     try:
         return _compare_by_kind(a, b, context, approximate=approximate)
     except TapeTooLarge as error:
@@ -55,7 +58,7 @@ def _compare_by_kind(a: Formula, b: Formula, context: Context, *, approximate: b
     if facts_of(a).is_plain_equation and facts_of(b).is_plain_equation:
         verdict = compare_zero_sets(a, b, context, approximate=approximate)
         if verdict.reason == "identity" and not symbols(*a.members) and _is_copy(a, b):
-            return Verdict(Status.EQUIVALENT, "same_form", "proved", cost=verdict.cost)
+            return Verdict(Status.EQUIVALENT, "same_form", "proved")
         return verdict
     as_written = with_matching_calls(a, b)
     a, b = (as_product(f) for f in order_operator_products(*evaluate_operations(*as_written)))
@@ -81,7 +84,7 @@ def _compare_by_kind(a: Formula, b: Formula, context: Context, *, approximate: b
     is_open = a.kind == "inequality" and verdict.status == Status.UNDECIDED
     is_arithmetic = a.kind == "equation" and verdict.reason == "identity" and not symbols(*a.members)
     if (is_open or is_arithmetic) and _is_copy(a, b):
-        return Verdict(Status.EQUIVALENT, "same_form", "proved", cost=verdict.cost)
+        return Verdict(Status.EQUIVALENT, "same_form", "proved")
     if a.kind == "equation" and is_worked_out(as_written[0]):
         return _with_operations_checked(a, b, as_written, context, verdict)
     return verdict
@@ -103,7 +106,7 @@ def _with_operations_checked(
         has_operation = is_worked_out(as_written[1]) or not is_identity(a, context)
         return verdict if has_operation else replace(verdict, status=Status.DIFFERENT, reason="identity", proof=None)
     if verdict.reason in _OPEN_REASONS and work_out_same_operation(a, b, as_written, context):
-        return Verdict(Status.EQUIVALENT, "same_value", "tested", cost=verdict.cost)
+        return Verdict(Status.EQUIVALENT, "same_value", "tested")
     return verdict
 
 
@@ -246,8 +249,8 @@ def _compare_elements(
 
 
 def _joint_verdict(verdicts: list[Verdict]) -> Verdict:
-    """Join the verdicts on parts that must all match: the worst of them, with the summed cost."""
+    """Join the verdicts on parts that must all match: the worst of them."""
     worst = max(verdicts, key=lambda verdict: RANK[verdict.status])
     if worst.status == Status.EQUIVALENT and any(verdict.proof != "proved" for verdict in verdicts):
         worst = replace(worst, reason="same_value", proof="tested")
-    return replace(worst, cost=sum(verdict.cost for verdict in verdicts))
+    return worst

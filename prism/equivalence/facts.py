@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 from prism.algebra.expr import Expr, Formula, canonical_zero, number, substituted, symbol, symbols, traits_of, walk
 from prism.algebra.noncommutative import shows_operators
+from prism.budget import remembered, remembered_property
 from prism.engine.lowering import CONJUGATE, decimal_uncertainty, is_known_function
 from prism.equivalence.stated_numbers import Numeric, is_subject, stated_number
 from prism.physics.quantities import Quantity, is_unit_product, italic_units_as_quantity, parse_quantity, resolve_units
@@ -35,23 +36,23 @@ Literal = tuple[Expr, ...]
 """A number in a product, followed by its units."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class FormulaFacts:
     """Facts about one formula, each computed on first use; get the record from `facts_of`."""
 
     formula: Formula
 
-    @cached_property
+    @remembered_property
     def names(self) -> frozenset[str]:
         """Return the names of all symbols in the formula."""
         return traits_of(self.formula).names
 
-    @cached_property
+    @remembered_property
     def ops(self) -> frozenset[str]:
         """Return the operators that occur in the formula, keys of `OPS`."""
         return traits_of(self.formula).ops
 
-    @cached_property
+    @remembered_property
     def in_base_units(self) -> Formula:
         r"""Return the formula with every unit as a factor times base units: `\unit{km}` is `1000 \unit{m}`.
 
@@ -69,7 +70,7 @@ class FormulaFacts:
 
     # The residual: an expression that is zero where the formula holds.
 
-    @cached_property
+    @remembered_property
     def _sides(self) -> tuple[Expr, Expr, tuple[Expr, ...]]:
         """Return the two sides whose difference is the residual, and the factors of a product that is set to zero.
 
@@ -86,7 +87,7 @@ class FormulaFacts:
         product = factors[0] if len(factors) == 1 else Expr("mul", factors) if factors else product
         return product, number(0), factors
 
-    @cached_property
+    @remembered_property
     def residual(self) -> Expr:
         """Return left side minus right side, an expression that is 0 where the formula holds.
 
@@ -94,18 +95,18 @@ class FormulaFacts:
         """
         return Expr("sub", self._sides[:2])
 
-    @cached_property
+    @remembered_property
     def factors(self) -> tuple[Expr, ...]:
         """Return the factors of a product set to zero, as `(x - 1)(x - 2) = 0`; empty if fewer than two."""
         factors = self._sides[2]
         return factors if len(factors) > 1 else ()
 
-    @cached_property
+    @remembered_property
     def form(self) -> str:
         """Return the canonical text of the residual; formulas with the same text state the same."""
         return canonical_zero(self.residual)
 
-    @cached_property
+    @remembered_property
     def is_trivial(self) -> bool:
         """Return True if the formula is true or false whatever its symbols are: `2 = 3`, `x = x`, `x = x + 1`."""
         if len(self.formula.members) == 1:
@@ -116,27 +117,22 @@ class FormulaFacts:
 
     # What is written in it.
 
+    @remembered_property
+    def n_nodes(self) -> int:
+        """Return the number of nodes of all members."""
+        return sum(member.size for member in self.formula.members)
+
     @property
     def _nodes(self) -> list[Expr]:
         """Return all nodes of all members."""
         return [node for member in self.formula.members for node in walk(member)]
 
-    @cached_property
+    @remembered_property
     def is_plain_equation(self) -> bool:
         """Return True for an equation without derivatives to evaluate, alternatives to join or operators to order."""
         return self.formula.kind == "equation" and self.ops.isdisjoint(_REWRITTEN) and not shows_operators(self.formula)
 
-    @cached_property
-    def numeric(self) -> Numeric | None:
-        """Return the quantity and its number if the formula is `quantity = number` or the reverse, else None."""
-        if self.formula.kind != "equation":
-            return None
-        for subject, other in (self.formula.members, self.formula.members[::-1]):
-            if is_subject(subject) and (found := stated_number(other)) is not None:
-                return Numeric(subject, found)
-        return None
-
-    @cached_property
+    @remembered_property
     def _units(self) -> frozenset[str]:
         """Return the names of all units in the formula."""
         return frozenset(node.name for node in self._nodes if node.op == "unit") if "unit" in self.ops else frozenset()
@@ -151,27 +147,27 @@ class FormulaFacts:
         """Return True if the formula has the unit radian."""
         return "rad" in self._units
 
-    @cached_property
+    @remembered_property
     def may_have_italic_units(self) -> bool:
         """Return True if a member is a number followed by letters that spell units, as `50 Hz` in italics."""
         return any(italic_units_as_quantity(member, frozenset()) is not None for member in self.formula.members)
 
-    @cached_property
+    @remembered_property
     def has_vector(self) -> bool:
         """Return True if a symbol of the formula has an arrow."""
         return any(VECTOR in name for name in self.names)
 
-    @cached_property
+    @remembered_property
     def has_prime(self) -> bool:
         """Return True if the formula has a symbol with a prime, or a derivative by a variable that is not named."""
         return UNNAMED.name in self.names or any(name.endswith("'") for name in self.names)
 
-    @cached_property
+    @remembered_property
     def decimal_uncertainty(self) -> float:
         """Return the relative uncertainty of the least precise decimal in the formula; 0 if all numbers are exact."""
         return max((decimal_uncertainty(node) for node in self._nodes if node.op == "num"), default=0.0)
 
-    @cached_property
+    @remembered_property
     def literals(self) -> dict[Literal, Quantity]:
         """Map each number in the formula with its units, where it may be the value of a symbol, to its quantity."""
         if "num" not in self.ops:
@@ -195,20 +191,20 @@ class FormulaFacts:
 
     # How its letters can be read.
 
-    @cached_property
+    @remembered_property
     def has_one_reading(self) -> bool:
         """Return True if every symbol surely is a real number: no vectors, matrices, functions, imaginary units."""
         if self.formula.depends or not self.ops.isdisjoint(("matrix", "apply", "tuple")):
             return False
         return self.names.isdisjoint("ij") and not any(mark in name for name in self.names for mark in _MARKS)
 
-    @cached_property
+    @remembered_property
     def called_letters(self) -> frozenset[str]:
         """Return letters that are applied to one argument and have no fixed meaning as a function, as `f` in `f(x)`."""
         calls = (node.name for node in self._nodes if node.op == "apply" and len(node.args) == 1)
         return frozenset(name for name in calls if is_free_function(name)) if "apply" in self.ops else frozenset()
 
-    @cached_property
+    @remembered_property
     def integration_variables(self) -> frozenset[str]:
         """Return the names of the variables of the formula's integrals."""
         return frozenset(node.args[1].name for node in self._nodes if node.op == "integral" and len(node.args) > 1)
@@ -225,9 +221,15 @@ def in_base_units(f: Formula) -> Formula:
     return facts_of(f).in_base_units
 
 
+@remembered(FORMULAS_KEPT)
 def numeric_of(f: Formula) -> Numeric | None:
     """Return the quantity and its number if a formula is `quantity = number` or the reverse, else None."""
-    return facts_of(f).numeric
+    if f.kind != "equation":
+        return None
+    for subject, other in (f.members, f.members[::-1]):
+        if is_subject(subject) and (found := stated_number(other)) is not None:
+            return Numeric(subject, found)
+    return None
 
 
 def is_free_function(name: str) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from prism.algebra.expr import Expr, Formula, substituted, symbols, walk
+from prism.budget import PAIR, share
 from prism.equivalence.common_solutions import compare_common_solutions
 from prism.equivalence.dispatch import compare
 from prism.equivalence.facts import both_in_base_units, facts_of, in_base_units, numeric_of
@@ -34,6 +35,7 @@ _UNFINISHED_OPS = frozenset(("sym", "integral", "sum", "product", "limit", "deri
 _FIXED_KINDS = frozenset(("equation", "inequality", "expression"))  # of formulas, which no substitution changes
 _MANY_TO_ONE = frozenset(("sin", "cos", "tan", "cot", "sec", "csc", "cosh"))
 _NO_SPEC = NumberSpec()
+_TOO_LARGE = Verdict(Status.UNDECIDED, "too_large", detail=f"more than {PAIR} operations")
 
 
 def equivalent(a: Formula | str, b: Formula | str, *, context: Context | None = None) -> Verdict:
@@ -62,12 +64,21 @@ def equivalent(a: Formula | str, b: Formula | str, *, context: Context | None = 
     'witness'
     """
     context = context or EMPTY_CONTEXT
-    try:
-        reference = parse(a, context=context) if isinstance(a, str) else a
-        claim = parse(b, context=context) if isinstance(b, str) else b
-    except LatexSyntaxError as error:
-        return Verdict(Status.UNDECIDED, "parse_error", detail=str(error))
-    return match(reference, claim, context)
+    with share(PAIR) as account:
+        try:
+            reference = parse(a, context=context) if isinstance(a, str) else a
+            claim = parse(b, context=context) if isinstance(b, str) else b
+        except LatexSyntaxError as error:
+            return Verdict(Status.UNDECIDED, "parse_error", detail=str(error), cost=account.spent)
+        verdict = match_within_budget(reference, claim, context)
+    return replace(_TOO_LARGE if account.is_exhausted else verdict, cost=account.spent)
+
+
+def match_within_budget(reference: Formula, claim: Formula, context: Context, spec: NumberSpec = _NO_SPEC) -> Verdict:
+    """Match a pair, as `match` does, within the operations of one pair; `too_large` if they do not suffice."""
+    with share(PAIR) as account:
+        verdict = match(reference, claim, context, spec)
+    return _TOO_LARGE if account.is_exhausted else verdict
 
 
 def match(reference: Formula, claim: Formula, context: Context, spec: NumberSpec = _NO_SPEC) -> Verdict:
@@ -86,7 +97,7 @@ def match(reference: Formula, claim: Formula, context: Context, spec: NumberSpec
     if worst.status != Status.EQUIVALENT:
         common = compare_common_solutions(reference, claim, context)
         if common is not None:
-            return replace(common, cost=common.cost + sum(verdict.cost for verdict in verdicts))
+            return common
     return worst
 
 
@@ -98,7 +109,7 @@ def _match_implications(reference: Formula, claim: Formula, context: Context) ->
     verdicts = [match(*parts, context) for parts in zip(reference.parts, claim.parts, strict=True)]
     if all(verdict.status == Status.EQUIVALENT for verdict in verdicts):
         return verdicts[0]
-    return replace(refused, cost=sum(verdict.cost for verdict in verdicts))
+    return refused
 
 
 def _required_statements(reference: Formula, context: Context) -> tuple[Statement, ...]:
@@ -116,16 +127,14 @@ def _best_match(required: Statement, stated: tuple[Statement, ...], context: Con
     """Match a required statement with those of a claim, up to the first equivalent one.
 
     Returns:
-        The best verdict (equivalent before undecided before different), with the cost of all comparisons.
+        The best verdict: equivalent before undecided before different.
     """
     best: Verdict | None = None
-    cost = 0
     for statement in stated:
         known = context
         if required.whole or statement.whole:
             known = _with_whole_numbers(context, frozenset(name for name, _ in (*required.whole, *statement.whole)))
         verdict = _match_formulas(required.formula, statement.formula, known, spec)
-        cost += verdict.cost
         if verdict.status == Status.EQUIVALENT:
             verdict = _objection(required, statement, stated, context, known, spec) or verdict
         if best is None or RANK[verdict.status] < RANK[best.status]:
@@ -133,7 +142,7 @@ def _best_match(required: Statement, stated: tuple[Statement, ...], context: Con
         if best.status == Status.EQUIVALENT:
             break
     assert best is not None
-    return best if best.cost == cost else replace(best, cost=cost)
+    return best
 
 
 def _with_whole_numbers(context: Context, names: frozenset[str]) -> Context:
@@ -170,30 +179,27 @@ def _compare_in_stages(reference: Formula, claim: Formula, context: Context) -> 
     """
     compared: list[Attempt] = [Attempt(*both_in_base_units(reference, claim))]
     plain = compare(compared[0].reference, compared[0].claim, context)
-    cost = plain.cost
     if plain.status == Status.EQUIVALENT:
         return plain
     for attempt in () if _differ_in_kind(reference, claim) else plan_attempts(reference, claim, context):
         compared.append(attempt)
         verdict = _compare_attempt(attempt, context)
-        cost += verdict.cost
         if verdict.status == Status.EQUIVALENT:
-            return replace(verdict, readings=attempt.readings, stage=attempt.stage, cost=cost)
+            return replace(verdict, readings=attempt.readings, stage=attempt.stage)
     imprecise: Verdict | None = None
     for attempt in compared:
         if not _may_be_approximate(attempt.reference, attempt.claim):
             continue
         verdict = _compare_attempt(attempt, context, approximate=True)
-        cost += verdict.cost
         if verdict.status == Status.EQUIVALENT:
-            return replace(verdict, readings=attempt.readings, stage=Stage.APPROXIMATE, cost=cost)
+            return replace(verdict, readings=attempt.readings, stage=Stage.APPROXIMATE)
         if verdict.reason == "imprecise" and imprecise is None:
             imprecise = verdict
     if imprecise is not None:
-        return replace(imprecise, cost=cost)
+        return imprecise
     if plain.status == Status.DIFFERENT and (fault := dimension_fault(claim, context)):
-        return replace(plain, reason="dimension", detail=fault, cost=cost)
-    return plain if plain.cost == cost else replace(plain, cost=cost)
+        return replace(plain, reason="dimension", detail=fault)
+    return plain
 
 
 def _differ_in_kind(reference: Formula, claim: Formula) -> bool:
@@ -205,14 +211,12 @@ def _differ_in_kind(reference: Formula, claim: Formula) -> bool:
 def _compare_attempt(attempt: Attempt, context: Context, *, approximate: bool = False) -> Verdict:
     """Compare an attempt's formulas; undecided if they match even with a given value doubled."""
     verdict = compare(attempt.reference, attempt.claim, context, approximate=approximate)
-    cost = verdict.cost
     for check in sensitivity_checks(attempt, context) if verdict.status == Status.EQUIVALENT else ():
         doubled = compare(check.reference, check.claim, context, approximate=approximate)
-        cost += doubled.cost
         if doubled.status == Status.EQUIVALENT:
             detail = "a given value is too small to be seen"
-            return Verdict(Status.UNDECIDED, "too_few_points", detail=detail, cost=cost)
-    return replace(verdict, cost=cost)
+            return Verdict(Status.UNDECIDED, "too_few_points", detail=detail)
+    return verdict
 
 
 def _may_be_approximate(a: Formula, b: Formula) -> bool:
@@ -291,9 +295,9 @@ def _match_implied_number(
         return verdict
     found = _number_verdict(wanted, stated, NumberSpec(figures=3, is_final=spec.is_node, is_node=spec.is_node))
     if found.status != Status.EQUIVALENT:
-        return verdict if verdict.status == Status.UNDECIDED else replace(found, cost=verdict.cost)
+        return verdict if verdict.status == Status.UNDECIDED else found
     readings = (*found.readings, "given: all that it depends on")
-    return replace(found, readings=readings, stage=Stage.GIVENS, cost=verdict.cost)
+    return replace(found, readings=readings, stage=Stage.GIVENS)
 
 
 # Objections to a match. -----------------------------------------------------------------------------------------

@@ -47,7 +47,7 @@ class NumberSpec:
     n_before: int = 0
     recomputed: Fraction | None = None
     is_node: bool = False
-    beside: tuple[tuple[Numeric, NumberSpec], ...] = ()
+    beside: tuple[tuple[Numeric, NumberSpec], ...] = field(default=(), hash=False)
     settled: tuple[Formula, ...] = field(default=(), hash=False)
 
 

@@ -78,7 +78,6 @@ def compare_regions(a: Formula, b: Formula, context: Context) -> Verdict:
     for bound, tape in zip(bounds, tapes, strict=True):
         special = special_samplings(tape, samplings)
         boundaries[bound] = sample_zero_set(tape, special, frozenset(), context.digest, MIN_POINTS, module)
-    cost = sum(points.cost for points in boundaries.values())
     positive = [name for name, sampling in samplings.items() if sampling.is_positive]
     seen = set()
     for points in boundaries.values():
@@ -88,11 +87,11 @@ def compare_regions(a: Formula, b: Formula, context: Context) -> Verdict:
                 continue
             truths = [_holds_at_point(region, signs) for region in regions]
             if truths[0] != truths[1]:
-                return Verdict(Status.DIFFERENT, "opposite_side", cost=cost)
+                return Verdict(Status.DIFFERENT, "opposite_side")
             seen.add(truths[0])
     if seen != {True, False}:
-        return Verdict(Status.UNDECIDED, "too_few_points", cost=cost)
-    return Verdict(Status.EQUIVALENT, "same_zero_set", "tested", cost=cost)
+        return Verdict(Status.UNDECIDED, "too_few_points")
+    return Verdict(Status.EQUIVALENT, "same_zero_set", "tested")
 
 
 def _signed_symbols(bounds: Iterable[Formula]) -> frozenset[str]:

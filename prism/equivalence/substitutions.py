@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 
 from prism.algebra.expr import Expr, Formula, number, spell, substituted, symbol, symbols, traits_of, walk
+from prism.budget import remembered_property
 from prism.equivalence.context_facts import Amount, definitions_of, facts_of_context, names_with_definitions
 from prism.equivalence.facts import Literal, both_in_base_units, facts_of, literals_in, subject_of
 from prism.equivalence.stated_numbers import stated_number
@@ -328,7 +328,7 @@ def _has_numbers_without_units(written: Formula) -> bool:
     return False
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Forms:
     """A pair of formulas and its forms after successive substitutions, each made on first use.
 
@@ -340,22 +340,22 @@ class Forms:
     written: Attempt
     context: Context
 
-    @cached_property
+    @remembered_property
     def plain(self) -> Attempt:
         """Return the pair in base units."""
         return _in_base_units(self.written)
 
-    @cached_property
+    @remembered_property
     def defined(self) -> Attempt:
         """Return the pair in base units with definitions substituted; the object `plain` if there are none."""
         return substitute_definitions(self.plain, self.context)
 
-    @cached_property
+    @remembered_property
     def lifted(self) -> Attempt:
         """Return the pair as written with numbers replaced by symbols; the object `written` if there are none."""
         return lift_literals(self.written, self.context)
 
-    @cached_property
+    @remembered_property
     def lifted_and_defined(self) -> Attempt:
         """Return the pair with numbers replaced by symbols, then in base units with definitions substituted."""
         if self.lifted is self.written:

@@ -99,14 +99,12 @@ def compare_zero_sets(
         verdict = replace(verdict, status=Status.UNDECIDED, reason="too_few_points", proof=None)
     elif verdict.reason != "identity":
         return verdict
-    cost = verdict.cost
     for reading in looser_readings(notation):
         if (pair := prepare_pair(a, b, context, reading)) is not None:
             again = _compare_by_points(pair, approximate=approximate)
-            cost += again.cost
             if again.status == Status.EQUIVALENT and not _is_vector_always_zero(pair):
-                return replace(again, cost=cost)
-    return replace(verdict, cost=cost)
+                return again
+    return verdict
 
 
 def compare_with_itself(f: Formula, context: Context = EMPTY_CONTEXT) -> Verdict:
@@ -184,10 +182,8 @@ def _compare_by_points(pair: FormulaPair, *, approximate: bool) -> Verdict:
     trial = trial_for(pair, decimal_rule(pair.tapes, approximate=approximate))
     verdict = _compare_under_rules(pair, trial, approximate=approximate)
     if verdict.status != Status.EQUIVALENT and any(tape.has_inverse for tape in pair.tapes):
-        ranged = _compare_under_rules(
-            pair, replace(trial, rules=trial.rules | source.IN_RANGE), approximate=approximate
-        )
-        verdict = replace(ranged, cost=ranged.cost + verdict.cost)
+        trial = replace(trial, rules=trial.rules | source.IN_RANGE)
+        verdict = _compare_under_rules(pair, trial, approximate=approximate)
     domain = _sampled_domain(pair.notation, pair.samplings, pair.context)
     return verdict if verdict.domain == domain else replace(verdict, domain=domain)
 
@@ -337,8 +333,7 @@ def _try_without_double_roots(trial: Trial, pair: FormulaPair, verdict: Verdict)
         product = factors[0] if len(factors) == 1 else Expr("mul", factors)
         tapes.append(tape_of(Expr("sub", (product, number(0))), pair.notation))
     simple = replace(trial, tapes=(tapes[0], tapes[1]))
-    again = _compare_points(*draw_both(simple, pair.samplings), pair.samplings, simple)
-    return replace(again, cost=again.cost + verdict.cost)
+    return _compare_points(*draw_both(simple, pair.samplings), pair.samplings, simple)
 
 
 def _check_factors(pair: FormulaPair, trial: Trial, verdict: Verdict) -> Verdict:
@@ -390,8 +385,7 @@ def _try_more_points(
     attempts = [(more, samplings)]
     attempts += [(trial, {**samplings, name: Sampling("negative")}) for name in negative_roots[:_MAX_SIGN_TRIALS]]
     for attempt, how in attempts:
-        again = _compare_points(*draw_both(attempt, how), how, attempt)
-        verdict = replace(again, cost=again.cost + verdict.cost)
+        verdict = _compare_points(*draw_both(attempt, how), how, attempt)
         if verdict.reason != "too_few_points":
             break
     return verdict
@@ -416,8 +410,7 @@ def _first_difference(trial: Trial, samplings: Mapping[str, Sampling]) -> Verdic
     there = cross_points(two, one, trial)
     if there.out[source.MISMATCH] < 0:
         return None
-    cost = one.cost + 3 * two.tape.n_op * one.n_point
-    return Verdict(Status.DIFFERENT, "witness", witness=_witness(there, two, one, "a"), cost=cost)
+    return Verdict(Status.DIFFERENT, "witness", witness=_witness(there, two, one, "a"))
 
 
 def _compare_points(a: AnyPoints, b: AnyPoints, samplings: Mapping[str, Sampling], trial: Trial) -> Verdict:
@@ -426,15 +419,13 @@ def _compare_points(a: AnyPoints, b: AnyPoints, samplings: Mapping[str, Sampling
     Returns:
         Verdict: equivalent with the reason `same_zero_set` if all points agree, else different or undecided.
     """
-    cost = a.cost + b.cost + 3 * b.tape.n_op * a.n_point
     there = cross_points(b, a, trial)
     if there.out[source.MISMATCH] >= 0:
-        return Verdict(Status.DIFFERENT, "witness", witness=_witness(there, b, a, "a"), cost=cost)
-    cost += 3 * a.tape.n_op * b.n_point
+        return Verdict(Status.DIFFERENT, "witness", witness=_witness(there, b, a, "a"))
     back = cross_points(a, b, trial)
     if back.out[source.MISMATCH] >= 0:
-        return Verdict(Status.DIFFERENT, "witness", witness=_witness(back, a, b, "b"), cost=cost)
-    verdict = Verdict(Status.UNDECIDED, "too_few_points", cost=cost)
+        return Verdict(Status.DIFFERENT, "witness", witness=_witness(back, a, b, "b"))
+    verdict = Verdict(Status.UNDECIDED, "too_few_points")
     if there.out[source.BORDERLINE] or back.out[source.BORDERLINE]:
         return replace(verdict, reason="borderline")
     if there.out[source.IMPRECISE] or back.out[source.IMPRECISE]:

@@ -18,13 +18,13 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from itertools import product
 from types import ModuleType
 from typing import Any
 
 from prism.algebra.calculus import evaluate_operations
 from prism.algebra.expr import Expr, canonical, formal_ratio, formula, number, substitute, symbol, symbols, walk
+from prism.budget import PAIR, remembered, share
 from prism.engine.kernels import active_kernels, floats, ints, source, spend
 from prism.engine.lowering import Mismatch, Notation, build_tape
 from prism.engine.tape import Tape, TapeTooLarge
@@ -111,7 +111,7 @@ class Link:
             raise ValueError(f"{self.reason!r} is not a reason; reasons are {', '.join(REASONS)}")
 
 
-@lru_cache(maxsize=LINKS_KEPT)
+@remembered(LINKS_KEPT)
 def check_link(left: Expr, right: Expr, context: Context) -> Link:
     r"""Decide whether two neighbouring members of a chain are equal: confirmed, refuted or undecided. Cached.
 
@@ -129,12 +129,15 @@ def check_link(left: Expr, right: Expr, context: Context) -> Link:
     >>> check_link(chain[4], chain[5], Context()).witness
     '15 and 15.1, 0.66 % apart'
     """
-    try:
-        found = _compare_members(left, right, context)
-    except TapeTooLarge as error:
-        found = Link("undecided", "too_large", str(error))
-    except Mismatch as error:
-        return Link("undecided", "unsupported", str(error))
+    with share(PAIR) as account:
+        try:
+            found = _compare_members(left, right, context)
+        except TapeTooLarge as error:
+            found = Link("undecided", "too_large", str(error))
+        except Mismatch as error:
+            return Link("undecided", "unsupported", str(error))
+    if account.is_exhausted:
+        found = Link("undecided", "too_large", f"more than {PAIR} operations")
     return (_compare_without_values(left, right) or found) if found.reason in _WITHOUT_VALUE else found
 
 
@@ -439,7 +442,7 @@ def _unit_powers(resolved: Expr, value: float, kernel: ModuleType) -> _Dimension
     return tuple(powers)
 
 
-@lru_cache(maxsize=_SPREADS_KEPT)
+@remembered(_SPREADS_KEPT)
 def _rounding_spread(member: Expr, beside: Expr, kernel: ModuleType) -> float:
     """Return the relative change of a numeric member if each written decimal is off by half a unit in its last place.
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from prism.algebra.expr import Expr, Formula, formula
+from prism.budget import OverBudget
 from prism.equivalence.facts import numeric_of
 from prism.equivalence.stated_numbers import StatedNumber, stated_number
 from prism.equivalence.statements import is_mention
@@ -36,6 +37,7 @@ class LocatedClaim:
         letters: parts of the problem in whose answers it stands; empty where the text is common to all.
         fault: why it could not be read.
         error: what the parser raised where it failed itself; at the first of several equal formulas.
+        is_too_large: it could not be read because it is beyond a limit.
     """
 
     order: int
@@ -45,6 +47,7 @@ class LocatedClaim:
     letters: tuple[str, ...] = ()
     fault: str = ""
     error: Exception | None = None
+    is_too_large: bool = False
 
     @property
     def is_committed(self) -> bool:
@@ -83,6 +86,7 @@ def locate_claims(
     Never raises on a formula: what could not be read has a `fault`, and a failure of the parser its `error`.
     """
     parsed: dict[str, Formula | str] = {}
+    too_large: set[str] = set()
     errors: dict[int, Exception] = {}
     for order, item in enumerate(located):
         if item.latex in parsed:
@@ -91,6 +95,10 @@ def locate_claims(
             parsed[item.latex] = parse(item.latex, context=context)
         except LatexSyntaxError as error:
             parsed[item.latex] = str(error)
+            if error.kind == "limit":
+                too_large.add(item.latex)
+        except OverBudget:
+            raise
         except Exception as error:  # noqa: BLE001 - a solution never raises: the grader has failed, and reports it
             errors[order] = error
             parsed[item.latex] = str(error)
@@ -102,6 +110,7 @@ def locate_claims(
         LocatedClaim(
             order, item, answered[order], before[order], letters[order],
             "" if formulas[order] else str(parsed[item.latex]), errors.get(order),
+            item.latex in too_large,
         )
         for order, item in enumerate(located)
     ]  # fmt: skip

@@ -14,13 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from itertools import combinations, islice
-from threading import Lock
+from itertools import combinations
 
 from prism.algebra.expr import Expr, Formula, spell, symbols, without_text
+from prism.budget import OverBudget, Store, may_begin, remembered
 from prism.equivalence.facts import numeric_of
-from prism.equivalence.matching import match
+from prism.equivalence.matching import match_within_budget
 from prism.equivalence.numbers import NumberSpec
 from prism.equivalence.statements import Statement, statements_of
 from prism.equivalence.verdict import RANK, Stage, Status, Verdict
@@ -39,12 +38,12 @@ from prism.physics.context import Context
 
 MAX_FREE = 3  # symbols whose sign is free; every choice of them is one more matrix of the solution
 MAX_UNSHARED = 1  # symbols that only one of two formulas has, where definitions are substituted: one may divide out
-TASKS_KEPT = 32  # problems of which a process remembers cells
-CELLS_KEPT = 8192  # cells of one problem: its solutions state the same formulas again and again
+CELLS = Store(16_384)  # cells that a process remembers: the solutions of a problem state the same formulas
 FAILED = "failed"  # status of a cell beside those of `Status`: the engine raised
 
 _Pair = tuple[ReferenceNode, Formula, Formula]  # a node, one of its formulas, and a reading of a claim
 _NO_NODE = -1  # in place of a node's index, for two readings of a claim
+_LEFT_OUT = Verdict(Status.UNDECIDED, "too_large", detail="the operations of the solution are spent")
 _FAILED_VERDICT = Verdict(Status.UNDECIDED, "unsupported")
 
 
@@ -79,17 +78,15 @@ class Cell:
         return self.error is None and self.verdict.status == Status.EQUIVALENT
 
 
+@dataclass(frozen=True, slots=True)
 class CellTable:
-    """A cache of cells for one problem, safe for threads; its older half is dropped when CELLS_KEPT is reached.
+    """The cells of a task (one problem), each decided once.
 
-    A failed cell is not remembered: the failure may be one of the machine.
+    A failed cell is not remembered, for the failure may be one of the machine, and neither is one that the operations
+    of the solution did not suffice for.
     """
 
-    def __init__(self, task: MatchTask) -> None:
-        """Create an empty cache for the nodes and the context of a task."""
-        self.task = task
-        self._cells: dict[tuple[int, Formula, Formula], Cell] = {}
-        self._lock = Lock()
+    task: MatchTask
 
     def decide(self, pairs: Iterable[_Pair]) -> list[Cell]:
         """Return the cell of each (node, formula of the node, reading), with the status FAILED if the engine raised."""
@@ -112,26 +109,23 @@ class CellTable:
             reading: of a claim.
             spec: how the node's number is asked for.
         """
-        key = index, wanted, reading
-        cell = self._cells.get(key)
-        if cell is not None:
-            return cell
+        if not may_begin():
+            return Cell(index, _LEFT_OUT)
         try:
-            cell = Cell(index, match(wanted, reading, self.task.context, spec))
+            return _decided_cell(index, wanted, reading, self.task.context, spec)
         except Exception as error:  # noqa: BLE001 - a solution never raises: the grader has failed, and reports it
-            return Cell(index, _FAILED_VERDICT, error=error)
-        with self._lock:
-            if len(self._cells) >= CELLS_KEPT:
-                for old in list(islice(self._cells, CELLS_KEPT // 2)):
-                    del self._cells[old]
-            self._cells[key] = cell
-        return cell
+            return _failed_cell(index, error)
 
 
-@lru_cache(maxsize=TASKS_KEPT)
-def cell_table(task: MatchTask) -> CellTable:
-    """Return the cache of cells that this process has for a task (one problem); empty for a new task."""
-    return CellTable(task)
+@remembered(CELLS)
+def _decided_cell(index: int, wanted: Formula, reading: Formula, context: Context, spec: NumberSpec) -> Cell:
+    """Return the cell of a node and a reading of a claim; arguments as of `CellTable`."""
+    return Cell(index, match_within_budget(wanted, reading, context, spec))
+
+
+def _failed_cell(index: int, error: Exception) -> Cell:
+    """Return the cell of a node for which the engine raised, or the operations of the solution did not suffice."""
+    return Cell(index, _LEFT_OUT) if isinstance(error, OverBudget) else Cell(index, _FAILED_VERDICT, error=error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +195,7 @@ def _matrix_of_convention(task: MatchTask, written: Sequence[Claim]) -> MatchMat
     for place, (f, claim) in enumerate(zip(formulas, written, strict=True)):
         expansions = expansions_of(f, own, place) if task.uses_definitions and own.definitions else {}
         claims.append(Claim(f, claim.is_committed, expansions))
-    table = cell_table(task)
+    table = CellTable(task)
     table.decide(plain_pairs(task, claims))
     texts = [claim.formula.latex for claim in written]
     incidents: list[Incident] = []
@@ -258,7 +252,7 @@ def _best_cell(table: CellTable, node: ReferenceNode, wanted: Formula, claim: Cl
                 best = cell
         return best
     except Exception as error:  # noqa: BLE001 - as in `CellTable`
-        return Cell(node.index, _FAILED_VERDICT, error=error)
+        return _failed_cell(node.index, error)
 
 
 def _cell_rank(cell: Cell) -> tuple[int, int]:
@@ -359,5 +353,5 @@ def _renamed_cell(
                     readings = [f"name: {spell(atom)} is {name}" for atom, name in names.items()]
                     return replace(_with_more_readings(cell, readings, Stage.RENAMING), names=names)
     except Exception as error:  # noqa: BLE001 - as in `CellTable`
-        return Cell(node.index, _FAILED_VERDICT, error=error)
+        return _failed_cell(node.index, error)
     return None

@@ -11,6 +11,7 @@ differ in their letter (`x` for `s`): what a letter means is the reader's guess,
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,6 +30,7 @@ from prism.algebra.expr import (
     traits_of,
     walk,
 )
+from prism.budget import charge_steps
 from prism.equivalence.context_facts import without_factor, without_power
 from prism.equivalence.facts import numeric_of
 from prism.equivalence.known_values import KnownValues, evaluate_with_units
@@ -40,6 +42,7 @@ MAX_ROUNDS = 6  # of substituting definitions into one another
 MAX_NODES = 300  # of a formula with definitions substituted; real ones have under 100
 SAME_VALUE = 0.02  # relative: two symbols of one value, with its rounding
 MAX_RENAMED = 3  # names of one formula that are taken for others
+_STEPS_OF_NAMES = 10  # of Python for one name that may stand for one symbol
 
 _GENERAL = frozenset(("differential", "integral", "contour"))
 _ATOMS = ("sym", "derivative", "apply", "bracket", "partial")
@@ -367,6 +370,7 @@ def renamings(
     Args:
         atoms: the quantities of the claim that the problem does not know.
     """
+    charge_steps(_STEPS_OF_NAMES)
     taken = {atom: own.names[atom] for atom in atoms if atom in own.names}
     open_atoms = [atom for atom in atoms if atom not in taken]
     if not open_atoms:
@@ -380,6 +384,7 @@ def renamings(
     if not len(open_atoms) <= len(candidates) <= MAX_RENAMED:
         return
     ways = []
+    charge_steps(_STEPS_OF_NAMES * len(open_atoms) * math.perm(len(candidates), len(open_atoms)))
     for chosen in permutations(candidates, len(open_atoms)):
         pairs = dict(zip(open_atoms, chosen, strict=True))
         if all(

@@ -16,11 +16,13 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from prism import budget
 from prism.grading.part_labels import MAX_LABELS, NOUNS, ROW_END, Label, LabelPatterns, Page, find_labels
 from prism.latex.extraction.blocks import Block
 from prism.latex.prose import ORDINALS, sentence_start, words
 from prism.latex.words import word_set
 
+_LABEL = 3_000  # operations to judge one label by what stands around it
 MAX_MARKS = 1_000  # a text with more of them is a flood, and its marking says nothing
 _MAX_BEFORE = 160  # characters between the beginning of a line or sentence and a label that it opens with
 _MAX_BETWEEN = 400  # characters between two labels of one run
@@ -76,6 +78,7 @@ def find_marks(page: Page, patterns: LabelPatterns) -> list[Mark]:
     found = find_labels(page, patterns)
     if len(found) > MAX_LABELS:
         return []
+    budget.charge(len(found) * _LABEL)
     marks: list[Mark] = []
     for part in (_line_marks(page, patterns, found), _formula_marks(page, found)):
         for mark in part:

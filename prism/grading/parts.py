@@ -36,9 +36,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from prism import budget
 from prism.grading.part_labels import LETTERS, ROMANS, Page, label_patterns, prepare_page
 from prism.grading.part_marks import Mark, find_marks
+from prism.latex.extraction.excerpt import excerpt
 
+_CHARACTER = 200  # operations for each character of a text in which labels are looked for
 MAX_LETTERS = 60  # subquestions of one problem; of more the letters are not looked for
 _FIRST_NUMBER = 1 / 3  # of the text, before which the first `1.` stands if it names a part; steps begin later
 _MAX_QUESTION = 250  # characters of a question that is repeated
@@ -61,6 +64,8 @@ class Part:
 def divide_into_parts(text: str, letters: Sequence[str]) -> tuple[Part, ...]:
     r"""Divide a solution into sections by subquestion, ascending; together they cover the text.
 
+    Of a solution longer than the limit the beginning and the end are looked at; the end begins as text common to all.
+
     Args:
         text: the solution, as `extract(...).text` has it.
         letters: of the problem's subquestions, in order.
@@ -75,10 +80,15 @@ def divide_into_parts(text: str, letters: Sequence[str]) -> tuple[Part, ...]:
     names = tuple(dict.fromkeys(letter for letter in letters if letter))
     if not 1 < len(names) <= MAX_LETTERS:
         return ()
-    page = prepare_page(text)
+    read = excerpt(text)
+    budget.charge(len(read.text) * _CHARACTER)
+    page = prepare_page(read.text)
     marks = _marks_in_force(page, find_marks(page, label_patterns(names)), len(names))
     if not any(mark.letters for mark in marks):
         marks = _marks_by_ordinal(page, names) or _marks_by_list_item(page, len(names))
+    marks = [replace(mark, start=read.in_solution(mark.start), end=read.in_solution(mark.end)) for mark in marks]
+    if read.n_left_out:  # who knows which part goes on behind the gap
+        marks = sorted([*marks, Mark(read.tail_start, (), "common")], key=lambda mark: mark.start)
     return _cut_at_marks(_with_missing(marks, len(names)), names, len(text))
 
 

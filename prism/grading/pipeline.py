@@ -10,12 +10,14 @@ incident of the grader, never a student's zero. A scoring policy is a value from
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 from prism.algebra.expr import OPS, Formula, walk
+from prism.budget import CHARACTER, MATCHING, SELECTION, SOLUTION, Account, OverBudget, share
 from prism.equivalence.verdict import Stage, Status
 from prism.grading.claims import Claim
 from prism.grading.located_claims import LocatedClaim, latest_claims, locate_claims, matrix_rows, n_distinct
@@ -25,7 +27,7 @@ from prism.grading.prepared import PreparedProblem, prepare, without_definitions
 from prism.grading.result import Grade, GradedFormula, Incident, Match, internal_incident
 from prism.grading.row import POLICY
 from prism.grading.selection import WITHHELD_REASONS, Selection, WithheldReason, select, without_guesses
-from prism.latex import LeftOut, Solution, extract
+from prism.latex import Extraction, LeftOut, Solution, extract
 from prism.problem.dag import POLICIES, ReferenceDag, ancestor_closure, is_final_correct, policies_with, score
 from prism.problem.schema import Problem
 from prism.problem.worded_answers import stated_answers, text_answer
@@ -33,6 +35,7 @@ from prism.problem.worded_answers import stated_answers, text_answer
 BASE_FORMULAS, FORMULAS_PER_NODE = 20, 10  # distinct formulas that count; a list of guesses is longer (semantics C.7)
 LAST_STRICT_STAGE = Stage.DEFINITIONS  # names, literals and values are readings that a strict grader would not make
 
+_MATCHING_SHARE, _SELECTION_SHARE = 0.6, 0.2  # of a lower budget than the default one; the last pair may cost more
 _DIGITS = 6  # of a score, rounded once from the exact fraction
 
 
@@ -43,6 +46,7 @@ def grade(
     sample_id: str | None = None,
     thinking: bool = False,
     definitions: bool = True,
+    budget: int | None = None,
 ) -> Grade:
     r"""Grade a worked solution against a problem's reference DAG.
 
@@ -54,6 +58,8 @@ def grade(
         thinking: also count formulas before the end of a thinking block.
         definitions: substitute what the problem and the solution define; without, a formula has to be in the
             reference's own symbols.
+        budget: operations that the solution may cost; by default what `prism.budget` allows. Beyond, the rest is left
+            out and the status is `too_large`.
 
     Returns:
         Grade: the score in [0, 1], the indices of the matched, credited and missing nodes, and a `GradedFormula` for
@@ -69,7 +75,21 @@ def grade(
     if not definitions:
         prepared = without_definitions(prepared)
 
-    extraction = extract(solution)  # extract
+    with share(math.inf if budget is None else budget) as account:
+        extraction = extract(solution)
+        if budget is None:
+            n_read = len(extraction.text) - extraction.left_out.characters
+            account.limit = account.spent + SOLUTION + CHARACTER * n_read
+        graded = _grade_extracted(prepared, extraction, account, sample_id=sample_id, thinking=thinking)
+    if account.is_exhausted:
+        graded = _scored(prepared, [], [], sample_id=sample_id, is_complete=False, left_out=LeftOut(), is_spam=False)
+    return replace(graded, cost=account.spent)
+
+
+def _grade_extracted(
+    prepared: PreparedProblem, extraction: Extraction, account: Account, *, sample_id: str | None, thinking: bool
+) -> Grade:
+    """Grade the formulas extracted from a solution; arguments as of `grade`, `account` that of the solution."""
     formulas = [item for item in extraction if thinking or item.kind != "thinking"]
     parts = divide_into_parts(extraction.text, [part.letter for part in prepared.problem.subquestions])
 
@@ -81,10 +101,19 @@ def grade(
     counted = latest_claims(located, cap)
     rows = matrix_rows(located, counted)
     claims = [Claim(claim.formula, claim.is_committed) for claim in counted if claim.formula]
+    left = account.limit - account.spent
+    to_match, to_select = min(MATCHING, _MATCHING_SHARE * left), min(SELECTION, _SELECTION_SHARE * left)
+    until = account.spent + to_match + to_select
+    account.allow(to_match)
     matrix = build_match_matrix(prepared.task, claims)  # match
     incidents += matrix.incidents
+    is_complete = not account.is_cut
 
+    account.allow(max(until - account.spent, to_select))  # with what the matching has left
     selection = _selected(prepared, located, rows, matrix, incidents)  # select
+    if account.is_cut:  # what was not asked may be what contradicts a match
+        selection = {order: dict.fromkeys(nodes, WithheldReason.TOO_LARGE) for order, nodes in selection.items()}
+    is_complete = is_complete and not account.is_cut
     graded = [
         _graded(claim, matrix.rows[rows[claim.order]], selection.get(claim.order, {}))
         if claim.order in rows
@@ -95,7 +124,10 @@ def grade(
     graded = _without_guesses(prepared, graded)
 
     is_spam = n_distinct(located) > cap  # score
-    return _scored(prepared, graded, incidents, sample_id=sample_id, left_out=extraction.left_out, is_spam=is_spam)
+    return _scored(
+        prepared, graded, incidents, sample_id=sample_id, is_complete=is_complete and extraction.left_out == LeftOut(),
+        left_out=extraction.left_out, is_spam=is_spam,
+    )  # fmt: skip
 
 
 def _selected(
@@ -108,6 +140,8 @@ def _selected(
     """Return the result of `select`; if it raises, add an incident and return every match as withheld (FAILED)."""
     try:
         return select(prepared, located, rows, matrix)
+    except OverBudget:
+        raise
     except Exception as error:  # noqa: BLE001 - as in the matrix: the grader has failed, and nothing is paid for it
         incidents.append(internal_incident("claims", error))
         return {claim.order: dict.fromkeys(matrix.matched, WithheldReason.FAILED) for claim in located}
@@ -122,6 +156,7 @@ def _scored(
     incidents: Sequence[Incident],
     *,
     sample_id: str | None,
+    is_complete: bool,
     left_out: LeftOut,
     is_spam: bool,
 ) -> Grade:
@@ -129,7 +164,8 @@ def _scored(
 
     Args:
         sample_id: copied into the result.
-        left_out: what extraction left out because of its size limits; unless empty, the status is `too_large`.
+        is_complete: nothing was left out because of a limit; else the status is `too_large`.
+        left_out: what extraction left out because of its size limits.
         is_spam: the solution has more distinct formulas than the limit, and the earliest of them do not count.
     """
     dag = prepared.problem.dag
@@ -141,7 +177,7 @@ def _scored(
     return Grade(
         problem_id=prepared.problem.id,
         sample_id=sample_id,
-        status="ok" if left_out == LeftOut() else "too_large",
+        status="ok" if is_complete else "too_large",
         score=_rounded(score(dag, credited)),
         matched=tuple(sorted(matched)),
         credited=tuple(sorted(credited)),
@@ -189,10 +225,12 @@ def _rounded(share: Fraction) -> float:
 def _not_compared(claim: LocatedClaim, cap: int) -> GradedFormula:
     """Return the GradedFormula of a formula that was compared with no node, so it earns nothing.
 
-    Its status is `unread` if it did not parse, `mention` if it asserts nothing (a lone `v`), and `undecided` if more
-    than `cap` distinct formulas follow it.
+    Its status is `unread` if it did not parse, `mention` if it asserts nothing (a lone `v`), and `undecided` if it is
+    too large to parse, or more than `cap` distinct formulas follow it.
     """
     plain = GradedFormula(claim.located.latex, claim.located.span, claim.located.kind, "mention", "")
+    if claim.formula is None and claim.is_too_large:
+        return replace(plain, status=Status.UNDECIDED, reason="too_large", detail=claim.fault)
     if claim.formula is None:
         return replace(plain, status="unread", reason="parse_error", detail=claim.fault)
     if not claim.is_assertion:

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from prism.algebra.expr import Formula, symbols_of
+from prism.budget import GIVEN, share
 from prism.equivalence.facts import numeric_of, subject_of
-from prism.grading.references import FinalAnswer, MatchTask, ReferenceNode, is_guessable, rival_nodes, share_subjects
+from prism.errors import DataFileError
+from prism.grading.references import (
+    FinalAnswer,
+    MatchTask,
+    ReferenceNode,
+    find_dear_formulas,
+    is_guessable,
+    rival_nodes,
+    share_subjects,
+)
 from prism.problem.expected_numbers import derive_expected_numbers
 from prism.problem.given_nodes import find_given_nodes
 from prism.problem.schema import Problem, load_problem
+from prism.problem.source import first_and_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +56,29 @@ def prepare(problem: Problem | Path | str | Mapping[str, object], *, training: b
             nothing for a copy of what was given. It takes about as long as a grade.
 
     Errors:
-        DataFileError: a problem file with faults.
+        DataFileError: a problem file with faults, or with formulas that cost too much to be compared with.
     """
     loaded = problem if isinstance(problem, Problem) else load_problem(problem)
+    if dear := find_dear_formulas(loaded):
+        raise DataFileError(loaded.id, first_and_count([str(each) for each in dear]))
+    given: frozenset[int] | None = None
+    if training:
+        with share(GIVEN) as account:
+            given = frozenset(node.index for node in find_given_nodes(loaded))
+        if account.is_exhausted:
+            why = f"context: costs more than {GIVEN} operations to be compared with the nodes; state less in it"
+            raise DataFileError(loaded.id, (why,))
+    return replace(prepare_without(loaded, ()), given=given)
+
+
+def prepare_without(loaded: Problem, nodes: Collection[int]) -> PreparedProblem:
+    """Prepare a problem so that claims are not compared with the nodes of these indices."""
     asking = derive_expected_numbers(loaded)
     references = share_subjects(
         [
             ReferenceNode(node.index, (node.formula, *node.accept), asking.specs[node.index])
             for node in loaded.nodes
-            if not node.is_text
+            if not node.is_text and node.index not in nodes
         ],
         loaded.context,
     )
@@ -70,7 +95,6 @@ def prepare(problem: Problem | Path | str | Mapping[str, object], *, training: b
         letters={node.index: node.subquestion for node in loaded.nodes if node.is_final and node.subquestion},
         guessable=frozenset(node.index for node in loaded.nodes if is_guessable(node)),
         rivals=rival_nodes(references),
-        given=frozenset(given.index for given in find_given_nodes(loaded, asking)) if training else None,
     )
 
 

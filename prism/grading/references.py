@@ -9,15 +9,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 
-from prism.algebra.expr import Expr, Formula, symbols, symbols_of, walk
-from prism.equivalence.facts import numeric_of, subject_of
+from prism.algebra.expr import Expr, Formula, plain_parts, symbols, symbols_of, walk
+from prism.budget import NODE, NODES, STATED, SUBJECTS, OverBudget, share
+from prism.equivalence.facts import in_base_units, numeric_of, subject_of
 from prism.equivalence.known_values import KnownValues
 from prism.equivalence.matching import match
 from prism.equivalence.numbers import NumberSpec
 from prism.equivalence.statements import statements_of
 from prism.equivalence.verdict import Status
+from prism.equivalence.zero_sets import compare_with_itself
 from prism.physics.context import Context
-from prism.problem.schema import ProblemNode
+from prism.problem.schema import Problem, ProblemNode, formulas_of
 
 MAX_IDLE = 2  # symbols of a formula that may divide out of it, such as m in `m v^2 = 2 m g h`
 MAX_GUESSED = 12  # numerator and denominator of a number that one may guess: `5/3`, `3\pi/2`
@@ -124,13 +126,14 @@ def share_subjects(references: Sequence[ReferenceNode], context: Context) -> tup
     r"""Return the nodes, each that is solved for no symbol with the subjects of the nodes equivalent to it.
 
     `nC(T_f - T_i) = -P(V_f - V_i)` with the gas law substituted states T_f as well as `T_f = ...` does, so the same
-    claims contradict it.
+    claims contradict it. Nodes that cost too much to be compared share none.
     """
-    shared = []
-    for node in references:
-        twins = [other for other in references if other.index != node.index and _states_solved(node, other, context)]
-        shared.append(replace(node, shared_subjects=frozenset(subject for twin in twins for subject in twin.subjects)))
-    return tuple(shared)
+    shared: dict[int, frozenset[Expr]] = {}
+    with share(SUBJECTS):
+        for node in references:
+            twins = [each for each in references if each.index != node.index and _states_solved(node, each, context)]
+            shared[node.index] = frozenset(subject for twin in twins for subject in twin.subjects)
+    return tuple(replace(node, shared_subjects=shared.get(node.index, frozenset())) for node in references)
 
 
 def _states_solved(unsolved: ReferenceNode, solved: ReferenceNode, context: Context) -> bool:
@@ -139,11 +142,14 @@ def _states_solved(unsolved: ReferenceNode, solved: ReferenceNode, context: Cont
         return False
     for a, b in product(unsolved.formulas, solved.formulas):
         if len(symbols_of(a) ^ symbols_of(b)) <= MAX_IDLE and a.kind == b.kind == "equation":
-            try:
-                if match(a, b, context).status == Status.EQUIVALENT:
-                    return True
-            except Exception:  # noqa: BLE001, S112 - every claim is compared with these formulas, and reported there
-                continue
+            with share(STATED):
+                try:
+                    if match(a, b, context).status == Status.EQUIVALENT:
+                        return True
+                except OverBudget:
+                    raise
+                except Exception:  # noqa: BLE001, S112 - every claim is compared with these, and reported there
+                    continue
     return False
 
 
@@ -167,6 +173,65 @@ def _are_rivals(a: ReferenceNode, b: ReferenceNode) -> bool:
     if (a.subjects or b.subjects) and a.subjects.isdisjoint(b.subjects):
         return False
     return any(symbols_of(f) == symbols_of(g) for f in a.formulas for g in b.formulas)
+
+
+# Dear formulas. ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class DearFormula:
+    """A formula of a problem that costs too much to be compared with: every solution would pay for it.
+
+    Attributes:
+        entry, field: where it stands: `node 3`, `accept, entry 1`; an empty entry and `definitions, entry 1`.
+        index: of its node; 0 for a definition.
+        why: in words, with what to do.
+    """
+
+    entry: str
+    field: str
+    index: int
+    why: str
+
+    def __str__(self) -> str:
+        """Return `node 3, formula: costs too much ...`."""
+        return f"{', '.join(part for part in (self.entry, self.field) if part)}: {self.why}"
+
+
+def find_dear_formulas(problem: Problem) -> tuple[DearFormula, ...]:
+    """Return the definitions and formulas of nodes that cost more than `NODE` operations to be compared with a copy.
+
+    If together they cost more than `NODES`, the one that does not fit any more is the last that is looked at.
+    """
+    stated = [("", f"definitions, entry {k}", 0, f) for k, f in enumerate(problem.context.definitions, start=1)]
+    for node in problem.nodes:
+        keys = ("formula", *(f"accept, entry {k}" for k in range(1, len(node.accept) + 1)))
+        stated += [(f"node {node.index}", key, node.index, f) for key, f in zip(keys, formulas_of(node), strict=False)]
+    found: list[DearFormula] = []
+    left = NODES
+    for entry, key, index, f in stated:
+        with share(min(NODE, left)) as account:
+            _compare_with_copy(f, problem.context)
+        left -= account.spent
+        if account.is_exhausted:
+            together = "" if left else ", with the formulas before it,"
+            why = f"it{together} costs more than {NODE if left else NODES} operations to be compared with a copy of it"
+            found.append(DearFormula(entry, key, index, f"{why}; write it in a simpler form"))
+        if not left:
+            break
+    return tuple(found)
+
+
+def _compare_with_copy(f: Formula, context: Context) -> None:
+    """Compare a formula with itself at test points, as a claim would be that says the same in another form."""
+    for part in plain_parts(f):
+        if part.kind in ("equation", "expression") and numeric_of(part) is None:
+            try:
+                compare_with_itself(in_base_units(part), context)
+            except OverBudget:
+                raise
+            except Exception:  # noqa: BLE001, S112 - every claim is compared with these, and reported there
+                continue
 
 
 # Guessable nodes. -------------------------------------------------------------------------------------------------

@@ -100,6 +100,7 @@ class Grade:
         left_out: what lies beyond a limit and was not read: characters at the end of the solution, and formulas. With
             any of it the status is `too_large`.
         incidents: failures of the grader.
+        cost: operations spent on the solution (see `prism.budget`); None where the grader did not finish.
     """
 
     problem_id: str
@@ -119,6 +120,7 @@ class Grade:
     score_strict: float | None = None
     share_by_closure: float = 0.0
     flags: tuple[str, ...] = ()
+    cost: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON; the keys are the attribute names."""
@@ -138,6 +140,7 @@ class Grade:
             "unread": self.unread, "undecided": self.undecided,
             "left_out": {"characters": self.left_out.characters, "formulas": self.left_out.formulas},
             "incidents": [{"code": i.code, "where": i.where, "detail": i.detail} for i in self.incidents],
+            "cost": self.cost,
         }  # fmt: skip
 
 

@@ -11,17 +11,17 @@ from prism.grading.result import Grade
 from prism.latex import Solution, solution_text
 from prism.problem.schema import Problem
 from prism.resources import resource
-from prism.version import __version__
+from prism.version import RULES, __version__
 
-SCHEMA = 3  # of the score row
+SCHEMA = 4  # of the score row; from 4 on it has `cost`
 
 POLICY = "closure"
 
 
 @cache
 def fingerprint(policy: str = POLICY) -> str:
-    """Return the SHA-256 of what grades depend on besides their input: version, grammar, constants, policy."""
-    digest = hashlib.sha256(f"{__version__}\0{policy}\0".encode())
+    """Return the SHA-256 of what grades depend on besides their input: version, rules, grammar, constants, policy."""
+    digest = hashlib.sha256(f"{__version__}\0{RULES}\0{policy}\0".encode())
     for folder, endings in (("grammar", (".lark",)), ("constants", (".toml",))):
         for path in sorted(resource(folder).iterdir()):
             if path.suffix in endings:

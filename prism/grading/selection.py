@@ -38,6 +38,7 @@ class WithheldReason(StrEnum):
     ONE_OF_MANY = "one_of_many"
     OTHER_PART = "other_part"
     GUESSED = "guessed"
+    TOO_LARGE = "too_large"
     FAILED = "failed"
 
     __repr__ = str.__repr__
@@ -49,6 +50,7 @@ WITHHELD_REASONS: Mapping[str, str] = {
     WithheldReason.ONE_OF_MANY: "the solution says many things of the same quantity",
     WithheldReason.OTHER_PART: "it stands in the answer to another part",
     WithheldReason.GUESSED: "it could be guessed, and nothing that it follows from is there",
+    WithheldReason.TOO_LARGE: "the operations did not suffice to see what else the solution says of it",
     WithheldReason.FAILED: "the grader failed on the claims of this solution",
 }
 """Each `WithheldReason` in words, as reports print it."""

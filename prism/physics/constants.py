@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 from prism.algebra.expr import Expr, symbols
+from prism.budget import uncharged
 from prism.errors import DataFileError, LatexSyntaxError
 from prism.physics.quantities import Quantity
 from prism.physics.tables import (
@@ -143,6 +144,7 @@ def _leading_power(value: Fraction) -> int:
 
 
 @cache
+@uncharged
 def constant_table() -> ConstantTable:
     """Return the table of constants that is shipped, read on first use."""
     return read_constant_table(resource(_CONSTANTS_FILE).read_text(encoding="utf-8"), file=_CONSTANTS_FILE)

@@ -18,7 +18,8 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from prism.algebra.expr import Expr, Formula, canonical, substitute, symbol, symbols, walk
-from prism.errors import DataFileError, LatexSyntaxError, PrismError
+from prism.errors import DataFileError, LatexSyntaxError, PrismError, named_type
+from prism.inputs import value_faults
 from prism.latex import parse as parse_latex
 from prism.physics.constants import Reading, constant_table
 from prism.physics.quantities import Quantity, quantity_as_expr, read_quantity
@@ -38,6 +39,7 @@ _DEFAULT_KIND = "positive"
 _BOUNDED_KINDS = frozenset(("positive", "real", "negative", "integer", "angle"))
 _SYMBOL_KEYS = ("kind", "domain", "sign")
 _CONTEXT_KEYS = ("symbols", "givens", "definitions")
+_MAX_SIZE = 200_000  # characters and values of a context: each of its formulas is parsed
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,11 @@ class Context:
         >>> Context.from_dict({"symbols": {"\\theta": "angle"}}).symbols
         {'\\theta': Declaration(kind='angle', domain=None, is_sign_free=False, constant='')}
         """
-        faults = [
+        if not isinstance(data, Mapping):
+            raise DataFileError("<context>", (f"found {named_type(data)}; expected a table",))
+        if faults := value_faults(data, most=_MAX_SIZE):
+            raise DataFileError("<context>", tuple(faults))
+        faults += [
             f"{key}: unknown key; keys are {', '.join(_CONTEXT_KEYS)}" for key in data if key not in _CONTEXT_KEYS
         ]
         context = cls(

@@ -14,6 +14,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
+from prism.budget import uncharged
 from prism.errors import DataFileError
 from prism.resources import resource
 
@@ -81,6 +82,7 @@ class UnitTable:
 
 
 @cache
+@uncharged
 def unit_table() -> UnitTable:
     """Return the table of units that is shipped, read on first use."""
     return read_unit_table(resource(_UNITS_FILE).read_text(encoding="utf-8"), file=_UNITS_FILE)

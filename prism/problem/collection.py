@@ -6,14 +6,15 @@ in a problem set.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from prism.errors import DataFileError, PrismError, named_type
+from prism.inputs import MAX_NESTING, decode, parse_json, read_bytes, refuse_constant
 from prism.problem.schema import Problem, load_problem
+from prism.problem.source import NO_TABLE, first_and_count
 from prism.resources import resource
 
 
@@ -28,17 +29,22 @@ class HoldsProblem(Protocol):
 
 ProblemSource = str | PathLike[str] | Mapping[str, Any] | Problem | HoldsProblem
 ProblemSet = ProblemSource | Iterable[ProblemSource]
-_Source = Problem | Path | str | Mapping[str, Any]
+_Source = Problem | Path | str | Mapping[str, Any] | DataFileError
 ENDINGS = (".toml", ".json")  # of a file with one problem
 SHAPES = "expected a path, a dictionary, a JSON string, an id in the problem set, or a problem"
 _SUFFIXES = (".json", ".jsonl", ".toml")
+_MAX_SET = 1 << 28  # bytes of a file with many problems, which is read as a whole
+_MAX_SHOWN = 200  # characters of a source in a message
 
 
 def problem_path(name: str | PathLike[str]) -> Path:
     """Return the path of a shipped problem if `name` is its id and no file is named so, else `name` as a path."""
     path = Path(name)
     shipped = resource("dags") / f"{name}.toml"
-    return shipped if not path.exists() and shipped.exists() else path
+    try:
+        return shipped if not path.exists() and shipped.exists() else path
+    except OSError:  # a name that is too long
+        return path
 
 
 def load_problems(source: ProblemSet) -> dict[str, Problem]:
@@ -58,6 +64,8 @@ def load_problems(source: ProblemSet) -> dict[str, Problem]:
     faults: list[str] = []
     for place, one in _problems_in_set(source):
         try:
+            if isinstance(one, DataFileError):
+                raise one
             problem = one if isinstance(one, Problem) else load_problem(one)
         except DataFileError as error:
             faults += [f"{place}: {fault}" for fault in error.faults]
@@ -67,9 +75,9 @@ def load_problems(source: ProblemSet) -> dict[str, Problem]:
         found.setdefault(problem.id, problem)
         places.setdefault(problem.id, place)
     if faults:
-        raise DataFileError("problems", tuple(faults))
+        raise DataFileError("problems", first_and_count(faults))
     if not found:
-        raise PrismError(f"problems: {source}: no problem file here; expected .toml, .json or .jsonl")
+        raise PrismError(f"problems: {str(source)[:_MAX_SHOWN]}: no problem file here; expected .toml, .json or .jsonl")
     return found
 
 
@@ -99,8 +107,11 @@ def problems_by_id(problems: ProblemSet | Mapping[str, ProblemSource] | None) ->
     return found
 
 
-def _problems_in_set(source: ProblemSet) -> Iterator[tuple[str, _Source]]:
-    """Yield (name for messages, problem) for each problem of a set; a problem may be loaded, or yet to be loaded."""
+def _problems_in_set(source: ProblemSet, depth: int = 0) -> Iterator[tuple[str, _Source]]:
+    """Yield (name for messages, problem) for each problem of a set; a problem may be loaded, or yet to be loaded.
+
+    In place of what cannot be read stands its error.
+    """
     if isinstance(source, HoldsProblem):
         source = source.problem
     if isinstance(source, Problem):
@@ -113,38 +124,55 @@ def _problems_in_set(source: ProblemSet) -> Iterator[tuple[str, _Source]]:
         yield from _problems_in_path(problem_path(source))
     elif isinstance(source, bytes) or not isinstance(source, Iterable):
         raise PrismError(f"problems: found {named_type(source)}; {SHAPES}, or several of these")
+    elif depth == MAX_NESTING:
+        raise PrismError(f"problems: sets in each other more than {MAX_NESTING} deep")
     else:
         for n, one in enumerate(source, start=1):
             yield from (
-                (f"{n}. {place}" if place.startswith("<") else place, each) for place, each in _problems_in_set(one)
+                (f"{n}. {place}" if place.startswith("<") else place, each)
+                for place, each in _problems_in_set(one, depth + 1)
             )
 
 
 def _problems_in_path(path: Path) -> Iterator[tuple[str, _Source]]:
-    """Yield (name for messages, unloaded problem) for each problem of a file or folder.
+    """Yield (name for messages, unloaded problem, or the error of what cannot be read) for a file or folder.
 
-    Names are `set.jsonl:3`, `set.json[2]`, or a path. Raises DataFileError for a file that cannot be read.
+    Names are `set.jsonl:3`, `set.json[2]`, or a path.
     """
-    if path.is_dir():
-        for each in sorted(path.iterdir()):
+    try:
+        listed = sorted(path.iterdir()) if path.is_dir() else None
+        text = _set_text(path) if listed is None else ""
+        entries = parse_json(text, constant=refuse_constant) if text and path.suffix == ".json" else []
+    except (OSError, PrismError) as error:
+        yield str(path), DataFileError(str(path), (str(error),))
+        return
+    if listed is not None:
+        for each in listed:
             if each.suffix in _SUFFIXES and not each.name.endswith(".schema.json"):
                 yield from _problems_in_path(each)
-    elif path.suffix == ".jsonl":
-        lines = _read_text(path).split("\n")  # a string may hold other line ends
-        yield from ((f"{path}:{n}", line) for n, line in enumerate(lines, start=1) if line.strip())
-    elif path.suffix == ".json" and _read_text(path).lstrip().startswith("["):
-        try:
-            listed = json.loads(_read_text(path))
-        except json.JSONDecodeError as error:
-            raise DataFileError(str(path), (f"no JSON: {error}",)) from error
-        yield from ((f"{path}[{n}]", one) for n, one in enumerate(listed))
+    elif text and path.suffix == ".jsonl":  # a string may hold other line ends than this one
+        for n, line in enumerate(text.split("\n"), start=1):
+            if line.strip():
+                yield f"{path}:{n}", _table_or_error(line, is_table=line.lstrip()[0] in "{[")
+    elif text:
+        for n, one in enumerate(entries):
+            yield f"{path}[{n}]", _table_or_error(one, is_table=isinstance(one, Mapping))
     else:
         yield str(path), path
 
 
-def _read_text(path: Path) -> str:
-    """Return the text of a file; raise DataFileError if it cannot be read."""
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataFileError(str(path), (str(error),)) from error
+def _table_or_error(one: Any, *, is_table: bool) -> _Source:
+    """Return a problem of a set, or the error that it is none: a text would be taken for the name of a file."""
+    return one if is_table else DataFileError("", (NO_TABLE,))
+
+
+def _set_text(path: Path) -> str:
+    """Return the text of a file with many problems; empty for a file with one problem.
+
+    Errors:
+        PrismError: it cannot be read, or is too long.
+    """
+    if path.suffix not in (".json", ".jsonl"):
+        return ""
+    text = decode(read_bytes(path, _MAX_SET))
+    return text if path.suffix == ".jsonl" or text.lstrip().startswith("[") else ""

@@ -196,7 +196,7 @@ def _final_faults(nodes: tuple[Node, ...], edges: Edges) -> list[str]:
 def _index_text(indices: frozenset[int]) -> str:
     """Write node indices for a message: `1..5`, or `1, 2, 4`."""
     ordered = sorted(indices)
-    if ordered == list(range(ordered[0], ordered[-1] + 1)):
+    if ordered[-1] - ordered[0] == len(ordered) - 1:  # no range: an index may be as large as its author likes
         return f"{ordered[0]}..{ordered[-1]}" if len(ordered) > 1 else str(ordered[0])
     return ", ".join(str(index) for index in ordered)
 

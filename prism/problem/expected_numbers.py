@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from prism.algebra.expr import Formula, symbols, walk
+from prism.budget import NUMBER, NUMBERS, share
 from prism.equivalence.facts import numeric_of
 from prism.equivalence.known_values import KnownValues, evaluate_with_units, root_near
 from prism.equivalence.numbers import NumberSpec, tolerance
@@ -38,16 +39,20 @@ class ExpectedNumbers:
 def derive_expected_numbers(problem: Problem) -> ExpectedNumbers:
     """Derive the unrounded number of each numeric node from its prerequisites and givens, and how it is to be compared.
 
-    Values that givens and nodes determine are collected in index order, so that later nodes can use them.
+    Values that givens and nodes determine are collected in index order, so that later nodes can use them. A number that
+    costs too much is not derived; the author's own one counts.
     """
     figures = {part.letter: part.significant_figures for part in problem.subquestions}
     known: dict[str, tuple[float, Dimension]] = {}
     numeric: set[int] = set()
     found: dict[int, NumberSpec] = {}
+    left = NUMBERS
     for node in problem.nodes:
         number = numeric_of(node.formula)
         if number is None or number.number.is_exact:
-            add_implied_value(node.formula, problem.context, known)
+            with share(min(NUMBER, left)) as account:
+                add_implied_value(node.formula, problem.context, known)
+            left -= account.spent
             found[node.index] = NumberSpec(is_final=node.is_final, is_node=True)
             continue
         before = ancestor_closure(problem.dag, {node.index}) - {node.index}
@@ -58,7 +63,10 @@ def derive_expected_numbers(problem: Problem) -> ExpectedNumbers:
             is_node=True,
         )
         numeric.add(node.index)
-        exact = _derive_number(number, problem, before, known)
+        exact = None
+        with share(min(NUMBER, left)) as account:
+            exact = _derive_number(number, problem, before, known)
+        left -= account.spent
         if exact is not None and is_within_tolerance(exact, number.number, spec):
             spec = NumberSpec(spec.figures, spec.is_final, spec.n_before, exact, is_node=True)
         if number.subject.op == "sym":

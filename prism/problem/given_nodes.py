@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from prism.algebra.expr import Formula, symbols_of
+from prism.budget import STATED, share
 from prism.equivalence.facts import numeric_of
 from prism.equivalence.matching import match
 from prism.equivalence.numbers import NumberSpec
@@ -40,7 +41,8 @@ class GivenNode:
 def find_given_nodes(problem: Problem, expected: ExpectedNumbers | None = None) -> tuple[GivenNode, ...]:
     """Find the nodes that the problem itself states, in its text, given values or definitions, sorted by index.
 
-    All substitutions of a grade are allowed (constants, definitions, values): a copy earns by them too.
+    All substitutions of a grade are allowed (constants, definitions, values): a copy earns by them too. A formula of
+    the text that costs more than `STATED` operations beside the nodes states none of the others.
 
     Args:
         problem: a problem.
@@ -50,11 +52,12 @@ def find_given_nodes(problem: Problem, expected: ExpectedNumbers | None = None) 
     waiting = [node for node in problem.nodes if not node.is_text]
     found: list[GivenNode] = []
     for where, stated in _stated_formulas(problem):
-        for node in tuple(waiting):
-            verdicts = (match(each, stated, problem.context, specs[node.index]) for each in formulas_of(node))
-            if any(verdict.status == "equivalent" for verdict in verdicts):
-                found.append(GivenNode(node.index, where, stated.latex))
-                waiting.remove(node)
+        with share(STATED):
+            for node in tuple(waiting):
+                verdicts = (match(each, stated, problem.context, specs[node.index]) for each in formulas_of(node))
+                if any(verdict.status == "equivalent" for verdict in verdicts):
+                    found.append(GivenNode(node.index, where, stated.latex))
+                    waiting.remove(node)
     for node in waiting:
         text = _given_value(node, problem, specs[node.index])
         if text:

@@ -12,9 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from prism.algebra.expr import Formula, substituted, symbol, symbols
+from prism.budget import DEFINITION, KNOWLEDGE, share
+from prism.engine.tape import TapeTooLarge
 from prism.equivalence.dispatch import compare
 from prism.equivalence.facts import in_base_units
-from prism.equivalence.zero_sets import is_identity
+from prism.equivalence.zero_sets import compare_with_itself, is_identity
 from prism.errors import LatexSyntaxError
 from prism.latex import LocatedFormula, extract
 from prism.latex import parse as parse_latex
@@ -75,14 +77,19 @@ def collect_knowledge(context: Context, text: str, references: Sequence[Formula]
         givens.setdefault(stated.name, stated.text)
     definitions = list(context.definitions)
     own = {name for each in definitions for name in symbols(*each.members)}
+    left = KNOWLEDGE
     for defined in statement.definitions:
-        why = (
-            _reason_unused(defined.formula, defined.name, references, context)
-            if not defined.is_function
-            else "is a function"
-        )
         if defined.name in givens:
             why = "has a value"
+        elif defined.is_function:
+            why = "is a function"
+        else:
+            with share(min(DEFINITION, left)) as account:
+                compare_with_itself(in_base_units(defined.formula), context)  # as `find_dear_formulas` will
+                why = _reason_unused(defined.formula, defined.name, references, context)
+            left -= account.spent
+            if account.is_exhausted:
+                why = "costs too much to be compared with the nodes"
         if why:
             left_out.append(UnusedStatement(defined.name, why))
         elif defined.name not in own:
@@ -117,8 +124,11 @@ def _reason_unused(definition: Formula, name: str, references: Sequence[Formula]
     for k, (one, before) in enumerate(zip(full, plain, strict=True)):
         if one == before:
             continue
-        if one.kind == "equation" and is_identity(one, context):
-            return f"node {k + 1} says it"
+        try:
+            if one.kind == "equation" and is_identity(one, context):
+                return f"node {k + 1} says it"
+        except TapeTooLarge:
+            return f"node {k + 1} becomes too large with it"
         for j, other in enumerate(full):
             if j == k or symbols(*one.members) != symbols(*other.members):
                 continue

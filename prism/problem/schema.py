@@ -1,9 +1,7 @@
 """Load a problem file, validate all of it, and turn it into the values that a grade needs.
 
-A file is read once into plain dictionaries and then checked by hand. Refused: a schema library. msgspec, which other
-modules use, stops at the first fault, and an author who mends a file wants all of them; it also lets a repeated JSON
-key pass, where the last one silently wins. So JSON is decoded with the standard library, which shows repeated keys and
-refuses NaN. `dags/README.md` explains the keys.
+The plain dictionary that `problem.source` reads is checked by hand. Refused: a schema library. msgspec, which other
+modules use, stops at the first fault, and an author who mends a file wants all. `dags/README.md` explains the keys.
 
 Faults stop the load and are reported together, in one `DataFileError`, each naming entry and field. Unknown keys,
 implied edges and formulas of the statement that do not parse are warnings: the problem can be graded all the same.
@@ -11,10 +9,8 @@ implied edges and formulas of the statement that do not parse are warnings: the 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -22,6 +18,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from prism.algebra.expr import Formula, number, symbols_of
+from prism.budget import CHARACTER, SOLUTION, share
 from prism.errors import DagError, DataFileError, LatexSyntaxError
 from prism.latex import extract
 from prism.physics.context import Context, describe_syntax_error, parse
@@ -37,18 +34,26 @@ from prism.problem.dag import (
     structural_difficulty,
 )
 from prism.problem.knowledge import ProblemKnowledge, collect_knowledge
+from prism.problem.source import (
+    ANSWER_KEYS,
+    NODE_LISTS,
+    Table,
+    first_and_count,
+    formulas_length,
+    read_source,
+    statement_length,
+)
 from prism.problem.worded_answers import is_text
 
-Table = Mapping[str, object]
-
-_NODE_LISTS = ("grading_standard", "dag", "grading", "core_formulas")
-_ANSWER_KEYS = ("final_answer_form", "final_answer_instructions", "significant_figures")
+_READINGS = 4  # times that the text is read: for formulas, values and definitions, constants, and once in reserve
+_MAX_UNKNOWN = 20  # unknown keys of a table that are told
+_MAX_SHOWN = 60  # characters of a value in a message
 _PROBLEM_TEXTS = ("title", "domain", "kind", "origin", "source")
 _PROBLEM_KEYS = frozenset((
     "id", "context", "images", "subquestions", "difficulty", "givens", "symbols", "definitions", "students",
-    "metadata", "$schema", *_PROBLEM_TEXTS, *_NODE_LISTS, *_ANSWER_KEYS,
+    "metadata", "$schema", *_PROBLEM_TEXTS, *NODE_LISTS, *ANSWER_KEYS,
 ))  # fmt: skip
-_SUBQUESTION_KEYS = frozenset(("letter", "subproblem", "solution", *_ANSWER_KEYS))
+_SUBQUESTION_KEYS = frozenset(("letter", "subproblem", "solution", *ANSWER_KEYS))
 _NODE_KEYS = frozenset(("index", "formula", "dependency", "is_final_answer", "points", "accept", "subquestion"))
 _STUDENT_KEYS = frozenset(("name", "solution", "why", "expected"))
 _EXPECTED_LISTS = ("debatable", "needs_definitions", "renamed", "text_only", "unevaluated", "known_gaps")
@@ -225,10 +230,16 @@ def load_problem(source: Path | str | Mapping[str, object]) -> Problem:
         DataFileError: all faults at once, each naming entry and field.
     """
     found = _LoadReport([], [])
-    name, data, digest = _read_source(source, found)
-    problem = _read_problem(data, digest, found) if data is not None else None
+    read = read_source(source, found.faults)
+    problem = None
+    if read.data is not None:
+        limit = SOLUTION + CHARACTER * (_READINGS * statement_length(read.data) + formulas_length(read.data))
+        with share(limit) as account:
+            problem = _read_problem(read.data, read.sha256, found)
+        if account.is_exhausted:
+            found.faults.append(f"costs more than {limit} operations to read; simplify its longest formulas")
     if problem is None or found.faults:
-        raise DataFileError(name, tuple(found.faults))
+        raise DataFileError(read.name, first_and_count(found.faults))
     return problem
 
 
@@ -245,72 +256,6 @@ class _LoadReport:
     warnings: list[str]
 
 
-# Source -------------------------------------------------------------------------------------------------------
-
-
-def _read_source(source: Path | str | Table, report: _LoadReport) -> tuple[str, Table | None, str]:
-    """Return the name of a source for messages, its decoded table (None after a fault), and its SHA-256."""
-    if isinstance(source, Mapping):
-        try:
-            canonical = json.dumps(source, sort_keys=True)
-        except (TypeError, ValueError, RecursionError) as error:
-            report.faults.append(f"holds what JSON cannot hold: {error}")
-            return "<dict>", None, ""
-        return "<dict>", source, hashlib.sha256(canonical.encode()).hexdigest()
-    if isinstance(source, str) and source.lstrip("\ufeff \t\r\n")[:1] in ("{", "["):
-        raw = source.encode("utf-8", "surrogatepass")
-        return "<string>", _decode(raw, ".json", report), hashlib.sha256(raw).hexdigest()
-    path = Path(source)
-    try:
-        raw = path.read_bytes()
-    except (OSError, ValueError) as error:  # ValueError: a null character in the name
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        report.faults.append(
-            f"cannot be read: {reason}; give a .json or .toml file, or a JSON string that begins with {{"
-        )
-        return str(source)[:200], None, ""
-    return str(source), _decode(raw, path.suffix.lower(), report), hashlib.sha256(raw).hexdigest()
-
-
-def _decode(raw: bytes, suffix: str, report: _LoadReport) -> Table | None:
-    """Decode the content of a `.json` or `.toml` file into a table; None, with a fault, if it is none."""
-    if suffix not in (".json", ".toml"):
-        report.faults.append(f"is named {suffix or 'without an ending'}; a problem file ends in .json or .toml")
-        return None
-    try:
-        text = raw.decode("utf-8-sig")
-        data = tomllib.loads(text) if suffix == ".toml" else _decode_json(text, report)
-    except UnicodeDecodeError as error:
-        report.faults.append(f"is not UTF-8: byte {error.start} cannot be read")
-    except (tomllib.TOMLDecodeError, json.JSONDecodeError) as error:
-        report.faults.append(f"is not {suffix[1:].upper()}: {error}")
-    except RecursionError:
-        report.faults.append(f"is not {suffix[1:].upper()} that can be read: nested too deeply")
-    except ValueError as error:  # from `refuse_constant`, or an integer of thousands of digits
-        report.faults.append(f"is not {suffix[1:].upper()}: {error}")
-    else:
-        if isinstance(data, dict):
-            return data
-        report.faults.append("holds no table: a problem is one { ... } with the keys of dags/README.md")
-    return None
-
-
-def _decode_json(text: str, report: _LoadReport) -> object:
-    """Decode JSON; a repeated key is a fault (the decoder alone would keep the last value), NaN an error."""
-
-    def refuse_constant(word: str) -> object:
-        """Raise ValueError for NaN and Infinity."""
-        raise ValueError(f"{word} is no JSON number")
-
-    def table(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        """Build a table from its pairs; repeated keys are faults."""
-        keys = [key for key, _ in pairs]
-        report.faults += [f"{key}: stands twice in one table" for key in sorted(set(keys)) if keys.count(key) > 1]
-        return dict(pairs)
-
-    return json.loads(text, object_pairs_hook=table, parse_constant=refuse_constant)
-
-
 # Single values ------------------------------------------------------------------------------------------------
 
 
@@ -320,18 +265,20 @@ def _field_name(where: str, key: str) -> str:
 
 
 def _quoted_value(value: object) -> str:
-    """Return a value as JSON for a message, cut at 60 characters."""
+    """Return a value as JSON for a message, cut at `_MAX_SHOWN` characters."""
     text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 3]}..."
 
 
 def _warn_unknown(table: Table, known: frozenset[str], where: str, report: _LoadReport) -> None:
     """Add a warning for each key of a table that is not in `known`; `where` names the table in messages."""
-    for key in table:
-        if key not in known:
-            near = get_close_matches(str(key), sorted(known), n=1)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            report.warnings.append(f"{_field_name(where, str(key))}: unknown key, ignored{hint}")
+    unknown = [str(key) for key in table if key not in known]
+    for key in unknown[:_MAX_UNKNOWN]:
+        near = get_close_matches(key[:_MAX_SHOWN], sorted(known), n=1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        report.warnings.append(f"{_field_name(where, key[:_MAX_SHOWN])}: unknown key, ignored{hint}")
+    if len(unknown) > _MAX_UNKNOWN:
+        report.warnings.append(f"{_field_name(where, 'unknown keys')}: {len(unknown)}; they are ignored")
 
 
 def _read_text(table: Table, key: str, where: str, report: _LoadReport, *, required: bool = False) -> str:
@@ -543,12 +490,12 @@ def _read_nodes(
     data: Table, subquestions: tuple[Subquestion, ...], context: Context, report: _LoadReport
 ) -> tuple[tuple[ProblemNode, ...], ReferenceDag | None]:
     """Return the nodes in index order and their DAG, which is None after a fault."""
-    present = [key for key in _NODE_LISTS if data.get(key) is not None]
+    present = [key for key in NODE_LISTS if data.get(key) is not None]
     if len(present) != 1:
         why = (
             f"both {present[0]} and {present[1]} hold nodes; keep one" if present else "is missing; it holds the nodes"
         )
-        report.faults.append(f"{_NODE_LISTS[0]}: {why}")
+        report.faults.append(f"{NODE_LISTS[0]}: {why}")
         return (), None
     entries = _read_tables(data, present[0], report)
     taken = {entry["index"] for _, entry in entries if _is_integer(entry.get("index"))}

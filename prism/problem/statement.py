@@ -12,19 +12,23 @@ for what is not in the lists would then be silently wrong instead of missing.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TypeVar
 
+from prism import budget
 from prism.algebra.expr import EQUALITIES, ORDERINGS, Expr, Formula, canonical, formula, plain_parts, symbols, walk
 from prism.errors import LatexSyntaxError
 from prism.latex import LocatedFormula, extract
 from prism.latex import parse as parse_latex
+from prism.latex.extraction.excerpt import MAX_TEXT
 from prism.latex.prose import CLAUSE_END, mask_formulas, sentence_start
 from prism.physics.quantities import Quantity, italic_units_as_quantity, parse_quantity
 
+_FORMULA = 50_000  # operations to read what the words around one formula make of it
 _MAX_UNIT_WORDS = 5  # words of a unit that stands after a formula: "revolutions per minute" has three
 _MAX_TAIL = 80  # characters after a formula that are looked at
 _ROUNDED = Fraction(1, 100)  # two values of one chain (25 °C = 298 K) that differ by less are one, written twice
@@ -89,11 +93,13 @@ def read_problem_text(text: str) -> ProblemText:
     >>> [(given.name, given.text) for given in found.givens], [(value.name, value.text) for value in found.conditions]
     ([('m', '2.00 kg'), ('v', '3 m s^-1')], [('x', '1 m'), ('t', '0')])
     """
-    found = extract(text)
+    found = extract(text[:MAX_TEXT])
     text = found.text
     without_formulas = _words_only(text, found)
     # a box is an answer, and what follows "Solution:" an example that the text has solved
-    solved = [item.span for item in found if item.kind == "boxed"] + [part.span() for part in _SOLVED.finditer(text)]
+    solved = sorted([item.span for item in found if item.kind == "boxed"] + [m.span() for m in _SOLVED.finditer(text)])
+    starts = [start for start, _ in solved]
+    ends = [0, *accumulate((end for _, end in solved), max)]  # how far the spans that begin before an offset reach
     formulas = [_text_formula(text, item) for item in found]
     in_use = _symbols_in_use(formulas)
     givens: list[StatedValue] = []
@@ -101,14 +107,16 @@ def read_problem_text(text: str) -> ProblemText:
     definitions: list[StatedDefinition] = []
     contradicted: list[str] = []
     for at, here in enumerate(formulas):
-        if here.formula is None or any(start < here.outer and here.start < end for start, end in solved):
+        if here.formula is None or here.start < ends[bisect_left(starts, here.outer)]:
             continue
         following = formulas[at + 1] if at + 1 < len(formulas) else None
+        budget.charge(_FORMULA)
+        words = _words_before(without_formulas, here.start)
         for part in plain_parts(here.formula) if here.formula.kind in ("system", *_PLAIN_KINDS) else ():
-            occurrence = _Occurrence(text, without_formulas, here, following, part)
+            occurrence = _Occurrence(text, without_formulas, words, here, following, part)
             values, names = _stated_values(occurrence, in_use)
             contradicted += names
-            if _is_requested(occurrence):
+            if words.are_request:
                 continue
             for value in values:
                 (conditions if _is_condition(occurrence, value.name, value) else givens).append(value)
@@ -116,25 +124,24 @@ def read_problem_text(text: str) -> ProblemText:
                 definitions += _stated_definitions(occurrence)
     # a given that is stated with another value too varies, or the text has several cases
     varied = _names_with_two_contents((value.name, parse_quantity(value.text)) for value in (*givens, *conditions))
-    ambiguous = [*contradicted, *(name for name in varied if any(value.name == name for value in givens))]
+    given = {value.name for value in givens}
+    ambiguous = [*contradicted, *(name for name in varied if name in given)]
     several = _names_with_two_contents(
         (each.name, frozenset(map(canonical, each.formula.members))) for each in definitions
     )
+    left_out = tuple(dict.fromkeys((*ambiguous, *several)))
     return ProblemText(
-        _first_by_name(givens, ambiguous),
-        _first_by_name(definitions, several),
-        tuple(conditions),
-        tuple(dict.fromkeys((*ambiguous, *several))),
+        _first_by_name(givens, ambiguous), _first_by_name(definitions, several), tuple(conditions), left_out
     )
 
 
-def _first_by_name(found: Sequence[_Named], without: Sequence[str]) -> tuple[_Named, ...]:
+def _first_by_name(found: Sequence[_Named], without: Iterable[str]) -> tuple[_Named, ...]:
     """Return the first value or definition of each symbol, without the symbols in `without`."""
     first: dict[str, _Named] = {}
     for each in found:
-        if each.name not in without:
-            first.setdefault(each.name, each)
-    return tuple(first.values())
+        first.setdefault(each.name, each)
+    left_out = frozenset(without)
+    return tuple(each for name, each in first.items() if name not in left_out)
 
 
 def _names_with_two_contents(pairs: Iterable[tuple[str, Hashable]]) -> list[str]:
@@ -232,12 +239,14 @@ class _Occurrence:
 
     Attributes:
         text, masked: the whole text, as it is and with formulas masked.
+        words: before the formula.
         here: the formula; following: the next one of the text.
         part: the equation of `here` that is looked at.
     """
 
     text: str
     masked: str
+    words: _WordsBefore
     here: _TextFormula
     following: _TextFormula | None
     part: Formula
@@ -481,7 +490,7 @@ def _may_share_unit(occurrence: _Occurrence) -> bool:
         return False
     if any(node.op == "unit" for node in walk(other.formula.members[-1])):
         return True
-    found = _with_unit_after(_Occurrence(occurrence.text, occurrence.masked, other, None, other.formula), "1")
+    found = _with_unit_after(replace(occurrence, here=other, following=None, part=other.formula), "1")
     return found is None or found[0] != "1"
 
 
@@ -567,11 +576,50 @@ _SURFACE = re.compile(
 _DEFINES = re.compile(r"\b(?:where|let|defin\w*|denote\w*|call\w*|write|set|abbreviat\w*|i\.e)\b", re.I)
 
 
-def _sentence_before(occurrence: _Occurrence) -> str:
+@dataclass(frozen=True, slots=True)
+class _WordsBefore:
+    """The words before a formula, from the whole sentence to those right before it, found once for all its parts.
+
+    Attributes:
+        sentence: up to the formula, formulas in it as `§`.
+        clause: what is left of it after its last comma.
+        near: the words right before the formula or, in a list of formulas, before the first of the list.
+        direct: since the last formula.
+        name_property: they name what does not change with the case, a mass. begin_state, begin_case: they begin a case:
+            "the state", "reaches"; "when", "for". are_request: they ask for the formula or call it an answer.
+    """
+
+    sentence: str
+    clause: str
+    near: str
+    direct: str
+    name_property: bool
+    begin_state: bool
+    begin_case: bool
+    are_request: bool
+
+
+def _words_before(masked: str, start: int) -> _WordsBefore:
+    """Return the words before the formula at an offset of the masked text."""
+    sentence = _sentence_before(masked, start)
+    clause = _clause_before(sentence)
+    near = _words_near(clause)
+    is_main_clause = len(clause) < len(sentence) and not _WHERE.search(sentence)
+    is_in_case = is_main_clause and _BEGINS_CASE.match(sentence) is not None
+    requests = [found.end() for found in _REQUEST.finditer(sentence)]
+    is_requested = bool(requests) and not _STATED_AGAIN.search(sentence, requests[-1])
+    return _WordsBefore(
+        sentence, clause, near, clause[clause.rfind("§") + 1 :],
+        name_property=_FIXED_OF.search(near) is not None,
+        begin_state=any((_STATE_BEFORE.search(near), _PLACE_WHERE.search(clause), _CHANGES_TO.search(near))),
+        begin_case=is_in_case or any((_CASE.search(clause), _FOR.search(near))),
+        are_request=is_requested or _ANSWER.search(masked[max(0, start - _MAX_TAIL) : start]) is not None,
+    )  # fmt: skip
+
+
+def _sentence_before(masked: str, start: int) -> str:
     """Return the words of the sentence before a formula without bracketed text; inside a bracket only those in it."""
-    start = occurrence.here.start
-    before = occurrence.masked[sentence_start(occurrence.masked, start, ends=CLAUSE_END) : start]
-    before = re.sub(r"\([^()]*\)", " ", before)
+    before = re.sub(r"\([^()]*\)", " ", masked[sentence_start(masked, start, ends=CLAUSE_END) : start])
     return before[before.rfind("(") + 1 :]
 
 
@@ -589,41 +637,22 @@ def _clause_before(sentence: str) -> str:
     return clause
 
 
-def _words_before(clause: str) -> str:
+def _words_near(clause: str) -> str:
     """Return the words right before the formula; in a list `§ and §`, those before the first formula of the list."""
     shorter = clause
-    while (cut := re.sub(r"§+\s*(?:and|or|to|,)?\s*$", "", shorter)) != shorter and cut.strip():
+    while (cut := _without_last_listed(shorter)) != shorter and cut.strip():
         shorter = cut
     return shorter[shorter.rfind("§") + 1 :]
 
 
-def _is_requested(occurrence: _Occurrence) -> bool:
-    """Return True if the sentence asks for the formula ("show that") or calls it an answer, so that it is no given."""
-    start = occurrence.here.start
-    if _ANSWER.search(occurrence.masked[max(0, start - _MAX_TAIL) : start]):
-        return True
-    sentence = _sentence_before(occurrence)
-    requests = [found.end() for found in _REQUEST.finditer(sentence)]
-    return bool(requests) and not _STATED_AGAIN.search(sentence, requests[-1])
-
-
-@dataclass(frozen=True, slots=True)
-class _WordsBefore:
-    """The words before a formula, from the whole sentence to those right before it.
-
-    Attributes:
-        sentence: up to the formula, formulas in it as `§`.
-        clause: what is left of it after its last comma.
-        near: the words right before the formula or, in a list of formulas, before the first of the list.
-        direct: since the last formula.
-        is_fixed: they name a property that does not change with the case, such as a mass.
-    """
-
-    sentence: str
-    clause: str
-    near: str
-    direct: str
-    is_fixed: bool
+def _without_last_listed(clause: str) -> str:
+    """Return a clause without the formula at its end and an `and`, `or`, `to` or comma behind it; as it is if none."""
+    listed = clause.rstrip()
+    for word in ("and", "or", "to", ","):
+        if listed.endswith(word):
+            listed = listed.removesuffix(word).rstrip()
+            break
+    return listed.rstrip("§") if listed.endswith("§") else clause
 
 
 def _is_condition(occurrence: _Occurrence, name: str, value: StatedValue | None) -> bool:
@@ -637,27 +666,14 @@ def _is_condition(occurrence: _Occurrence, name: str, value: StatedValue | None)
     number = None if value is None else parse_quantity(value.text)
     if number is not None and not number.value:
         return True
-    sentence = _sentence_before(occurrence)
-    clause = _clause_before(sentence)
-    near = _words_before(clause)
-    is_fixed = _FIXED_OF.search(near) is not None and name not in _COORDINATES
-    words = _WordsBefore(sentence, clause, near, clause[clause.rfind("§") + 1 :], is_fixed)
-    if _is_quantum_number(name, number, near) or _words_begin_case(words) or _words_name_place(words, name):
+    words = occurrence.words
+    is_fixed = words.name_property and name not in _COORDINATES
+    is_case = words.begin_state or (words.begin_case and not is_fixed)
+    if is_case or _is_quantum_number(name, number, words.near) or _words_name_place(words, name):
         return True
     if re.fullmatch(r".*\bto\s*", words.direct) and "_" not in name and "'" not in name:
         return True  # `rises to T = 400 K`; a state named by a subscript is given
     return _is_limited_by_words_after(occurrence, value)
-
-
-def _words_begin_case(words: _WordsBefore) -> bool:
-    """Return True if the words before a formula begin a case: "when", "for", "the state", "reaches"."""
-    if _STATE_BEFORE.search(words.near) or _PLACE_WHERE.search(words.clause) or _CHANGES_TO.search(words.near):
-        return True
-    if words.is_fixed:
-        return False
-    is_main_clause = len(words.clause) < len(words.sentence) and not _WHERE.search(words.sentence)
-    begins = _BEGINS_CASE.match(words.sentence) is not None and is_main_clause
-    return begins or _CASE.search(words.clause) is not None or _FOR.search(words.near) is not None
 
 
 def _words_name_place(words: _WordsBefore, name: str) -> bool:
@@ -728,8 +744,6 @@ def _stated_definitions(occurrence: _Occurrence) -> Iterator[StatedDefinition]:
     part = occurrence.part
     if part.kind not in ("equation", "chain") or not {"=", "equiv"}.issuperset(part.relations):
         return
-    sentence = _sentence_before(occurrence)
-    clause = _clause_before(sentence)
     members = part.members
     for left, right in pairwise(members):
         name = _defined_symbol(left, right) or _defined_symbol(right, left)
@@ -739,9 +753,9 @@ def _stated_definitions(occurrence: _Occurrence) -> Iterator[StatedDefinition]:
             or any(node.op in _NO_DEFINIENS for member in (left, right) for node in walk(member))
         ):
             continue
-        if left.op == right.op == "sym" and (len(members) > 2 or not _DEFINES.search(sentence)):
+        if left.op == right.op == "sym" and (len(members) > 2 or not _DEFINES.search(occurrence.words.sentence)):
             continue  # `i = i'` is a condition; that it holds throughout has to be stated
-        if name in _COORDINATES and _SURFACE.search(clause):
+        if name in _COORDINATES and _SURFACE.search(occurrence.words.clause):
             continue
         if not _is_condition(occurrence, name, None):
             equation = formula((left, right), ("=",), occurrence.here.latex, part.depends)

@@ -16,6 +16,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from prism import budget
 from prism.equivalence.verdict import Status
 from prism.latex.extraction.blocks import blank_spans
 from prism.latex.extraction.masking import mask, thinking_spans
@@ -41,6 +42,7 @@ _MAX_PLACE = 8 * MAX_WORDS  # characters of such a place
 _MAX_OPTION = 6  # words of an option
 _MAX_INSTRUCTIONS = 2_000  # characters of instructions that are read
 _MAX_SENTENCES = 60  # of a solution that may state the answer, from its end
+_CHARACTER = 150  # operations for each character in which an answer is looked for
 _MAX_SOLUTION = 200_000  # characters of a solution that are read, from its end
 
 
@@ -81,6 +83,7 @@ def text_answer(reference: str, instructions: str, places: Sequence[str]) -> Tex
     if wanted is None or not wanted.option:
         return TextVerdict(Status.UNDECIDED, detail="unsupported: the reference states none of the options")
     for place in places:
+        budget.charge(min(len(place), _MAX_PLACE) * _CHARACTER)
         found = _chosen_option(place, options)
         if found is None and _UNCHANGED.search(place) and any(_OF_CHANGE.search(option) for option in options):
             return TextVerdict(Status.UNDECIDED, detail="says that something does not change, in words of its own")
@@ -135,6 +138,7 @@ def stated_answers(solution_text: str) -> tuple[str, ...]:
     ('\\text{stable}', 'So $\\boxed{\\text{stable}}$', 'It comes back.')
     """
     text = solution_text[-_MAX_SOLUTION:]
+    budget.charge(len(text) * _CHARACTER)
     text = blank_spans(text, sorted(thinking_spans(text)))
     text = BROKEN_WORD.sub("", mask(text)[0])
     boxes = "\n".join(dict.fromkeys(content.strip() for content in _boxes(text)))

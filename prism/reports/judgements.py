@@ -11,18 +11,20 @@ Read in the sources of lm-evaluation-harness (`loggers/evaluation_tracker.py`), 
 
 from __future__ import annotations
 
-import json
 import math
 import re
+import sys
 import zipfile
+import zlib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from prism.errors import DataFileError
-from prism.runs.records import ABSENT, Keys, at_path, field_names, id_of, parse_mapping, read_records
+from prism.errors import DataFileError, PrismError
+from prism.inputs import decode, parse_json
+from prism.runs.records import ABSENT, MAX_RECORD, Keys, at_path, field_names, id_of, parse_mapping, read_records
 from prism.runs.score_files import is_score_row
 
 SCORE_FIELDS = (
@@ -105,7 +107,7 @@ def read_score(value: Any) -> ScoreReading:
     if value is None or value == "":
         return ScoreReading(None, "no_score")
     if isinstance(value, (bool, int, float)):
-        number = float(value)
+        number = float(value) if abs(value) <= sys.float_info.max else math.inf  # also of a whole number that is larger
         return ScoreReading(number) if math.isfinite(number) else ScoreReading(None, "no_score")
     if not isinstance(value, str):
         return ScoreReading(None, "unreadable")
@@ -129,8 +131,8 @@ def score_in_text(text: str) -> ScoreReading:
     text = text[-_MAX_TEXT:]
     fenced = _FENCE.fullmatch(text)
     try:
-        loaded = json.loads(fenced[1] if fenced else text)
-    except (json.JSONDecodeError, RecursionError):
+        loaded = parse_json(fenced[1] if fenced else text)
+    except PrismError:
         loaded = None
     if isinstance(loaded, Mapping):
         key = _first_present(loaded, SCORE_FIELDS)
@@ -138,7 +140,7 @@ def score_in_text(text: str) -> ScoreReading:
     if (bare := read_score(text)).score is not None or not text.strip():
         return bare
     if brackets := _IN_BRACKETS.findall(text):
-        return ScoreReading(float(brackets[-1]))
+        return _score_quotient(brackets[-1], None)
     if named := _NAMED.findall(text):
         return _score_quotient(*named[-1])
     if verdicts := _VERDICT.findall(text):
@@ -148,9 +150,8 @@ def score_in_text(text: str) -> ScoreReading:
 
 def _score_quotient(part: str, whole: str | None) -> ScoreReading:
     """Return the score `part / whole` of two numerals, `part` without a whole; unreadable for a whole of 0."""
-    if not whole:
-        return ScoreReading(float(part))
-    return ScoreReading(float(part) / float(whole)) if float(whole) else ScoreReading(None, "unreadable")
+    score = float(part) / (float(whole or 1) or math.nan)
+    return ScoreReading(score) if math.isfinite(score) else ScoreReading(None, "unreadable")
 
 
 def read_judgements(
@@ -206,14 +207,20 @@ def _read_inspect_archive(source: Path) -> Iterator[Mapping[str, Any]]:
     try:
         with zipfile.ZipFile(source) as archive:
             for name in sorted(each for each in archive.namelist() if re.fullmatch(r"samples/.+\.json", each)):
-                sample = json.loads(archive.read(name))
+                with archive.open(name) as member:
+                    raw = member.read(MAX_RECORD + 1)
+                if len(raw) > MAX_RECORD:
+                    raise DataFileError(str(source), (f"{name}: longer than {MAX_RECORD} bytes",))
+                sample = parse_json(decode(raw))
                 if not isinstance(sample, Mapping):
                     raise DataFileError(str(source), (f"{name}: no object, but {type(sample).__name__}",))
                 yield {**sample, "_inspect": True}
     except NotImplementedError as error:
         fault = f"{error}: compressed in a way that this Python does not read; `inspect log convert --to json` helps"
         raise DataFileError(str(source), (fault,)) from error
-    except (OSError, zipfile.BadZipFile, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+    except DataFileError:
+        raise
+    except (OSError, EOFError, zipfile.BadZipFile, zlib.error, RuntimeError, PrismError) as error:  # Runtime: encrypted
         raise DataFileError(str(source), (f"cannot be read: {error}",)) from error
 
 

@@ -7,6 +7,8 @@ in input order and moved into place in one step, so that an output is either com
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -366,8 +368,8 @@ class _Tally:
 class Shards:
     """The score rows finished so far, in a folder of append-only files (shards of `SHARD` rollouts) beside the output.
 
-    A line of a shard is the ordinal, the key, the crc32 of the row and the row. Lines are only ever appended, each in
-    one write; the last line of an ordinal counts. A line that is cut short or damaged is ignored.
+    A line of a shard is the ordinal, the key, the crc32 of the others and the row. Lines are only ever appended, each
+    in one write; the last line of an ordinal counts. A line that is cut short or damaged is ignored.
     """
 
     def __init__(self, out: Path) -> None:
@@ -395,10 +397,14 @@ class Shards:
         if self.is_finished():
             raise PrismError(f"{self._out}: is there already, and whole; remove it, or name another")
         self._folder.mkdir(parents=True, exist_ok=True)
-        self._lock = (self._folder / "lock").open("ab")
+        lock = self._folder / "lock"
+        _set_aside_damaged(lock)
+        self._lock = lock.open("ab")
         if not _try_lock(self._lock):
             self._lock.close()
             raise PrismError(f"{self._out}: another run is writing it")
+        for path in (self._folder / "whole", *self._folder.glob("*.rows")):
+            _set_aside_damaged(path)
         for path in self._folder.glob("*.rows"):
             _end_last_line(path)
 
@@ -407,14 +413,28 @@ class Shards:
         return {ordinal: key for ordinal, (key, line) in self._last_lines(at).items() if not _is_killed(line)}
 
     def append(self, ordinal: int, key: str, line: bytes) -> None:
-        """Append the score row (`line`, JSON) of a rollout to its shard in one write; `key` is its `_row_key`."""
-        with self._path(ordinal // SHARD).open("ab", buffering=0) as file:
-            file.write(b"%d\t%s\t%08x\t%s\n" % (ordinal, key.encode(), zlib.crc32(line), line))
+        """Append the score row (`line`, JSON) of a rollout to its shard in one write; `key` is its `_row_key`.
+
+        Errors:
+            OSError: also where the disk took a part of the row only.
+        """
+        path = self._path(ordinal // SHARD)
+        row = _shard_line(ordinal, key, line)
+        with path.open("ab", buffering=0) as file:
+            if file.write(row) != len(row):  # the next row must not follow on half of this one
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
     def rows(self, at: int, n: int) -> list[bytes]:
-        """Return the rows of shard `at`, which has `n`, as lines of JSON in input order; KeyError if one is missing."""
+        """Return the rows of shard `at`, which has `n`, as lines of JSON in input order.
+
+        Errors:
+            PrismError: one is missing, though it was written: the file was damaged meanwhile.
+        """
         there = self._last_lines(at)
-        return [there[ordinal][1] for ordinal in range(at * SHARD, at * SHARD + n)]
+        wanted = range(at * SHARD, at * SHARD + n)
+        if missing := sum(ordinal not in there for ordinal in wanted):
+            raise PrismError(f"{self._path(at)}: {missing} of {n} rows were damaged while the run went on; resume it")
+        return [there[ordinal][1] for ordinal in wanted]
 
     def replace(self, write: Callable[[IO[bytes]], None]) -> None:
         """Let `write` fill a new file in the folder, then move that file over the output in one step."""
@@ -447,14 +467,47 @@ class Shards:
         found: dict[int, tuple[str, bytes]] = {}
         for line in path.read_bytes().split(b"\n") if path.exists() else ():
             fields = line.split(b"\t", _TABS)
-            if len(fields) > _TABS and fields[2] == b"%08x" % zlib.crc32(fields[3]):
+            if len(fields) > _TABS and fields[0].isdigit() and fields[2] == _checksum(fields[0], fields[1], fields[3]):
                 found[int(fields[0])] = (fields[1].decode(), fields[3])
         return found
+
+
+def _shard_line(ordinal: int, key: str, row: bytes) -> bytes:
+    """Return the line of a shard that holds a score row: ordinal, key, checksum of all, row."""
+    place, name = b"%d" % ordinal, key.encode()
+    return b"%s\t%s\t%s\t%s\n" % (place, name, _checksum(place, name, row), row)
+
+
+def _checksum(ordinal: bytes, key: bytes, row: bytes) -> bytes:
+    """Return the CRC-32 of the other three fields of a line in a shard, as eight hexadecimal digits."""
+    return b"%08x" % zlib.crc32(row, zlib.crc32(b"%s\t%s\t" % (ordinal, key)))
 
 
 def _is_killed(line: bytes) -> bool:
     """Return True if a score row, given as a line of JSON, has the status `killed`."""
     return b'"killed"' in line and json.loads(line)["status"] == "killed"
+
+
+def _set_aside_damaged(path: Path) -> None:
+    """Rename what cannot be opened as a file, such as a folder of that name; of a file that can be read a copy stays.
+
+    `Shards.finish` removes it with the rest. Rows that cannot be read are graded again.
+    """
+    is_there = path.exists() or path.is_symlink()  # a link that leads nowhere does not exist
+    if not is_there or _is_writable_file(path):
+        return
+    aside = path.with_name(f"{path.name}.damaged")
+    if aside.is_dir():
+        shutil.rmtree(aside)
+    path.replace(aside)
+    if aside.is_file():
+        with contextlib.suppress(OSError):
+            shutil.copyfile(aside, path)
+
+
+def _is_writable_file(path: Path) -> bool:
+    """Return True if a path is a file that this process may read and write."""
+    return path.is_file() and os.access(path, os.R_OK | os.W_OK)
 
 
 def _end_last_line(path: Path) -> None:

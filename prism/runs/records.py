@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
 import json
+import zlib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import IO, Any
 
 from prism.errors import DataFileError, PrismError
+from prism.inputs import MAX_DIGITS, decode, foreign_format, parse_int, parse_json, read_bytes, value_faults
 
 _TEXTS = (".md", ".tex", ".txt")
 _TABLES = (".csv", ".json", ".jsonl", ".ndjson", ".parquet", ".tsv")
 _WINDOW = 1 << 16  # characters of a JSON list that are read at a time
-_FIELD_LIMIT = 1 << 30  # of a CSV file; Python's own is 128 KiB, and responses are longer
+MAX_RECORD = 1 << 28  # bytes of one record: a small compressed file may be one line of terabytes
+SHOWN_FAULTS = 20  # of an input; the rest is counted
+_SHOWN_NAMES = 500  # characters
+_INDEX_DIGITS = 10  # of a list index in a field path
 
 NEEDS_PARQUET = 'Parquet files need the extra: pip install "prism-dag[parquet]"'
 
@@ -40,7 +47,7 @@ def at_path(record: Any, path: Keys) -> Any:
     for key in path:
         if isinstance(record, Mapping) and key in record:
             record = record[key]
-        elif isinstance(record, list) and key.isdecimal() and int(key) < len(record):
+        elif isinstance(record, list) and key.isdecimal() and len(key) < _INDEX_DIGITS and int(key) < len(record):
             record = record[int(key)]
         else:
             return ABSENT
@@ -62,12 +69,12 @@ def id_of(value: Any) -> str | None:
     """Return an id as text (CSV has no types); None for a value that is neither a non-empty text nor a whole number."""
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
         return None
-    return str(value)
+    return value if isinstance(value, str) else str(value) if abs(value) < 10**MAX_DIGITS else None
 
 
 def field_names(record: Mapping[str, Any]) -> str:
     """Return the field names of a record as one text for a message; `(none)` if it has no fields."""
-    return ", ".join(map(str, record)) or "(none)"
+    return ", ".join(map(str, record))[:_SHOWN_NAMES] or "(none)"
 
 
 # Files. -------------------------------------------------------------------------------------------------------
@@ -75,45 +82,77 @@ def field_names(record: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One record of an input, with the path of the file that holds it."""
+    """One record of an input.
+
+    Attributes:
+        file: path of the file that holds it.
+        number: its place among all records of the input, from 1; those that cannot be read count too.
+    """
 
     file: str
     data: Mapping[str, Any]
+    number: int
 
 
-def read_records(source: Path) -> Iterator[Record]:
+class Faults:
+    """The faults of an input in words: the first `SHOWN_FAULTS` are kept, the rest counted."""
+
+    def __init__(self) -> None:
+        """Begin without faults."""
+        self._kept: list[str] = []
+        self._n = 0
+
+    def add(self, fault: str) -> None:
+        """Add one fault, which names its place."""
+        self._n += 1
+        if self._n <= SHOWN_FAULTS:
+            self._kept.append(fault)
+
+    def __bool__(self) -> bool:
+        """Return True if there are any."""
+        return self._n > 0
+
+    def check(self, source: Path) -> None:
+        """Raise all faults as one DataFileError about `source`, if there are any."""
+        if self._kept:
+            more = [f"and {self._n - SHOWN_FAULTS} more"] if self._n > SHOWN_FAULTS else []
+            raise DataFileError(str(source), (*self._kept, *more))
+
+
+def read_records(source: Path, faults: Faults | None = None) -> Iterator[Record]:
     """Yield the records of a table file (CSV, JSON, JSON Lines, Parquet), or of all files of a folder, in order.
 
+    What cannot be read is left out, and told behind the last record.
+
+    Args:
+        faults: collects what is left out, instead of the error.
+
     Errors:
-        DataFileError: a file that does not hold what its ending says.
+        DataFileError: all faults of the input at once; an ending of no format; tables and texts in one folder.
         PrismError: Parquet without pyarrow installed.
     """
+    found = Faults() if faults is None else faults
+    numbers = count(1)
     if source.is_dir():
-        yield from _folder_records(source)
-        return
-    suffix = _format_suffix(source)
-    readers = {".csv": _csv_rows, ".tsv": _csv_rows, ".json": _json_items, ".parquet": _parquet_rows}
-    if suffix not in _TABLES:
-        raise DataFileError(str(source), (f"ending {suffix!r}; expected {', '.join(_TABLES)}, or a folder",))
-    try:
-        for at, data in enumerate(readers.get(suffix, _json_lines_items)(source)):
-            if not isinstance(data, Mapping):
-                raise DataFileError(str(source), (f"record {at + 1}: no object, but {type(data).__name__}",))
-            yield Record(str(source), data)
-    except (
-        OSError,
-        EOFError,
-        RecursionError,
-        UnicodeDecodeError,
-        csv.Error,
-        json.JSONDecodeError,
-        _MalformedRecordError,
-    ) as error:
-        raise DataFileError(str(source), (str(error),)) from error
+        yield from _folder_records(source, numbers, found)
+    elif _format_suffix(source) in _TABLES:
+        yield from _table_records(source, numbers, found, "")
+    else:
+        ending = _format_suffix(source)
+        raise DataFileError(str(source), (f"ending {ending!r}; expected {', '.join(_TABLES)}, or a folder",))
+    if faults is None:
+        found.check(source)
 
 
 class _MalformedRecordError(Exception):
-    """Raised where a file holds something that is no record; the message names the line."""
+    """Raised where a file holds something behind which no record can be found; the message names the place."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Broken:
+    """Stands for a record that cannot be read; `fault` says where and why."""
+
+    fault: str
 
 
 def _format_suffix(path: Path) -> str:
@@ -121,14 +160,42 @@ def _format_suffix(path: Path) -> str:
     return Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
 
 
+def _open_bytes(path: Path) -> IO[bytes]:
+    """Open a file, decompressed if its name ends in `.gz`; _MalformedRecordError if it does not begin like text."""
+    raw: Any = gzip.GzipFile(path) if path.suffix == ".gz" else io.FileIO(path)
+    file = io.BufferedReader(raw)
+    if found := foreign_format(file.peek(_WINDOW)):
+        file.close()
+        raise _MalformedRecordError(f"is {found}; its name says {_format_suffix(path)}, text in UTF-8")
+    return file
+
+
 def _open_text(path: Path, newline: str | None = None) -> IO[str]:
     """Open a file as UTF-8 text, decompressed if its name ends in `.gz`; `newline` as for `open`."""
-    if path.suffix == ".gz":
-        return io.TextIOWrapper(gzip.open(path), encoding="utf-8-sig", newline=newline)
-    return path.open(encoding="utf-8-sig", newline=newline)
+    return io.TextIOWrapper(_open_bytes(path), encoding="utf-8-sig", newline=newline)
 
 
-def _folder_records(folder: Path) -> Iterator[Record]:
+def _undecodable_place(path: Path) -> str:
+    """Return in words where a file stops being UTF-8."""
+    position, line = 0, 1
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    with _open_bytes(path) as file:
+        while chunk := file.read(_WINDOW):
+            held = len(decoder.getstate()[0])  # bytes of a character that the chunk before has cut
+            try:
+                decoder.decode(chunk)
+            except UnicodeDecodeError as error:
+                line += chunk.count(b"\n", 0, max(error.start - held, 0))
+                position += error.start - held
+                break
+            position += len(chunk)
+            line += chunk.count(b"\n")
+        else:
+            position -= len(decoder.getstate()[0])  # the file ends within a character
+    return f"line {line}: is not UTF-8: byte {position} of the file cannot be read"
+
+
+def _folder_records(folder: Path, numbers: Iterator[int], faults: Faults) -> Iterator[Record]:
     """Yield the records of a folder: those of its tables, or one per text file `PROBLEM/SAMPLE.md` or `PROBLEM.md`."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     tables = [path for path in files if _format_suffix(path) in _TABLES]
@@ -136,46 +203,102 @@ def _folder_records(folder: Path) -> Iterator[Record]:
     if tables and texts:
         raise DataFileError(str(folder), (f"both tables ({tables[0].name}) and texts ({texts[0].name}); expected one",))
     for path in tables:
-        yield from read_records(path)
-    for path in texts:
+        yield from _table_records(path, numbers, faults, f"{path.relative_to(folder).as_posix()}: ")
+    is_flat = all(path.parent == folder for path in texts)  # then a name may be that of a solution to a single problem
+    for path, number in zip(texts, numbers, strict=False):
         place = path.relative_to(folder)
         problem_id = place.parent.as_posix() if place.parent != Path() else place.stem
-        text = path.read_text(encoding="utf-8", errors="replace")
-        yield Record(str(path), {"problem_id": problem_id, "sample_id": place.as_posix(), "response": text})
+        try:
+            text = decode(read_bytes(path, MAX_RECORD))
+        except PrismError as error:
+            faults.add(f"{place.as_posix()}: {error}")
+            continue
+        key = "problem" if is_flat else "problem_id"
+        data = {key: problem_id, "sample_id": place.as_posix(), "response": text}
+        yield Record(str(path), data, number)
+
+
+def _table_records(path: Path, numbers: Iterator[int], faults: Faults, prefix: str) -> Iterator[Record]:
+    """Yield the records of one table, numbered from `numbers`; faults begin with `prefix`."""
+    readers = {".csv": _csv_rows, ".tsv": _csv_rows, ".json": _json_items, ".parquet": _parquet_rows}
+    try:
+        for data in readers.get(_format_suffix(path), _json_lines_items)(path):
+            number = next(numbers)
+            if isinstance(data, _Broken):
+                faults.add(f"{prefix}{data.fault}")
+            elif not isinstance(data, Mapping):
+                faults.add(f"{prefix}record {number}: no object, but {type(data).__name__}")
+            elif (found := value_faults(data)) if any(map(_is_nested, data.values())) else []:
+                faults.add(f"{prefix}record {number}: {'; '.join(found)}")
+            else:
+                yield Record(str(path), data, number)
+    except UnicodeDecodeError:
+        faults.add(f"{prefix}{_undecodable_place(path)}")
+    except (OSError, EOFError, zlib.error, csv.Error, _MalformedRecordError) as error:
+        faults.add(f"{prefix}{error}")
+
+
+def _is_nested(value: object) -> bool:
+    """Return True for a list or table."""
+    return isinstance(value, list | dict)
 
 
 def _json_lines_items(path: Path) -> Iterator[Any]:
     """Yield the value of each non-empty line of a JSON Lines file."""
-    with _open_text(path, newline="\n") as file:  # a string may hold other line ends
-        for n, line in enumerate(file, start=1):
-            if line.strip():
-                try:
-                    yield json.loads(line)
-                except (json.JSONDecodeError, RecursionError) as error:
-                    raise _MalformedRecordError(f"line {n}: no JSON: {error}") from error
+    with _open_bytes(path) as file:
+        for n in count(1):
+            line = file.readline(MAX_RECORD + 1)
+            if not line:
+                return
+            if len(line) > MAX_RECORD:
+                yield _Broken(f"line {n}: longer than {MAX_RECORD} bytes")
+                while line and not line.endswith(b"\n"):
+                    line = file.readline(_WINDOW)
+            elif line.strip():
+                yield _json_line_item(line, n)
+
+
+def _json_line_item(line: bytes, n: int) -> Any:
+    """Return the value of line `n` of a JSON Lines file, or why there is none."""
+    if n == 1:
+        line = line.removeprefix(codecs.BOM_UTF8)
+    try:
+        return parse_json(line.rstrip(b"\r\n").decode())
+    except UnicodeDecodeError as error:
+        return _Broken(f"line {n}: is not UTF-8: byte {error.start} of the line cannot be read")
+    except PrismError as error:
+        return _Broken(f"line {n}: no JSON: {str(error).replace('line 1 column', 'column')}")
 
 
 def _json_items(path: Path) -> Iterator[Any]:
     """Yield the items of a JSON file that is a list, without loading all of it; or the one object that it holds."""
-    decoder = json.JSONDecoder()
     with _open_text(path) as file:
         window = _refill(file, "")
         if window[:1] != "[":
-            yield json.loads(window + file.read())
+            yield _json_object(window, file)
             return
         window = window[1:]
-        is_first = True
-        while True:
+        for n in count(1):
             window = _refill(file, window)
-            if window[:1] == "]" and not window[1:].strip():
+            if window[:1] == "]" and not window[1:].strip() and not file.read(_WINDOW).strip():
                 return
-            if not is_first:
+            if n > 1:
                 if window[:1] != ",":
-                    raise _MalformedRecordError(f"no comma or end of the list behind an item: {window[:20]!r}")
+                    raise _MalformedRecordError(f"no comma or end of the list behind item {n - 1}: {window[:20]!r}")
                 window = _refill(file, window[1:])
-            item, window = _decode_item(decoder, file, window)
+            item, window = _decode_item(file, window, n)
             yield item
-            is_first = False
+
+
+def _json_object(window: str, file: IO[str]) -> Any:
+    """Return the value of a JSON file that is no list, of which `window` is read already."""
+    text = window + file.read(MAX_RECORD)
+    if len(text) > MAX_RECORD:
+        raise _MalformedRecordError(f"one object of more than {MAX_RECORD} characters; give a list, or one a line")
+    try:
+        return parse_json(text)
+    except PrismError as error:
+        raise _MalformedRecordError(f"no JSON: {error}") from error
 
 
 def _refill(file: IO[str], window: str) -> str:
@@ -186,31 +309,42 @@ def _refill(file: IO[str], window: str) -> str:
     return window
 
 
-def _decode_item(decoder: json.JSONDecoder, file: IO[str], window: str) -> tuple[Any, str]:
-    """Decode the JSON object at the start of `window`, reading more text as needed; return the object and the rest."""
+_DECODER = json.JSONDecoder(parse_int=parse_int)
+_CUT = 16  # characters: within so many of its end a window may be cut inside a word or an escape
+
+
+def _decode_item(file: IO[str], window: str, n: int) -> tuple[Any, str]:
+    """Decode item `n` at the start of `window`, reading more text as needed; return it and the rest."""
     while True:
         try:
-            item, end = decoder.raw_decode(window)
-        except json.JSONDecodeError:
-            read = file.read(max(len(window), _WINDOW))
-            if not read:
-                raise
-            window += read
+            item, end = _DECODER.raw_decode(window)
+        except json.JSONDecodeError as error:
+            may_go_on = error.msg.startswith("Unterminated") or error.pos > len(window) - _CUT
+            fault = f"item {n}: no JSON: {error.msg}"
+        except RecursionError:
+            raise _MalformedRecordError(f"item {n}: no JSON: nested too deeply") from None
+        except PrismError as error:
+            raise _MalformedRecordError(f"item {n}: {error}") from error
         else:
-            if isinstance(item, Mapping):  # a number may go on behind the window; an object ends with its brace
+            if isinstance(item, Mapping) or end < len(window):  # a number may go on behind the window
                 return item, window[end:]
-            raise _MalformedRecordError(f"an item of the list is no object, but {type(item).__name__}")
+            may_go_on, fault = True, f"item {n}: no JSON: the list does not end"
+        read = file.read(max(len(window), _WINDOW)) if may_go_on and len(window) <= MAX_RECORD else ""
+        if not read:
+            raise _MalformedRecordError(fault if len(window) <= MAX_RECORD else f"item {n}: too long")
+        window += read
 
 
 def _csv_rows(path: Path) -> Iterator[Any]:
     """Yield each row of a CSV or TSV file as a dictionary by the names of the first line."""
-    csv.field_size_limit(max(csv.field_size_limit(), _FIELD_LIMIT))
+    csv.field_size_limit(MAX_RECORD)  # Python's own is 128 KiB, and responses are longer
     with _open_text(path, newline="") as file:
         rows = csv.DictReader(file, delimiter="\t" if _format_suffix(path) == ".tsv" else ",")
         for row in rows:
             if None in row or None in row.values():
-                raise _MalformedRecordError(f"line {rows.line_num}: not as many fields as the head names")
-            yield row
+                yield _Broken(f"line {rows.line_num}: not as many fields as the head names")
+            else:
+                yield row
 
 
 def _parquet_rows(path: Path) -> Iterator[Any]:
@@ -223,5 +357,5 @@ def _parquet_rows(path: Path) -> Iterator[Any]:
         with pyarrow.parquet.ParquetFile(path) as file:
             for batch in file.iter_batches(batch_size=256):
                 yield from batch.to_pylist()
-    except pyarrow.ArrowException as error:
+    except (pyarrow.ArrowException, ValueError, OverflowError) as error:  # the last two: of dates, or no UTF-8
         raise _MalformedRecordError(str(error)) from error

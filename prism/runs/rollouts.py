@@ -8,14 +8,18 @@ anything is graded and reports all its faults at once; then `read` yields its ro
 from __future__ import annotations
 
 import json
+from array import array
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from prism.errors import DataFileError, PrismError
+import numpy as np
+
+from prism.errors import PrismError
+from prism.inputs import shown
 from prism.latex import Solution, solution_text
-from prism.runs.records import ABSENT, Keys, at_path, field_names, id_of, parse_mapping, read_records
+from prism.runs.records import ABSENT, Faults, Keys, Record, at_path, field_names, id_of, parse_mapping, read_records
 
 SOLUTION_FIELDS = (
     "response", "completion", "completions", "responses", "model_response", "response.body.choices.0.message.content",
@@ -25,12 +29,16 @@ SOLUTION_FIELDS = (
 """Fields in which a solution is looked for, in this order; `answer` and `solution` often hold the reference instead."""
 
 PROBLEM_FIELDS = ("problem_id", "problem", "task_id", "question_id", "doc_id", "custom_id", "id", "doc.id")
+_SURE_FIELDS = (
+    "problem_id",
+    "task_id",
+    "question_id",
+    "doc_id",
+    "doc.id",
+)  # the others may hold a text or a sample's id
 SAMPLE_FIELDS = ("sample_id", "rollout_id", "completion_id", "uid", "custom_id", "id")
 MAPPED = ("response", "problem_id", "sample_id")  # names that `--map` accepts
 KEPT = ("model",)  # record fields that are copied into every score row's `meta`
-
-_SHOWN_FAULTS = 20  # of a file; the rest is counted
-_SHOWN_ID = 60  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,15 +102,13 @@ def fields_of(
     if solution is None:
         raise PrismError(f"no solution among the fields {field_names(record)}; say `--map response=FIELD`")
     ids = frozenset(problem_ids)
-    problem_id = named.get("problem_id") or _first_fitting_path(
-        record, PROBLEM_FIELDS, lambda value: id_of(value) in ids
-    )
-    if problem_id is None:
-        problem_id = _first_fitting_path(record, PROBLEM_FIELDS, lambda value: id_of(value) is not None)
+    usual = [name for name in PROBLEM_FIELDS if tuple(name.split(".")) not in (solution, named.get("sample_id"))]
+    problem_id = named.get("problem_id") or _first_fitting_path(record, usual, lambda value: id_of(value) in ids)
+    if problem_id is None:  # of a single problem other fields than the sure ones may be missing or hold what they like
+        others = [name for name in usual if name in _SURE_FIELDS] if len(ids) == 1 else usual
+        problem_id = _first_fitting_path(record, others, lambda value: id_of(value) is not None)
     if problem_id is None and len(ids) != 1:
         raise PrismError(f"no problem id among the fields {field_names(record)}; say `--map problem_id=FIELD`")
-    if "problem_id" not in named and len(ids) == 1 and problem_id is not None:
-        problem_id = problem_id if id_of(at_path(record, problem_id)) in ids else None  # another id: all are of the one
     taken = (solution, problem_id)
     sample_id = named.get("sample_id") or _first_fitting_path(
         record, [name for name in SAMPLE_FIELDS if (name,) not in taken], lambda value: id_of(value) is not None
@@ -145,31 +151,75 @@ def scan(
     """
     n = 0
     fields: Fields | None = None
-    faults: list[str] = []
-    for at, record in enumerate(read_records(source)):
-        place = f"record {at + 1}"
+    faults = Faults()
+    keys = array("q")  # a hash of the ids of each rollout: eight bytes, however many there are
+    records = read_records(source, faults)
+    for record in records:
+        place = _place(record, source)
         if fields is None:
             try:
                 fields = fields_of(record.data, mapping or {}, keep, problem_ids)
             except PrismError as error:
-                raise DataFileError(record.file, (f"{place}: {error}",)) from error
-        for one in _solutions_of(record.data, fields):
-            n += 1
-            if fault := _rollout_fault(record.data, one, fields, problem_ids):
-                where = place if record.file == str(source) else f"{record.file}: {place}"
-                faults.append(f"{where}: {fault}")
-    if faults:
-        more = [f"and {len(faults) - _SHOWN_FAULTS} more"] if len(faults) > _SHOWN_FAULTS else []
-        raise DataFileError(str(source), (*faults[:_SHOWN_FAULTS], *more))
-    if fields is None:
-        raise DataFileError(str(source), ("no rollouts",))
+                faults.add(f"{place}: {error}")
+                break
+        found = _faults_of_record(record.data, fields, problem_ids)
+        for fault in found:
+            faults.add(f"{place}: {fault}")
+        n += len(_solutions_of(record.data, fields))
+        if not found:
+            keys.extend(map(hash, _ids_of_record(record.data, fields, problem_ids, record.number)))
+    for _ in records:  # without fields only what cannot be read is a fault
+        pass
+    if fields is None and not faults:
+        faults.add("no rollouts")
+    elif fields is not None and (repeated := _repeated(keys)):
+        _tell_repeated_ids(source, fields, problem_ids, repeated, faults)
+    faults.check(source)
+    assert fields is not None
     return Scanned(n, fields)
+
+
+def _place(record: Record, source: Path) -> str:
+    """Return the place of a record for messages: `record 3`, in a folder behind the name of the file."""
+    place = f"record {record.number}"
+    return place if record.file == str(source) else f"{Path(record.file).relative_to(source).as_posix()}: {place}"
+
+
+def _repeated(keys: array[int]) -> frozenset[int]:
+    """Return the numbers that stand in an array more than once."""
+    ordered = np.sort(np.array(keys, dtype=np.int64))
+    return frozenset(ordered[1:][ordered[1:] == ordered[:-1]].tolist())
+
+
+def _tell_repeated_ids(
+    source: Path, fields: Fields, problem_ids: Collection[str], repeated: Collection[int], faults: Faults
+) -> None:
+    """Read an input again and add a fault for each rollout with the ids of an earlier one.
+
+    Args:
+        repeated: hashes of ids that stand there twice; as two ids may share a hash, the ids themselves are compared.
+    """
+    first: dict[tuple[str, str], str] = {}
+    told = f"the sample ids are those of the field {'.'.join(fields.sample_id)}: " if fields.sample_id else ""
+    for record in read_records(source, Faults()):
+        if _faults_of_record(record.data, fields, problem_ids):
+            continue
+        place = _place(record, source)
+        for ids in _ids_of_record(record.data, fields, problem_ids, record.number):
+            if hash(ids) not in repeated:
+                continue
+            if (earlier := first.setdefault(ids, place)) != place:
+                if told:
+                    faults.add(f"{told}`--map sample_id=FIELD` names another; without any, records are numbered")
+                    told = ""
+                problem_id, sample_id = map(shown, ids)
+                faults.add(f"{place}: problem {problem_id}, sample {sample_id} stands in {earlier} too")
 
 
 def read(source: Path, fields: Fields, problem_ids: Collection[str]) -> Iterator[Rollout]:
     """Yield the rollouts of an input, in its order; `scan` has checked it before."""
-    for at, record in enumerate(read_records(source)):
-        yield from _record_rollouts(record.data, fields, problem_ids, str(at + 1))
+    for record in read_records(source):
+        yield from _record_rollouts(record.data, fields, problem_ids, record.number)
 
 
 def rollouts_of(
@@ -180,42 +230,61 @@ def rollouts_of(
     Errors:
         PrismError: a record without solution or of an unknown problem, when it is reached.
     """
-    for at, record in enumerate(records):
+    for number, record in enumerate(records, start=1):
         if isinstance(record, Rollout):
             if record.problem_id not in problem_ids:
-                raise PrismError(f'rollout {at + 1}: no problem has the id "{_shortened_id(record.problem_id)}"')
+                raise PrismError(f"rollout {number}: no problem has the id {shown(record.problem_id)}")
             yield record
             continue
         if not isinstance(record, Mapping):
-            raise PrismError(f"rollout {at + 1}: found {type(record).__name__}; expected a Rollout or a mapping")
+            raise PrismError(f"rollout {number}: found {type(record).__name__}; expected a Rollout or a mapping")
         try:
             fields = fields_of(record, {}, keep, problem_ids)
         except PrismError as error:
-            raise PrismError(f"rollout {at + 1}: {error}") from error
-        for one in _solutions_of(record, fields):
-            if fault := _rollout_fault(record, one, fields, problem_ids):
-                raise PrismError(f"rollout {at + 1}: {fault}")
-        yield from _record_rollouts(record, fields, problem_ids, str(at + 1))
+            raise PrismError(f"rollout {number}: {error}") from error
+        for fault in _faults_of_record(record, fields, problem_ids):
+            raise PrismError(f"rollout {number}: {fault}")
+        yield from _record_rollouts(record, fields, problem_ids, number)
 
 
 def _record_rollouts(
-    record: Mapping[str, Any], fields: Fields, problem_ids: Collection[str], number: str
+    record: Mapping[str, Any], fields: Fields, problem_ids: Collection[str], number: int
 ) -> Iterator[Rollout]:
-    """Yield the rollouts of one record: several if its field holds a list of completions, numbered `ID/1`, `ID/2`."""
+    """Yield the rollouts of one record: several if its field holds a list of completions."""
+    meta = {name: _as_plain_json(value) for name, value in _kept(record, fields)}
+    ids = _ids_of_record(record, fields, problem_ids, number)
+    for (problem_id, sample_id), solution in zip(ids, _solutions_of(record, fields), strict=True):
+        yield Rollout(problem_id, "" if solution is None else solution, sample_id, meta)
+
+
+def _ids_of_record(
+    record: Mapping[str, Any], fields: Fields, problem_ids: Collection[str], number: int
+) -> list[tuple[str, str]]:
+    """Return problem id and sample id of each rollout of a record; of several the sample ids are `ID/1`, `ID/2`.
+
+    Args:
+        number: of the record, from 1; the sample id of a record without one.
+    """
     problem_id = id_of(at_path(record, fields.problem_id)) if fields.problem_id else next(iter(problem_ids))
     given = id_of(at_path(record, fields.sample_id)) if fields.sample_id else None
-    sample_id = number if given is None else given
-    solutions = _solutions_of(record, fields)
-    kept = {name: at_path(record, tuple(name.split("."))) for name in fields.keep}
-    meta = {name: _as_plain_json(value) for name, value in kept.items() if value is not ABSENT}
-    for k, solution in enumerate(solutions):
-        own = sample_id if len(solutions) == 1 else f"{sample_id}/{k + 1}"
-        yield Rollout(problem_id or "", "" if solution is None else solution, own, meta)
+    sample_id = str(number) if given is None else given
+    n = len(_solutions_of(record, fields))
+    return [(problem_id or "", sample_id if n == 1 else f"{sample_id}/{k}") for k in range(1, n + 1)]
+
+
+def _kept(record: Mapping[str, Any], fields: Fields) -> list[tuple[str, Any]]:
+    """Return name and value of each field of a record that is copied into the score row."""
+    values = ((name, at_path(record, tuple(name.split(".")))) for name in fields.keep)
+    return [(name, value) for name, value in values if value is not ABSENT]
 
 
 def _as_plain_json(value: Any) -> Any:
-    """Return a value as plain JSON values: dates of a Parquet file, NaN and infinities become text."""
-    return json.loads(json.dumps(value, default=str), parse_constant=str)
+    """Return a value as plain JSON values: dates of a Parquet file, NaN and infinities become text.
+
+    Errors:
+        TypeError, ValueError, RecursionError: a caller's value that JSON cannot hold.
+    """
+    return value if isinstance(value, str) else json.loads(json.dumps(value, default=str), parse_constant=str)
 
 
 def _solutions_of(record: Mapping[str, Any], fields: Fields) -> list[Any]:
@@ -225,8 +294,27 @@ def _solutions_of(record: Mapping[str, Any], fields: Fields) -> list[Any]:
     return list(value) if is_plural and isinstance(value, list) else [value]
 
 
-def _rollout_fault(record: Mapping[str, Any], solution: Any, fields: Fields, problem_ids: Collection[str]) -> str:
-    """Return why one solution of a record cannot be graded (shape, missing or unknown problem id); empty if it can."""
+def _faults_of_record(record: Mapping[str, Any], fields: Fields, problem_ids: Collection[str]) -> list[str]:
+    """Return why the rollouts of a record cannot be graded: shape of a solution or field, problem id."""
+    faults = [fault for one in _solutions_of(record, fields) if (fault := _solution_fault(one, fields))]
+    if fields.problem_id is not None:
+        problem_id = id_of(at_path(record, fields.problem_id))
+        field_name = ".".join(fields.problem_id)
+        if problem_id is None:
+            faults.append(f"no problem id in the field {field_name}")
+        elif problem_id not in problem_ids:
+            only = f" (field {field_name}); the one problem is {shown(next(iter(problem_ids)))}"
+            faults.append(f"no problem has the id {shown(problem_id)}{only if len(problem_ids) == 1 else ''}")
+    for name, value in _kept(record, fields):
+        try:
+            _as_plain_json(value)
+        except (TypeError, ValueError, RecursionError) as error:
+            faults.append(f"field {name}: holds what JSON cannot hold: {error}")
+    return faults
+
+
+def _solution_fault(solution: Any, fields: Fields) -> str:
+    """Return why a value is no solution; empty if it is one."""
     if solution is ABSENT:
         return f"no field {'.'.join(fields.solution)}"
     try:
@@ -234,14 +322,4 @@ def _rollout_fault(record: Mapping[str, Any], solution: Any, fields: Fields, pro
             solution_text(solution)
     except PrismError as error:
         return str(error)
-    if fields.problem_id is None:
-        return ""
-    problem_id = id_of(at_path(record, fields.problem_id))
-    if problem_id is None:
-        return f"no problem id in the field {'.'.join(fields.problem_id)}"
-    return "" if problem_id in problem_ids else f'no problem has the id "{_shortened_id(problem_id)}"'
-
-
-def _shortened_id(problem_id: str) -> str:
-    """Return an id cut to `_SHOWN_ID` characters for a message: a wrong field may hold a whole problem statement."""
-    return problem_id if len(problem_id) <= _SHOWN_ID else problem_id[: _SHOWN_ID - 3] + "..."
+    return ""

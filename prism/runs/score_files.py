@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from prism.errors import DataFileError, PrismError
+from prism.errors import PrismError
 from prism.grading.result import Grade, GradedFormula, Incident, Match
+from prism.inputs import decode, parse_json
 from prism.latex import LeftOut
-from prism.runs.records import NEEDS_PARQUET
+from prism.runs.records import NEEDS_PARQUET, Faults
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,21 +41,23 @@ def writer_of(path: Path) -> Writer:
 def score_rows(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the score rows of a `.jsonl` or `.parquet` file in its order; keys as of `grading.score_row`, and `meta`.
 
+    Rows of schemas 1 to 3 are read too: they lack keys, `cost` among them.
+
     Errors:
         PrismError: another ending; Parquet without pyarrow installed.
-        DataFileError: a file that holds something else.
+        DataFileError: what the file holds besides score rows, all of it at once, behind the last row.
     """
     writer_of(path)
-    read = _parquet_rows if path.suffix == ".parquet" else _json_rows
+    faults = Faults()
     try:
-        for n, row in enumerate(read(path), start=1):
-            if not is_score_row(row):
-                raise DataFileError(
-                    str(path), (f"row {n}: no score row; expected the keys {', '.join(sorted(_ALWAYS))}",)
-                )
-            yield row
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise DataFileError(str(path), (f"cannot be read: {error}",)) from error
+        for place, row in (_parquet_rows if path.suffix == ".parquet" else _json_rows)(path, faults):
+            if is_score_row(row):
+                yield row
+            else:
+                faults.add(f"{place}: no score row; expected the keys {', '.join(sorted(_ALWAYS))}")
+    except OSError as error:
+        faults.add(f"cannot be read: {error}")
+    faults.check(path)
 
 
 def accept_as_base(new: Path, base: Path) -> None:
@@ -77,8 +80,12 @@ _ALWAYS = frozenset(("problem_id", "sample_id", "status", "score", "matched", "i
 
 
 def is_score_row(row: object) -> bool:
-    """Return True if a value is a dictionary with the keys that every score row has."""
-    return isinstance(row, dict) and row.keys() >= _ALWAYS
+    """Return True if a value is a dictionary with the keys that every score row has, and lists where rows have some."""
+    return (
+        isinstance(row, dict)
+        and row.keys() >= _ALWAYS
+        and all(isinstance(row[key], list | None) for key in ("matched", "incidents"))
+    )
 
 
 def grade_of(row: Mapping[str, Any]) -> Grade:
@@ -103,7 +110,7 @@ def grade_of(row: Mapping[str, Any]) -> Grade:
             incidents=tuple(Incident(str(i["code"]), str(i["where"]), str(i["detail"])) for i in row["incidents"]),
             left_out=LeftOut(int(left_out.get("characters") or 0), int(left_out.get("formulas") or 0)),
             score_strict=strict, share_by_closure=_as_share(row.get("share_by_closure")) or 0.0,
-            flags=tuple(map(str, row.get("flags") or ())),
+            flags=tuple(map(str, row.get("flags") or ())), cost=None if row.get("cost") is None else int(row["cost"]),
         )  # fmt: skip
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise PrismError(f"no grade: {type(error).__name__}: {error}") from error
@@ -143,28 +150,38 @@ def _as_graded_formula(data: Mapping[str, Any]) -> GradedFormula:
     )  # fmt: skip
 
 
-def _json_rows(path: Path) -> Iterator[Any]:
-    """Yield the value of each non-empty line of a JSON Lines file."""
-    with path.open(encoding="utf-8", newline="\n") as file:
-        yield from (json.loads(line) for line in file if line.strip())
+def _json_rows(path: Path, faults: Faults) -> Iterator[tuple[str, Any]]:
+    """Yield the value of each non-empty line of a JSON Lines file, behind its place in words."""
+    with path.open("rb") as file:
+        for n, line in enumerate(file, start=1):
+            if line.strip():
+                try:
+                    yield f"line {n}", json.loads(line)
+                except (ValueError, RecursionError):
+                    try:
+                        parse_json(decode(line.rstrip(b"\n")))
+                    except PrismError as error:  # the same in words
+                        faults.add(f"line {n}: no JSON: {error}")
 
 
-def _parquet_rows(path: Path) -> Iterator[Any]:
-    """Yield the rows of a Parquet file as dictionaries, without the keys that were left out when it was written."""
+def _parquet_rows(path: Path, faults: Faults) -> Iterator[tuple[str, Any]]:
+    """Yield the rows of a Parquet file, each behind its place, without the keys that were left out at the writing."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         with pq.ParquetFile(path) as file:
+            n = 0
             for batch in file.iter_batches(batch_size=256):
                 for row in batch.to_pylist():
+                    n += 1
                     if row.get("formulas", row) is None:
                         del row["formulas"]  # they were left out
                     if row.get("policies"):
                         row["policies"] = {name: value for name, value in row["policies"].items() if value is not None}
-                    yield {**row, **{key: json.loads(row[key]) for key in _AS_TEXT if key in row}}
-    except pa.ArrowException as error:
-        raise DataFileError(str(path), (f"cannot be read: {error}",)) from error
+                    yield f"row {n}", {**row, **{key: json.loads(row[key]) for key in _AS_TEXT if key in row}}
+    except (pa.ArrowException, ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+        faults.add(f"cannot be read: {error}")  # the others than Arrow's: values of types that no score row has
 
 
 def _write_lines(file: IO[bytes], blocks: Iterable[list[bytes]]) -> None:
@@ -196,7 +213,8 @@ def schema() -> pa.Schema:
         "policies": pa.struct({"final": real, "prefix": real, "strict": real, "training": real}),
         "score_strict": real, "share_by_closure": real, "flags": pa.list_(text),
         "matched": indices, "credited": indices, "missing": indices, "formulas": pa.list_(formula),
-        "unread": whole, "undecided": whole, "left_out": pa.struct({"characters": whole, "formulas": whole}),
+        "unread": whole, "undecided": whole, "cost": whole,
+        "left_out": pa.struct({"characters": whole, "formulas": whole}),
         "incidents": pa.list_(pa.struct({"code": text, "detail": text, "where": text})),
         "problem_sha256": text, "solution_sha256": text, "schema": whole,
         "grader": pa.struct({"fingerprint": text, "version": text}), "meta": text,

@@ -1,16 +1,27 @@
-"""Supervised worker processes: one that dies or takes too long is replaced, and its rollout is tried again.
+"""Supervised worker processes: one that dies is replaced and its rollout tried again; one that overruns is killed.
 
 Each worker is a new Python process (nothing is forked, and no script of the caller is run again) that reads tasks from
 its standard input and writes results to its standard output; so this works from threads, from actors and from scripts
-without a `__main__` guard. A thread of the supervisor waits for each worker. The clock here is a backstop: a grade has
-budgets that count operations, and the row of a rollout whose worker was killed has the status `killed`.
+without a `__main__` guard. A thread of the supervisor starts each worker and waits for it. Clock, processor time and
+memory of a worker are backstops: a grade has an account of operations that ends it long before, and the row of a
+rollout whose worker was killed has the status `killed`.
+
+A death may be the machine's, and is tried again; an overrun is the rollout's own, and is not. A worker dies with its
+supervisor: the kernel sees to it on Linux, and everywhere a thread of the worker that reads to the end of its input.
 
 `run_in_workers` takes an iterator of tasks; a `WorkerPool` takes tasks one by one, from any thread.
+
+Refused: killing a worker whose task is cancelled (what it is at ends within its account, in about the time in which a
+new process loads the kernels), and `RLIMIT_AS` (threads and allocators reserve address space by the number of
+processors; `RLIMIT_DATA` counts what can be written).
 """
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import gc
+import math
 import os
 import pickle
 import queue
@@ -20,46 +31,55 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import count
+from pathlib import Path
+from types import MappingProxyType
 from typing import IO, Any
 
 from prism.engine.kernels import warm
 from prism.errors import PrismError
-from prism.grading.prepared import PreparedProblem
 from prism.grading.prepared_cache import PreparedCache
 from prism.problem.schema import Problem
 from prism.runs.rollouts import Rollout
 
 KILL_AFTER = 300.0  # seconds that one rollout may take; half a second is usual
-TRIES = 3  # of a rollout whose worker dies: one death may be the machine's
+TRIES = 3  # of a rollout whose worker dies: one death may be the machine's; after an overrun there is no second one
 STARTS = 5  # of a worker before it is ready: then something is wrong with the installation
+MEMORY = 1 << 30  # bytes that a worker may take beyond what it holds when it is ready: ends what escapes the account
 PREPARED = 128  # problems that a process keeps ready; the next rollout is mostly of the same
 _CHUNK = 8  # rollouts that a worker is given at a time
 _AHEAD = 4  # unfinished chunks a worker; bounds how far the input is read ahead
 _WINDOW = 1024  # rollouts between the oldest unfinished one and the newest: bounds the reorder buffer of the caller
 _TICK = 1.0  # seconds between two looks at the clock
+_RESPAWN = 1.0  # seconds until a process that the system has refused is asked for again
+_SPAWNS = 60  # times that it is, as descriptors or memory may become free
 _COLLECT_AFTER = (50_000, 20, 50)  # thresholds of the garbage collector's three generations
 _LENGTH = struct.Struct(">Q")
+_OVERRAN = "overran"  # how a worker ended that took too long
 _START = "import sys; sys.path[:] = {path!r}; from prism.runs.workers import main; main()"
+_PR_SET_PDEATHSIG = 1  # of Linux's <sys/prctl.h>
+_STATM_DATA = 5  # field of /proc/self/statm: pages that can be written
 
-Job = Callable[[PreparedProblem, Rollout], Any]
+Job = Callable[..., Any]
+"""Called with a prepared problem and a rollout, and with the options of the task as keywords."""
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A rollout with its problem and its position in the input (`ordinal`, from 0)."""
+    """A rollout with its problem, its position in the input (`ordinal`, from 0) and further arguments of the job."""
 
     ordinal: int
     rollout: Rollout
     problem: Problem
+    options: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Killed:
-    """The result of a task on which `TRIES` workers died; `reason` says how each of them ended."""
+    """The result of a task on which a worker overran or `TRIES` workers died; `reason` says how each of them ended."""
 
     reason: str
 
@@ -81,7 +101,7 @@ def run_serial(tasks: Iterator[Task], job: Job, *, training: bool) -> Iterator[D
     """Run the job on each task in this process, in order; nothing is killed."""
     prepared = new_prepared_cache(training=training)
     for task in tasks:
-        yield Done(task, job(prepared.get(task.problem), task.rollout))
+        yield Done(task, job(prepared.get(task.problem), task.rollout, **task.options))
 
 
 def run_in_workers(
@@ -99,7 +119,7 @@ def run_in_workers(
         PrismError: workers that do not start.
     """
     results: queue.Queue[Done | Exception] = queue.Queue()
-    processes = _Processes(job, workers, training, kill_after, results.put)
+    processes = _Processes(_Setup(job, training, kill_after), workers, results.put)
     try:
         processes.start()
         yield from _feed_tasks(processes, tasks, results, most=_AHEAD * _CHUNK * workers)
@@ -110,8 +130,9 @@ def run_in_workers(
 class WorkerPool:
     """A persistent worker pool. `submit` is thread-safe and returns a Future.
 
-    The number of waiting rollouts is not bounded here; callers bound it. With 0 workers one thread of this process
-    runs the jobs, and nothing is killed.
+    The number of waiting rollouts is not bounded here; callers bound it. A future that is cancelled while its rollout
+    waits takes it out of the queue; a rollout that has begun is ended by its account. With 0 workers one thread of this
+    process runs the jobs, and nothing is killed.
     """
 
     def __init__(self, job: Job, *, workers: int, training: bool, kill_after: float = KILL_AFTER) -> None:
@@ -124,7 +145,8 @@ class WorkerPool:
         """
         self._job = job
         self._prepared = new_prepared_cache(training=training)
-        self._processes = _Processes(job, workers, training, kill_after, self._resolve_futures) if workers else None
+        setup = _Setup(job, training, kill_after)
+        self._processes = _Processes(setup, workers, self._resolve_futures, self._is_wanted) if workers else None
         self._thread = ThreadPoolExecutor(1, "prism worker") if not workers else None
         self._numbers = count()
         self._waiting: dict[int, Future[Any]] = {}
@@ -136,6 +158,16 @@ class WorkerPool:
         """True while rollouts are accepted: started, not stopped, and no worker has failed to start."""
         return self._fault is None
 
+    @property
+    def n_alive(self) -> int:
+        """Number of processes that live now; 0 if a thread does the work."""
+        return self._processes.n_alive if self._processes is not None else 0
+
+    @property
+    def n_ended(self) -> int:
+        """Number of processes that died or were killed since they were ready, and were or will be replaced."""
+        return self._processes.n_ended if self._processes is not None else 0
+
     def start(self) -> None:
         """Start the processes and load the kernels; returns when rollouts can be submitted.
 
@@ -143,13 +175,18 @@ class WorkerPool:
             PrismError: workers that do not start.
         """
         if self._processes is not None:
-            self._processes.start()
+            self._processes.start(is_eager=True)
         else:
             warm()
         self._fault = None
 
-    def submit(self, problem: Problem, rollout: Rollout) -> Future[Any]:
+    def submit(
+        self, problem: Problem, rollout: Rollout, options: Mapping[str, Any] = MappingProxyType({})
+    ) -> Future[Any]:
         """Queue a rollout. The future's result is what the job returns, or `Killed`.
+
+        Args:
+            options: further arguments of the job, by name.
 
         Errors:
             PrismError: not started, stopped, or a worker that did not start again; the future raises it too.
@@ -158,8 +195,8 @@ class WorkerPool:
             if self._fault is not None:
                 raise PrismError(str(self._fault)) from self._fault
             if self._thread is not None:
-                return self._thread.submit(self._run_in_thread, problem, rollout)
-            task = Task(next(self._numbers), rollout, problem)
+                return self._thread.submit(self._run_in_thread, problem, rollout, options)
+            task = Task(next(self._numbers), rollout, problem, dict(options))
             future: Future[Any] = Future()
             self._waiting[task.ordinal] = future
         assert self._processes is not None
@@ -174,9 +211,18 @@ class WorkerPool:
         if self._processes is not None:
             self._processes.stop()
 
-    def _run_in_thread(self, problem: Problem, rollout: Rollout) -> Any:
+    def _run_in_thread(self, problem: Problem, rollout: Rollout, options: Mapping[str, Any]) -> Any:
         """Run the job in the thread that stands in for worker processes when there are 0."""
-        return self._job(self._prepared.get(problem), rollout)
+        return self._job(self._prepared.get(problem), rollout, **options)
+
+    def _is_wanted(self, task: Task) -> bool:
+        """Return False, and forget the task, if nobody waits for its result any more."""
+        with self._lock:
+            future = self._waiting.get(task.ordinal)
+            if future is not None and not future.cancelled():
+                return True
+            self._waiting.pop(task.ordinal, None)
+            return False
 
     def _resolve_futures(self, outcome: Done | Exception) -> None:
         """Resolve the future of a finished task; an exception fails all waiting futures and closes the pool."""
@@ -197,6 +243,15 @@ class WorkerPool:
 
 
 # The supervisor. ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Setup:
+    """What a worker process is told before it is given rollouts; the arguments of a `WorkerPool`."""
+
+    job: Job
+    training: bool
+    kill_after: float
 
 
 @dataclass(slots=True, eq=False)
@@ -254,27 +309,61 @@ class _Processes:
     """
 
     def __init__(
-        self, job: Job, workers: int, training: bool, kill_after: float, report: Callable[[Done | Exception], None]
+        self,
+        setup: _Setup,
+        workers: int,
+        report: Callable[[Done | Exception], None],
+        is_wanted: Callable[[Task], bool] = lambda _: True,
     ) -> None:
-        """Store the settings; `start` starts processes and threads."""
-        self._setup = _pickled((job, training))
-        self._kill_after = kill_after
+        """Store the settings; `start` starts processes and threads.
+
+        Args:
+            is_wanted: asked before a task is begun; False takes it out of its chunk, without a result.
+        """
+        self._setup = _pickled(setup)
+        self._kill_after = setup.kill_after
         self._workers = [_Worker() for _ in range(workers)]
         self._chunks: queue.Queue[Sequence[Task] | None] = queue.Queue()
         self.report = report
+        self._is_wanted = is_wanted
         self._threads: list[threading.Thread] = []
         self._stopping = threading.Event()
+        self._n_ended = 0
 
-    def start(self) -> None:
-        """Start the first process alone, so that it compiles the kernels for all, then a thread for each worker."""
-        self._process_of(self._workers[0])
-        self._threads = [
-            threading.Thread(target=self._run_chunks, args=(worker,), daemon=True, name="prism worker")
-            for worker in self._workers
-        ]
-        self._threads.append(threading.Thread(target=self._kill_overrunning, daemon=True, name="prism clock"))
-        for thread in self._threads:
-            thread.start()
+    @property
+    def n_alive(self) -> int:
+        """Number of processes that live now."""
+        processes = [worker.process for worker in self._workers]
+        return sum(process is not None and process.poll() is None for process in processes)
+
+    @property
+    def n_ended(self) -> int:
+        """Number of processes that died or were killed since they were ready."""
+        return self._n_ended
+
+    def start(self, *, is_eager: bool = False) -> None:
+        """Start the first process alone, so that it compiles the kernels for all, then a thread for each worker.
+
+        Args:
+            is_eager: also start the other processes now, and wait for them; else each when it has something to do.
+
+        Errors:
+            PrismError: a process that does not start.
+        """
+        for some in (self._workers[:1], self._workers[1:]):
+            starts: list[Future[None]] = [Future() for _ in some]
+            for worker, started in zip(some, starts, strict=True):
+                is_now = is_eager or worker is self._workers[0]
+                self._start_thread(self._run_worker, worker, started, is_now)
+            for started in starts:
+                started.result()
+        self._start_thread(self._kill_overrunning)
+
+    def _start_thread(self, body: Callable[..., None], *arguments: Any) -> None:
+        """Start a thread that `stop` joins."""
+        thread = threading.Thread(target=body, args=arguments, daemon=True, name="prism worker")
+        self._threads.append(thread)
+        thread.start()
 
     def queue_chunk(self, chunk: Sequence[Task]) -> None:
         """Queue a list of tasks that one worker is to run one after the other."""
@@ -318,22 +407,35 @@ class _Processes:
                 except OSError:  # what was not sent yet has nobody to read it
                     continue
 
-    def _run_chunks(self, worker: _Worker) -> None:
-        """Run chunk after chunk on one worker until the queue gives None; an error is reported (body of a thread)."""
+    def _run_worker(self, worker: _Worker, started: Future[None], is_now: bool) -> None:
+        """Start a worker's process, now or with its first chunk, and run chunks on it until there are no more.
+
+        The body of a thread that lives as long as the worker: where the thread that started it ends, Linux counts the
+        supervisor as dead. An error is that of `started`, and later is reported.
+        """
+        try:
+            if is_now:
+                self._process_of(worker)
+        except Exception as error:  # noqa: BLE001 - raised by `start`
+            started.set_exception(error)
+            return
+        started.set_result(None)
         try:
             while (chunk := self._chunks.get()) is not None and not self._stopping.is_set():
                 self._run_chunk(worker, chunk)
+                if is_now and not self._stopping.is_set():
+                    self._process_of(worker)  # the place of one that has ended is filled before it is asked for
         except Exception as error:  # noqa: BLE001 - reported to the thread that waits for results
             if not self._stopping.is_set():
                 self.report(error)
 
     def _run_chunk(self, worker: _Worker, chunk: Sequence[Task]) -> None:
-        """Run a chunk on one worker and report each result, or `Killed` for a task on which `TRIES` processes died."""
+        """Run a chunk on one worker and report each result, or `Killed` for a task that ends its workers."""
         endings: list[str] = []  # how the processes ended that tried the first unfinished task
-        while chunk and not self._stopping.is_set():
+        while (chunk := [task for task in chunk if self._is_wanted(task)]) and not self._stopping.is_set():
             process = self._process_of(worker)
             try:
-                _send(process.stdin, _pickled(([task.rollout for task in chunk], _pickled_problems(chunk))))
+                _send(process.stdin, _pickled(_message(chunk)))
                 while chunk:
                     result = self._receive_result(worker, process)
                     self.report(Done(chunk[0], result))
@@ -341,9 +443,10 @@ class _Processes:
             except _WorkerDied:
                 if self._stopping.is_set():
                     return
-                endings.append("overran" if worker.overran else f"ended with code {process.wait()}")
+                endings.append(_ending(worker, process))
                 self._kill(worker)
-                if len(endings) == TRIES:
+                self._n_ended += 1
+                if endings[-1] == _OVERRAN or len(endings) == TRIES:
                     self.report(Done(chunk[0], Killed("; ".join(endings))))
                     chunk, endings = chunk[1:], []
 
@@ -358,7 +461,7 @@ class _Processes:
                 worker.since = None
 
     def _process_of(self, worker: _Worker) -> subprocess.Popen[bytes]:
-        """Return the worker's process, started first if it has none.
+        """Return the worker's process, started first if it has none or only a dead one.
 
         Errors:
             PrismError: it ended `STARTS` times before it was ready.
@@ -366,11 +469,13 @@ class _Processes:
         code: int | None = None
         for _ in range(STARTS):
             with worker.lock:
-                if worker.process is not None:
-                    return worker.process
-            process = subprocess.Popen(  # noqa: S603 - this Python
-                [sys.executable, "-c", _START.format(path=sys.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-            )
+                old = worker.process
+            if old is not None and old.poll() is None:
+                return old
+            if old is not None:  # it died while it had nothing to do
+                self._kill(worker)
+                self._n_ended += 1
+            process = self._spawn()
             with worker.lock:
                 worker.process, worker.overran = process, False
             if self._stopping.is_set():  # `stop` may have looked before this process was there
@@ -386,6 +491,33 @@ class _Processes:
             else:
                 return process
         raise PrismError(f"a worker process ended {STARTS} times before it was ready, the last time with code {code}")
+
+    def _spawn(self) -> subprocess.Popen[bytes]:
+        """Return a new process; what the system refuses is asked for again each second, as others may let go of it.
+
+        Errors:
+            PrismError: it is still refused.
+        """
+        command = [sys.executable, "-c", _START.format(path=sys.path), str(os.getpid())]
+        for n in range(_SPAWNS, -1, -1):
+            try:
+                return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603 - this Python
+            except OSError as error:
+                if n == 0 or self._stopping.wait(_RESPAWN):
+                    raise PrismError(f"a worker process cannot be started: {error.strerror or error}") from error
+        raise AssertionError("unreachable")
+
+
+def _ending(worker: _Worker, process: subprocess.Popen[bytes]) -> str:
+    """Return how a process ended that was at work, in words."""
+    code = process.wait()
+    has_used_up = hasattr(signal, "SIGXCPU") and code == -signal.SIGXCPU
+    return _OVERRAN if worker.overran or has_used_up else f"ended with code {code}"
+
+
+def _message(chunk: Sequence[Task]) -> tuple[list[tuple[Rollout, Mapping[str, Any]]], tuple[list[int], list[bytes]]]:
+    """Return what a worker is sent of a chunk: rollouts with their options, and their problems."""
+    return [(task.rollout, task.options) for task in chunk], _pickled_problems(chunk)
 
 
 def _pickled_problems(chunk: Sequence[Task]) -> tuple[list[int], list[bytes]]:
@@ -447,21 +579,76 @@ def relax_garbage_collection() -> None:
 
 
 def main() -> None:
-    """Run a worker process: grade what arrives on stdin, write results to stdout, until stdin is closed."""
+    """Run a worker process: grade what arrives on stdin, write results to stdout, until stdin is closed.
+
+    Its argument is the process id of its supervisor.
+    """
+    _die_with_supervisor(int(sys.argv[1]))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of Ctrl-C the supervisor hears too, and ends this process
     incoming = os.fdopen(os.dup(0), "rb")
     outgoing = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no result
+    messages: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_read_messages, args=(incoming, messages), daemon=True).start()
+    setup: _Setup = pickle.loads(messages.get())  # noqa: S301 - from the process that has started this one
+    prepared = new_prepared_cache(training=setup.training)
+    warm()
+    relax_garbage_collection()
+    _bound_memory()
     try:
-        job, training = pickle.loads(_receive(incoming))  # noqa: S301 - from the process that has started this one
-        prepared = new_prepared_cache(training=training)
-        warm()
-        relax_garbage_collection()
         _send(outgoing, _pickled("ready"))
         while True:
-            rollouts, (places, packed) = pickle.loads(_receive(incoming))  # noqa: S301
+            rollouts, (places, packed) = pickle.loads(messages.get())  # noqa: S301
             problems = [prepared.get(pickle.loads(each)) for each in packed]  # noqa: S301
-            for rollout, place in zip(rollouts, places, strict=True):
-                _send(outgoing, _pickled(job(problems[place], rollout)))
+            for (rollout, options), place in zip(rollouts, places, strict=True):
+                _bound_processor_time(setup.kill_after)
+                _send(outgoing, _pickled(setup.job(problems[place], rollout, **options)))
     except _WorkerDied:  # the supervisor has ended, or was killed
         os._exit(0)
+
+
+def _read_messages(incoming: IO[bytes], messages: queue.SimpleQueue[bytes]) -> None:
+    """Pass on what the supervisor sends, and end the process when that has ended, whatever it is at (a thread)."""
+    with contextlib.suppress(_WorkerDied):
+        while True:
+            messages.put(_receive(incoming))
+    os._exit(0)
+
+
+def _die_with_supervisor(supervisor: int) -> None:
+    """Ask Linux to kill this process with its supervisor; end now if the supervisor has ended before it was asked."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):  # a C library without it: then `_read_messages` ends it
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if sys.platform != "win32" and os.getppid() != supervisor:  # there a launcher stands between
+        os._exit(0)
+
+
+def _bound_memory() -> None:
+    """Allow this process `MEMORY` bytes beyond what it holds now; beyond that, allocations fail (Linux)."""
+    if sys.platform != "linux":  # others do not enforce such a limit
+        return
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[_STATM_DATA])
+    except OSError:  # no /proc here
+        return
+    _lower(resource.RLIMIT_DATA, pages * resource.getpagesize() + MEMORY)
+
+
+def _bound_processor_time(seconds: float) -> None:
+    """Allow this process so many seconds of processor time from now on; then SIGXCPU ends it (not on Windows)."""
+    if sys.platform != "win32":
+        import resource
+
+        _lower(resource.RLIMIT_CPU, math.ceil(time.process_time() + seconds) + 1)
+
+
+def _lower(which: int, value: int) -> None:
+    """Set a soft limit of this process, within its hard one."""
+    import resource
+
+    hard = resource.getrlimit(which)[1]
+    resource.setrlimit(which, (value if hard == resource.RLIM_INFINITY else min(value, hard), hard))

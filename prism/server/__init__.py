@@ -1,7 +1,8 @@
 """Grades over HTTP: `create_app` makes the application, `run` serves it.
 
-`guard` bounds what comes in before it is parsed, `service` has solutions graded by worker processes, and `app` has the
-requests and the routes.
+`connections` bounds what a connection may do, `guard` what comes in before it is parsed; `app` has the requests and the
+routes, `service` finds problems and makes rows, and `scheduler` with `fair_queue` says which solution a worker process
+grades next; `metrics` counts, and `page` shows the routes.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ try:
 except ImportError as missing:
     raise ImportError('the server needs the extra: pip install "prism-dag[serve]"') from missing
 
-from prism.server.app import GRACE, HOST, LEAST_TOKEN, PORT, check_token, create_app, is_loopback, run
-from prism.server.guard import InFlight, Limits, RequestGuard
+from prism.server.app import GRACE, HOST, LEAST_TOKEN, PORT, check_token, create_app, run
+from prism.server.guard import InFlight, Limits, RequestGuard, is_loopback
 from prism.server.service import GradingService
 
 __all__ = [

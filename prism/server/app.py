@@ -1,11 +1,12 @@
 """Grades over HTTP: routes that bound what comes in, and leave the grading to worker processes.
 
-    uvicorn.run(create_app("dags", workers=2))        # what `prism serve dags` does
+    run(create_app("dags", workers=2))        # what `prism serve dags` does
 
-Everything that a stranger can make big is bounded before it costs anything: requests at once, the bytes of a body, of
-all bodies together, the time that a body takes to come in, items of a request, an inline problem. Solutions are hostile
-(a model learns from what they earn) and are graded in processes that can be killed; problems are the author's, and are
-loaded in a thread of this one. The event loop does neither, so `/healthz` answers while everything else is busy.
+Everything that a stranger can make big is bounded before it costs anything: connections, requests at once, the time
+until headers, body and answer are through, the bytes of a body, of all bodies together, items of a request, an inline
+problem, the operations that all solutions may cost. Solutions are hostile (a model learns from what they earn) and are
+graded in processes that can be killed, the dear ones behind the cheap; problems are the author's, and are loaded in a
+thread of this one. The event loop does neither, so `/healthz` answers while everything else is busy.
 
 Requests are pydantic models, and FastAPI derives the OpenAPI document from them. Solutions and problems are `Any` in
 them: a text may hold half a surrogate pair, which pydantic's strings refuse, and an author wants all faults of a
@@ -17,17 +18,17 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterable, Mapping
 from contextlib import asynccontextmanager
-from ipaddress import ip_address
 from typing import Annotated, Any, TypeVar
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, WithJsonSchema
 
+from prism.budget import SOLUTION
 from prism.engine.kernels import INTERPRETED, forced
 from prism.errors import PrismError
 from prism.grading.row import fingerprint, json_line
@@ -35,7 +36,9 @@ from prism.grading.scoring import Scoring, scoring_of
 from prism.problem.collection import ProblemSource, load_problems
 from prism.rewards import nemo_gym, openrlhf
 from prism.server.guard import DEFAULT_LIMITS, InFlight, Limits, RefusedRequest, RequestGuard, faults_as_json
-from prism.server.service import PROBLEM_SCHEMA, GradeItem, GradingService, ProblemField
+from prism.server.metrics import TYPE, Gauge, Metrics
+from prism.server.page import POLICY, documentation_page
+from prism.server.service import PROBLEM_SCHEMA, Budget, GradeItem, GradingService, ProblemField
 from prism.version import __version__
 
 T = TypeVar("T")
@@ -53,6 +56,7 @@ def create_app(
     limits: Limits = DEFAULT_LIMITS,
     workers: int = 0,
     thinking: bool = False,
+    hosts: Collection[str] = (),
 ) -> FastAPI:
     """Return the FastAPI application that grades over HTTP; workers start when the ASGI server runs its lifespan.
 
@@ -60,9 +64,10 @@ def create_app(
         problems: what ids stand for, as `load_problems` takes them.
         scoring: what `/get_reward` and `/verify` pay for; `/grade` answers whole score rows.
         token: what a request has to show, as `Authorization: Bearer` or as the password of `Basic`. Without, anybody
-            who reaches the server is answered.
-        workers: processes; 0 grades in a thread of this one, where nothing can be killed.
+            who reaches the server is answered, over loopback under names of this machine only.
+        workers: processes, beside one for dear solutions; 0 grades in a thread, where nothing can be killed.
         thinking: also count formulas before the end of a thinking block.
+        hosts: further names by which a server without token is asked over loopback, as by a proxy on this machine.
 
     Errors:
         DataFileError: faults of the problems.
@@ -72,8 +77,8 @@ def create_app(
         raise PrismError(f"workers = {workers}: expected 0 or more")
     if token is not None:
         check_token(token)
-    service = GradingService(load_problems(problems), scoring_of(scoring), limits, workers, thinking)
-    in_flight = InFlight(limits)
+    metrics, in_flight = Metrics(), InFlight(limits)
+    service = GradingService(load_problems(problems), scoring_of(scoring), limits, workers, thinking, metrics)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -84,13 +89,17 @@ def create_app(
         finally:
             await asyncio.to_thread(service.stop)
 
-    app = FastAPI(title="PRISM", version=__version__, summary=_SUMMARY, lifespan=lifespan)
-    app.state.service, app.state.in_flight = service, in_flight
-    app.add_middleware(RequestGuard, token=token, in_flight=in_flight)
+    app = FastAPI(
+        title="PRISM", version=__version__, summary=_SUMMARY, lifespan=lifespan, docs_url=None, redoc_url=None
+    )
+    app.state.service, app.state.in_flight, app.state.metrics = service, in_flight, metrics
     app.add_exception_handler(RefusedRequest, _answer_refused)
     app.add_exception_handler(RequestValidationError, _answer_invalid)
     app.add_exception_handler(Exception, _answer_failure)
     _add_routes(app)
+    app.add_middleware(
+        RequestGuard, token=token, in_flight=in_flight, metrics=metrics, hosts=hosts, paths=(*_PATHS, "/openapi.json")
+    )
     return app
 
 
@@ -104,20 +113,17 @@ def check_token(token: str) -> None:
         raise PrismError(f"token: expected at least {LEAST_TOKEN} printable ASCII characters without blanks")
 
 
-def is_loopback(host: str) -> bool:
-    """Return True if a host (`127.0.0.1`, `::1`, `localhost`) can be reached from this machine only."""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
 def run(app: FastAPI, *, host: str = HOST, port: int = PORT) -> None:
     """Serve the application with uvicorn until SIGTERM or Ctrl-C; running requests then have `GRACE` seconds to end."""
     import uvicorn
 
+    from prism.server.connections import Connections, most_descriptors, protocol_for, share_descriptors
+
+    service: GradingService = app.state.service
+    shares = share_descriptors(most_descriptors(), service.limits.connections, service.workers + 1)
     uvicorn.run(
         app, host=host, port=port, access_log=False, server_header=False, ws="none", lifespan="on",
+        http=protocol_for(Connections(service.limits, app.state.metrics, shares.connections)), backlog=shares.backlog,
         timeout_graceful_shutdown=GRACE,
     )  # fmt: skip
 
@@ -133,7 +139,7 @@ def json_response(body: bytes, status: int = 200) -> Response:
 async def _answer_refused(_: Request, error: Exception) -> Response:
     """Answer a `RefusedRequest` with its HTTP status and its faults as JSON (exception handler)."""
     assert isinstance(error, RefusedRequest)
-    return json_response(faults_as_json(error.faults), error.status_code)
+    return Response(faults_as_json(error.faults), error.status_code, error.headers, "application/json")
 
 
 async def _answer_invalid(_: Request, error: Exception) -> Response:
@@ -154,20 +160,24 @@ def _pydantic_fault_line(error: Mapping[str, Any]) -> str:
     steps = place[1:] if place[:1] in (["one"], ["several"]) else place
     where = "".join(f"[{step}]" if isinstance(step, int) else f".{str(step)[:80]}" for step in steps).lstrip(".")
     if error["type"] == "extra_forbidden" and is_batch and len(steps) == 1:
-        return f"beside items: {where}; expected nothing"
+        return f"beside items: {where}; expected nothing but a budget"
     expected = _EXPECTED.get(error["type"], error["msg"])
     return f"{where or 'the body'}: {expected}"
 
 
+_BUDGET = f"expected a whole number of operations from 1 to {SOLUTION}"
 _EXPECTED = {
     "missing": "missing",
-    "extra_forbidden": "no such key; expected problem, solution, sample_id",
+    "extra_forbidden": "no such key; expected problem, solution, sample_id, budget",
     "model_attributes_type": "expected an object",
     "model_type": "expected an object",
     "dict_type": "expected an object",
     "list_type": "expected a list",
     "too_short": "expected a list with at least one entry",
     "value_error": "expected a text",
+    "int_type": _BUDGET,
+    "greater_than_equal": _BUDGET,
+    "less_than_equal": _BUDGET,
 }
 """What is said of the types of error that pydantic reports; its own message says the rest."""
 
@@ -176,10 +186,15 @@ _EXPECTED = {
 
 
 class GradeBatch(BaseModel):
-    """The body of a `/grade` request for several solutions: `{"items": [...]}`."""
+    """The body of a `/grade` request for several solutions: `{"items": [...]}`.
+
+    Attributes:
+        budget: of each item that has none of its own.
+    """
 
     model_config = ConfigDict(extra="forbid")
     items: Annotated[list[GradeItem], Field(min_length=1)]
+    budget: Budget = None
 
 
 def _grade_request_tag(data: Any) -> str:
@@ -259,9 +274,13 @@ async def _grade_route(body: GradeRequest, request: Request) -> Response:
     is_batch = isinstance(body, GradeBatch)
     items = body.items if isinstance(body, GradeBatch) else [body]
     numbered = [
-        item if item.sample_id is not None else item.model_copy(update={"sample_id": str(n)})
+        GradeItem(
+            problem=item.problem, solution=item.solution,
+            sample_id=str(n) if item.sample_id is None else item.sample_id,
+            budget=body.budget if item.budget is None else item.budget,
+        )
         for n, item in enumerate(items, start=1)
-    ]
+    ]  # fmt: skip
     places = [f"items[{k}]." if is_batch else "" for k in range(len(items))]
     rows = [each.row for each in await service.grade_items(numbered, places)]
     return json_response(b'{"items": [' + b", ".join(rows) + b"]}" if is_batch else rows[0])
@@ -291,28 +310,54 @@ async def _seed_session_route() -> Response:
 
 
 async def _healthz_route(request: Request) -> Response:
-    """Answer 200 if solutions are accepted, else 503; the body has version, kernels, problems, scoring and queue."""
+    """Answer 200 if solutions are taken and work gets done, else 503; the body says what runs and what waits."""
     service: GradingService = request.app.state.service
     in_flight: InFlight = request.app.state.in_flight
+    now = asyncio.get_running_loop().time()
+    status = "not ready" if not service.is_ready else "stalled" if service.scheduler.is_stalled(now) else "ok"
     state = {
-        "status": "ok" if service.is_ready else "not ready", "version": __version__,
+        "status": status, "version": __version__,
         "fingerprint": fingerprint(), "kernels": INTERPRETED if forced() == INTERPRETED else "compiled",
         "warm": service.is_ready, "problems": len(service.problems), "scoring": dict(service.scoring.weights),
         "workers": service.workers, "requests": in_flight.n_request, "queue": in_flight.limits.queue,
+        "solutions": service.scheduler.state(now),
     }  # fmt: skip
-    return json_response(json_line(state), 200 if service.is_ready else 503)
+    return json_response(json_line(state), 200 if status == "ok" else 503)
+
+
+async def _metrics_route(request: Request) -> Response:
+    """Answer what was done and what waits, in Prometheus' text format."""
+    service: GradingService = request.app.state.service
+    in_flight: InFlight = request.app.state.in_flight
+    metrics: Metrics = request.app.state.metrics
+    gauges = [
+        Gauge("requests_in_flight", in_flight.n_request), Gauge("bytes_in_flight", in_flight.n_byte),
+        *service.scheduler.gauges(asyncio.get_running_loop().time()),
+    ]  # fmt: skip
+    return Response(metrics.text(gauges), headers={"content-type": TYPE})
+
+
+async def _docs_route(request: Request) -> Response:
+    """Answer a page that shows every route, made from the OpenAPI document; it has no scripts and loads nothing."""
+    return HTMLResponse(documentation_page(request.app.openapi()), headers={"content-security-policy": POLICY})
+
+
+_POST_ROUTES: Mapping[str, Callable[..., Coroutine[Any, Any, Response]]] = {
+    "/grade": _grade_route, "/get_reward": _get_reward_route, "/verify": _verify_route,
+    "/seed_session": _seed_session_route,
+}  # fmt: skip
+_PATHS = (*_POST_ROUTES, "/healthz", "/metrics", "/docs")
 
 
 def _add_routes(app: FastAPI) -> None:
-    """Add four POST routes, whose JSON is parsed as `StrictRequest` says, and `GET /healthz` to the application."""
+    """Add four POST routes, whose JSON is parsed as `StrictRequest` says, and three GET routes to the application."""
     app.router.route_class = StrictRoute
-    for path, handler in (
-        ("/grade", _grade_route), ("/get_reward", _get_reward_route), ("/verify", _verify_route),
-        ("/seed_session", _seed_session_route),
-    ):  # fmt: skip
+    for path, handler in _POST_ROUTES.items():
         summary = (handler.__doc__ or "").strip()
         app.post(path, summary=summary, response_class=JSONResponse, responses=_ANSWERS)(handler)
     app.get("/healthz", summary=_healthz_route.__doc__, response_class=JSONResponse)(_healthz_route)
+    app.get("/metrics", summary=_metrics_route.__doc__, response_class=PlainTextResponse)(_metrics_route)
+    app.get("/docs", include_in_schema=False)(_docs_route)
 
 
 def _make_grade_item(reference: Any, solution: Any, sample_id: str) -> GradeItem:
@@ -380,7 +425,9 @@ _ANSWERS: dict[int | str, dict[str, Any]] = {
     for status, text in (
         (400, "No JSON."), (401, "No valid token."), (404, "An id that stands for no problem."),
         (408, "The body came in too slowly."), (413, "Too many bytes, or too many solutions."),
-        (415, "Another type than application/json."), (422, "All that is wrong with the request or its problems."),
-        (429, "All places are taken; Retry-After says when to come back."), (503, "The workers do not start."),
+        (415, "Another type than application/json."), (421, "A header Host of another machine, without a token."),
+        (422, "All that is wrong with the request or its problems."),
+        (429, "All places are taken, or too much work waits; Retry-After says when to come back."),
+        (503, "The workers do not start."),
     )
 }  # fmt: skip

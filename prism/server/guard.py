@@ -1,4 +1,9 @@
-"""Middleware before anything is parsed: a token, the size and pace of bodies, and how many requests are in flight."""
+"""Middleware before anything is parsed: who asks, the size and pace of bodies, and how many requests are in flight.
+
+A page of another site must not reach a server on loopback that asks for no token. It cannot send JSON without being
+allowed to, and if its own name is made to point here (DNS rebinding), the header Host still says that name: where a
+connection came in on loopback, only names of loopback and those that the server was given are answered.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +11,21 @@ import asyncio
 import base64
 import binascii
 import hmac
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
+from ipaddress import ip_address
 
 from fastapi import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from prism.errors import PrismError
 from prism.grading.row import json_line
+from prism.server.metrics import Metrics
 
-_RETRY_AFTER = "1"  # seconds, for who comes when all places are taken
 _THROWN_AWAY = 64 << 20  # bytes of a refused body that are read and dropped; then the connection is closed on it
 _SHOWN_FAULTS = 50  # of a request; the rest is counted
+_OPEN_PATHS = ("/healthz",)  # asked without a token by whatever keeps the server running
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +38,15 @@ class Limits:
         problem: characters of an inline problem as JSON (422). Loading takes about a second for every 5000, and nothing
             kills it; the longest that ships with PRISM has 10,000. What is longer goes into the problem set.
         items: solutions of a request (413).
-        queue: requests that are being read, wait or are graded (429).
+        queue: requests that wait or are graded (429).
+        work: operations, for each worker, that the solutions which wait or are graded may cost together (429). One of
+            1000 characters may cost a hundred million, a second; a request that is alone is taken whatever it costs.
+        connections: that are open; fewer where the system allows fewer descriptors (503).
+        header_seconds: until the headers of a request are there (408) [s].
         read_seconds: that a body may take to come in (408) [s].
+        answer_seconds: in which a client has to take what it is sent (the connection is closed) [s].
         kill_after: seconds that a worker process may take for one solution [s].
+        stall_seconds: that a solution may wait while none is finished, until `/healthz` answers 503 [s].
     """
 
     body: int = 8 << 20
@@ -41,8 +54,13 @@ class Limits:
     problem: int = 64 << 10
     items: int = 256
     queue: int = 256
+    work: int = 25_000_000_000
+    connections: int = 1024
+    header_seconds: float = 10.0
     read_seconds: float = 30.0
+    answer_seconds: float = 60.0
     kill_after: float = 60.0
+    stall_seconds: float = 20.0
 
     def __post_init__(self) -> None:
         """Raise PrismError unless all limits are positive and `bodies` is at least `body`."""
@@ -63,11 +81,13 @@ class RefusedRequest(HTTPException):
     Attributes:
         status_code: of HTTP.
         faults: everything that is wrong with the request, one line a fault.
+        headers: of the answer: for 401 how to show a token, for 429 when to come back.
     """
 
-    def __init__(self, status: int, faults: Sequence[str]) -> None:
-        """Store the HTTP status and the faults, at least one."""
-        super().__init__(status, faults[0])
+    def __init__(self, status: int, faults: Sequence[str], *, retry_after: int = 1) -> None:
+        """Store the HTTP status and the faults, at least one; `retry_after`: seconds, for status 429."""
+        headers = {401: {"www-authenticate": "Bearer"}, 429: {"retry-after": str(retry_after)}}.get(status)
+        super().__init__(status, faults[0], headers)
         self.faults = tuple(faults)
 
 
@@ -79,7 +99,7 @@ def faults_as_json(faults: Sequence[str]) -> bytes:
 
 
 class InFlight:
-    """Counts of the requests that are being received, queued or graded, and of their bytes; for one event loop only."""
+    """Counts of the requests that wait or are graded, and of the bytes of all bodies; for one event loop only."""
 
     def __init__(self, limits: Limits) -> None:
         """Start both counters at 0."""
@@ -89,54 +109,160 @@ class InFlight:
 
 
 class RequestGuard:
-    """ASGI middleware that reads a whole POST body and passes it on, or answers 400, 401, 408, 413, 415 or 429."""
+    """ASGI middleware that answers 401 or 421 to who may not ask, and reads a POST's whole body before it passes it on.
 
-    def __init__(self, app: ASGIApp, *, token: str | None, in_flight: InFlight) -> None:
-        """Wrap an ASGI application; `token` None lets every client in."""
+    Of the latter it answers 400, 408, 413, 415 or 429 to what is too much or not fit to be read.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        token: str | None,
+        in_flight: InFlight,
+        metrics: Metrics | None = None,
+        hosts: Collection[str] = (),
+        paths: Collection[str] = (),
+    ) -> None:
+        """Wrap an ASGI application.
+
+        Args:
+            token: what has to be shown; None lets every client in.
+            hosts: names that the header Host may say beside those of loopback.
+            paths: by which metrics tell requests apart; all others are one.
+        """
         self._app = app
         self._token = token
         self._in_flight = in_flight
+        self._metrics = Metrics() if metrics is None else metrics
+        self._hosts = frozenset(host.lower() for host in hosts)
+        self._paths = frozenset(paths)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one ASGI request: a POST is checked, read and passed on, or refused; anything else is passed on."""
-        if scope["type"] != "http" or scope["method"] != "POST":  # only those have work done
+        """Handle one ASGI request: check it, read a POST's body, and pass it on, or refuse it."""
+        if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        answer, body = _Answer(send), _Body(receive)
+        headers = {name.lower(): value for name, value in scope["headers"]}
         try:
-            self._refuse_early({name.lower(): value for name, value in scope["headers"]})
-            await self._read_and_forward(scope, receive, send)
+            self._refuse_strangers(scope, headers)
+            if scope["method"] == "POST":  # only those have work done
+                self._refuse_early(headers)
+                await self._read_and_forward(scope, body.receive, answer)
+            else:
+                await self._app(scope, body.receive, answer.send)
         except RefusedRequest as refused:
-            await _send_refusal(refused, receive, send, self._in_flight.limits)
+            await _send_refusal(refused, body, answer.send, self._in_flight.limits)
         except ClientDisconnected:
-            return
+            self._metrics.add("clients_gone")
+        finally:
+            if answer.status:
+                path = scope.get("path", "")
+                route = path if path in self._paths else "other"
+                self._metrics.add("requests", route=route, code=str(answer.status))
 
-    async def _read_and_forward(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Read the body and call the wrapped application, counting the request and its bytes as in flight meanwhile."""
+    async def _read_and_forward(self, scope: Scope, receive: Receive, answer: _Answer) -> None:
+        """Read the body and call the wrapped application, counting the request and its bytes as in flight meanwhile.
+
+        Errors:
+            ClientDisconnected: the client has closed the connection; the application is cancelled.
+            RefusedRequest: of the body (see `_read_body`); or all places are taken by now.
+        """
         in_flight = self._in_flight
-        n_byte = 0
+        body = await _read_body(receive, in_flight)
+        self._refuse_when_full()
         in_flight.n_request += 1
+        in_flight.n_byte += len(body)
         try:
-            body = await _read_body(receive, in_flight)
-            n_byte = len(body)
-            in_flight.n_byte += n_byte
-            await self._app(scope, _replay_body(body, receive), send)
+            await _call_while_connected(self._app(scope, _replay_body(body), answer.send), receive, answer)
         finally:
             in_flight.n_request -= 1
-            in_flight.n_byte -= n_byte
+            in_flight.n_byte -= len(body)
+
+    def _refuse_strangers(self, scope: Scope, headers: Mapping[bytes, bytes]) -> None:
+        """Raise RefusedRequest for a bad token (401), or a page of another site that reaches loopback (421)."""
+        if self._token is not None:
+            is_open = scope.get("path") in _OPEN_PATHS
+            if not is_open and not _carries_token(headers.get(b"authorization", b""), self._token):
+                raise RefusedRequest(401, ["no valid token: send the header Authorization: Bearer TOKEN"])
+            return
+        host = _host_name(headers.get(b"host", b"localhost").decode("latin-1"))
+        if is_loopback((scope.get("server") or ("",))[0]) and not is_loopback(host) and host not in self._hosts:
+            raise RefusedRequest(421, ["the header Host names another machine: ask localhost, or start with a token"])
 
     def _refuse_early(self, headers: Mapping[bytes, bytes]) -> None:
-        """Raise RefusedRequest for a bad token (401), type (415), declared length (413) or too many requests (429)."""
+        """Raise RefusedRequest for a bad type (415), declared length (413, 400), or too many requests (429)."""
         limits = self._in_flight.limits
-        if self._token is not None and not _carries_token(headers.get(b"authorization", b""), self._token):
-            raise RefusedRequest(401, ["no valid token: send the header Authorization: Bearer TOKEN"])
         kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
         if kind != b"application/json":  # a page of another site can make a browser post other types
             raise RefusedRequest(415, ["send the header Content-Type: application/json"])
+        if b"content-length" in headers and b"transfer-encoding" in headers:  # two readers may see two ends
+            raise RefusedRequest(400, ["the headers have both Content-Length and Transfer-Encoding; send one"])
         length = headers.get(b"content-length", b"0")
         if length.isdigit() and int(length) > limits.body:
             raise RefusedRequest(413, [_too_large_message(limits.body)])
+        self._refuse_when_full()
+
+    def _refuse_when_full(self) -> None:
+        """Raise RefusedRequest (429) if all places are taken."""
+        limits = self._in_flight.limits
         if self._in_flight.n_request >= limits.queue:
             raise RefusedRequest(429, [f"{limits.queue} requests are being worked on; come back later"])
+
+
+class _Body:
+    """An ASGI `receive` that notes whether there is more of the body; `is_over`: no, or the client has gone."""
+
+    def __init__(self, receive: Receive) -> None:
+        """Wrap an ASGI `receive`."""
+        self._receive = receive
+        self.is_over = False
+
+    async def receive(self) -> Message:
+        """Return the next message."""
+        message = await self._receive()
+        self.is_over = not message.get("more_body", False)
+        return message
+
+
+class _Answer:
+    """An ASGI `send` that remembers what was answered.
+
+    Attributes:
+        status: of HTTP; 0 before there is an answer.
+        is_complete: the last message was sent.
+    """
+
+    def __init__(self, send: Send) -> None:
+        """Wrap an ASGI `send`."""
+        self._send = send
+        self.status = 0
+        self.is_complete = False
+
+    async def send(self, message: Message) -> None:
+        """Send a message on, after a note of it."""
+        self.status = message.get("status", self.status)
+        self.is_complete = message["type"] == "http.response.body" and not message.get("more_body", False)
+        await self._send(message)
+
+
+async def _call_while_connected(call: Awaitable[None], receive: Receive, answer: _Answer) -> None:
+    """Await a call of the application; cancel it if the client hangs up before it is answered.
+
+    Errors:
+        ClientDisconnected: the client has hung up.
+    """
+    calling, watching = asyncio.ensure_future(call), asyncio.ensure_future(receive())
+    try:
+        await asyncio.wait((calling, watching), return_when=asyncio.FIRST_COMPLETED)
+        if not calling.done() and not answer.is_complete and watching.result()["type"] == "http.disconnect":
+            raise ClientDisconnected
+        await calling
+    finally:
+        calling.cancel()
+        watching.cancel()
+        await asyncio.gather(calling, watching, return_exceptions=True)
 
 
 class ClientDisconnected(Exception):
@@ -146,13 +272,15 @@ class ClientDisconnected(Exception):
 async def _read_body(receive: Receive, in_flight: InFlight) -> bytes:
     """Read a request body; `in_flight.n_byte` counts its bytes until the function returns or raises.
 
-    Bytes are counted as they arrive: the Content-Length header is not trusted.
+    Bytes are counted as they arrive: the Content-Length header is not trusted. A body within its connection's equal
+    share is read even where others hold all that is allowed, so that a few large ones do not keep small ones out.
 
     Errors:
         RefusedRequest: the body, or all bodies in flight, too large (413, 429); too slow (408); empty (400).
         ClientDisconnected: the client closed the connection.
     """
     limits = in_flight.limits
+    share = limits.bodies // limits.connections
     body = bytearray()
     is_over = False
     try:
@@ -164,7 +292,7 @@ async def _read_body(receive: Receive, in_flight: InFlight) -> bytes:
                 chunk = message.get("body", b"")
                 if len(body) + len(chunk) > limits.body:
                     raise RefusedRequest(413, [_too_large_message(limits.body)])
-                if in_flight.n_byte + len(chunk) > limits.bodies:
+                if len(body) + len(chunk) > share and in_flight.n_byte + len(chunk) > limits.bodies:
                     full = f"the requests that are being worked on hold {limits.bodies} bytes; come back later"
                     raise RefusedRequest(429, [full])
                 body += chunk
@@ -184,40 +312,36 @@ def _too_large_message(most: int) -> str:
     return f"the body is larger than {most} bytes; send fewer solutions at a time"
 
 
-def _replay_body(body: bytes, receive: Receive) -> Receive:
-    """Return an ASGI `receive` that gives the body already read, then the client's further messages."""
+def _replay_body(body: bytes) -> Receive:
+    """Return an ASGI `receive` that gives the body already read, and then nothing: the guard hears of the client."""
     messages = iter([{"type": "http.request", "body": body, "more_body": False}])
 
     async def next_message() -> Message:
-        """Return the body as one message the first time, then what `receive` gives."""
+        """Return the body as one message the first time; then wait for ever."""
         for message in messages:
             return message
-        return await receive()
+        return await asyncio.get_running_loop().create_future()  # type: ignore[no-any-return]
 
     return next_message
 
 
-async def _send_refusal(refused: RefusedRequest, receive: Receive, send: Send, limits: Limits) -> None:
+async def _send_refusal(refused: RefusedRequest, rest: _Body, send: Send, limits: Limits) -> None:
     """Send the answer of a refused request at once, then read and drop the rest of its body, up to a time and size.
 
     Were the connection closed while the client sends, most clients would report a broken pipe instead of the answer.
     """
     body = faults_as_json(refused.faults)
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    if refused.status_code == 401:
-        headers.append((b"www-authenticate", b"Bearer"))
-    if refused.status_code == 429:
-        headers.append((b"retry-after", _RETRY_AFTER.encode()))
+    headers += [(name.encode(), value.encode()) for name, value in (refused.headers or {}).items()]
+    if refused.status_code == 400:  # what follows may be part of what was not understood
+        headers.append((b"connection", b"close"))
     await send({"type": "http.response.start", "status": refused.status_code, "headers": headers})
     await send({"type": "http.response.body", "body": body, "more_body": True})
     n_byte = 0
     with suppress(TimeoutError):
         async with asyncio.timeout(limits.read_seconds):
-            while n_byte < _THROWN_AWAY:
-                message = await receive()
-                n_byte += len(message.get("body", b""))
-                if not message.get("more_body", False):
-                    break
+            while not rest.is_over and n_byte < _THROWN_AWAY:
+                n_byte += len((await rest.receive()).get("body", b""))
     await send({"type": "http.response.body", "body": b""})
 
 
@@ -236,3 +360,23 @@ def _carries_token(header: bytes, token: str) -> bool:
     elif scheme.lower() != b"bearer":
         return False
     return hmac.compare_digest(shown, token.encode())
+
+
+def is_loopback(host: str) -> bool:
+    """Return True if a host (`127.0.0.1`, `::1`, `localhost`) can be reached from this machine only."""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return host == "localhost"
+    return (getattr(address, "ipv4_mapped", None) or address).is_loopback
+
+
+def _host_name(host: str) -> str:
+    """Return the name or address in a header Host, without port, brackets and final dot.
+
+    >>> [_host_name(host) for host in ("LocalHost:8777", "[::1]:8777", "127.0.0.1", "evil.example.:80")]
+    ['localhost', '::1', '127.0.0.1', 'evil.example']
+    """
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    return host.partition(":")[0].rstrip(".").lower()

@@ -1,20 +1,27 @@
-"""The grading service behind the routes: problems by id or inline, and solutions graded in worker processes."""
+"""The grading service behind the routes: problems by id or inline, and solutions graded in worker processes.
+
+The event loop does nothing whose time grows with a text: one thread reads JSON and solutions, one loads inline
+problems, and the scheduler's workers grade.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import math
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, PlainValidator, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchema
 
+from prism.budget import SOLUTION, trial
 from prism.errors import DataFileError, PrismError, named_type
+from prism.grading.pipeline import grade
 from prism.grading.prepared import PreparedProblem
 from prism.grading.result import Grade
 from prism.grading.row import json_line, score_row
@@ -22,10 +29,13 @@ from prism.grading.scoring import Scoring, scalars, score_by
 from prism.latex import solution_text
 from prism.problem.schema import Problem, load_problem
 from prism.rewards.reward import Rewarded
-from prism.runs.bulk import Options, grade_rollout, without_score
+from prism.runs.bulk import without_score
 from prism.runs.rollouts import Rollout
 from prism.runs.workers import Killed, WorkerPool
+from prism.server.fair_queue import RequestShare
 from prism.server.guard import Limits, RefusedRequest
+from prism.server.metrics import Metrics
+from prism.server.scheduler import Graded, Piece, Scheduler, most_operations, processes
 
 T = TypeVar("T")
 _KEPT_INLINE = 512  # inline problems that are kept loaded; a trainer sends the same ones over and over
@@ -50,6 +60,7 @@ PROBLEM_SCHEMA = {
 ProblemField = Annotated[Any, WithJsonSchema(PROBLEM_SCHEMA)]
 SolutionField = Annotated[Any, WithJsonSchema(_SOLUTION_SCHEMA)]
 SampleId = Annotated[str | None, PlainValidator(_validate_sample_id, json_schema_input_type=str | int | None)]
+Budget = Annotated[int | None, Field(strict=True, ge=1, le=SOLUTION)]
 
 
 class GradeItem(BaseModel):
@@ -59,12 +70,14 @@ class GradeItem(BaseModel):
         problem: an id in the problem set, or the problem itself.
         solution: text, chat messages or steps; its shape is checked when it is graded.
         sample_id: kept in the score row; by default the number of the solution in its request, from 1.
+        budget: operations that it may cost, fewer than PRISM allows; beyond, its row says `too_large`.
     """
 
     model_config = ConfigDict(extra="forbid")
     problem: ProblemField
     solution: SolutionField
     sample_id: SampleId = None
+    budget: Budget = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,26 +93,36 @@ class GradedItem:
     reward: Rewarded
 
 
+@dataclass(frozen=True, slots=True)
+class _ReadSolution:
+    """What is known of a solution before it is graded: its length, a digest, and why it cannot be one (or empty)."""
+
+    n_character: int
+    digest: bytes
+    fault: str
+
+
 class _UnknownProblem(PrismError):
     """Raised for an id that is not in the problem set."""
 
 
 class GradingService:
-    """The grading behind the HTTP routes: worker processes grade, one thread parses JSON, one loads inline problems."""
+    """The grading behind the HTTP routes: a scheduler of workers, a thread that reads, one that loads problems."""
 
     def __init__(
-        self, problems: Mapping[str, Problem], scoring: Scoring, limits: Limits, workers: int, thinking: bool
-    ) -> None:
+        self, problems: Mapping[str, Problem], scoring: Scoring, limits: Limits, workers: int, thinking: bool,
+        metrics: Metrics,
+    ) -> None:  # fmt: skip
         """Store the settings; `start` starts the worker processes. With `workers` 0 a thread of this process grades."""
         self.problems = problems
         self.scoring = scoring
         self.limits = limits
         self.workers = workers
-        options = Options(thinking=thinking, training=scoring.needs_training)
         self._pool = WorkerPool(
-            partial(_grade_item, scoring=scoring, options=options),
-            workers=workers, training=scoring.needs_training, kill_after=limits.kill_after,
+            partial(_grade_item, scoring=scoring, thinking=thinking),
+            workers=processes(workers), training=scoring.needs_training, kill_after=limits.kill_after,
         )  # fmt: skip
+        self.scheduler = Scheduler(self._pool, limits, workers, metrics)
         self._json_thread = ThreadPoolExecutor(1, "prism reading")
         self._load_thread = ThreadPoolExecutor(1, "prism loading")
         self._inline: OrderedDict[str, Problem | tuple[str, ...]] = OrderedDict()
@@ -135,7 +158,8 @@ class GradingService:
         problems: list[Problem] = []
         faults: list[str] = []
         n_unknown = 0
-        for item, place in zip(items, places, strict=True):
+        read = await self.in_thread(_read_solutions, items)
+        for item, known, place in zip(items, read, places, strict=True):
             try:
                 problems.append(await self._find_problem(item.problem))
             except _UnknownProblem as error:
@@ -144,45 +168,58 @@ class GradingService:
             except PrismError as error:
                 lines = error.faults if isinstance(error, DataFileError) else str(error).split("\n")
                 faults += [f"{place}problem: {fault}" for fault in lines]
-            if fault := _solution_fault(item.solution):
-                faults.append(f"{place}{fault}")
+            if known.fault:
+                faults.append(f"{place}{known.fault}")
         if faults:
             raise RefusedRequest(404 if n_unknown == len(faults) else 422, faults)
-        return await self._grade(zip(problems, items, strict=True))
+        return await self._grade(list(zip(problems, items, read, strict=True)))
 
     async def reward_items(self, items: Sequence[GradeItem]) -> list[Rewarded]:
         """Return the reward of each item; its value is None for an unusable problem, 0 for an unusable solution."""
         rewards: list[Rewarded | None] = []
-        usable: list[tuple[Problem, GradeItem]] = []
-        for item in items:
+        usable: list[tuple[Problem, GradeItem, _ReadSolution]] = []
+        for item, known in zip(items, await self.in_thread(_read_solutions, items), strict=True):
             try:
                 problem = await self._find_problem(item.problem)
             except PrismError as error:
                 rewards.append(Rewarded(None, scalars(None, bad_reference=True), None, str(error)))
                 continue
-            if fault := _solution_fault(item.solution):
-                rewards.append(Rewarded(0.0, scalars(None, bad_solution=True), None, fault))
+            if known.fault:
+                rewards.append(Rewarded(0.0, scalars(None, bad_solution=True), None, known.fault))
                 continue
             rewards.append(None)
-            usable.append((problem, item))
+            usable.append((problem, item, known))
         graded_items = iter(await self._grade(usable))
         return [next(graded_items).reward if each is None else each for each in rewards]
 
-    async def _grade(self, pairs: Iterable[tuple[Problem, GradeItem]]) -> list[GradedItem]:
-        """Grade items in the workers, in order.
+    async def _grade(self, usable: Sequence[tuple[Problem, GradeItem, _ReadSolution]]) -> list[GradedItem]:
+        """Grade items in the workers, in order; where this is cancelled, as its client has gone, they are too.
 
         Errors:
-            RefusedRequest: the workers do not start (503).
+            RefusedRequest: too much work is waiting (429); the workers do not start (503).
         """
-        rollouts = [(problem, Rollout(problem.id, item.solution, item.sample_id or "1")) for problem, item in pairs]
+        loop, request = asyncio.get_running_loop(), RequestShare()
+        pieces = [
+            Piece(
+                request, problem, Rollout(problem.id, item.solution, item.sample_id or "1"),
+                problem.sha256.encode() + known.digest, most_operations(known.n_character, item.budget), item.budget,
+                loop.create_future(),
+            )
+            for problem, item, known in usable
+        ]  # fmt: skip
+        self.scheduler.admit([piece.bound for piece in pieces])
+        for piece in pieces:
+            self.scheduler.submit(piece)
         try:
-            futures = [asyncio.wrap_future(self._pool.submit(*each)) for each in rollouts]
-            results = await asyncio.gather(*futures)
+            results = await asyncio.gather(*(piece.outcome for piece in pieces))
         except PrismError as error:
             raise RefusedRequest(503, [str(error)]) from error
+        finally:
+            for piece in pieces:
+                piece.outcome.cancel()
         return [
-            self._killed_item(problem, rollout, result.reason) if isinstance(result, Killed) else result
-            for (problem, rollout), result in zip(rollouts, results, strict=True)
+            self._killed_item(piece.problem, piece.rollout, result.reason) if isinstance(result, Killed) else result
+            for piece, result in zip(pieces, results, strict=True)
         ]
 
     def _killed_item(self, problem: Problem, rollout: Rollout, reason: str) -> GradedItem:
@@ -206,27 +243,30 @@ class GradingService:
             raise _UnknownProblem(f"no id {reference[:80]!r} among {len(self.problems)}")
         if not isinstance(reference, str | dict):
             raise PrismError(f"found {named_type(reference)}; expected an id, or a problem as an object")
-        found = await asyncio.get_running_loop().run_in_executor(self._load_thread, self._load_inline, reference)
-        if isinstance(found, tuple):
-            raise DataFileError("problem", found)
+        key = await self.in_thread(_inline_key, reference, self.limits.problem)
+        found = self._inline.get(key) if isinstance(key, str) else key
+        if isinstance(key, str):
+            if found is None:  # a known problem does not wait for others' that are dear to load
+                loop = asyncio.get_running_loop()
+                found = await loop.run_in_executor(self._load_thread, _load_or_faults, reference)
+            self._inline[key] = found
+            self._inline.move_to_end(key)
+            if len(self._inline) > _KEPT_INLINE:
+                self._inline.popitem(last=False)
+        if not isinstance(found, Problem):
+            raise DataFileError("problem", found or ())
         return found
 
-    def _load_inline(self, source: str | dict[str, Any]) -> Problem | tuple[str, ...]:
-        """Load an inline problem, or return its faults as a tuple; the last `_KEPT_INLINE` used are cached."""
-        try:
-            text = source if isinstance(source, str) else json.dumps(source, sort_keys=True)
-        except RecursionError:
-            return ("is nested too deep",)
-        if len(text) > self.limits.problem:
-            return (f"is longer than {self.limits.problem} characters; put it into the problem set",)
-        key = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-        found = self._inline.pop(key, None)
-        if found is None:
-            found = _load_or_faults(source)
-        self._inline[key] = found
-        if len(self._inline) > _KEPT_INLINE:
-            self._inline.popitem(last=False)
-        return found
+
+def _inline_key(source: str | dict[str, Any], longest: int) -> str | tuple[str, ...]:
+    """Return the key of an inline problem in the cache; or its faults, if it is not to be loaded."""
+    try:
+        text = source if isinstance(source, str) else json.dumps(source, sort_keys=True)
+    except RecursionError:
+        return ("is nested too deep",)
+    if len(text) > longest:
+        return (f"is longer than {longest} characters; put it into the problem set",)
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _load_or_faults(source: str | dict[str, Any]) -> Problem | tuple[str, ...]:
@@ -239,18 +279,37 @@ def _load_or_faults(source: str | dict[str, Any]) -> Problem | tuple[str, ...]:
         return (f"cannot be read: {type(error).__name__}",)
 
 
-def _solution_fault(solution: Any) -> str:
-    """Return why a value cannot be a solution (no text, messages or steps); empty if it can be one."""
+def _read_solutions(items: Sequence[GradeItem]) -> list[_ReadSolution]:
+    """Return what is known of each item's solution before it is graded."""
+    return [_read_solution(item.solution) for item in items]
+
+
+def _read_solution(solution: Any) -> _ReadSolution:
+    """Return what is known of a solution before it is graded; it may be a value that is none."""
     try:
-        solution_text(solution)
+        text = solution_text(solution).text
     except PrismError as error:
-        return str(error)
-    return ""
+        return _ReadSolution(0, b"", str(error))
+    return _ReadSolution(len(text), sha256(text.encode("utf-8", "surrogatepass")).digest(), "")
 
 
-def _grade_item(prepared: PreparedProblem, rollout: Rollout, *, scoring: Scoring, options: Options) -> GradedItem:
-    """Grade one solution and return its row and reward (the job of the worker processes)."""
-    return _make_graded_item(prepared.problem, rollout, grade_rollout(prepared, rollout, options=options), scoring)
+def _grade_item(
+    prepared: PreparedProblem, rollout: Rollout, *, budget: int | None, tried: int | None, scoring: Scoring,
+    thinking: bool,
+) -> Graded:  # fmt: skip
+    """Grade one solution, for its row and reward (the job of the worker processes).
+
+    Args:
+        tried: operations really done after which it is given up; None for all that it takes.
+    """
+    with trial(math.inf if tried is None else tried) as attempt:
+        try:
+            result = grade(prepared, rollout.solution, sample_id=rollout.sample_id, thinking=thinking, budget=budget)
+        except Exception as error:  # noqa: BLE001 - the boundary of one solution: the others go on
+            result = without_score(prepared.problem, rollout, "internal", f"{type(error).__name__}: {error}")
+    if attempt.is_over:
+        return Graded(None, attempt.done, is_over=True)
+    return Graded(_make_graded_item(prepared.problem, rollout, result, scoring), attempt.done)
 
 
 def _make_graded_item(problem: Problem, rollout: Rollout, result: Grade, scoring: Scoring) -> GradedItem:

@@ -9,8 +9,24 @@ import pytest
 from hypothesis import given
 
 import prism
-from prism.algebra.expr import Expr, Formula, canonical, canonical_zero, formula, number, substitute, symbol, symbols
+from prism import budget
+from prism.algebra.expr import (
+    MAX_SIZE,
+    Expr,
+    Formula,
+    canonical,
+    canonical_zero,
+    formal_ratio,
+    formula,
+    number,
+    spell,
+    substitute,
+    symbol,
+    symbols,
+    walk,
+)
 from prism.errors import DagError, DataFileError, LatexSyntaxError
+from prism.latex import parse
 from tests import reference
 from tests.support import strategies
 
@@ -63,6 +79,36 @@ def test_terms_that_cancel_have_no_value(expr: Expr, point: dict[str, float]) ->
 def test_a_huge_power_is_not_worked_out() -> None:
     tower = Expr("pow", (number(9), Expr("pow", (number(9), number(9)))))
     assert len(canonical(tower)) < 100
+
+
+def test_a_node_knows_its_size_and_depth() -> None:
+    whole = parse(r"\frac{x + y}{2} + x^2").members[0]
+    assert (whole.size, whole.depth) == (sum(1 for _ in walk(whole)), 4)
+
+
+def test_a_tree_of_shared_operands_is_charged_before_it_is_walked() -> None:
+    tree = symbol("x")
+    for _ in range(200):
+        tree = Expr("add", (tree, tree))
+    assert (tree.size, tree.depth) == (MAX_SIZE, 201)
+    works = (
+        lambda: list(walk(tree)), lambda: substitute(tree, {symbol("x"): symbol("y")}), lambda: spell(tree),
+        lambda: canonical(tree), lambda: canonical_zero(tree), lambda: formal_ratio(tree, tree),
+    )  # fmt: skip
+    for work in works:
+        with budget.share(10**9) as account:
+            work()
+        assert account.is_exhausted
+
+
+def test_what_a_canonical_form_costs_does_not_depend_on_what_is_known() -> None:
+    node = parse(r"\sin(a + b c) + \frac{a}{b}").members[0]
+    spent = []
+    for _ in range(2):
+        with budget.share(10**9) as account:
+            canonical(node)
+        spent.append(account.spent)
+    assert spent[0] == spent[1] > 0
 
 
 def test_substitution_is_one_pass() -> None:

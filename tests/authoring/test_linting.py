@@ -94,7 +94,7 @@ def test_who_copies_the_text_earns_nothing_under_the_policy_for_training(row: Li
 
 def test_every_code_has_a_row() -> None:
     said = {code for _, row in cases("lint", LintRow) for _, code in (*row.faults, *row.warnings, *(row.notes or []))}
-    assert said == set(CODES)
+    assert said == set(CODES) - {"too_large"}  # its rows would take seconds; see `test_limits.py`
 
 
 def test_a_code_that_does_not_exist_is_refused() -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
+
 import mpmath
 import pytest
 from hypothesis import given
 
 import prism
 from prism.algebra.expr import Expr, Formula, number, symbol
+from prism.budget import share
 from prism.engine.kernels import source
 from prism.engine.lowering import build_tape
-from prism.engine.zero_set import ORDINARY, Sampling, ZeroSet, draws, sample_zero_set
+from prism.engine.zero_set import MAX_OPERATIONS, ORDINARY, Sampling, ZeroSet, draws, sample_zero_set
 from tests import reference
 from tests.support import strategies
 
@@ -113,5 +116,7 @@ def test_integers_of_a_domain_stay_in_it() -> None:
 
 def test_the_budget_ends_the_search() -> None:
     wide = " + ".join(rf"\sin(x_{{{k}}} y + {k} x)" for k in range(60))
-    points = points_of(Expr("sub", prism.parse(f"y = {wide}").members), want=48)
-    assert points.cost < 4_500_000
+    residual = Expr("sub", prism.parse(f"y = {wide}").members)
+    with share(math.inf) as account:
+        points_of(residual, want=48)
+    assert account.spent < 2 * MAX_OPERATIONS

@@ -136,7 +136,7 @@ def forget() -> None:
 
 
 PARTS = 8  # so that processes share the rows
-MOST = 250_000  # operations: about thirty rows take more, and two thirds of the interpreted time of all
+MOST = 1_000_000  # operations: one row in a hundred takes more, and two thirds of the interpreted time of all
 
 
 @pytest.mark.slow

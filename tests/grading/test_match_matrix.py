@@ -12,7 +12,7 @@ from prism.equivalence import matching
 from prism.equivalence.verdict import Status, Verdict
 from prism.grading import match_matrix
 from prism.grading.claims import Claim
-from prism.grading.match_matrix import FAILED, build_match_matrix, cell_table, plain_pairs
+from prism.grading.match_matrix import CELLS, FAILED, CellTable, build_match_matrix, plain_pairs
 from prism.grading.pipeline import grade
 from prism.grading.prepared import PreparedProblem, prepare
 
@@ -23,14 +23,14 @@ PROBLEM = "dags/free_fall.toml"
 def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[Any, ...]]:
     """How often the engine compared each pair of formulas, from an empty table on."""
     counted: Counter[tuple[Any, ...]] = Counter()
-    match = matching.match
+    match = matching.match_within_budget
 
     def counting(*pair: Any) -> Verdict:
         counted[pair[:2] + pair[3:]] += 1
         return match(*pair)
 
-    monkeypatch.setattr(match_matrix, "match", counting)
-    cell_table.cache_clear()
+    monkeypatch.setattr(match_matrix, "match_within_budget", counting)
+    CELLS.kept.clear()
     return counted
 
 
@@ -52,27 +52,27 @@ def test_every_cell_is_decided_once(calls: Counter[tuple[Any, ...]], prepared: P
 def test_a_full_table_drops_its_older_half(
     calls: Counter[tuple[Any, ...]], prepared: PreparedProblem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(match_matrix, "CELLS_KEPT", 8)
+    monkeypatch.setattr(CELLS, "size", 8)
     texts = [student.solution for student in prepared.problem.students]
     small = [grade(prepared, text) for text in texts]
-    assert len(cell_table(prepared.task)._cells) <= 8
+    assert len(CELLS.kept) <= 8
     monkeypatch.undo()
-    cell_table.cache_clear()
+    CELLS.kept.clear()
     assert [grade(prepared, text) for text in texts] == small
 
 
 def test_a_failing_engine_is_a_status_of_the_cell(prepared: PreparedProblem, monkeypatch: pytest.MonkeyPatch) -> None:
     claims = [Claim(prism.parse(latex)) for latex in ("v = g t", "a = g")]
-    match = matching.match
+    match = matching.match_within_budget
 
     def failing(wanted: Any, reading: Any, *more: Any) -> Verdict:
         if str(reading) == "a = g":
             raise ZeroDivisionError("made for this test")
         return match(wanted, reading, *more)
 
-    monkeypatch.setattr(match_matrix, "match", failing)
-    cell_table.cache_clear()
-    cells = cell_table(prepared.task).decide(plain_pairs(prepared.task, claims))
+    monkeypatch.setattr(match_matrix, "match_within_budget", failing)
+    CELLS.kept.clear()
+    cells = CellTable(prepared.task).decide(plain_pairs(prepared.task, claims))
     n = len(prepared.task.references)
     assert {cell.status for cell in cells[n:]} == {FAILED}
     assert Status.EQUIVALENT in {cell.status for cell in cells[:n]}

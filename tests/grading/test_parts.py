@@ -17,6 +17,7 @@ from prism.grading.part_labels import MAX_LABELS, label_patterns
 from prism.grading.part_marks import MAX_MARKS
 from prism.grading.parts import Part, divide_into_parts, letters_at
 from prism.latex import extract
+from prism.latex.extraction.excerpt import MAX_TEXT
 
 PIECES = (
     "(a)", "(b)", "(c)", "a)", "b.", "1.", "2)", "Part ", "part (b)", "## ", "**", "\n", "\n\n", " ", "Step 1: ",
@@ -24,6 +25,17 @@ PIECES = (
     ". ", "and ", "From ", "v", "=", "<think>", "</think>", "```", r"\begin{enumerate}", r"\end{enumerate}", "\u2003",
 )  # fmt: skip
 LETTERS = (("a", "b"), ("a", "b", "c"), ("1", "2"), ("i", "ii"), ("A", "b", "a"), ("x1", "x2"), ("a", "a", "", "b"))
+
+
+def test_the_end_of_a_text_beyond_the_limit_begins_as_common_text() -> None:
+    filler = "Words without a label.\n" * (MAX_TEXT // 20)
+    text = f"(a) $v = 2$\n(b) $x = 3$\n{filler}(b) $y = 1$\n{filler}(a) $v = 3$\n(b) $y = 2$\n"
+    found = divide_into_parts(text, "ab")
+    assert [part.letter for part in found] == ["a", "b", "", "a", "b"]
+    assert [text[part.start : part.start + 11] for part in found if part.letter] == [
+        "(a) $v = 2$", "(b) $x = 3$", "(a) $v = 3$", "(b) $y = 2$",
+    ]  # fmt: skip
+    assert found[-1].end == len(text)
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join), st.sampled_from(LETTERS))

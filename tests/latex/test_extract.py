@@ -12,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import prism
+from prism import budget
 from prism.latex import LeftOut, solution_text
-from prism.latex.extraction.pipeline import MAX_FORMULAS, MAX_TEXT, Extraction, LocatedFormula, extract
+from prism.latex.extraction.excerpt import MAX_TEXT
+from prism.latex.extraction.pipeline import MAX_FORMULAS, Extraction, LocatedFormula, extract
 
 KINDS = {"display", "inline", "boxed", "plain", "thinking"}
 
@@ -272,6 +274,42 @@ def test_an_extraction_survives_pickling() -> None:
     assert isinstance(again, Extraction)
 
 
+FILLER = "Filler without a formula in it.\n"
+
+
+@pytest.mark.parametrize(("head", "middle", "tail", "kinds"), [
+    ("$a = b$\n", FILLER, "$c = d$", ["inline", "inline"]),
+    ("<think>$a = b$\n", FILLER, "$c = d$", ["thinking", "thinking"]),
+    ("<think>$a = b$\n", f"{FILLER}</think>\n", "$c = d$", ["thinking", "inline"]),
+    ("$a = b$\n", f"{FILLER}<think>\n", "$c = d$", ["inline", "thinking"]),
+    ("<think>$a = b$\n", f"</think>\n{FILLER}<think>", "$x = y$</think> $c = d$", ["thinking", "thinking", "inline"]),
+    ("$a = b$\n", f"{FILLER}```\n", "$x = y$\n```\n$c = d$", ["inline", "inline"]),
+    ("```\n", f"{FILLER}```\n", "$c = d$", ["inline"]),
+])  # fmt: skip
+def test_what_is_left_out_still_says_how_the_end_is_read(head: str, middle: str, tail: str, kinds: list[str]) -> None:
+    fill = "Words. " * (MAX_TEXT // 7) + "\n"
+    found = extract(head + fill + middle + fill + tail)
+    assert [item.kind for item in found] == kinds
+    assert found.left_out.characters > MAX_TEXT
+
+
+def test_a_text_beyond_the_limit_costs_what_the_limit_costs() -> None:
+    spent = []
+    for n in (1, 4, 16):
+        with budget.share(10**12) as account:
+            extract("$a = b$ or x = sqrt(2gh),\n" * (n * MAX_TEXT // 26))
+        spent.append(account.spent)
+    assert max(spent) < 1.01 * min(spent)
+
+
+def test_what_rows_repeat_of_a_long_left_side_is_bounded() -> None:
+    left = "+".join("abcdefgh" * 60)
+    found = extract("$$" + left + "".join(rf"={n}\\" for n in range(600)) + "$$")
+    assert found[-1].latex == f"{left} =599"
+    assert len(found) + found.left_out.formulas == 600
+    assert sum(len(item.latex) for item in found) < 60_000
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("unit", ["so v = sqrt(2gh) and $x = 1$,\n", "$$E &= 1 \\\\ &= 2$$\n\n", "x", "{", "$", "\0 "])
 def test_ten_megabytes_are_read_within_the_limits(unit: str) -> None:
@@ -296,6 +334,7 @@ ATTACKS = {
     "short blocks of arrays": ("$$" + r"\begin{array}{l}x=1\\" * 900 + r"\end{array}" * 80 + "$$ . ") * 5,
     "opening braces": "{" * N,
     "nested braces": "$$" + "{" * (N // 2) + "}" * (N // 2) + "$$",
+    "open braces of a line": "x = " + "{" * N,
     "nested groups": ("$$" + "{" * 9_900 + "}" * 9_900 + "$$ . ") * 5,
     "nested boxes": r"\boxed{" * (N // 8) + "x=1" + "}" * (N // 8),
     "nested boxes in a chain": ("$$" + r"\boxed{x=" * 1_900 + "1" + "}" * 1_900 + "$$ . ") * 5,

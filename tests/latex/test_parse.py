@@ -9,12 +9,14 @@ import random
 import re
 import subprocess
 import sys
+from contextlib import suppress
 from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from prism import budget
 from prism.algebra.expr import Expr, Formula, canonical, walk
 from prism.errors import LatexSyntaxError
 from prism.latex import parse
@@ -32,6 +34,44 @@ SEEDS = (
 def test_value_and_digits_of_a_number() -> None:
     (node,) = [node for node in walk(parse(r"R = 2.02\times10^{5}\unit{m}").members[1]) if node.op == "num"]
     assert (node.name, node.value) == ("2.02e5", Fraction(202000))
+
+
+@pytest.mark.parametrize(("opening", "closing"), [
+    (r"\Delta e^{", "}"), (r"\Delta \hat{a + ", "}"), (r"\Delta \overline{a + ", "}"), (r"\langle 1, ", r"\rangle "),
+    (r"\frac{d}{dx}\left(x ", r"\right)"), (r"\begin{pmatrix}", r"\end{pmatrix}"), ("x_{", "}"), (r"x^{*", "}"),
+])  # fmt: skip
+def test_what_is_nested_is_read_once_on_each_level(opening: str, closing: str) -> None:
+    spent = []
+    for levels in (6, 12):
+        with budget.share(10**9) as account, suppress(LatexSyntaxError):
+            parse("V = " + opening * levels + "x" + closing * levels)
+        spent.append(account.spent)
+    assert 0 < spent[1] < 4 * spent[0]
+
+
+@pytest.mark.parametrize("latex", [r"\delta" * 570, r"1 \angle " * 250 + "1", "a / " * 500 + "a", r"\sin " * 600])
+def test_a_chain_that_nests_deep_is_refused(latex: str) -> None:
+    with pytest.raises(LatexSyntaxError) as caught:
+        parse(latex)
+    assert caught.value.kind == "limit"
+
+
+def test_a_formula_beyond_its_share_is_refused_and_the_account_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("prism.latex.parsing.parser.MAX_OPERATIONS", 5_000)
+    with budget.share(10**6) as account:
+        with pytest.raises(LatexSyntaxError, match="too large") as caught:
+            parse("this = formula + costs - more")
+        budget.charge(1)
+    assert (caught.value.kind, account.is_exhausted) == ("limit", False)
+
+
+def test_a_formula_costs_the_same_when_it_is_known() -> None:
+    spent = []
+    for _ in range(2):
+        with budget.share(10**9) as account:
+            parse(r"\zeta_{77} = \frac{a}{b} + \sin(c)")
+        spent.append(account.spent)
+    assert spent[0] == spent[1] > 0
 
 
 def test_kinds() -> None:

@@ -277,10 +277,12 @@ def test_sources_that_cannot_be_read(tmp_path: Path) -> None:
     assert faults_of("a\0b.json")[0].startswith("cannot be read: ")
     assert faults_of(tmp_path)[0].startswith("cannot be read: ")
     assert faults_of(tmp_path / "bytes.json") == ("is not UTF-8: byte 8 cannot be read",)
-    assert faults_of(tmp_path / "deep.json") == ("is not JSON that can be read: nested too deeply",)
+    assert faults_of(tmp_path / "deep.json") == ("is not JSON: nested too deeply",)
     assert faults_of(tmp_path / "bare")[0].startswith("is named without an ending")
     assert faults_of("[1]") == ("holds no table: a problem is one { ... } with the keys of dags/README.md",)
-    assert faults_of('{"id": 1' + "0" * 5000 + "}")[0].startswith("is not JSON: Exceeds the limit")
+    assert faults_of('{"id": 1' + "0" * 5000 + "}") == (
+        "is not JSON: a whole number of 5001 digits; at most 300 are read",
+    )
     assert faults_of(minimal(metadata={1, 2}))[0].startswith("holds what JSON cannot hold: ")
 
 

@@ -17,6 +17,7 @@ import prism.physics.context as context_room
 import prism.problem.schema as room
 from prism.errors import DataFileError
 from prism.problem.schema import load_problem
+from prism.problem.source import NODE_LISTS
 from prism.resources import resource
 
 SCHEMA: dict[str, Any] = json.loads(resource("dags/problem.schema.json").read_text(encoding="utf-8"))
@@ -87,7 +88,7 @@ def test_it_has_the_keys_of_the_loader() -> None:
     forms = defs["subquestion"]["properties"]["final_answer_form"]["enum"]
     assert forms == SCHEMA["properties"]["final_answer_form"]["enum"] == [*room._ANSWER_FORMS, "", None]
     assert SCHEMA["properties"]["significant_figures"]["maximum"] == room._MAX_FIGURES
-    assert [branch["required"] for branch in SCHEMA["oneOf"]] == [[name] for name in room._NODE_LISTS]
+    assert [branch["required"] for branch in SCHEMA["oneOf"]] == [[name] for name in NODE_LISTS]
 
 
 def test_every_key_is_described() -> None:
@@ -113,12 +114,12 @@ def test_the_published_shape_and_every_key_of_ours_fit() -> None:
     for data in (PUBLISHED, OURS):
         assert findings_of(data) == ()
         assert problems_of(data) == []
-        for name in room._NODE_LISTS:
+        for name in NODE_LISTS:
             renamed = {**data, name: data["grading_standard"]}
             if name != "grading_standard":
                 del renamed["grading_standard"]
             assert problems_of(renamed) == []
-            assert problems_of({**renamed, **dict.fromkeys(set(room._NODE_LISTS) - {name})}) == []
+            assert problems_of({**renamed, **dict.fromkeys(set(NODE_LISTS) - {name})}) == []
 
 
 def test_unknown_keys_are_left_to_lint() -> None:

@@ -73,6 +73,17 @@ def test_texts_in_folders(tmp_path):
     ]  # fmt: skip
 
 
+def test_texts_to_a_single_problem_may_have_any_names(tmp_path):
+    for name in ("ann", "ben"):
+        (tmp_path / f"{name}.md").write_text("$v = gt$", encoding="utf-8")
+    found = read(tmp_path, scan(tmp_path, ("fall",)).fields, ("fall",))
+    assert [(one.problem_id, one.sample_id) for one in found] == [("fall", "ann.md"), ("fall", "ben.md")]
+    (tmp_path / "spring").mkdir()
+    (tmp_path / "spring" / "cid.md").write_text("$F = -kx$", encoding="utf-8")
+    with pytest.raises(DataFileError, match=r'"spring" \(field problem_id\); the one problem is "fall"'):
+        scan(tmp_path, ("fall",))
+
+
 def test_tables_in_a_folder_follow_one_another_by_name(tmp_path):
     for name in ("b", "a"):
         (tmp_path / f"{name}.jsonl").write_text(json.dumps({"id": "fall", "text": name}), encoding="utf-8")
@@ -161,13 +172,13 @@ def test_of_many_faults_some_are_told_and_the_rest_counted(tmp_path):
         ("r.jsonl", b'{"id": "fall", "text": "x"}\n{"id": ', "line 2: no JSON"),
         ("r.jsonl", b"[" * 200_000, "line 1: no JSON"),
         ("r.jsonl", b"3", "record 1: no object, but int"),
-        ("r.jsonl", b"\xff\xfe", "codec can't decode"),
+        ("r.jsonl", b"\xff\xfe", "is text in UTF-16"),
         ("r.jsonl", b"", "no rollouts"),
         ("r.jsonl", b'{"id": "fall"}', "say `--map response=FIELD`"),
         ("r.jsonl", b'{"text": "x"}', "say `--map problem_id=FIELD`"),
         ("r.json", b'[{"id": "fall", "text": "x"} {"id": "fall"}]', "no comma or end of the list"),
         ("r.json", b'[{"id": "fall", "text": "x"},', "Expecting value"),
-        ("r.json", b"[1]", "an item of the list is no object"),
+        ("r.json", b"[1]", "record 1: no object, but int"),
         ("r.csv", b"id,text\nfall\n", "line 2: not as many fields"),
         ("r.parquet", b"PAR1", "record|Parquet|parquet|magic"),
         ("r.jsonl.gz", b"\x1f\x8b", "Compressed file ended"),
@@ -185,3 +196,178 @@ def test_a_broken_file_names_its_fault(tmp_path, name, content, told):
 def test_a_missing_file_is_a_fault(tmp_path):
     with pytest.raises(DataFileError, match="No such file"):
         scan(tmp_path / "none.jsonl", IDS)
+
+
+# Faults. --------------------------------------------------------------------------------------------------------
+
+
+def _faults(path: Path, ids=IDS, **options) -> tuple[str, ...]:
+    with pytest.raises(DataFileError) as caught:
+        scan(path, ids, **options)
+    return caught.value.faults
+
+
+def _lines(folder: Path, *lines: object) -> Path:
+    path = folder / "r.jsonl"
+    path.write_bytes(b"\n".join(line if isinstance(line, bytes) else json.dumps(line).encode() for line in lines))
+    return path
+
+
+def test_each_broken_line_is_told_beside_faults_of_records(tmp_path):
+    good = {"id": "fall", "text": "x"}
+    path = _lines(
+        tmp_path, good, b'{"id": ', b"", b'{"id": "fall", "text": "\xe9"}', {"id": "fell", "text": "x"},
+        b'{"id": ' + b"9" * 10_000 + b', "text": "x"}', b"[" * 5000, b"3", good, {"id": "fall"}, b'"\xff\xfe"',
+    )  # fmt: skip
+    assert [fault[:60] for fault in _faults(path)] == [
+        "line 2: no JSON: Expecting value: column 8 (char 7)",
+        "line 4: is not UTF-8: byte 24 of the line cannot be read",
+        'record 4: no problem has the id "fell"',
+        "line 6: no JSON: a whole number of 10000 digits; at most 300",
+        "line 7: no JSON: nested too deeply",
+        "record 7: no object, but int",
+        "record 9: no field text",
+        "line 11: is not UTF-8: byte 1 of the line cannot be read",
+    ]
+
+
+def test_broken_lines_are_told_where_no_field_is_found(tmp_path):
+    told = _faults(_lines(tmp_path, {"a": 1}, b"{", {"b": 2}, b"}"))
+    assert told[0].startswith("record 1: no solution among the fields a")
+    assert [fault[:7] for fault in told[1:]] == ["line 2:", "line 4:"]
+
+
+def test_of_many_broken_lines_the_rest_is_counted(tmp_path):
+    assert _faults(_lines(tmp_path, *[b"{"] * 1000))[-1] == "and 980 more"
+
+
+def test_all_files_of_a_folder_are_looked_at(tmp_path):
+    (tmp_path / "a.jsonl").write_bytes(b"{")
+    (tmp_path / "b.csv").write_bytes(b"id,text\nfall\nfell,x\n")
+    (tmp_path / "c.json").write_bytes(b'[{"id": "fall", "text": "x"}, 3, {"id": "fall" "text"}]')
+    (tmp_path / "d.jsonl.gz").write_bytes(gzip.compress(b'{"id": "fall", "text": "x"}')[:-9])
+    (tmp_path / "e.parquet").write_bytes(b"PAR1")
+    told = [fault.split(": ") for fault in _faults(tmp_path)]
+    assert [each[0] for each in told] == ["a.jsonl", "b.csv", "b.csv", "c.json", "c.json", "d.jsonl.gz", "e.parquet"]
+    assert [each[1] for each in told[1:5]] == ["line 2", "record 3", "record 5", "item 3"]
+
+
+def test_texts_that_are_none_are_named(tmp_path):
+    (tmp_path / "fall").mkdir()
+    for name, raw in (
+        ("a", b"%PDF-1.4"),
+        ("b", b"$v = gt$"),
+        ("c", b"\xff\xfe$\0"),
+        ("d", b"x\n\xe9"),
+        ("e", b"a b c\0"),
+    ):
+        (tmp_path / "fall" / f"{name}.md").write_bytes(raw)
+    assert _faults(tmp_path) == (
+        "fall/a.md: is a PDF file; text in UTF-8 is read",
+        "fall/c.md: is text in UTF-16; text in UTF-8 is read",
+        "fall/d.md: is not UTF-8: byte 2 (in line 2) cannot be read",
+        "fall/e.md: is binary: byte 5 is NUL; text in UTF-8 is read",
+    )
+
+
+@pytest.mark.parametrize("name", ["r.jsonl", "r.json", "r.csv", "r.tsv", "r.jsonl.gz"])
+@pytest.mark.parametrize(
+    ("raw", "told"),
+    [
+        (b"%PDF-1.4", "is a PDF file; its name says"),
+        ('{"id": "fall"}'.encode("utf-16"), "is text in UTF-16"),
+        ('{"id": "fall"}'.encode("utf-16-le"), "is text in UTF-16"),
+        (b"PK\x03\x04", "is a zip archive"),
+        (b"id,text\0", "is binary: byte 7 is NUL"),
+    ],
+)
+def test_files_of_other_formats_are_named(tmp_path, name, raw, told):
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(raw) if name.endswith(".gz") else raw)
+    (fault,) = _faults(path)
+    assert told in fault
+
+
+@pytest.mark.parametrize("name", ["r.json", "r.csv"])
+def test_the_first_byte_that_is_no_utf_8_is_named(tmp_path, name):
+    good = b'[{"id": "fall",\n "text": "' if name == "r.json" else b'id,text\nfall,"'
+    path = tmp_path / name
+    path.write_bytes(good + "\u00b5".encode() * 50_000 + b"\n\xe9")
+    (fault,) = _faults(path)
+    line = good.count(b"\n") + 2
+    assert fault == f"line {line}: is not UTF-8: byte {len(good) + 100_001} of the file cannot be read"
+    for raw, at in ((b"\xe9 x", 0), (b"x" * 90_000 + b"x\xff x", 90_001), (b"\xc2\xb5" * 40_000 + b"\xc2", 80_000)):
+        path.write_bytes(good + raw)
+        assert f"byte {len(good) + at} of the file" in _faults(path)[0]
+
+
+def test_a_compressed_file_without_end_is_a_fault(tmp_path, monkeypatch):
+    monkeypatch.setattr("prism.runs.records.MAX_RECORD", 1000)
+    long = b'{"id": "fall", "text": "' + b"x" * 10_000
+    cases = {"r.jsonl.gz": b'\n{"id": "fall", "text": "x"}', "r.json.gz": b"", "s.json.gz": b""}
+    for (name, tail), head in zip(cases.items(), (b"", b"", b"["), strict=True):
+        path = tmp_path / name
+        path.write_bytes(gzip.compress(head + long + tail))
+        assert "1000 " in _faults(path)[0] or "too long" in _faults(path)[0]
+
+
+# Ids. -----------------------------------------------------------------------------------------------------------
+
+
+def test_rollouts_with_the_same_ids_are_told(tmp_path):
+    rows = [("fall", "a"), ("spring", "a"), ("fall", "b"), ("fall", "a"), ("fall", "b"), ("fall", "a")]
+    path = _lines(tmp_path, *({"problem_id": p, "sample_id": s, "text": "x"} for p, s in rows))
+    hint, *told = _faults(path)
+    assert hint.startswith("the sample ids are those of the field sample_id: `--map sample_id=FIELD` names another")
+    assert told == [
+        'record 4: problem "fall", sample "a" stands in record 1 too',
+        'record 5: problem "fall", sample "b" stands in record 3 too',
+        'record 6: problem "fall", sample "a" stands in record 1 too',
+    ]
+    assert scan(path, IDS, mapping={"sample_id": "none"}).n == 6
+
+
+def test_numbers_of_records_are_no_ids_twice(tmp_path):
+    rows = [{"id": "fall", "text": "x"}] * 5
+    assert [one.sample_id for one in _all(_lines(tmp_path, *rows))] == ["1", "2", "3", "4", "5"]
+    several = [{"problem_id": "fall", "completions": ["x", "x"]}] * 2
+    assert [one.sample_id for one in _all(_lines(tmp_path, *several))] == ["1/1", "1/2", "2/1", "2/2"]
+    mixed = [{"problem_id": "fall", "sample_id": 2, "text": "x"}, {"problem_id": "fall", "text": "x"}]
+    assert "record 2: problem" in _faults(_lines(tmp_path, *mixed))[1]
+
+
+def test_two_ids_with_one_hash_are_two_ids(tmp_path, monkeypatch):
+    monkeypatch.setattr("prism.runs.rollouts.hash", lambda _: 7, raising=False)
+    rows = [{"problem_id": "fall", "sample_id": name, "text": "x"} for name in "abc"]
+    assert scan(_lines(tmp_path, *rows), IDS).n == 3
+
+
+@pytest.mark.parametrize("field", ["problem_id", "task_id", "question_id", "doc_id"])
+def test_records_of_another_problem_than_the_one_are_refused(tmp_path, field):
+    path = _lines(tmp_path, *({field: name, "text": "x"} for name in ("spring", "fall", "7")))
+    assert _faults(path, ("fall",)) == (
+        f'record 1: no problem has the id "spring" (field {field}); the one problem is "fall"',
+        f'record 3: no problem has the id "7" (field {field}); the one problem is "fall"',
+    )
+    with pytest.raises(PrismError, match='the one problem is "fall"'):
+        list(rollouts_of(iter([{field: "spring", "text": "x"}]), ("fall",)))
+    assert scan(path, ("fall",), mapping={"sample_id": field}).n == 3
+
+
+def test_records_of_one_problem_may_have_other_fields(tmp_path):
+    rows = [{"problem": "A stone falls.", "custom_id": f"request-{k}", "id": k, "text": "x"} for k in range(3)]
+    found = list(read(path := _lines(tmp_path, *rows), scan(path, ("fall",)).fields, ("fall",)))
+    assert [(one.problem_id, one.sample_id) for one in found] == [("fall", f"request-{k}") for k in range(3)]
+
+
+def test_what_json_cannot_hold_is_a_fault_of_its_record():
+    ring: list[object] = []
+    ring.append(ring)
+    for value in (ring, {(1, 2): 3}):
+        with pytest.raises(PrismError, match="rollout 1: field model: holds what JSON cannot hold"):
+            list(rollouts_of(iter([{"text": "x", "model": value}]), ("fall",)))
+
+
+def test_an_id_cannot_speak_to_the_terminal(tmp_path):
+    (fault,) = _faults(_lines(tmp_path, {"id": "\x1b[2J\ud800", "text": "x"}))
+    assert fault == r'record 1: no problem has the id "\x1b[2J\ud800"'

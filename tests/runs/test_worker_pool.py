@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
+import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,12 +28,22 @@ PROBLEM = prism.load_problem({
 })  # fmt: skip
 
 
-def job(prepared: PreparedProblem, rollout: Rollout) -> tuple[str, str, int]:
+def job(prepared: PreparedProblem, rollout: Rollout, *, said: str = "") -> tuple[str, str, int]:
     if rollout.solution == "dies":
         os._exit(3)
     if rollout.solution == "hangs":
         time.sleep(600)
-    return prepared.problem.id, str(rollout.solution), os.getpid()
+    while rollout.solution == "busy for ever":
+        pass
+    if rollout.solution == "takes memory":
+        try:
+            bytearray(workers.MEMORY + (64 << 20))
+        except MemoryError:
+            return prepared.problem.id, "no memory", os.getpid()
+    if str(rollout.solution).startswith("waits for "):
+        while not Path(str(rollout.solution).removeprefix("waits for ")).exists():
+            time.sleep(0.01)
+    return prepared.problem.id, said or str(rollout.solution), os.getpid()
 
 
 def rollout(solution: str) -> Rollout:
@@ -64,6 +80,84 @@ def test_a_worker_that_dies_or_hangs_is_replaced(pool: WorkerPool, said: str, fa
     assert bad.result(60) == Killed(fate)
     assert good.result(60)[1] == "fine"
     assert pool.is_ready
+
+
+@pytest.mark.slow
+def test_options_are_arguments_of_the_job(pool: WorkerPool) -> None:
+    assert pool.submit(PROBLEM, rollout("text"), {"said": "option"}).result(60)[1] == "option"
+
+
+@pytest.mark.slow
+def test_what_is_cancelled_while_it_waits_is_not_begun(pool: WorkerPool, tmp_path: Path) -> None:
+    """The dead would count: had the worker begun with the second, it would have ended."""
+    n_ended = pool.n_ended
+    first = pool.submit(PROBLEM, rollout(f"waits for {tmp_path / 'mark'}"))
+    second, third = pool.submit(PROBLEM, rollout("dies")), pool.submit(PROBLEM, rollout("fine"))
+    assert second.cancel()
+    (tmp_path / "mark").touch()
+    assert third.result(60)[2] == first.result(60)[2]
+    assert pool.n_ended == n_ended
+    with pytest.raises(CancelledError):
+        second.result(60)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="such a limit is not enforced")
+def test_memory_is_bounded(pool: WorkerPool) -> None:
+    assert pool.submit(PROBLEM, rollout("takes memory")).result(60)[1] == "no memory"
+    assert pool.submit(PROBLEM, rollout("fine")).result(60)[1] == "fine"
+
+
+@pytest.mark.slow
+def test_an_idle_worker_that_is_killed_is_replaced(pool: WorkerPool) -> None:
+    pid = pool.submit(PROBLEM, rollout("fine")).result(60)[2]
+    os.kill(pid, signal.SIGKILL)
+    while pool.n_alive > 0:
+        time.sleep(0.01)
+    assert pool.submit(PROBLEM, rollout("fine")).result(60)[2] != pid
+    assert pool.n_alive == 1
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="no such limit there")
+def test_processor_time_is_bounded_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody looks at the clock here; and where the thread that started it has ended, a worker has not died with it."""
+    monkeypatch.setenv("PRISM_KERNELS", "interpreted")
+    monkeypatch.setattr(workers, "_TICK", 1e6)
+    one = WorkerPool(job, workers=1, training=False, kill_after=1.0)
+    starting = threading.Thread(target=one.start)
+    starting.start()
+    starting.join()
+    try:
+        fine = one.submit(PROBLEM, rollout("fine"))
+        assert fine.result(60)[1] == "fine"
+        assert one.n_ended == 0
+        assert one.submit(PROBLEM, rollout("busy for ever")).result(120) == Killed("overran")
+        assert one.submit(PROBLEM, rollout("fine")).result(60)[2] != fine.result()[2]
+        assert one.n_ended == 1
+    finally:
+        one.stop()
+
+
+@pytest.mark.slow
+def test_a_process_that_the_system_refuses_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PRISM_KERNELS", "interpreted")
+    monkeypatch.setattr(workers, "_RESPAWN", 0.001)
+    real, refused = subprocess.Popen, [OSError(24, "Too many open files")] * 3
+
+    def popen(*arguments: Any, **keywords: Any) -> Any:
+        if refused:
+            raise refused.pop()
+        return real(*arguments, **keywords)
+
+    monkeypatch.setattr(subprocess, "Popen", popen)
+    one = WorkerPool(job, workers=1, training=False)
+    one.start()
+    assert one.submit(PROBLEM, rollout("fine")).result(60)[1] == "fine"
+    one.stop()
+    refused[:] = [OSError(24, "Too many open files")] * 1000
+    with pytest.raises(prism.PrismError, match="Too many open files"):
+        WorkerPool(job, workers=1, training=False).start()
 
 
 @pytest.mark.slow

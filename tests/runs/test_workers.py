@@ -1,9 +1,11 @@
-"""The supervisor of worker processes: what it does when one of them overruns, or dies."""
+"""The supervisor of worker processes: what it does when one of them overruns, or dies; and what dies with it."""
 
 from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -13,6 +15,7 @@ import pytest
 
 import prism
 from prism.grading.prepared import PreparedProblem
+from prism.runs import workers
 from prism.runs.rollouts import Rollout
 from prism.runs.workers import Killed, Task, run_in_workers
 
@@ -32,14 +35,14 @@ def _start_fast(monkeypatch: pytest.MonkeyPatch) -> None:
 def job(_: PreparedProblem, rollout: Rollout, *, marks: Path) -> str:
     """What a solution asks a worker to do, which has been asked before if there is a mark; the id is the result."""
     is_first = not (marks / rollout.sample_id).exists()
-    (marks / rollout.sample_id).touch()
+    with (marks / rollout.sample_id).open("a") as tries:
+        tries.write("x")
     if rollout.solution == "die" or (rollout.solution == "die once" and is_first):
         os.kill(os.getpid(), signal.SIGKILL)
-    if rollout.solution == "hang once" and is_first:
+    if rollout.solution == "hang":
         time.sleep(600)
     if rollout.solution == "take a while":
         time.sleep(0.05)
-    (marks / f"{rollout.sample_id} done").touch()
     return rollout.sample_id
 
 
@@ -47,20 +50,23 @@ def task(ordinal: int, text: str) -> Task:
     return Task(ordinal, Rollout("fall", text, str(ordinal)), PROBLEM)
 
 
-def test_a_worker_that_overruns_is_killed_while_others_go_on(tmp_path: Path) -> None:
+def test_a_worker_that_overruns_is_killed_while_others_go_on_and_its_rollout_not_tried_again(tmp_path: Path) -> None:
     """Results that come in all the time do not keep the supervisor from looking at the clock."""
+    results: dict[int, object] = {}
 
     def tasks() -> Iterator[Task]:
-        yield task(0, "hang once")
+        yield task(0, "hang")
         for ordinal in range(1, MANY):
-            if (tmp_path / "0 done").exists():
+            if 0 in results:
                 return
             yield task(ordinal, "take a while")
 
-    found = run_in_workers(tasks(), partial(job, marks=tmp_path), workers=2, training=False, kill_after=2.0)
-    results = {done.task.ordinal: done.result for done in found}
+    for done in run_in_workers(tasks(), partial(job, marks=tmp_path), workers=2, training=False, kill_after=2.0):
+        results[done.task.ordinal] = done.result
     assert len(results) < MANY
-    assert results == {ordinal: str(ordinal) for ordinal in range(len(results))}
+    assert results.pop(0) == Killed("overran")
+    assert (tmp_path / "0").read_text() == "x"
+    assert results == {ordinal: str(ordinal) for ordinal in range(1, len(results) + 1)}
 
 
 def test_a_rollout_that_kills_its_worker_says_so_and_those_around_it_are_done(tmp_path: Path) -> None:
@@ -70,3 +76,58 @@ def test_a_rollout_that_kills_its_worker_says_so_and_those_around_it_are_done(tm
              run_in_workers(tasks, partial(job, marks=tmp_path), workers=1, training=False)}  # fmt: skip
     killed = Killed("; ".join(["ended with code -9"] * 3))
     assert found == {0: "0", 1: killed, 2: "2", 3: "3", 4: "4"}
+
+
+# What dies with its supervisor. ----------------------------------------------------------------------------------
+
+SUPERVISOR = """
+import sys, threading
+sys.path[:] = {path!r}
+from functools import partial
+from pathlib import Path
+from prism.runs import workers
+from tests.runs import test_workers as here
+workers._START = workers._START.replace("; main()", {meddling!r} + "; main()")
+pool = workers.WorkerPool(here.report_and_hang, workers=1, training=False)
+pool.start()
+pool.submit(here.PROBLEM, here.task(0, sys.argv[1]).rollout).result()
+"""
+NO_SIGNAL = "; import ctypes; ctypes.CDLL = lambda _: None"  # then the kernel is not asked
+NO_EXIT = "; import os; os._exit = lambda _: None"  # then the thread that reads to the end of the input ends nothing
+
+
+def report_and_hang(_: PreparedProblem, rollout: Rollout) -> None:
+    """Write the process id into the file that the solution names, and go on for ever, in Python."""
+    Path(str(rollout.solution)).write_text(str(os.getpid()))
+    while True:
+        pass
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
+@pytest.mark.parametrize("meddling", [NO_EXIT, NO_SIGNAL], ids=["the kernel ends it", "the end of its input ends it"])
+def test_a_busy_worker_dies_with_a_supervisor_that_is_killed(tmp_path: Path, meddling: str) -> None:
+    there = tmp_path / "pid"
+    code = SUPERVISOR.format(path=sys.path, meddling=meddling)
+    with subprocess.Popen([sys.executable, "-c", code, str(there)]) as supervisor:
+        while not (there.exists() and there.read_text()):
+            assert supervisor.poll() is None
+            time.sleep(0.02)
+        supervisor.kill()
+    wait_until_gone(int(there.read_text()))
+
+
+def wait_until_gone(pid: int) -> None:
+    """Return when a process, of whoever adopted it, is gone or dead."""
+    end = time.monotonic() + 60
+    while Path(f"/proc/{pid}/stat").exists() and Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2][1] != "Z":
+        assert time.monotonic() < end, "it lives on"
+        time.sleep(0.02)
+
+
+def test_a_worker_whose_supervisor_died_before_it_could_say_so_ends_at_once() -> None:
+    """Its parent is not the process that its command line names; its input stays open."""
+    command = [sys.executable, "-c", workers._START.format(path=sys.path), "1"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as worker:
+        assert worker.wait(60) == 0
+        assert worker.stdout is not None
+        assert worker.stdout.read() == b""

@@ -12,31 +12,53 @@ import importlib.util
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
+from threading import Lock
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from prism import budget
 from prism.engine.kernels import source
-from prism.engine.kernels.marking import COMPILED, SOURCES, source_digest
+from prism.engine.kernels.disk_cache import kept_kernels, kernels_on_disk
+from prism.engine.kernels.marking import COMPILED, SOURCES
+from prism.resources import tell_once
 
 SWITCH_AFTER = 4_000_000  # operations: about two seconds of interpreted work
+
+CALL = 1_000  # operations charged for a call of a kernel from Python; an instruction of its tape is half a one
 
 INTERPRETED = "interpreted"
 
 
 @dataclass(slots=True)
 class _State:
-    """Compiled kernels once loaded, operations spent, `prism warm` advised or not: no verdict depends on them."""
+    """What all threads share: no verdict depends on it.
+
+    Attributes:
+        compiled: the compiled kernels, once loaded. loading: held by the thread that loads them.
+        spent: operations of all threads. counting: held by the thread that raises it.
+        look_at: operations after which to look for compiled kernels on disk.
+    """
 
     compiled: ModuleType | None = None
+    loading: Lock = field(default_factory=Lock)
     spent: int = 0
-    has_hinted: bool = False
+    counting: Lock = field(default_factory=Lock)
+    look_at: int = SWITCH_AFTER
 
 
 _state = _State()
+
+
+def _release_locks() -> None:
+    """Give a forked process locks of its own: the thread that held one when it was forked is not in it."""
+    _state.loading, _state.counting = Lock(), Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_release_locks)
 
 
 def forced() -> str | None:
@@ -58,16 +80,23 @@ def warm() -> ModuleType:
     """
     if forced() == INTERPRETED:
         return source
-    if _state.compiled is None:
-        package = SOURCES / "__init__.py"
-        spec = importlib.util.spec_from_file_location(COMPILED, package, submodule_search_locations=[str(SOURCES)])
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[COMPILED] = module  # relative imports and the cached code are looked up under this name
-        spec.loader.exec_module(module)
-        _state.compiled = module
-    return _state.compiled
+    with _state.loading:
+        if _state.compiled is None:
+            with kernels_on_disk():
+                _state.compiled = _load_compiled()
+        return _state.compiled
+
+
+def _load_compiled() -> ModuleType:
+    """Load the package of kernels under its second name, under which `marking` compiles them."""
+    package = SOURCES / "__init__.py"
+    spec = importlib.util.spec_from_file_location(COMPILED, package, submodule_search_locations=[str(SOURCES)])
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[COMPILED] = module  # relative imports and the cached code are looked up under this name
+    spec.loader.exec_module(module)
+    return module
 
 
 def active_kernels() -> ModuleType:
@@ -78,27 +107,23 @@ def active_kernels() -> ModuleType:
     wish = forced()
     if wish == INTERPRETED:
         return source
-    if wish == "compiled" or _state.compiled is not None:
+    if _state.compiled is not None:
+        return _state.compiled
+    if wish == "compiled":
         return warm()
-    if _state.spent > SWITCH_AFTER:
-        if _cache_exists():
+    if _state.spent > _state.look_at:
+        _state.look_at = _state.spent + SWITCH_AFTER
+        if kept_kernels() is not None:
             return warm()
-        if not _state.has_hinted:
-            _state.has_hinted = True
-            print("prism: many formulas, interpreted kernels; run `prism warm` once to speed this up", file=sys.stderr)
+        tell_once("prism: many formulas, interpreted kernels; run `prism warm` once to speed this up")
     return source
 
 
 def spend(operations: int) -> None:
-    """Add kernel operations to the count of this process; above SWITCH_AFTER `kernels` loads the compiled ones."""
-    _state.spent += operations
-
-
-def _cache_exists() -> bool:
-    """True if compiled kernels of these sources are cached, in `NUMBA_CACHE_DIR` if set, else beside the sources."""
-    where = os.environ.get("NUMBA_CACHE_DIR")
-    folder = Path(where) if where else SOURCES
-    return folder.is_dir() and any(folder.glob(f"*/*_{source_digest()}-*.nbi"))
+    """Charge kernel operations, and add them to the count of this process (see SWITCH_AFTER)."""
+    with _state.counting:
+        _state.spent += operations
+    budget.charge(operations // 2 + CALL)
 
 
 def floats(module: ModuleType, values: Sequence[float] | np.ndarray[Any, Any] | int) -> Any:

@@ -172,18 +172,26 @@ _FUNCTIONS: dict[str, Callable[[list[Value], Scope], Value]] = {
 def lower_factorial(node: Expr, scope: Scope) -> Pair:
     """Lower `n!` and declare its symbols integers; a known number is computed exactly."""
     mark_integer_symbols(node, scope)
-    at = lower_real(node.args[0], scope)
+    return _factorial_of(lower_real(node.args[0], scope), scope), None
+
+
+def _factorial_of(at: int, scope: Scope) -> int:
+    """Write the factorial of the instruction `at`; a known number is computed exactly."""
     value = scope.builder.exact.get(at)
     if value is not None and value.denominator == 1 and 0 <= value <= MAX_IMMEDIATE:
-        return scope.builder.number(math.factorial(int(value))), None
-    return scope.builder.combine("factorial", at), None
+        return scope.builder.number(math.factorial(int(value)))
+    return scope.builder.combine("factorial", at)
 
 
 def lower_binomial(node: Expr, scope: Scope) -> Pair:
     """Lower a binomial coefficient `n` over `k` to n! / (k! (n - k)!)."""
-    n, k = node.args
-    below = Expr("mul", (Expr("factorial", (k,)), Expr("factorial", (Expr("sub", (n, k)),))))
-    return lower_number(Expr("div", (Expr("factorial", (n,)), below)), scope)
+    combine = scope.builder.combine
+    mark_integer_symbols(node, scope)
+    n = lower_real(node.args[0], scope)
+    above = _factorial_of(n, scope)
+    k = lower_real(node.args[1], scope)
+    below = combine("mul", _factorial_of(k, scope), _factorial_of(combine("sub", n, k), scope))
+    return combine("div", above, below), None
 
 
 def lower_ceiling(node: Expr, scope: Scope) -> Pair:

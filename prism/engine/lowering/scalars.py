@@ -34,6 +34,8 @@ _MAX_UNCERTAINTY = 0.005  # upper limit, however few figures are written
 
 ONE = number(1)
 
+_UNROLLED = frozenset(("sum", "product", "integral"))
+
 _COUNTING = frozenset(
     ("a", "b", "i", "j", "k", "l", "m", "n", "p", "q", "r", "s", "N", "M", "K", "L", "J", r"\ell", r"\nu")
 )
@@ -44,10 +46,11 @@ def lower_node(node: Expr, scope: Scope) -> Value:
 
     A construct that has no instructions becomes an opaque atom. Raises Mismatch where shapes do not fit.
     """
+    scope.builder.count_step()
     special = scope.constructs.get(node.op)
     try:
         if special is not None:
-            return special(node, scope)
+            return _lowered_once(node, scope) if node.op in _UNROLLED else special(node, scope)
         if OPS[node.op].opcode is None:
             raise NoValue(node.op)
     except NoValue:
@@ -65,6 +68,34 @@ def lower_node(node: Expr, scope: Scope) -> Value:
         return value
     except NoValue:  # an arctangent of a complex number
         return _opaque_atom(node, scope)
+
+
+def _lowered_once(node: Expr, scope: Scope) -> Value:
+    """Lower a sum, product or integral, or return what it was lowered to before under the same bindings.
+
+    Sums in sums would otherwise be written once for each term. Raises NoValue, again too, where there is no value.
+    """
+    builder = scope.builder
+    names = symbols(node) & scope.bound.keys()
+    if len(node.args) == 4 and node.args[1].name not in symbols(*node.args[2:]):
+        names -= {node.args[1].name}  # its own variable
+    bindings = tuple((name, scope.bound[name]) for name in sorted(names))
+    key = node, bindings, scope.under_integral, scope.written_in & symbols(node)
+    value: Value | NoValue
+    if key in builder.lowered:
+        value, first, last = builder.lowered[key]
+        if bindings:  # a quadrature around it asks which instructions depend on its variable
+            builder.request_again(first, last)
+    else:
+        first = len(builder.requested)
+        try:
+            value = scope.constructs[node.op](node, scope)
+        except NoValue as error:
+            value = error
+        builder.lowered[key] = value, first, len(builder.requested)
+    if isinstance(value, NoValue):
+        raise NoValue(*value.args)
+    return value
 
 
 def lower_number(node: Expr, scope: Scope) -> Pair:

@@ -17,7 +17,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from prism import budget
 from prism.latex.extraction.blocks import MAX_GAP, Block, find_delimited_blocks, merge_continued_displays
+from prism.latex.extraction.excerpt import excerpt
 from prism.latex.extraction.items import (
     EQUALITIES,
     MAX_NESTING,
@@ -44,14 +46,15 @@ from prism.latex.extraction.solution_input import Solution, solution_text
 from prism.latex.extraction.undelimited import find_bare_displays, find_plain_formulas
 from prism.latex.words import is_label, temperature_scale_after, text_kind, unit_after
 
-MAX_TEXT = 200_000  # characters read of one solution, a quarter from its beginning and the rest from its end
 MAX_FORMULAS = 2_000  # formulas kept of one solution, the last ones; a text of nothing but `$a$` would give 60,000
 _MAX_CARRIED = 1_000  # characters of a left side repeated in each row below it; longer ones would square the text
+_MAX_REPEATED = 50_000  # characters that all formulas of a solution repeat of others; 2,685 are the most of 1,040
+_CHARACTER = 350  # operations for each character of a text: to find its formulas
+_BLOCK, _OF_BLOCK = 10_000, 800  # operations for each formula that is cut into rows, and for each character of it
 _MAX_BLOCK = 20_000  # characters of one delimited block; a longer one is handed on whole, for `parse` to refuse
 
 _RELATED = re.compile(r"[=<>≈≤≥≪≫∝≃≅≡∼]|\\(?:approx|propto|sim(?:eq)?|leq?|geq?|ll|gg|neq?|equiv|to|cong)(?![A-Za-z])")
 _OR = re.compile(r"[\s$)\]\\,]{0,8}\bor\b(?: else)?[\s$(\[\\]{1,8}")
-_CUT_REACH = 2_000  # characters in which a line end is looked for, where a long text is cut
 _BELOW = re.compile(  # between a formula without delimiters and a row below it that begins with `=`
     rf"[.,;]?(?:[ \t\u2000-\u200b]{{1,{MAX_GAP}}}(?:\([^()\n]{{0,80}}\)|\[[^\[\]\n]{{0,80}}\]))?[.,;*]{{0,3}}"
     rf"[ \t\u2000-\u200b]{{0,{MAX_GAP}}}(?:\n[ \t>]{{0,{MAX_GAP}}}){{0,2}}[\s*•\u2000-\u200b]{{0,{MAX_GAP}}}"
@@ -160,22 +163,36 @@ def extract(solution: Solution) -> Extraction:
     ['v = at', 'v = 6']
     """
     joined = solution_text(solution)
-    text = joined.text
-    thinking = _merge_spans([*thinking_spans(text), *joined.thinking])
-    windows = _window_spans(text)
+    text, read = joined.text, excerpt(joined.text)
+    thoughts = [(read.in_solution(start), read.in_solution(end)) for start, end in thinking_spans(read.text)]
+    thinking = _merge_spans([*thoughts, *joined.thinking])
     found: list[LocatedFormula] = []
     n_left = 0
-    for start, end in reversed(windows):
+    for start, end in reversed(read.windows):
         inner = [(max(lo, start) - start, min(hi, end) - start) for lo, hi in thinking if lo < end and hi > start]
-        window = _without_code_tail(text[start:end], start, text)
+        is_code = start > 0 and is_in_code_fence(read.text, read.tail_at)
+        window = blank_to_fence_end(text[start:end]) if is_code else text[start:end]
         more, n_more = _window_formulas(window, inner, MAX_FORMULAS - len(found))
         found = [*(_shift_offsets(item, start) for item in more), *found]
         n_left += n_more
-    return Extraction(found, text, LeftOut(windows[-1][0] - windows[0][1] if windows[1:] else 0, n_left))
+    kept = _without_repetition(found)
+    return Extraction(kept, text, LeftOut(read.n_left_out, n_left + len(found) - len(kept)))
+
+
+def _without_repetition(found: list[LocatedFormula]) -> list[LocatedFormula]:
+    """Return the last formulas that repeat `_MAX_REPEATED` characters of others, as rows do that take a left side."""
+    n_repeated = 0
+    for at in range(len(found) - 1, -1, -1):
+        start, end = found[at].span
+        n_repeated += max(0, len(found[at].latex) - (end - start))
+        if n_repeated > _MAX_REPEATED:
+            return found[at + 1 :]
+    return found
 
 
 def _window_formulas(text: str, thinking: list[tuple[int, int]], limit: int) -> tuple[list[LocatedFormula], int]:
     """Extract the formulas of one window of the text, the last `limit`, in order; also return the number left out."""
+    budget.charge(len(text) * _CHARACTER)
     text, blocks = mask(text)
     for start, end in pairwise([0, *(edge for span in thinking for edge in span), len(text)]):
         blocks += find_delimited_blocks(text, start, end)
@@ -188,25 +205,9 @@ def _window_formulas(text: str, thinking: list[tuple[int, int]], limit: int) -> 
     return _join_alternatives(text, sorted(found, key=lambda item: (item.span[0], -item.span[1]))), n_left
 
 
-def _window_spans(text: str) -> list[tuple[int, int]]:
-    """Return the spans of a text that are read: all of it, or of a long text its beginning and, longer, its end."""
-    end = len(text.rstrip())
-    if end <= MAX_TEXT:
-        return [(0, end)]
-    head_end = text.rfind("\n", 0, MAX_TEXT // 4) + 1 or MAX_TEXT // 4
-    start = max(head_end, end - MAX_TEXT + head_end)
-    line_end = text.find("\n", start, start + _CUT_REACH)
-    return [(0, head_end), (line_end if line_end >= 0 else start, end)]
-
-
 def _shift_offsets(item: LocatedFormula, shift: int) -> LocatedFormula:
     """Shift the offsets of a formula by a number of characters."""
     return replace(item, span=(item.span[0] + shift, item.span[1] + shift), block=item.block + shift) if shift else item
-
-
-def _without_code_tail(window: str, start: int, text: str) -> str:
-    """Blank the beginning of a window if it lies inside a code fence that was opened before."""
-    return blank_to_fence_end(window) if start and is_in_code_fence(text, start) else window
 
 
 def _join_alternatives(text: str, formulas: list[LocatedFormula]) -> list[LocatedFormula]:
@@ -277,13 +278,14 @@ def _read_blocks(
 
 
 def _group_continued_blocks(text: str, blocks: Sequence[Block]) -> list[list[int]]:
-    """Group the indices of blocks into runs within which a block may continue the one before it."""
+    """Group the indices of blocks into runs, of MAX_FORMULAS at most, in which a block may continue the one before."""
     runs: list[list[int]] = []
     previous_end = 0
     for ordinal, block in enumerate(blocks):
         is_headless = len(block.signs) == len(block.members) > 0
         adjacent = _BELOW if is_headless else _ADJACENT
-        if runs and previous_end <= block.outer_start and adjacent.fullmatch(text, previous_end, block.outer_start):
+        is_open = bool(runs) and previous_end <= block.outer_start and len(runs[-1]) < MAX_FORMULAS
+        if is_open and adjacent.fullmatch(text, previous_end, block.outer_start):
             runs[-1].append(ordinal)
         else:
             runs.append([ordinal])
@@ -294,6 +296,7 @@ def _group_continued_blocks(text: str, blocks: Sequence[Block]) -> list[list[int
 def _read_block(text: str, block: Block, left: _ContinuedSide | None) -> _FormulasAndLeft:
     """Read the formulas of one block, in order, and the left side that a following block may continue."""
     span = (block.start, block.end)
+    budget.charge(_BLOCK + (block.end - block.start) * _OF_BLOCK)
     if block.members:
         return _read_plain_block(block, left)
     if block.end - block.start > _MAX_BLOCK:

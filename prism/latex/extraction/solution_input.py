@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from prism.errors import PrismError, named_type
 
@@ -50,12 +50,11 @@ def solution_text(solution: Solution) -> SolutionText:
         return SolutionText(solution)
     if isinstance(solution, (bytes, Mapping)) or not isinstance(solution, Sequence):
         raise PrismError(f"solution: found {named_type(solution)}; {_SHAPES}")
+    if all(isinstance(item, str) for item in solution):
+        return SolutionText(SEPARATOR.join(cast("Sequence[str]", solution)))
     pieces: list[tuple[str, bool]] = []
-    is_steps = all(isinstance(item, str) for item in solution)
     for at, item in enumerate(solution):
-        if isinstance(item, str) and is_steps:
-            pieces.append((item, False))
-        elif isinstance(item, Mapping):
+        if isinstance(item, Mapping):
             pieces += _assistant_texts(item, f"solution: message {at + 1}")
         else:
             raise PrismError(f"solution: item {at + 1} is {named_type(item)} among others; {_SHAPES}")

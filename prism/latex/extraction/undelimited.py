@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from prism import budget
 from prism.latex.extraction.blocks import Block
 from prism.latex.extraction.plain import write_plain_side
 from prism.latex.extraction.plain_tokens import (
@@ -26,6 +27,7 @@ from prism.latex.extraction.plain_tokens import (
 )
 from prism.latex.words import CONNECTIVES, LONG_UNITS, UNITS, word_set
 
+_CHARACTER = 1_200  # operations for each character of a line with a relation
 _MAX_MARKS = 300  # marks of one formula; a longer one is no formula of a person
 _MAX_DISPLAY = 4_000  # characters between brackets alone on their lines
 _MAX_BULLET_GAP = 400  # characters to the next line, in which its bullet is looked for
@@ -123,6 +125,7 @@ def _formulas_in_segment(text: str, start: int, end: int, left: str, right: str)
         if head and head["dash"] and not _is_in_bullet_list(text, start, end):
             left = "odd"  # a bullet, or the sign of what follows
         start = head.end() if head else start
+    budget.charge((end - start) * _CHARACTER)
     shown = _blank_markup(text[start:end])
     line = _Line(text, shown, start)
     candidates = _mark_broken_sums(list(_split_into_candidates(split_into_marks(shown), left, right)))
@@ -280,7 +283,7 @@ def _split_into_candidates(marks: Sequence[Mark], left: str, right: str) -> Iter
     lo, before = 0, ""
     opened: list[int] = []
     n_remark = 0  # brackets around words that are open
-    braces: list[bool] = []  # open braces: whether each holds the argument of a command or a script
+    braces: list[int] = []  # open braces: how many up to each hold the argument of a command or a script
     at = 0
     while at < len(marks):
         mark = marks[at]
@@ -289,7 +292,7 @@ def _split_into_candidates(marks: Sequence[Mark], left: str, right: str) -> Iter
             continue
         if mark.text in ("{", "}"):
             _track_braces(marks, at, braces)
-        kind = "" if True in braces else _boundary_kind(marks, at, len(opened))
+        kind = "" if braces and braces[-1] else _boundary_kind(marks, at, len(opened))
         if not kind and mark.text in "([{" and mark.kind == "single":
             opened.append(at)
         elif not kind and mark.text in _CLOSERS and mark.kind == "single":
@@ -316,13 +319,14 @@ def _split_into_candidates(marks: Sequence[Mark], left: str, right: str) -> Iter
     yield from _split_at_open_brackets(marks, lo, len(marks), opened, (left, right), (before, ""))
 
 
-def _track_braces(marks: Sequence[Mark], index: int, braces: list[bool]) -> None:
+def _track_braces(marks: Sequence[Mark], index: int, braces: list[int]) -> None:
     r"""Update `braces`, in place, at a brace; words in an argument such as `\text{max}` are not the sentence's."""
     if marks[index].text == "}":
         del braces[-1:]
         return
     before = marks[index - 1] if index else None
-    braces.append(before is not None and (before.kind == "latex" or before.text in "_^}"))
+    is_argument = before is not None and (before.kind == "latex" or before.text in "_^}")
+    braces.append((braces[-1] if braces else 0) + is_argument)
 
 
 def _last_mark_of_word(marks: Sequence[Mark], index: int) -> int:

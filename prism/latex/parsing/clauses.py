@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
+from prism import budget
 from prism.algebra.expr import EQUALITIES, Expr
 from prism.latex.parsing.roman_text import DENIALS, excerpt, may_be_unit_words, words_in_text
 from prism.latex.parsing.tokens import (
@@ -26,6 +27,7 @@ from prism.latex.parsing.tokens import (
 )
 from prism.latex.parsing.unit_text import is_numeric
 
+_LOOK_AHEAD = 10  # operations for each item among which an equality is looked for, for each arrow
 MAX_PARTS = 200  # formulas in one text: each of them is disambiguated and built by itself
 
 _CONTINUES_FORMULA = frozenset(("REL", "PLUS", "MINUS", "TIMES", "PM", "SLASH"))
@@ -302,6 +304,7 @@ def _separator_or_item(items: list[Token], index: int) -> Token:
     """
     item = items[index]
     if item.type == "REL" and RELATION_TEXT[item.text] == "to":
+        budget.charge(len(items) * _LOOK_AHEAD)
         if _has_equality(reversed(items[:index])) and _has_equality(items[index + 1 :]):
             return Token("IMPLIES", item.text, item.pos, item.gap)
     elif item.text == r"\wedge" and _has_equality(reversed(items[:index])) and _has_equality(items[index + 1 :]):

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from prism import budget
 from prism.latex.parsing.calls import collect_call_evidence, resolve_calls
 from prism.latex.parsing.clauses import Clause, complete_sides, resolve_ratios, split_formulas
 from prism.latex.parsing.differentials import is_italic_d_differential, resolve_derivatives
@@ -35,6 +36,7 @@ from prism.latex.parsing.tree import nest_tokens
 
 MAX_CHAIN = 24  # slashes, or products of vectors, in one bracket: each nests the ones before it
 _MAX_DOUBLED = 40  # arguments written twice, as of `\cot x = \cos x/\sin x`; nested ones would double each time
+_TOKEN = 100  # operations for each flat token, beside those for each character
 _MAX_EMIT_DEPTH = 2 * MAX_DEPTH  # brackets and the functions and integrals around them, which count in the same depth
 
 # Every roman text is a command, every degree sign too, and minutes of arc are primes.
@@ -102,6 +104,7 @@ def disambiguate_formula(latex: str, words: frozenset[str] = frozenset()) -> Dis
         Fault: what cannot be read, or can be read in two ways.
     """
     raw = rewrite_flat_tokens(tokenize(latex), latex, words)
+    budget.charge(len(raw) * _TOKEN)
     state = FormulaState(has_decimal_logs="pH" in latex or "pK" in latex or "pOH" in latex)
     has_brackets = False
     for token in raw:
@@ -139,6 +142,7 @@ def _emit_siblings(state: FormulaState, items: list[Token], out: list[Token], *,
         fresh: no pass has seen the items; False for an operand cut from items whose calls, derivatives and units are
             resolved already.
     """
+    budget.charge_steps(len(items) + 1)
     state.depth += 1
     if state.depth > _MAX_EMIT_DEPTH:
         raise Fault(items[0].pos if items else 0, f"brackets nested more than {MAX_DEPTH} deep", kind="limit")

@@ -6,17 +6,18 @@ lark nor works the states out again. The loop is our own: lark's took a third of
 `tests/latex/test_lalr.py` holds both to the same results, places and expected tokens.
 
 Shipping the tables in the wheel was refused: a generated file beside the grammar can disagree with it, and nobody
-could edit `grammar/` in a checkout without a build step. A cache that is keyed by the text of the grammar is never
-stale. No result depends on it: where nothing can be written, each process makes its tables anew.
+could edit `grammar/` in a checkout without a build step. A cache file is named by digests of what the tables are made
+of, so it is never stale, and of its content, so a damaged or altered one is seen. It is read only where nobody else can
+write (`prism.resources`). No result depends on it: where nothing can be written, each process makes its tables anew.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from importlib.util import find_spec
@@ -24,11 +25,11 @@ from pathlib import Path
 from typing import Any
 
 from prism.latex.parsing.tokens import Token
+from prism.resources import cache_folder, private_folder, tell_once, why_not_private
 
 MAX_FILE = 4_000_000  # bytes of a cache file that are read (ours has 45,000): a foreign one cannot fill the memory
 
-_FORMAT = 1  # of the cache file, and a part of its name
-_CACHE_VARIABLE = "PRISM_CACHE_DIR"
+_DIGITS = 32  # of each of the two digests in the name of a cache file
 _END = "$END"  # lark's name of the end of the input
 
 
@@ -95,12 +96,13 @@ def load_tables(grammar: str) -> ParseTables:
     Errors:
         lark.GrammarError: the text is no grammar, or not an LALR(1) one (the author's mistake, never a formula's).
     """
-    path = _cache_path(grammar)
-    tables = _read_cache(path) if path else None
+    key = _cache_key(grammar)
+    folder = private_folder(cache_folder()) if key else None
+    tables = _read_cache(folder, key) if folder and key else None
     if tables is None:
         tables = build_tables(grammar)
-        if path:
-            _write_cache(path, tables)
+        if folder and key:
+            _write_cache(folder, key, tables)
     return tables
 
 
@@ -322,33 +324,14 @@ def _is_acceptable(parser: LalrParser, states: list[int], kind: str) -> bool:
 # The cache --------------------------------------------------------------------------------------------------
 
 
-def cache_folder() -> Path | None:
-    """Return the folder of cached tables: `PRISM_CACHE_DIR`, else the user's cache folder; None if there is none."""
-    chosen = os.environ.get(_CACHE_VARIABLE)
-    if chosen:
-        return Path(chosen)
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA", "")
-        return Path(base) / "prism" / "Cache" if base else None
-    given = os.environ.get("XDG_CACHE_HOME", "")
+def _cache_key(grammar: str) -> str | None:
+    """Return a digest of all that tables are made of: the grammar, this module and lark's version; None if unknown."""
+    version = _lark_version()
     try:
-        if sys.platform == "darwin":
-            return Path.home() / "Library" / "Caches" / "prism"
-        return (Path(given) if given.startswith("/") else Path.home() / ".cache") / "prism"  # relative: to be ignored
-    except RuntimeError:  # an account without a home
+        code = Path(__file__).read_bytes()
+    except OSError:  # installed without sources
         return None
-
-
-def _cache_path(grammar: str) -> Path | None:
-    """Return the path of the cached tables of a grammar, named by a hash of the grammar and lark's version.
-
-    None means that there is no cache folder or that lark's version is not known.
-    """
-    folder, version = cache_folder(), _lark_version()
-    if folder is None or version is None:
-        return None
-    key = sha256(f"{_FORMAT}\n{version}\n{grammar}".encode()).hexdigest()
-    return folder / f"tables-{key[:32]}.json"
+    return None if version is None else sha256(f"{version}\n{grammar}\n".encode() + code).hexdigest()[:_DIGITS]
 
 
 def _lark_version() -> str | None:
@@ -359,40 +342,53 @@ def _lark_version() -> str | None:
     return next((path.name for path in sorted(Path(spec.origin).parent.parent.glob("lark-[0-9]*-info"))), None)
 
 
-def _write_cache(path: Path, tables: ParseTables) -> None:
+def _cache_name(key: str, content: bytes) -> str:
+    """Return the name of a cache file: it says what the tables were made of, and what is in them."""
+    return f"tables-{key}-{sha256(content).hexdigest()[:_DIGITS]}.json"
+
+
+def _write_cache(folder: Path, key: str, tables: ParseTables) -> None:
     """Write tables to a cache file, by a temporary file that replaces it; do nothing if the folder is not writable."""
     from tempfile import NamedTemporaryFile
 
-    text = json.dumps(asdict(tables), sort_keys=True, separators=(",", ":"))
+    content = json.dumps(asdict(tables), sort_keys=True, separators=(",", ":")).encode()
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, suffix=".tmp", delete=False) as file:
+        with NamedTemporaryFile("wb", dir=folder, suffix=".tmp", delete=False) as file:
             half = Path(file.name)
-            file.write(f"{sha256(text.encode()).hexdigest()}\n{text}\n")
+            file.write(content)
     except OSError:
         return
     try:
-        half.replace(path)
+        half.replace(folder / _cache_name(key, content))
     except OSError:
         half.unlink(missing_ok=True)
 
 
-def _read_cache(path: Path) -> ParseTables | None:
-    """Read tables from a cache file; None if it is missing, unreadable, damaged or of another format."""
+def _read_cache(folder: Path, key: str) -> ParseTables | None:
+    """Return the tables cached under a key, None without any; a file that is not what its name says is removed."""
+    for path in sorted(folder.glob(f"tables-{key}-*.json")):
+        try:
+            with path.open("rb") as file:
+                content = file.read(MAX_FILE)
+            is_whole = path.name == _cache_name(key, content) and why_not_private(path) is None
+        except OSError:
+            continue
+        tables = _tables_from_json(content) if is_whole else None
+        if tables is not None:
+            return tables
+        tell_once(f"prism: {path} is damaged or was altered; the tables of the grammar are made anew")
+        with suppress(OSError):
+            path.unlink()
+    return None
+
+
+def _tables_from_json(content: bytes) -> ParseTables | None:
+    """Return the tables that a cache file holds; None if it holds something else."""
     try:
-        with path.open("rb") as file:
-            content = file.read(MAX_FILE)
-    except OSError:
-        return None
-    digest, _, text = content.partition(b"\n")
-    text = text.rstrip(b"\n")
-    if sha256(text).hexdigest().encode() != digest:
-        return None
-    try:
-        found = json.loads(text)
+        found = json.loads(content)
         rows = [{**row, "keeps": tuple(row["keeps"]), "spliced": tuple(row["spliced"])} for row in found["rules"]]
         return ParseTables(
             found["end"], tuple(found["actions"]), tuple(found["gotos"]), tuple(GrammarRule(**row) for row in rows)
         )
-    except (ValueError, TypeError, KeyError, RecursionError):  # whole, but written by another version of this module
+    except (ValueError, TypeError, KeyError, RecursionError):
         return None

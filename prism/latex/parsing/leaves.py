@@ -10,9 +10,10 @@ brackets need, instead of an import back into it: data flows one way, and a nest
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import takewhile
 
+from prism import budget
 from prism.algebra.expr import Expr
 from prism.latex.parsing.names import (
     ACCENTS,
@@ -65,6 +66,8 @@ class Cursor:
         index: of the next token.
         depth: number of brackets and arguments around the next token.
         seen: Greek letters of the whole formula; `\varepsilon` is `\epsilon` unless both stand in it.
+        ahead: what was read behind a `\Delta` and is no part of its name, by the index behind its first token, with the
+            index behind it; read again, it would be read twice on each level of `\Delta e^{\Delta e^{...}}`.
     """
 
     tokens: list[Token]
@@ -73,9 +76,11 @@ class Cursor:
     index: int = 0
     depth: int = 0
     seen: frozenset[str] = frozenset()
+    ahead: dict[int, tuple[list[Token], int]] = field(default_factory=dict)
 
     def descend(self) -> None:
         """Add 1 to the depth at the start of a bracket or argument; raise a Fault beyond MAX_DEPTH."""
+        budget.charge_steps(1)
         self.depth += 1
         if self.depth > MAX_DEPTH:
             pos = self.tokens[self.index].pos
@@ -379,10 +384,15 @@ def read_symbol(cursor: Cursor, token: Token) -> Token:
     Args:
         token: the letter, already passed by the cursor.
     """
+    if cursor.ahead and (ahead := cursor.ahead.pop(cursor.index, None)):
+        (symbol,), cursor.index = ahead
+        return symbol
     symbol = _symbol_without_scripts(cursor, token)
     after = cursor.tokens[cursor.index]
     if symbol.text in PREFIXES and after.type in ("letter", "command"):
+        cursor.descend()
         prefixed = _read_prefixed_symbol(cursor, symbol.text, after)
+        cursor.depth -= 1
         if prefixed is not None:
             prefixed.pos, prefixed.gap = token.pos, token.gap
             return prefixed
@@ -400,13 +410,14 @@ def _read_prefixed_symbol(cursor: Cursor, head: str, after: Token) -> Token | No
     """
     start = cursor.index
     cursor.index += 1
+    items: list[Token] = []
     if after.type == "letter" and after.text not in (r"\Delta", r"\pi"):
         inner = read_symbol(cursor, after)
         exponential = inner.text == "e" and inner.sup is not None
         if inner.type == "SYM" and not exponential:
             return Token("SYM", f"{head} {inner.text}", after.pos, sup=inner.sup)
+        cursor.ahead[start + 1] = [inner], cursor.index
     elif after.text in DOTS:
-        items: list[Token] = []
         cursor.construct(cursor, after, items)
         body = items[0].args[0]
         if len(body) != 1 or body[0].type != "SYM":
@@ -414,7 +425,6 @@ def _read_prefixed_symbol(cursor: Cursor, head: str, after: Token) -> Token | No
         body[0].text = f"{head} {body[0].text}"  # delta and d/dt change places
         return items[0]
     elif after.text in ACCENTS or after.text in ROMAN:
-        items = []
         cursor.construct(cursor, after, items)
         if len(items) == 1 and items[0].type in ("SYM", "ROMAN"):
             inner = items[0]
@@ -422,6 +432,8 @@ def _read_prefixed_symbol(cursor: Cursor, head: str, after: Token) -> Token | No
             product = inner.text == "math" and len(name) > 1 and name.islower()  # \Delta\mathrm{mc}^2
             if inner.type == "SYM" or (name.isalnum() and not product):
                 return Token("SYM", f"{head} {name}", after.pos, sup=inner.sup)
+        if after.text in ACCENTS:
+            cursor.ahead[start + 1] = items, cursor.index
     cursor.index = start
     return None
 

@@ -12,19 +12,32 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+from prism import budget
 from prism.algebra.expr import Expr, Formula, formula, number, symbol
 from prism.errors import LatexSyntaxError
 from prism.latex.parsing.disambiguate import DisambiguatedFormula, disambiguate_formula
 from prism.latex.parsing.lalr import LalrParser, UnexpectedTokenError, bind_builder, load_tables, run_parser
-from prism.latex.parsing.tokens import RELATION_TEXT, Fault, Token
+from prism.latex.parsing.tokens import MAX_LENGTH, MAX_NESTING, RELATION_TEXT, Fault, Token
 from prism.resources import resource
 
+MAX_OPERATIONS = 20_000_000  # of one formula: the longest one that is read costs half of them
+_CHARACTER, _TERMINAL = 500, 200  # operations for each character, and for each token of the grammar
 CACHE_SIZE = 4096  # parsed formulas; a bulk run meets the same reference nodes again and again
+_MAX_KEPT = 300  # characters of a formula that is kept; the trees of 4,096 long ones would fill a gigabyte
 _NUMBER_CACHE_SIZE = 8192
 _MAX_EXPECTED = 3  # alternatives in an error message; more of them help no reader
 
 
-@lru_cache(maxsize=CACHE_SIZE)
+class _ShortFormulas(budget.Store):
+    """The short formulas that a process has read; a long one is remembered for its account alone."""
+
+    def keep(self, key: Any, found: Any) -> None:
+        """Keep a formula, by parser and arguments, if its LaTeX is short."""
+        if len(key[1][0]) <= _MAX_KEPT:
+            super().keep(key, found)
+
+
+@budget.remembered(_ShortFormulas(CACHE_SIZE))
 def parse(latex: str, words: frozenset[str] = frozenset()) -> Formula:
     r"""Parse the LaTeX of one formula, or of several joined ones, into a Formula.
 
@@ -43,12 +56,15 @@ def parse(latex: str, words: frozenset[str] = frozenset()) -> Formula:
     >>> str(parse("1/2 m v^2"))
     '1/2*m*v^2'
     """
-    try:
-        whole = disambiguate_formula(latex, words)
-    except Fault as fault:
-        position = min(fault.position, len(latex))  # the LaTeX of a Unicode sign is longer than the sign
-        raise LatexSyntaxError(latex, position, fault.found, fault.expected, fault.kind) from None
-    return _build_formula(latex, whole, latex)
+    with budget.share(MAX_OPERATIONS):
+        budget.charge(min(len(latex), MAX_LENGTH) * _CHARACTER)
+        try:
+            whole = disambiguate_formula(latex, words)
+        except Fault as fault:
+            position = min(fault.position, len(latex))  # the LaTeX of a Unicode sign is longer than the sign
+            raise LatexSyntaxError(latex, position, fault.found, fault.expected, fault.kind) from None
+        return _build_formula(latex, whole, latex)
+    raise LatexSyntaxError(latex, 0, "a formula that is too large to be read", (), "limit")
 
 
 def _build_formula(latex: str, whole: DisambiguatedFormula, shown: str) -> Formula:
@@ -76,6 +92,7 @@ def _run_grammar(latex: str, whole: DisambiguatedFormula, shown: str) -> Formula
         LatexSyntaxError: a token that the grammar does not allow at its place.
     """
     try:
+        budget.charge(len(whole.tokens) * _TERMINAL)
         members, relations = run_parser(_grammar_parser(), whole.tokens)
     except UnexpectedTokenError as error:
         token = error.token
@@ -84,6 +101,8 @@ def _run_grammar(latex: str, whole: DisambiguatedFormula, shown: str) -> Formula
         found = _WORDS.get(kind_found) or (f"`{text}`" if text else kind_found.lower())
         kind = "fragment" if token is None else "syntax"
         raise LatexSyntaxError(latex, position, found, _describe_expected(error.accepted), kind) from None
+    if any(member.depth > MAX_NESTING for member in members):
+        raise LatexSyntaxError(latex, 0, f"operators nested more than {MAX_NESTING} deep", (), "limit")
     return formula(members, relations, shown, whole.depends)
 
 

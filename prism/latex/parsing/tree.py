@@ -7,6 +7,7 @@ ROMAN token with its flat tokens, a function has no argument yet unless braces o
 
 from __future__ import annotations
 
+from prism import budget
 from prism.algebra.expr import Expr
 from prism.latex.parsing.brackets import (
     BRACKET_ENDS,
@@ -61,6 +62,7 @@ from prism.latex.parsing.tokens import (
 )
 from prism.latex.words import UNITS, WITH_SUBSCRIPT
 
+_LOOK_AHEAD = 15  # operations for each token up to the end of a font switch, for each switch
 _ARC = ("deg", "arcmin", "arcsec")
 _NUMBERED = frozenset((r"\SI", r"\qty", r"\num", r"\ang"))  # of siunitx: a number comes first
 _SIUNITX = _NUMBERED | {r"\si", r"\unit"}
@@ -280,6 +282,9 @@ def _read_command(cursor: Cursor, token: Token, items: list[Token]) -> None:
         _read_roman_text(cursor, token, items)
     elif text in REPEATING and read_repeating_digits(cursor, items):
         pass
+    elif text in ACCENTS and (ahead := cursor.ahead.pop(cursor.index, None)):
+        items.extend(ahead[0])
+        cursor.index = ahead[1]
     elif text in ACCENTS:
         made = read_accented(cursor, token)
         items.extend(made.args[0] if made.type == "SPLICE" else [made])
@@ -606,6 +611,7 @@ def _read_font_switch(cursor: Cursor, token: Token, items: list[Token], ends: fr
     while tokens[end].type != "END" and (level or tokens[end].type not in stops):
         level += (tokens[end].type == "{") - (tokens[end].type == "}")
         end += 1
+    budget.charge((end - cursor.index) * _LOOK_AHEAD)
     if font == r"\mathrm":
         inner = tokens[cursor.index : end]
         cursor.index = end

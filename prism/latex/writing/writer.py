@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
+from prism import budget
 from prism.algebra.expr import JOINTS, OPS, RELATIONS, Expr, Formula, walk
 from prism.latex.parsing.names import PREFIXES, split_name
 from prism.latex.writing.spelling import (
@@ -39,6 +40,7 @@ from prism.latex.writing.spelling import (
 
 # Ranks: how tightly a text holds together; where a place asks for more than the text has, brackets are put.
 
+_NODE = 1_000  # operations for each node that is written
 _LIST, _SETS, _SUM, _PRODUCT = 0, 1, 2, 3
 _OPEN = 4  # a factor that would swallow what stands behind it: a sum, a limit, a nabla
 _FACTOR = 5  # stands among other factors
@@ -84,9 +86,11 @@ def write(what: Formula | Expr) -> str:
     >>> print(write(parse(r"\mathrm dv = 9.8\,\mathrm{m/s^2}\,\mathrm dt")))
     dv = 9.8 \unit{m/s^{2}} dt
     """
+    members = (what,) if isinstance(what, Expr) else _all_members(what)
+    budget.charge(sum(member.size for member in members) * _NODE)
     if isinstance(what, Expr):
-        return _write_node(_formula_style((what,)), what).latex
-    return _formula_latex(_formula_style(_all_members(what)), what)
+        return _write_node(_formula_style(members), what).latex
+    return _formula_latex(_formula_style(members), what)
 
 
 # Formulas -------------------------------------------------------------------------------------------------------
@@ -495,21 +499,23 @@ def _write_derivative(style: _FormulaStyle, node: Expr) -> _RankedText:
     plain = can_follow_d(variable) and not (order and "^" in variable.name)
     d = "d" if plain else UPRIGHT_D
     below = _differential_latex(style, variable, d=d, labelled=bool(order)) + (f"^{{{order}}}" if order else "")
-    return _derivative_fraction(
-        style, body, _differential_latex(style, body, order, d=d), f"{d}^{{{order}}}" if order else d, below
-    )
+    sign = f"{d}^{{{order}}}" if order else d
+    return _derivative_fraction(style, body, order, d=d, sign=sign, below=below)
 
 
-def _derivative_fraction(style: _FormulaStyle, body: Expr, above: str, sign: str, below: str) -> _RankedText:
+def _derivative_fraction(style: _FormulaStyle, body: Expr, order: str, *, d: str, sign: str, below: str) -> _RankedText:
     r"""Write a derivative as one fraction if its operand is a symbol, else as `\frac{d}{dx}(...)`.
+
+    The operand is written once: twice, the work would double with every derivative in a derivative.
 
     Args:
         body: the operand.
-        above: numerator with the operand in it.
+        order, d: as in `_differential_latex`, for the numerator with the operand in it.
         sign: numerator without the operand.
         below: denominator.
     """
     if body.op == "sym":
+        above = _differential_latex(style, body, order, d=d)
         return _RankedText(rf"\frac{{{above}}}{{{below}}}", _FACTOR)
     return _RankedText(rf"\frac{{{sign}}}{{{below}}}{_bracketed_argument(style, body)}", _FACTOR)
 
@@ -520,8 +526,8 @@ def _write_partial(style: _FormulaStyle, node: Expr) -> _RankedText:
     if variables[0].name.startswith("^"):
         return _RankedText(rf"\partial^{{{variables[0].name[1:]}}}{_bracketed_argument(style, body)}", _FACTOR)
     sign, below = _partial_signs(style, variables, node.name)
-    above = _differential_latex(style, body, "" if node.name == "1" else node.name, d=r"\partial")
-    return _derivative_fraction(style, body, above, sign, below)
+    order = "" if node.name == "1" else node.name
+    return _derivative_fraction(style, body, order, d=r"\partial", sign=sign, below=below)
 
 
 def _partial_signs(style: _FormulaStyle, variables: list[Expr], order: str) -> tuple[str, str]:

@@ -45,6 +45,7 @@ TWO_PI = 2.0 * math.pi
 MAX_DEGREE = 8  # of a rational function in the target; above it the scan takes over
 MAX_ROOTS = 8  # per draw
 MAX_BRANCHES = 16  # open branches while operators are inverted
+OVERDRAFT = 2  # a draw that has begun may end beyond the budget, but not at any cost
 MAX_PERIODS = 3  # further branches of one inverse function
 SCAN_POINTS = 64  # of the grid on which a scan looks for changes of sign
 SCAN_DECADES = 5.0  # the scan runs from 1e-5 to 1e5
@@ -71,6 +72,7 @@ AGREED, SKIPPED, BORDERLINE, MISMATCH, LIVE, TOUCHED, SERVED, POLED, IMPRECISE =
 N_OUT = 9  # length of `out` of a crossing
 
 SYSTEM_STEPS = 40  # of Newton's method
+ELIMINATION = 4  # multiplications of an elimination that cost one operation
 MAX_STEP = 3.0  # relative, of one variable in one step
 SETTLED = 1e-14  # relative: smaller steps are rounding
 RANK = 1e-10  # a pivot below this share of the largest is 0: the equations depend on each other there

@@ -10,7 +10,7 @@ from prism.engine.kernels.marking import marker
 
 from .constants import (
     ANGLE, CONDITION, COS, DECLARED_POSITIVE, HALF_PI, INFORMATIVE, INTS, NEGATIVE, NEWTON_STEPS, NUM, REALS,
-    SIGNED, SIN, TAN, TELLING,
+    OVERDRAFT, SIGNED, SIN, TAN, TELLING,
 )  # fmt: skip
 from .evaluation import evaluate, gradient
 from .roots import polish_root, candidate_roots
@@ -125,7 +125,7 @@ def find_zero_points(code, consts, dep, n_op, n_var, kinds, targets, n_target, d
 
     kinds: int64[n_var]. targets: int64[n_target], slots that may be solved for. draws: float64[n_var * n_draw].
     want: points after which to stop, once every target has had one. room: points that fit. budget: evaluations after
-    which to stop.
+    which no draw begins; one that has begun ends at OVERDRAFT times as many.
     spot: int64[room * 3], the result: draw, target, flags PRINCIPAL and TELLING. root: float64[room * 3], the result:
     root, its relative uncertainty, and what measured decimals add to it. tally: int64[2], the result: draws and
     evaluations used. x..distinct: scratch, distinct float64[2 * (MAX_ROOTS + 1)].
@@ -145,9 +145,8 @@ def find_zero_points(code, consts, dep, n_op, n_var, kinds, targets, n_target, d
         target = targets[turn % n_target]
         for v in range(n_var):
             x[v] = draws[v * n_draw + d]
-        n_root = candidate_roots(
-            code, consts, dep, n_op, x, target, kinds[target], value, bound, poly, degree, work, roots, tally
-        )
+        n_root = candidate_roots(code, consts, dep, n_op, x, target, kinds[target], value, bound, poly, degree, work,
+                                 roots, tally, OVERDRAFT * budget)  # fmt: skip
         n_distinct = polished_roots(code, consts, dep, n_op, n_var, x, target, roots, n_root, value, bound, adjoint,
                                     grad, distinct, tally)  # fmt: skip
         n_distinct = select_roots(distinct, n_distinct, kinds[target])

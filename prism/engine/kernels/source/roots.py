@@ -10,8 +10,8 @@ from prism.engine.kernels.marking import marker
 
 from .constants import (
     ABS, ACOS, ACOSH, ADD, ANGLE, ASIN, ASINH, ATAN, ATANH, CONDITION, COS, COSH, DIV, EXP, EXP_LIMIT, FLOOR,
-    HALF_PI, INTS, IPOW, LARGE, LN, LN10, LOG10, MAX_BRANCHES, MAX_DEGREE, MAX_PERIODS, MAX_ROOTS, MUL, NAN, NEG,
-    NEWTON_STEPS, POW, REALS, REFINE_STEPS, ROOT, SCAN_DECADES, SCAN_POINTS, SIN, SINH, SQRT, SUB, SYM, TAN, TANH,
+    HALF_PI, INTS, IPOW, LARGE, LN, LN10, LOG10, MAX_BRANCHES, MAX_DEGREE, MAX_PERIODS, MAX_ROOTS, MUL, NAN,
+    NEG, NEWTON_STEPS, POW, REALS, REFINE_STEPS, ROOT, SCAN_DECADES, SCAN_POINTS, SIN, SINH, SQRT, SUB, SYM, TAN, TANH,
     TINY, TWO_PI, WIDTH,
 )  # fmt: skip
 from .evaluation import evaluate, gradient, integer_power
@@ -142,22 +142,26 @@ def further_argument(op, root, operand, n, which):
     return NAN
 
 
-@_kernel(f"int64({INTS}, {INTS}, int64, int64, {REALS}, {INTS}, {REALS}, {REALS})")
-def roots_by_inversion(code, dep, n_op, bit, value, at, want, roots):
+@_kernel(f"int64({INTS}, {INTS}, int64, int64, {REALS}, {INTS}, {REALS}, {REALS}, {INTS}, int64)")
+def roots_by_inversion(code, dep, n_op, bit, value, at, want, roots, tally, limit):
     """Find the roots of a formula in a target that occurs once, by inverting its operators; return their number.
 
     Returns -1 if the target occurs twice or an operator has no inverse. bit: mask of the target. value: of the
     instructions that do not depend on it. at, want: scratch, [MAX_BRANCHES]. roots: float64[MAX_ROOTS], the result.
+    tally, limit: see `candidate_roots`; a sine within a sine has four branches for each of the other's.
     """
     at[0] = n_op - 1
     want[0] = 0.0
     n_open = 1
     n_root = 0
-    while n_open > 0:
+    step = 0
+    while n_open > 0 and n_root < MAX_ROOTS and tally[1] + step // n_op <= limit:
         n_open -= 1
         k = at[n_open]
         w = want[n_open]
+        step += 1
         while w == w and code[3 * k] != SYM:
+            step += 1
             op = code[3 * k]
             a = code[3 * k + 1]
             b = code[3 * k + 2]
@@ -166,6 +170,7 @@ def roots_by_inversion(code, dep, n_op, bit, value, at, want, roots):
             if op == ADD or op == SUB or op == MUL or op == DIV or op == POW:
                 left = (dep[a] & bit) != 0
                 if left and (dep[b] & bit) != 0:
+                    tally[1] += step // n_op
                     return -1
                 known = value[b] if left else value[a]
                 down = a if left else b
@@ -173,6 +178,7 @@ def roots_by_inversion(code, dep, n_op, bit, value, at, want, roots):
                 known = known if left else 1.0
                 b = 1
             elif op >= FLOOR:
+                tally[1] += step // n_op
                 return -1
             else:
                 w = invert_unary(op, w, b)
@@ -183,9 +189,10 @@ def roots_by_inversion(code, dep, n_op, bit, value, at, want, roots):
                     want[n_open] = second
                     n_open += 1
             k = down
-        if w == w and abs(w) < LARGE and n_root < MAX_ROOTS:
+        if w == w and abs(w) < LARGE:
             roots[n_root] = w
             n_root += 1
+    tally[1] += step // n_op
     return n_root
 
 
@@ -425,12 +432,15 @@ def real_roots(p, at, degree, work, roots):
     return n_root
 
 
-@_kernel(f"int64({INTS}, {REALS}, {INTS}, int64, {REALS}, int64, boolean, boolean, {REALS}, {REALS}, {REALS}, {INTS})")
-def scan_for_roots(code, consts, dep, n_op, x, target, angle, negative, value, bound, roots, tally):
+@_kernel(
+    f"int64({INTS}, {REALS}, {INTS}, int64, {REALS}, int64, boolean, boolean, {REALS}, {REALS}, {REALS}, {INTS}, int64)"
+)
+def scan_for_roots(code, consts, dep, n_op, x, target, angle, negative, value, bound, roots, tally, limit):
     """Find roots of a formula in x[target] by sign changes on a grid, then bisection; return their number.
 
-    angle: the grid is even on (0, pi/2), else geometric. negative: look at negative values. tally: int64[2], tally[1]
-    counts evaluations. roots: float64[MAX_ROOTS], the result.
+    angle: the grid is even on (0, pi/2), else geometric. negative: look at negative values. tally, limit: see
+    `candidate_roots`; a bracket that is open when the limit is reached is dropped. roots: float64[MAX_ROOTS], the
+    result.
     """
     n_root = 0
     last = 0.0
@@ -438,6 +448,8 @@ def scan_for_roots(code, consts, dep, n_op, x, target, angle, negative, value, b
     known = False
     held = x[target]
     for step in range(SCAN_POINTS):
+        if tally[1] > limit:
+            break
         share = (step + 0.5) / SCAN_POINTS
         t = share * HALF_PI if angle else 10.0 ** (SCAN_DECADES * (2.0 * share - 1.0))
         if negative:
@@ -451,11 +463,14 @@ def scan_for_roots(code, consts, dep, n_op, x, target, angle, negative, value, b
         if known and (f < 0.0) != (f_last < 0.0) and n_root < MAX_ROOTS:
             low = last
             high = t
-            limit = max(abs(f), abs(f_last))
+            largest = max(abs(f), abs(f_last))
             clean = True
             for _ in range(REFINE_STEPS):
                 middle = 0.5 * (low + high)
                 if middle == low or middle == high:
+                    break
+                if tally[1] > limit:
+                    clean = False
                     break
                 x[target] = middle
                 tally[1] += 1
@@ -463,7 +478,7 @@ def scan_for_roots(code, consts, dep, n_op, x, target, angle, negative, value, b
                     clean = False
                     break
                 g = value[n_op - 1]
-                if abs(g) > limit:  # the bracket closes in on a pole
+                if abs(g) > largest:  # the bracket closes in on a pole
                     clean = False
                     break
                 if (g < 0.0) == (f_last < 0.0):
@@ -514,14 +529,15 @@ def polish_root(code, consts, dep, n_op, n_var, x, target, value, bound, adjoint
 
 @_kernel(
     f"int64({INTS}, {REALS}, {INTS}, int64, {REALS}, int64, int64, {REALS}, {REALS}, {REALS}, {INTS}, {REALS}, "
-    f"{REALS}, {INTS})"
+    f"{REALS}, {INTS}, int64)"
 )
-def candidate_roots(code, consts, dep, n_op, x, target, kind, value, bound, poly, degree, work, roots, tally):
+def candidate_roots(code, consts, dep, n_op, x, target, kind, value, bound, poly, degree, work, roots, tally, limit):
     """Find approximate roots of the formula in x[target], the other variables as in x; return their number.
 
     By inversion, else as a rational function, else by a scan. kind: of the target (ANGLE, POSITIVE...).
     poly: float64[(2 * n_op + 3) * WIDTH], degree: int64[2 * n_op + MAX_BRANCHES], work: float64[2 * WIDTH], scratch.
-    roots: float64[MAX_ROOTS + 1], the result. tally: int64[2], tally[1] counts evaluations.
+    roots: float64[MAX_ROOTS + 1], the result. tally: int64[2], tally[1] counts evaluations, of n_op operations each.
+    limit: evaluations at which the search ends with the roots that it has.
     """
     bit = 1 << target
     if dep[n_op - 1] & bit == 0:
@@ -529,14 +545,16 @@ def candidate_roots(code, consts, dep, n_op, x, target, kind, value, bound, poly
     if evaluate(code, consts, dep, n_op, x, bit, value, bound) != 0:
         return 0
     tally[1] += 2
-    n_root = roots_by_inversion(code, dep, n_op, bit, value, degree, poly, roots)
+    n_root = roots_by_inversion(code, dep, n_op, bit, value, degree, poly, roots, tally, limit)
     if n_root >= 0:
         return n_root
     tally[1] += WIDTH
     top = as_rational_function(code, dep, n_op, bit, value, poly, degree)
     if top >= 0:
+        tally[1] += (8 * top * top * top) // n_op  # a step of each of top^2 / 2 brackets: top operations
         return real_roots(poly, 2 * (n_op - 1) * WIDTH, top, work, roots)
-    n_root = scan_for_roots(code, consts, dep, n_op, x, target, kind == ANGLE, False, value, bound, roots, tally)
+    n_root = scan_for_roots(code, consts, dep, n_op, x, target, kind == ANGLE, False, value, bound, roots, tally,
+                            limit)  # fmt: skip
     if n_root == 0 and kind != ANGLE:
-        n_root = scan_for_roots(code, consts, dep, n_op, x, target, False, True, value, bound, roots, tally)
+        n_root = scan_for_roots(code, consts, dep, n_op, x, target, False, True, value, bound, roots, tally, limit)
     return n_root

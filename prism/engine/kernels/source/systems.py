@@ -7,9 +7,9 @@ from __future__ import annotations
 from prism.engine.kernels.marking import marker
 
 from .constants import (
-    AGREED, ANGLE, BORDERLINE, CONDITION, HALF_PI, INTS, IN_RANGE, LARGE, MAX_STEP, MISMATCH, NEGATIVE, NOWHERE,
-    N_OUT, POLE, POLED, POLES_COUNT, POLE_MARGIN, PRINCIPAL, RANK, REALS, SERVED, SETTLED, SIGNED, SKIPPED,
-    SYSTEM_STEPS, TELLING,
+    AGREED, ANGLE, BORDERLINE, CONDITION, ELIMINATION, HALF_PI, INTS, IN_RANGE, LARGE, MAX_STEP, MISMATCH, NEGATIVE,
+    NOWHERE, N_OUT, OVERDRAFT, POLE, POLED, POLES_COUNT, POLE_MARGIN, PRINCIPAL, RANK, REALS, SERVED, SETTLED, SIGNED,
+    SKIPPED, SYSTEM_STEPS, TELLING,
 )  # fmt: skip
 from .evaluation import evaluate, gradient
 from .points import in_principal_range
@@ -43,15 +43,12 @@ def choose_targets(jac, x, n_root, n_var, primary, free, work, rows, targets):
             if not abs(work[j * n_var + v]) < LARGE:
                 return 0
             largest = max(largest, abs(work[j * n_var + v]))
-    used_rows = 0
     used = 0
     for rank in range(n_root):
         best = RANK * largest
         row = -1
         column = -1
         for j in range(n_root):
-            if used_rows & (1 << j):
-                continue
             for v in range(n_var):
                 if used & (1 << v) or (rank == 0 and v != primary):
                     continue
@@ -63,13 +60,14 @@ def choose_targets(jac, x, n_root, n_var, primary, free, work, rows, targets):
             return rank
         rows[rank] = row
         targets[rank] = column
-        used_rows |= 1 << row
         used |= 1 << column
         for j in range(n_root):
-            if used_rows & (1 << j) == 0 and work[j * n_var + column] != 0.0:
+            if j != row and work[j * n_var + column] != 0.0:
                 factor = work[j * n_var + column] / work[row * n_var + column]
                 for v in range(n_var):
                     work[j * n_var + v] -= factor * work[row * n_var + v]
+        for v in range(n_var):
+            work[row * n_var + v] = 0.0  # not chosen again; a mask of rows has room for 63
     return n_root
 
 
@@ -106,19 +104,22 @@ def invert_matrix(a, n, inverse):
 
 @_kernel(
     f"float64({INTS}, {REALS}, {INTS}, int64, int64, {INTS}, int64, {REALS}, int64, int64, {REALS}, {REALS}, {REALS}, "
-    f"{REALS}, {REALS}, {REALS}, {REALS}, {INTS}, {INTS}, {INTS})"
+    f"{REALS}, {REALS}, {REALS}, {REALS}, {INTS}, {INTS}, {INTS}, int64)"
 )
 def newton_solve(code, consts, dep, n_op, n_var, roots, n_root, x, primary, free, value, bound, adjoint, grad, jac,
-                 work, inverse, rows, targets, tally):  # fmt: skip
+                 work, inverse, rows, targets, tally, limit):  # fmt: skip
     """Solve all residuals by Newton's method, changing x in place; return the relative uncertainty, -1 without a zero.
 
     primary, free: see `choose_targets`. work: float64[n_root * max(n_root, n_var)]. inverse: float64[n_root * n_root].
-    rows, targets: int64[n_root + 1], the last of targets is their number. tally: int64[2], tally[1] counts evaluations.
+    rows, targets: int64[n_root + 1], the last of targets is their number. tally: int64[2], tally[1] counts evaluations,
+    of n_op operations each. limit: evaluations at which it ends without a zero.
     """
     noise = -1.0
     rank = 0
     for step in range(SYSTEM_STEPS):
-        tally[1] += 1 + n_root
+        tally[1] += 1 + n_root + (n_root * n_root * n_root) // (ELIMINATION * n_op)
+        if tally[1] > limit:
+            return -1.0
         if evaluate(code, consts, dep, n_op, x, 0, value, bound) != 0:
             return -1.0
         jacobian(code, n_var, roots, n_root, value, adjoint, grad, jac)
@@ -186,7 +187,7 @@ def find_system_points(code, consts, dep, n_op, n_var, roots, n_root, kinds, fre
         for v in range(n_var):
             x[v] = draws[v * n_draw + d]
         noise = newton_solve(code, consts, dep, n_op, n_var, roots, n_root, x, primary, free, value, bound, adjoint,
-                             grad, jac, work, inverse, rows, targets, tally)  # fmt: skip
+                             grad, jac, work, inverse, rows, targets, tally, OVERDRAFT * budget)  # fmt: skip
         good = 0.0 <= noise <= CONDITION
         mask = 0
         for k in range(targets[n_root] if good else 0):

@@ -1,0 +1,421 @@
+"""The account of cost: what one solution, formula or pair of formulas may spend, counted in operations.
+
+One operation is one kernel operation, about ten nanoseconds compiled; a step in Python is charged as STEP of them. Work
+is charged to the current account before it is done. An account pays once for each result that is `remembered`, and pays
+the same whether it is worked out now or known from elsewhere. So a cost is a function of the problem and the text
+alone: not of batch, order, threads or caches.
+
+A `share` is an account within an account. What it spends counts for the surrounding one too; when it is exhausted, its
+part of the work ends as `too_large`, and the rest goes on.
+
+Refused: clocks and signals (a grade would depend on the machine) and a counter for each kind of work (their sum has no
+bound that a user can state).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterable
+from contextvars import ContextVar, Token
+from functools import wraps
+from itertools import islice
+from threading import Lock
+from types import ModuleType, TracebackType
+from typing import Any, Generic, ParamSpec, TypeVar, overload
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+MATCHING = 70_000_000  # claims beside nodes: after it no further pair is begun; a text of a hundred sums of sums
+SELECTION = 15_000_000  # what else the text says of a match, at least; after it all matches are withheld
+SOLUTION = 120_000_000  # a solution, beside its characters: what neither of the two counts, as chains of long links
+CHARACTER = 1_000  # each character of a solution: brackets in brackets, tables, thousands of formulas
+PAIR = 30_000_000  # one claim beside one formula of the reference, or one link of a chain: integrals in integrals
+DIAGNOSIS = 90_000_000  # of a diagnosis, after which no further formula is looked at: 60 dear ones cost 60 times it
+LOCATING = 10_000_000  # that the comparison with all nodes leaves at least for finding what is wrong
+DIAGNOSED_FORMULA = 30_000_000  # one formula in a diagnosis: a dear one leaves the others their findings
+REPAIRS = 18_000_000  # of it, the search for a slip beside all nodes: what is left is for its number and its units
+DIAGNOSED_NODE = 10_000_000  # the search for a slip of one formula beside one node: a sum whose bound is a sum
+CONSEQUENCES = 10_000_000  # what follows from the equations of a solution, or from a wrong one: 300 equations
+STEP = 200  # operations of a step in Python: a node visited, a token read, an instruction requested
+
+# Calls of authors: their files come from whoever may ask a server for a grade. The shipped problems need a tenth of
+# each number; of 400 drafts of worked solutions the dearest 30, of some 20 nodes or more, are cut.
+DEFINITION = 5_000_000  # one definition of a problem's text beside the nodes: two nodes of long sums
+KNOWLEDGE = 10_000_000  # all of them: 60 definitions beside 60 nodes are 200 000 pairs
+NODE = 15_000_000  # a formula of a node, or a definition, beside itself: each solution would pay for nested integrals
+NODES = 40_000_000  # all of them: 60 formulas that are just cheap enough
+SUBJECTS = 5_000_000  # the nodes beside each other, for the quantities that they share: 30 sums beside 30 equal ones
+NUMBER = 1_000_000  # the number that one node has to state: a root of a dear formula is looked for in 60 steps
+NUMBERS = 5_000_000  # all of them
+STATED = 2_000_000  # one formula of a problem's text beside all nodes, and one pair of a draft
+GIVEN = 30_000_000  # all of them: a text of 100 formulas beside 60 nodes
+CHECK = 30_000_000  # one check of the linter, but for those that grade copies
+LINT = 150_000_000  # all checks of the linter: a reference with 50 accepted forms is graded 50 times
+READING = 10_000_000  # the formulas of a draft, each tested for saying something: 60 dear ones
+MERGING = 15_000_000  # the formulas of a draft beside each other: 64 on one quantity are 2000 pairs
+ANSWERS = 5_000_000  # the answers of a draft beside its formulas
+ENTAILED = 2_500_000  # one equation of a draft beside those that it may follow from, of which no point is found
+ORIGINS = 20_000_000  # all of them: 30 equations with 40 sets of others each
+DRAFT = 80_000_000  # a draft, beside those for each character: it is linted and graded until nothing is rejected
+
+
+class OverBudget(Exception):
+    """Raised by `charge` if an account is exhausted. The share that owns the account ends it; no caller sees it."""
+
+    def __init__(self, account: Account) -> None:
+        """Keep the exhausted account."""
+        super().__init__(f"more than {account.limit} operations")
+        self.account = account
+
+
+class Cost:
+    """What a remembered result costs: operations of its own, and the remembered results that it is made from.
+
+    Two costs are the same if they are of the same result.
+    """
+
+    __slots__ = ("_hash", "key", "own", "parts")
+
+    def __init__(self, key: Hashable, own: int, parts: Iterable[Cost]) -> None:
+        """Create the cost of the result of `key`, a function with its arguments."""
+        self.key, self.own, self.parts = key, own, tuple(parts)
+        self._hash = hash(key)
+
+    def __hash__(self) -> int:
+        """Return the hash of the key."""
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        """Return True for a cost of the same result."""
+        return self is other or (isinstance(other, Cost) and self._hash == other._hash and self.key == other.key)
+
+
+_Found = tuple[Any, Cost | None]  # a remembered result and its cost; None if it costs nothing
+
+
+class Account:
+    """Operations that one piece of work may spend, and what it has spent.
+
+    Attributes:
+        limit: operations allowed.
+        spent: operations charged so far, at most the limit.
+        is_exhausted: a charge went beyond the limit.
+        allowance: once more is spent, no further part of the work is begun (see `may_begin`).
+        is_cut: a part of the work was not begun.
+        results: the remembered results of the outermost account and all its shares, by key.
+        paid: costs of remembered results that are paid for.
+        seen: those of their objects that were met, by id, for a quick look.
+        own, parts: of the result that is worked out at present (see `Cost`); the parts by id.
+    """
+
+    __slots__ = (
+        "allowance", "is_cut", "is_exhausted", "limit", "own", "paid", "parts", "results", "seen", "spent",
+    )  # fmt: skip
+
+    def __init__(self, limit: float, outside: Account | None = None) -> None:
+        """Open an account with nothing spent, within the account `outside` (None: an outermost one)."""
+        self.limit = limit
+        self.spent = 0
+        self.is_exhausted = False
+        self.allowance = limit
+        self.is_cut = False
+        self.results: dict[Hashable, _Found] = {} if outside is None else outside.results
+        self.paid: dict[Cost, Cost] = {}
+        self.seen: dict[int, Cost] = {}
+        self.own = 0
+        self.parts: dict[int, Cost] = {}
+
+    def allow(self, operations: float) -> None:
+        """Set the allowance: parts of the work may be begun until `operations` more are spent."""
+        self.allowance = self.spent + operations
+        self.is_cut = False
+
+    def charge(self, operations: int) -> None:
+        """Draw operations; raise OverBudget if there are not enough."""
+        self.own += operations
+        self.spent += operations
+        if self.spent > self.limit:
+            self.exhaust()
+
+    def pay(self, cost: Cost) -> None:
+        """Draw the cost of a remembered result, unless it is paid for; raise OverBudget beyond the limit."""
+        place = id(cost)
+        self.parts[place] = cost
+        if place not in self.seen:
+            self._draw(cost)
+
+    def _draw(self, cost: Cost) -> None:
+        """Draw a cost and those of its parts that are not paid for."""
+        self.seen[id(cost)] = cost
+        if cost in self.paid:
+            return
+        self.paid[cost] = cost
+        self.spent += cost.own
+        if self.spent > self.limit:
+            self.exhaust()
+        for part in cost.parts:
+            if id(part) not in self.seen:
+                self._draw(part)
+
+    def work_out(self, build: Callable[..., Any], args: tuple[Any, ...]) -> _Found:
+        """Work out the result of a function with its arguments, and pay for it; return it with its cost."""
+        has_kernels = bool(args) and type(args[-1]) is ModuleType  # which make no difference to the price
+        key = build, args[:-1] if has_kernels else args
+        if (known := self.paid.get(Cost(key, 0, ()))) is not None:  # paid for, and forgotten since
+            return _within(Account(math.inf, self), build, args), known
+        own, parts = self.own, self.parts
+        self.own, self.parts = 0, {}
+        try:
+            result = build(*args)
+            if self.is_exhausted:  # somebody below caught it: the result is not that of the whole work
+                raise OverBudget(self)
+            cost = None
+            if self.own or self.parts:
+                cost = Cost(key, self.own, self.parts.values())
+                self.paid[cost] = cost
+                self.seen[id(cost)] = cost
+        except BaseException:
+            own += self.own
+            parts.update(self.parts)
+            raise
+        finally:
+            self.own, self.parts = own, parts
+        return result, cost
+
+    def exhaust(self) -> None:
+        """Mark the account as exhausted, its whole limit spent, and raise OverBudget."""
+        self.spent = int(self.limit)
+        self.is_exhausted = True
+        raise OverBudget(self)
+
+
+class _TrialOver(BaseException):
+    """Raised by `charge` when a trial is over. No handler of failures takes it for one, and no result is kept."""
+
+
+class trial:  # noqa: N801 - a context manager, used like a function
+    """Work that is given up when too much is really done: `with trial(operations) as tried`, then `tried.is_over`.
+
+    What this process remembers counts nothing, so whether a trial is over depends on what was done before. What was
+    begun is thrown away, and no cost and no result depends on it: a server tries what it does not want to wait for.
+
+    Attributes:
+        is_over: the block was ended.
+        done: operations that were really done.
+    """
+
+    __slots__ = ("_limit", "_token", "done", "is_over")
+
+    def __init__(self, operations: float) -> None:
+        """Allow so many operations."""
+        self._limit = operations
+        self.done = 0
+        self.is_over = False
+
+    def draw(self, operations: int) -> None:
+        """Count operations before they are done; end the block if they are too many."""
+        if self.done + operations > self._limit:
+            self.is_over = True
+            raise _TrialOver
+        self.done += operations
+
+    def __enter__(self) -> trial:
+        """Begin to count what this thread charges."""
+        self._token: Token[trial | None] = _trial.set(self)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool:
+        """End the block; True if that is because the trial is over."""
+        _trial.reset(self._token)
+        return isinstance(error, _TrialOver)
+
+
+_current: ContextVar[Account | None] = ContextVar("prism_account", default=None)
+_trial: ContextVar[trial | None] = ContextVar("prism_trial", default=None)
+
+
+def _within(account: Account | None, call: Callable[..., T], args: tuple[Any, ...]) -> T:
+    """Return `call(*args)`, with another account as the current one."""
+    token = _current.set(account)
+    try:
+        return call(*args)
+    finally:
+        _current.reset(token)
+
+
+def charge(operations: int) -> None:
+    """Draw operations from the current account, before the work; raise OverBudget if there are not enough."""
+    tried = _trial.get()
+    if tried is not None:
+        tried.draw(operations)
+    account = _current.get()
+    if account is not None:
+        account.charge(operations)
+
+
+def charge_steps(steps: int) -> None:
+    """Draw steps in Python from the current account, before the work; raise OverBudget if there are not enough."""
+    charge(steps * STEP)
+
+
+def may_begin() -> bool:
+    """True if the current account has not spent its allowance; else a part of the work is left out, and noted."""
+    account = _current.get()
+    if account is None or account.spent < account.allowance:
+        return True
+    account.is_cut = True
+    return False
+
+
+def uncharged(build: Callable[P, T]) -> Callable[P, T]:
+    """Decorate a function that reads what belongs to the installation, as its tables: no solution pays for that."""
+
+    @wraps(build)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        """Return the result, worked out in no account."""
+        return _within(None, lambda: build(*args, **kwargs), ())
+
+    return call
+
+
+class share:  # noqa: N801 - a context manager, used like a function
+    """Work with a limit of its own: `with share(limit) as account`, then look at `account.is_exhausted`.
+
+    The block ends where the account is exhausted, without an exception. What was spent is drawn from the surrounding
+    account at the end of the block, which may exhaust that one (OverBudget).
+    """
+
+    __slots__ = ("_account", "_limit", "_outside", "_token")
+
+    def __init__(self, limit: float) -> None:
+        """Prepare an account with `limit` operations."""
+        self._limit = limit
+
+    def __enter__(self) -> Account:
+        """Make the account the current one and return it."""
+        self._outside = _current.get()
+        self._account = Account(self._limit, self._outside)
+        self._token: Token[Account | None] = _current.set(self._account)
+        return self._account
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool:
+        """Return to the surrounding account and draw from it; True if the block ended because its own is exhausted."""
+        _current.reset(self._token)
+        account, outside = self._account, self._outside
+        if outside is not None and account.is_exhausted:
+            outside.charge(account.spent)
+        elif outside is not None:
+            outside.charge(account.own)
+            for cost in account.parts.values():
+                outside.pay(cost)
+        return isinstance(error, OverBudget) and error.account is account
+
+
+class Store:
+    """Results that a process keeps, by key, safe for threads; its older half is dropped when it is full.
+
+    Attributes:
+        size: results kept at most.
+        kept: the results, each with its cost.
+    """
+
+    __slots__ = ("kept", "lock", "size")
+
+    def __init__(self, size: int) -> None:
+        """Create an empty store."""
+        self.size = size
+        self.kept: dict[Hashable, _Found] = {}
+        self.lock = Lock()
+
+    def keep(self, key: Hashable, found: _Found) -> None:
+        """Keep a result with its cost; not while another thread does, which a process forked off would wait for."""
+        if not self.lock.acquire(blocking=False):
+            return
+        try:
+            if len(self.kept) >= self.size:
+                for old in list(islice(self.kept, (self.size + 1) // 2)):
+                    del self.kept[old]
+            self.kept[key] = found
+        finally:
+            self.lock.release()
+
+
+def remembered(store: Store | int) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Decorate a function of hashable positional arguments to remember its results; they must not be changed.
+
+    Arguments are compared by value, so that a result has one price, however it came about.
+
+    Args:
+        store: where the process keeps results, or how many it keeps in a store of this function's own.
+    """
+    own_store = Store(store) if isinstance(store, int) else store
+
+    def decorate(build: Callable[P, T]) -> Callable[P, T]:
+        """Return the remembering function."""
+
+        @wraps(build)
+        def look_up(*args: P.args, **kwargs: P.kwargs) -> T:
+            """Return the result for these arguments; charge the current account if it has not paid for it."""
+            assert not kwargs
+            account = _current.get()
+            if account is None:
+                return _within(Account(math.inf), look_up, args)
+            key = build, args
+            found = account.results.get(key)
+            if found is None:
+                found = own_store.kept.get(key)
+                if found is None:
+                    found = account.work_out(build, args)
+                    own_store.keep(key, found)
+                account.results[key] = found
+            if found[1] is not None:
+                account.pay(found[1])
+            return found[0]  # type: ignore[no-any-return]
+
+        look_up.cache_clear = own_store.kept.clear  # type: ignore[attr-defined]
+        return look_up
+
+    return decorate
+
+
+class remembered_property(Generic[T]):  # noqa: N801 - a decorator
+    """A property that is worked out once for an object, as `cached_property`, and paid for by each account.
+
+    Objects are compared by value, as arguments of a `remembered` function.
+    """
+
+    def __init__(self, build: Callable[[Any], T]) -> None:
+        """Take the method that works out the value."""
+        self._build = build
+        self.__doc__ = build.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Keep the name of the attribute."""
+        self._name, self._priced = name, f"{name} and its cost"
+
+    @overload
+    def __get__(self, holder: None, owner: type) -> remembered_property[T]: ...
+    @overload
+    def __get__(self, holder: object, owner: type) -> T: ...
+    def __get__(self, holder: object, owner: type) -> T | remembered_property[T]:
+        """Return the value for `holder`, paid for; one that costs nothing is found as an attribute from then on."""
+        if holder is None:
+            return self
+        account = _current.get()
+        if account is None:
+            return _within(Account(math.inf), self.__get__, (holder, owner))
+        found: _Found | None = holder.__dict__.get(self._priced)
+        if found is None:
+            found = account.work_out(self._build, (holder,))
+            if found[1] is None:
+                holder.__dict__[self._name] = found[0]
+                return found[0]  # type: ignore[no-any-return]
+            holder.__dict__[self._priced] = found
+        assert found[1] is not None
+        account.pay(found[1])
+        return found[0]  # type: ignore[no-any-return]

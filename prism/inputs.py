@@ -1,0 +1,214 @@
+"""What comes from outside: bytes that should be text, JSON and TOML, and values of any shape, checked before use.
+
+Every reader of other people's files goes through here, so that a PDF, a number of ten thousand digits or ten thousand
+nested brackets is a fault in words everywhere, and a traceback nowhere. A fault names what was found; who reads the
+file adds its name.
+
+Refused: guessing an encoding. A wrong guess changes Greek letters in silence; UTF-8 is what everybody can save.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from prism.errors import PrismError
+
+MAX_DIGITS = 300  # of a whole number: more do not fit a float, and reading them takes a time that grows as their square
+MAX_NESTING = 64  # lists and tables in each other: every recursion over a value from outside is bounded by it
+_MAX_KEY_PARTS = 32  # of a dotted key in TOML: the standard reader's time grows as their square
+_LOOKED_AT = 8000  # bytes at the start of a file in which a NUL byte is looked for
+_MOSTLY = 0.3  # share of NUL bytes in UTF-16 text of Latin letters is a half
+
+_FORMATS = {
+    b"%PDF-": "a PDF file",
+    b"PK\x03\x04": "a zip archive, as .docx and .xlsx files are",
+    b"PAR1": "a Parquet file",
+    b"\x1f\x8b": "compressed by gzip",
+    b"\x28\xb5\x2f\xfd": "compressed by zstd",
+    b"\xfd7zXZ": "compressed by xz",
+    b"BZh": "compressed by bzip2",
+    b"\x89PNG": "a picture (PNG)",
+    b"\xff\xd8\xff": "a picture (JPEG)",
+    b"\xd0\xcf\x11\xe0": "an Office document of the old kind",
+    b"{\\rtf": "a document in Rich Text Format",
+    b"\xff\xfe\x00\x00": "text in UTF-32",
+    b"\x00\x00\xfe\xff": "text in UTF-32",
+    b"\xff\xfe": "text in UTF-16",
+    b"\xfe\xff": "text in UTF-16",
+}  # the longer beginnings stand before those that they contain
+_KEY_PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
+_LONG_KEY = re.compile(rf"(?<![\w-]){_KEY_PART}(?:[ \t]*+\.[ \t]*+{_KEY_PART}){{{_MAX_KEY_PARTS}}}", re.ASCII)
+
+
+# Bytes. ---------------------------------------------------------------------------------------------------------
+
+
+def foreign_format(raw: bytes) -> str:
+    """Name what bytes are by how they begin, if they are no text in UTF-8: `a PDF file`; empty if they may be.
+
+    >>> foreign_format(b"%PDF-1.7"), foreign_format("$v = gt$".encode())
+    ('a PDF file', '')
+    """
+    if raw.startswith(tuple(_FORMATS)):
+        return next(name for start, name in _FORMATS.items() if raw.startswith(start))
+    head = raw[:_LOOKED_AT]
+    at = head.find(0)
+    if at < 0:
+        return ""
+    return "text in UTF-16" if head.count(0) > _MOSTLY * len(head) else f"binary: byte {at} is NUL"
+
+
+def decode(raw: bytes) -> str:
+    """Decode UTF-8, with or without a mark at its start.
+
+    Errors:
+        PrismError: another format, by name; another encoding, with the place of the first byte that is no UTF-8,
+            counted from 0.
+    """
+    if found := foreign_format(raw):
+        raise PrismError(f"is {found}; text in UTF-8 is read")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        where = f" (in line {line})" if line > 1 else ""
+        raise PrismError(f"is not UTF-8: byte {error.start}{where} cannot be read") from None
+
+
+def read_bytes(path: Path, most: int) -> bytes:
+    """Return the content of a file.
+
+    Errors:
+        PrismError: it cannot be read, or is longer than `most` bytes.
+    """
+    try:
+        with path.open("rb") as file:
+            raw = file.read(most + 1)
+    except (OSError, ValueError) as error:  # ValueError: a null character in the name
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise PrismError(f"cannot be read: {reason}") from error
+    if len(raw) > most:
+        raise PrismError(f"is longer than {most} bytes")
+    return raw
+
+
+# JSON and TOML. -------------------------------------------------------------------------------------------------
+
+
+def parse_json(
+    text: str,
+    *,
+    table: Callable[[list[tuple[str, Any]]], Any] | None = None,
+    constant: Callable[[str], Any] | None = None,
+) -> Any:
+    """Parse JSON; `table` builds an object from its pairs, `constant` a value from NaN or an infinity.
+
+    Errors:
+        PrismError: no JSON; a whole number of too many digits; nested too deeply.
+    """
+    decoder = _DECODER
+    if table is not None or constant is not None:
+        decoder = json.JSONDecoder(object_pairs_hook=table, parse_constant=constant, parse_int=parse_int)
+    return _parse(decoder.decode, text)
+
+
+def refuse_constant(word: str) -> Any:
+    """Refuse NaN and Infinity, which Python writes and no JSON has (a `constant` of `parse_json`).
+
+    Errors:
+        PrismError: always.
+    """
+    raise PrismError(f"{word} is no JSON number")
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Parse TOML.
+
+    Errors:
+        PrismError: no TOML; a whole number of too many digits; a key of too many parts; nested too deeply.
+    """
+    if found := _LONG_KEY.search(text):
+        raise PrismError(f"a dotted key has more than {_MAX_KEY_PARTS} parts: {found[0][:40]}...")
+    parsed: dict[str, Any] = _parse(tomllib.loads, text)
+    if faults := value_faults(parsed):
+        raise PrismError("; ".join(faults))
+    return parsed
+
+
+def _parse(read: Callable[[str], Any], text: str) -> Any:
+    """Return what a reader of the standard library reads; its exceptions become a PrismError with their words."""
+    try:
+        return read(text)
+    except PrismError:
+        raise
+    except RecursionError:
+        raise PrismError("nested too deeply") from None
+    except ValueError as error:  # of both readers; of TOML also a number of thousands of digits, or a date that is none
+        raise PrismError(str(error)) from error
+
+
+def parse_int(digits: str) -> int:
+    """Parse a whole number as the JSON reader finds it.
+
+    Errors:
+        PrismError: more than `MAX_DIGITS` digits.
+    """
+    if len(digits) > MAX_DIGITS:
+        raise PrismError(f"a whole number of {len(digits)} digits; at most {MAX_DIGITS} are read")
+    return int(digits)
+
+
+_DECODER = json.JSONDecoder(parse_int=parse_int)
+
+
+# Values. --------------------------------------------------------------------------------------------------------
+
+
+def value_faults(value: object, *, most: int | None = None) -> list[str]:
+    """Return why a value of nested lists and tables is too large to be looked at: nesting, digits, and extent.
+
+    Args:
+        most: values and characters that it may hold in all; None for any number.
+    """
+    level: list[object] = [value]
+    size = 0
+    faults: dict[str, None] = {}
+    for _ in range(MAX_NESTING + 1):
+        below: list[object] = []
+        for each in level:
+            if isinstance(each, Mapping):
+                below += each.keys()
+                below += each.values()
+            elif isinstance(each, list | tuple):
+                below += each
+            elif isinstance(each, str):
+                size += len(each)
+            elif isinstance(each, int) and abs(each) >= _TOO_LARGE:
+                faults[f"holds a whole number of more than {MAX_DIGITS} digits"] = None
+            if most is not None and size + len(below) > most:
+                return [*faults, f"holds more than {most} values and characters"]
+        size += len(below)
+        if not below:
+            return list(faults)
+        level = below
+    return [*faults, f"is nested more than {MAX_NESTING} deep"]
+
+
+_TOO_LARGE = 10**MAX_DIGITS
+
+
+def shown(value: object, most: int = 60) -> str:
+    r"""Return a value for a message: cut at `most` characters, and what a terminal would obey escaped.
+
+    >>> print(shown("fall"), shown("a\x1b[2Jb" + 99 * "c", 12))
+    "fall" "a\x1b[2Jb..."
+    """
+    text = value if isinstance(value, str) else repr(value)
+    text = "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text[: most + 1])
+    text = text if len(text) <= most else f"{text[: most - 3]}..."
+    return f'"{text}"' if isinstance(value, str) else text

@@ -1,0 +1,183 @@
+"""What a problem is read from: a file, a JSON string or a dictionary, bounded as a student's text is.
+
+Problems arrive inline too, from whoever may ask a server for a grade. So a size, a number of entries or a nesting that
+no honest file has is a fault, like any other slip of an author, and told together with the others.
+
+Refused: msgspec, which other modules use. It lets a repeated JSON key pass, where the last one silently wins; the
+standard decoder shows repeated keys, and refuses NaN.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+from prism.errors import PrismError, named_type
+from prism.inputs import decode, parse_json, parse_toml, read_bytes, refuse_constant, value_faults
+
+Table = Mapping[str, object]
+
+NODE_LISTS = ("grading_standard", "dag", "grading", "core_formulas")
+ANSWER_KEYS = ("final_answer_form", "final_answer_instructions", "significant_figures")
+
+MAX_BYTES = {".json": 4_000_000, ".toml": 1_000_000}  # of a file: reading a megabyte of TOML takes up to 4 s
+MAX_ENTRIES = 1000  # of each list and table: nodes are compared in pairs, and each definition with each node
+MAX_STATEMENT = 50_000  # characters of the text with its subquestions, which is read several times
+MAX_FORMULAS = 200_000  # characters of all formulas and values
+MAX_FAULTS = 100  # that are told of one problem: a message is for a person
+_MAX_FAULT = 1000  # characters of one
+_MAX_NAME = 200  # characters of a file's name in messages
+_COUNTED = ("subquestions", "students", "symbols", "givens", "definitions", *NODE_LISTS)
+_FORMULAS = ("symbols", "givens", "definitions", *NODE_LISTS)
+_STATEMENT = ("context", *ANSWER_KEYS)
+NO_TABLE = "holds no table: a problem is one { ... } with the keys of dags/README.md"
+_HINT = "give a .json or .toml file, or a JSON string that begins with {"
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemSource:
+    """A problem as plain data.
+
+    Attributes:
+        name: for messages: of the file, or `<dict>`, `<string>`.
+        data: None after a fault that leaves nothing to be read.
+        sha256: of the bytes of the file or string; of canonical JSON for a dictionary.
+    """
+
+    name: str
+    data: Table | None = None
+    sha256: str = ""
+
+
+def read_source(source: Path | str | Table, faults: list[str]) -> ProblemSource:
+    """Read a problem file, string or dictionary.
+
+    Args:
+        faults: collects what is wrong.
+    """
+    raw: bytes | None
+    data: Table | None
+    if isinstance(source, Mapping):
+        name, raw, data = "<dict>", _canonical(source, faults), source
+    elif isinstance(source, str) and source.lstrip("\ufeff \t\r\n")[:1] in ("{", "["):
+        name, raw = "<string>", source.encode("utf-8", "surrogatepass")
+        data = _decode(raw, ".json", faults)
+    elif isinstance(source, str | PathLike):
+        path = Path(source)
+        name = str(path)[:_MAX_NAME]
+        try:
+            raw = read_bytes(path, MAX_BYTES.get(path.suffix.lower(), MAX_BYTES[".json"]))
+        except PrismError as error:
+            faults.append(f"{error}; {_HINT}")
+            return ProblemSource(name)
+        data = _decode(raw, path.suffix.lower(), faults)
+    else:
+        faults.append(f"found {named_type(source)}; {_HINT}")
+        return ProblemSource("<problem>")
+    if raw is not None and data is not None:
+        found = _limit_faults(data)
+        faults += found
+        if not found:
+            return ProblemSource(name, data, hashlib.sha256(raw).hexdigest())
+    return ProblemSource(name)
+
+
+def first_and_count(faults: Sequence[str]) -> tuple[str, ...]:
+    """Return the faults as they are told: long ones cut, and of very many the last ones counted."""
+    told = [fault if len(fault) <= _MAX_FAULT else f"{fault[: _MAX_FAULT - 3]}..." for fault in faults[:MAX_FAULTS]]
+    return (*told, *([f"and {len(faults) - MAX_FAULTS} more"] if len(faults) > MAX_FAULTS else []))
+
+
+def statement_length(data: Table) -> int:
+    """Return the characters of a problem's text with its subquestions, without the unused solutions of these."""
+    parts = data.get("subquestions")
+    asked = [part for part in parts if isinstance(part, Mapping)] if isinstance(parts, list | tuple) else []
+    of_parts = sum(_length(value) for part in asked for key, value in part.items() if key != "solution")
+    return of_parts + sum(_length(data.get(key)) for key in _STATEMENT)
+
+
+def formulas_length(data: Table) -> int:
+    """Return the characters of a problem's nodes, symbols, givens and definitions."""
+    return sum(_length(data.get(key)) for key in _FORMULAS)
+
+
+def _length(value: object) -> int:
+    """Return the number of values and characters in a value of nested lists and tables."""
+    if isinstance(value, str):
+        return 1 + len(value)
+    if isinstance(value, Mapping):
+        return sum(map(_length, value)) + sum(map(_length, value.values()))
+    return 1 + sum(map(_length, value)) if isinstance(value, list | tuple) else 1
+
+
+def _canonical(source: Table, faults: list[str]) -> bytes | None:
+    """Return a dictionary as JSON with sorted keys; None, with a fault, if JSON cannot hold it."""
+    if found := value_faults(source, most=MAX_BYTES[".json"]):
+        faults += found
+        return None
+    try:
+        return json.dumps(source, sort_keys=True).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        faults.append(f"holds what JSON cannot hold: {error}")
+        return None
+
+
+def _decode(raw: bytes, suffix: str, faults: list[str]) -> Table | None:
+    """Decode the content of a `.json` or `.toml` file into a table; None, with a fault, if it is none."""
+    if suffix not in MAX_BYTES:
+        faults.append(f"is named {suffix or 'without an ending'}; a problem file ends in .json or .toml")
+        return None
+    if len(raw) > MAX_BYTES[suffix]:
+        faults.append(f"is longer than {MAX_BYTES[suffix]} bytes")
+        return None
+    try:
+        text = decode(raw)
+    except PrismError as error:
+        faults.append(str(error))
+        return None
+    try:
+        data = parse_toml(text) if suffix == ".toml" else _decode_json(text, faults)
+    except PrismError as error:
+        faults.append(f"is not {suffix[1:].upper()}: {error}")
+        return None
+    if not isinstance(data, dict):
+        faults.append(NO_TABLE)
+        return None
+    found = value_faults(data)
+    faults += found
+    return None if found else data
+
+
+def _decode_json(text: str, faults: list[str]) -> object:
+    """Decode JSON; a repeated key is a fault (the decoder alone would keep the last value), NaN an error."""
+
+    def table(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        """Build a table from its pairs; repeated keys are faults."""
+        built = dict(pairs)
+        if len(built) < len(pairs):
+            times = Counter(key for key, _ in pairs)
+            faults.extend(f"{key}: stands twice in one table" for key in sorted(times) if times[key] > 1)
+        return built
+
+    return parse_json(text, table=table, constant=refuse_constant)
+
+
+def _limit_faults(data: Table) -> list[str]:
+    """Return which lists, tables and texts of a problem are too large."""
+    faults = []
+    for key in _COUNTED:
+        value = data.get(key)
+        if isinstance(value, list | tuple | Mapping) and len(value) > MAX_ENTRIES:
+            faults.append(f"{key}: {len(value)} entries; at most {MAX_ENTRIES} are read")
+    for name, length, most in (
+        ("context and subquestions", statement_length(data), MAX_STATEMENT),
+        ("formulas and values", formulas_length(data), MAX_FORMULAS),
+    ):
+        if length > most:
+            faults.append(f"{name}: {length} characters; at most {most} are read")
+    return faults

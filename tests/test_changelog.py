@@ -1,0 +1,26 @@
+"""The number of the rules and the changelog go together: who changes a grade raises `RULES`, so that rows differ."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from prism.version import RULES
+
+CHANGELOG = Path(__file__).parents[1] / "CHANGELOG.md"
+GRADES = ("9f54ee61628b5170",)
+"""Digest of all that stands under Grades in the changelog, for each number of rules from 1 on."""
+
+
+def digest_of_grades() -> str:
+    """Return the first digits of the sha256 over all sections `### Grades`."""
+    sections = CHANGELOG.read_text(encoding="utf-8").split("### Grades\n")[1:]
+    text = "".join(section.partition("\n#")[0] for section in sections)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def test_a_change_under_grades_raises_the_number_of_the_rules() -> None:
+    assert len(GRADES) == RULES, "one digest for each number of rules: append, never alter"
+    assert GRADES[-1] == digest_of_grades(), (
+        f"what stands under Grades has changed: raise RULES in prism/version.py and append {digest_of_grades()!r} here"
+    )

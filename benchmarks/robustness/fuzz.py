@@ -12,8 +12,8 @@ through `parse` and, as a solution, through `extract`; every `DEEP`th through `g
 Guidance: an input that shows what none has shown before joins the corpus, and half of the inputs are made from it. By
 default what counts as new are features of the *results*: words of a fault, pairs of operators, reasons of verdicts,
 flags, powers of two of the cost. That is not coverage of the code; it costs nothing and follows what the program says.
-With `--atheris` (the package has to be installed; libFuzzer, coverage of PRISM's branches, a third of the speed) the
-same checks run under libFuzzer, and inputs that reach new branches join the same corpus.
+With `--atheris` (the package has to be installed; a third of the speed) the same checks run under libFuzzer, guided by
+coverage of PRISM's branches, and what reaches new ones is part of the corpus of later runs.
 
 A run goes on where the last one stopped: counters, findings and corpus stand in the folder `--state`. Each chunk of
 inputs has a seed of its own and runs in a forked process with a limit on CPU; a killed run loses one chunk at most.
@@ -60,8 +60,7 @@ import prism  # noqa: E402
 from benchmarks.accuracy import fuzz as mutations  # noqa: E402
 from benchmarks.material import DATA, missing  # noqa: E402
 from benchmarks.robustness.constructs import CONSTRUCTS, RELATIONS  # noqa: E402
-from benchmarks.robustness.costs import import_all  # noqa: E402
-from prism import budget  # noqa: E402
+from benchmarks.robustness.costs import import_all, solution_limit  # noqa: E402
 from prism.algebra.expr import Expr, Formula  # noqa: E402
 
 SEED: Final = 20261123
@@ -273,7 +272,7 @@ def grade(prepared: Any, text: str, kept: list[Any]) -> set[str]:
     found = prism.grade(prepared, text)
     if found.incidents or found.status == "internal":
         raise Broken(f"incident: {found.incidents}"[:300])
-    if found.cost is None or found.cost > budget.SOLUTION + budget.CHARACTER * len(text):
+    if found.cost is None or found.cost > solution_limit(len(text)):
         raise Broken(f"cost {found.cost} beyond the account")
     kept[:] = [found]
     shown = {f"formula:{item.status}:{item.reason}" for item in found.formulas}
@@ -422,6 +421,8 @@ class State:
                 row = json.loads(line)
                 state.corpus.append(row["text"])
                 state.known.update(row["features"])
+        found = sorted((folder / "atheris").glob("*"))  # what reached new branches
+        state.corpus += [file.read_text(encoding="utf-8", errors="replace") for file in found]
         return state
 
     def forget(self) -> None:

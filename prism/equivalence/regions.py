@@ -13,7 +13,7 @@ from itertools import pairwise
 from types import ModuleType
 
 from prism.algebra.expr import ORDERINGS, Expr, Formula, formula, is_infinite, symbols, walk
-from prism.engine.kernels import active_kernels, source
+from prism.engine.kernels import active_kernels, source, spend
 from prism.engine.lowering import Mismatch
 from prism.engine.tape import TapeTooLarge
 from prism.engine.zero_set import Sampling, ZeroSet, draws, sample_zero_set, scratch_arrays, special_samplings, tape_of
@@ -248,6 +248,7 @@ def residual_sign(points: AnyPoints, point: Mapping[str, float], module: ModuleT
     x, value, bound, _, _ = scratch_arrays(module, tape)
     for v, name in enumerate(tape.names):
         x[v] = point[name]
+    spend(tape.n_op)
     flag = module.evaluate(points.code, points.consts, points.dep, tape.n_op, x, 0, value, bound)
     if flag or abs(value[-1]) <= source.INFORMATIVE * bound[-1]:
         return 0

@@ -7,9 +7,9 @@ they are taken apart (semantics Z.8, C.1); `matching` compares them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 from prism.algebra.expr import EQUALITIES, ORDERINGS, Expr, Formula, formula, number, plain_parts, symbols
+from prism.budget import remembered
 from prism.equivalence.stated_numbers import with_units_from_right
 
 MAX_CHAIN = 12  # members; a longer chain is a list of guesses
@@ -40,7 +40,6 @@ class Statement:
     restrictions: tuple[Formula, ...] = ()
 
 
-@lru_cache(maxsize=FORMULAS_KEPT)
 def statements_of(
     written: Formula,
     conditions: tuple[Formula, ...] = (),
@@ -62,6 +61,18 @@ def statements_of(
     >>> [str(each.formula) for each in statements_of(formula((a, b, c), ("=", "=")))]
     ['a = b', 'b = c', 'a = c']
     """
+    return _statements_of(written, conditions, settled, restrictions, needed)
+
+
+@remembered(FORMULAS_KEPT)
+def _statements_of(
+    written: Formula,
+    conditions: tuple[Formula, ...],
+    settled: frozenset[str],
+    restrictions: tuple[Formula, ...],
+    needed: bool,
+) -> tuple[Statement, ...]:
+    """Take a formula apart; arguments as of `statements_of`."""
     if written.kind in ("conditional", "restricted"):
         named = tuple(plain for part in written.parts[1:] for plain in plain_parts(part))
         only = restrictions + (named if written.kind == "restricted" else ())

@@ -14,9 +14,11 @@ from dataclasses import dataclass, replace
 
 from prism.algebra.calculus import KnownVariation, NotEvaluated, derivative
 from prism.algebra.expr import Expr, Formula, number, substitute, symbol, symbols, traits_of, walk
+from prism.budget import charge_steps
 from prism.equivalence.facts import VECTOR
 from prism.equivalence.notation import magnitude_name
 
+_STEPS = 5  # of Python for a node that is written in components
 MAX_NODES = 2000  # of a formula in components; a longer one is left as it was written
 
 _COORDINATES = ("x", "y", "z")
@@ -104,6 +106,7 @@ def _evaluate(node: Expr, fields: _Fields) -> _Value:
     Errors:
         NotEvaluated: for a vector where a scalar belongs or the reverse, and for operators that are not written out.
     """
+    charge_steps(_STEPS)
     if node.op == "sym":
         return _symbol_components(node.name)
     if node.op in ("num", "const"):

@@ -17,7 +17,7 @@ from types import ModuleType
 from prism.algebra.expr import Expr, Formula, canonical_zero, number, ops_of, symbols, walk
 from prism.engine.exact import Proof, factors_of, prove
 from prism.engine.intervals import refine_root, residual_interval
-from prism.engine.kernels import active_kernels, source
+from prism.engine.kernels import active_kernels, source, spend
 from prism.engine.lowering import Notation, component_names
 from prism.engine.systems import sample_system
 from prism.engine.tape import CHOICE, Tape, TapeTooLarge
@@ -237,6 +237,7 @@ def _unseen_alternative(a: AnyPoints, b: AnyPoints, module: ModuleType) -> str:
             x, value, bound, _, _ = scratch_arrays(module, here.tape)
             for v, name in enumerate(names):
                 x[v] = place[name]
+            spend(here.tape.n_op)
             flag = module.evaluate(here.code, here.consts, here.dep, here.tape.n_op, x, 0, value, bound)
             if flag == counts:  # where no case applies there is nothing to be seen
                 for k in choices:

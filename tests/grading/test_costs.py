@@ -191,9 +191,9 @@ budget.Account.pay = lambda account, cost: (told(account), pay(account, cost))[1
 budget.Account.work_out = apart(work_out)
 budget._within = apart(within)
 import prism
-for path in sorted(Path("dags").glob("*.toml"))[::4]:
+for path in sorted(Path("dags").glob("*.toml")):
     problem = prism.prepare(path)
-    for student in problem.problem.students[:2]:
+    for student in problem.problem.students:
         prism.diagnose(problem, prism.grade(problem, student.solution))
 print(sorted(faults))
 """

@@ -377,6 +377,12 @@ def remembered(store: Store | int) -> Callable[[Callable[P, T]], Callable[P, T]]
                 account.pay(found[1])
             return found[0]  # type: ignore[no-any-return]
 
+        def is_known(*args: Any) -> bool:
+            """Return True if the current account, or one around it, has asked for the result for these arguments."""
+            account = _current.get()
+            return account is not None and (build, args) in account.results
+
+        look_up.is_known = is_known  # type: ignore[attr-defined]
         look_up.cache_clear = own_store.kept.clear  # type: ignore[attr-defined]
         return look_up
 

@@ -204,3 +204,13 @@ def test_no_plain_cache_keeps_what_is_charged() -> None:
     """`lru_cache` and `cached_property` would make a cost depend on what the process has seen: see `remembered`."""
     done = subprocess.run([sys.executable, "-c", PLAIN_CACHES], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_what_was_decided_before_the_operations_ended_stays_decided(problem: PreparedProblem) -> None:
+    """A right formula in front of a flood keeps its match, though no later claim is compared any more."""
+    flood = "".join(f" Then $V = {k} + {written(CASES[5])} x_{{{k}}}$." for k in range(2, 40))
+    full = prism.grade(problem, HONEST)
+    assert full.cost is not None
+    grade = prism.grade(problem, HONEST + flood, budget=40 * full.cost)
+    assert grade.status == "too_large"
+    assert [item.reason for item in grade.formulas[:2]] != ["too_large", "too_large"]

@@ -18,6 +18,7 @@ from typing import Any
 from prism import budget
 from prism.algebra.expr import Expr, canonical, number, walk
 from prism.engine.lowering import Notation
+from prism.engine.store import stored
 
 MAX_GENERATORS = 16
 MAX_DEGREE = 24  # of an exponent
@@ -110,6 +111,7 @@ def _differ_in_one_factor(first_factors: set[str], second_factors: set[str]) -> 
     return len(first_factors - second_factors) == 1 and len(second_factors - first_factors) == 1
 
 
+@stored
 def factors_of(residual: Expr, notation: Notation) -> tuple[Expr, ...]:
     """Return the distinct irreducible factors of an expression set to zero: `v` and `v - u` of `v^2 - u v`.
 

@@ -78,7 +78,8 @@ def test_many_dear_formulas_end_within_the_account_of_the_solution(dear: str, pr
     assert grade.cost <= budget.SOLUTION + budget.CHARACTER * len(text)
     assert not grade.incidents
     told = prism.diagnose(problem, grade)
-    assert told.cost <= budget.DIAGNOSIS + budget.CONSEQUENCES + budget.DIAGNOSED_FORMULA
+    matrix = max(budget.MATCHING + budget.PAIR, budget.DIAGNOSIS)
+    assert told.cost <= matrix + budget.LOCATING + budget.CONSEQUENCES + budget.DIAGNOSED_FORMULA
 
 
 def test_a_dear_text_in_one_thread_changes_no_reward_in_another() -> None:

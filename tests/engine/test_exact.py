@@ -65,7 +65,7 @@ def test_a_proof_beyond_its_share_proves_nothing(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(exact, "MAX_PROOF", 1000)
     with share(math.inf) as account:
         assert prove(one, other, PLAIN, frozenset("a")) is Proof.OPEN
-        assert factors_of(one, PLAIN) == ()
+        assert factors_of(other, PLAIN) == ()  # those of the first are remembered
     assert not account.is_exhausted
     assert account.spent == 2000
     verdict = prism.equivalent(r"v^2 = u^2 + 2 a s", r"s = \frac{v^2 - u^2}{2 a}")

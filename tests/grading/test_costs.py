@@ -99,7 +99,8 @@ def test_a_lower_budget_leaves_out_the_rest_and_says_so(problem: PreparedProblem
         assert (grade.status, grade.cost) == ("too_large", limit)
         assert grade.score is not None
         assert grade.score <= (full.score or 0)
-    assert prism.grade(problem, HONEST, budget=full.cost) == full
+    assert full.cost is not None
+    assert prism.grade(problem, HONEST, budget=3 * full.cost) == full
 
 
 def solutions() -> Iterator[tuple[str, str]]:

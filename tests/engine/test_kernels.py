@@ -98,6 +98,8 @@ def test_edges_agree_interpreted_and_compiled(name: str, compiled: ModuleType) -
 def test_value_and_bound_hold_against_the_twin(expr: Expr, point: dict[str, float]) -> None:
     tape = build_tape(expr)
     assume(not tape.atoms)
+    # (x - x)^0 is 1 to the kernels, as x^0 is, and has no value to the twin
+    assume(not any(node.op == "pow" and node.args[1].value == 0 for node in walk(expr)))
     flag, value, bound, _ = run(source, tape, point)
     exact = reference.value(expr, point)
     if flag == 0 and exact is None:  # on the edge of a domain, within rounding: the bound says so

@@ -39,8 +39,7 @@ DIAGNOSED_NODE = 10_000_000  # the search for a slip of one formula beside one n
 CONSEQUENCES = 10_000_000  # what follows from the equations of a solution, or from a wrong one: 300 equations
 STEP = 200  # operations of a step in Python: a node visited, a token read, an instruction requested
 
-# Calls of authors: their files come from whoever may ask a server for a grade. The shipped problems need a tenth of
-# each number; of 400 drafts of worked solutions the dearest 30, of some 20 nodes or more, are cut.
+# Calls of authors: their files come from whoever may ask a server for a grade.
 DEFINITION = 5_000_000  # one definition of a problem's text beside the nodes: two nodes of long sums
 KNOWLEDGE = 10_000_000  # all of them: 60 definitions beside 60 nodes are 200 000 pairs
 NODE = 15_000_000  # a formula of a node, or a definition, beside itself: each solution would pay for nested integrals

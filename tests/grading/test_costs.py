@@ -17,7 +17,7 @@ import pytest
 import prism
 from prism import budget
 from prism.engine import kernels
-from prism.grading import json_line, score_row
+from prism.grading import json_line, pipeline, score_row
 from prism.grading.prepared import PreparedProblem
 from prism.rewards import Reward
 from tests.grading.test_grading import forget
@@ -208,11 +208,13 @@ def test_no_plain_cache_keeps_what_is_charged() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_what_was_decided_before_the_operations_ended_stays_decided(problem: PreparedProblem) -> None:
+def test_what_was_decided_before_the_operations_ended_stays_decided(
+    problem: PreparedProblem, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A right formula in front of a flood keeps its match, though no later claim is compared any more."""
-    flood = "".join(f" Then $V = {k} + {written(CASES[5])} x_{{{k}}}$." for k in range(2, 40))
-    full = prism.grade(problem, HONEST)
-    assert full.cost is not None
-    grade = prism.grade(problem, HONEST + flood, budget=40 * full.cost)
+    monkeypatch.setattr(pipeline, "MATCHING", 20_000_000)
+    flood = "".join(f" Then $W_{{{k}}} = {k} + {written(CASES[5])}$." for k in range(2, 40))
+    grade = prism.grade(problem, HONEST + flood)
     assert grade.status == "too_large"
-    assert [item.reason for item in grade.formulas[:2]] != ["too_large", "too_large"]
+    assert grade.matched == (1, 2)
+    assert grade.formulas[-1].reason == "too_large"

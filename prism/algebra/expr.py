@@ -588,7 +588,10 @@ class _SmallTrees(budget.Store):
             super().keep(key, found)
 
 
-@budget.remembered(_SmallTrees(_FORMS_KEPT))
+_remembered_form = budget.remembered(_SmallTrees(_FORMS_KEPT))
+
+
+@_remembered_form
 def canonical(node: Expr) -> str:
     """Return one text for all expressions that differ only by order, exact arithmetic or the laws of integer powers.
 
@@ -605,6 +608,7 @@ def _charge_canonical(*nodes: Expr) -> None:
     budget.charge(sum(node.size * (_CANONICAL + _CANONICAL_LEVEL * node.depth) for node in nodes))
 
 
+@_remembered_form
 def canonical_zero(node: Expr) -> str:
     """Return the canonical text of an expression that is set to zero, its first term scaled to coefficient 1.
 

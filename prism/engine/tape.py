@@ -291,19 +291,21 @@ def _reachable_code(builder: Builder, roots: Sequence[int]) -> tuple[list[Word],
     code = builder.code
     needed = set(roots)
     for k in range(max(roots), -1, -1):
+        if k not in needed:
+            continue
         opcode, a, b = code[k]
-        if k in needed and opcode not in _LEAVES:
+        if opcode not in _LEAVES:
             needed.update((a, b) if opcode in _BINARY else (a,))
     order = sorted(needed)
     place = {k: position for position, k in enumerate(order)}
     used = {code[k][1] for k in order if code[k][0] == _SYM}
-    slots = [slot for slot in range(len(builder.slots)) if slot in used]
+    slots = {slot: position for position, slot in enumerate(sorted(used))}
     names = tuple(builder.slots)
     kept = []
     for k in order:
         opcode, a, b = code[k]
         if opcode == _SYM:
-            a = slots.index(a)
+            a = slots[a]
         elif opcode not in _LEAVES:
             a, b = place[a], place[b] if opcode in _BINARY else b
         kept.append((opcode, a, b))

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from prism.algebra.expr import Formula
+from prism.budget import charge_steps
 from prism.equivalence.stated_numbers import DIMENSIONLESS, MIN_INTEGER_FIGURES, Numeric, StatedNumber
 from prism.equivalence.verdict import Status
 from prism.physics.dimensions import dimension_text
@@ -23,6 +24,7 @@ TOLERANCES = (Fraction(5, 100), Fraction(3, 100), Fraction(1, 100), Fraction(5, 
 LONG_WAY = (3, Fraction(2, 100))  # from so many earlier numbers on, the tolerance that replaces that of three figures
 MAX_TOLERANCE = Fraction(5, 100)  # of an intermediate number
 
+_STEPS = 15  # of one comparison: fractions of units
 _DIFFERENCES = (r"\Delta ", r"\delta ")  # how names of differences begin: offsets of units cancel in them
 
 
@@ -63,6 +65,7 @@ class NumberComparison:
 
 def compare_numbers(reference: Numeric, claim: StatedNumber, spec: NumberSpec) -> NumberComparison:
     """Decide if a stated number is the one that is asked for, within its tolerance, after conversion of its unit."""
+    charge_steps(_STEPS)
     wanted = reference.number
     readings: tuple[str, ...] = ()
     factor = Fraction(1)
@@ -170,4 +173,6 @@ def _value_in_unit_of(claim: StatedNumber, wanted: StatedNumber, *, is_differenc
 def _unit_ratio(claim: StatedNumber, wanted: StatedNumber) -> Fraction:
     """Return the unit of `claim` divided by that of `wanted`: 1000 for km and m."""
     source, target = claim.unit or DIMENSIONLESS, wanted.unit or DIMENSIONLESS
+    if source == target:
+        return Fraction(1)
     return source.factor * PI ** (source.pi - target.pi) / target.factor

@@ -14,12 +14,13 @@ from dataclasses import dataclass, replace
 
 from prism.algebra.calculus import KnownVariation, NotEvaluated, derivative
 from prism.algebra.expr import Expr, Formula, number, substitute, symbol, symbols, traits_of, walk
-from prism.budget import charge_steps
+from prism.budget import charge_steps, remembered
 from prism.equivalence.facts import VECTOR
 from prism.equivalence.notation import magnitude_name
 
 _STEPS = 5  # of Python for a node that is written in components
 MAX_NODES = 2000  # of a formula in components; a longer one is left as it was written
+FORMULAS_KEPT = 1024  # that are remembered in components in a process
 
 _COORDINATES = ("x", "y", "z")
 _INDEPENDENT = (*_COORDINATES, "t")
@@ -50,10 +51,9 @@ def in_components(a: Formula, b: Formula) -> tuple[Formula, Formula] | None:
     if a.kind != "equation" or b.kind != "equation" or not (_has_nabla(a) or _has_nabla(b)):
         return None
     fields = _fields_of(a) | _fields_of(b)
-    try:
-        return _in_components(a, fields), _in_components(b, fields)
-    except NotEvaluated:
-        return None
+    one = _formula_in_components(a, fields & _varying_names(a))
+    two = _formula_in_components(b, fields & _varying_names(b)) if one is not None else None
+    return None if one is None or two is None else (one, two)
 
 
 def _fields_of(f: Formula) -> _Fields:
@@ -70,10 +70,26 @@ def _fields_of(f: Formula) -> _Fields:
     return frozenset(found) - {*_INDEPENDENT}
 
 
+def _varying_names(f: Formula) -> _Fields:
+    """Return the names in a formula, and those of components of its vectors: what it may be asked about fields."""
+    names = symbols(*f.members)
+    parts = (_symbol_components(name) for name in names if name.startswith((VECTOR, r"\hat{")))
+    return names.union(part.name for value in parts if isinstance(value, tuple) for part in value)
+
+
 def _has_nabla(f: Formula) -> bool:
     """Return True if a formula contains a nabla."""
     traits = traits_of(f)
     return "nabla" in traits.ops or ("opaque" in traits.ops and any(_NABLA in walk(member) for member in f.members))
+
+
+@remembered(FORMULAS_KEPT)
+def _formula_in_components(f: Formula, fields: _Fields) -> Formula | None:
+    """Return what `_in_components` does, remembered; None in place of NotEvaluated."""
+    try:
+        return _in_components(f, fields)
+    except NotEvaluated:
+        return None
 
 
 def _in_components(f: Formula, fields: _Fields) -> Formula:

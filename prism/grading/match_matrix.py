@@ -207,8 +207,11 @@ def _matrix_of_convention(task: MatchTask, written: Sequence[Claim]) -> MatchMat
 
 
 def plain_pairs(task: MatchTask, claims: Iterable[Claim]) -> Iterator[_Pair]:
-    """Yield (node, its first formula, claim as written) for all claims and nodes: the cells that every matrix needs."""
-    for claim in claims:
+    """Yield (node, its first formula, claim as written) for all claims and nodes: the cells that every matrix needs.
+
+    The shortest claim comes first: where the operations do not suffice, most claims are compared.
+    """
+    for claim in sorted(claims, key=lambda claim: sum(member.size for member in claim.formula.members)):
         for node in task.references:
             wanted = node.formulas[0]
             yield node, wanted, with_left_side(wanted, claim.formula, is_committed=claim.is_committed)

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import permutations
+from functools import cached_property, lru_cache
+from itertools import product
 
 from prism.algebra.expr import (
     EQUALITIES,
@@ -79,7 +80,7 @@ class Definition:
     is_solved: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class OwnSymbols:
     """Symbols that a solution introduces itself, with what it states of them.
 
@@ -98,6 +99,24 @@ class OwnSymbols:
     numbers: Mapping[Expr, tuple[StatedNumber, ...]] = field(default_factory=dict, hash=False)
     used: frozenset[str] = frozenset()
     known_values: KnownValues = field(default_factory=dict, hash=False)
+
+    @cached_property
+    def of_subject(self) -> Mapping[Expr, Sequence[Definition]]:
+        """The definitions of each symbol."""
+        return _grouped(self.definitions, lambda definition: definition.subject)
+
+    @cached_property
+    def by_expr(self) -> Mapping[Expr, Sequence[Definition]]:
+        """The definitions with each defining expression."""
+        return _grouped(self.definitions, lambda definition: definition.expr)
+
+
+def _grouped(definitions: Iterable[Definition], key: Callable[[Definition], Expr]) -> dict[Expr, list[Definition]]:
+    """Return the definitions by a key, in their order."""
+    groups: dict[Expr, list[Definition]] = {}
+    for definition in definitions:
+        groups.setdefault(key(definition), []).append(definition)
+    return groups
 
 
 def collect_own_symbols(
@@ -319,6 +338,7 @@ def _is_alias_of_known(definition: Definition, own: OwnSymbols) -> bool:
 # Names. ---------------------------------------------------------------------------------------------------------
 
 
+@lru_cache(4096)
 def letter_of(name: str) -> str:
     r"""Return the letter of a symbol without index, prime and font; accents stay, as they distinguish symbols.
 
@@ -383,17 +403,20 @@ def renamings(
     candidates = sorted(symbols_of(reference) - beside.union(taken.values()))
     if not len(open_atoms) <= len(candidates) <= MAX_RENAMED:
         return
-    ways = []
-    charge_steps(_STEPS_OF_NAMES * len(open_atoms) * math.perm(len(candidates), len(open_atoms)))
-    for chosen in permutations(candidates, len(open_atoms)):
-        pairs = dict(zip(open_atoms, chosen, strict=True))
-        if all(
-            may_denote(atom, name)
+    charge_steps(_STEPS_OF_NAMES * len(open_atoms) * len(candidates))
+    possible = [
+        [
+            name for name in candidates
+            if may_denote(atom, name)
             and _may_take_name(atom, name, own)
             and (atom in claim.members or _agrees_in_value(atom, name, own, context))
-            for atom, name in pairs.items()
-        ):
-            ways.append(pairs)
+        ]
+        for atom in open_atoms
+    ]  # fmt: skip
+    charge_steps(math.prod(map(len, possible)))
+    ways = [
+        dict(zip(open_atoms, chosen, strict=True)) for chosen in product(*possible) if len(set(chosen)) == len(chosen)
+    ]
     misfits = [sum(not _indices_agree(atom, name) for atom, name in pairs.items()) for pairs in ways]
     for pairs, n_misfit in zip(ways, misfits, strict=True):
         if n_misfit == min(misfits):
@@ -407,8 +430,8 @@ def _agrees_in_value(atom: Expr, name: str, own: OwnSymbols, context: Context) -
     """
     definitions = [
         definition.expr
-        for definition in own.definitions
-        if definition.subject == atom and definition.is_solved and _expression_rank(definition.expr, own.known) == 2
+        for definition in own.of_subject.get(atom, ())
+        if definition.is_solved and _expression_rank(definition.expr, own.known) == 2
     ]
     if not definitions:
         return True
@@ -427,9 +450,9 @@ def _may_take_name(atom: Expr, name: str, own: OwnSymbols) -> bool:
     does not mean V_T by V.
     """
     others = {other for other, taken in own.names.items() if taken == name}
-    others |= {definition.subject for definition in own.definitions if definition.expr == Expr("sym", name=name)}
-    equal = {definition.expr for definition in own.definitions if definition.subject == atom}
-    equal |= {definition.subject for definition in own.definitions if definition.expr == atom}
+    others |= {definition.subject for definition in own.by_expr.get(Expr("sym", name=name), ())}
+    equal = {definition.expr for definition in own.of_subject.get(atom, ())}
+    equal |= {definition.subject for definition in own.by_expr.get(atom, ())}
     aliases = {expr.name for expr in equal if expr.op == "sym" and expr.name in own.known}
     if aliases:
         return name in aliases

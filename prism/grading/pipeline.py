@@ -27,7 +27,7 @@ from prism.grading.prepared import PreparedProblem, prepare, without_definitions
 from prism.grading.result import Grade, GradedFormula, Incident, Match, internal_incident
 from prism.grading.row import POLICY
 from prism.grading.selection import WITHHELD_REASONS, Selection, WithheldReason, select, without_guesses
-from prism.latex import Extraction, LeftOut, Solution, extract
+from prism.latex import Extraction, LeftOut, LocatedFormula, Solution, extract
 from prism.problem.dag import POLICIES, ReferenceDag, ancestor_closure, is_final_correct, policies_with, score
 from prism.problem.schema import Problem
 from prism.problem.worded_answers import stated_answers, text_answer
@@ -75,6 +75,7 @@ def grade(
     if not definitions:
         prepared = without_definitions(prepared)
 
+    extraction: Extraction | None = None
     with share(math.inf if budget is None else budget) as account:
         extraction = extract(solution)
         if budget is None:
@@ -82,7 +83,11 @@ def grade(
             account.limit = account.spent + SOLUTION + CHARACTER * n_read
         graded = _grade_extracted(prepared, extraction, account, sample_id=sample_id, thinking=thinking)
     if account.is_exhausted:
-        graded = _scored(prepared, [], [], sample_id=sample_id, is_complete=False, left_out=LeftOut(), is_spam=False)
+        left_out = LeftOut() if extraction is None else extraction.left_out
+        formulas = [_too_large(item) for item in extraction or () if thinking or item.kind != "thinking"]
+        graded = _scored(
+            prepared, formulas, [], sample_id=sample_id, is_complete=False, left_out=left_out, is_spam=False
+        )
     return replace(graded, cost=account.spent)
 
 
@@ -237,6 +242,12 @@ def _not_compared(claim: LocatedClaim, cap: int) -> GradedFormula:
         return plain
     detail = f"only the latest {cap} distinct formulas of a solution count"
     return replace(plain, status=Status.UNDECIDED, reason="too_large", detail=detail)
+
+
+def _too_large(item: LocatedFormula) -> GradedFormula:
+    """Return the GradedFormula of a formula in a solution whose operations ended before the first pair was compared."""
+    detail = "the operations of the solution are spent"
+    return GradedFormula(item.latex, item.span, item.kind, Status.UNDECIDED, "too_large", detail=detail)
 
 
 def _graded(

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from prism.algebra.expr import EQUALITIES, OPS, Expr, Formula, number, substitute, symbol, symbols, symbols_of, walk
+from prism.budget import charge_steps
 from prism.equivalence.facts import numeric_of
 from prism.equivalence.features import claimed_number
 from prism.equivalence.known_values import closed_form_number
@@ -24,6 +25,7 @@ from prism.grading.references import MAX_IDLE, MatchTask, ReferenceNode
 from prism.physics.context import Context
 
 _IDLE_TRIALS = ((2, 3), (7, 5))  # values of symbols that may divide out: no ratio, product, sum or difference in common
+_STEPS = 10  # of one reading beside one part of a node, besides their cell
 _CONTRADICTIONS = frozenset(("witness", "other_number", "dimension", "other_factor", "ratio", "exact", "opposite_side"))
 """Reasons of a difference by which two formulas of the same symbols contradict each other."""
 
@@ -190,6 +192,7 @@ def _stance(
     stances: set[Stance] = set()
     for part in node.parts:
         for reading in read.readings:
+            charge_steps(_STEPS)
             stated = with_left_side(part, reading, is_committed=claim.is_committed)
             stated = _without_idle_symbols(part, stated, cells)
             cell = cells.cell(node, part, stated)

@@ -99,6 +99,11 @@ def test_a_lower_budget_leaves_out_the_rest_and_says_so(problem: PreparedProblem
         assert (grade.status, grade.cost) == ("too_large", limit)
         assert grade.score is not None
         assert grade.score <= (full.score or 0)
+    assert full.status == "ok"
+    for limit in range(1_000_000, full.cost or 0, 1_000_000):  # wherever it ends, nothing is dropped silently
+        grade = prism.grade(problem, HONEST, budget=limit)
+        assert [each.latex for each in grade.formulas] == [each.latex for each in full.formulas]
+        assert grade.status == "ok" or any(each.reason == "too_large" for each in grade.formulas)
     assert full.cost is not None
     assert prism.grade(problem, HONEST, budget=3 * full.cost) == full
 

@@ -4,6 +4,9 @@ r"""Threads and memory: the same grades from eight threads, and no growth over a
 of them in an order of its own; all memories of the process are emptied before, so that the threads fill them together.
 Each grade has to be the first one, and none may raise.
 
+*Rewards*: one `Reward` is asked by eight threads for the students and for the hostile texts of `deadly.py` among them.
+Each reward has to be that of one thread, and the wall time of each call is told beside the limit of its account.
+
 *Memory*: short solutions that are all different, a seeded mix of right, wrong and unreadable formulas, numbers and
 words, are graded one after the other in a process of its own. Its memory is read on the way: a process remembers
 formulas and verdicts up to fixed numbers, which are reached early, and must not grow beyond noise when they are.
@@ -30,9 +33,11 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.processes import resident  # noqa: E402
+from benchmarks.robustness.deadly import hostile_rollouts  # noqa: E402
 from benchmarks.robustness.shipped import DAGS, rollouts  # noqa: E402
 from benchmarks.speed.context import forget  # noqa: E402
-from prism import grade, load_problems, prepare, warm  # noqa: E402
+from prism import Reward, grade, load_problems, prepare, warm  # noqa: E402
+from prism.budget import CHARACTER, SOLUTION  # noqa: E402
 from prism.grading.prepared import PreparedProblem  # noqa: E402
 from prism.grading.row import json_line  # noqa: E402
 
@@ -76,6 +81,41 @@ def from_threads(n_problem: int | None) -> dict[str, Any]:
 
 def _grade(prepared: dict[str, PreparedProblem], row: dict[str, Any]) -> bytes:
     return json_line(grade(prepared[row["problem_id"]], row["response"]).to_dict())
+
+
+# Rewards ----------------------------------------------------------------------------------------------------------
+
+
+def rewards_from_threads(n_problem: int | None) -> dict[str, Any]:
+    """Rewards of honest solutions that eight threads ask for, with hostile texts among them."""
+    honest, hostile = rollouts(1, n_problem), hostile_rollouts()
+    rows = honest + hostile
+    random.Random(_SEED).shuffle(rows)
+    reward = Reward(problems=load_problems(DAGS))
+
+    def asked(row: dict[str, Any]) -> tuple[Any, float]:
+        start = time.perf_counter()
+        rewarded = reward(row["problem_id"], row["response"])
+        return (rewarded.value, rewarded.steps, rewarded.grade), time.perf_counter() - start
+
+    forget()
+    alone = {row["sample_id"]: asked(row) for row in honest}
+    forget()
+    with ThreadPoolExecutor(THREADS) as pool:
+        found = {row["sample_id"]: each for row, each in zip(rows, pool.map(asked, rows), strict=True)}
+    dearest = max(rows, key=lambda row: found[row["sample_id"]][1])
+    limits = {row["sample_id"]: SOLUTION + CHARACTER * len(row["response"]) for row in rows}
+    costs = {name: found[name][0][2].cost for name in limits}
+    return {
+        "threads": THREADS, "honest": len(honest), "hostile": len(hostile),
+        "honest_differ": sum(found[name][0] != expected for name, (expected, _) in alone.items()),
+        "beyond_account": sum(costs[name] > limit for name, limit in limits.items()),
+        "longest_call_s": round(max(seconds for _, seconds in found.values()), 2),
+        "longest_call": dearest["sample_id"], "longest_call_operations": costs[dearest["sample_id"]],
+        "longest_honest_call_s": round(max(found[name][1] for name in alone), 2),
+        "longest_honest_call_alone_s": round(max(seconds for _, seconds in alone.values()), 2),
+        "largest_account": max(limits.values()),
+    }  # fmt: skip
 
 
 # Memory -----------------------------------------------------------------------------------------------------------
@@ -155,14 +195,20 @@ def main() -> int:
     if options.child:
         return child(options.calls)
     warm()
-    result = {"threads": from_threads(options.problems), "memory": memory(options.calls)}
+    result = {
+        "threads": from_threads(options.problems), "rewards": rewards_from_threads(options.problems),
+        "memory": memory(options.calls),
+    }  # fmt: skip
     if options.json:
         print(json.dumps(result, sort_keys=True))
     else:
         for part, values in result.items():
             for key, value in values.items():
                 print(f"{part}: {key}: {value}")
-    is_wrong = result["threads"]["differ"] or result["threads"]["raised"] or result["memory"]["raised"]
+    is_wrong = (
+        result["threads"]["differ"] or result["threads"]["raised"] or result["memory"]["raised"]
+        or result["rewards"]["honest_differ"] or result["rewards"]["beyond_account"]
+    )  # fmt: skip
     return int(bool(is_wrong) or result["memory"]["second_half_grows_by"] > GROWTH - 1)
 
 

@@ -56,7 +56,7 @@ KILLS = 20  # of workers, and of supervisors
 WORKERS = 2
 PATIENCE = 10.0  # seconds until a worker has died with its supervisor
 _SEED = 7
-_BETWEEN = 1.0, 4.0  # seconds between two kills of workers: three deaths at one rollout would be its own fault
+_BETWEEN = 0.5, 3.0  # seconds between two kills of workers, and a row: three deaths at one rollout are its own fault
 _FIELDS = 4  # of a row in a shard: ordinal, key, checksum, row
 _FEW = 6  # shipped problems whose students are graded where parts are damaged and disks full
 _PART = 8  # rollouts of a part there, in place of a thousand
@@ -102,15 +102,15 @@ def kill_workers(arguments: list[str | Path], out: Path, expected: bytes, kills:
     generator = random.Random(_SEED)
     found = Found(Counter({"kills": 0, "runs": 0, "outputs that differ": 0, "processes left over": 0}))
     while found.counts["kills"] < kills:
-        at = time.perf_counter() + generator.uniform(*_BETWEEN)
+        at, before = time.perf_counter() + generator.uniform(*_BETWEEN), 0
 
         def watch(run: Run) -> None:
-            nonlocal at
-            if time.perf_counter() < at or found.counts["kills"] == kills:
+            nonlocal at, before
+            if time.perf_counter() < at or found.counts["kills"] == kills or (rows := _in_shards(out)[0]) <= before:
                 return
             if (workers := run.workers()) and kill(generator.choice(workers)):
                 found.counts["kills"] += 1
-                at = time.perf_counter() + generator.uniform(*_BETWEEN)
+                at, before = time.perf_counter() + generator.uniform(*_BETWEEN), rows
 
         run = start([*arguments, "-o", out], mark=f"workers {found.counts['runs']} of {os.getpid()}")
         over = ended(run, watch)
@@ -118,6 +118,7 @@ def kill_workers(arguments: list[str | Path], out: Path, expected: bytes, kills:
         found.counts["outputs that differ"] += not _is_same(over, out, expected)
         found.end(run)
         out.unlink(missing_ok=True)
+        shutil.rmtree(out.with_name(out.name + ".parts"), ignore_errors=True)
     return found.table()
 
 

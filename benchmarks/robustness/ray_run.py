@@ -74,7 +74,7 @@ def write_rollouts(path: Path) -> int:
         for k in range(TIMES)
         for one in problem.students
     ]
-    rows += hostile_rollouts()
+    rows += [row for row in hostile_rollouts() if "\ud800" not in row["response"]]  # Parquet cannot hold it
     random.Random(_SEED).shuffle(rows)
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return len(rows)

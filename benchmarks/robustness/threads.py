@@ -36,10 +36,11 @@ from benchmarks.processes import resident  # noqa: E402
 from benchmarks.robustness.deadly import hostile_rollouts  # noqa: E402
 from benchmarks.robustness.shipped import DAGS, rollouts  # noqa: E402
 from benchmarks.speed.context import forget  # noqa: E402
-from prism import Reward, grade, load_problems, prepare, warm  # noqa: E402
+from prism import grade, load_problems, prepare, warm  # noqa: E402
 from prism.budget import CHARACTER, SOLUTION  # noqa: E402
 from prism.grading.prepared import PreparedProblem  # noqa: E402
 from prism.grading.row import json_line  # noqa: E402
+from prism.rewards import Reward  # noqa: E402
 
 THREADS = 8
 CALLS = 100_000

@@ -46,13 +46,15 @@ if TYPE_CHECKING:
     from prism.runs.rollouts import Rollout as Rollout
 
 _MODULES = {
-    "ConversionError": "errors", "Context": "physics.context", "DagError": "errors", "DataFileError": "errors", "Diagnosis": "diagnosis.findings",
-    "Formula": "algebra.expr", "Grade": "grading.result", "LatexSyntaxError": "errors", "PrismError": "errors",
-    "Problem": "problem.schema", "Quantity": "physics.quantities", "Rollout": "runs.rollouts", "Verdict": "equivalence.verdict",
+    "Context": "physics.context", "ConversionError": "errors", "DagError": "errors", "DataFileError": "errors",
+    "Diagnosis": "diagnosis.findings", "Formula": "algebra.expr", "Grade": "grading.result",
+    "LatexSyntaxError": "errors", "PrismError": "errors", "Problem": "problem.schema",
+    "Quantity": "physics.quantities", "Rollout": "runs.rollouts", "Verdict": "equivalence.verdict",
     "diagnose": "diagnosis.findings", "equivalent": "equivalence.matching", "extract": "latex",
-    "from_pint": "bridges.pint_quantities", "from_sympy": "bridges.from_symbolic", "grade": "grading.pipeline", "grade_many": "runs.bulk", "lint": "authoring.linting",
-    "load_problem": "problem.schema", "load_problems": "problem.collection", "parse": "physics.context",
-    "prepare": "grading.prepared", "read_quantity": "physics.quantities", "warm": "engine.kernels", "write": "latex",
+    "from_pint": "bridges.pint_quantities", "from_sympy": "bridges.from_symbolic", "grade": "grading.pipeline",
+    "grade_many": "runs.bulk", "lint": "authoring.linting", "load_problem": "problem.schema",
+    "load_problems": "problem.collection", "parse": "physics.context", "prepare": "grading.prepared",
+    "read_quantity": "physics.quantities", "warm": "engine.kernels", "write": "latex",
 }  # fmt: skip
 
 __all__ = ["__version__", *sorted(_MODULES)]

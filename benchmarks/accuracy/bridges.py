@@ -7,8 +7,8 @@ itself, and where that is no `equivalent` (a construct that is not evaluated, an
 the same. What sympy was given is held beside the formula by value, at random points, as `tests/reference.py` computes
 it; and so is what symengine was given. Changed must be 0; it fails the run.
 
-Units are all spellings of `constants/units.toml`, with prefixes and words: one of each to pint and back, exactly. Beside
-it stands what pint itself makes of the name: the same, refused by name, another unit (`PS`, petasiemens to pint).
+Units are all spellings of `constants/units.toml`, with prefixes and words: one of each to pint and back, exactly.
+Beside it stands what pint itself makes of the name: the same, refused by name, another unit (`PS`, petasiemens there).
 
     python benchmarks/accuracy/bridges.py [--slice] [--json]
 """
@@ -221,7 +221,7 @@ def measure_units(every: int) -> dict[str, Any]:
     """One of each unit to pint and back, exactly; and beside it what pint itself makes of the name, sent to PRISM."""
     table = unit_table()
     names = [*table.exact, *table.prefixed, *table.words][::every]
-    registry = pint.UnitRegistry()
+    registry: Any = pint.UnitRegistry()
     back: Counter[str] = Counter()
     own: Counter[str] = Counter()
     changed, other = [], []

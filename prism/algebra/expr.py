@@ -322,12 +322,13 @@ class Formula:
     def to_sympy(self, *, evaluate: bool = False) -> Any:
         r"""Return the formula as a sympy object: a relation, an expression, or a `Tuple` of the relations of a chain.
 
-        Symbols are plain, without assumptions, and have PRISM's names (`v_0`, `\\theta`; a unit is `\\unit{km}`). An odd
-        root is the real one, as sign(a) |a|^(1/n). Digits as written (`2.00`) are not carried. `prism.from_sympy` is
-        the way back.
+        Symbols are plain, without assumptions, and have PRISM's names (`v_0`, `\theta`; a unit is `\unit{km}`). An
+        odd root is the real one, as sign(a) |a|^(1/n). Digits as written (`2.00`) are not carried. The way back is
+        `prism.from_sympy`.
 
         Args:
-            evaluate: let sympy cancel, fold numbers and sort terms, as its own constructors do; else all stays as written.
+            evaluate: let sympy cancel, fold numbers and sort terms, as its own constructors do; else all stays as it
+                is written.
 
         Errors:
             ConversionError: naming the construct that sympy has nothing for; nothing is changed silently.

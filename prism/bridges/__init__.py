@@ -1,1 +1,1 @@
-"""Formulas and quantities as objects of other libraries, and in a notebook. Each library is imported when it is called."""
+"""Formulas and quantities as objects of other libraries, imported when a bridge is called; and in a notebook."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 from prism import budget
@@ -98,8 +99,8 @@ class _Reader:
         """Return a relation, several of them, or an expression as a formula."""
         kind = type(expr).__name__
         if kind in _RELATIONS:
-            members = self.node(expr.lhs), self.node(expr.rhs)
-            return formula(members, (_RELATIONS[kind],), depends=frozenset(self.depends))
+            sides = self.node(expr.lhs), self.node(expr.rhs)
+            return formula(sides, (_RELATIONS[kind],), depends=frozenset(self.depends))
         if kind in ("Tuple", "And", "Or", "Implies"):
             parts = [self.statement(arg) for arg in expr.args]
             if len(parts) < 2 or any(part.kind in ("expression", "system", "chain") for part in parts):
@@ -113,8 +114,7 @@ class _Reader:
     def joined(self, kind: str, parts: tuple[Formula, ...]) -> Formula:
         """Return several formulas as one; a system in which each goes on where the last ended is a chain."""
         goes_on = all(
-            not one.parts and not two.parts and one.members[-1] == two.members[0]
-            for one, two in zip(parts, parts[1:], strict=False)
+            not one.parts and not two.parts and one.members[-1] == two.members[0] for one, two in pairwise(parts)
         )
         if kind == "system" and goes_on:
             members = parts[0].members[:1] + tuple(part.members[-1] for part in parts)
@@ -134,7 +134,8 @@ class _Reader:
         if isinstance(expr, self.sympy.Symbol):
             return self.symbol(expr)
         if kind in ("Add", "Mul", "Pow", "Derivative") or kind in _BOUND:
-            return getattr(self, kind if kind not in _BOUND else "Bound")(expr)
+            found: Expr = getattr(self, kind if kind not in _BOUND else "Bound")(expr)
+            return found
         if isinstance(expr, self.sympy.core.function.AppliedUndef):
             return self.applied(expr)
         return self.function(kind, expr)
@@ -185,7 +186,7 @@ class _Reader:
         return Expr("neg", (product,)) if negative else product
 
     def odd_root(self, factors: list[Any]) -> Expr | None:
-        """Take sign(a) and |a|^(1/n) with odd n out of the factors and return the real root; None if they are not there."""
+        """Take sign(a) and |a|^(1/n) with odd n out of the factors; return the real root, None where they are not."""
         signs = {factor.args[0]: factor for factor in factors if type(factor).__name__ == "sign"}
         for factor in factors:
             if type(factor).__name__ != "Pow" or type(factor.base).__name__ != "Abs":
@@ -301,16 +302,18 @@ def _decimal(value: Any) -> Expr:
     exact = Decimal(str(value)) if value.is_finite else None
     if exact is None or not exact.is_finite():
         raise ConversionError("PRISM", "Float", str(value))
-    sign, digits, power = abs(exact).normalize().as_tuple()
+    _, shown, power = exact.as_tuple()
     assert isinstance(power, int)
-    text = "".join(map(str, digits))
-    if -_MAX_PLAIN <= power <= 0 and len(text) <= _MAX_PLAIN:
-        plain = format(abs(exact).normalize(), "f")
-        text = plain if "." in plain else f"{plain}.0"
-    elif 0 < power and len(text) + power <= _MAX_PLAIN:
-        text = f"{text}{'0' * power}.0"
+    written = "".join(map(str, shown)).lstrip("0")
+    digits = written.rstrip("0") or "0"
+    power += len(written) - len(digits) if written else 0
+    first = power + len(digits) - 1  # the power of ten of the first digit
+    if -_MAX_PLAIN < first < _MAX_PLAIN:
+        whole, decimals = (digits.ljust(first + 1, "0"), "") if power >= 0 else (
+            (digits[:power] or "0"), digits[power:].rjust(-power, "0"))  # fmt: skip
+        text = f"{whole}.{decimals or '0'}"
     else:
-        text = f"{text[0]}.{text[1:] or '0'}e{power + len(text) - 1}"
+        text = f"{digits[0]}.{digits[1:] or '0'}e{first}"
     node = number(Fraction(text), written=text)
     return Expr("neg", (node,)) if exact.is_signed() else node
 

@@ -24,7 +24,7 @@ def typeset(written: Formula) -> str:
     >>> print(typeset(parse(r"g = 9.8\,\mathrm{m/s^2}")))
     $\displaystyle g = 9.8 \,\mathrm{m/s^{2}}$
     """
-    return rf"$\displaystyle {_UNIT.sub(r'\\,\\mathrm{', write(written))}$"
+    return r"$\displaystyle " + _UNIT.sub(r"\\,\\mathrm{", write(written)) + "$"
 
 
 def formula_html(latex: str) -> str:
@@ -44,9 +44,9 @@ def table_html(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) 
     """Return a table.
 
     Args:
-        title: plain text above the table. heads: plain text above each column.
+        title: plain text above the table. heads: plain text above each column, or none.
         rows: cells as HTML.
     """
-    head = "".join(f"<th>{text_html(name)}</th>" for name in heads)
+    head = f"<thead><tr>{''.join(f'<th>{text_html(name)}</th>' for name in heads)}</tr></thead>" if heads else ""
     body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
-    return f"<p><b>{text_html(title)}</b></p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f"<p><b>{text_html(title)}</b></p><table>{head}<tbody>{body}</tbody></table>"

@@ -78,7 +78,7 @@ def _powers(root: Any) -> dict[str, Fraction]:
 
 
 def _grams(root: Any) -> Fraction:
-    """Return how many of a quantity's root units make the one with kilograms for grams; raise where no fraction does."""
+    """Return how many of a quantity's root units make one with kilograms for grams; raise where no fraction does."""
     power = Fraction(dict(root.unit_items()).get("gram", 0)).limit_denominator(_MAX_DENOMINATOR)
     if power.denominator != 1:
         raise ConversionError("PRISM", "a broken power of mass", str(root.units))

@@ -224,15 +224,12 @@ def _unit(node: Expr, target: _Target) -> Any:
 
 
 def _constant(node: Expr, target: _Target) -> Any:
-    """Return pi or e."""
+    """Return pi, e or infinity."""
+    if node.op == "infinity":
+        return target.module.oo
     if node.name not in ("pi", "e"):
         raise target.refuse(f"constant {node.name}")
     return target.module.E if node.name == "e" else target.module.pi
-
-
-def _infinity(node: Expr, target: _Target) -> Any:
-    """Return infinity."""
-    return target.module.oo
 
 
 def _sum_of_terms(node: Expr, target: _Target) -> Any:
@@ -348,7 +345,7 @@ def _bound(node: Expr, target: _Target) -> Any:
 
 
 _WRITERS: dict[str, Callable[[Expr, _Target], Any]] = {
-    "num": _number, "sym": _symbol, "unit": _unit, "const": _constant, "infinity": _infinity, "add": _sum_of_terms,
+    "num": _number, "sym": _symbol, "unit": _unit, "const": _constant, "infinity": _constant, "add": _sum_of_terms,
     "sub": _sum_of_terms, "neg": _negative, "mul": _product, "div": _quotient, "pow": _power, "root": _root,
     "sqrt": _root, "log10": _log10, "apply": _call, "derivative": _derivative, "partial": _derivative,
     "integral": _bound, "sum": _bound, "product": _bound,

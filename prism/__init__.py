@@ -18,11 +18,14 @@ from prism.version import __version__
 if TYPE_CHECKING:
     from prism.algebra.expr import Formula as Formula
     from prism.authoring.linting import lint as lint
+    from prism.bridges.from_symbolic import from_sympy as from_sympy
+    from prism.bridges.pint_quantities import from_pint as from_pint
     from prism.diagnosis.findings import Diagnosis as Diagnosis
     from prism.diagnosis.findings import diagnose as diagnose
     from prism.engine.kernels import warm as warm
     from prism.equivalence.matching import equivalent as equivalent
     from prism.equivalence.verdict import Verdict as Verdict
+    from prism.errors import ConversionError as ConversionError
     from prism.errors import DagError as DagError
     from prism.errors import DataFileError as DataFileError
     from prism.errors import LatexSyntaxError as LatexSyntaxError
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
     from prism.latex import write as write
     from prism.physics.context import Context as Context
     from prism.physics.context import parse as parse
+    from prism.physics.quantities import Quantity as Quantity
+    from prism.physics.quantities import read_quantity as read_quantity
     from prism.problem.collection import load_problems as load_problems
     from prism.problem.schema import Problem as Problem
     from prism.problem.schema import load_problem as load_problem
@@ -41,13 +46,15 @@ if TYPE_CHECKING:
     from prism.runs.rollouts import Rollout as Rollout
 
 _MODULES = {
-    "Context": "physics.context", "DagError": "errors", "DataFileError": "errors", "Diagnosis": "diagnosis.findings",
-    "Formula": "algebra.expr", "Grade": "grading.result", "LatexSyntaxError": "errors", "PrismError": "errors",
-    "Problem": "problem.schema", "Rollout": "runs.rollouts", "Verdict": "equivalence.verdict",
+    "Context": "physics.context", "ConversionError": "errors", "DagError": "errors", "DataFileError": "errors",
+    "Diagnosis": "diagnosis.findings", "Formula": "algebra.expr", "Grade": "grading.result",
+    "LatexSyntaxError": "errors", "PrismError": "errors", "Problem": "problem.schema",
+    "Quantity": "physics.quantities", "Rollout": "runs.rollouts", "Verdict": "equivalence.verdict",
     "diagnose": "diagnosis.findings", "equivalent": "equivalence.matching", "extract": "latex",
-    "grade": "grading.pipeline", "grade_many": "runs.bulk", "lint": "authoring.linting",
-    "load_problem": "problem.schema", "load_problems": "problem.collection", "parse": "physics.context",
-    "prepare": "grading.prepared", "warm": "engine.kernels", "write": "latex",
+    "from_pint": "bridges.pint_quantities", "from_sympy": "bridges.from_symbolic", "grade": "grading.pipeline",
+    "grade_many": "runs.bulk", "lint": "authoring.linting", "load_problem": "problem.schema",
+    "load_problems": "problem.collection", "parse": "physics.context", "prepare": "grading.prepared",
+    "read_quantity": "physics.quantities", "warm": "engine.kernels", "write": "latex",
 }  # fmt: skip
 
 __all__ = ["__version__", *sorted(_MODULES)]

@@ -86,6 +86,27 @@ class LatexSyntaxError(PrismError):
         return type(self), (self.latex, self.position, self.found, self.expected, self.kind)
 
 
+class ConversionError(PrismError):
+    """Raised for a formula or quantity that another library, or PRISM, has no object for; nothing is changed silently.
+
+    Attributes:
+        library: where it was to be carried: `sympy`, `symengine`, `pint` or `PRISM`.
+        construct: what has no counterpart there, such as `commutator`.
+        detail: the part of the formula, or why; may be empty.
+    """
+
+    def __init__(self, library: str, construct: str, detail: str = "") -> None:
+        """Store the arguments and build a message of one line."""
+        self.library = library
+        self.construct = construct
+        self.detail = detail
+        super().__init__(f"{library} cannot carry: {construct}{f' ({detail})' if detail else ''}")
+
+    def __reduce__(self) -> tuple[type[ConversionError], tuple[str, str, str]]:
+        """Pickle by the constructor's arguments."""
+        return type(self), (self.library, self.construct, self.detail)
+
+
 def named_type(value: object) -> str:
     """Name the type of a value for an error message: `nothing` for None."""
     return "nothing" if value is None else f"a value of type {type(value).__name__}"

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import operator
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import mpmath
 
@@ -174,11 +174,17 @@ class _Unsupported(Exception):
     """A construct that is read and kept, but not evaluated: sympy gets no such formula."""
 
 
-def algorithm_1(a: Formula, b: Formula, constants: Mapping[str, Expr] = _NO_CONSTANTS) -> Outcome:
+def algorithm_1(
+    a: Formula,
+    b: Formula,
+    constants: Mapping[str, Expr] = _NO_CONSTANTS,
+    solve: Callable[[sympy.Expr, sympy.Symbol], Sequence[Any]] | None = None,
+) -> Outcome:
     """Decide on two equations as the paper does: equal positive solutions, in ten trials, for a symbol that changes.
 
     The paper says `not equivalent` to both other outcomes: a trial with other solutions, or too few with any. It does
-    not say what a trial is that sympy cannot solve; here it is a failed one, as where neither has a solution.
+    not say what a trial is that sympy cannot solve; here it is a failed one, as where neither has a solution. Another
+    solver may stand in the place of `positive_solutions`, which is sympy's.
 
     Source: PRISM-Physics (arXiv 2510.03185), Algorithm 1.
     """
@@ -190,7 +196,7 @@ def algorithm_1(a: Formula, b: Formula, constants: Mapping[str, Expr] = _NO_CONS
         target = rng.choice(free)
         point = {other: rng.uniform(*RANGE) for other in free if other != target}
         try:
-            first, second = (positive_solutions(zero.subs(point), target) for zero in (one, two))
+            first, second = ((solve or positive_solutions)(zero.subs(point), target) for zero in (one, two))
         except NotImplementedError:
             continue
         if not first and not second:
@@ -228,7 +234,7 @@ def positive_solutions(zero: sympy.Expr, target: sympy.Symbol) -> list[sympy.Flo
     return [real for real, imaginary in parts if real > 0 and abs(imaginary) <= TOLERANCE * real]
 
 
-def equal_sets(first: list[sympy.Float], second: list[sympy.Float]) -> bool:
+def equal_sets(first: Sequence[sympy.Float], second: Sequence[sympy.Float]) -> bool:
     """Whether each number has its like in the other set."""
     return all(any(_close(x, y) for y in second) for x in first) and all(
         any(_close(x, y) for x in first) for y in second

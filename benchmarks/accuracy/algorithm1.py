@@ -7,7 +7,8 @@ identities of `CONSTANTS` where their symbol stands on one side only.
 
 They agree where both accept the pair, or neither does. Every disagreement is explained in
 `algorithm1_disagreements.toml`; one that is not fails the run. A pair on which sympy is killed or raises counts as
-neither.
+neither. The same algorithm with symengine's solver is counted beside it, `with_symengine`: what it decides against the
+label, and what it leaves open.
 
     python benchmarks/accuracy/algorithm1.py [--data FOLDER] [--slice] [--json]
 """
@@ -34,9 +35,11 @@ sys.path.insert(0, str(ROOT))
 
 import prism  # noqa: E402
 from benchmarks.material import DATA, NO_DATA, PAIRS, labelled_equations  # noqa: E402
+from benchmarks.rivals import symengine_solver  # noqa: E402
 from prism.algebra.expr import OPS, Expr, Formula, symbols, walk  # noqa: E402
 from tests.reference import algorithm_1  # noqa: E402
 
+SOLVERS = {"sympy": None, "symengine": symengine_solver.positive_solutions}
 EXPLANATIONS = Path(__file__).with_name("algorithm1_disagreements.toml")
 TIME_LIMIT = 30.0  # seconds a pair; a CAS cannot be stopped from inside
 SLICE = 10
@@ -121,8 +124,8 @@ def constants(a: Formula, b: Formula) -> dict[str, Expr]:
 # Algorithm 1 in a process of its own. -------------------------------------------------------------------------------
 
 
-def serve(pipe: Connection) -> None:
-    """Decide pairs as they come."""
+def serve(pipe: Connection, solver: str) -> None:
+    """Decide pairs as they come, with one of `SOLVERS`."""
     import sympy  # noqa: F401 - its import is no pair's time
 
     pipe.send("ready")
@@ -130,7 +133,7 @@ def serve(pipe: Connection) -> None:
         a, b, given = pipe.recv()
         start = time.perf_counter()
         try:
-            outcome: str = algorithm_1(a, b, given)
+            outcome: str = algorithm_1(a, b, given, SOLVERS[solver])
         except Exception as fault:  # noqa: BLE001 - whatever sympy raises is no verdict
             outcome = type(fault).__name__
         pipe.send((outcome, time.perf_counter() - start))
@@ -139,11 +142,11 @@ def serve(pipe: Connection) -> None:
 class Child:
     """A process that lives as long as it answers in time."""
 
-    def __init__(self) -> None:
+    def __init__(self, solver: str) -> None:
         os.environ["PYTHONHASHSEED"] = "0"  # sympy's answers may depend on the order of sets
         context = get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        self.process = context.Process(target=serve, args=(theirs,), daemon=True)
+        self.process = context.Process(target=serve, args=(theirs, solver), daemon=True)
         self.process.start()
         theirs.close()
         self.pipe.recv()
@@ -163,14 +166,14 @@ class Child:
         self.process.join()
 
 
-def decide(pairs: list[Pair]) -> Iterator[Decided]:
-    child = Child()
+def decide(pairs: list[Pair], solver: str = "sympy") -> Iterator[Decided]:
+    child = Child(solver)
     for pair in pairs:
         a, b = prism.parse(pair.a), prism.parse(pair.b)
         answer = child.ask(a, b)
         if answer is None:
             child.stop()
-            child = Child()
+            child = Child(solver)
         outcome, seconds = answer or ("killed", TIME_LIMIT)
         verdict = prism.equivalent(a, b)
         yield Decided(pair.id, pair.a, pair.b, pair.expected, outcome, seconds, verdict.status, verdict.reason)
@@ -186,9 +189,33 @@ def explanations() -> dict[str, dict[str, str]]:
     return {pair: {"who": entry["who"], "why": entry["why"]} for entry in entries for pair in entry["pairs"]}
 
 
+def beside(rows: list[Decided]) -> dict[str, Any]:
+    """Counts of Algorithm 1 with another solver: against the labels, and beside PRISM."""
+    decided = [row for row in rows if row.is_decided]
+    return {
+        "outcomes": Counter(row.algorithm_1 for row in rows),
+        "agree": sum(not row.is_disagreement for row in decided),
+        "disagree": sum(row.is_disagreement for row in decided),
+        "false_accepts": sum(row.algorithm_1 == "equivalent" and row.expected == "different" for row in decided),
+        "false_rejects": sum(row.algorithm_1 == "rejected" and row.expected == "equivalent" for row in decided),
+        "seconds": timing(rows),
+        "version": metadata.version("symengine"),
+    }
+
+
+def timing(rows: list[Decided]) -> dict[str, float]:
+    """Seconds of a pair."""
+    seconds = sorted(row.seconds for row in rows)
+    return {
+        "median": round(seconds[len(seconds) // 2], 3),
+        "p99": round(seconds[len(seconds) * 99 // 100], 3),
+        "killed": sum(row.algorithm_1 == "killed" for row in rows),
+        "limit": TIME_LIMIT,
+    }
+
+
 def report(rows: list[Decided]) -> dict[str, Any]:
     explained = explanations()
-    seconds = sorted(row.seconds for row in rows)
     verdicts: dict[str, Counter[str]] = {}
     for row in rows:
         outcome = row.algorithm_1 if row.is_decided or row.algorithm_1 == "killed" else "raised"
@@ -201,12 +228,7 @@ def report(rows: list[Decided]) -> dict[str, Any]:
         "no_verdict": sum(not row.is_decided for row in rows),
         "right_in_disagreement": Counter(explained[row.id]["who"] for row in disagreements if row.id in explained),
         "verdicts_of_prism_by_algorithm_1": verdicts,
-        "seconds": {
-            "median": round(seconds[len(seconds) // 2], 3),
-            "p99": round(seconds[len(seconds) * 99 // 100], 3),
-            "killed": sum(row.algorithm_1 == "killed" for row in rows),
-            "limit": TIME_LIMIT,
-        },
+        "seconds": timing(rows),
         "disagreements": [{**listed(row), **explained.get(row.id, {})} for row in disagreements],
         "without_verdict": [listed(row) for row in rows if not row.is_decided],
         "replayed": [listed(row) for outcome in ("equivalent", "rejected") for row in quick(rows, outcome)],
@@ -236,8 +258,8 @@ def main() -> int:
     pairs = [] if options.slice else list(collected(options.data))
     pairs = [pair for pair in (*pairs, *written()) if is_evaluated(pair.a) and is_evaluated(pair.b)]
     prism.warm()
-    rows = list(decide(pairs[:: len(pairs) // SLICE][:SLICE] if options.slice else pairs))
-    result = report(rows)
+    chosen = pairs[:: len(pairs) // SLICE][:SLICE] if options.slice else pairs
+    result = {**report(list(decide(chosen))), "with_symengine": beside(list(decide(chosen, "symengine")))}
     print(json.dumps(result, sort_keys=True, indent=None if options.json else 1))
     unexplained = [row["id"] for row in result["disagreements"] if "why" not in row]
     if unexplained:

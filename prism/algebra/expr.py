@@ -151,6 +151,7 @@ _LARGE = 50_000  # nodes of a tree that no text has: one that substitution has g
 _SUBSTITUTION = 50  # operations for each node that a substitution visits
 _SPELLING = 50  # for each node that is spelled
 _CANONICAL, _CANONICAL_LEVEL = 400, 20  # for each node of a canonical form, and for each level above it
+_MAX_SHOWN = 60  # nodes of an expression that a `repr` spells
 _MAX_INDEX_LETTERS = 8  # of one sum; each is renamed in every name under it
 EQUALITIES = frozenset(("=", "approx", "equiv", "sim"))
 ORDERINGS = frozenset(("<", "<=", ">", ">="))
@@ -225,6 +226,10 @@ class Expr:
     def __str__(self) -> str:
         """Spell the expression; see `spell`."""
         return spell(self)
+
+    def __repr__(self) -> str:
+        """Return the spelling in angle brackets, `<Expr m*a>`; of a large expression only its operator and size."""
+        return f"<Expr {_short_spelling(self)}>"
 
 
 # Setters of the slots: a frozen dataclass writes its own by name, which takes half as long again for each node.
@@ -302,6 +307,49 @@ class Formula:
     def __reduce__(self) -> tuple[type[Formula], tuple[object, ...]]:
         """Pickle the formula by its arguments: hashes of strings differ between processes."""
         return Formula, (self.kind, self.members, self.relations, self.latex, self.parts, self.depends)
+
+    def __repr__(self) -> str:
+        """Return the kind and the spelling in angle brackets, `<Formula equation: F = m*a>`."""
+        large = sum(member.size for part in plain_parts(self) for member in part.members) > _MAX_SHOWN
+        return f"<Formula {self.kind}: {'large' if large else self}>"
+
+    def _repr_latex_(self) -> str:
+        """Return the canonical LaTeX between dollar signs, as notebooks show it."""
+        from prism.bridges.notebook import typeset
+
+        return typeset(self)
+
+    def to_sympy(self, *, evaluate: bool = False) -> Any:
+        r"""Return the formula as a sympy object: a relation, an expression, or a `Tuple` of the relations of a chain.
+
+        Symbols are plain, without assumptions, and have PRISM's names (`v_0`, `\theta`; a unit is `\unit{km}`). An
+        odd root is the real one, as sign(a) |a|^(1/n). Digits as written (`2.00`) are not carried. The way back is
+        `prism.from_sympy`.
+
+        Args:
+            evaluate: let sympy cancel, fold numbers and sort terms, as its own constructors do; else all stays as it
+                is written.
+
+        Errors:
+            ConversionError: naming the construct that sympy has nothing for; nothing is changed silently.
+            PrismError: sympy is not installed.
+        """
+        from prism.bridges.to_symbolic import to_sympy
+
+        return to_sympy(self, evaluate=evaluate)
+
+    def to_symengine(self) -> Any:
+        """Return the formula as a symengine object, which sorts terms and folds numbers as it is built.
+
+        As `to_sympy`, but for decimals, which are doubles, and what symengine lacks: systems, chains, integrals, sums.
+
+        Errors:
+            ConversionError: naming the construct that symengine has nothing for.
+            PrismError: symengine is not installed.
+        """
+        from prism.bridges.to_symbolic import to_symengine
+
+        return to_symengine(self)
 
     def __str__(self) -> str:
         """Spell the members with their relations, or the parts joined by words, as `a = b and c = d`."""
@@ -532,6 +580,11 @@ def spell(node: Expr) -> str:
     """
     budget.charge(node.size * _SPELLING)
     return _spell(node)
+
+
+def _short_spelling(node: Expr) -> str:
+    """Spell an expression for a `repr`, free of charge; of a large one, its operator and size."""
+    return _spell(node) if node.size <= _MAX_SHOWN else f"{node.op} of {node.size} nodes"
 
 
 def _spell(node: Expr, *, above: int = 0) -> str:

@@ -137,6 +137,16 @@ class Verdict:
         if self.reason not in REASONS:
             raise ValueError(f"{self.reason!r} is not a reason; reasons are {', '.join(REASONS)}")
 
+    def _repr_html_(self) -> str:
+        """Return status, reason and evidence as a notebook shows them."""
+        from prism.bridges.notebook import table_html, text_html
+
+        shown = (
+            ("reason", REASONS[self.reason]), ("proof", self.proof or ""), ("used", "; ".join(self.readings)),
+            ("witness", str(self.witness or "")), ("detail", self.detail),
+        )  # fmt: skip
+        return table_html(self.status, (), [(text_html(name), text_html(text)) for name, text in shown if text])
+
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as JSON values."""
         return {

@@ -122,6 +122,25 @@ class Grade:
     flags: tuple[str, ...] = ()
     cost: int | None = None
 
+    def __repr__(self) -> str:
+        """Return problem, score and nodes, `<Grade free_fall: score 0.5, matched 1 2, credited 1 2, missing 3 4>`."""
+        score = "no score" if self.score is None else f"score {self.score:g}"
+        status = "" if self.status == "ok" else f"{self.status}, "
+        groups = (("matched", self.matched), ("credited", self.credited), ("missing", self.missing))
+        nodes = ", ".join(f"{name} {' '.join(map(str, found)) or 'none'}" for name, found in groups)
+        return f"<Grade {self.problem_id}: {status}{score}, {nodes}>"
+
+    def _repr_html_(self) -> str:
+        """Return the score and each formula with what it earned as a notebook shows them, formulas typeset."""
+        from prism.bridges.notebook import formula_html, table_html, text_html
+
+        rows = [
+            (formula_html(item.latex), text_html(item.status), ", ".join(map(str, item.nodes)),
+             text_html(reason_in_words(item)))
+            for item in self.formulas
+        ]  # fmt: skip
+        return table_html(repr(self)[1:-1], ("formula", "status", "nodes", "why"), rows)
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON; the keys are the attribute names."""
         return {

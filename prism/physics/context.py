@@ -85,6 +85,10 @@ class Context:
         object.__setattr__(self, "declared", frozenset((*self.declared, *own, *self.symbols, *self.givens)))
         object.__setattr__(self, "digest", _digest(self))
 
+    def __repr__(self) -> str:
+        """Return how much the context declares, `<Context: 2 symbols, 3 givens, 0 definitions>`."""
+        return f"<Context: {len(self.symbols)} symbols, {len(self.givens)} givens, {len(self.definitions)} definitions>"
+
     def __hash__(self) -> int:
         """Return a hash of the digest."""
         return hash(self.digest)  # contexts are part of cache keys

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from prism.algebra.expr import Expr, number, substitute, symbol, walk
 from prism.errors import PrismError
@@ -36,6 +37,22 @@ class Quantity:
 
     value: Fraction
     dimension: Dimension
+
+    def to_pint(self, registry: Any = None) -> Any:
+        """Return the quantity in pint's base units, its magnitude exact: an int or a Fraction.
+
+        Args:
+            registry: a `pint.UnitRegistry`; None is pint's application registry. `prism.from_pint` is the way back.
+
+        Errors:
+            PrismError: pint is not installed.
+
+        >>> print(read_quantity("36 km/h").to_pint())
+        10 meter / second
+        """
+        from prism.bridges.pint_quantities import to_pint
+
+        return to_pint(self, registry)
 
 
 def resolve_units(expr: Expr, *, difference: bool = False) -> Expr:

@@ -222,6 +222,10 @@ class Problem:
     sha256: str
     warnings: tuple[str, ...]
 
+    def __repr__(self) -> str:
+        """Return id and sizes, `<Problem free_fall: 4 nodes, 2 students>`."""
+        return f"<Problem {self.id}: {len(self.nodes)} nodes, {len(self.students)} students>"
+
 
 def load_problem(source: Path | str | Mapping[str, object]) -> Problem:
     """Load a problem from a file (`.json` or `.toml`), a JSON string (it begins with a brace), or a dictionary.

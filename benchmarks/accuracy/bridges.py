@@ -1,0 +1,273 @@
+"""Formulas to sympy and back, quantities to pint and back: what is carried, what is refused by name, what is changed?
+
+Formulas are all sides and near-misses of `tests/cases/equivalence`, all rows of `tests/cases/parse`, and 2,000 that
+`tests/support/strategies.py` generates, over every operator that has a value. What comes back from sympy is held beside
+the formula by PRISM's own equivalence, in the row's context: its verdict must be the one that the formula gets beside
+itself, and where that is no `equivalent` (a construct that is not evaluated, an identity) the canonical forms must be
+the same. What sympy was given is held beside the formula by value, at random points, as `tests/reference.py` computes
+it; and so is what symengine was given. Changed must be 0; it fails the run.
+
+Units are all spellings of `constants/units.toml`, with prefixes and words: one of each to pint and back, exactly.
+Beside it stands what pint itself makes of the name: the same, refused by name, another unit (`PS`, petasiemens there).
+
+    python benchmarks/accuracy/bridges.py [--slice] [--json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import random
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+import mpmath  # noqa: E402
+import pint  # noqa: E402
+import sympy  # noqa: E402
+from hypothesis import HealthCheck, Phase, given, seed, settings  # noqa: E402
+from hypothesis import strategies as st  # noqa: E402
+
+import prism  # noqa: E402
+from prism.algebra.expr import OPS, Expr, Formula, canonical, formula, number, plain_parts, symbols, walk  # noqa: E402
+from prism.physics.quantities import parse_quantity  # noqa: E402
+from prism.physics.tables import unit_table  # noqa: E402
+from tests.reference import value  # noqa: E402
+from tests.support.strategies import expressions  # noqa: E402
+
+GENERATED = 2_000
+SLICE_EVERY = 25  # in the slice one formula and one unit of so many is taken
+SEED = 20261123
+POINTS = 4  # for the values of one formula
+TOLERANCE = 1e-9  # a decimal has 15 digits in sympy, and differences of decimals fewer
+LISTED = 20  # of each kind
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One formula with the context that its row gives."""
+
+    source: str
+    written: Formula
+    context: prism.Context
+
+
+# Formulas ---------------------------------------------------------------------------------------------------------
+
+
+def from_cases() -> Iterator[Item]:
+    """Each formula of the rows, once a context; what is not read is in no list."""
+    seen = set()
+    for folder in ("equivalence", "parse"):
+        for path in sorted((ROOT / "tests/cases" / folder).glob("*.toml")):
+            for row in tomllib.loads(path.read_text("utf-8"))["case"]:
+                context = prism.Context.from_dict(row.get("context", {}))
+                texts = [row[key] for key in ("a", "b", "latex") if key in row] + row.get("near_misses", [])
+                for latex in texts:
+                    try:
+                        written = prism.parse(latex, context=context)
+                    except prism.LatexSyntaxError:
+                        continue
+                    if (written, context) not in seen:
+                        seen.add((written, context))
+                        yield Item(folder, written, context)
+
+
+def generated(count: int) -> Iterator[Item]:
+    """Different equations of two generated sides, the same each time."""
+    found: dict[Formula, None] = {}
+
+    @seed(SEED)
+    @settings(max_examples=4 * count, database=None, phases=[Phase.generate], deadline=None,
+              suppress_health_check=list(HealthCheck))  # fmt: skip
+    @given(st.tuples(expressions, expressions))
+    def collect(sides: tuple[Expr, Expr]) -> None:
+        if len(found) < count and any(side.args for side in sides):
+            found[formula(sides, ("=",))] = None
+
+    collect()
+    context = prism.Context()
+    return (Item("generated", written, context) for written in found)
+
+
+def ops_in(written: Formula) -> frozenset[str]:
+    return frozenset(node.op for part in plain_parts(written) for member in part.members for node in walk(member))
+
+
+# There and back ---------------------------------------------------------------------------------------------------
+
+
+def round_trip(item: Item) -> str:
+    """What became of a formula: `carried`, `the same text`, `changed`, or the construct that was refused."""
+    try:
+        back = prism.from_sympy(item.written.to_sympy())
+    except prism.ConversionError as refusal:
+        return f"refused: {refusal.construct}"
+    ours = prism.equivalent(item.written, item.written, context=item.context)
+    verdict = prism.equivalent(item.written, back, context=item.context)
+    if (ours.status, ours.reason) != (verdict.status, verdict.reason) and verdict.status != "equivalent":
+        return "changed"
+    if verdict.status == "equivalent":
+        return "carried"
+    return "the same form" if forms(item.written) == forms(back) else "changed"
+
+
+def forms(written: Formula) -> list[Any]:
+    """Canonical forms of all members, with relations and kinds."""
+    return [
+        (written.kind, part.kind, part.relations, [canonical(member) for member in part.members])
+        for part in plain_parts(written)
+    ]
+
+
+def values_agree(written: Formula, to: Any) -> bool | None:
+    """Whether a library has the values that the formula has; None where there are none to compare.
+
+    Args:
+        to: sends a formula of one member to the library.
+    """
+    members = [member for part in plain_parts(written) for member in part.members]
+    compared = False
+    for member in members:
+        if any(OPS[node.op].opcode is None for node in walk(member)):
+            continue
+        rng = random.Random(SEED)
+        names = sorted(symbols(member))
+        outcomes = []
+        for _ in range(POINTS):
+            point = {name: Fraction(rng.randint(11, 399), 100) for name in names}
+            ours = value(member, {name: mpmath.mpf(at.numerator) / at.denominator for name, at in point.items()})
+            if ours is None:
+                continue
+            theirs = to(formula((member,), ()), point)
+            if theirs is None:
+                continue
+            outcomes.append(abs(theirs - ours) <= TOLERANCE * max(abs(ours), abs(theirs), mpmath.mpf(10) ** -12))
+        if outcomes and not any(outcomes):
+            return False
+        compared = compared or bool(outcomes)
+    return compared or None
+
+
+def in_sympy(written: Formula, point: dict[str, Fraction]) -> mpmath.mpf | None:
+    """Value of a bare expression in sympy; None where sympy gives no number."""
+    there = written.to_sympy()
+    at = {name: sympy.Rational(each.numerator, each.denominator) for name, each in point.items()}
+    found = there.subs({each: at[each.name] for each in there.free_symbols}).evalf(30)
+    return mpmath.mpf(str(found)) if found.is_Float or found.is_Integer or found.is_Rational else None
+
+
+def in_symengine(written: Formula, point: dict[str, Fraction]) -> mpmath.mpf | None:
+    """Value of a bare expression in symengine; None where it gives no number."""
+    import symengine
+
+    try:
+        there = written.to_symengine()
+        at = {each: symengine.Rational(point[each.name].numerator, point[each.name].denominator)
+              for each in there.free_symbols}  # fmt: skip
+        found = complex(there.subs(at).n(53))
+    except (prism.ConversionError, RuntimeError, ValueError, ZeroDivisionError):
+        return None
+    return mpmath.mpf(found.real) if found.imag == 0 and math.isfinite(found.real) else None
+
+
+def measure(items: list[Item]) -> dict[str, Any]:
+    """Counts by source and by construct, and the formulas that changed."""
+    outcomes: dict[str, Counter[str]] = {}
+    carried: Counter[str] = Counter()
+    refused: Counter[str] = Counter()
+    values: dict[str, Counter[str]] = {"sympy": Counter(), "symengine": Counter()}
+    changed = []
+    for item in items:
+        outcome = round_trip(item)
+        kind = outcome.partition(":")[0]
+        outcomes.setdefault(item.source, Counter())[kind] += 1
+        if kind == "refused":
+            refused[outcome.removeprefix("refused: ")] += 1
+            continue
+        carried.update(ops_in(item.written))
+        for library, to in (("sympy", in_sympy), ("symengine", in_symengine)):
+            agrees = values_agree(item.written, to)
+            values[library][{True: "same", False: "other", None: "none to compare"}[agrees]] += 1
+            if agrees is False:
+                changed.append(f"value in {library}: {item.written}")
+        if kind == "changed":
+            changed.append(f"{item.source}: {item.written.latex or item.written}")
+    return {
+        "formulas": len(items),
+        "by_source": outcomes,
+        "carried_by_construct": dict(carried.most_common()),
+        "refused_by_construct": dict(refused.most_common()),
+        "values": values,
+        "changed": len(changed),
+        "changed_formulas": changed[:LISTED],
+    }
+
+
+# Units ------------------------------------------------------------------------------------------------------------
+
+
+def measure_units(every: int) -> dict[str, Any]:
+    """One of each unit to pint and back, exactly; and beside it what pint itself makes of the name, sent to PRISM."""
+    table = unit_table()
+    names = [*table.exact, *table.prefixed, *table.words][::every]
+    registry: Any = pint.UnitRegistry()
+    back: Counter[str] = Counter()
+    own: Counter[str] = Counter()
+    changed, other = [], []
+    for name in names:
+        ours = parse_quantity(Expr("mul", (number(1), Expr("unit", name=name))))
+        assert ours is not None, name
+        same = prism.from_pint(ours.to_pint(registry)) == ours
+        back["carried" if same else "changed"] += 1
+        outcome = from_pint_itself(name, ours, registry)
+        own[outcome] += 1
+        changed += [] if same else [name]
+        other += [name] if outcome == "another unit" else []
+    return {"units": len(names), "to_pint_and_back": back, "changed": len(changed), "changed_units": changed[:LISTED],
+            "name_in_pint": own, "another_unit_in_pint": other}  # fmt: skip
+
+
+def from_pint_itself(name: str, ours: prism.Quantity, registry: Any) -> str:
+    """What pint's unit of a name is to PRISM: the same, refused, another unit (`PS`: petasiemens), unknown to pint."""
+    try:
+        theirs = registry.Quantity(1.0, name)
+    except (pint.errors.PintError, ValueError, AssertionError):
+        return "unknown to pint"
+    try:
+        found = prism.from_pint(theirs)
+    except prism.ConversionError:
+        return "refused"
+    near = math.isclose(found.value, ours.value, rel_tol=1e-9)
+    return "the same" if near and found.dimension == ours.dimension else "another unit"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Formulas to sympy, quantities to pint, and back.")
+    parser.add_argument("--slice", action="store_true", help=f"one formula and unit in {SLICE_EVERY}: what CI runs")
+    parser.add_argument("--json", action="store_true", help="one JSON object in one line")
+    options = parser.parse_args()
+    every = SLICE_EVERY if options.slice else 1
+    items = [*list(from_cases())[::every], *generated(GENERATED // every)]
+    prism.warm()
+    result = {
+        "sympy": measure(items),
+        "pint": measure_units(every),
+        "versions": {package: metadata.version(package) for package in ("sympy", "symengine", "pint")},
+    }
+    print(json.dumps(result, sort_keys=True, indent=None if options.json else 1))
+    return 1 if result["sympy"]["changed"] or result["pint"]["changed"] else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

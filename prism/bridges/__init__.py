@@ -1,0 +1,1 @@
+"""Formulas and quantities as objects of other libraries, imported when a bridge is called; and in a notebook."""

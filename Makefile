@@ -146,8 +146,10 @@ evidence: .venv/.dev bench $(FRAMEWORKS:=/.made)
 same-grades: .venv/.dev
 	@$(BIN)/python benchmarks/robustness/same_grades.py
 
+# Benchmarks of pytest-benchmark run once each and are not timed: that they run is what is checked.
 evidence-slice: .venv/.dev
 	@$(BIN)/python benchmarks/evidence.py --slice
+	@PRISM_KERNELS=compiled $(BIN)/python -m pytest benchmarks --benchmark-disable
 
 clean:
 	@rm -rf .venv .same_grades $(RIVALS) $(FRAMEWORKS) .venv-doors .numba_cache .prism_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage dist build

@@ -55,6 +55,7 @@ SCRIPTS = (
     Script("algorithm1", "accuracy/algorithm1.py"),  # tests replay ten of its pairs
     Script("reader", "accuracy/reader.py"),
     Script("differential", "accuracy/differential.py"),
+    Script("bridges", "accuracy/bridges.py"),  # tests run a slice, and all units
     Script("extraction", "accuracy/extraction.py"),
     Script("fuzz", "accuracy/fuzz.py", slice_arguments=("--slice",)),
     Script("worked", "accuracy/worked.py"),

@@ -18,13 +18,11 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import random
 import sys
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -32,24 +30,20 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-import mpmath  # noqa: E402
 import pint  # noqa: E402
-import sympy  # noqa: E402
 from hypothesis import HealthCheck, Phase, given, seed, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
 import prism  # noqa: E402
-from prism.algebra.expr import OPS, Expr, Formula, canonical, formula, number, plain_parts, symbols, walk  # noqa: E402
+from benchmarks.rivals.oracles import LIBRARIES, OUTCOMES, values_agree  # noqa: E402
+from prism.algebra.expr import Expr, Formula, canonical, formula, number, plain_parts, walk  # noqa: E402
 from prism.physics.quantities import parse_quantity  # noqa: E402
 from prism.physics.tables import unit_table  # noqa: E402
-from tests.reference import value  # noqa: E402
 from tests.support.strategies import expressions  # noqa: E402
 
 GENERATED = 2_000
 SLICE_EVERY = 25  # in the slice one formula and one unit of so many is taken
 SEED = 20261123
-POINTS = 4  # for the values of one formula
-TOLERANCE = 1e-9  # a decimal has 15 digits in sympy, and differences of decimals fewer
 LISTED = 20  # of each kind
 
 
@@ -130,63 +124,12 @@ def forms(written: Formula) -> list[Any]:
     ]
 
 
-def values_agree(written: Formula, to: Any) -> bool | None:
-    """Whether a library has the values that the formula has; None where there are none to compare.
-
-    Args:
-        to: sends a formula of one member to the library.
-    """
-    members = [member for part in plain_parts(written) for member in part.members]
-    compared = False
-    for member in members:
-        if any(OPS[node.op].opcode is None for node in walk(member)):
-            continue
-        rng = random.Random(SEED)
-        names = sorted(symbols(member))
-        outcomes = []
-        for _ in range(POINTS):
-            point = {name: Fraction(rng.randint(11, 399), 100) for name in names}
-            ours = value(member, {name: mpmath.mpf(at.numerator) / at.denominator for name, at in point.items()})
-            if ours is None:
-                continue
-            theirs = to(formula((member,), ()), point)
-            if theirs is None:
-                continue
-            outcomes.append(abs(theirs - ours) <= TOLERANCE * max(abs(ours), abs(theirs), mpmath.mpf(10) ** -12))
-        if outcomes and not any(outcomes):
-            return False
-        compared = compared or bool(outcomes)
-    return compared or None
-
-
-def in_sympy(written: Formula, point: dict[str, Fraction]) -> mpmath.mpf | None:
-    """Value of a bare expression in sympy; None where sympy gives no number."""
-    there = written.to_sympy()
-    at = {name: sympy.Rational(each.numerator, each.denominator) for name, each in point.items()}
-    found = there.subs({each: at[each.name] for each in there.free_symbols}).evalf(30)
-    return mpmath.mpf(str(found)) if found.is_Float or found.is_Integer or found.is_Rational else None
-
-
-def in_symengine(written: Formula, point: dict[str, Fraction]) -> mpmath.mpf | None:
-    """Value of a bare expression in symengine; None where it gives no number."""
-    import symengine
-
-    try:
-        there = written.to_symengine()
-        at = {each: symengine.Rational(point[each.name].numerator, point[each.name].denominator)
-              for each in there.free_symbols}  # fmt: skip
-        found = complex(there.subs(at).n(53))
-    except (prism.ConversionError, RuntimeError, ValueError, ZeroDivisionError):
-        return None
-    return mpmath.mpf(found.real) if found.imag == 0 and math.isfinite(found.real) else None
-
-
 def measure(items: list[Item]) -> dict[str, Any]:
     """Counts by source and by construct, and the formulas that changed."""
     outcomes: dict[str, Counter[str]] = {}
     carried: Counter[str] = Counter()
     refused: Counter[str] = Counter()
-    values: dict[str, Counter[str]] = {"sympy": Counter(), "symengine": Counter()}
+    values: dict[str, Counter[str]] = {library: Counter() for library in LIBRARIES}
     changed = []
     for item in items:
         outcome = round_trip(item)
@@ -196,9 +139,9 @@ def measure(items: list[Item]) -> dict[str, Any]:
             refused[outcome.removeprefix("refused: ")] += 1
             continue
         carried.update(ops_in(item.written))
-        for library, to in (("sympy", in_sympy), ("symengine", in_symengine)):
-            agrees = values_agree(item.written, to)
-            values[library][{True: "same", False: "other", None: "none to compare"}[agrees]] += 1
+        for library in LIBRARIES:
+            agrees = values_agree(item.written, library)
+            values[library][OUTCOMES[agrees]] += 1
             if agrees is False:
                 changed.append(f"value in {library}: {item.written}")
         if kind == "changed":

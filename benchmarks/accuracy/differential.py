@@ -5,9 +5,13 @@ finds in `rollouts.jsonl`. Where both readers read a formula, each relation (or 
 side at random points. A difference is explained by the smallest set of conventions that, undone on both sides, makes
 the values agree; what no convention explains is listed. The classes are told in README.md of this folder.
 
+Two oracles look at PRISM's reading alone: the formula is handed to sympy and to symengine (`Formula.to_sympy`,
+`to_symengine`), and the values that they compute are held beside those of `tests/reference.py`.
+
     python benchmarks/accuracy/differential.py [--sample N] [--show CLASS] [--keep FOLDER] [--json]
 
-Needs the environments of `make bench`; a rival whose environment is absent is left out and said so.
+Needs the environments of `make bench`; a rival whose environment is absent is left out and said so. The oracles need
+only the extra `sympy`.
 """
 
 from __future__ import annotations
@@ -29,6 +33,7 @@ sys.path.insert(0, str(ROOT))
 import prism  # noqa: E402
 from benchmarks.material import DATA, NO_DATA, texts  # noqa: E402
 from benchmarks.rivals.conventions import BY_LOOK, SAME, UNDEFINED, UNEXPLAINED, explain  # noqa: E402
+from benchmarks.rivals.oracles import LIBRARIES, OUTCOMES, values_agree  # noqa: E402
 from benchmarks.rivals.readings import Reading, UnreadableError, ours, theirs  # noqa: E402
 from benchmarks.rivals.workers import ENVIRONMENTS, Answer, RivalError, answers, python_of  # noqa: E402
 
@@ -136,6 +141,22 @@ def summary(coverage: Counter[str], compared: list[Comparison]) -> dict[str, Any
     }
 
 
+def oracles(items: Sequence[str]) -> dict[str, Counter[str]]:
+    """What sympy and symengine make of the formulas that PRISM reads: the same values, others, none, or refused."""
+    found: dict[str, Counter[str]] = {library: Counter() for library in LIBRARIES}
+    for latex in items:
+        try:
+            written = prism.parse(latex)
+        except prism.LatexSyntaxError:
+            continue
+        for library, counts in found.items():
+            try:
+                counts[OUTCOMES[values_agree(written, library)]] += 1
+            except prism.ConversionError:
+                counts["refused"] += 1
+    return found
+
+
 def report(rival: Rival, counts: dict[str, Any], compared: list[Comparison], shown: Sequence[str]) -> None:
     print(f"\n{rival.name} {rival.versions.get(rival.name, '')}: {counts['coverage']}")
     share = counts["same value"] / max(1, counts["compared"])
@@ -167,17 +188,19 @@ def main() -> int:
     present = [name for name in ENVIRONMENTS if python_of(name).exists()]
     for name in ENVIRONMENTS.keys() - set(present):
         print(f"{name}: no environment; `make bench` builds it", file=sys.stderr)
-    if not present:
-        return NO_DATA
     items = formulas(options.folder, options.sample)
     mine = our_readings(items)
     try:
-        with ThreadPoolExecutor(len(present)) as pool:
+        with ThreadPoolExecutor(max(1, len(present))) as pool:
             rivals = list(pool.map(lambda name: ask(name, items, options.keep), present))
     except RivalError as error:
         print(error, file=sys.stderr)
         return 1
-    result: dict[str, Any] = {"formulas": len(items), "read by PRISM": sum(reading is not None for reading in mine)}
+    result: dict[str, Any] = {
+        "formulas": len(items),
+        "read by PRISM": sum(reading is not None for reading in mine),
+        "oracles": oracles(items),
+    }
     if not options.json:
         print(result)
     for rival in rivals:

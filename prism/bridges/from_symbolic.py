@@ -15,9 +15,9 @@ from typing import Any
 
 from prism import budget
 from prism.algebra.expr import Expr, Formula, formula, number, symbol
+from prism.bridges.symbol_names import latex_of, symbol_of
 from prism.bridges.to_symbolic import CALLS, FUNCTIONS, RELATIONS, load
-from prism.errors import ConversionError, LatexSyntaxError, named_type
-from prism.latex.parsing.parser import parse
+from prism.errors import ConversionError, named_type
 from prism.latex.writing.writer import write
 
 _MAX_NODES = 20_000  # of the sympy object: larger ones come from no formula that a person wrote
@@ -85,14 +85,14 @@ class _Reader:
 
     Attributes:
         sympy: the module.
-        names: PRISM's name of each symbol met, and the symbol.
+        names: PRISM's symbol or unit for each symbol met, and that symbol.
         depends: (symbol, variable) for functions of symbols.
     """
 
     def __init__(self, sympy: Any) -> None:
         """Start with no names."""
         self.sympy = sympy
-        self.names: dict[str, Any] = {}
+        self.names: dict[Expr, Any] = {}
         self.depends: set[tuple[str, str]] = set()
 
     def statement(self, expr: Any) -> Formula:
@@ -152,8 +152,8 @@ class _Reader:
         args = tuple(map(self.node, expr.args))
         if kind in _OPS:
             return Expr(_OPS[kind], args)
-        if kind in _CALLS:
-            return Expr("apply", args, _CALLS[kind])
+        if kind in _CALLS:  # sympy sorts arguments of Max and Min, numbers first
+            return Expr("apply", tuple(sorted(args, key=lambda arg: arg.op in ("num", "neg"))), _CALLS[kind])
         if kind in _RECIPROCALS:
             return Expr("div", (_ONE, Expr(_RECIPROCALS[kind], args)))
         above_op, below_op = _RATIOS[kind]
@@ -221,17 +221,16 @@ class _Reader:
         return Expr("pow", (self.node(base), self.node(exponent)))
 
     def Derivative(self, expr: Any) -> Expr:  # noqa: N802
-        """Return a derivative by one symbol, or a partial one by several, once each."""
+        """Return a derivative; a partial one by several symbols, or of a function of several."""
         by = [(self.node(variable), int(count)) for variable, count in expr.variable_count if count.is_Integer]
         if len(by) != len(expr.variable_count) or not by or any(variable.op != "sym" for variable, _ in by):
             raise ConversionError("PRISM", "Derivative", f"by what is no symbol, or as often as a symbol says: {expr}")
         body = self.node(expr.expr)
+        order = str(sum(count for _, count in by))
         if len(by) == 1:
-            several = len(expr.expr.free_symbols) > 1 and isinstance(expr.expr, self.sympy.core.function.AppliedUndef)
-            return Expr("partial" if several else "derivative", (body, by[0][0]), str(by[0][1]))
-        if any(count != 1 for _, count in by):
-            raise ConversionError("PRISM", "Derivative", f"mixed, of a higher order: {expr}")
-        return Expr("partial", (body, *(variable for variable, _ in by)), str(len(by)))
+            several = isinstance(expr.expr, self.sympy.core.function.AppliedUndef) and len(expr.expr.args) > 1
+            return Expr("partial" if several else "derivative", (body, by[0][0]), order)
+        return Expr("partial", (body, *(variable for variable, count in by for _ in range(count))), order)
 
     def Bound(self, expr: Any) -> Expr:  # noqa: N802
         """Return an integral, sum or product, one within the other for several variables."""
@@ -257,36 +256,15 @@ class _Reader:
         r"""Return a symbol, or the unit that `\unit{km}` names."""
         if type(found).__name__ != "Symbol":
             raise ConversionError("PRISM", type(found).__name__, str(found))
-        spelled = _spelled(found.name, self.sympy)
-        if self.names.setdefault(spelled.name, found) != found:
-            if self.names[spelled.name].name != found.name:
-                raise ConversionError("PRISM", "two symbols of one name", f"{self.names[spelled.name]} and {found}")
+        spelled = symbol_of(found.name, latex_of(found.name, self.sympy))
+        if self.names.setdefault(spelled, found) != found:
+            if self.names[spelled].name != found.name:
+                raise ConversionError("PRISM", "two symbols of one name", f"{self.names[spelled]} and {found}")
             raise ConversionError("PRISM", "one name with different assumptions", str(found))
         return spelled
 
 
 _JOINTS = {"Or": "alternatives", "Implies": "implication"}
-
-
-def _spelled(name: str, sympy: Any) -> Expr:
-    r"""Return the symbol that PRISM reads for a name, or for what sympy prints of it; else the name as it is.
-
-    Errors:
-        ConversionError: PRISM reads the name as something that is no symbol, such as `\pi`.
-    """
-    if name.startswith(r"\unit{") and name.endswith("}"):
-        return Expr("unit", name=name[6:-1])
-    for latex in (name, sympy.latex(sympy.Symbol(name))):
-        try:
-            read = parse(latex)
-        except LatexSyntaxError:
-            continue
-        if read.kind == "expression" and not read.members[0].args:
-            if read.members[0].op != "sym":
-                raise ConversionError("PRISM", f"symbol {name}", f"which is read as {read}")
-            if read.members[0].name == name or latex != name:
-                return read.members[0]
-    return symbol(name)
 
 
 def _rational(value: Fraction) -> Expr:

@@ -99,7 +99,7 @@ def _exact(magnitude: Any) -> Fraction:
 
 def _check_worth(name: str, home: Any) -> None:
     """Raise ConversionError for a unit that PRISM's table has with another dimension or factor than pint."""
-    ours = find_unit(name)
+    ours = find_unit(name) or find_unit(home.get_symbol(name))
     if ours is None or name in _ONES:
         return
     root = home.Quantity(1, _DIFFERENCES.get(name, name)).to_root_units()

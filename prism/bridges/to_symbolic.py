@@ -4,10 +4,11 @@ What has no counterpart is refused by name (`ConversionError`), and so is what h
 over an index within names (`m_i`), an integral over what its integrand does not show, a derivative by what the body
 does not show. sympy would take all these for constants.
 
-A symbol is a plain `Symbol` of PRISM's name, without assumptions; a unit is one named `\unit{km}`; an operator of
-quantum mechanics one that does not commute. A symbol that the formula writes as a function (`v(t)`), or differentiates
-(`dx/dt`), is that function wherever it stands. An odd root is the real one, as PRISM reads it. A decimal is a `Float`
-of at least 15 digits, all else is exact; how many digits were written (`2.00`) is not carried.
+A symbol is a plain `Symbol` of PRISM's name, without assumptions, `i` and vectors too, for only a problem says what
+they are; a unit is one named `\unit{km}`, an operator of quantum mechanics one that does not commute. A symbol that the
+formula writes as a function (`v(t)`), or differentiates (`dx/dt`), is that function wherever it stands. An odd root is
+the real one, as PRISM reads it. A decimal is a `Float` of at least 15 digits, all else is exact; how many digits were
+written (`2.00`) is not carried.
 
 Refused: positive symbols, which PRISM's are unless the problem says otherwise (`subs("m", 2)` would not find them, and
 `sqrt(x**2)` would become x also where the problem declares x as real), and sympy's own reader of LaTeX.
@@ -24,6 +25,7 @@ from typing import Any
 from prism import budget
 from prism.algebra.expr import Expr, Formula, plain_parts, replace_index, symbols, walk
 from prism.algebra.noncommutative import operator_names, shows_operators
+from prism.bridges.symbol_names import latex_of, symbol_of
 from prism.errors import ConversionError, PrismError
 
 FUNCTIONS = MappingProxyType({
@@ -37,6 +39,7 @@ CALLS = MappingProxyType({"max": "Max", "min": "Min", "Re": "re", "Im": "im", "a
 RELATIONS = MappingProxyType({"=": "Eq", "!=": "Ne", "<": "Lt", "<=": "Le", ">": "Gt", ">=": "Ge"})
 JOINTS = MappingProxyType({"system": "and", "alternatives": "Or", "implication": "Implies"})
 _NODE = 100  # operations for each node that is converted
+_MAX_FOLDED = 1_000  # exponent or factorial of a number that a library works out exactly; 9^(9^9) fills any memory
 _MIN_DIGITS = 15  # of a Float: the precision of a double
 
 
@@ -87,7 +90,12 @@ class _Target:
         found = getattr(self.module, name, None)
         if found is None:
             raise ConversionError(self.library, name, "no such function there")
-        return found(*args) if self.evaluate else found(*args, evaluate=False)
+        made = found(*args) if self.evaluate else found(*args, evaluate=False)
+        if made in (self.module.nan, self.module.zoo):
+            raise ConversionError(
+                self.library, "value that it finds undefined", f"{name} of {', '.join(map(str, args))}"
+            )
+        return made
 
     def refuse(self, construct: str, why: str = "") -> ConversionError:
         """Return the error that names a construct and says why the library cannot carry it."""
@@ -165,7 +173,14 @@ def _dependencies(written: Formula) -> dict[str, tuple[str, ...]]:
 def _node(node: Expr, target: _Target) -> Any:
     """Return an expression in the target's library; raise ConversionError naming the construct it cannot carry."""
     if node.op in FUNCTIONS:
-        return target.make(FUNCTIONS[node.op], *(_node(arg, target) for arg in node.args))
+        args = [_node(arg, target) for arg in node.args]
+        if (
+            target.evaluate
+            and node.op in ("factorial", "binomial")
+            and any(_is_number(arg) and abs(arg) > _MAX_FOLDED for arg in args)
+        ):
+            raise target.refuse(f"{node.op} of a number, which it would work out", f"above {_MAX_FOLDED}")
+        return target.make(FUNCTIONS[node.op], *args)
     writer = _WRITERS.get(node.op)
     if writer is None:
         raise target.refuse(f"{node.op} {node.name}".strip() if node.op in ("opaque", "nabla") else node.op)
@@ -180,8 +195,20 @@ def _number(node: Expr, target: _Target) -> Any:
         digits = sum(sign.isdigit() for sign in node.name.partition("e")[0])
         if target.library == "sympy":
             return target.module.Float(node.name, max(_MIN_DIGITS, digits))
-        return target.module.RealDouble(float(node.value))
+        return target.module.RealDouble(_double(node, target))
     return _exact(node.value, target)
+
+
+def _double(node: Expr, target: _Target) -> float:
+    """Return the double next to a decimal; raise ConversionError where the range of doubles ends."""
+    assert node.value is not None
+    try:
+        found = float(node.value)
+    except OverflowError:
+        found = 0.0
+    if node.value and not found:
+        raise target.refuse("decimal beyond the range of doubles", node.name)
+    return found
 
 
 def _exact(value: Fraction, target: _Target) -> Any:
@@ -215,6 +242,10 @@ def _plain_symbol(name: str, target: _Target) -> Any:
         if target.library != "sympy":
             raise target.refuse("operator", f"{name} does not commute")
         return target.module.Symbol(name, commutative=False)
+    if target.library == "sympy" and len(name) > 1 and name.isalpha():
+        found = symbol_of(name, latex_of(name, target.module))
+        if found.name != name:
+            raise target.refuse(f"symbol {name}", f"which comes back as {found.name}")
     return target.module.Symbol(name)
 
 
@@ -247,7 +278,8 @@ def _negative(node: Expr, target: _Target) -> Any:
 
 def _minus(operand: Expr, converted: Any, target: _Target) -> Any:
     """Return minus an operand: a literal changes its sign, anything else gets the factor -1."""
-    return -converted if operand.op == "num" else target.make("Mul", target.module.Integer(-1), converted)
+    literal = operand.op == "num" or _literal(operand) is not None
+    return -converted if literal else target.make("Mul", target.module.Integer(-1), converted)
 
 
 def _product(node: Expr, target: _Target) -> Any:
@@ -273,7 +305,15 @@ def _power(node: Expr, target: _Target) -> Any:
     if _literal(node.args[0]) == 0 and (exact is None or exact <= 0):
         raise target.refuse("power of zero")
     exponent = _node(node.args[1], target) if exact is None else _exact(exact, target)
-    return target.make("Pow", _node(node.args[0], target), exponent)
+    base = _node(node.args[0], target)
+    if target.evaluate and _is_number(base) and _is_number(exponent) and abs(exponent) > _MAX_FOLDED:
+        raise target.refuse("power of numbers, which it would work out", f"exponent above {_MAX_FOLDED}")
+    return target.make("Pow", base, exponent)
+
+
+def _is_number(converted: Any) -> bool:
+    """Return True for an exact number of either library."""
+    return bool(getattr(converted, "is_Rational", False))
 
 
 def _root(node: Expr, target: _Target) -> Any:
@@ -308,10 +348,13 @@ def _call(node: Expr, target: _Target) -> Any:
 def _derivative(node: Expr, target: _Target) -> Any:
     """Return a derivative by symbols that its body shows."""
     body, *by = node.args
-    if not node.name.isdigit() or any(arg.op != "sym" or arg.name == "?" for arg in by):
+    if not node.name.isdigit() or any(arg.op != "sym" or arg.name[0] in "?^" for arg in by):
         raise target.refuse(f"{node.op} whose order or variable is open")
     if len(by) > 1 and len(by) != int(node.name):
-        raise target.refuse(f"{node.op} that is mixed, of a higher order")
+        raise target.refuse(f"{node.op} that is mixed, of another order than it has variables")
+    several = len(target.depends.get(body.name, ())) > 1 if body.op == "sym" else len(set(by)) > 1
+    if several != (node.op == "partial"):  # there is one derivative in sympy, and its function says which it is
+        raise target.refuse(f"{node.op} of what shows {'several variables' if several else 'one variable'}", str(node))
     converted = _node(body, target)
     variables = [_plain_symbol(arg.name, target) for arg in by]
     if any(variable not in converted.free_symbols or arg.name in target.depends

@@ -13,6 +13,9 @@ from zlib import crc32
 import pytest
 from hypothesis import HealthCheck, settings
 
+for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR"):  # tables are those that nobody's terminal has bent
+    os.environ.pop(name, None)
+
 settings.register_profile(
     "ci",
     derandomize=True,

@@ -147,10 +147,14 @@ def grade(
 def explain(
     problem: Annotated[str, typer.Argument(help="Problem file (JSON or TOML), or the id of a shipped problem.")],
     solution: Annotated[str, typer.Argument(help="Solution: text, or .json with messages or steps; - is stdin.")],
+    trace: Annotated[
+        bool, typer.Option("--trace", help="Name for each decision its rule and the files of the code.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Say why each formula matches a node or none: what was put in, what is wrong, and the first wrong step."""
     from prism.diagnosis.explanations import explain as explained
+    from prism.diagnosis.rule_map import trace_of
     from prism.grading.prepared import prepare
     from prism.grading.row import score_row
 
@@ -164,9 +168,10 @@ def explain(
     with spinner("diagnosing"):
         diagnosis = prism.diagnose(prepared, result)
     if as_json:
-        print_json({"diagnosis": diagnosis.to_dict(), "grade": score_row(loaded, given, result)})
+        traced = {"trace": trace_of(result)} if trace else {}
+        print_json({"diagnosis": diagnosis.to_dict(), "grade": score_row(loaded, given, result), **traced})
     else:
-        print(explained(loaded, result, diagnosis))
+        print(explained(loaded, result, diagnosis, trace=trace))
 
 
 @app.command("list")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,6 +27,7 @@ from prism.equivalence.verdict import REASONS, Stage
 from prism.grading.chain_links import REASONS as LINK_REASONS
 from prism.grading.result import FLAGS
 from prism.grading.selection import WITHHELD_REASONS, WithheldReason
+from tests.support.scripts import load_script
 
 ROOT = Path(__file__).resolve().parents[2]
 FAMILIES = [VERDICT_ORIGINS, STAGE_ORIGINS, WITHHELD_ORIGINS, FLAG_ORIGINS, LINK_ORIGINS]
@@ -101,6 +103,18 @@ def test_every_module_exists_and_every_rule_has_its_anchor() -> None:
         assert all(find_spec(module) for module in origin.modules)
         assert all((ROOT / file).is_file() for file in origin.files)
         assert f'<a id="{origin.anchor.partition("#")[2]}"></a>\n### {origin.rule} ' in page
+
+
+def test_the_page_has_every_reason_with_cases_that_exist() -> None:
+    page = load_script(ROOT / "docs" / "contributors_map.py").contributors_map(page="semantics.md")
+    rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| `")]
+    named = [row[0].strip("|` ") for row in rows]
+    assert named == [str(int(key)) if isinstance(key, Stage) else str(key) for family in FAMILIES for key in family]
+    text = "".join(path.read_text("utf-8") for path in (ROOT / "tests" / "cases").rglob("*.toml"))
+    known = set(re.findall(r'(?m)^id\s*=\s*["\']([^"\']+)', text))
+    shown = [name for row in rows for name in re.findall(r"`([^`]+)`", row[4])]
+    assert len(shown) > len(rows)
+    assert not [name for name in shown if name not in known]
 
 
 TEXT = r"""

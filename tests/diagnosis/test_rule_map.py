@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -30,7 +31,7 @@ from prism.grading.selection import WITHHELD_REASONS, WithheldReason
 from tests.support.scripts import load_script
 
 ROOT = Path(__file__).resolve().parents[2]
-FAMILIES = [VERDICT_ORIGINS, STAGE_ORIGINS, WITHHELD_ORIGINS, FLAG_ORIGINS, LINK_ORIGINS]
+FAMILIES: list[Mapping[Any, Origin]] = [VERDICT_ORIGINS, STAGE_ORIGINS, WITHHELD_ORIGINS, FLAG_ORIGINS, LINK_ORIGINS]
 ASKS = ("isdisjoint", "frozenset")  # calls that ask for a reason and give none
 LISTS = ("prism.equivalence.verdict", "prism.grading.chain_links")  # of all reasons; of another family
 

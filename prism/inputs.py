@@ -10,6 +10,7 @@ Refused: guessing an encoding. A wrong guess changes Greek letters in silence; U
 from __future__ import annotations
 
 import json
+import os
 import re
 import tomllib
 from collections.abc import Callable, Mapping
@@ -90,11 +91,21 @@ def read_bytes(path: Path, most: int) -> bytes:
         with path.open("rb") as file:
             raw = file.read(most + 1)
     except (OSError, ValueError) as error:  # ValueError: a null character in the name
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise PrismError(f"cannot be read: {reason}") from error
+        raise PrismError(f"cannot be read: {why_failed(error)}") from error
     if len(raw) > most:
         raise PrismError(f"is longer than {most} bytes")
     return raw
+
+
+def why_failed(error: BaseException) -> str:
+    """Return why a file could not be read or written, without the number and the path that Python and pyarrow add.
+
+    >>> why_failed(FileNotFoundError(2, "Failed to open local file 'a'. Detail: [errno 2] No such file or directory"))
+    'No such file or directory'
+    """
+    if not (isinstance(error, OSError) and error.errno):
+        return str(error)
+    return os.strerror(error.errno) if error.errno > 0 else error.strerror or str(error)  # below 0: of a name server
 
 
 # JSON and TOML. -------------------------------------------------------------------------------------------------

@@ -8,10 +8,16 @@ problems, and of the properties of claims on their students, one in five runs un
 from __future__ import annotations
 
 import os
+import sys
 from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.support import case_rows
+
+for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR"):  # tables are those that nobody's terminal has bent
+    os.environ.pop(name, None)
 
 settings.register_profile(
     "ci",
@@ -36,6 +42,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--one-row-in", type=int, default=1, metavar="N", help="of the slow rows run one in N, chosen by its id"
     )
     parser.addoption("--all-attacks", action="store_true", help="run every attack on every problem")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """`-k ID` with the id of a row runs that row only, in this process: nothing else is collected, no worker starts.
+
+    A path on the command line is collected as it stands.
+    """
+    files = case_rows.files_with(config.option.keyword)
+    if files and config.args_source is not pytest.Config.ArgsSource.ARGS:
+        case_rows.asked_files = frozenset(files)
+        config.args[:] = case_rows.tests_of(files)
+        config.option.numprocesses = 0
+        places = ", ".join(path.relative_to(case_rows.TESTS.parent).as_posix() for path in files)
+        sys.stderr.write(f"row {config.option.keyword} of {places}; name a path to run other tests\n")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

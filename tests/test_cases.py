@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -11,6 +13,9 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 import pytest
+
+from tests.support import case_rows
+from tests.support.case_rows import told, told_grade, told_verdict, wanted
 
 CASES = Path(__file__).parent / "cases"
 ROUNDED = Fraction(1, 10**6)  # a score is rounded once, to six digits
@@ -140,7 +145,8 @@ def load(path: Path, kind: type[R]) -> list[R]:
     try:
         rows: list[R] = msgspec.toml.decode(path.read_bytes(), type=shape).case  # type: ignore[attr-defined]
     except msgspec.MsgspecError as fault:
-        raise ValueError(f"{path.parent.name}/{path.name}: {fault}") from fault
+        faults = case_rows.row_faults(path.read_text("utf-8"), kind) or [str(fault)]
+        raise ValueError("\n".join(f"{path.parent.name}/{path.name}: {each}" for each in faults)) from None
     ids = [row.id for row in rows]
     if twice := sorted({name for name in ids if ids.count(name) > 1}):
         raise ValueError(f"{path.parent.name}/{path.name}: two rows have the id {', '.join(twice)}")
@@ -158,7 +164,7 @@ def load(path: Path, kind: type[R]) -> list[R]:
 
 def cases(folder: str, kind: type[R]) -> Iterator[tuple[str, R]]:
     for path in sorted((CASES / folder).glob("*.toml")):
-        for row in load(path, kind):
+        for row in load(path, kind) if case_rows.asked_files is None or path in case_rows.asked_files else ():
             yield f"{path.stem}:{row.id}", row
 
 
@@ -200,7 +206,7 @@ def test_parse(row: ParseRow) -> None:
         assert fault.position <= len(row.latex)
     else:
         raise AssertionError(f"read as {said}")
-    assert row.error in said
+    assert row.error in said, told(latex=row.latex, expected=row.error, got=said)
 
 
 @pytest.mark.compiled
@@ -232,14 +238,23 @@ def test_quantity(row: QuantityRow) -> None:
     assert found.dimension == read_quantity(f"1 {row.unit}").dimension, found
 
 
+def check_verdict(row: EquivalenceRow, claim: str, verdict: Any, status: str, reasons: tuple[str, ...]) -> None:
+    """Fail with the row in words unless a verdict has the status and one of the reasons, and its witness."""
+    __tracebackhide__ = True
+    has_witness = verdict.witness or verdict.reason != "witness"
+    if (verdict.status, verdict.reason in reasons, bool(has_witness)) != (status, True, True):
+        expected = f"{status} ({', '.join(reasons)})"
+        raise AssertionError(
+            told_verdict(verdict, row=row.id, reference=row.a, claim=claim, context=row.context, expected=expected)
+        )
+
+
 @pytest.mark.parametrize("row", params("equivalence", EquivalenceRow))
 def test_equivalence(row: EquivalenceRow) -> None:
     import prism
 
     verdict = prism.equivalent(row.a, row.b, context=context_of(row))
-    assert verdict.status == row.expect, verdict
-    assert verdict.reason in row.reasons, verdict
-    assert verdict.witness or verdict.reason != "witness", verdict
+    check_verdict(row, row.b, verdict, row.expect, row.reasons)
 
 
 @pytest.mark.compiled
@@ -248,9 +263,7 @@ def test_near_miss(row: EquivalenceRow, b: str) -> None:
     import prism
 
     verdict = prism.equivalent(row.a, b, context=context_of(row))
-    assert verdict.status == "different", verdict
-    assert verdict.reason in PLAIN_REASONS["different"], verdict
-    assert verdict.witness or verdict.reason != "witness", verdict
+    check_verdict(row, b, verdict, "different", PLAIN_REASONS["different"])
 
 
 @pytest.mark.parametrize("row", params("statements", StatementRow))
@@ -277,10 +290,10 @@ def test_answer(row: AnswerRow) -> None:
         assert list(options_of(row.instructions)) == row.options
         return
     verdict = text_answer(row.reference, row.instructions, stated_answers(row.solution))
-    assert verdict.status == row.expect, verdict
+    assert verdict.status == row.expect, told(**wanted(row), got=verdict.status, detail=verdict.detail)
     for other in row.near_misses:
         verdict = text_answer(row.reference, row.instructions, stated_answers(other))
-        assert verdict.status != "equivalent", (other, verdict)
+        assert verdict.status != "equivalent", told(**wanted(row), near_miss=other, detail=verdict.detail)
 
 
 @pytest.mark.parametrize("row", params("links", LinkRow))
@@ -290,7 +303,8 @@ def test_link(row: LinkRow) -> None:
 
     left, right = prism.parse(row.chain).members
     found = check_link(left, right, context_of(row) or prism.Context())
-    assert (found.status, found.reason) == (row.expect, row.reason), found
+    shown = told(**wanted(row), got=f"{found.status}, {found.reason}", witness=found.witness)
+    assert (found.status, found.reason) == (row.expect, row.reason), shown
 
 
 @pytest.mark.parametrize("row", params("parts", PartsRow))
@@ -316,11 +330,11 @@ def test_grading(row: GradingRow) -> None:
 
     source = resource(f"dags/{row.problem}") if isinstance(row.problem, str) else row.problem
     grade = prism.grade(prism.load_problem(source), row.solution)
-    assert list(grade.matched) == row.matched, grade
-    assert list(grade.credited) == row.credited, grade
+    assert list(grade.matched) == row.matched, told_grade(grade, **wanted(row))
+    assert list(grade.credited) == row.credited, told_grade(grade, **wanted(row))
     assert grade.score is not None
-    assert abs(Fraction(grade.score) - Fraction(row.score)) <= ROUNDED
-    assert row.flags is None or list(grade.flags) == row.flags, grade
+    assert abs(Fraction(grade.score) - Fraction(row.score)) <= ROUNDED, told_grade(grade, **wanted(row))
+    assert row.flags is None or list(grade.flags) == row.flags, told_grade(grade, **wanted(row))
 
 
 @pytest.mark.parametrize("row", params("diagnosis", DiagnosisRow))
@@ -332,15 +346,15 @@ def test_diagnosis(row: DiagnosisRow) -> None:
     problem = prism.load_problem(source)
     grade = prism.grade(problem, row.solution)
     diagnosis = prism.diagnose(problem, grade)
-    told = []
+    said = []
     for each in diagnosis.findings:
         words = [each.status]
         if each.difference:
             words += [each.difference.kind, each.difference.label, str(each.difference.node or 0)]
         if each.source is not None:
             words.append(grade.formulas[each.source].latex)
-        told.append(f"{each.latex}: {', '.join(words)}")
-    assert told == row.found, diagnosis
+        said.append(f"{each.latex}: {', '.join(words)}")
+    assert said == row.found, told_grade(grade, **wanted(row), said="\n".join(said))
     wrong = [each for each in diagnosis.findings if each.status == "wrong"]
     assert diagnosis.first_wrong == (wrong[0].position if wrong else None)
 
@@ -395,7 +409,10 @@ ROW = "[[case]]\nid = 'x'\nsource = 's'\na = 'y = x'\nb = 'x = y'\n"
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        (ROW + "expect = 'equivalent'\nexpects = 'different'\n", "unknown field `expects`"),
+        (
+            ROW + "expect = 'equivalent'\nexpects = 'different'\n",
+            r'row "x": unknown key `expects`; the keys are a, about, b, context, expect, id, ',
+        ),
         (ROW + "expect = 'maybe'\n", "maybe"),
         (ROW + "expect = 'undecided'\n", "needs a reason"),
         ((ROW + "expect = 'equivalent'\n") * 2, "two rows have the id x"),
@@ -408,6 +425,54 @@ def test_loader_refuses(text: str, fault: str, tmp_path: Path) -> None:
     path.write_text(text, encoding="utf-8")
     with pytest.raises(ValueError, match=fault):
         load(path, EquivalenceRow)
+
+
+def test_loader_tells_all_faults_by_id_with_the_keys(tmp_path: Path) -> None:
+    path = tmp_path / "bad.toml"
+    sound = ROW + "expect = 'equivalent'\n"
+    twice = sound.replace("id = 'x'", "id = 'y'").replace("a = ", "reference = ")
+    path.write_text(sound + twice + sound.replace("id = 'x'\n", ""), encoding="utf-8")
+    with pytest.raises(ValueError, match="unknown key") as told_faults:
+        load(path, EquivalenceRow)
+    keys = "the keys are a, about, b, context, expect, id, known_gap, near_misses, reason, source"
+    place = f"{tmp_path.name}/bad.toml"
+    assert str(told_faults.value).splitlines() == [
+        f'{place}: row "y": unknown key `reference`; {keys}',
+        f'{place}: row "y": Object missing required field `a`; {keys}',
+        f"{place}: row 3, which has no id: Object missing required field `id`; {keys}",
+    ]
+
+
+def test_a_failing_row_is_told_in_lines() -> None:
+    import prism
+
+    row = EquivalenceRow(id="x", source="s", a="F = m a", b="F = 2 m a", expect="equivalent")
+    with pytest.raises(AssertionError) as failed:
+        check_verdict(row, row.b, prism.equivalent(row.a, row.b), "equivalent", row.reasons)
+    shown = dict(line.split("  ", 1) for line in str(failed.value).splitlines() if line)
+    shown = {name.strip(): text.strip() for name, text in shown.items()}
+    assert list(shown) == ["row", "reference", "claim", "expected", "got", "reason", "witness", "trace"]
+    assert (shown["row"], shown["reference"], shown["claim"]) == ("x", "F = m a", "F = 2 m a")
+    assert shown["expected"] == "equivalent (same_form, same_zero_set, same_value, same_number)"
+    assert (shown["got"], shown["reason"]) == (
+        "different", "witness: a point that satisfies one does not satisfy the other"
+    )  # fmt: skip
+    assert "prism/equivalence/zero_sets.py" in shown["trace"]
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(("case_id", "file"), [
+    ("acceleration-is-zero", "tests/cases/equivalence/identities_and_zeros.toml"),
+    ("ten-boxes", "tests/cases/attacks/sweeps.toml"),
+], ids=["a row of equivalence", "an attack"])  # fmt: skip
+def test_an_id_runs_its_row_alone(case_id: str, file: str) -> None:
+    assert case_rows.files_with(case_id) == [CASES.parent.parent / file]
+    command = [sys.executable, "-m", "pytest", "-k", case_id, "--collect-only", "-p", "no:cacheprovider"]
+    done = subprocess.run(command, cwd=CASES.parent.parent, capture_output=True, text=True, check=True)
+    assert f"row {case_id} of {file}" in done.stderr
+    found = [line for line in done.stdout.splitlines() if "::" in line]
+    assert found
+    assert all(case_id in line for line in found)
 
 
 def test_no_positive_topic_without_near_misses() -> None:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -10,6 +14,7 @@ from typer.testing import CliRunner
 
 import prism
 from prism.cli import app
+from prism.cli.output import PIPE_WIDTH
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMANDS = [command.name or command.callback.__name__ for command in app.registered_commands if command.callback]
@@ -201,13 +206,146 @@ def test_demo_shows_a_table() -> None:
     assert table.stdout.strip().endswith("known gaps: 0; that differ from their label: 0")
 
 
-def test_every_command_has_help_and_stands_in_the_readme() -> None:
-    readme = (ROOT / "README.md").read_text("utf-8")
+def test_every_command_has_help_and_stands_in_the_public_contract() -> None:
+    page = (ROOT / "docs/explanation/architecture.md").read_text("utf-8")
+    contract = page.split("- **Commands:**")[1].split("Exit codes")[0]
     for name in COMMANDS:
-        text = run.invoke(app, [name, "--help"])
-        assert text.exit_code == 0
-        assert len(text.stdout) > 80
-        assert f"prism {name}" in readme, f"README does not show `prism {name}`"
+        long, short = (run.invoke(app, [name, option]) for option in ("--help", "-h"))
+        assert (long.exit_code, short.exit_code) == (0, 0)
+        assert len(long.stdout) > 80
+        assert short.stdout == long.stdout
+        assert f"`{name}`" in contract
+
+
+def test_help_shows_every_description_whole() -> None:
+    shown = run.invoke(app, ["-h"]).stdout
+    words = " ".join(shown.split())
+    for command in app.registered_commands:
+        assert command.callback is not None
+        assert " ".join((command.callback.__doc__ or "").split()) in words
+    assert "..." not in shown.split("Commands:")[1]
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_a_formula_may_begin_like_the_option_for_help() -> None:
+    assert run.invoke(app, ["check", "-h + y", "y - h"]).stdout.startswith("equivalent")
+    assert run.invoke(app, ["check", "--", "-h", "0 - h"]).stdout.startswith("equivalent")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_is_there_for_usual_shells(shell: str) -> None:
+    script = run.invoke(app, [], prog_name="prism", env={"_PRISM_COMPLETE": f"source_{shell}"})
+    assert (script.exit_code, "_PRISM_COMPLETE" in script.stdout) == (0, True), script.output
+    asked = {"_PRISM_COMPLETE": f"complete_{shell}", "_TYPER_COMPLETE_ARGS": "prism li", "COMP_WORDS": "prism li",
+             "COMP_CWORD": "1", "_TYPER_COMPLETE_FISH_ACTION": "get-args"}  # fmt: skip
+    given = run.invoke(app, [], prog_name="prism", env=asked).stdout
+    assert ("lint" in given, "list" in given, "grade" in given) == (True, True, False)
+
+
+def test_list_has_every_shipped_problem() -> None:
+    listed = json.loads(run.invoke(app, ["list", "--json"]).stdout)["problems"]
+    loaded = [prism.load_problem(path) for path in sorted((ROOT / "dags").glob("*.toml"))]
+    assert len(loaded) > 20
+    assert listed == [
+        {"id": one.id, "title": one.title, "nodes": len(one.nodes), "students": len(one.students)} for one in loaded
+    ]
+    table = run.invoke(app, ["list"]).stdout
+    assert not [one.id for one in loaded if one.id not in table]
+
+
+@pytest.mark.parametrize("command", [
+    ["grade", "free_fal", "-"], ["explain", "free_fal.toml", "-"], ["show", "free_fal"], ["demo", "free_fal"],
+    ["lint", "free_fal"], ["run", "free_fal", "r.jsonl", "-o", "o.jsonl"], ["verify-determinism", "free_fal"],
+    ["report", "r.jsonl", "--problems", "free_fal"], ["serve", "free_fal"],
+])  # fmt: skip
+def test_a_wrong_id_names_the_nearest(command: list[str]) -> None:
+    result = run.invoke(app, command, input="")
+    assert (result.exit_code, "did you mean free_fall?" in result.stderr) == (3, True), result.output
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "parquet", "csv", "json", "jsonl.gz", "toml", "md"])
+@pytest.mark.parametrize("words", [
+    "grade free_fall FILE", "grade FILE -", "lint FILE", "draft FILE", "draft - --problem FILE", "convert FILE",
+    "run free_fall FILE -o o.jsonl", "run FILE FILE -o o.jsonl", "compare FILE FILE", "agree FILE", "agree FILE FILE",
+    "report FILE", "report FILE --rollouts FILE", "verify-determinism free_fall FILE", "show FILE",
+    "compare FILE FILE --update-baseline", "serve free_fall --token-file FILE",
+])  # fmt: skip
+def test_a_missing_file_is_told_in_words_with_its_path(words: str, ending: str, tmp_path: Path) -> None:
+    path = str(tmp_path / f"none.{ending}")
+    result = run.invoke(app, words.replace("FILE", path).split(), input="")
+    assert result.exit_code == 3, result.output
+    assert path in result.output
+    assert "errno" not in result.output.lower()
+
+
+@pytest.mark.parametrize("words", [
+    "run free_fall r.jsonl -o OUT.jsonl", "report r.jsonl -o OUT.html", "draft - -o OUT.toml",
+])  # fmt: skip
+def test_a_missing_folder_of_the_output_is_told_before_the_work(words: str, tmp_path: Path) -> None:
+    folder = tmp_path / "none"
+    result = run.invoke(app, words.replace("OUT", str(folder / "o")).split(), input="$v = gt$")
+    assert (result.exit_code, f"there is no folder {folder}" in result.stderr) == (3, True), result.output
+    assert not folder.exists()
+
+
+def with_terminal(*words: str) -> tuple[str, str]:
+    """Standard output, a pipe, and standard error, a terminal, of a command that ends well."""
+    pty = pytest.importorskip("pty")
+    theirs, ours = pty.openpty()
+    command = [sys.executable, "-m", "prism", *words]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=ours, check=True, cwd=ROOT,
+                          env={**os.environ, "TERM": "xterm"})  # fmt: skip
+    os.set_blocking(theirs, False)
+    told = b""
+    with suppress(BlockingIOError):
+        while more := os.read(theirs, 65536):
+            told += more
+    os.close(ours)
+    os.close(theirs)
+    return done.stdout.decode(), told.decode()
+
+
+@pytest.mark.parametrize(("words", "doing"), [
+    (["demo", "bucket"], "grading problems"), (["lint", "bucket"], "checking"),
+    (["explain", "bucket", str(ROOT / "grammar/README.md")], "diagnosing"),
+])  # fmt: skip
+def test_a_long_command_shows_progress_on_a_terminal_only(words: list[str], doing: str) -> None:
+    said, told = with_terminal(*words)
+    assert doing in told
+    assert (doing in said, "\x1b" in said) == (False, False)
+    assert doing not in run.invoke(app, words).stderr
+
+
+def graded(**environment: str) -> str:
+    """The tables of a solution with matched and missing nodes."""
+    text = "$$t_f = \\sqrt{2h/g}$$"
+    return run.invoke(
+        app, ["grade", "free_fall", "-"], input=text, env={"TERM": "xterm-256color", **environment}
+    ).stdout
+
+
+def test_colour_is_for_terminals_and_no_color_turns_it_off() -> None:
+    coloured, plain = graded(FORCE_COLOR="1"), graded(FORCE_COLOR="1", NO_COLOR="1")
+    for word, colour in (("matched", "\x1b[32m"), ("missing", "\x1b[31m")):
+        assert f"{colour}{word}" in coloured
+        assert colour not in plain
+        assert word in plain
+    assert "\x1b[" not in graded()
+    assert "matched" in graded()
+
+
+@pytest.mark.parametrize("columns", [60, 80, 140])
+def test_piped_tables_are_as_wide_as_columns_says(columns: int) -> None:
+    wide = {"COLUMNS": str(columns)}
+    tables = [graded(**wide).splitlines(), run.invoke(app, ["list"], env=wide).stdout.splitlines()]
+    assert [max(map(len, lines)) <= columns for lines in tables] == [True, True]
+    assert (max(map(len, tables[1])) > PIPE_WIDTH) == (columns > PIPE_WIDTH)
+    assert not [line for lines in tables for line in lines if line != line.rstrip()]
+
+
+@pytest.mark.parametrize("columns", ["", "0", "-3", "1e3", "9" * 30, "wide"])
+def test_columns_that_are_no_width_are_passed_over(columns: str) -> None:
+    assert "matched" in graded(COLUMNS=columns)
 
 
 def test_version_names_the_folder_that_runs() -> None:

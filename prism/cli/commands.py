@@ -19,25 +19,42 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import prism
+from prism.cli.helptext import HELP_NAMES, CommandGroup, FormulaCommand
 from prism.cli.options import (
     BAD_FILE,
     fail,
+    in_words,
     load_problem_or_exit,
+    make_folder,
     n_processors,
     parse_context,
     parse_field_map,
     parse_interval,
     parse_scoring,
     parse_size,
+    problem_file,
     read_results,
     read_solution,
     read_text,
     read_token,
+    require_folder,
     require_scipy,
+    shipped_files,
     split_names,
     step_summary_path,
+    unknown_name,
 )
-from prism.cli.output import describe_run, make_console, print_json, print_verdict, progress_bar, write_text
+from prism.cli.output import (
+    describe_run,
+    make_console,
+    print_json,
+    print_tables,
+    print_verdict,
+    progress_bar,
+    spinner,
+    with_progress,
+    write_text,
+)
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -55,8 +72,8 @@ _STOPPED = 130  # by Ctrl-C, as shells count
 _SHOWN = "scoring_figure"  # the shipped problem whose first solution `demo` shows formula by formula
 
 app = typer.Typer(
-    name="prism", add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None,
-    help="Grade worked physics solutions step by step, by rule.",
+    name="prism", cls=CommandGroup, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None,
+    context_settings={"help_option_names": HELP_NAMES}, help="Grade worked physics solutions step by step, by rule.",
 )  # fmt: skip
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, one object, instead of a table.")]
@@ -82,7 +99,8 @@ def _root(
     """Grade worked physics solutions step by step, by rule."""
 
 
-@app.command(context_settings={"ignore_unknown_options": True})  # a formula may begin with a minus
+# A formula may begin with a minus, and one of a height with -h.
+@app.command(cls=FormulaCommand, context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]})
 def check(
     reference: Annotated[str, typer.Argument(help="Reference formula, LaTeX.")],
     claim: Annotated[str, typer.Argument(help="Formula to compare with it, LaTeX.")],
@@ -118,7 +136,7 @@ def grade(
     if as_json:
         print_json(score_row(loaded, given, result))
     else:
-        make_console().print(*tables.grade_tables(loaded, result), sep="\n")
+        print_tables(*tables.grade_tables(loaded, result))
     if len(result.incidents) > max_incidents:
         for incident in result.incidents:
             print(f"prism: incident {incident.code}: {incident.where}: {incident.detail}", file=sys.stderr)
@@ -129,10 +147,14 @@ def grade(
 def explain(
     problem: Annotated[str, typer.Argument(help="Problem file (JSON or TOML), or the id of a shipped problem.")],
     solution: Annotated[str, typer.Argument(help="Solution: text, or .json with messages or steps; - is stdin.")],
+    trace: Annotated[
+        bool, typer.Option("--trace", help="Name for each decision its rule and the files of the code.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Say why each formula matches a node or none: what was put in, what is wrong, and the first wrong step."""
     from prism.diagnosis.explanations import explain as explained
+    from prism.diagnosis.rule_map import trace_of
     from prism.grading.prepared import prepare
     from prism.grading.row import score_row
 
@@ -143,11 +165,25 @@ def explain(
         result = prism.grade(prepared, given)
     except prism.PrismError as error:
         fail(f"{solution}: {error}")
-    diagnosis = prism.diagnose(prepared, result)
+    with spinner("diagnosing"):
+        diagnosis = prism.diagnose(prepared, result)
     if as_json:
-        print_json({"diagnosis": diagnosis.to_dict(), "grade": score_row(loaded, given, result)})
+        traced = {"trace": trace_of(result)} if trace else {}
+        print_json({"diagnosis": diagnosis.to_dict(), "grade": score_row(loaded, given, result), **traced})
     else:
-        print(explained(loaded, result, diagnosis))
+        print(explained(loaded, result, diagnosis, trace=trace))
+
+
+@app.command("list")
+def list_problems(as_json: AsJson = False) -> None:
+    """List the shipped problems: the id by which every command takes one, title, nodes, worked solutions."""
+    from prism.reports import tables
+
+    rows = [tables.problem_summary(path) for path in shipped_files()]
+    if as_json:
+        print_json({"problems": rows})
+    else:
+        print_tables(tables.list_table(rows))
 
 
 @app.command()
@@ -172,8 +208,7 @@ def show(
         in_unicode = drawing.is_drawable(sys.stdout.encoding)
         if not in_unicode and isinstance(sys.stdout, TextIOWrapper):
             sys.stdout.reconfigure(errors="replace")  # the author's own text may hold what this terminal cannot show
-        console = make_console()
-        console.print(*tables.problem_tables(loaded, console.width, in_unicode=in_unicode), sep="\n")
+        print_tables(*tables.problem_tables(loaded, make_console().width, in_unicode=in_unicode))
 
 
 @app.command()
@@ -186,7 +221,8 @@ def lint(
     """List what is wrong with problem files, by node and field; exit code 3 if there is a fault."""
     from prism.problem.collection import problem_path
 
-    found = [(name, finding) for name in problems for finding in prism.lint(problem_path(name))]
+    named = with_progress(problems, "checking")
+    found = [(name, finding) for name in named for finding in prism.lint(problem_path(name))]
     count = Counter(finding.kind for _, finding in found)
     if sarif is not None:
         from prism.reports import ci_formats
@@ -206,6 +242,9 @@ def lint(
         files = "1 file" if len(problems) == 1 else f"{len(problems)} files"
         more = f", {count['note']} notes" if count["note"] else ""
         print(f"{files}: {count['fault']} faults, {count['warning']} warnings{more}")
+    for name in problems:
+        if said := unknown_name(name):
+            print(f"prism: {name}: {said}", file=sys.stderr)
     if count["fault"]:
         raise typer.Exit(BAD_FILE)
 
@@ -228,10 +267,13 @@ def draft(
     """Make a first problem file from a worked solution, by rule: nodes, edges and answers, each with its reason."""
     from prism.authoring.drafting import draft as drafted
 
+    require_folder(out)
     named = name or Path(out or ("draft" if solution == "-" else solution)).stem
     text = read_text(problem) if problem else ""
     try:
-        made = drafted(read_solution(solution), problem=text, answers=answer or (), name=named)
+        given = read_solution(solution)
+        with spinner("comparing formulas"):
+            made = drafted(given, problem=text, answers=answer or (), name=named)
     except prism.PrismError as error:
         fail(f"{solution}: {error}")
     if out is not None:
@@ -272,12 +314,13 @@ def convert(
     from prism.authoring import conversions, converting
 
     try:
-        made = converting.convert(file)
+        with spinner("converting"):
+            made = converting.convert(file)
         texts = conversions.problem_files(made, out)
     except prism.PrismError as error:
         fail(str(error))
     for path, text in texts:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         write_text(path, text)
     if as_json:
         print_json(made.to_dict())
@@ -306,16 +349,14 @@ def demo(
     as_json: AsJson = False,
 ) -> None:
     """Grade the solutions of the shipped problems, and compare with their labels."""
-    from prism.problem.collection import problem_path
     from prism.reports import tables
-    from prism.resources import resource
 
     rows: list[tuple[Problem, Student, Grade]] = []
     reports: list[RenderableType] = []
     if not problems:
         prism.warm()  # there are so many formulas that compiling once takes less time
-    paths = [problem_path(name) for name in problems] if problems else sorted(resource("dags").glob("*.toml"))
-    for path in paths:
+    paths = [problem_file(name) for name in problems] if problems else shipped_files()
+    for path in with_progress(paths, "grading problems"):
         loaded = load_problem_or_exit(str(path))
         prepared = prism.prepare(loaded)
         for student in loaded.students:
@@ -340,7 +381,7 @@ def demo(
         last = (
             f"{len(rows)} solutions graded; of {nodes} nodes known gaps: {gaps}; that differ from their label: {wrong}"
         )
-        make_console().print(*reports, tables.demo_table(rows), last, sep="\n")
+        print_tables(*reports, tables.demo_table(rows), last)
 
 
 @app.command()
@@ -374,12 +415,15 @@ def run(
     from prism.runs import ray as on_ray
     from prism.runs.rollouts import scan
 
+    require_folder(out)
+    if not problems.lstrip().startswith("{"):  # a problem itself, as JSON
+        problem_file(problems)
     options = bulk.Options(thinking=thinking, training=training, formulas=not compact)
     grade_all: Callable[..., bulk.Summary] = partial(on_ray.run, address=ray) if ray else bulk.run
     try:
         known = load_problems(problems)
         scanned = scan(rollouts, known, mapping=parse_field_map(mapping), keep=split_names(keep))
-        with progress_bar(scanned.n) as advance:
+        with progress_bar(scanned.n, "grading") as advance:
             summary = grade_all(
                 known, rollouts, scanned, out, options=options, kill_after=kill_after, resume=resume, on_done=advance,
                 workers=(0 if ray else n_processors()) if workers is None else workers,
@@ -387,7 +431,7 @@ def run(
     except prism.PrismError as error:
         fail(str(error))
     except OSError as error:  # a full disk, say
-        fail(f"{error}; the same command with --resume goes on beside {out}")
+        fail(f"{in_words(error)}; the same command with --resume goes on beside {out}")
     except KeyboardInterrupt:
         print(f"prism: stopped; the same command with --resume goes on beside {out}", file=sys.stderr)
         raise typer.Exit(_STOPPED) from None
@@ -453,7 +497,7 @@ def compare(
     if as_json:
         print_json(gating.to_dict(result, outcomes))
     else:
-        make_console().print(*tables.comparison_tables(result, outcomes), sep="\n")
+        print_tables(*tables.comparison_tables(result, outcomes))
     if not result.compared:
         raise typer.Exit(_NOTHING_GRADED)
     if any(outcome.has_fired for outcome in outcomes):
@@ -494,11 +538,11 @@ def verify_determinism(
     as_json: AsJson = False,
 ) -> None:
     """Grade twice, with other kernels, hash seed and order; exit code 1 unless the bytes are the same."""
-    from prism.problem.collection import load_problems, problem_path
+    from prism.problem.collection import load_problems
     from prism.resources import resource
     from prism.runs import determinism
 
-    source = resource("dags") if problem is None else problem_path(problem)
+    source = resource("dags") if problem is None else problem_file(problem)
     try:
         known = load_problems(source)
         if solutions and len(known) != 1:
@@ -509,7 +553,8 @@ def verify_determinism(
             for one in known.values()
             for student in one.students
         ]
-        found = determinism.check_determinism(source, samples, environment=os.environ)
+        with spinner(f"grading {len(samples)} solutions twice"):
+            found = determinism.check_determinism(source, samples, environment=os.environ)
     except prism.PrismError as error:
         fail(str(error))
     if as_json:
@@ -551,13 +596,14 @@ def agree(
         found = rating_table(
             results, judges or (), score=score, mapping=parse_field_map(mapping), scale=parse_interval(scale), cut=cut
         )
-        agreed = agreement_of(found, replicates=replicates, top=top)
+        with spinner("drawing samples for the intervals"):
+            agreed = agreement_of(found, replicates=replicates, top=top)
     except (prism.PrismError, OSError) as error:
-        fail(str(error))
+        fail(in_words(error))
     if as_json:
         print_json(agreed.to_dict())
     else:
-        make_console().print(*tables.agreement_tables(agreed), sep="\n")
+        print_tables(*tables.agreement_tables(agreed))
     if not any(pair.n for pair in agreed.pairs):
         print("prism: no two raters have an item in common; say which fields with --map", file=sys.stderr)
         raise typer.Exit(_NOTHING_GRADED)
@@ -601,13 +647,17 @@ def report(
         raise typer.BadParameter("--diagnose needs --problems")
     if judge:
         require_scipy("prism report --judge")
+    require_folder(out)
+    if problems:
+        problem_file(problems)
     try:
         found = build_report(
             results, problems=problems, rollouts=rollouts, judges=judge or (), fields=parse_field_map(fields),
             mapping=parse_field_map(mapping), scale=parse_interval(scale), replicates=replicates, diagnosed=diagnose,
+            watched=lambda rows: with_progress(rows, "diagnosing"),
         )  # fmt: skip
     except (prism.PrismError, OSError) as error:
-        fail(str(error))
+        fail(in_words(error))
     if out is not None:
         from prism.reports.html import page
 
@@ -615,7 +665,7 @@ def report(
     if as_json:
         print_json(found.to_dict())
     elif out is None:
-        make_console().print(*tables.report_tables(found), sep="\n")
+        print_tables(*tables.report_tables(found))
     else:
         print(f"{out}: {len(found.rows)} rollouts, {out.stat().st_size / 1e6:.1f} MB", file=sys.stderr)
     if not any(row.grade.score is not None for row in found.rows):
@@ -648,6 +698,7 @@ def serve(
         from prism import server
     except ImportError as error:
         fail(str(error))
+    problem_file(problems)
     token = read_token(token_file, token_env)
     if token is None and not server.is_loopback(host):
         raise typer.BadParameter(f"--host {host} is open to others: name a token with --token-file or --token-env")
@@ -669,7 +720,8 @@ def serve(
 @app.command()
 def warm() -> None:
     """Compile the kernels once, so that long jobs start fast."""
-    prism.warm()
+    with spinner("compiling"):
+        prism.warm()
     print("kernels compiled and loaded", file=sys.stderr)
 
 

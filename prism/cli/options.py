@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 import sys
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
 import prism
-from prism.inputs import decode, parse_json, read_bytes, refuse_constant
+from prism.inputs import decode, parse_json, read_bytes, refuse_constant, why_failed
 
 if TYPE_CHECKING:
     from prism.latex import Solution
@@ -53,14 +54,66 @@ def parse_context(text: str) -> prism.Context | None:
         fail(f"--context: {error}")
 
 
-def load_problem_or_exit(name: str) -> Problem:
-    """Load a problem by path or shipped id, or exit with code 3."""
+def in_words(error: Exception) -> str:
+    """The message of an error; of one of the system its file and reason, without the number."""
+    name = getattr(error, "filename", None)
+    return f"{name}: {why_failed(error)}" if name else why_failed(error)
+
+
+def shipped_files() -> list[Path]:
+    """Files of the shipped problems, sorted; each is named by the id of its problem."""
+    from prism.resources import resource
+
+    return sorted(resource("dags").glob("*.toml"))
+
+
+def unknown_name(name: str) -> str:
+    """What to say of a name that is neither a file nor a shipped id: the nearest id, and where the ids stand.
+
+    Empty if there is such a file or id.
+    """
     from prism.problem.collection import problem_path
 
+    path = problem_path(name)
     try:
-        return prism.load_problem(problem_path(name))
+        if path.exists():
+            return ""
+    except (OSError, ValueError):  # too long for a name; a null character
+        pass
+    near = get_close_matches(Path(name).stem, [path.stem for path in shipped_files()], n=1)
+    hint = f"did you mean {near[0]}? " if near else ""
+    return f"no such file, and no shipped problem has this id; {hint}`prism list` shows the ids"
+
+
+def problem_file(name: str) -> Path:
+    """The path of a problem file or folder, or of a shipped problem by its id; exits with code 3 if there is none."""
+    from prism.problem.collection import problem_path
+
+    if said := unknown_name(name):
+        fail(f"{name}: {said}")
+    return problem_path(name)
+
+
+def load_problem_or_exit(name: str) -> Problem:
+    """Load a problem by path or shipped id, or exit with code 3."""
+    try:
+        return prism.load_problem(problem_file(name))
     except prism.DataFileError as error:
         fail(str(error))
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it, or exit with code 3."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        fail(f"{folder}: the folder cannot be made: {why_failed(error)}")
+
+
+def require_folder(out: Path | None) -> None:
+    """Exit with code 3 if the folder that a file is to be written to is not there, before any work is done."""
+    if out is not None and not out.parent.is_dir():
+        fail(f"{out}: there is no folder {out.parent}; make it first, or name another")
 
 
 def read_solution(name: str) -> Solution:

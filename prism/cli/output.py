@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from prism.cli.options import fail
+from prism.inputs import why_failed
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
 
     from prism.equivalence.verdict import Verdict
     from prism.runs.bulk import Summary
 
+T = TypeVar("T")
 
-PIPE_WIDTH = 110  # columns of a table that goes to no terminal
+PIPE_WIDTH = 110  # columns of a table that goes to no terminal, where COLUMNS does not say
+_LEAST_WIDTH = 20  # columns, whatever COLUMNS says: below, a table has no room for its cells
 
 
 def write_text(path: Path, text: str, *, is_added: bool = False) -> None:
@@ -26,19 +31,46 @@ def write_text(path: Path, text: str, *, is_added: bool = False) -> None:
         with path.open("a" if is_added else "w", encoding="utf-8", errors="replace", newline="\n") as file:
             file.write(text)
     except OSError as error:
-        fail(f"{path}: cannot be written: {error.strerror}")
+        fail(f"{path}: cannot be written: {why_failed(error)}")
 
 
 @contextmanager
-def progress_bar(n: int) -> Iterator[Callable[[int], None]]:
-    """A progress bar on standard error if that is a terminal; gives the function that advances it."""
+def progress_bar(n: int, doing: str) -> Iterator[Callable[[int], None]]:
+    """A progress bar on standard error if that is a terminal; gives the function that advances it.
+
+    Args:
+        n: steps in all.
+        doing: what is done, in a word before the bar.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("grading"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty()) as bar:
-        task = bar.add_task("grading", total=n)
+    columns = (TextColumn(doing), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, disable=not sys.stderr.isatty(), transient=True) as bar:
+        task = bar.add_task(doing, total=n)
         yield lambda more: bar.advance(task, more)
+
+
+def with_progress(items: Sequence[T], doing: str) -> Iterator[T]:
+    """Yield the items, with a `progress_bar` that counts those that are done."""
+    with progress_bar(len(items), doing) as advance:
+        for item in items:
+            yield item
+            advance(1)
+
+
+@contextmanager
+def spinner(doing: str) -> Iterator[None]:
+    """A moving mark and the seconds so far on standard error, if that is a terminal, where no steps can be counted."""
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn(doing), TimeElapsedColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, disable=not sys.stderr.isatty(), transient=True) as bar:
+        bar.add_task(doing, total=None)
+        yield
 
 
 def describe_run(summary: Summary, out: Path) -> str:
@@ -59,10 +91,26 @@ def print_json(data: dict[str, Any]) -> None:
 
 
 def make_console() -> Console:
-    """A rich console on standard output; `PIPE_WIDTH` columns wide where that is no terminal."""
+    """A rich console on standard output, as wide as the terminal, as COLUMNS says, or `PIPE_WIDTH`.
+
+    Colours are for terminals only, and NO_COLOR turns them off.
+    """
     from rich.console import Console
 
-    return Console(width=None if sys.stdout.isatty() else PIPE_WIDTH, highlight=False, markup=False)
+    said = os.environ.get("COLUMNS", "")
+    if re.fullmatch(r"[1-9]\d{0,3}", said, re.ASCII):
+        width = max(int(said), _LEAST_WIDTH)
+    else:
+        width = os.get_terminal_size(sys.stdout.fileno()).columns if sys.stdout.isatty() else PIPE_WIDTH
+    return Console(width=width or PIPE_WIDTH, highlight=False, markup=False)
+
+
+def print_tables(*parts: RenderableType) -> None:
+    """Print tables and lines to standard output, one below the other, without blanks at the ends of lines."""
+    console = make_console()
+    with console.capture() as captured:
+        console.print(*parts, sep="\n")
+    print("\n".join(line.rstrip() for line in captured.get().split("\n")), end="")
 
 
 def print_verdict(verdict: Verdict) -> None:

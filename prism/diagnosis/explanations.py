@@ -5,7 +5,18 @@ Nothing is decided here: the grade and the diagnosis hold all results, and this 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from prism.diagnosis.findings import Diagnosis, FormulaDiagnosis
+from prism.diagnosis.rule_map import (
+    FLAG_ORIGINS,
+    STAGE_ORIGINS,
+    VERDICT_ORIGINS,
+    WITHHELD_ORIGINS,
+    Origin,
+    trace_line,
+)
 from prism.equivalence.verdict import REASONS, STAGES
 from prism.grading.pipeline import LAST_STRICT_STAGE
 from prism.grading.result import FLAGS, Grade, GradedFormula, Match, reason_in_words
@@ -24,15 +35,18 @@ _BY_KIND = {
 _ORIGINS = {"(problem)": "The problem defines {}.", "(solution)": "The solution defines {}."}
 
 
-def explain(problem: Problem, grade: Grade, diagnosis: Diagnosis) -> str:
+def explain(problem: Problem, grade: Grade, diagnosis: Diagnosis, *, trace: bool = False) -> str:
     """Return a text that explains each formula that asserts something, then lists matched, credited and missing nodes.
 
     Below a formula that matches no node stands its diagnosis, if there is one; the last line is the first wrong step.
+
+    Args:
+        trace: name for each decision its rule, the place of the rule, and the files of the code.
     """
     nodes = {node.index: node.latex for node in problem.nodes}
     found = {each.position: each for each in diagnosis.findings}
     paragraphs = [
-        _formula_paragraph(item, nodes, grade, found.get(position))
+        _formula_paragraph(item, nodes, grade, found.get(position), trace=trace)
         for position, item in enumerate(grade.formulas)
         if item.status != "mention"
     ]
@@ -46,7 +60,7 @@ def explain(problem: Problem, grade: Grade, diagnosis: Diagnosis) -> str:
         f"Score {grade.score}; {grade.score_strict} if matches beyond stage {strict} do not count. "
         f"{grade.share_by_closure:.0%} of what it earns comes by way of prerequisites."
     )
-    noted = [f"Flag {flag}: {FLAGS[flag]}." for flag in grade.flags]
+    noted = [f"Flag {flag}: {FLAGS[flag]}.{_traced(FLAG_ORIGINS, flag, '  ', trace=trace)}" for flag in grade.flags]
     return "\n\n".join((*paragraphs, "\n".join((last, *noted)), _first_wrong_line(grade, diagnosis)))
 
 
@@ -68,14 +82,22 @@ def _comma_list(nodes: list[int] | tuple[int, ...]) -> str:
     return ", ".join(map(str, nodes)) or "none"
 
 
-def _formula_paragraph(item: GradedFormula, nodes: dict[int, str], grade: Grade, found: FormulaDiagnosis | None) -> str:
+def _traced(origins: Mapping[Any, Origin], reason: object, indent: str, *, trace: bool) -> str:
+    """Return a further line that says where a reason comes from; empty without `trace`, or if the table lacks it."""
+    return f"\n{indent}[{trace_line(origins[reason])}]" if trace and reason in origins else ""
+
+
+def _formula_paragraph(
+    item: GradedFormula, nodes: dict[int, str], grade: Grade, found: FormulaDiagnosis | None, *, trace: bool
+) -> str:
     """Return the lines on one formula: matches, withheld matches with reasons, or the `found` diagnosis."""
     start, end = item.span
     lines = [f"{one_line(item.latex)}    [{item.kind}, characters {start} to {end}]"]
     for match in item.matches:
-        lines += [f"  says node {match.node}: {one_line(nodes[match.node])}", *_match_lines(match)]
+        lines += [f"  says node {match.node}: {one_line(nodes[match.node])}", *_match_lines(match, trace=trace)]
     lines += [
         f"  says node {node}: {one_line(nodes[node])}\n    and does not count for it: {WITHHELD_REASONS[reason]}."
+        f"{_traced(WITHHELD_ORIGINS, reason, '    ', trace=trace)}"
         for node, reason in item.withheld
     ]
     if not (item.matches or item.withheld):
@@ -83,6 +105,7 @@ def _formula_paragraph(item: GradedFormula, nodes: dict[int, str], grade: Grade,
         detail = reason_in_words(item)
         if detail != REASONS.get(item.reason, item.reason):
             lines.append(f"    {one_line(detail)}")
+        lines[-1] += _traced(VERDICT_ORIGINS, item.reason, "    ", trace=trace)
     return "\n".join((*lines, *(_diagnosis_lines(found, grade) if found else ())))
 
 
@@ -107,10 +130,12 @@ def match_steps(match: Match) -> tuple[str, ...]:
     return tuple(f"{step[:1].upper()}{step[1:]}" for step in steps)
 
 
-def _match_lines(match: Match) -> list[str]:
-    """Return the `match_steps` of a match as numbered lines, with its stage."""
+def _match_lines(match: Match, *, trace: bool) -> list[str]:
+    """Return the `match_steps` of a match as numbered lines, with its stage, and where both come from if asked for."""
     numbered = [f"    {k}. {step}" for k, step in enumerate(match_steps(match), start=1)]
-    return [*numbered, f"    (stage {match.stage}: {STAGES[match.stage]})"]
+    reason = _traced(VERDICT_ORIGINS, match.reason, "    ", trace=trace)
+    stage = _traced(STAGE_ORIGINS, match.stage, "    ", trace=trace)
+    return [*numbered, f"    (stage {match.stage}: {STAGES[match.stage]}){reason}{stage}"]
 
 
 def _reading_sentence(reading: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from prism.errors import DataFileError, PrismError, named_type
-from prism.inputs import MAX_NESTING, decode, parse_json, read_bytes, refuse_constant
+from prism.inputs import MAX_NESTING, decode, parse_json, read_bytes, refuse_constant, why_failed
 from prism.problem.schema import Problem, load_problem
 from prism.problem.source import NO_TABLE, first_and_count
 from prism.resources import resource
@@ -144,7 +144,7 @@ def _problems_in_path(path: Path) -> Iterator[tuple[str, _Source]]:
         text = _set_text(path) if listed is None else ""
         entries = parse_json(text, constant=refuse_constant) if text and path.suffix == ".json" else []
     except (OSError, PrismError) as error:
-        yield str(path), DataFileError(str(path), (str(error),))
+        yield str(path), DataFileError(str(path), (why_failed(error),))
         return
     if listed is not None:
         for each in listed:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from prism.errors import DataFileError, PrismError
-from prism.inputs import decode, parse_json
+from prism.inputs import decode, parse_json, why_failed
 from prism.runs.records import ABSENT, MAX_RECORD, Keys, at_path, field_names, id_of, parse_mapping, read_records
 from prism.runs.score_files import is_score_row
 
@@ -221,7 +221,7 @@ def _read_inspect_archive(source: Path) -> Iterator[Mapping[str, Any]]:
     except DataFileError:
         raise
     except (OSError, EOFError, zipfile.BadZipFile, zlib.error, RuntimeError, PrismError) as error:  # Runtime: encrypted
-        raise DataFileError(str(source), (f"cannot be read: {error}",)) from error
+        raise DataFileError(str(source), (f"cannot be read: {why_failed(error)}",)) from error
 
 
 def _reader_for(record: Mapping[str, Any]) -> Any:

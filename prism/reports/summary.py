@@ -273,6 +273,7 @@ def build_report(
     scale: tuple[float, float] | None = None,
     replicates: int = REPLICATES,
     diagnosed: bool = False,
+    watched: Callable[[Sequence[ReportRow]], Iterable[ReportRow]] = iter,
 ) -> Report:
     """Read a file of score rows, with the problems and texts that they were made from, and compute its figures.
 
@@ -286,6 +287,7 @@ def build_report(
         replicates: bootstrap samples behind the intervals; 0 for none.
         diagnosed: also diagnose each formula that matches no node, and the first wrong step; that takes about as
             long as the grades did.
+        watched: gives the rows back one by one as they are diagnosed, for who shows how far it is.
 
     Errors:
         DataFileError: files that cannot be read; all faults of the rows at once.
@@ -302,7 +304,7 @@ def build_report(
         for row, one in zip(rows, raw, strict=True)
     )
     if diagnosed:
-        fitted = _diagnose_rows(fitted)
+        fitted = _diagnose_rows(watched(fitted))
     panelled = rating_table(results, judges, mapping=mapping, scale=scale) if judges and rows else None
     agreement = None if panelled is None else agreement_of(panelled, replicates=replicates, top=_DISAGREEMENTS)
     found = _compute_report(results, raw, fitted, replicates)

@@ -7,17 +7,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from textwrap import TextWrapper
+from pathlib import Path
+from textwrap import TextWrapper, shorten
 from typing import Any
 
 from rich import box
 from rich.box import Box
 from rich.console import RenderableType
 from rich.table import Table
+from rich.text import Text
 
+from prism.errors import DataFileError
 from prism.grading.result import Grade, reason_in_words
 from prism.latex import one_line
 from prism.problem.schema import Problem, Student
+from prism.problem.source import NODE_LISTS, read_source
 from prism.reports.agreement import Estimate
 from prism.reports.ci_formats import overview
 from prism.reports.dag_drawing import has_equal_points, rails
@@ -27,6 +31,8 @@ from prism.reports.rank_tests import RankTest
 from prism.reports.ratings import UNALIGNED, Agreement
 from prism.reports.summary import BINS, UNFIT, Group, Report, missed_nodes, reason_text
 
+_COLOURS = {"matched": "green", "credited": "cyan", "missing": "red"}  # a word stands beside each
+_SHOWN_TITLE = 100  # characters of a title in a list
 _SHOWN_REASON = 160  # characters of what a rater said
 _LEAST_ROOM = 12  # columns for formulas beside a wide drawing in a narrow terminal
 _SHOWN_ITEMS = 50  # rows of a comparison or of problems on a terminal
@@ -47,6 +53,32 @@ def _one_line(text: str) -> str:
     return visible(one_line(text))
 
 
+def problem_summary(path: Path) -> dict[str, Any]:
+    """Return what a list of problems says of a file, as plain values for JSON: id, title, nodes, students.
+
+    The file is decoded and not checked, so a list of many costs little. Without a title the statement begins.
+    """
+    faults: list[str] = []
+    data = read_source(path, faults).data
+    if data is None:
+        raise DataFileError(str(path), tuple(faults))
+    title = _one_line(str(data.get("title") or data.get("context") or ""))
+    nodes = next((found for key in NODE_LISTS if isinstance(found := data.get(key), list)), [])
+    students = data.get("students")
+    return {
+        "id": str(data.get("id", path.stem)), "title": shorten(title, _SHOWN_TITLE, placeholder="..."),
+        "nodes": len(nodes), "students": len(students) if isinstance(students, list) else 0,
+    }  # fmt: skip
+
+
+def list_table(rows: Iterable[Mapping[str, Any]]) -> Table:
+    """Return a table of problems, one row of `problem_summary` a line."""
+    table = _table("Shipped problems", ("id", "title", "nodes", "solutions"))
+    for row in rows:
+        table.add_row(row["id"], row["title"], str(row["nodes"]), str(row["students"]))
+    return table
+
+
 def grade_tables(problem: Problem, result: Grade) -> list[RenderableType]:
     """Return tables and lines that show a grade: nodes, formulas that match no node, score and flags."""
     nodes = _table("Reference nodes", ("node", "points", "reference formula", "", "by"))
@@ -55,7 +87,8 @@ def grade_tables(problem: Problem, result: Grade) -> list[RenderableType]:
         credited = "credited" if node.index in result.credited else "missing"
         state = "matched" if node.index in result.matched else credited
         by = by or ("follows from a matched node" if state == "credited" else "")
-        nodes.add_row(str(node.index), str(node.points), _one_line(node.latex), state, _one_line(by))
+        cell = Text(state, style=_COLOURS[state])
+        nodes.add_row(str(node.index), str(node.points), _one_line(node.latex), cell, _one_line(by))
     parts: list[RenderableType] = [nodes]
     others = [item for item in result.formulas if not item.nodes and item.status != "mention"]
     if others:

@@ -35,6 +35,7 @@ from typing import Any
 from prism.engine.kernels import warm
 from prism.errors import PrismError
 from prism.grading.row import fingerprint
+from prism.inputs import why_failed
 from prism.problem.schema import Problem
 from prism.runs import bulk
 from prism.runs.bulk import Options, Summary
@@ -250,7 +251,7 @@ def _is_token_error(error: BaseException | None) -> bool:
 
 def _last_line(error: BaseException) -> str:
     """Return the last line of an error's message (Ray begins with a traceback), or its type if it is empty."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    lines = [line.strip() for line in why_failed(error).splitlines() if line.strip()]
     return lines[-1] if lines else type(error).__name__
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from prism.errors import DataFileError, PrismError
-from prism.inputs import MAX_DIGITS, decode, foreign_format, parse_int, parse_json, read_bytes, value_faults
+from prism.inputs import MAX_DIGITS, decode, foreign_format, parse_int, parse_json, read_bytes, value_faults, why_failed
 
 _TEXTS = (".md", ".tex", ".txt")
 _TABLES = (".csv", ".json", ".jsonl", ".ndjson", ".parquet", ".tsv")
@@ -234,7 +234,9 @@ def _table_records(path: Path, numbers: Iterator[int], faults: Faults, prefix: s
                 yield Record(str(path), data, number)
     except UnicodeDecodeError:
         faults.add(f"{prefix}{_undecodable_place(path)}")
-    except (OSError, EOFError, zlib.error, csv.Error, _MalformedRecordError) as error:
+    except OSError as error:
+        faults.add(f"{prefix}cannot be read: {why_failed(error)}")
+    except (EOFError, zlib.error, csv.Error, _MalformedRecordError) as error:
         faults.add(f"{prefix}{error}")
 
 

@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from prism.errors import PrismError
 from prism.grading.result import Grade, GradedFormula, Incident, Match
-from prism.inputs import decode, parse_json
+from prism.inputs import decode, parse_json, why_failed
 from prism.latex import LeftOut
 from prism.runs.records import NEEDS_PARQUET, Faults
 
@@ -56,7 +56,7 @@ def score_rows(path: Path) -> Iterator[dict[str, Any]]:
             else:
                 faults.add(f"{place}: no score row; expected the keys {', '.join(sorted(_ALWAYS))}")
     except OSError as error:
-        faults.add(f"cannot be read: {error}")
+        faults.add(f"cannot be read: {why_failed(error)}")
     faults.check(path)
 
 
@@ -73,7 +73,7 @@ def accept_as_base(new: Path, base: Path) -> None:
         shutil.copyfile(new, part)
         os.replace(part, base)  # noqa: PTH105 - in one step, over what is there
     except OSError as error:
-        raise PrismError(f"{base}: cannot be written: {error.strerror}") from error
+        raise PrismError(f"{base}: cannot be written: {why_failed(error)}") from error
 
 
 _ALWAYS = frozenset(("problem_id", "sample_id", "status", "score", "matched", "incidents", "grader"))

@@ -184,7 +184,7 @@ def lint(
     as_json: AsJson = False,
 ) -> None:
     """List what is wrong with problem files, by node and field; exit code 3 if there is a fault."""
-    from prism.problem.collection import problem_path
+    from prism.problem.source import problem_path
 
     found = [(name, finding) for name in problems for finding in prism.lint(problem_path(name))]
     count = Counter(finding.kind for _, finding in found)
@@ -306,7 +306,7 @@ def demo(
     as_json: AsJson = False,
 ) -> None:
     """Grade the solutions of the shipped problems, and compare with their labels."""
-    from prism.problem.collection import problem_path
+    from prism.problem.source import problem_path
     from prism.reports import tables
     from prism.resources import resource
 
@@ -494,7 +494,8 @@ def verify_determinism(
     as_json: AsJson = False,
 ) -> None:
     """Grade twice, with other kernels, hash seed and order; exit code 1 unless the bytes are the same."""
-    from prism.problem.collection import load_problems, problem_path
+    from prism.problem.collection import load_problems
+    from prism.problem.source import problem_path
     from prism.resources import resource
     from prism.runs import determinism
 

@@ -55,7 +55,7 @@ def parse_context(text: str) -> prism.Context | None:
 
 def load_problem_or_exit(name: str) -> Problem:
     """Load a problem by path or shipped id, or exit with code 3."""
-    from prism.problem.collection import problem_path
+    from prism.problem.source import problem_path
 
     try:
         return prism.load_problem(problem_path(name))

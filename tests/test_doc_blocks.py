@@ -40,6 +40,7 @@ def page_of(*blocks: str) -> tuple[str, list[str]]:
         (["```console\n$ ls\n```"], "only prism, python FILE.py and cat are run"),
         (["```\n$ prism warm\n```"], "commands stand in a console block"),
         (["```toml\nid = \n```"], "TOMLDecodeError"),
+        (["1. First:\n\n    ```python\n    x =\n    ```"], "a block is indented"),
     ],
 )
 def test_a_block_that_does_not_hold_is_told(blocks: list[str], fault: str) -> None:

@@ -13,7 +13,8 @@ problems are reached by id, files are those that the page makes.
 | `<!-- not run: reason -->` before a block | is only read: names of `prism`, options, `make` targets must exist |
 | `toml`, `json`, `jsonl` without a title | must be such |
 
-In an expected output a line `...` stands for any lines, though not for all. Commands are `prism ...`, `python file.py`, `cat file`.
+In an expected output a line `...` stands for any lines, though not for all. Commands are `prism ...`, `python file.py`
+and `cat file`.
 `python -m tests.support.doc_blocks --write PAGE...` writes the outputs anew; read what it changed.
 """
 
@@ -74,6 +75,8 @@ class Page:
 def run_page(text: str) -> tuple[str, list[str]]:
     """Run a page in an empty folder; return it with its outputs as they are now, and its faults."""
     page, parts, end = Page(text), [], 0
+    if re.search(r"^[ ]+```", text, re.MULTILINE):
+        page.faults.append("a block is indented: it would not be run")
     with TemporaryDirectory() as folder, chdir(folder), as_in_a_pipe():
         for found in BLOCK.finditer(text):
             if found.start() < end:  # the output of the block before
@@ -112,9 +115,7 @@ def renewed(page: Page, found: re.Match[str], end: int) -> tuple[str, int]:
         shown = OUTPUT.match(page.text, end)
         printed = output_of_python(body, page.names)
         if bool(printed) != bool(shown):
-            raise ValueError(
-                "prints, and no text block below shows it" if printed else "prints nothing of what is shown"
-            )
+            raise ValueError("what it prints is not shown" if printed else "prints nothing of what is shown")
         if shown:
             kept = shown["body"] if fits(printed, shown["body"]) else printed
             return f"{whole}\n```text\n{kept}```", shown.end()
@@ -218,12 +219,11 @@ def check_import(module: str, name: str) -> None:
     """Raise if a module of PRISM is not there, or defines no such name; one that needs another package is let pass."""
     try:
         found = import_module(module)
+        if name and not hasattr(found, name):
+            raise ImportError(f"{module} has no {name}")
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "prism":
             raise
-        return
-    if name and not hasattr(found, name):
-        raise ImportError(f"{module} has no {name}")
 
 
 def check_command(words: list[str]) -> None:

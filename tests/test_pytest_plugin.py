@@ -219,7 +219,7 @@ def test_a_grade_without_score_is_no_zero() -> None:
 
 
 def test_the_page_shows_the_keys_and_a_real_failure() -> None:
-    page = (CI / "README.md").read_text("utf-8")
+    page = (CI.parents[1] / "docs" / "how-to" / "gate_a_pull_request.md").read_text("utf-8")
     assert all(f"`{key}`" in page for key in (*EXPECTED, "problem", "id", "about", "solution", "solution_file"))
     shown = next(
         text for text in re.findall(r"^```\w*\n(.*?)^```$", page, re.DOTALL | re.MULTILINE) if text[:9] == "free_fall"

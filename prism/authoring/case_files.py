@@ -30,8 +30,8 @@ from prism.grading.result import Grade
 from prism.grading.selection import WITHHELD_REASONS
 from prism.inputs import decode, parse_toml, read_bytes
 from prism.latex import Solution, one_line
-from prism.problem.collection import problem_path
 from prism.problem.schema import Problem
+from prism.problem.source import problem_path
 
 ENDING = ".prism.toml"
 EXPECTED = ("score", "at_least", "matched", "credited", "final_correct")

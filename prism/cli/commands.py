@@ -219,7 +219,7 @@ def lint(
     as_json: AsJson = False,
 ) -> None:
     """List what is wrong with problem files, by node and field; exit code 3 if there is a fault."""
-    from prism.problem.collection import problem_path
+    from prism.problem.source import problem_path
 
     named = with_progress(problems, "checking")
     found = [(name, finding) for name in named for finding in prism.lint(problem_path(name))]

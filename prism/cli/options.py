@@ -72,7 +72,7 @@ def unknown_name(name: str) -> str:
 
     Empty if there is such a file or id.
     """
-    from prism.problem.collection import problem_path
+    from prism.problem.source import problem_path
 
     path = problem_path(name)
     try:
@@ -87,7 +87,7 @@ def unknown_name(name: str) -> str:
 
 def problem_file(name: str) -> Path:
     """The path of a problem file or folder, or of a shipped problem by its id; exits with code 3 if there is none."""
-    from prism.problem.collection import problem_path
+    from prism.problem.source import problem_path
 
     if said := unknown_name(name):
         fail(f"{name}: {said}")

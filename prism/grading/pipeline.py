@@ -51,7 +51,8 @@ def grade(
     r"""Grade a worked solution against a problem's reference DAG.
 
     Args:
-        problem: a problem, prepared or not; a path, a JSON string or a dictionary is loaded first.
+        problem: a problem, prepared or not; a path, the id of a shipped problem, a JSON string or a dictionary is
+            loaded first.
         solution: the student's or model's full text, with LaTeX; or chat messages, of which the assistant's are
             graded; or a list of steps.
         sample_id: copied into the result.

@@ -14,8 +14,7 @@ from typing import Any, Protocol, runtime_checkable
 from prism.errors import DataFileError, PrismError, named_type
 from prism.inputs import MAX_NESTING, decode, parse_json, read_bytes, refuse_constant, why_failed
 from prism.problem.schema import Problem, load_problem
-from prism.problem.source import NO_TABLE, first_and_count
-from prism.resources import resource
+from prism.problem.source import NO_TABLE, first_and_count, problem_path
 
 
 @runtime_checkable
@@ -35,16 +34,6 @@ SHAPES = "expected a path, a dictionary, a JSON string, an id in the problem set
 _SUFFIXES = (".json", ".jsonl", ".toml")
 _MAX_SET = 1 << 28  # bytes of a file with many problems, which is read as a whole
 _MAX_SHOWN = 200  # characters of a source in a message
-
-
-def problem_path(name: str | PathLike[str]) -> Path:
-    """Return the path of a shipped problem if `name` is its id and no file is named so, else `name` as a path."""
-    path = Path(name)
-    shipped = resource("dags") / f"{name}.toml"
-    try:
-        return shipped if not path.exists() and shipped.exists() else path
-    except OSError:  # a name that is too long
-        return path
 
 
 def load_problems(source: ProblemSet) -> dict[str, Problem]:

@@ -228,7 +228,7 @@ class Problem:
 
 
 def load_problem(source: Path | str | Mapping[str, object]) -> Problem:
-    """Load a problem from a file (`.json` or `.toml`), a JSON string (it begins with a brace), or a dictionary.
+    """Load a problem from a file (`.json` or `.toml`), a shipped id, a JSON string (begins with a brace), or a table.
 
     Errors:
         DataFileError: all faults at once, each naming entry and field.

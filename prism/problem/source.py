@@ -14,11 +14,13 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
 
 from prism.errors import PrismError, named_type
 from prism.inputs import decode, parse_json, parse_toml, read_bytes, refuse_constant, value_faults
+from prism.resources import resource
 
 Table = Mapping[str, object]
 
@@ -36,7 +38,7 @@ _COUNTED = ("subquestions", "students", "symbols", "givens", "definitions", *NOD
 _FORMULAS = ("symbols", "givens", "definitions", *NODE_LISTS)
 _STATEMENT = ("context", *ANSWER_KEYS)
 NO_TABLE = "holds no table: a problem is one { ... } with the keys of dags/README.md"
-_HINT = "give a .json or .toml file, or a JSON string that begins with {"
+_HINT = "give a .json or .toml file, the id of a shipped problem, or a JSON string that begins with {"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +56,23 @@ class ProblemSource:
     sha256: str = ""
 
 
+def problem_path(name: str | PathLike[str]) -> Path:
+    """Return the path of a shipped problem if `name` is its id and no file is named so, else `name` as a path."""
+    path = Path(name)
+    shipped = resource("dags") / f"{name}.toml"
+    try:
+        return shipped if not path.exists() and shipped.exists() else path
+    except (OSError, ValueError):  # a name that is too long, or holds what no name can
+        return path
+
+
+def shipped_ids() -> list[str]:
+    """Return the ids of the problems that ship with PRISM, sorted; each is the name of its file."""
+    return sorted(path.stem for path in resource("dags").glob("*.toml"))
+
+
 def read_source(source: Path | str | Table, faults: list[str]) -> ProblemSource:
-    """Read a problem file, string or dictionary.
+    """Read a problem file, that of a shipped id, a string or a dictionary.
 
     Args:
         faults: collects what is wrong.
@@ -68,12 +85,13 @@ def read_source(source: Path | str | Table, faults: list[str]) -> ProblemSource:
         name, raw = "<string>", source.encode("utf-8", "surrogatepass")
         data = _decode(raw, ".json", faults)
     elif isinstance(source, str | PathLike):
-        path = Path(source)
+        path = problem_path(source)
         name = str(path)[:_MAX_NAME]
         try:
             raw = read_bytes(path, MAX_BYTES.get(path.suffix.lower(), MAX_BYTES[".json"]))
         except PrismError as error:
-            faults.append(f"{error}; {_HINT}")
+            near = get_close_matches(name.removesuffix(".toml"), shipped_ids(), n=1)
+            faults.append(f"{error}; did you mean {near[0]}, which ships?" if near else f"{error}; {_HINT}")
             return ProblemSource(name)
         data = _decode(raw, path.suffix.lower(), faults)
     else:

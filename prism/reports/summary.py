@@ -27,8 +27,9 @@ from prism.grading.prepared import PreparedProblem, prepare
 from prism.grading.result import Grade
 from prism.grading.selection import WITHHELD_REASONS
 from prism.latex import solution_text
-from prism.problem.collection import load_problems, problem_path
+from prism.problem.collection import load_problems
 from prism.problem.schema import Problem
+from prism.problem.source import problem_path
 from prism.reports.agreement import LEVEL, REPLICATES, Estimate, mean_estimate
 from prism.reports.ratings import RULES, Agreement, RatingTable, agreement_of, rating_table
 from prism.runs.records import read_records

@@ -5,7 +5,7 @@
 
 The harness calls it with a document and what the model wrote, and takes the mean of each number that comes back over
 the documents that have it; `metric_list` names them. For another scoring, a problem set or another column, put
-`LMEvalResults(...)` in a Python file beside the YAML and name that: the page in `examples/rewards/` shows it.
+`LMEvalResults(...)` in a Python file beside the YAML and name that: `docs/how-to/frameworks/lm_eval.md` shows it.
 
 Read in the source of lm-eval 0.4.13 (`lm_eval/api/task.py`, `lm_eval/evaluator.py`, `lm_eval/evaluator_utils.py`,
 `lm_eval/tasks/_yaml_loader.py`), and run with it: `benchmarks/frameworks/doors.py`. In 0.4.9.2

@@ -286,6 +286,19 @@ def test_sources_that_cannot_be_read(tmp_path: Path) -> None:
     assert faults_of(minimal(metadata={1, 2}))[0].startswith("holds what JSON cannot hold: ")
 
 
+def test_a_shipped_problem_is_reached_by_its_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    by_path = load_problem(resource("dags/free_fall.toml"))
+    assert load_problem("free_fall") == by_path
+    assert prism.grade("free_fall", "$v = g t$") == prism.grade(by_path, "$v = g t$")
+    assert prism.diagnose("free_fall", prism.grade("free_fall", "$v = g$")).problem_id == "free_fall"
+    assert prism.lint("free_fall") == prism.lint(by_path)
+    (tmp_path / "free_fall").write_text("{}", encoding="utf-8")
+    assert faults_of("free_fall")[0].startswith("is named without an ending")  # a file goes before an id
+    assert faults_of("fre_fall")[0].endswith("; did you mean free_fall, which ships?")
+    assert faults_of("dags/free_fall.toml")[0].endswith("; did you mean free_fall, which ships?")
+
+
 def test_names_of_the_source_in_messages() -> None:
     with pytest.raises(DataFileError, match=r"^<dict>: id: is missing"):
         load_problem({"context": "", "dag": []})

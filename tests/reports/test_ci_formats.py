@@ -155,7 +155,7 @@ def test_the_action_names_what_is_there() -> None:
         assert any(one.id == step and f'"{output}=' in one.script for one in steps()), output
     assert len(steps()) == 3
     assert not any("${{" in step.script for step in steps())
-    page = (CI / "README.md").read_text("utf-8")
+    page = (ROOT / "docs" / "how-to" / "gate_a_pull_request.md").read_text("utf-8")
     assert all(
         f"`{name}`" in page
         for name in re.findall(r"^  ([\w-]+):$", ACTION[ACTION.index("outputs:") : ACTION.index("runs:")], re.MULTILINE)

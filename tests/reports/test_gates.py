@@ -24,7 +24,7 @@ from prism.reports import gates as gating
 from prism.runs.score_files import writer_of
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "examples" / "ci" / "README.md"
+PAGE = ROOT / "docs" / "how-to" / "gate_a_pull_request.md"
 run = CliRunner()
 
 

@@ -22,7 +22,7 @@ from prism.cli import app
 from prism.errors import DataFileError, PrismError
 from prism.grading.result import GradedFormula
 from prism.grading.row import json_line, score_row
-from prism.problem.collection import problem_path
+from prism.problem.source import problem_path
 from prism.reports.html import svg
 from prism.reports.html.markup import MarkLink, TextPart, marked_text, prose, visible
 from prism.reports.html.mathml import as_mathml

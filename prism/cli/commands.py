@@ -39,7 +39,6 @@ from prism.cli.options import (
     read_token,
     require_folder,
     require_scipy,
-    shipped_files,
     split_names,
     step_summary_path,
     unknown_name,
@@ -177,6 +176,7 @@ def explain(
 @app.command("list")
 def list_problems(as_json: AsJson = False) -> None:
     """List the shipped problems: the id by which every command takes one, title, nodes, worked solutions."""
+    from prism.problem.source import shipped_files
     from prism.reports import tables
 
     rows = [tables.problem_summary(path) for path in shipped_files()]
@@ -349,6 +349,7 @@ def demo(
     as_json: AsJson = False,
 ) -> None:
     """Grade the solutions of the shipped problems, and compare with their labels."""
+    from prism.problem.source import shipped_files
     from prism.reports import tables
 
     rows: list[tuple[Problem, Student, Grade]] = []

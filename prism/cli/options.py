@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -60,19 +59,12 @@ def in_words(error: Exception) -> str:
     return f"{name}: {why_failed(error)}" if name else why_failed(error)
 
 
-def shipped_files() -> list[Path]:
-    """Files of the shipped problems, sorted; each is named by the id of its problem."""
-    from prism.resources import resource
-
-    return sorted(resource("dags").glob("*.toml"))
-
-
 def unknown_name(name: str) -> str:
     """What to say of a name that is neither a file nor a shipped id: the nearest id, and where the ids stand.
 
     Empty if there is such a file or id.
     """
-    from prism.problem.source import problem_path
+    from prism.problem.source import nearest_shipped_id, problem_path
 
     path = problem_path(name)
     try:
@@ -80,8 +72,8 @@ def unknown_name(name: str) -> str:
             return ""
     except (OSError, ValueError):  # too long for a name; a null character
         pass
-    near = get_close_matches(Path(name).stem, [path.stem for path in shipped_files()], n=1)
-    hint = f"did you mean {near[0]}? " if near else ""
+    near = nearest_shipped_id(name)
+    hint = f"did you mean {near}? " if near else ""
     return f"no such file, and no shipped problem has this id; {hint}`prism list` shows the ids"
 
 

@@ -66,9 +66,14 @@ def problem_path(name: str | PathLike[str]) -> Path:
         return path
 
 
-def shipped_ids() -> list[str]:
-    """Return the ids of the problems that ship with PRISM, sorted; each is the name of its file."""
-    return sorted(path.stem for path in resource("dags").glob("*.toml"))
+def shipped_files() -> list[Path]:
+    """Return the files of the problems that ship with PRISM, sorted; each is named by the id of its problem."""
+    return sorted(resource("dags").glob("*.toml"))
+
+
+def nearest_shipped_id(name: str) -> str:
+    """Return the id of a shipped problem that a name, which is none, may mean; empty if none is near."""
+    return next(iter(get_close_matches(Path(name).stem, [path.stem for path in shipped_files()], n=1)), "")
 
 
 def read_source(source: Path | str | Table, faults: list[str]) -> ProblemSource:
@@ -90,8 +95,8 @@ def read_source(source: Path | str | Table, faults: list[str]) -> ProblemSource:
         try:
             raw = read_bytes(path, MAX_BYTES.get(path.suffix.lower(), MAX_BYTES[".json"]))
         except PrismError as error:
-            near = get_close_matches(name.removesuffix(".toml"), shipped_ids(), n=1)
-            faults.append(f"{error}; did you mean {near[0]}, which ships?" if near else f"{error}; {_HINT}")
+            near = nearest_shipped_id(name)
+            faults.append(f"{error}; did you mean {near}, which ships?" if near else f"{error}; {_HINT}")
             return ProblemSource(name)
         data = _decode(raw, path.suffix.lower(), faults)
     else:

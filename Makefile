@@ -21,7 +21,7 @@ endif
 ifeq ($(MAKELEVEL),0)
 .NOTPARALLEL: # only `check` knows what may run side by side
 endif
-.PHONY: help demo warm test test-all check style doctest interpreted coverage bench evidence evidence-slice same-grades clean
+.PHONY: help demo warm test test-all check style doctest interpreted coverage bench evidence evidence-slice same-grades wheel-check clean
 
 help:
 	@echo 'make demo      grade the shipped problems and print the tables'
@@ -31,6 +31,7 @@ help:
 	@echo 'make bench     environments of what benchmarks compare with, and of Ray'
 	@echo 'make evidence  benchmarks (slow), written to benchmarks/results/'
 	@echo 'make same-grades  score rows and reports beside those of a base commit, byte for byte'
+	@echo 'make wheel-check  build the wheel, and try it in an empty folder'
 	@echo 'make clean     remove what the other targets made'
 
 # --- environments -------------------------------------------------------------------------------------------
@@ -150,6 +151,10 @@ same-grades: .venv/.dev
 evidence-slice: .venv/.dev
 	@$(BIN)/python benchmarks/evidence.py --slice
 	@PRISM_KERNELS=compiled $(BIN)/python -m pytest benchmarks --benchmark-disable
+
+# In environments of its own, so that nothing of the checkout helps.
+wheel-check:
+	@PYTHON='$(PYTHON)' .ci/wheel
 
 clean:
 	@rm -rf .venv .same_grades $(RIVALS) $(FRAMEWORKS) .venv-doors .numba_cache .prism_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage dist build

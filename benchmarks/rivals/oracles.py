@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Iterator
 from fractions import Fraction
 from types import MappingProxyType
 
@@ -31,22 +32,48 @@ def values_agree(written: Formula, library: str) -> bool | None:
     for member in members:
         if any(OPS[node.op].opcode is None for node in walk(member)):
             continue
-        rng = random.Random(_SEED)
-        names = sorted(symbols(member))
         outcomes = []
-        for _ in range(POINTS):
-            point = {name: Fraction(rng.randint(11, 399), 100) for name in names}
+        for point in _points(symbols(member)):
             ours = _stable_value(member, point)
             if ours is None:
                 continue
             theirs = to(formula((member,), ()), point)
             if theirs is None:
                 continue
-            outcomes.append(abs(theirs - ours) <= TOLERANCE * max(abs(ours), abs(theirs), _ZERO))
+            outcomes.append(_is_near(ours, theirs))
         if outcomes and not any(outcomes):
             return False
         compared = compared or bool(outcomes)
     return compared or None
+
+
+def same_values(one: Formula, other: Formula) -> bool:
+    """Whether two formulas have the same relations, and members of the same values at every point where these are."""
+    pairs = list(zip(plain_parts(one), plain_parts(other), strict=False))
+    if [part.relations for part in plain_parts(one)] != [part.relations for part in plain_parts(other)]:
+        return False
+    members = [pair for a, b in pairs for pair in zip(a.members, b.members, strict=True)]
+    if any(OPS[node.op].opcode is None for pair in members for member in pair for node in walk(member)):
+        return False
+    for a, b in members:
+        for point in _points(symbols(a, b)):
+            ours, theirs = _stable_value(a, point), _stable_value(b, point)
+            if (ours is None) != (theirs is None) or (ours is not None and not _is_near(ours, theirs)):
+                return False
+    return True
+
+
+def _points(names: frozenset[str]) -> Iterator[dict[str, Fraction]]:
+    """Yield a few points, the same for the same symbols."""
+    rng = random.Random(_SEED)
+    for _ in range(POINTS):
+        yield {name: Fraction(rng.randint(11, 399), 100) for name in sorted(names)}
+
+
+def _is_near(one: mpmath.mpf, other: mpmath.mpf) -> bool:
+    """Whether two values are the same but for rounding, or both are what rounding leaves of zero."""
+    largest = max(abs(one), abs(other))
+    return bool(largest < _ZERO or abs(one - other) <= TOLERANCE * largest)
 
 
 def _stable_value(member: Expr, point: dict[str, Fraction]) -> mpmath.mpf | None:
@@ -58,7 +85,7 @@ def _stable_value(member: Expr, point: dict[str, Fraction]) -> mpmath.mpf | None
     first, second = found
     if first is None or second is None:
         return None
-    return first if abs(first - second) <= TOLERANCE * abs(second) or abs(second) < _ZERO else None
+    return first if _is_near(first, second) else None
 
 
 def in_sympy(written: Formula, point: dict[str, Fraction]) -> mpmath.mpf | None:

@@ -202,7 +202,7 @@ class _Reader:
         """Return what a factor divides by: b of b^(-1), b^n of b^(-n); None if it does not divide."""
         if type(factor).__name__ != "Pow" or not isinstance(factor.exp, self.sympy.Rational) or factor.exp >= 0:
             return None
-        return self.power(factor.base, -factor.exp)
+        return self.node(factor.base) if factor.exp == -1 else self.power(factor.base, -factor.exp)
 
     def Pow(self, expr: Any) -> Expr:  # noqa: N802
         """Return a power, square root or quotient."""
@@ -213,8 +213,6 @@ class _Reader:
 
     def power(self, base: Any, exponent: Any) -> Expr:
         """Return a power; an even root of the form that PRISM reads."""
-        if exponent == 1:
-            return self.node(base)
         if isinstance(exponent, self.sympy.Rational) and exponent.p == 1 and exponent.q % 2 == 0:
             inner = self.node(base)
             return Expr("sqrt", (inner,)) if exponent.q == 2 else Expr("root", (inner, number(int(exponent.q))))

@@ -9,15 +9,18 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from typing import Any
 from urllib.parse import unquote
 
 import pytest
 
+from benchmarks.robustness import chromium
 from docs.generator import code_facts, reference
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -405,3 +408,45 @@ def test_figures_are_those_of_the_results() -> None:
     script = ROOT / "benchmarks" / "readme_figures.py"
     checked = subprocess.run([sys.executable, str(script), "--check"], capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+_WIDER_THAN_THE_WINDOW = """(() => {
+  const wide = document.documentElement.clientWidth, found = [];
+  if (document.documentElement.scrollWidth > wide) found.push("the page");
+  for (const element of document.querySelectorAll(".md-content *")) {
+    const box = element.getBoundingClientRect();
+    let around = element;
+    while (around !== document.body && getComputedStyle(around).overflowX === "visible") around = around.parentElement;
+    const shows = box.width && box.right > wide + 1 && around === document.body;
+    if (shows) found.push(element.tagName + " " + element.textContent.slice(0, 40));
+  }
+  return found;
+})()"""
+
+
+@pytest.mark.slow
+def test_pages_in_a_browser(site: Path, pages: dict[str, _Html]) -> None:
+    """Wide and on a telephone, light and dark: nothing is wider than the window, asked elsewhere, or complained of."""
+    if chromium.installed() is None:
+        pytest.skip("no Chromium on this machine")
+    handler = partial(_QuietHandler, directory=str(site))
+    trouble = []
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server, chromium.browser() as page:
+        Thread(target=server.serve_forever, daemon=True).start()
+        root = f"http://127.0.0.1:{server.server_port}/"
+        for width, scheme in ((1280, "light"), (360, "dark")):
+            page.look(width, 900, scheme)
+            for place in pages:
+                page.visit(root + place)
+                found = [*page.run(_WIDER_THAN_THE_WINDOW), *page.trouble()]
+                found += [url for url in page.requests() if not url.startswith(root)]
+                trouble += [(place, width, one) for one in found]
+                wanted = "slate" if scheme == "dark" else "default"
+                assert page.run("document.body.dataset.mdColorScheme") == wanted
+        server.shutdown()
+    assert not trouble
+
+
+class _QuietHandler(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        """Say nothing: the output of a test is for its faults."""

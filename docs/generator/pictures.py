@@ -91,5 +91,6 @@ def import_matrix() -> str:
 
 def _figure(width: int, height: int, label: str, parts: list[str]) -> str:
     """Return SVG in a `div` that scrolls by itself where the window is narrower than the figure stays legible."""
-    svg = f'<svg role="img" aria-label="{escape(label)}" viewBox="0 0 {width} {height}" style="max-width:{width}px">'
+    legible = f"max-width:{width}px;min-width:{0.7 * width:.0f}px"
+    svg = f'<svg role="img" aria-label="{escape(label)}" viewBox="0 0 {width} {height}" style="{legible}">'
     return f'<div class="picture">{svg}{"".join(parts)}</svg></div>'

@@ -12,7 +12,7 @@ import posixpath
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))  # the tree that is documented, not one that happens to be installed
@@ -43,6 +43,27 @@ _FENCED_OR_CODE = re.compile(r"(?ms)(^```.*?^```|``[^\n]*?``|`[^`\n]*`)")
 _PICTURE = re.compile(r"<!-- picture: (\w+) -->")
 _MATHEMATICS = re.compile(r'<(span|div) class="arithmatex">(?:\\\(|\\\[)(.*?)(?:\\\)|\\\])</\1>', re.DOTALL)
 _RULE = re.compile(r"(?<![\w#/-])semantics ([ZONUC])\.(\d+)(?![^<]*</(?:a|h\d)>)")
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Put the pages that it fits in the place of each entry of the navigation with a star."""
+    config.nav = _expanded(config.nav or [])
+    return config
+
+
+def _expanded(nav: list[Any]) -> list[Any]:
+    docs = ROOT / "docs"
+    entries: list[Any] = []
+    for entry in nav:
+        if isinstance(entry, dict):
+            entries.append(
+                {key: _expanded(value) if isinstance(value, list) else value for key, value in entry.items()}
+            )
+        elif "*" in entry:
+            entries += sorted(path.relative_to(docs).as_posix() for path in docs.glob(entry))
+        else:
+            entries.append(entry)
+    return entries
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:

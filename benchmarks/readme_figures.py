@@ -372,6 +372,63 @@ def raters() -> list[str]:
     ]
 
 
+def paper() -> list[str]:
+    """Return the comparison with the paper's algorithm, pair by pair."""
+    data = result("algorithm1")
+    found = data["result"]
+    right, seconds = found["right_in_disagreement"], found["seconds"]
+    stopped = f"{seconds['killed']} after {seconds['limit']:.0f} s"
+    return [
+        f"The paper's Algorithm 1 beside PRISM, {found['pairs']} pairs ({provenance(data)}):",
+        f"they agree on {found['agree']}; on {found['no_verdict']} Algorithm 1 has no verdict. Each of the other",
+        f"{found['disagree']} was read: PRISM is right in {right['prism']}, Algorithm 1 in {right['algorithm_1']}, and",
+        f"{right['convention']} is a matter of convention. Algorithm 1 takes {seconds['median']} s at the median,",
+        f"and was stopped on {stopped}.",
+    ]
+
+
+def parsing() -> list[str]:
+    """Return the times of readers on the same formulas."""
+    data = result("parse_speed")
+    rows = [(name, row["read"], row["failed"] + row["timeout"]) for name, row in data["result"]["rivals"].items()]
+    lines = [
+        f"The same formulas, read for the first time ({provenance(data)}); times of those that are read:",
+        "",
+        "| reader | read | not read | median, µs | p99, µs |",
+        "|---|---|---|---|---|",
+    ]
+    for name, row, failed in rows:
+        times = f"{row['us_a_formula_median']:,.0f} | {row['us_a_formula_p99']:,.0f}"
+        lines.append(f"| {name} | {row['formulas']} | {failed} | {times} |")
+    return lines
+
+
+def reports() -> list[str]:
+    """Return what a report costs, and what a browser makes of it."""
+    data = result("report")
+    built, seen = data["result"]["rollouts"]["built"], data["result"]["rollouts"]["browser"]
+    cost = f"{built['seconds']:.0f} s, {built['peak_mb']:.0f} MB, a page of {built['bytes'] / 1e6:.1f} MB"
+    counts = f"{len(seen['requests'])} requests, {len(seen['trouble'])} messages, {seen['scripts']} scripts"
+    return [
+        f"`prism report` of {built['rollouts']} rollouts ({provenance(data)}):",
+        f"{cost}. {seen['version']} shows it in {seen['load_s']} s,",
+        f"with {counts}, and {seen['overflow_px']} pixels too wide on a telephone.",
+    ]
+
+
+def everywhere() -> list[str]:
+    """Return whether verdicts depend on kernels, order, hash seed, worker or thread."""
+    data, calls = result("same_everywhere"), result("reward_calls")
+    found, reward = data["result"], calls["result"]
+    same = f"{reward['different_from_one_thread']} of {reward['compared']}"
+    return [
+        f"{found['pairs']} pairs decided in {len(found['verdicts'])} ways, with other kernels, orders, hash seeds and",
+        f"workers ({provenance(data)}): {len(found['differ'])} verdicts differ.",
+        f"{reward['calls']:,} rewards from {reward['threads']} threads ({provenance(calls)}):",
+        f"{reward['failures']} failures, {same} differ from those of one thread.",
+    ]
+
+
 def headline() -> list[str]:
     """Return the one table and the one line of README."""
     data, bulk_data, start = result("pairs"), result("bulk_speed"), result("start_up")
@@ -399,13 +456,13 @@ def headline() -> list[str]:
 
 
 SECTIONS = {
-    "Are two formulas the same?": (accuracy, pairs),
+    "Are two formulas the same?": (accuracy, pairs, paper),
     "Is a solution graded right?": (graded, claims, itself),
     "What is wrong with a formula, and drafts of problem files": (diagnoses, drafts),
     "Agreement of raters": (raters,),
-    "Reading": (reading, extraction),
-    "Speed": (context_costs, speed, bulk, served, rewards),
-    "What a run survives": (survival,),
+    "Reading": (reading, extraction, parsing),
+    "Speed": (context_costs, speed, bulk, served, rewards, reports),
+    "What a run survives": (survival, everywhere),
 }
 
 

@@ -32,6 +32,8 @@ ENVIRONMENT_VARIABLES: Mapping[str, str] = {
     "NUMBA_CACHE_DIR": "the folder of compiled kernels, before that of all caches; must be its user's alone",
     "XDG_CACHE_HOME": "the folder in which the folder of caches stands, where no `PRISM_CACHE_DIR` is given (Linux)",
     "LOCALAPPDATA": "the same on Windows",
+    "COLUMNS": "how wide tables are, where they go to no terminal or the terminal is to be overruled",
+    "NO_COLOR": "any value: no colours",
     "GITHUB_STEP_SUMMARY": "the file of the job summary, which `prism compare --github` writes to",
     "RAY_ADDRESS": "the cluster that `prism run --ray auto` joins",
     "RAY_TMPDIR": "where Ray tells the address of the cluster that was started last on this machine",

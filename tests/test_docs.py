@@ -396,6 +396,12 @@ def test_the_site_lists_every_known_gap(pages: dict[str, _Html]) -> None:
     assert not [name for name in marked if f" {name} " not in said]
 
 
+def test_each_limit_says_what_it_means() -> None:
+    found = code_facts.limits()
+    assert len(found) > 150
+    assert not [limit.name for limit in found if not limit.meaning]
+
+
 def test_no_import_goes_up() -> None:
     """The picture of imports draws this: the layers and the counts, which the contract of import-linter holds too."""
     height = {name: k for k, layer in enumerate(reversed(code_facts.layers())) for name in layer}

@@ -11,6 +11,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -100,11 +101,15 @@ def variables_read() -> set[str]:
     return found
 
 
-def layers() -> list[list[str]]:
-    """Return the layers of the import contract, highest first, each with the names that stand side by side."""
+def _contract() -> Any:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
     (contract,) = (one for one in settings["contracts"] if one["type"] == "layers")
-    return [[name.strip() for name in layer.split("|")] for layer in contract["layers"]]
+    return contract
+
+
+def layers() -> list[list[str]]:
+    """Return the layers of the import contract, highest first, each with the names that stand side by side."""
+    return [[name.strip() for name in layer.split("|")] for layer in _contract()["layers"]]
 
 
 def folder_of(module: str) -> str:
@@ -113,29 +118,35 @@ def folder_of(module: str) -> str:
 
 
 def imports() -> Counter[tuple[str, str]]:
-    """Count for each pair of folders the modules of the first that import from the second, lazily or not."""
+    """Count for each pair of folders the modules of the first that import from the second, lazily or not.
+
+    Left out is what the contract of import-linter leaves out by name (`ignore_imports`).
+    """
     counts: Counter[tuple[str, str]] = Counter()
+    left_out = [[side.strip() for side in rule.split("->")] for rule in _contract().get("ignore_imports", ())]
     for path in modules():
-        own = folder_of(dotted(path))
-        if own:
-            counts.update((own, other) for other in set(_folders_imported(path)) - {own, ""})
+        importer = dotted(path)
+        found = {
+            folder_of(name) for name in _imported_by(path)
+            if not any(fnmatch(importer, a) and fnmatch(name, b) for a, b in left_out)
+        }  # fmt: skip
+        if own := folder_of(importer):
+            counts.update((own, other) for other in found - {own, ""})
     return counts
 
 
-def _folders_imported(path: Path) -> Iterator[str]:
+def _imported_by(path: Path) -> Iterator[str]:
+    """Yield the modules of the package that a file imports; of `from prism import x` the module x, if it is one."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "prism":
+        if isinstance(node, ast.ImportFrom) and node.module == "prism":
+            names = [alias.name for alias in node.names]
             yield from (
-                [folder_of(node.module)]
-                if "." in node.module
-                else (
-                    alias.name
-                    for alias in node.names
-                    if (PACKAGE / alias.name).is_dir() or (PACKAGE / f"{alias.name}.py").is_file()
-                )
+                f"prism.{name}" for name in names if (PACKAGE / name).is_dir() or (PACKAGE / f"{name}.py").is_file()
             )
+        elif isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("prism."):
+            yield node.module
         elif isinstance(node, ast.Import):
-            yield from (folder_of(alias.name) for alias in node.names if alias.name.startswith("prism."))
+            yield from (alias.name for alias in node.names if alias.name.startswith("prism."))
 
 
 def known_gaps() -> list[KnownGap]:

@@ -19,6 +19,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "prism"
 
+_SHARED = re.compile(r"(?m)^( +)(\w+(?:, \w+)+): (.*(?:\n\1 +\S.*)*)")
 _BUDGETS = "prism.budget"  # where every public number is a limit; elsewhere those called MAX_... are
 
 
@@ -147,6 +148,17 @@ def _imported_by(path: Path) -> Iterator[str]:
             yield node.module
         elif isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name.startswith("prism."))
+
+
+def one_name_an_entry(docstring: str) -> str:
+    r"""Return a docstring in which each entry of a section names one thing.
+
+    >>> one_name_an_entry("Args:\n    low, high: bounds,\n        included.")
+    'Args:\n    low: bounds,\n        included.\n    high: bounds,\n        included.'
+    """
+    return _SHARED.sub(
+        lambda entry: "\n".join(f"{entry[1]}{name}: {entry[3]}" for name in entry[2].split(", ")), docstring
+    )
 
 
 def known_gaps() -> list[KnownGap]:

@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import griffe
 
-_SHARED = re.compile(r"(?m)^( +)(\w+(?:, \w+)+): (.*(?:\n\1 +\S.*)*)")
-
-
-def one_name_an_entry(docstring: str) -> str:
-    r"""Return a docstring in which each entry of a section names one thing.
-
-    >>> one_name_an_entry("Args:\n    low, high: bounds,\n        included.")
-    'Args:\n    low: bounds,\n        included.\n    high: bounds,\n        included.'
-    """
-    return _SHARED.sub(
-        lambda entry: "\n".join(f"{entry[1]}{name}: {entry[3]}" for name in entry[2].split(", ")), docstring
-    )
+from docs.generator.code_facts import one_name_an_entry
 
 
 class OneNameAnEntry(griffe.Extension):

@@ -11,11 +11,8 @@ from dataclasses import fields
 from types import ModuleType
 from typing import Any
 
-import griffe
-
 import prism
 from docs.generator import code_facts
-from docs.generator.docstrings import one_name_an_entry
 from prism.reports.html.mathml import as_mathml
 
 ROOT = code_facts.ROOT
@@ -227,7 +224,9 @@ def score_row() -> str:
 def _attributes(kind: type) -> str:
     """Return the table of a dataclass's fields, with the words of its docstring's section `Attributes`."""
     words: dict[str, str] = {}
-    text = one_name_an_entry(inspect.getdoc(kind) or "")
+    import griffe
+
+    text = code_facts.one_name_an_entry(inspect.getdoc(kind) or "")
     for section in griffe.Docstring(text, lineno=1).parse("google", warnings=False):
         if section.kind is griffe.DocstringSectionKind.attributes:
             words = {one.name: one.description for one in section.value}

@@ -21,15 +21,16 @@ endif
 ifeq ($(MAKELEVEL),0)
 .NOTPARALLEL: # only `check` knows what may run side by side
 endif
-.PHONY: help demo warm test test-all check style doctest interpreted coverage bench evidence evidence-slice same-grades wheel-check clean
+.PHONY: help demo warm test test-all check style doctest interpreted coverage bench evidence evidence-slice same-grades docs wheel-check clean
 
 help:
 	@echo 'make demo      grade the shipped problems and print the tables'
 	@echo 'make test      the tests, compiled kernels, without the slow ones'
 	@echo 'make test-all  all tests'
-	@echo 'make check     style, types, import contract, doctests, both test runs, short benchmarks: what CI runs'
+	@echo 'make check     style, types, import contract, doctests, site, both test runs, short benchmarks: what CI runs'
 	@echo 'make bench     environments of what benchmarks compare with, and of Ray'
 	@echo 'make evidence  benchmarks (slow), written to benchmarks/results/'
+	@echo 'make docs      the site of the documentation, into site/, without a network'
 	@echo 'make same-grades  score rows and reports beside those of a base commit, byte for byte'
 	@echo 'make wheel-check  build the wheel, and try it in an empty folder'
 	@echo 'make clean     remove what the other targets made'
@@ -134,9 +135,14 @@ coverage:
 # of the log sees.
 check: .venv/.dev
 	@$(MAKE) --no-print-directory -j2 warm style doctest
+	@$(MAKE) --no-print-directory docs
 	@$(MAKE) --no-print-directory interpreted
 	@$(MAKE) --no-print-directory evidence-slice
 	@$(MAKE) --no-print-directory test-all
+
+# Strict: a link, an anchor or a formula that does not hold is an error. The variable silences an advertisement.
+docs: .venv/.dev
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
 bench: $(RIVALS:=/.made)
 
@@ -157,6 +163,6 @@ wheel-check:
 	@PYTHON='$(PYTHON)' .ci/wheel
 
 clean:
-	@rm -rf .venv .same_grades $(RIVALS) $(FRAMEWORKS) .venv-doors .numba_cache .prism_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage dist build
+	@rm -rf .venv .same_grades $(RIVALS) $(FRAMEWORKS) .venv-doors .numba_cache .prism_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage dist build site
 	@git worktree prune 2>/dev/null || true # of .same_grades
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

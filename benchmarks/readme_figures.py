@@ -1,6 +1,8 @@
-"""Write the figures of README.md from `benchmarks/results/*.json`, between its two markers.
+"""Write the figures of README.md and of docs/explanation/benchmarks.md from `benchmarks/results/*.json`.
 
-python benchmarks/readme_figures.py [--check]
+They stand between two markers in each. README has one table and one line, the page has all.
+
+python benchmarks/readme_figures.py [--check] [--one-commit]
 """
 
 from __future__ import annotations
@@ -12,8 +14,10 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
+PAGE = ROOT / "docs" / "explanation" / "benchmarks.md"
 RESULTS = ROOT / "benchmarks" / "results"
 JUDGES = ("prism", "math-verify", "latex2sympy2_extended + simplify", "sympy's parser + simplify")
+NOT_SHOWN = ("suites, core, units",)  # pairs of units, which the result file has
 START, END = "<!-- figures: written by benchmarks/readme_figures.py -->", "<!-- end of figures -->"
 
 
@@ -175,7 +179,7 @@ def pairs() -> list[str]:
         "|---|---|---|---|---|",
     ]
     for name, size in data["result"]["sets"].items():
-        for judge in JUDGES if name != "suites, core, units" else ():  # units are the next milestone's
+        for judge in () if name in NOT_SHOWN else JUDGES:
             found = data["result"]["judges"][judge]
             row = found["sets"][name]["all"]
             right = row["right"]
@@ -368,37 +372,140 @@ def raters() -> list[str]:
     ]
 
 
+def paper() -> list[str]:
+    """Return the comparison with the paper's algorithm, pair by pair."""
+    data = result("algorithm1")
+    found = data["result"]
+    right, seconds = found["right_in_disagreement"], found["seconds"]
+    stopped = f"{seconds['killed']} after {seconds['limit']:.0f} s"
+    return [
+        f"The paper's Algorithm 1 beside PRISM, {found['pairs']} pairs ({provenance(data)}):",
+        f"they agree on {found['agree']}; on {found['no_verdict']} Algorithm 1 has no verdict. Each of the other",
+        f"{found['disagree']} was read: PRISM is right in {right['prism']}, Algorithm 1 in {right['algorithm_1']}, and",
+        f"{right['convention']} is a matter of convention. Algorithm 1 takes {seconds['median']} s at the median,",
+        f"and was stopped on {stopped}.",
+    ]
+
+
+def parsing() -> list[str]:
+    """Return the times of readers on the same formulas."""
+    data = result("parse_speed")
+    rows = [(name, row["read"], row["failed"] + row["timeout"]) for name, row in data["result"]["rivals"].items()]
+    lines = [
+        f"The same formulas, read for the first time ({provenance(data)}); times of those that are read:",
+        "",
+        "| reader | read | not read | median, µs | p99, µs |",
+        "|---|---|---|---|---|",
+    ]
+    for name, row, failed in rows:
+        times = f"{row['us_a_formula_median']:,.0f} | {row['us_a_formula_p99']:,.0f}"
+        lines.append(f"| {name} | {row['formulas']} | {failed} | {times} |")
+    return lines
+
+
+def reports() -> list[str]:
+    """Return what a report costs, and what a browser makes of it."""
+    data = result("report")
+    built, seen = data["result"]["rollouts"]["built"], data["result"]["rollouts"]["browser"]
+    cost = f"{built['seconds']:.0f} s, {built['peak_mb']:.0f} MB, a page of {built['bytes'] / 1e6:.1f} MB"
+    counts = f"{len(seen['requests'])} requests, {len(seen['trouble'])} messages, {seen['scripts']} scripts"
+    return [
+        f"`prism report` of {built['rollouts']} rollouts ({provenance(data)}):",
+        f"{cost}. {seen['version']} shows it in {seen['load_s']} s,",
+        f"with {counts}, and {seen['overflow_px']} pixels too wide on a telephone.",
+    ]
+
+
+def everywhere() -> list[str]:
+    """Return whether verdicts depend on kernels, order, hash seed, worker or thread."""
+    data, calls = result("same_everywhere"), result("reward_calls")
+    found, reward = data["result"], calls["result"]
+    same = f"{reward['different_from_one_thread']} of {reward['compared']}"
+    return [
+        f"{found['pairs']} pairs decided in {len(found['verdicts'])} ways, with other kernels, orders, hash seeds and",
+        f"workers ({provenance(data)}): {len(found['differ'])} verdicts differ.",
+        f"{reward['calls']:,} rewards from {reward['threads']} threads ({provenance(calls)}):",
+        f"{reward['failures']} failures, {same} differ from those of one thread.",
+    ]
+
+
+def headline() -> list[str]:
+    """Return the one table and the one line of README."""
+    data, bulk_data, start = result("pairs"), result("bulk_speed"), result("start_up")
+    sets = [name for name in data["result"]["sets"] if name not in NOT_SHOWN]
+    lines = [
+        f"Labelled pairs of formulas, each judge in its best configuration ({provenance(data)}):",
+        "",
+        "| judge | pairs | right | missed | falsely accepted |",
+        "|---|---|---|---|---|",
+    ]
+    for judge in JUDGES:
+        rows = [data["result"]["judges"][judge]["sets"][name]["all"] for name in sets]
+        right, missed, false = (
+            sum(row[key]["part"] for row in rows) for key in ("right", "missed equal", "false accepts")
+        )
+        n = sum(data["result"]["sets"][name]["pairs"] for name in sets)
+        lines.append(f"| {judge} | {n} | {right} ({right / n:.1%}) | {missed} | {false} |")
+    run, check = bulk_data["result"]["runs"]["2 workers"], start["result"]["prism check, interpreted kernels"]
+    return [
+        *lines,
+        "",
+        f"Two workers grade {run['rollouts_a_second']} model responses a second on 2 cores ({provenance(bulk_data)});",
+        f"a first `prism check` takes {check['median_s']:.1f} s ({provenance(start)}).",
+    ]
+
+
+SECTIONS = {
+    "Are two formulas the same?": (accuracy, pairs, paper),
+    "Is a solution graded right?": (graded, claims, itself),
+    "What is wrong with a formula, and drafts of problem files": (diagnoses, drafts),
+    "Agreement of raters": (raters,),
+    "Reading": (reading, extraction, parsing),
+    "Speed": (context_costs, speed, bulk, served, rewards, reports),
+    "What a run survives": (survival, everywhere),
+}
+
+
+def everything() -> str:
+    """Return all tables under their headings."""
+    found = []
+    for heading, parts in SECTIONS.items():
+        found.append(f"## {heading}")
+        found += ["\n".join(lines) for lines in (part() for part in parts) if lines]
+    return "\n\n".join(found)
+
+
+def filled(path: Path, body: str) -> str:
+    """Return the text of a file with what stands between its markers replaced."""
+    before, rest = path.read_text("utf-8").split(START)
+    return f"{before}{START}\n\n{body}\n\n{END}{rest.split(END)[1]}"
+
+
+def commits() -> dict[str, list[str]]:
+    """Map each commit to the results that were measured at it."""
+    found: dict[str, list[str]] = {}
+    for path in sorted(RESULTS.glob("*.json")):
+        found.setdefault(result(path.stem)["commit"][:10], []).append(path.stem)
+    return found
+
+
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Write README's figures.")
-    parser.add_argument("--check", action="store_true", help="only say whether README is current")
+    parser = argparse.ArgumentParser(description="Write the figures of README and of the page on benchmarks.")
+    parser.add_argument("--check", action="store_true", help="only say whether both are current")
+    parser.add_argument("--one-commit", action="store_true", help="only say whether all results are of one commit")
     options = parser.parse_args()
-    text = README.read_text("utf-8")
-    before, rest = text.split(START)
-    after = rest.split(END)[1]
-    parts = (
-        accuracy,
-        pairs,
-        graded,
-        claims,
-        itself,
-        diagnoses,
-        drafts,
-        raters,
-        reading,
-        extraction,
-        context_costs,
-        speed,
-        bulk,
-        served,
-        survival,
-        rewards,
-    )
-    body = "\n\n".join("\n".join(lines) for lines in (part() for part in parts) if lines)
-    current = f"{before}{START}\n\n{body}\n\n{END}{after}"
-    if options.check:
-        return int(current != text)
-    README.write_text(current, encoding="utf-8")
-    return 0
+    if options.one_commit:
+        for commit, names in commits().items():
+            print(f"{commit}: {', '.join(names)}")
+        return int(len(commits()) > 1)
+    current = {path: filled(path, body) for path, body in ((README, "\n".join(headline())), (PAGE, everything()))}
+    stale = [path for path, text in current.items() if path.read_text("utf-8") != text]
+    for path in stale:
+        if options.check:
+            print(f"{path.relative_to(ROOT)}: its figures are not those of benchmarks/results")
+        else:
+            path.write_text(current[path], encoding="utf-8")
+    return int(options.check and bool(stale))
 
 
 if __name__ == "__main__":

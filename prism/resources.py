@@ -17,6 +17,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -24,6 +25,21 @@ from pathlib import Path
 _PACKAGE = Path(__file__).resolve().parent
 
 _CACHE_VARIABLE = "PRISM_CACHE_DIR"
+
+ENVIRONMENT_VARIABLES: Mapping[str, str] = {
+    _CACHE_VARIABLE: "the folder of caches: tables of the grammar, compiled kernels; must be its user's alone",
+    "PRISM_KERNELS": "`interpreted` or `compiled`: which kernels run; without it PRISM chooses",
+    "NUMBA_CACHE_DIR": "the folder of compiled kernels, before that of all caches; must be its user's alone",
+    "XDG_CACHE_HOME": "the folder in which the folder of caches stands, where no `PRISM_CACHE_DIR` is given (Linux)",
+    "LOCALAPPDATA": "the same on Windows",
+    "COLUMNS": "how wide tables are, where they go to no terminal or the terminal is to be overruled",
+    "NO_COLOR": "any value: no colours",
+    "GITHUB_STEP_SUMMARY": "the file of the job summary, which `prism compare --github` writes to",
+    "RAY_ADDRESS": "the cluster that `prism run --ray auto` joins",
+    "RAY_TMPDIR": "where Ray tells the address of the cluster that was started last on this machine",
+    "RAY_USAGE_STATS_ENABLED": "set to 0, unless it is set, for a cluster that PRISM starts: it reports to nobody",
+}
+"""Every environment variable that PRISM reads or sets, and what it does. None of them changes a verdict."""
 
 
 def resource(name: str) -> Path:

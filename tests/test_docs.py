@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
+from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
+
+from benchmarks.robustness import chromium
+from docs.generator import code_facts, reference
 
 ROOT = Path(__file__).resolve().parent.parent
 SEMANTICS = ROOT / "docs" / "explanation" / "semantics.md"
@@ -189,6 +199,7 @@ def test_each_path_that_a_page_names_exists() -> None:
 
 def test_links_of_pages_resolve() -> None:
     pages = [path for path in files() if path.suffix == ".md"]
+    made = {ROOT / "docs" / place for place in reference.PAGES}
     broken = []
     for path in pages:
         for target in LINK.findall(re.sub(r"(?ms)^```.*?^```|`[^`\n]*`", "", text_of(path))):
@@ -196,13 +207,258 @@ def test_links_of_pages_resolve() -> None:
                 continue  # the network is not asked
             place, _, anchor = target.partition("#")
             other = (path.parent / place).resolve() if place else path
+            if other in made:
+                continue  # the site is asked, which has these pages
             if not other.exists() or (anchor and other.suffix == ".md" and anchor not in anchors_of(other)):
                 broken.append((named(path), target))
     assert not broken
 
 
-def test_each_page_is_in_the_index() -> None:
-    index = ROOT / "docs" / "README.md"
-    linked = {(index.parent / target.partition("#")[0]).resolve() for target in LINK.findall(text_of(index))}
-    pages = {path.resolve() for path in pages_of_docs()} - {index.resolve()}
-    assert not sorted(map(named, pages - linked))
+def test_each_page_is_reached_from_the_index() -> None:
+    index = (ROOT / "docs" / "README.md").resolve()
+    reached, waiting = {index}, [index]
+    while waiting:
+        page = waiting.pop()
+        linked = {(page.parent / target.partition("#")[0]).resolve() for target in LINK.findall(text_of(page))}
+        found = {path for path in linked if path.suffix == ".md" and path.is_file()} - reached
+        reached |= found
+        waiting += found
+    assert not sorted(named(path) for path in pages_of_docs() if path.resolve() not in reached)
+
+
+class _Html(HTMLParser):
+    """What a page of the site links, loads, names and says.
+
+    Attributes:
+        links, loads: addresses of links, and of scripts, styles, pictures and frames.
+        anchors: ids on the page.
+        text: what a reader sees.
+    """
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.loads: list[str] = []
+        self.anchors: set[str] = set()
+        self._text: list[str] = []
+        self.feed(html)
+        self.text = " ".join("".join(self._text).split())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = {name: value or "" for name, value in attrs}
+        if "id" in found:
+            self.anchors.add(found["id"])
+        if tag == "a" and "href" in found:
+            self.links.append(found["href"])
+        elif tag == "link" and found.get("rel") not in ("canonical", "next", "prev"):
+            self.loads.append(found["href"])
+        elif "src" in found:
+            self.loads.append(found["src"])
+
+    def handle_data(self, data: str) -> None:
+        self._text.append(data)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built strictly from this tree."""
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    built = subprocess.run(command, cwd=ROOT, env=quiet, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stdout + built.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pages(site: Path) -> dict[str, _Html]:
+    """Pages of the site by their path in it; not the one for what is not found, whose links are from the root."""
+    paths = [path for path in sorted(site.rglob("*.html")) if path.name != "404.html"]
+    return {path.relative_to(site).as_posix(): _Html(path.read_text(encoding="utf-8")) for path in paths}
+
+
+@pytest.mark.slow
+def test_the_site_loads_nothing_from_elsewhere(site: Path, pages: dict[str, _Html]) -> None:
+    assert len(pages) > 30
+    loaded = [(place, address) for place, page in pages.items() for address in page.loads]
+    assert loaded
+    assert not [(place, address) for place, address in loaded if re.match(r"(?:[a-z]+:)?//", address)]
+    kept = [(place, address) for place, address in loaded if not address.startswith("data:")]
+    assert not [(place, address) for place, address in kept if not ((site / place).parent / unquote(address)).is_file()]
+    imports = [path.name for path in site.rglob("*.css") if re.search(r"@import|url\((?:[a-z]+:)?//", text_of(path))]
+    assert not imports
+
+
+@pytest.mark.slow
+def test_links_and_anchors_of_the_site_resolve(site: Path, pages: dict[str, _Html]) -> None:
+    broken, inside = [], 0
+    for place, page in pages.items():
+        for link in page.links:
+            address, _, anchor = link.partition("#")
+            if re.match(r"[a-z]+:", link):
+                continue  # the network is not asked
+            inside += 1
+            path = ((site / place).parent / unquote(address)).resolve() if address else site / place
+            path = path / "index.html" if path.is_dir() else path
+            other = pages.get(path.relative_to(site).as_posix())
+            if not path.is_file() or (anchor and other is not None and unquote(anchor) not in other.anchors):
+                broken.append((place, link))
+    assert inside > 1000
+    assert not broken
+
+
+@pytest.mark.slow
+def test_each_rule_that_code_cites_has_an_anchor_on_the_site(pages: dict[str, _Html]) -> None:
+    cited = {rule for path in files() if path.suffix == ".py" for rule in cited_in(text_of(path))}
+    assert len(cited) > 30
+    anchors = pages["explanation/semantics.html"].anchors
+    assert not sorted(rule for rule in cited if f"semantics-{rule.lower().replace('.', '-')}" not in anchors)
+
+
+@pytest.mark.slow
+def test_the_reference_names_every_command_and_option(pages: dict[str, _Html]) -> None:
+    import typer
+
+    from prism.cli import app
+
+    said = pages["reference/commands.html"].text
+    program: Any = typer.main.get_command(app)
+    assert len(program.commands) >= 15
+    parameters = [(name, one) for name, command in program.commands.items() for one in command.params]
+    options = [(name, option) for name, one in parameters if one.param_type_name == "option"
+               for option in (*one.opts, *one.secondary_opts)]  # fmt: skip
+    assert len(options) > 60
+    heads = dict(re.findall(r"prism ([a-z-]+)\u00b6(.*?)(?=prism [a-z-]+\u00b6|\Z)", said, re.DOTALL))
+    assert not [name for name in program.commands if name not in heads]
+    assert not [pair for pair in options if pair[1] not in heads[pair[0]]]
+    assert not [
+        (name, one.name)
+        for name, one in parameters
+        if " ".join((one.help or "").replace("`", "").split()) not in heads[name]
+    ]
+
+
+@pytest.mark.slow
+def test_the_reference_names_every_reason_flag_and_status(pages: dict[str, _Html]) -> None:
+    from prism.equivalence import verdict
+    from prism.grading import chain_links, result, scoring, selection
+
+    said = pages["reference/reasons.html"].text
+    lists = (verdict.REASONS, chain_links.REASONS, selection.WITHHELD_REASONS, result.FLAGS, scoring.PARTS)
+    for found in lists:
+        assert not [code for code, words in found.items() if f"{code} {words.replace('`', '')}" not in said]
+    assert not [status for status in (*verdict.Status, *scoring.STATUSES) if f" {status} " not in said]
+    assert not [stage for stage in verdict.STAGES if stage not in said]
+
+
+@pytest.mark.slow
+def test_the_reference_names_every_limit(pages: dict[str, _Html]) -> None:
+    said = pages["reference/limits.html"].text
+    # Found by another way than the generator's: a line of text that assigns a number.
+    names = [
+        f"{code_facts.dotted(path)}.{name}"
+        for path in code_facts.modules()
+        for name in re.findall(r"(?m)^(_?MAX_\w+)(?::[^=\n]+)? = ", text_of(path))
+    ]
+    names += [
+        f"prism.budget.{name}"
+        for name in re.findall(r"(?m)^([A-Z]{2,}\w*) = [\d_]+", text_of(ROOT / "prism/budget.py"))
+    ]
+    assert len(names) > 150
+    assert not [name for name in names if f" {name} " not in said]
+
+
+@pytest.mark.slow
+def test_the_reference_names_every_environment_variable(pages: dict[str, _Html]) -> None:
+    said = pages["reference/environment.html"].text
+    read = code_facts.variables_read()
+    assert {"PRISM_CACHE_DIR", "PRISM_KERNELS", "NUMBA_CACHE_DIR"} <= read
+    assert not sorted(name for name in read if f" {name} " not in said)
+
+
+@pytest.mark.slow
+def test_the_reference_names_every_public_name_unit_constant_and_field(pages: dict[str, _Html]) -> None:
+    import prism
+    import prism.rewards
+    from prism.grading.result import Grade, GradedFormula
+
+    api = pages["reference/api.html"].text
+    names = [f"prism.{name}" for name in prism.__all__ if not name.startswith("_")]
+    names += [f"prism.rewards.{name}" for name in prism.rewards.__all__]
+    assert not [name for name in names if not re.search(rf"{re.escape(name)}[\w -]*\u00b6", api)]
+    row = pages["reference/score_row.html"].text
+    assert not [name for kind in (Grade, GradedFormula) for name in kind.__slots__ if f" {name} " not in row]
+    tables = pages["reference/units_and_constants.html"].text
+    for file, key in (("units", "unit"), ("constants", "constant")):
+        rows = tomllib.loads(text_of(ROOT / "constants" / f"{file}.toml"))[key]
+        assert not [one["name"] for one in rows if one["name"] not in tables]
+
+
+@pytest.mark.slow
+def test_the_site_lists_every_known_gap(pages: dict[str, _Html]) -> None:
+    said = pages["explanation/known_gaps.html"].text
+    marked = [row["id"] for row in cases() if "known_gap" in row]
+    assert marked
+    assert not [name for name in marked if f" {name} " not in said]
+
+
+def test_each_limit_says_what_it_means() -> None:
+    found = code_facts.limits()
+    assert len(found) > 150
+    assert not [limit.name for limit in found if not limit.meaning]
+
+
+def test_no_import_goes_up() -> None:
+    """The picture of imports draws this: the layers and the counts, which the contract of import-linter holds too."""
+    height = {name: k for k, layer in enumerate(reversed(code_facts.layers())) for name in layer}
+    counts = code_facts.imports()
+    assert counts["grading", "latex"] > 0
+    assert not [pair for pair in counts if height[pair[0]] < height[pair[1]]]
+
+
+def test_figures_are_those_of_the_results() -> None:
+    script = ROOT / "benchmarks" / "readme_figures.py"
+    checked = subprocess.run([sys.executable, str(script), "--check"], capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+_WIDER_THAN_THE_WINDOW = """(() => {
+  const wide = document.documentElement.clientWidth, found = [];
+  if (document.documentElement.scrollWidth > wide) found.push("the page");
+  for (const element of document.querySelectorAll(".md-content *")) {
+    const box = element.getBoundingClientRect();
+    let around = element;
+    while (around !== document.body && getComputedStyle(around).overflowX === "visible") around = around.parentElement;
+    const shows = box.width && box.right > wide + 1 && around === document.body;
+    if (shows) found.push(element.tagName + " " + element.textContent.slice(0, 40));
+  }
+  return found;
+})()"""
+
+
+@pytest.mark.slow
+def test_pages_in_a_browser(site: Path, pages: dict[str, _Html]) -> None:
+    """Wide and on a telephone, light and dark: nothing is wider than the window, asked elsewhere, or complained of."""
+    if chromium.installed() is None:
+        pytest.skip("no Chromium on this machine")
+    handler = partial(_QuietHandler, directory=str(site))
+    trouble = []
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server, chromium.browser() as page:
+        Thread(target=server.serve_forever, daemon=True).start()
+        root = f"http://127.0.0.1:{server.server_port}/"
+        for width, scheme in ((1280, "light"), (360, "dark")):
+            page.look(width, 900, scheme)
+            for place in pages:
+                page.visit(root + place)
+                found = [*page.run(_WIDER_THAN_THE_WINDOW), *page.trouble()]
+                found += [url for url in page.requests() if not url.startswith(root)]
+                trouble += [(place, width, one) for one in found]
+                wanted = "slate" if scheme == "dark" else "default"
+                assert page.run("document.body.dataset.mdColorScheme") == wanted
+        server.shutdown()
+    assert not trouble
+
+
+class _QuietHandler(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        """Say nothing: the output of a test is for its faults."""

@@ -70,8 +70,12 @@ class Page:
 
     def open(self, path: Path) -> None:
         """Load a file and wait until all of it is there."""
+        self.visit(path.absolute().as_uri())
+
+    def visit(self, url: str) -> None:
+        """Load what stands at an address and wait until all of it is there."""
         self.events.clear()
-        self.ask("Page.navigate", url=path.absolute().as_uri())
+        self.ask("Page.navigate", url=url)
         while not any(event["method"] == "Page.loadEventFired" for event in self.events):
             self.events.append(self._next())
 

@@ -619,7 +619,7 @@ def _spell(node: Expr, *, above: int = 0) -> str:
 # hold wherever both sides are defined. It keys opaque atoms and settles `same_form`; it decides nothing else.
 
 _MAX_FOLD_EXPONENT = 64  # numbers like 9^(9^9) stay unevaluated: folding them is an attack on memory
-_MAX_FOLD_BITS = 2048
+_MAX_FOLD_BITS = 2048  # of an exact number that is folded; a longer one stays as it is written
 
 _MAX_KEPT = 40  # nodes of a tree that is kept with its canonical form; as many large ones would fill gigabytes
 _FORMS_KEPT = 16_384  # canonical forms

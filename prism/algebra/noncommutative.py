@@ -21,7 +21,7 @@ from prism.algebra.expr import Expr, Formula, canonical, number, ops_of, spell, 
 
 FORMULAS_KEPT = 4096  # formulas remembered in a process
 MAX_TERMS = 64  # of a product that is multiplied out
-_MAX_POWER = 6
+_MAX_POWER = 6  # of operators that is multiplied out in their order
 _MAX_NODES = 5_000  # of all terms; with operators in exponents they would double on each level
 _MAX_LETTERS = 200  # of an ordered product; `((AB)^6)^6` would multiply its length on each level
 _MAX_FACTORS = 2_000  # of a product that is written out, for the same reason; a power beyond them is one factor

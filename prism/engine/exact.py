@@ -20,11 +20,11 @@ from prism.algebra.expr import Expr, canonical, number, walk
 from prism.engine.lowering import Notation
 from prism.engine.store import stored
 
-MAX_GENERATORS = 16
+MAX_GENERATORS = 16  # variables of the polynomials of one comparison, opaque parts such as a sine among them
 MAX_DEGREE = 24  # of an exponent
 MAX_TERMS = 400  # of a polynomial: one that grows beyond is left to sampling
 MAX_BITS = 512  # of a coefficient
-_MAX_BITS_OF_POWER = 8 * MAX_BITS
+_MAX_BITS_OF_POWER = 8 * MAX_BITS  # of the longest coefficient, with all of them on one denominator
 MAX_WORK = 4_000_000  # operations of one product or factorisation: `q^{13824} - 1` was never seen to have its factors
 MAX_PROOF = 10_000_000  # operations of one comparison; the dearest of 651 real ones takes a fourteenth
 _PRODUCT, _LIMB = 20, 16  # operations of a product of two terms; bits of their coefficients that cost one more

@@ -328,7 +328,7 @@ def _may_have_italic_unit(latex: str) -> bool:
     return _ITALIC_UNIT.search(latex) is not None and (lone is None or lone[1] in _LONE_UNITS)
 
 
-_MAX_PI = 1
+_MAX_PI = 1  # factors of pi in a value that the text states
 _TURNING = frozenset(("s", "rad", "Hz", "min", "rev"))  # units that degrees stand beside
 _MAX_WHOLE_POWER = 40  # of a number, in a value: 10^{23} is written so
 

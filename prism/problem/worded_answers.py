@@ -37,7 +37,7 @@ from prism.latex.words import word_set
 from prism.physics.units import find_unit
 
 MAX_WORDS = 300  # words and marks of one place that states an answer; a longer one is no answer
-MAX_OPTIONS = 12
+MAX_OPTIONS = 12  # of one answer; longer lists are no choice between words
 _MAX_PLACE = 8 * MAX_WORDS  # characters of such a place
 _MAX_OPTION = 6  # words of an option
 _MAX_INSTRUCTIONS = 2_000  # characters of instructions that are read

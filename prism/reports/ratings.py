@@ -34,7 +34,7 @@ UNALIGNED = {
 }
 """Why a judgement counts for no coefficient."""
 
-_MAX_RATERS = 20
+_MAX_RATERS = 20  # compared at once: each with each other
 _JOINTS = ("/", "|", " | ", ":", "::", "__", "#")  # between problem and sample, where one id holds both
 
 

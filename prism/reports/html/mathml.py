@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _MAX_LENGTH = 1_200  # characters; longer formulas are read as LaTeX, if at all
 _MAX_DEPTH = 40  # of braces and environments: the library recurses
-_MAX_ELEMENTS = 3_000
+_MAX_ELEMENTS = 3_000  # of the MathML of one formula; of a longer one the page has the LaTeX alone
 _CACHE_SIZE = 4_096  # formulas: a report shows each reference formula in many tables
 
 _MACROS = re.compile(r"\\(?:(?:re)?new|provide|Declare|[gex]?def\b|let\b|unicode|char|verb|input|include)")

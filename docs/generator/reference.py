@@ -13,6 +13,7 @@ from typing import Any
 
 import prism
 from docs.generator import code_facts
+from docs.generator.contributors_map import contributors_map
 from prism.reports.html.mathml import as_mathml
 
 ROOT = code_facts.ROOT
@@ -398,5 +399,6 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "reference/environment.md": environment,
     "reference/extras.md": extras,
     "explanation/known_gaps.md": known_gaps,
+    "project/contributors_map.md": lambda: contributors_map(page="../explanation/semantics.md"),
 }
 """Each page that has no file: its place below `docs/`, and what makes it."""

@@ -21,7 +21,7 @@ from prism.errors import ConversionError, named_type
 from prism.latex.writing.writer import write
 
 _MAX_NODES = 20_000  # of the sympy object: larger ones come from no formula that a person wrote
-_MAX_DEPTH = 200
+_MAX_DEPTH = 200  # levels of the sympy object
 _NODE = 100  # operations for each node that is converted
 _ONE = number(1)
 _MAX_PLAIN = 12  # digits before or behind the point of a decimal without a power of ten

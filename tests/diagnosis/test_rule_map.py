@@ -107,7 +107,7 @@ def test_every_module_exists_and_every_rule_has_its_anchor() -> None:
 
 
 def test_the_page_has_every_reason_with_cases_that_exist() -> None:
-    page = load_script(ROOT / "docs" / "contributors_map.py").contributors_map()
+    page = load_script(ROOT / "docs" / "generator" / "contributors_map.py").contributors_map()
     rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| `")]
     named = [row[0].strip("|` ") for row in rows]
     assert named == [str(int(key)) if isinstance(key, Stage) else str(key) for family in FAMILIES for key in family]

@@ -1,6 +1,6 @@
 """The contributor's map as a page: reason, rule, modules, and the rows of `tests/cases/` that show it.
 
-`python docs/contributors_map.py` prints it; a build of the documentation calls `contributors_map()`. Everything on it
+`python docs/generator/contributors_map.py` prints it; a build of the documentation calls `contributors_map()`. Everything on it
 comes from `prism.diagnosis.rule_map`, the closed lists of reasons, and the case files of the checkout.
 """
 
@@ -27,7 +27,7 @@ from prism.grading.chain_links import REASONS as LINK_REASONS
 from prism.grading.result import FLAGS
 from prism.grading.selection import WITHHELD_REASONS
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 CASES = ROOT / "tests" / "cases"
 SHOWN = 6  # ids of rows in a cell; the rest is counted
 SECTIONS = "zonuc"  # letters of the semantics, in the order of the page

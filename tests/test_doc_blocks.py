@@ -50,8 +50,8 @@ def test_a_block_that_does_not_hold_is_told(blocks: list[str], fault: str) -> No
 
 def test_outputs_are_renewed_and_those_that_fit_are_kept() -> None:
     code = "```python\nfor n in range(3):\n    print(n)\n```"
-    assert page_of(code, "```text\n7\n```")[0] == f"{code}\n```text\n0\n1\n2\n```\n"
-    assert page_of(code, "```text\n...\n```")[0] == f"{code}\n```text\n0\n1\n2\n```\n"
+    assert page_of(code, "```text\n7\n```")[0] == f"{code}\n\n```text\n0\n1\n2\n```\n"
+    assert page_of(code, "```text\n...\n```")[0] == f"{code}\n\n```text\n0\n1\n2\n```\n"
     kept = [f"{code}\n```text\n0\n...\n```", 'A file:\n\n```json title="a.json"\n{"a": 1}\n```',
             '```console\n$ cat a.json\n{"a": 1}\n```']  # fmt: skip
     assert page_of(*kept) == ("\n\n".join(kept) + "\n", [])

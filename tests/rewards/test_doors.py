@@ -132,7 +132,7 @@ def test_a_document_has_the_numbers_that_the_metric_list_names(reward: Reward) -
 
 
 def test_the_page_s_yaml_lists_the_usual_metrics(reward: Reward) -> None:
-    page = (Path(__file__).parents[2] / "examples" / "rewards" / "lm_eval.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs/how-to/frameworks/lm_eval.md").read_text("utf-8")
     entry = r"- metric: (\w+)\n    aggregation: mean\n    higher_is_better: (\w+)\n"
     listed = [(each["metric"], str(each["higher_is_better"]).lower()) for each in LMEvalResults(reward).metric_list]
     assert re.findall(entry, page) == listed

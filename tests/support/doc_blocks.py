@@ -45,7 +45,7 @@ from prism.cli import app
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
-    ROOT / "README.md",
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "RELEASING.md", "SECURITY.md")),
     *(path for folder in ("docs", "dags", "examples") for path in sorted((ROOT / folder).rglob("*.md"))),
 ]
 WIDTH = "110"  # columns of tables on a page
@@ -54,7 +54,7 @@ BLOCK = re.compile(
     r"^(?P<fence>```+)(?P<language>[\w-]*)(?P<info>[^\n]*)\n(?P<body>.*?)^(?P=fence)[ ]*$",
     re.DOTALL | re.MULTILINE,
 )
-OUTPUT = re.compile(r"\n+```text\n(?P<body>.*?)^```[ ]*$", re.DOTALL | re.MULTILINE)
+OUTPUT = re.compile(r"(?P<gap>\n+)```text\n(?P<body>.*?)^```[ ]*$", re.DOTALL | re.MULTILINE)
 COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 CHECKOUT = frozenset(("tests", "benchmarks", "examples"))  # packages that an install does not bring
 
@@ -118,7 +118,7 @@ def renewed(page: Page, found: re.Match[str], end: int) -> tuple[str, int]:
             raise ValueError("what it prints is not shown" if printed else "prints nothing of what is shown")
         if shown:
             kept = shown["body"] if fits(printed, shown["body"]) else printed
-            return f"{whole}\n```text\n{kept}```", shown.end()
+            return f"{whole}{shown['gap']}```text\n{kept}```", shown.end()
     elif not language and body.startswith("$ "):
         raise ValueError("commands stand in a console block")
     check_format(language, body)

@@ -1,6 +1,6 @@
 """The contributor's map as a page: reason, rule, modules, and the rows of `tests/cases/` that show it.
 
-`python docs/generator/contributors_map.py` prints it; a build of the documentation calls `contributors_map()`. Everything on it
+`python docs/generator/contributors_map.py` prints it; the site of the documentation shows it. All of it
 comes from `prism.diagnosis.rule_map`, the closed lists of reasons, and the case files of the checkout.
 """
 
@@ -42,7 +42,7 @@ into the first one first), and rows of `tests/cases/` with that reason. A row is
 """
 
 
-def contributors_map(*, page: str = "explanation/semantics.md") -> str:
+def contributors_map(*, page: str = "docs/explanation/semantics.md") -> str:
     """Return the page as Markdown.
 
     Args:

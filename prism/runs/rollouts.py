@@ -273,9 +273,12 @@ def _ids_of_record(
 
 
 def _kept(record: Mapping[str, Any], fields: Fields) -> list[tuple[str, Any]]:
-    """Return name and value of each field of a record that is copied into the score row."""
+    """Return name and value of each field of a record that is copied into the score row.
+
+    A null is no value: a Parquet file cannot leave a field out of one record only.
+    """
     values = ((name, at_path(record, tuple(name.split(".")))) for name in fields.keep)
-    return [(name, value) for name, value in values if value is not ABSENT]
+    return [(name, value) for name, value in values if value is not ABSENT and value is not None]
 
 
 def _as_plain_json(value: Any) -> Any:

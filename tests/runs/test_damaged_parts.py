@@ -129,7 +129,8 @@ def test_a_disk_that_takes_no_more_ends_the_run_and_loses_nothing(
 
     done = limited(5000)
     assert (done.returncode, out.exists()) == (3, False)
-    assert done.stderr.startswith("prism: [Errno 28] No space left on device")
+    assert done.stderr.startswith("prism: ")
+    assert "No space left on device" in done.stderr
     assert "--resume" in done.stderr
     assert limited(1 << 30, "--resume").returncode == 0
     monkeypatch.setattr("prism.runs.bulk.SHARD", 1000)

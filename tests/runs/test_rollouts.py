@@ -54,6 +54,17 @@ def test_every_format_says_the_same(tmp_path, kind):
     assert [one.solution for one in found] == [row["response"] for row in ROWS]
 
 
+def test_a_field_that_one_record_lacks_is_no_field_of_it_in_parquet_either(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows = [ROWS[0], {key: value for key, value in ROWS[1].items() if key != "model"}]
+    (tmp_path / "r.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "r.parquet")
+    assert [one.meta for one in _all(tmp_path / "r.jsonl")] == [{"model": ROWS[0]["model"]}, {}]
+    assert _all(tmp_path / "r.parquet") == _all(tmp_path / "r.jsonl")
+
+
 def test_a_long_list_is_read_in_windows(tmp_path):
     rows = [{"id": "fall", "answer": "ab," * (k * 997 % 50_000)} for k in range(60)]
     path = tmp_path / "long.json"

@@ -72,7 +72,7 @@ SCRIPTS = (
     Script("rewards", "rivals/rewards.py"),
     Script("same_output", "robustness/same_output.py"),
     Script("threads", "robustness/threads.py"),
-    Script("costs", "robustness/costs.py", ("--sample", "2000")),  # tests run its slice
+    Script("costs", "robustness/costs.py", ("--sample", "1500", "--jobs", "2")),  # tests run its slice
     Script("guided_fuzz", "robustness/fuzz.py"),  # over as many runs as it takes; tests run its slice
     Script("server_under_attack", "robustness/server_under_attack.py"),
     Script("kills", "robustness/kills.py"),

@@ -8,6 +8,7 @@ its own there) is refused by name.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from numbers import Rational
 from types import MappingProxyType
@@ -25,14 +26,14 @@ _NAMES = MappingProxyType({
 _ONES = ("radian", "count")  # of value 1
 _DIFFERENCES = MappingProxyType({"degree_Celsius": "delta_degC", "degree_Fahrenheit": "delta_degF"})
 _MAX_DENOMINATOR = 1000  # of an exponent, which pint may keep as a float
-_TOLERANCE = 1e-9  # of the worth of one unit to both: measured ones are of different years
+_TOLERANCE = 1e-9  # relative, of the factor of a unit to both: measured ones are of different years
 
 
 def to_pint(quantity: Quantity, registry: Any = None) -> Any:
     """Return a quantity in pint's base units; see `Quantity.to_pint`."""
     pint = load("pint", "Quantity.to_pint")
     home = pint.get_application_registry() if registry is None else registry
-    powers = {_NAMES[base]: power for base, power in zip(BASE_UNITS, quantity.dimension, strict=True) if power}
+    powers = _powers_of_dimension(quantity.dimension)
     exponents = {name: int(power) if power.denominator == 1 else power for name, power in powers.items()}
     value = quantity.value
     magnitude = int(value) if value.denominator == 1 else value
@@ -45,8 +46,8 @@ def from_pint(quantity: Any) -> Quantity:
     A float is taken as the decimal that it prints as.
 
     Errors:
-        ConversionError: naming a unit without a place among the seven dimensions (`bit`) or with another worth
-            here (`revolution`), or a magnitude that is no finite number.
+        ConversionError: naming a unit without a place among the seven dimensions (`bit`) or that counts
+            differently here (`revolution`), or a magnitude that is no finite number.
         PrismError: pint is not installed.
 
     >>> import pint
@@ -58,13 +59,18 @@ def from_pint(quantity: Any) -> Quantity:
         raise ConversionError("PRISM", named_type(quantity), "expected a quantity of pint")
     home = quantity._REGISTRY
     for name, _ in quantity.unit_items():
-        _check_worth(name, home)
+        _check_unit(name, home)
     root = quantity.to_root_units()
     powers = _powers(root)
     dimension = tuple(powers.pop(_NAMES[base], Fraction(0)) for base in BASE_UNITS)
     if powers:
         raise ConversionError("PRISM", f"unit {next(iter(powers))}", "it is none of the seven dimensions")
     return Quantity(_exact(root.magnitude) / _grams(root), dimension)
+
+
+def _powers_of_dimension(dimension: Sequence[Fraction]) -> dict[str, Fraction]:
+    """Return the exponents of pint's base units in a dimension of PRISM, without those that are 0."""
+    return {_NAMES[base]: power for base, power in zip(BASE_UNITS, dimension, strict=True) if power}
 
 
 def _powers(root: Any) -> dict[str, Fraction]:
@@ -97,14 +103,13 @@ def _exact(magnitude: Any) -> Fraction:
         raise ConversionError("PRISM", "magnitude", f"{magnitude!r} is no finite number") from fault
 
 
-def _check_worth(name: str, home: Any) -> None:
+def _check_unit(name: str, home: Any) -> None:
     """Raise ConversionError for a unit that PRISM's table has with another dimension or factor than pint."""
     ours = find_unit(name) or find_unit(home.get_symbol(name))
     if ours is None or name in _ONES:
         return
     root = home.Quantity(1, _DIFFERENCES.get(name, name)).to_root_units()
-    expected = {_NAMES[base]: power for base, power in zip(BASE_UNITS, ours.dimension, strict=True) if power}
-    if _powers(root) == expected:
+    if _powers(root) == _powers_of_dimension(ours.dimension):
         factor = float(root.magnitude) / float(_grams(root))
         if math.isclose(factor, float(ours.factor * PI**ours.pi), rel_tol=_TOLERANCE):
             return

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import mpmath
 
-from prism.algebra.expr import OPS, Expr, Formula, substitute, symbol
+from prism.algebra.expr import Expr, Formula, substitute, symbol
+from prism.algebra.operators import OPS
 
 if TYPE_CHECKING:
     import sympy
@@ -72,7 +73,7 @@ TWINS: Mapping[str, Callable[..., mpmath.mpf | None]] = {
     "atan2": lambda a, b: mpmath.atan2(a, b) if a or b else UNDEFINED,
     "widen": lambda a, _: a,
 }
-"""What each operator means, one row an operator of `expr.OPS`."""
+"""What each operator means, one row an operator of `operators.OPS`."""
 
 
 def value(node: Expr, point: Mapping[str, float]) -> mpmath.mpf | None:

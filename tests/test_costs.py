@@ -11,7 +11,8 @@ import pytest
 from benchmarks.robustness import costs, fuzz
 from benchmarks.robustness.constructs import CONSTRUCTS, GROWN, LEAF, RELATIONS
 from prism import PrismError, grade, load_problem, parse, prepare
-from prism.algebra.expr import OPS, Formula, walk
+from prism.algebra.expr import Formula, walk
+from prism.algebra.operators import OPS
 
 ROOT = Path(__file__).resolve().parents[1]
 MIN_CONSTRUCTS = 60

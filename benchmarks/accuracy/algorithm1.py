@@ -36,7 +36,8 @@ sys.path.insert(0, str(ROOT))
 import prism  # noqa: E402
 from benchmarks.material import DATA, NO_DATA, PAIRS, labelled_equations  # noqa: E402
 from benchmarks.rivals import symengine_solver  # noqa: E402
-from prism.algebra.expr import OPS, Expr, Formula, symbols, walk  # noqa: E402
+from prism.algebra.expr import Expr, Formula, symbols, walk  # noqa: E402
+from prism.algebra.operators import OPS  # noqa: E402
 from tests.reference import algorithm_1  # noqa: E402
 
 SOLVERS = {"sympy": None, "symengine": symengine_solver.positive_solutions}

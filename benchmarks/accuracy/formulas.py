@@ -17,8 +17,9 @@ from fractions import Fraction
 from pathlib import Path
 
 import prism
-from prism.algebra.expr import OPS, Expr, Formula, formula, number, symbol, symbols, walk
+from prism.algebra.expr import Expr, Formula, formula, number, symbol, symbols, walk
 from prism.algebra.noncommutative import order_operator_products
+from prism.algebra.operators import OPS
 from prism.equivalence.notation import notation_of
 from prism.physics.context import Context, Declaration
 

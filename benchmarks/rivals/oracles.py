@@ -15,7 +15,8 @@ from types import MappingProxyType
 import mpmath
 
 import prism
-from prism.algebra.expr import OPS, Expr, Formula, formula, plain_parts, symbols, walk
+from prism.algebra.expr import Expr, Formula, formula, plain_parts, symbols, walk
+from prism.algebra.operators import OPS
 from tests.reference import value
 
 POINTS = 4  # for the values of one formula

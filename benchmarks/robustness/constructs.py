@@ -2,7 +2,7 @@ r"""What formulas and texts can hold, as templates that grow: the constructs of 
 
 A construct is LaTeX in which `@` is the operand that it nests into and `#` the number of the copy, so that
 repetitions differ. A text is a stretch of prose that is repeated, with what stands before and behind it. Every
-operator of `prism.algebra.expr.OPS` that LaTeX can write occurs in a construct; a test holds the two tables together.
+operator of `prism.algebra.operators.OPS` that LaTeX can write occurs in a construct; a test holds them together.
 """
 
 from __future__ import annotations

@@ -64,7 +64,8 @@ from benchmarks.speed.clocks import (  # noqa: E402
 )
 from benchmarks.speed.pool import Loops, Pool, c_compiler, loops_of_c, loops_of_numba, pool_of  # noqa: E402
 from benchmarks.speed.sampling import Profile, sampled  # noqa: E402
-from prism.algebra.expr import OPS, Expr, Formula, walk  # noqa: E402
+from prism.algebra.expr import Expr, Formula, walk  # noqa: E402
+from prism.algebra.operators import OPS  # noqa: E402
 from prism.engine.kernels import source, warm  # noqa: E402
 from prism.engine.lowering import build_tape  # noqa: E402
 from prism.engine.tape import Tape  # noqa: E402

@@ -18,7 +18,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from prism.algebra.expr import OPS, Expr, Formula, plain_parts, spell, symbols, symbols_of, walk
+from prism.algebra.expr import Expr, Formula, plain_parts, spell, symbols, symbols_of, walk
+from prism.algebra.operators import OPS
 from prism.authoring.lint_names import find_undefined_names, find_unused_names
 from prism.authoring.lint_numbers import DerivedNumber, derive_numbers, node_number
 from prism.budget import CHARACTER, CHECK, LINT, NODE, SOLUTION, Account, share

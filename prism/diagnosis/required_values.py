@@ -23,7 +23,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from prism.algebra.expr import OPS, Expr, Formula, canonical, is_infinite, substitute, symbol, symbols, walk
+from prism.algebra.expr import Expr, Formula, canonical, is_infinite, substitute, symbol, symbols, walk
+from prism.algebra.operators import OPS
 from prism.budget import STEP, charge, charge_steps, remembered
 from prism.engine.kernels import active_kernels
 from prism.engine.lowering import Mismatch, build_joint_tape

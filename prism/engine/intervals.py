@@ -14,7 +14,7 @@ from threading import Lock
 from typing import Any
 
 from prism import budget
-from prism.algebra.expr import OPS
+from prism.algebra.operators import OPS
 from prism.engine.tape import Tape
 
 PRECISION = 320  # bits

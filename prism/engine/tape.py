@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from prism import budget
-from prism.algebra.expr import OPS
+from prism.algebra.operators import OPS
 
 MAX_OPS = 6000  # instructions; a longer formula is no physics but an attack on the budget
 MAX_STEPS = 40_000  # nodes lowered and instructions requested for one formula; sums in sums request the same ones again

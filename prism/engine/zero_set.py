@@ -21,7 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from prism.algebra.expr import OPS, Expr
+from prism.algebra.expr import Expr
+from prism.algebra.operators import OPS
 from prism.budget import STEP
 from prism.engine.kernels import floats, ints, source, spend
 from prism.engine.lowering import PLAIN, Mismatch, Notation, build_tape, restrict_notation

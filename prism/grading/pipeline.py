@@ -16,7 +16,8 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
-from prism.algebra.expr import OPS, Formula, walk
+from prism.algebra.expr import Formula, walk
+from prism.algebra.operators import OPS
 from prism.budget import CHARACTER, MATCHING, SELECTION, SOLUTION, Account, OverBudget, share
 from prism.equivalence.verdict import Stage, Status
 from prism.grading.claims import Claim

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from prism.algebra.expr import EQUALITIES, OPS, Expr, Formula, number, substitute, symbol, symbols, symbols_of, walk
+from prism.algebra.expr import EQUALITIES, Expr, Formula, number, substitute, symbol, symbols, symbols_of, walk
+from prism.algebra.operators import OPS
 from prism.budget import charge_steps
 from prism.equivalence.facts import numeric_of
 from prism.equivalence.features import claimed_number

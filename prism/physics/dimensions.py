@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from prism.algebra.expr import OPS, Expr, Formula
+from prism.algebra.expr import Expr, Formula
+from prism.algebra.operators import OPS
 from prism.physics.tables import BASE_UNITS, DIMENSIONLESS, Dimension
 
 _BASE = {

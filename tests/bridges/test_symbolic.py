@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 import prism
 from benchmarks.rivals.oracles import values_agree
-from prism.algebra.expr import OPS, Expr, formula, number, symbol, without_text
+from prism.algebra.expr import Expr, formula, number, symbol, without_text
+from prism.algebra.operators import OPS
 from tests.support.scripts import load_script
 from tests.support.strategies import expressions
 

@@ -15,7 +15,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from prism.algebra.expr import OPS, Expr, number, symbol, symbols, walk
+from prism.algebra.expr import Expr, number, symbol, symbols, walk
+from prism.algebra.operators import OPS
 from prism.engine import kernels
 from prism.engine.kernels import floats, ints, source
 from prism.engine.kernels.marking import OPTIONS, SOURCES

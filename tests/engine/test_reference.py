@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 import prism
-from prism.algebra.expr import OPS, Expr, number, symbol
+from prism.algebra.expr import Expr, number, symbol
+from prism.algebra.operators import OPS
 from tests import reference
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"

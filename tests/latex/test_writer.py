@@ -16,7 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import prism
-from prism.algebra.expr import OPS, Expr, Formula, formula, number, symbol, walk
+from prism.algebra.expr import Expr, Formula, formula, number, symbol, walk
+from prism.algebra.operators import OPS
 from prism.errors import LatexSyntaxError
 from prism.latex import extract, parse, write
 from tests.support.external_data import DATA

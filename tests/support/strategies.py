@@ -6,7 +6,8 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from prism.algebra.expr import OPS, Expr, Formula, formula, number, symbol
+from prism.algebra.expr import Expr, Formula, formula, number, symbol
+from prism.algebra.operators import OPS
 
 NAMES = ("x", "y", "z")
 LEFT_OUT = ("ipow", "floor", "step")  # an instruction of powers; functions that jump have no inverse

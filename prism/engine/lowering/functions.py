@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from prism.algebra.expr import OPS, Expr, walk
+from prism.algebra.expr import Expr, walk
+from prism.algebra.operators import OPS
 from prism.engine.lowering.arithmetic import (
     NoValue,
     Pair,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from prism.algebra.expr import OPS, Expr, canonical, number, symbol, symbols, walk
+from prism.algebra.expr import Expr, canonical, number, symbol, symbols, walk
+from prism.algebra.operators import OPS
 from prism.engine.lowering.arithmetic import (
     MAX_COMPLEX_POWER,
     Mismatch,

@@ -21,7 +21,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from prism import budget
-from prism.algebra.expr import JOINTS, OPS, RELATIONS, Expr, Formula, walk
+from prism.algebra.expr import JOINTS, RELATIONS, Expr, Formula, walk
+from prism.algebra.operators import OPS
 from prism.latex.parsing.names import PREFIXES, split_name
 from prism.latex.writing.spelling import (
     DOT,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from prism.algebra.expr import OPS
+from prism.algebra.operators import OPS
 
 INTS, REALS = "int64[::1]", "float64[::1]"  # arrays, in signatures
 

@@ -31,7 +31,7 @@ from prism.algebra.expr import (
     traits_of,
     walk,
 )
-from prism.budget import charge_steps
+from prism.budget import charge, charge_steps
 from prism.equivalence.context_facts import without_factor, without_power
 from prism.equivalence.facts import numeric_of
 from prism.equivalence.known_values import KnownValues, evaluate_with_units
@@ -43,6 +43,7 @@ MAX_ROUNDS = 6  # of substituting definitions into one another
 MAX_NODES = 300  # of a formula with definitions substituted; real ones have under 100
 SAME_VALUE = 0.02  # relative: two symbols of one value, with its rounding
 MAX_RENAMED = 3  # names of one formula that are taken for others
+_LOOK = 40  # operations for one definition, or one node of a formula, that is looked at
 _STEPS_OF_NAMES = 10  # of Python for one name that may stand for one symbol
 
 _GENERAL = frozenset(("differential", "integral", "contour"))
@@ -104,6 +105,10 @@ class OwnSymbols:
     def of_subject(self) -> Mapping[Expr, Sequence[Definition]]:
         """The definitions of each symbol."""
         return _grouped(self.definitions, lambda definition: definition.subject)
+
+    def first_place(self, subject: Expr) -> int:
+        """Return the ordinal of the first formula that defines a symbol."""
+        return self.of_subject[subject][0].place
 
     @cached_property
     def by_expr(self) -> Mapping[Expr, Sequence[Definition]]:
@@ -279,13 +284,18 @@ def _with_definitions_substituted(
             return None
         formulas = tuple(old if new is None else new[0] for old, new in zip(f.parts, parts, strict=True))
         return replace(f, parts=formulas), tuple(dict.fromkeys(text for new in parts if new for text in new[1]))
-    in_force = _definitions_in_force(own, place, first=first)
     readings: dict[str, None] = {}
     members = f.members
     used: set[Expr] = set()
     for _ in range(MAX_ROUNDS):
-        nodes = {node for member in members for node in walk(member)}
-        put = {subject: expr for subject, expr in in_force.items() if subject in nodes and subject not in used}
+        nodes = dict.fromkeys(node for member in members for node in walk(member))
+        charge(_LOOK * len(nodes))
+        subjects = [node for node in nodes if node in own.of_subject and node not in used]
+        put: dict[Expr, Expr] = {}
+        for subject in sorted(subjects, key=own.first_place):
+            definition = _definition_in_force(own, subject, place, first=first)
+            if definition is not None:
+                put[subject] = definition.expr
         if not put:
             break
         used |= put.keys()
@@ -299,8 +309,8 @@ def _with_definitions_substituted(
     return (replace(f, members=members), tuple(readings)) if readings else None
 
 
-def _definitions_in_force(own: OwnSymbols, place: int, *, first: bool) -> dict[Expr, Expr]:
-    r"""Map each defined symbol to its defining expression for the formula of ordinal `place`.
+def _definition_in_force(own: OwnSymbols, subject: Expr, place: int, *, first: bool) -> Definition | None:
+    r"""Return the definition of a symbol for the formula of ordinal `place`; None if no other formula defines it.
 
     That is the nearest definition before it (with `first`, the first of all), else the first one after it.
 
@@ -308,16 +318,18 @@ def _definitions_in_force(own: OwnSymbols, place: int, *, first: bool) -> dict[E
     other definitions. Not where the symbol has been defined before its use and is set equal to one of the problem only
     afterwards: of `s = L - x`, and `s = L` at the end of a bar, the second is a value at one place.
     """
-    chosen: dict[Expr, Definition] = {}
-    for new in own.definitions:
-        old = chosen.get(new.subject)
-        if new.place == place or (old is not None and _is_alias_of_known(old, own)):
+    chosen: Definition | None = None
+    for new in own.of_subject[subject]:
+        charge(_LOOK)
+        if new.place == place:
             continue
-        is_nearer = new.place < place and not (first and not _has_same_symbols(new, old))
-        is_name = _is_alias_of_known(new, own) and (new.place < place or not _is_formula_before(old, place))
-        if old is None or is_nearer or is_name:
-            chosen[new.subject] = new
-    return {subject: definition.expr for subject, definition in chosen.items()}
+        is_nearer = new.place < place and not (first and not _has_same_symbols(new, chosen))
+        is_name = _is_alias_of_known(new, own) and (new.place < place or not _is_formula_before(chosen, place))
+        if chosen is None or is_nearer or is_name:
+            chosen = new
+        if _is_alias_of_known(chosen, own):
+            break
+    return chosen
 
 
 def _has_same_symbols(new: Definition, old: Definition | None) -> bool:

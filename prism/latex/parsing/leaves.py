@@ -283,6 +283,8 @@ def _read_power_of_ten(cursor: Cursor, index: int) -> int | None:
     """Return n of the `10^{n}` at an index and move the cursor behind it; None if n is no integer: nothing moves."""
     tokens = cursor.tokens
     braced = tokens[index].type == "{"  # `\times {10}^{3}`
+    if braced and tokens[index + 2].type != "}":
+        return None
     after = index + (3 if braced else 1)
     if tokens[after].type != "^":
         return None

@@ -548,7 +548,7 @@ def main() -> int:
     else:
         if asked.forget:
             state.forget()
-        count = asked.count or max(0, (asked.until or COUNT) - state.tally.counts["parse"])
+        count = max(0, (asked.until or COUNT) - state.tally.counts["parse"]) if asked.count is None else asked.count
         (run_under_atheris if asked.atheris else run)(state, seeds, count)
     result = report(state, real=not missing(folder), seeds=seeds)
     print(json.dumps(result, sort_keys=True, indent=None if asked.json else 1))

@@ -37,7 +37,7 @@ SHOWN = {
 }
 """Files outside `docs/` that are pages of the site, and their places there."""
 
-_ELSEWHERE = {"README.md": "README.md", "dags/write_a_problem.md": "tutorials/write_a_problem.md"}
+_ELSEWHERE = {"README.md": "README.md"}
 _LINK = re.compile(r"(?<!!)\[([^\]\n]*)\]\(([^)\s:]+)\)")
 _FENCED_OR_CODE = re.compile(r"(?ms)(^```.*?^```|``[^\n]*?``|`[^`\n]*`)")
 _PICTURE = re.compile(r"<!-- picture: (\w+) -->")

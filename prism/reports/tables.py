@@ -362,7 +362,7 @@ def label_differences(student: Student, result: Grade) -> dict[str, list[int]]:
 
 def demo_table(rows: list[tuple[Problem, Student, Grade]]) -> Table:
     """Return the table of `prism demo`: one row for each solution, with how its grade differs from its label."""
-    table = _table("All shipped solutions", ("problem", "solution", "matched", "credited", "score", "label"))
+    table = _table("Solutions beside their labels", ("problem", "solution", "matched", "credited", "score", "label"))
     for problem, student, result in rows:
         label = label_differences(student, result)
         named = (("known gap", label["gaps"]), ("wrong", label["wrong"]))

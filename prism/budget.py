@@ -26,12 +26,12 @@ from typing import Any, Generic, ParamSpec, TypeVar, overload
 P = ParamSpec("P")
 T = TypeVar("T")
 
-MATCHING = 80_000_000  # claims beside nodes: after it no further pair is begun; a text of a hundred sums of sums
+MATCHING = 70_000_000  # claims beside nodes: after it no further pair is begun; a text of a hundred sums of sums
 SELECTION = 25_000_000  # what else the text says of a match, at least; after it all matches are withheld
-SOLUTION = 135_000_000  # a solution, beside its characters: what neither of the two counts, as chains of long links
+SOLUTION = 125_000_000  # a solution, beside its characters: what neither of the two counts, as chains of long links
 CHARACTER = 200  # each character of a solution: brackets in brackets, tables, thousands of formulas
 PAIR = 30_000_000  # one claim beside one formula of the reference, or one link of a chain: integrals in integrals
-DIAGNOSIS = 90_000_000  # of a diagnosis, after which no further formula is looked at: 60 dear ones cost 60 times it
+DIAGNOSIS = 75_000_000  # of a diagnosis, after which no further formula is looked at: 60 dear ones cost 60 times it
 LOCATING = 10_000_000  # that the comparison with all nodes leaves at least for finding what is wrong
 DIAGNOSED_FORMULA = 30_000_000  # one formula in a diagnosis: a dear one leaves the others their findings
 REPAIRS = 18_000_000  # of it, the search for a slip beside all nodes: what is left is for its number and its units
@@ -56,7 +56,7 @@ MERGING = 15_000_000  # the formulas of a draft beside each other: 64 on one qua
 ANSWERS = 5_000_000  # the answers of a draft beside its formulas
 ENTAILED = 2_500_000  # one equation of a draft beside those that it may follow from, of which no point is found
 ORIGINS = 20_000_000  # all of them: 30 equations with 40 sets of others each
-DRAFT = 50_000_000  # a draft, beside those for each character: it is linted and graded until nothing is rejected
+DRAFT = 45_000_000  # a draft, beside those for each character: it is linted and graded until nothing is rejected
 
 
 class OverBudget(Exception):

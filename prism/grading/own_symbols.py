@@ -106,9 +106,9 @@ class OwnSymbols:
         """The definitions of each symbol."""
         return _grouped(self.definitions, lambda definition: definition.subject)
 
-    def first_place(self, subject: Expr) -> int:
-        """Return the ordinal of the first formula that defines a symbol."""
-        return self.of_subject[subject][0].place
+    def first_place(self, subject: Expr, beside: int) -> int:
+        """Return the ordinal of the first formula but `beside` that defines a symbol; -1 if no other one does."""
+        return next((each.place for each in self.of_subject[subject] if each.place != beside), -1)
 
     @cached_property
     def by_expr(self) -> Mapping[Expr, Sequence[Definition]]:
@@ -292,7 +292,7 @@ def _with_definitions_substituted(
         charge(_LOOK * len(nodes))
         subjects = [node for node in nodes if node in own.of_subject and node not in used]
         put: dict[Expr, Expr] = {}
-        for subject in sorted(subjects, key=own.first_place):
+        for subject in sorted(subjects, key=lambda subject: own.first_place(subject, place)):
             definition = _definition_in_force(own, subject, place, first=first)
             if definition is not None:
                 put[subject] = definition.expr

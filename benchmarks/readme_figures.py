@@ -1,8 +1,9 @@
 """Write the figures of README.md and of docs/explanation/benchmarks.md from `benchmarks/results/*.json`.
 
-They stand between two markers in each. README has one table and one line, the page has all.
+They stand between two markers in each. README has one table and one line, the page has all. What both show is of one
+commit: `--check` fails otherwise.
 
-python benchmarks/readme_figures.py [--check] [--one-commit]
+python benchmarks/readme_figures.py [--check]
 """
 
 from __future__ import annotations
@@ -21,9 +22,13 @@ NOT_SHOWN = ("suites, core, units",)  # pairs of units, which the result file ha
 START, END = "<!-- figures: written by benchmarks/readme_figures.py -->", "<!-- end of figures -->"
 
 
+_shown: dict[str, dict[str, Any]] = {}  # the results that were asked for, by name
+
+
 def result(name: str) -> dict[str, Any]:
-    data: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
-    return data
+    if name not in _shown:
+        _shown[name] = json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
+    return _shown[name]
 
 
 def provenance(data: dict[str, Any]) -> str:
@@ -482,22 +487,17 @@ def filled(path: Path, body: str) -> str:
 
 
 def commits() -> dict[str, list[str]]:
-    """Map each commit to the results that were measured at it."""
+    """Map each commit to the results, of those that are shown, that were measured at it."""
     found: dict[str, list[str]] = {}
-    for path in sorted(RESULTS.glob("*.json")):
-        found.setdefault(result(path.stem)["commit"][:10], []).append(path.stem)
+    for name in sorted(_shown):
+        found.setdefault(result(name)["commit"][:10], []).append(name)
     return found
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Write the figures of README and of the page on benchmarks.")
-    parser.add_argument("--check", action="store_true", help="only say whether both are current")
-    parser.add_argument("--one-commit", action="store_true", help="only say whether all results are of one commit")
+    parser.add_argument("--check", action="store_true", help="only say whether both are current, and of one commit")
     options = parser.parse_args()
-    if options.one_commit:
-        for commit, names in commits().items():
-            print(f"{commit}: {', '.join(names)}")
-        return int(len(commits()) > 1)
     current = {path: filled(path, body) for path, body in ((README, "\n".join(headline())), (PAGE, everything()))}
     stale = [path for path, text in current.items() if path.read_text("utf-8") != text]
     for path in stale:
@@ -505,7 +505,12 @@ def main() -> int:
             print(f"{path.relative_to(ROOT)}: its figures are not those of benchmarks/results")
         else:
             path.write_text(current[path], encoding="utf-8")
-    return int(options.check and bool(stale))
+    several = len(commits()) > 1
+    if several:
+        print("the figures are of several commits")
+        for commit, names in commits().items():
+            print(f"{commit}: {', '.join(names)}")
+    return int(several or (options.check and bool(stale)))
 
 
 if __name__ == "__main__":

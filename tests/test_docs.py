@@ -214,6 +214,15 @@ def test_links_of_pages_resolve() -> None:
     assert not broken
 
 
+def test_the_page_of_frameworks_says_what_each_part_of_a_scoring_pays() -> None:
+    from prism.grading.scoring import PARTS
+
+    page = text_of(ROOT / "docs" / "how-to" / "frameworks.md").partition("## What is paid")[2]
+    paid = dict(re.findall(r"(?m)^\| `(\w+)` \| (.+) \|$", page))
+    assert paid.keys() == PARTS.keys()
+    assert paid["final"].startswith("1 if every final answer is matched")
+
+
 def test_each_page_is_reached_from_the_index() -> None:
     index = (ROOT / "docs" / "README.md").resolve()
     reached, waiting = {index}, [index]
@@ -336,6 +345,14 @@ def test_the_reference_names_every_command_and_option(pages: dict[str, _Html]) -
         for name, one in parameters
         if " ".join((one.help or "").replace("`", "").split()) not in heads[name]
     ]
+
+
+@pytest.mark.slow
+def test_examples_of_docstrings_are_code(site: Path) -> None:
+    page = text_of(site / "reference" / "api.html")
+    assert "&gt;&gt;&gt;" in page
+    assert "&gt;&gt;&gt;" not in re.sub(r"(?s)<pre>.*?</pre>", "", page)
+    assert "<blockquote>" not in page
 
 
 @pytest.mark.slow

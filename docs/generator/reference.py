@@ -74,6 +74,18 @@ def _documented(module: ModuleType, name: str, value: Any) -> str:
     return f"::: {place}\n    options:\n      heading: {named}\n      toc_label: {named}\n"
 
 
+_EXIT_CODES = (
+    ("0", "done; no gate has fired", "equivalent"),
+    ("1", "a gate has fired (`compare`); the bytes differ (`verify-determinism`)", "different"),
+    ("2", "the command line is wrong: a name, an option or a gate that there is not", "the same"),
+    ("3", "a file cannot be used: a problem or input with faults, an output in the way, results of another grader",
+     "a `--context` with faults"),
+    ("4", "the grader failed on more rows than `--max-incidents` allows", "undecided"),
+    ("5", "nothing was graded, or nothing that is in both files", ""),
+    ("130", "stopped by Ctrl-C", "the same"),
+)  # fmt: skip
+
+
 def commands() -> str:
     """Return the page of commands: arguments, options, defaults."""
     import typer
@@ -81,9 +93,10 @@ def commands() -> str:
     from prism.cli import app
 
     parts = [
-        """Standard output is data (a table for people, `--json` for programs), standard error is talk. Exit codes:
-        0 done, 1 a gate failed, 2 usage, 3 bad problem or input file, 4 incidents of the grader, 5 nothing graded;
-        of `prism check` 0 equivalent, 1 different, 4 undecided.""",
+        """Standard output is data (a table for people, `--json` for programs), standard error is talk.
+        `prism --install-completion` makes the shell complete commands and options.""",
+        "## Exit codes",
+        table(["code", "means", "of `prism check`"], [[*map(cell, row)] for row in _EXIT_CODES]),
     ]
     program: Any = typer.main.get_command(app)
     if program.params:
@@ -151,8 +164,9 @@ def problem_file() -> str:
     headings = {"node": "[[grading_standard]]: a node", "subquestion": "[[subquestions]]: a part", "symbol": "symbols",
                 "student": "[[students]]: a solution that comes along", "expected": "expected: its label"}  # fmt: skip
     parts = [
-        """A problem is a TOML or JSON file. This page lists its keys, from `dags/problem.schema.json`, the schema
-        that an editor reads. [Problem files](problem_files.md) says what they mean together, with examples.""",
+        """A problem is a TOML or JSON file. This page lists its keys, from the schema that an editor reads
+        ([how your editor gets it](problem_files.md#help-from-your-editor)). [Problem files](problem_files.md) says
+        what they mean together, with examples.""",
         "## The whole problem", _keys(schema),
     ]  # fmt: skip
     for name, part in schema["$defs"].items():
@@ -262,7 +276,8 @@ def reasons() -> str:
     }
     return page(
         "Reasons, flags and statuses",
-        "Each list is closed: the code refuses any other word, so that a program may rely on them.",
+        "Each list is closed: the code refuses any other word, so that a program may rely on them."
+        " Other words are explained in the [glossary](glossary.md).",
         "## Statuses of a comparison", _codes({status.value: _STATUS_WORDS[status.value] for status in Status}),
         "## Reasons of a comparison", _codes(REASONS),
         "## Stages of a comparison",
@@ -371,7 +386,8 @@ def extras() -> str:
         [Architecture](../explanation/architecture.md#dependencies-and-why-each) says what each package is for.""",
         f"Python {project['requires-python']}. Always installed: {', '.join(map(code, project['dependencies']))}.",
         table(["extra", "brings"], rows),
-        "From a checkout: `pip install '.[stats]'`; from a wheel: `pip install 'prism_dag-VERSION.whl[stats]'`.",
+        f"From a checkout: `pip install '.[stats]'`; from a wheel, with its whole name:"
+        f" `pip install 'prism_dag-{prism.__version__}-py3-none-any.whl[stats]'`.",
     )
 
 

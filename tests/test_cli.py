@@ -125,10 +125,22 @@ def test_run_tells_all_faults_of_the_input_and_writes_nothing(tmp_path: Path) ->
     result = run.invoke(app, ["run", "free_fall", str(source), "-o", str(out), "--workers", "0"])
     assert result.exit_code == 3
     for told in ("line 2: no JSON", "line 4: no JSON: a whole number of 10000 digits",
-                 'record 5: no problem has the id "bucket" (field problem_id); the one problem is "free_fall"',
-                 'record 3: problem "free_fall", sample "a" stands in record 1 too'):  # fmt: skip
+                 'line 5: no problem has the id "bucket" (field problem_id); the one problem is "free_fall"',
+                 'line 3: problem "free_fall", sample "a" stands in line 1 too'):  # fmt: skip
         assert told in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["r.jsonl"]
+
+
+def test_run_tells_of_null_solutions_and_of_fields_of_no_record(tmp_path: Path) -> None:
+    source = tmp_path / "r.jsonl"
+    source.write_text('\n{"response": null}\n', encoding="utf-8")
+    result = run.invoke(app, ["run", "free_fall", str(source), "-o", str(tmp_path / "o.jsonl"), "--workers", "0",
+                              "--keep", "model,modle"])  # fmt: skip
+    assert result.exit_code == 0
+    assert (
+        "1 of 1 solutions are null, the first in line 2; they are graded as empty texts, with score 0" in result.stderr
+    )
+    assert "--keep: no record has the field modle\n" in result.stderr
 
 
 def test_grade_reads_standard_input() -> None:

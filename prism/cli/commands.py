@@ -51,6 +51,7 @@ from prism.cli.output import (
     print_verdict,
     progress_bar,
     spinner,
+    tell_scanned,
     with_progress,
     write_text,
 )
@@ -424,6 +425,7 @@ def run(
     try:
         known = load_problems(problems)
         scanned = scan(rollouts, known, mapping=parse_field_map(mapping), keep=split_names(keep))
+        tell_scanned(scanned, rollouts)
         with progress_bar(scanned.n, "grading") as advance:
             summary = grade_all(
                 known, rollouts, scanned, out, options=options, kill_after=kill_after, resume=resume, on_done=advance,

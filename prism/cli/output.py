@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from prism.equivalence.verdict import Verdict
     from prism.runs.bulk import Summary
+    from prism.runs.rollouts import Scanned
 
 T = TypeVar("T")
 
@@ -81,6 +82,15 @@ def describe_run(summary: Summary, out: Path) -> str:
         f"{out}: {summary.n} rollouts, {summary.n_new} graded now ({statuses}); mean score {mean}; "
         f"final answers right: {summary.n_final}; incidents: {summary.n_incident}"
     )
+
+
+def tell_scanned(scanned: Scanned, rollouts: Path) -> None:
+    """Tell on standard error what is no fault of an input and hardly meant: null solutions, fields of no record."""
+    if scanned.n_null:
+        told = f"{scanned.n_null} of {scanned.n} solutions are null, the first in {scanned.first_null}"
+        print(f"prism: {rollouts}: {told}; they are graded as empty texts, with score 0", file=sys.stderr)
+    if scanned.absent:
+        print(f"prism: {rollouts}: --keep: no record has the field {', '.join(scanned.absent)}", file=sys.stderr)
 
 
 def print_json(data: dict[str, Any]) -> None:

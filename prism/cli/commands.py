@@ -715,9 +715,9 @@ def serve(
             problems, scoring=weights, token=token, limits=limits,
             workers=n_processors() if workers is None else workers, thinking=thinking,
         )  # fmt: skip
+        server.run(served, host=host, port=port)
     except prism.PrismError as error:
         fail(str(error))
-    server.run(served, host=host, port=port)
 
 
 @app.command()

@@ -48,6 +48,7 @@ from prism.cli.output import (
     make_console,
     print_json,
     print_tables,
+    print_unit_hints,
     print_verdict,
     progress_bar,
     spinner,
@@ -108,11 +109,14 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Say whether two formulas are the same: exit code 0 equivalent, 1 different, 4 undecided."""
-    verdict = prism.equivalent(reference, claim, context=parse_context(context))
+    given = parse_context(context)
+    verdict = prism.equivalent(reference, claim, context=given)
     if as_json:
         print_json(verdict.to_dict())
     else:
         print_verdict(verdict)
+        if verdict.status == "different":
+            print_unit_hints(reference, claim, given)
     raise typer.Exit(_CHECK_CODES[verdict.status])
 
 

@@ -13,7 +13,9 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +44,8 @@ _FORMATS = {
     b"\xff\xfe": "text in UTF-16",
     b"\xfe\xff": "text in UTF-16",
 }  # the longer beginnings stand before those that they contain
+_COMPARED = 80  # characters of a word for which a near one is looked for, among so many
+_MOST_COMPARED = 1000
 _KEY_PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
 _LONG_KEY = re.compile(rf"(?<![\w-]){_KEY_PART}(?:[ \t]*+\.[ \t]*+{_KEY_PART}){{{_MAX_KEY_PARTS}}}", re.ASCII)
 
@@ -211,6 +215,16 @@ def value_faults(value: object, *, most: int | None = None) -> list[str]:
 
 
 _TOO_LARGE = 10**MAX_DIGITS
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return `; did you mean "free_fall"?` for the nearest of the known words, of the first thousand; else nothing.
+
+    >>> did_you_mean("free_fal", ["compton", "free_fall"]), did_you_mean("pendulum", ["compton", "free_fall"])
+    ('; did you mean "free_fall"?', '')
+    """
+    near = get_close_matches(word[:_COMPARED], [each[:_COMPARED] for each in islice(known, _MOST_COMPARED)], n=1)
+    return f"; did you mean {shown(near[0])}?" if near else ""
 
 
 def shown(value: object, most: int = 60) -> str:

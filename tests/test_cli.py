@@ -116,6 +116,20 @@ def test_a_context_that_is_none_is_exit_code_three(context: str) -> None:
     assert (result.exit_code, result.stderr.startswith("prism: --context: ")) == (3, True)
 
 
+@pytest.mark.parametrize(("reference", "claim", "hints"), [
+    ("F = 12 N", "F = 13 N", [r"F = 12 \unit{N}", r"F = 13 \unit{N}"]),
+    ("T = 300 K", r"T = 27 \unit{K}", [r"T = 300 \unit{K}"]),
+    ("x = 3", "x = 4 m", [r"x = 4 \unit{m}"]),
+    ("v = a t", "v = 2 t", []),  # not a tonne
+    ("E = m c^2", "E = 2 m c^2", []),
+])  # fmt: skip
+def test_check_hints_at_letters_that_may_be_a_unit(reference: str, claim: str, hints: list[str]) -> None:
+    result = run.invoke(app, ["check", reference, claim])
+    told = [line for line in result.stdout.splitlines() if line.startswith("  hint: ")]
+    assert (result.exit_code, [line.split("write ")[1] for line in told]) == (1, [f"`{hint}`" for hint in hints])
+    assert "hint" not in run.invoke(app, ["check", reference, claim, "--json"]).stdout
+
+
 def test_run_tells_all_faults_of_the_input_and_writes_nothing(tmp_path: Path) -> None:
     source, out = tmp_path / "r.jsonl", tmp_path / "out.jsonl"
     good = {"problem_id": "free_fall", "sample_id": "a", "response": "$v = gt$"}
@@ -125,10 +139,22 @@ def test_run_tells_all_faults_of_the_input_and_writes_nothing(tmp_path: Path) ->
     result = run.invoke(app, ["run", "free_fall", str(source), "-o", str(out), "--workers", "0"])
     assert result.exit_code == 3
     for told in ("line 2: no JSON", "line 4: no JSON: a whole number of 10000 digits",
-                 'record 5: no problem has the id "bucket" (field problem_id); the one problem is "free_fall"',
-                 'record 3: problem "free_fall", sample "a" stands in record 1 too'):  # fmt: skip
+                 'line 5: no problem has the id "bucket" (field problem_id); the one problem is "free_fall"',
+                 'line 3: problem "free_fall", sample "a" stands in line 1 too'):  # fmt: skip
         assert told in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["r.jsonl"]
+
+
+def test_run_tells_of_null_solutions_and_of_fields_of_no_record(tmp_path: Path) -> None:
+    source = tmp_path / "r.jsonl"
+    source.write_text('\n{"response": null}\n', encoding="utf-8")
+    result = run.invoke(app, ["run", "free_fall", str(source), "-o", str(tmp_path / "o.jsonl"), "--workers", "0",
+                              "--keep", "model,modle"])  # fmt: skip
+    assert result.exit_code == 0
+    assert (
+        "1 of 1 solutions are null, the first in line 2; they are graded as empty texts, with score 0" in result.stderr
+    )
+    assert "--keep: no record has the field modle\n" in result.stderr
 
 
 def test_grade_reads_standard_input() -> None:

@@ -48,9 +48,11 @@ from prism.cli.output import (
     make_console,
     print_json,
     print_tables,
+    print_unit_hints,
     print_verdict,
     progress_bar,
     spinner,
+    tell_scanned,
     with_progress,
     write_text,
 )
@@ -107,11 +109,14 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Say whether two formulas are the same: exit code 0 equivalent, 1 different, 4 undecided."""
-    verdict = prism.equivalent(reference, claim, context=parse_context(context))
+    given = parse_context(context)
+    verdict = prism.equivalent(reference, claim, context=given)
     if as_json:
         print_json(verdict.to_dict())
     else:
         print_verdict(verdict)
+        if verdict.status == "different":
+            print_unit_hints(reference, claim, given)
     raise typer.Exit(_CHECK_CODES[verdict.status])
 
 
@@ -424,6 +429,7 @@ def run(
     try:
         known = load_problems(problems)
         scanned = scan(rollouts, known, mapping=parse_field_map(mapping), keep=split_names(keep))
+        tell_scanned(scanned, rollouts)
         with progress_bar(scanned.n, "grading") as advance:
             summary = grade_all(
                 known, rollouts, scanned, out, options=options, kill_after=kill_after, resume=resume, on_done=advance,
@@ -713,9 +719,9 @@ def serve(
             problems, scoring=weights, token=token, limits=limits,
             workers=n_processors() if workers is None else workers, thinking=thinking,
         )  # fmt: skip
+        server.run(served, host=host, port=port)
     except prism.PrismError as error:
         fail(str(error))
-    server.run(served, host=host, port=port)
 
 
 @app.command()

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,8 +17,11 @@ from prism.inputs import why_failed
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
+    from prism.algebra.expr import Formula
     from prism.equivalence.verdict import Verdict
+    from prism.physics.context import Context
     from prism.runs.bulk import Summary
+    from prism.runs.rollouts import Scanned
 
 T = TypeVar("T")
 
@@ -83,6 +87,15 @@ def describe_run(summary: Summary, out: Path) -> str:
     )
 
 
+def tell_scanned(scanned: Scanned, rollouts: Path) -> None:
+    """Tell on standard error what is no fault of an input and hardly meant: null solutions, fields of no record."""
+    if scanned.n_null:
+        told = f"{scanned.n_null} of {scanned.n} solutions are null, the first in {scanned.first_null}"
+        print(f"prism: {rollouts}: {told}; they are graded as empty texts, with score 0", file=sys.stderr)
+    if scanned.absent:
+        print(f"prism: {rollouts}: --keep: no record has the field {', '.join(scanned.absent)}", file=sys.stderr)
+
+
 def print_json(data: dict[str, Any]) -> None:
     """Print data as one line of JSON with sorted keys to standard output."""
     from prism.grading.row import json_line
@@ -124,3 +137,30 @@ def print_verdict(verdict: Verdict) -> None:
         print(f"  {verdict.witness}")
     if verdict.detail:
         print("\n".join(f"  {line}" for line in verdict.detail.splitlines()))
+
+
+def print_unit_hints(reference: str, claim: str, context: Context | None) -> None:
+    """Print a hint for each of two different formulas whose letters behind a number may be meant as a unit: `F = 12 N`.
+
+    Not for letters that the other formula has beside no number: in `v = 2 t` beside `v = a t` they are symbols.
+    """
+    from prism.algebra.expr import symbols
+    from prism.latex import write
+    from prism.physics.context import parse
+
+    declared = context.declared if context else frozenset()
+    pair = [parse(latex, context=context) for latex in (reference, claim)]
+    is_number_each = all(_with_unit(f, declared) for f in pair)
+    for latex, own, other in zip((reference, claim), pair, pair[::-1], strict=True):
+        taken = declared if is_number_each else declared | symbols(*other.members)
+        if f := _with_unit(own, taken):
+            print(f"  hint: in `{latex}` letters behind a number are symbols; if they are a unit, write `{write(f)}`")
+
+
+def _with_unit(f: Formula, taken: frozenset[str]) -> Formula | None:
+    """Return an equation `quantity = number` with the letters behind its number read as a unit; None for any other."""
+    from prism.equivalence.facts import numeric_of
+    from prism.physics.quantities import italic_units_as_quantity
+
+    read = replace(f, members=tuple(italic_units_as_quantity(each, taken) or each for each in f.members))
+    return read if f.kind == "equation" and read != f and numeric_of(read) is not None else None

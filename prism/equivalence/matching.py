@@ -26,7 +26,7 @@ from prism.equivalence.statements import Statement, statements_of
 from prism.equivalence.substitutions import Attempt, expand_definitions, sensitivity_checks
 from prism.equivalence.verdict import RANK, Stage, Status, Verdict
 from prism.errors import LatexSyntaxError
-from prism.physics.context import EMPTY_CONTEXT, Context, Declaration, parse
+from prism.physics.context import Context, Declaration, context_of, parse
 
 MACHINE_PRECISION = 1e-10  # relative uncertainty of a decimal that a machine has written out
 _CONTRADICTION = Fraction(5, 100)  # relative difference of two members of a chain that contradict (semantics C.1)
@@ -38,7 +38,7 @@ _NO_SPEC = NumberSpec()
 _TOO_LARGE = Verdict(Status.UNDECIDED, "too_large", detail=f"more than {PAIR} operations")
 
 
-def equivalent(a: Formula | str, b: Formula | str, *, context: Context | None = None) -> Verdict:
+def equivalent(a: Formula | str, b: Formula | str, *, context: Context | Mapping[str, object] | None = None) -> Verdict:
     r"""Decide if two formulas say the same thing.
 
     Points are drawn on the zero set of each formula and tested on the other. Agreement at ten points from each
@@ -49,12 +49,15 @@ def equivalent(a: Formula | str, b: Formula | str, *, context: Context | None = 
             for bare expressions, chains and stated numbers: a chain as the claim states several formulas, and one
             must agree; a chain as the reference needs all its links; a measured number as the reference has to be
             stated, within the tolerance of its figures.
-        context: symbols, domains, constants, definitions and values of the problem; by default every symbol is a
-            positive real number.
+        context: symbols, domains, constants, definitions and values of the problem, as `Context` or as the mapping
+            that `Context.from_dict` takes; by default every symbol is a positive real number.
 
     Returns:
         Verdict. `different` carries a witness where there is one; `undecided` a reason such as `too_few_points`,
         `unsupported`, `too_large`, `parse_error`. Never an exception for LaTeX.
+
+    Errors:
+        DataFileError: faults of a mapping as context.
 
     Source: PRISM-Physics (arXiv 2510.03185), Algorithm 1. Twin: tests/reference.py::equivalent
 
@@ -62,8 +65,10 @@ def equivalent(a: Formula | str, b: Formula | str, *, context: Context | None = 
     'equivalent'
     >>> equivalent(r"E = \frac12 m v^2", r"E = m v^2").reason
     'witness'
+    >>> equivalent("x^2 = 4", r"x = \pm 2", context={"symbols": {"x": "real"}}).status
+    'equivalent'
     """
-    context = context or EMPTY_CONTEXT
+    context = context_of(context)
     with share(PAIR) as account:
         try:
             reference = parse(a, context=context) if isinstance(a, str) else a

@@ -11,6 +11,7 @@ incident of the grader, never a student's zero. A scoring policy is a value from
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -38,6 +39,8 @@ LAST_STRICT_STAGE = Stage.DEFINITIONS  # names, literals and values are readings
 
 _MATCHING_SHARE, _SELECTION_SHARE = 0.6, 0.2  # of a lower budget than the default one; the last pair may cost more
 _DIGITS = 6  # of a score, rounded once from the exact fraction
+_LONGEST_NAME = 200  # characters of a text that may be meant as the name of a file
+_ENDINGS = (".json", ".md", ".tex", ".txt")
 
 
 def grade(
@@ -55,7 +58,7 @@ def grade(
         problem: a problem, prepared or not; a path, the id of a shipped problem, a JSON string or a dictionary is
             loaded first.
         solution: the student's or model's full text, with LaTeX; or chat messages, of which the assistant's are
-            graded; or a list of steps.
+            graded; or a list of steps. No file is read: a text that is nothing but the name of one gets a warning.
         sample_id: copied into the result.
         thinking: also count formulas before the end of a thinking block.
         definitions: substitute what the problem and the solution define; without, a formula has to be in the
@@ -90,7 +93,16 @@ def grade(
         graded = _scored(
             prepared, formulas, [], sample_id=sample_id, is_complete=False, left_out=left_out, is_spam=False
         )
+    if isinstance(solution, str) and not graded.formulas:
+        _warn_of_file_name(solution)
     return replace(graded, cost=account.spent)
+
+
+def _warn_of_file_name(solution: str) -> None:
+    """Warn the caller of `grade` of a solution that is one word and ends as the name of a file does."""
+    if len(solution) <= _LONGEST_NAME and len(solution.split()) == 1 and solution.strip().endswith(_ENDINGS):
+        told = f"the solution {solution!r} is graded as a text; of a file give what it holds, Path(...).read_text()"
+        warnings.warn(told, stacklevel=3)
 
 
 def _grade_extracted(

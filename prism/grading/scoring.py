@@ -60,7 +60,8 @@ class Scoring:
     """How a grade becomes one number: the sum of its parts times these weights. Build it with `scoring_of`.
 
     Attributes:
-        weights: names of PARTS with finite weights, in the order of PARTS.
+        weights: names of PARTS with finite weights from 0 on, in the order of PARTS. Where they sum to S, the number
+            is in [0, S].
     """
 
     weights: tuple[tuple[str, float], ...]
@@ -74,8 +75,11 @@ class Scoring:
 def scoring_of(source: str | Mapping[str, float] | Scoring) -> Scoring:
     """Build a scoring from a name of PARTS, or from names with weights, which are used as they stand.
 
+    Weights need not sum to 1: `{"closure": 2}` pays up to 2. A negative one is refused: it would pay a solution for
+    leaving right steps out.
+
     Errors:
-        PrismError: all faults at once: unknown names, weights that are no finite numbers, none or only zeros.
+        PrismError: all faults at once: unknown names, weights that are no finite numbers from 0 on, none or only zeros.
 
     >>> scoring_of("final").weights
     (('final', 1.0),)
@@ -92,7 +96,9 @@ def scoring_of(source: str | Mapping[str, float] | Scoring) -> Scoring:
         )
     faults = [f"scoring: {name!r} is unknown; the names are {', '.join(PARTS)}" for name in source if name not in PARTS]
     faults += [
-        f"scoring, {name}: {weight!r} is no finite number" for name, weight in source.items() if not _is_finite(weight)
+        f"scoring, {name}: the weight {weight!r} is no finite number from 0 on"
+        for name, weight in source.items()
+        if not _is_weight(weight)
     ]
     if not faults and not any(source.values()):
         faults.append("scoring: no part has a weight other than 0")
@@ -101,12 +107,12 @@ def scoring_of(source: str | Mapping[str, float] | Scoring) -> Scoring:
     return Scoring(tuple((name, float(source[name])) for name in PARTS if name in source))
 
 
-def _is_finite(weight: object) -> bool:
-    """Return True for a finite int or float; bool is no number here."""
+def _is_weight(weight: object) -> bool:
+    """Return True for a finite int or float that is not negative; bool is no number here."""
     if isinstance(weight, bool) or not isinstance(weight, int | float):
         return False
     try:
-        return math.isfinite(weight)
+        return math.isfinite(weight) and weight >= 0
     except OverflowError:  # an integer beyond all floats
         return False
 

@@ -39,6 +39,7 @@ _DEFAULT_KIND = "positive"
 _BOUNDED_KINDS = frozenset(("positive", "real", "negative", "integer", "angle"))
 _SYMBOL_KEYS = ("kind", "domain", "sign")
 _CONTEXT_KEYS = ("symbols", "givens", "definitions")
+_EXAMPLE = """Context.from_dict({"symbols": {"x": "real"}, "givens": {"m": "2 kg"}, "definitions": ["p = m v"]})"""
 _MAX_SIZE = 200_000  # characters and values of a context: each of its formulas is parsed
 
 
@@ -63,7 +64,8 @@ class Declaration:
 class Context:
     """What a problem declares about its symbols: kinds, given values, definitions. `Context()` declares nothing.
 
-    The dictionaries are never changed after construction.
+    `Context.from_dict({"symbols": {"x": "real"}})` builds one from plain values. The dictionaries are never
+    changed after construction.
 
     Attributes:
         symbols: declared symbols by name, in the parser's spelling.
@@ -80,7 +82,17 @@ class Context:
     digest: str = field(init=False, default="")
 
     def __post_init__(self) -> None:
-        """Add names that the context itself mentions to the declared ones, and compute the digest."""
+        """Add names that the context itself mentions to the declared ones, and compute the digest.
+
+        Errors:
+            PrismError: plain values, which `from_dict` takes.
+        """
+        if (
+            not all(isinstance(each, Declaration) for each in self.symbols.values())
+            or not all(isinstance(each, str) for each in self.givens.values())
+            or not all(isinstance(each, Formula) for each in self.definitions)
+        ):
+            raise PrismError(f"Context: takes declarations and formulas; of plain values it is made by {_EXAMPLE}")
         own = symbols(*(member for formula in self.definitions for member in formula.members))
         object.__setattr__(self, "declared", frozenset((*self.declared, *own, *self.symbols, *self.givens)))
         object.__setattr__(self, "digest", _digest(self))
@@ -121,7 +133,7 @@ class Context:
         {'\\theta': Declaration(kind='angle', domain=None, is_sign_free=False, constant='')}
         """
         if not isinstance(data, Mapping):
-            raise DataFileError("<context>", (f"found {named_type(data)}; expected a table",))
+            raise DataFileError("<context>", (f"found {named_type(data)}; expected a table, as in {_EXAMPLE}",))
         if faults := value_faults(data, most=_MAX_SIZE):
             raise DataFileError("<context>", tuple(faults))
         faults += [
@@ -137,18 +149,33 @@ class Context:
         return context
 
 
-def parse(latex: str, *, context: Context | None = None) -> Formula:
-    """Parse one formula; names of several letters that the context declares are read as one symbol.
+def context_of(source: Context | Mapping[str, object] | None) -> Context:
+    """Return a context as it is, that of a mapping as `Context.from_dict` takes it, or for None an empty one.
 
     Errors:
+        DataFileError: all faults of the mapping.
+    """
+    if source is None:
+        return EMPTY_CONTEXT
+    return source if isinstance(source, Context) else Context.from_dict(source)
+
+
+def parse(latex: str, *, context: Context | Mapping[str, object] | None = None) -> Formula:
+    """Parse one formula; names of several letters that the context declares are read as one symbol.
+
+    Args:
+        latex: the formula.
+        context: of the problem, or the mapping that `Context.from_dict` takes.
+
+    Errors:
+        DataFileError: faults of a mapping as context.
         LatexSyntaxError: what is not read, with its position; nothing is dropped in silence.
 
     >>> str(parse("Lo = h L/k")), str(parse("Lo = h L/k", context=Context(declared=frozenset(("Lo",)))))
     ('L*o = h*L/k', 'Lo = h*L/k')
     """
-    written = parse_latex(latex, context.words if context else frozenset())
-    if context is None:
-        return written
+    context = context_of(context)
+    written = parse_latex(latex, context.words)
     written = _with_words_as_factors(written, context.words) if context.words else written
     return _with_dots_as_names(written, context.dotted) if context.dotted else written
 

@@ -388,7 +388,7 @@ def _read_solution_texts(source: Path, raw: Sequence[Mapping[str, Any]], fields:
         try:
             places = fields_of(first.data, fields, (), ids)
         except PrismError as error:
-            raise DataFileError(first.file, (f"record 1: {error}",)) from error
+            raise DataFileError(first.file, (f"{first.place or 'record 1'}: {error}",)) from error
         for rollout in read(source, places, ids):
             try:
                 text = solution_text(rollout.solution).text

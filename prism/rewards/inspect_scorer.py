@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from prism.errors import PrismError
@@ -27,7 +28,7 @@ from prism.grading.result import Grade, reason_in_words
 from prism.grading.scoring import Scoring
 from prism.latex import one_line
 from prism.problem.collection import ProblemSet
-from prism.rewards.reward import Reward, Rewarded
+from prism.rewards.reward import Reward, Rewarded, no_column
 
 _KEPT = ("status", "matched", "credited", "missing", "final_correct", "flags")  # of a score row, as metadata
 _SHOWN = 200  # formulas of an explanation; the rest is counted
@@ -151,8 +152,12 @@ def _register_scorer() -> Any:
 
         async def score(state: TaskState, target: Target) -> Score:
             """Grade the model's completion against the reference and return an Inspect `Score`."""
-            named = target.text if reference is None else (state.metadata or {}).get(reference)
-            fields = score_fields(reward(named, state.output.completion, sample_id=str(state.sample_id)))
+            there = state.metadata or {}
+            named = target.text if reference is None else there.get(reference)
+            found = reward(named, state.output.completion, sample_id=str(state.sample_id))
+            if reference is not None and reference not in there:
+                found = replace(found, fault=f"metadata: {no_column('reference', reference, there)}")
+            fields = score_fields(found)
             if fields["value"] is None:
                 del fields["value"]
                 return Score.unscored(**fields)

@@ -12,13 +12,14 @@ this is not.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Mapping
 from typing import Any
 
 from prism.grading.scoring import Scoring
 from prism.problem.collection import ProblemSet
 from prism.rewards.metric_rows import METRICS, MetricRow
-from prism.rewards.reward import Reward
+from prism.rewards.reward import Reward, no_column
 
 
 class LightevalScores:
@@ -89,13 +90,18 @@ def prism_metric(scoring: str | Mapping[str, float] | Scoring | Reward = "closur
 
 
 def _reference_of_doc(doc: Any, column: str) -> Any:
-    """Return the reference of a sample: `doc.specific[column]`, else its only gold choice; None without either."""
+    """Return the reference of a sample: `doc.specific[column]`, else its only gold choice; None without either.
+
+    Where there is neither, a warning says so: an error would lose what the model has written.
+    """
     specific = getattr(doc, "specific", None)
     if isinstance(specific, Mapping) and column in specific:
         return specific[column]
     try:
         (gold,) = doc.get_golds()
     except Exception:  # noqa: BLE001 - no gold choice, or several: whatever a row of data holds, the run goes on
+        there = specific if isinstance(specific, Mapping) else {}
+        warnings.warn(f"specific: {no_column('column', column, there)}; nor is there one gold choice", stacklevel=3)
         return None
     return gold
 

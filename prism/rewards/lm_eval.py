@@ -14,6 +14,7 @@ Read in the source of lm-eval 0.4.13 (`lm_eval/api/task.py`, `lm_eval/evaluator.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -21,7 +22,7 @@ from typing import Any
 from prism.grading.scoring import Scoring
 from prism.problem.collection import ProblemSet
 from prism.rewards.metric_rows import METRICS, MetricRow
-from prism.rewards.reward import Reward
+from prism.rewards.reward import Reward, no_column
 
 
 class LMEvalResults:
@@ -59,9 +60,14 @@ class LMEvalResults:
         self.__name__ = "process_results"
 
     def __call__(self, doc: Any, results: Any) -> dict[str, float]:
-        """Return a document's metrics, means over its solutions; only `NAME_bad_reference` for a bad reference."""
-        reference = doc.get(self.column) if isinstance(doc, Mapping) else None
-        return self.row.of(reference, _generated_texts(results))
+        """Return a document's metrics, means over its solutions; only `NAME_bad_reference` for a bad reference.
+
+        A document without the column is told by a warning: an error would lose what the model has written.
+        """
+        there = doc if isinstance(doc, Mapping) else {}
+        if self.column not in there:
+            warnings.warn(no_column("column", self.column, there), stacklevel=2)
+        return self.row.of(there.get(self.column), _generated_texts(results))
 
     @property
     def metric_list(self) -> list[dict[str, Any]]:

@@ -27,6 +27,7 @@ from prism.latex import solution_text
 from prism.problem.collection import ProblemSet, problems_by_id
 
 KEPT = 1024  # prepared problems; one takes some 100 kB
+_SHOWN_NAMES = 500  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,8 @@ class Reward:
         """Check all arguments, load the problem set and the numerical kernels.
 
         Args:
-            scoring: a name of `scoring.PARTS`, or names with weights.
+            scoring: a name of `scoring.PARTS`, or names with weights from 0 on. The value is the weighted sum, and
+                nothing scales it: weights that sum to 1 keep it in [0, 1].
             problems: what ids stand for: ids with problems, a folder of problem files, or a list of problems.
             thinking: also count formulas before the end of a thinking block.
             paths: a reference may be a path; say no where references come from strangers.
@@ -176,6 +178,15 @@ def check_names(**names: object) -> None:
     for argument, word in names.items():
         if not isinstance(word, str) or not word:
             raise PrismError(f"{argument}: {word!r} is no name")
+
+
+def no_column(setting: str, column: str, there: Iterable[object]) -> str:
+    """Say that no column of this name came, by which setting it was asked for, and which came: for error or warning.
+
+    Only what did not come at all is told so; a row whose entry is null has a bad reference.
+    """
+    names = ", ".join(sorted(map(str, there)))[:_SHOWN_NAMES] or "none"
+    return f"{setting}: no column {column!r} came with the references; those that came: {names}"
 
 
 def _rebuild_reward(scoring: Scoring, by_id: Mapping[str, Any], thinking: bool, paths: bool, kept: int) -> Reward:

@@ -16,10 +16,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
+from prism.errors import PrismError, named_type
 from prism.grading.scoring import SCALARS, Scoring
 from prism.problem.collection import ProblemSet
-from prism.rewards.reward import Reward, Rewarded, check_names, checked_metrics, reward_of
+from prism.rewards.reward import Reward, Rewarded, check_names, checked_metrics, no_column, reward_of
 
+_OF_TRL = frozenset(("completion_ids", "environments", "trainer_state"))  # what TRL passes besides columns
 _OF_ROWS = frozenset(("bad_reference", "bad_solution"))  # of the others the mean is over rows that have a reward
 
 
@@ -69,8 +71,16 @@ class TRLReward:
         log_metric: Callable[[str, float], None] | None = None,
         **columns: Any,
     ) -> list[float | None]:
-        """Return the reward of each completion; None only for a row whose reference cannot be used."""
-        references = columns.get(self.column)
+        """Return the reward of each completion; None only for a row whose reference cannot be used.
+
+        Errors:
+            PrismError: no column of references came, as where its name is misspelt; completions that are no list.
+        """
+        if self.column not in columns:
+            raise PrismError(no_column("column", self.column, columns.keys() - _OF_TRL))
+        if not isinstance(completions, list | tuple):
+            raise PrismError(f"completions: found {named_type(completions)}; expected a list with one entry a row")
+        references = columns[self.column]
         if not isinstance(references, list | tuple):
             references = [references] * len(completions)
         rows = list(zip_longest(references[: len(completions)], completions))

@@ -25,7 +25,7 @@ from typing import Any
 from prism.errors import PrismError
 from prism.grading.scoring import SCALARS, Scoring
 from prism.problem.collection import ProblemSet
-from prism.rewards.reward import Reward, Rewarded, check_names, checked_metrics, reward_of
+from prism.rewards.reward import Reward, Rewarded, check_names, checked_metrics, no_column, reward_of
 
 METRICS = ("final", "matched", "unread", "undecided", "incidents", "bad_reference")
 
@@ -65,10 +65,17 @@ class VerifiersReward:
     def __call__(
         self, completion: Any = None, answer: Any = None, info: Any = None, state: Any = None, **columns: Any
     ) -> float:
-        """Return the reward of a completion, 0 if it has no value; the state gets its scalars, by the reward's name."""
+        """Return the reward of a completion, 0 if it has no value; the state gets its scalars, by the reward's name.
+
+        Errors:
+            PrismError: no column of references came; the rubric logs the error, and the reward is 0.
+        """
         found = self.reward_of_row(completion, answer, info, columns)
         if isinstance(state, MutableMapping):
             state[self.__name__] = dict(found.scalars)
+        there = {"answer", *columns, *(info if isinstance(info, Mapping) else ())}
+        if self.column not in there:
+            raise PrismError(no_column("column", self.column, there))
         return found.value or 0.0
 
     def reward_of_row(self, completion: Any, answer: Any, info: Any, columns: Mapping[str, Any]) -> Rewarded:
@@ -172,13 +179,20 @@ class VerifiersTaskReward:
         self.__name__ = name
 
     async def __call__(self, task: Any, trace: Any) -> float:
-        """Return the reward of the last reply, 0 without value; metrics and matched nodes are written to the trace."""
+        """Return the reward of the last reply, 0 without value; metrics and matched nodes are written to the trace.
+
+        Errors:
+            PrismError: the task's data has no such field.
+        """
         reference = task.get(self.field) if isinstance(task, Mapping) else getattr(task, self.field, None)
         found = self.reward(reference, getattr(trace, "last_reply", None))
         for key in self.metrics:
             trace.record_metric(f"{self.__name__}_{key}", found.scalars[key])
         matched = [] if found.grade is None else list(found.grade.matched)
         trace.info[self.__name__] = {"matched": matched, "fault": found.fault}
+        if not (self.field in task if isinstance(task, Mapping) else hasattr(task, self.field)):
+            there = task if isinstance(task, Mapping) else getattr(task, "__dict__", ())
+            raise PrismError(no_column("field", self.field, there))
         return found.value or 0.0
 
 

@@ -22,9 +22,10 @@ from os import PathLike
 from threading import Lock
 from typing import Any
 
+from prism.errors import PrismError
 from prism.grading.scoring import Scoring
 from prism.problem.collection import ProblemSet
-from prism.rewards.reward import Reward, Rewarded
+from prism.rewards.reward import Reward, Rewarded, no_column
 
 # One of each configuration, which verl hands over with every call; kept with its settings, of which the key has ids.
 _rewards: dict[object, tuple[Reward, object]] = {}
@@ -58,7 +59,8 @@ def compute_score(
         same, so that their advantages are 0.
 
     Errors:
-        PrismError: an argument after `extra_info` cannot be used. Never anything about a row.
+        PrismError: an argument after `extra_info` cannot be used; `extra_info` has no key `reference_key`. Never
+            anything else about a row.
     """
     reward = _cached_reward(scoring, problems, thinking=thinking)
     return _score_row(reward(_reference_of_row(ground_truth, extra_info, reference_key), solution_str))
@@ -84,10 +86,17 @@ def compute_score_batched(
 
 
 def _reference_of_row(ground_truth: Any, extra_info: Any, key: str | None) -> Any:
-    """Return the reference of a row: `extra_info[key]`, None if missing; `ground_truth` if the key is None."""
+    """Return the reference of a row: `extra_info[key]`, or `ground_truth` if the key is None.
+
+    Errors:
+        PrismError: no such key; a Parquet file gives all its rows the same ones.
+    """
     if key is None:
         return ground_truth
-    return extra_info.get(key) if isinstance(extra_info, Mapping) else None
+    there = extra_info if isinstance(extra_info, Mapping) else {}
+    if key not in there:
+        raise PrismError(f"extra_info: {no_column('reference_key', key, there)}")
+    return there[key]
 
 
 def _score_row(each: Rewarded) -> dict[str, float]:

@@ -8,7 +8,7 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -87,36 +87,65 @@ class Record:
     Attributes:
         file: path of the file that holds it.
         number: its place among all records of the input, from 1; those that cannot be read count too.
+        place: where it stands in its file, as an editor counts: `line 3`, `item 3` of a JSON list, `row 3` of Parquet;
+            empty for a file that is one record.
     """
 
     file: str
     data: Mapping[str, Any]
     number: int
+    place: str = ""
 
 
 class Faults:
-    """The faults of an input in words: the first `SHOWN_FAULTS` are kept, the rest counted."""
+    """The faults of an input in words: equal ones are one, of the first `SHOWN_FAULTS` kinds; the rest is counted."""
 
     def __init__(self) -> None:
         """Begin without faults."""
-        self._kept: list[str] = []
-        self._n = 0
+        self._kept: dict[str, _Equal] = {}
+        self._n_more = 0
 
-    def add(self, fault: str) -> None:
-        """Add one fault, which names its place."""
-        self._n += 1
-        if self._n <= SHOWN_FAULTS:
-            self._kept.append(fault)
+    def add(self, fault: str, place: str = "", hint: Callable[[], str] = str) -> None:
+        """Add one fault.
+
+        Args:
+            fault: what is wrong; equal texts are told once, with their first and last place.
+            place: where; empty if the fault says it itself.
+            hint: what to say behind the fault, asked for where the fault is the first of its text.
+        """
+        if fault in self._kept:
+            self._kept[fault].n += 1
+            self._kept[fault].last = place
+        elif len(self._kept) < SHOWN_FAULTS:
+            self._kept[fault] = _Equal(place, place, hint())
+        else:
+            self._n_more += 1
 
     def __bool__(self) -> bool:
         """Return True if there are any."""
-        return self._n > 0
+        return bool(self._kept)
 
     def check(self, source: Path) -> None:
         """Raise all faults as one DataFileError about `source`, if there are any."""
         if self._kept:
-            more = [f"and {self._n - SHOWN_FAULTS} more"] if self._n > SHOWN_FAULTS else []
-            raise DataFileError(str(source), (*self._kept, *more))
+            more = [f"and {self._n_more} more"] if self._n_more else []
+            raise DataFileError(str(source), (*(_told(fault, where) for fault, where in self._kept.items()), *more))
+
+
+@dataclass(slots=True)
+class _Equal:
+    """Where a fault stands: its first and its last place, how often, and what is said behind it."""
+
+    first: str
+    last: str
+    hint: str
+    n: int = 1
+
+
+def _told(fault: str, where: _Equal) -> str:
+    """Return a fault with its first place and, if there are several, with their number and the last one."""
+    said = f"{where.first}: {fault}{where.hint}" if where.first else f"{fault}{where.hint}"
+    return said if where.n == 1 else f"{said}; {where.n - 1} more like it, the last in {where.last}"
 
 
 def read_records(source: Path, faults: Faults | None = None) -> Iterator[Record]:
@@ -149,10 +178,12 @@ class _MalformedRecordError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Broken:
-    """Stands for a record that cannot be read; `fault` says where and why."""
+class _Item:
+    """One value of a table, where it stands in its file, and why it cannot be read; empty if it can."""
 
-    fault: str
+    place: str
+    value: Any = None
+    fault: str = ""
 
 
 def _format_suffix(path: Path) -> str:
@@ -222,16 +253,16 @@ def _table_records(path: Path, numbers: Iterator[int], faults: Faults, prefix: s
     """Yield the records of one table, numbered from `numbers`; faults begin with `prefix`."""
     readers = {".csv": _csv_rows, ".tsv": _csv_rows, ".json": _json_items, ".parquet": _parquet_rows}
     try:
-        for data in readers.get(_format_suffix(path), _json_lines_items)(path):
-            number = next(numbers)
-            if isinstance(data, _Broken):
-                faults.add(f"{prefix}{data.fault}")
+        for item in readers.get(_format_suffix(path), _json_lines_items)(path):
+            number, data, place = next(numbers), item.value, f"{prefix}{item.place}"
+            if item.fault:
+                faults.add(item.fault, place)
             elif not isinstance(data, Mapping):
-                faults.add(f"{prefix}record {number}: no object, but {type(data).__name__}")
+                faults.add(f"no object, but {type(data).__name__}", place)
             elif (found := value_faults(data)) if any(map(_is_nested, data.values())) else []:
-                faults.add(f"{prefix}record {number}: {'; '.join(found)}")
+                faults.add("; ".join(found), place)
             else:
-                yield Record(str(path), data, number)
+                yield Record(str(path), data, number, item.place)
     except UnicodeDecodeError:
         faults.add(f"{prefix}{_undecodable_place(path)}")
     except OSError as error:
@@ -245,7 +276,7 @@ def _is_nested(value: object) -> bool:
     return isinstance(value, list | dict)
 
 
-def _json_lines_items(path: Path) -> Iterator[Any]:
+def _json_lines_items(path: Path) -> Iterator[_Item]:
     """Yield the value of each non-empty line of a JSON Lines file."""
     with _open_bytes(path) as file:
         for n in count(1):
@@ -253,31 +284,32 @@ def _json_lines_items(path: Path) -> Iterator[Any]:
             if not line:
                 return
             if len(line) > MAX_RECORD:
-                yield _Broken(f"line {n}: longer than {MAX_RECORD} bytes")
+                yield _Item(f"line {n}", fault=f"longer than {MAX_RECORD} bytes")
                 while line and not line.endswith(b"\n"):
                     line = file.readline(_WINDOW)
             elif line.strip():
                 yield _json_line_item(line, n)
 
 
-def _json_line_item(line: bytes, n: int) -> Any:
+def _json_line_item(line: bytes, n: int) -> _Item:
     """Return the value of line `n` of a JSON Lines file, or why there is none."""
     if n == 1:
         line = line.removeprefix(codecs.BOM_UTF8)
+    place = f"line {n}"
     try:
-        return parse_json(line.rstrip(b"\r\n").decode())
+        return _Item(place, parse_json(line.rstrip(b"\r\n").decode()))
     except UnicodeDecodeError as error:
-        return _Broken(f"line {n}: is not UTF-8: byte {error.start} of the line cannot be read")
+        return _Item(place, fault=f"is not UTF-8: byte {error.start} of the line cannot be read")
     except PrismError as error:
-        return _Broken(f"line {n}: no JSON: {str(error).replace('line 1 column', 'column')}")
+        return _Item(place, fault=f"no JSON: {str(error).replace('line 1 column', 'column')}")
 
 
-def _json_items(path: Path) -> Iterator[Any]:
+def _json_items(path: Path) -> Iterator[_Item]:
     """Yield the items of a JSON file that is a list, without loading all of it; or the one object that it holds."""
     with _open_text(path) as file:
         window = _refill(file, "")
         if window[:1] != "[":
-            yield _json_object(window, file)
+            yield _Item("item 1", _json_object(window, file))
             return
         window = window[1:]
         for n in count(1):
@@ -289,7 +321,7 @@ def _json_items(path: Path) -> Iterator[Any]:
                     raise _MalformedRecordError(f"no comma or end of the list behind item {n - 1}: {window[:20]!r}")
                 window = _refill(file, window[1:])
             item, window = _decode_item(file, window, n)
-            yield item
+            yield _Item(f"item {n}", item)
 
 
 def _json_object(window: str, file: IO[str]) -> Any:
@@ -337,19 +369,22 @@ def _decode_item(file: IO[str], window: str, n: int) -> tuple[Any, str]:
         window += read
 
 
-def _csv_rows(path: Path) -> Iterator[Any]:
-    """Yield each row of a CSV or TSV file as a dictionary by the names of the first line."""
+def _csv_rows(path: Path) -> Iterator[_Item]:
+    """Yield each row of a CSV or TSV file as a dictionary by the names in the head; its place is its first line."""
     csv.field_size_limit(MAX_RECORD)  # Python's own is 128 KiB, and responses are longer
     with _open_text(path, newline="") as file:
-        rows = csv.DictReader(file, delimiter="\t" if _format_suffix(path) == ".tsv" else ",")
+        rows = csv.reader(file, delimiter="\t" if _format_suffix(path) == ".tsv" else ",")
+        head = next(rows, [])
+        first = rows.line_num + 1
         for row in rows:
-            if None in row or None in row.values():
-                yield _Broken(f"line {rows.line_num}: not as many fields as the head names")
-            else:
-                yield row
+            place, first = f"line {first}", rows.line_num + 1
+            if row and len(row) != len(head):
+                yield _Item(place, fault="not as many fields as the head names")
+            elif row:
+                yield _Item(place, dict(zip(head, row, strict=True)))
 
 
-def _parquet_rows(path: Path) -> Iterator[Any]:
+def _parquet_rows(path: Path) -> Iterator[_Item]:
     """Yield each row of a Parquet file as a dictionary."""
     try:
         import pyarrow.parquet
@@ -357,7 +392,7 @@ def _parquet_rows(path: Path) -> Iterator[Any]:
         raise PrismError(NEEDS_PARQUET) from error
     try:
         with pyarrow.parquet.ParquetFile(path) as file:
-            for batch in file.iter_batches(batch_size=256):
-                yield from batch.to_pylist()
+            rows = (row for batch in file.iter_batches(batch_size=256) for row in batch.to_pylist())
+            yield from (_Item(f"row {n}", row) for n, row in enumerate(rows, start=1))
     except (pyarrow.ArrowException, ValueError, OverflowError) as error:  # the last two: of dates, or no UTF-8
         raise _MalformedRecordError(str(error)) from error

@@ -11,13 +11,14 @@ import json
 from array import array
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from prism.errors import PrismError
-from prism.inputs import shown
+from prism.inputs import did_you_mean, shown
 from prism.latex import Solution, solution_text
 from prism.runs.records import ABSENT, Faults, Keys, Record, at_path, field_names, id_of, parse_mapping, read_records
 
@@ -77,19 +78,32 @@ class Fields:
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """The result of `scan`: the number of rollouts in an input, and the fields of its records."""
+    """The result of `scan`: the number of rollouts in an input, and the fields of its records.
+
+    Attributes:
+        n_null, first_null: how many solutions are null, as of a call that failed, and where the first of them stands;
+            they are graded as empty texts.
+        absent: names of fields to copy that no record has; `KEPT` are looked for and need not be there.
+    """
 
     n: int
     fields: Fields
+    n_null: int = 0
+    first_null: str = ""
+    absent: tuple[str, ...] = ()
 
 
 # Fields. --------------------------------------------------------------------------------------------------------
 
 
 def fields_of(
-    record: Mapping[str, Any], mapping: Mapping[str, str], keep: Collection[str], problem_ids: Collection[str]
-) -> Fields:
+    record: Mapping[str, Any], mapping: Mapping[str, str], keep: Collection[str], problem_ids: Collection[str],
+    *, remedy: str = "say `--map {}=FIELD`",
+) -> Fields:  # fmt: skip
     """Find the fields of a record that hold solution and ids: those of the map, else the first usual name present.
+
+    Args:
+        remedy: what to do where a field, `{}`, is not found.
 
     Errors:
         PrismError: no field with a solution or problem id, or a map with an unknown name.
@@ -100,7 +114,7 @@ def fields_of(
     named = parse_mapping(mapping, MAPPED)
     solution = named.get("response") or _first_fitting_path(record, SOLUTION_FIELDS, _may_be_solution)
     if solution is None:
-        raise PrismError(f"no solution among the fields {field_names(record)}; say `--map response=FIELD`")
+        raise PrismError(f"no solution among the fields {field_names(record)}; {remedy.format('response')}")
     ids = frozenset(problem_ids)
     usual = [name for name in PROBLEM_FIELDS if tuple(name.split(".")) not in (solution, named.get("sample_id"))]
     problem_id = named.get("problem_id") or _first_fitting_path(record, usual, lambda value: id_of(value) in ids)
@@ -108,7 +122,7 @@ def fields_of(
         others = [name for name in usual if name in _SURE_FIELDS] if len(ids) == 1 else usual
         problem_id = _first_fitting_path(record, others, lambda value: id_of(value) is not None)
     if problem_id is None and len(ids) != 1:
-        raise PrismError(f"no problem id among the fields {field_names(record)}; say `--map problem_id=FIELD`")
+        raise PrismError(f"no problem id among the fields {field_names(record)}; {remedy.format('problem_id')}")
     taken = (solution, problem_id)
     sample_id = named.get("sample_id") or _first_fitting_path(
         record, [name for name in SAMPLE_FIELDS if (name,) not in taken], lambda value: id_of(value) is not None
@@ -147,9 +161,11 @@ def scan(
 
     Errors:
         DataFileError: a file that is not what its ending says; records without solution or of unknown problems, at
-            most `_SHOWN_FAULTS` of them named.
+            most `SHOWN_FAULTS` kinds of them named.
     """
-    n = 0
+    n = n_null = 0
+    first_null = ""
+    absent = set(keep) - set(KEPT)
     fields: Fields | None = None
     faults = Faults()
     keys = array("q")  # a hash of the ids of each rollout: eight bytes, however many there are
@@ -160,12 +176,16 @@ def scan(
             try:
                 fields = fields_of(record.data, mapping or {}, keep, problem_ids)
             except PrismError as error:
-                faults.add(f"{place}: {error}")
+                faults.add(str(error), place)
                 break
         found = _faults_of_record(record.data, fields, problem_ids)
         for fault in found:
-            faults.add(f"{place}: {fault}")
-        n += len(_solutions_of(record.data, fields))
+            faults.add(fault.text, place, partial(_near_id, fault, problem_ids))
+        absent -= {name for name, _ in _kept(record.data, fields)} if absent else set()
+        solutions = _solutions_of(record.data, fields)
+        n += len(solutions)
+        if n_here := sum(solution is None for solution in solutions):
+            n_null, first_null = n_null + n_here, first_null or place
         if not found:
             keys.extend(map(hash, _ids_of_record(record.data, fields, problem_ids, record.number)))
     for _ in records:  # without fields only what cannot be read is a fault
@@ -176,13 +196,15 @@ def scan(
         _tell_repeated_ids(source, fields, problem_ids, repeated, faults)
     faults.check(source)
     assert fields is not None
-    return Scanned(n, fields)
+    return Scanned(n, fields, n_null, first_null, tuple(sorted(absent)))
 
 
 def _place(record: Record, source: Path) -> str:
-    """Return the place of a record for messages: `record 3`, in a folder behind the name of the file."""
-    place = f"record {record.number}"
-    return place if record.file == str(source) else f"{Path(record.file).relative_to(source).as_posix()}: {place}"
+    """Return the place of a record for messages: `line 3`, in a folder behind the name of the file."""
+    if record.file == str(source):
+        return record.place
+    file = Path(record.file).relative_to(source).as_posix()
+    return f"{file}: {record.place}" if record.place else file
 
 
 def _repeated(keys: array[int]) -> frozenset[int]:
@@ -213,7 +235,7 @@ def _tell_repeated_ids(
                     faults.add(f"{told}`--map sample_id=FIELD` names another; without any, records are numbered")
                     told = ""
                 problem_id, sample_id = map(shown, ids)
-                faults.add(f"{place}: problem {problem_id}, sample {sample_id} stands in {earlier} too")
+                faults.add(f"problem {problem_id}, sample {sample_id} stands in {earlier} too", place)
 
 
 def read(source: Path, fields: Fields, problem_ids: Collection[str]) -> Iterator[Rollout]:
@@ -233,17 +255,18 @@ def rollouts_of(
     for number, record in enumerate(records, start=1):
         if isinstance(record, Rollout):
             if record.problem_id not in problem_ids:
-                raise PrismError(f"rollout {number}: no problem has the id {shown(record.problem_id)}")
+                near = did_you_mean(record.problem_id, problem_ids)
+                raise PrismError(f"rollout {number}: no problem has the id {shown(record.problem_id)}{near}")
             yield record
             continue
         if not isinstance(record, Mapping):
             raise PrismError(f"rollout {number}: found {type(record).__name__}; expected a Rollout or a mapping")
         try:
-            fields = fields_of(record, {}, keep, problem_ids)
+            fields = fields_of(record, {}, keep, problem_ids, remedy="name that field {}")
         except PrismError as error:
             raise PrismError(f"rollout {number}: {error}") from error
         for fault in _faults_of_record(record, fields, problem_ids):
-            raise PrismError(f"rollout {number}: {fault}")
+            raise PrismError(f"rollout {number}: {fault.text}{_near_id(fault, problem_ids)}")
         yield from _record_rollouts(record, fields, problem_ids, number)
 
 
@@ -297,29 +320,43 @@ def _solutions_of(record: Mapping[str, Any], fields: Fields) -> list[Any]:
     return list(value) if is_plural and isinstance(value, list) else [value]
 
 
-def _faults_of_record(record: Mapping[str, Any], fields: Fields, problem_ids: Collection[str]) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class _Fault:
+    """Why a rollout cannot be graded, in words; `unknown_id` is the id of no problem, if it is that."""
+
+    text: str
+    unknown_id: str = ""
+
+
+def _near_id(fault: _Fault, problem_ids: Collection[str]) -> str:
+    """Return what the unknown id of a fault may mean, as a hint behind the fault."""
+    return did_you_mean(fault.unknown_id, problem_ids) if fault.unknown_id else ""
+
+
+def _faults_of_record(record: Mapping[str, Any], fields: Fields, problem_ids: Collection[str]) -> list[_Fault]:
     """Return why the rollouts of a record cannot be graded: shape of a solution or field, problem id."""
-    faults = [fault for one in _solutions_of(record, fields) if (fault := _solution_fault(one, fields))]
+    faults = [_Fault(fault) for one in _solutions_of(record, fields) if (fault := _solution_fault(one, record, fields))]
     if fields.problem_id is not None:
         problem_id = id_of(at_path(record, fields.problem_id))
         field_name = ".".join(fields.problem_id)
         if problem_id is None:
-            faults.append(f"no problem id in the field {field_name}")
+            faults.append(_Fault(f"no problem id in the field {field_name}; the fields are {field_names(record)}"))
         elif problem_id not in problem_ids:
             only = f" (field {field_name}); the one problem is {shown(next(iter(problem_ids)))}"
-            faults.append(f"no problem has the id {shown(problem_id)}{only if len(problem_ids) == 1 else ''}")
+            only = only if len(problem_ids) == 1 else ""
+            faults.append(_Fault(f"no problem has the id {shown(problem_id)}{only}", "" if only else problem_id))
     for name, value in _kept(record, fields):
         try:
             _as_plain_json(value)
         except (TypeError, ValueError, RecursionError) as error:
-            faults.append(f"field {name}: holds what JSON cannot hold: {error}")
+            faults.append(_Fault(f"field {name}: holds what JSON cannot hold: {error}"))
     return faults
 
 
-def _solution_fault(solution: Any, fields: Fields) -> str:
+def _solution_fault(solution: Any, record: Mapping[str, Any], fields: Fields) -> str:
     """Return why a value is no solution; empty if it is one."""
     if solution is ABSENT:
-        return f"no field {'.'.join(fields.solution)}"
+        return f"no field {'.'.join(fields.solution)}; the fields are {field_names(record)}"
     try:
         if solution is not None:
             solution_text(solution)

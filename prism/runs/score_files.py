@@ -54,7 +54,7 @@ def score_rows(path: Path) -> Iterator[dict[str, Any]]:
             if is_score_row(row):
                 yield row
             else:
-                faults.add(f"{place}: no score row; expected the keys {', '.join(sorted(_ALWAYS))}")
+                faults.add(f"no score row; expected the keys {', '.join(sorted(_ALWAYS))}", place)
     except OSError as error:
         faults.add(f"cannot be read: {why_failed(error)}")
     faults.check(path)
@@ -161,7 +161,7 @@ def _json_rows(path: Path, faults: Faults) -> Iterator[tuple[str, Any]]:
                     try:
                         parse_json(decode(line.rstrip(b"\n")))
                     except PrismError as error:  # the same in words
-                        faults.add(f"line {n}: no JSON: {error}")
+                        faults.add(f"no JSON: {error}", f"line {n}")
 
 
 def _parquet_rows(path: Path, faults: Faults) -> Iterator[tuple[str, Any]]:

@@ -18,6 +18,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import socket
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import Annotated, Any, TypeVar
@@ -33,6 +34,7 @@ from prism.engine.kernels import INTERPRETED, forced
 from prism.errors import PrismError
 from prism.grading.row import fingerprint, json_line
 from prism.grading.scoring import Scoring, scoring_of
+from prism.inputs import why_failed
 from prism.problem.collection import ProblemSource, load_problems
 from prism.rewards import nemo_gym, openrlhf
 from prism.server.guard import DEFAULT_LIMITS, InFlight, Limits, RefusedRequest, RequestGuard, faults_as_json
@@ -114,11 +116,19 @@ def check_token(token: str) -> None:
 
 
 def run(app: FastAPI, *, host: str = HOST, port: int = PORT) -> None:
-    """Serve the application with uvicorn until SIGTERM or Ctrl-C; running requests then have `GRACE` seconds to end."""
+    """Serve the application with uvicorn until SIGTERM or Ctrl-C; running requests then have `GRACE` seconds to end.
+
+    Errors:
+        PrismError: the address cannot be listened on, as where the port is in use; told before the workers start.
+    """
     import uvicorn
 
     from prism.server.connections import Connections, most_descriptors, protocol_for, share_descriptors
 
+    try:
+        socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
+    except OSError as error:
+        raise PrismError(f"port {port} of {host}: {why_failed(error)}; name another port or host") from error
     service: GradingService = app.state.service
     shares = share_descriptors(most_descriptors(), service.limits.connections, service.workers + 1)
     uvicorn.run(
@@ -342,21 +352,27 @@ async def _docs_route(request: Request) -> Response:
     return HTMLResponse(documentation_page(request.app.openapi()), headers={"content-security-policy": POLICY})
 
 
+async def _root_route() -> Response:
+    """Answer where the documentation is."""
+    return json_response(json_line({"name": "PRISM", "version": __version__, "documentation": "/docs"}))
+
+
 _POST_ROUTES: Mapping[str, Callable[..., Coroutine[Any, Any, Response]]] = {
     "/grade": _grade_route, "/get_reward": _get_reward_route, "/verify": _verify_route,
     "/seed_session": _seed_session_route,
 }  # fmt: skip
-_PATHS = (*_POST_ROUTES, "/healthz", "/metrics", "/docs")
+_PATHS = (*_POST_ROUTES, "/", "/healthz", "/metrics", "/docs")
 
 
 def _add_routes(app: FastAPI) -> None:
-    """Add four POST routes, whose JSON is parsed as `StrictRequest` says, and three GET routes to the application."""
+    """Add four POST routes, whose JSON is parsed as `StrictRequest` says, and four GET routes to the application."""
     app.router.route_class = StrictRoute
     for path, handler in _POST_ROUTES.items():
         summary = (handler.__doc__ or "").strip()
         app.post(path, summary=summary, response_class=JSONResponse, responses=_ANSWERS)(handler)
     app.get("/healthz", summary=_healthz_route.__doc__, response_class=JSONResponse)(_healthz_route)
     app.get("/metrics", summary=_metrics_route.__doc__, response_class=PlainTextResponse)(_metrics_route)
+    app.get("/", include_in_schema=False)(_root_route)
     app.get("/docs", include_in_schema=False)(_docs_route)
 
 

@@ -26,6 +26,7 @@ from prism.grading.prepared import PreparedProblem
 from prism.grading.result import Grade
 from prism.grading.row import json_line, score_row
 from prism.grading.scoring import Scoring, scalars, score_by
+from prism.inputs import did_you_mean
 from prism.latex import solution_text
 from prism.problem.schema import Problem, load_problem
 from prism.rewards.reward import Rewarded
@@ -105,6 +106,11 @@ class _ReadSolution:
 class _UnknownProblem(PrismError):
     """Raised for an id that is not in the problem set."""
 
+    def __init__(self, problem_id: str, n: int) -> None:
+        """Store the id; `n` is the number of problems."""
+        super().__init__(f"no id {problem_id[:80]!r} among {n}")
+        self.problem_id = problem_id
+
 
 class GradingService:
     """The grading behind the HTTP routes: a scheduler of workers, a thread that reads, one that loads problems."""
@@ -163,8 +169,11 @@ class GradingService:
             try:
                 problems.append(await self._find_problem(item.problem))
             except _UnknownProblem as error:
-                n_unknown += 1
-                faults.append(f"{place}problem: {error}")
+                near = "" if n_unknown else await self.in_thread(did_you_mean, error.problem_id, self.problems)
+                n_unknown += (
+                    1  # near ids are looked for once in a request: it takes a time that grows with their number
+                )
+                faults.append(f"{place}problem: {error}{near}")
             except PrismError as error:
                 lines = error.faults if isinstance(error, DataFileError) else str(error).split("\n")
                 faults += [f"{place}problem: {fault}" for fault in lines]
@@ -240,7 +249,7 @@ class GradingService:
             return self.problems[reference]
         is_text = isinstance(reference, str) and reference.lstrip("\ufeff \t\r\n")[:1] in ("{", "[")  # never a path
         if isinstance(reference, str) and not is_text:
-            raise _UnknownProblem(f"no id {reference[:80]!r} among {len(self.problems)}")
+            raise _UnknownProblem(reference, len(self.problems))
         if not isinstance(reference, str | dict):
             raise PrismError(f"found {named_type(reference)}; expected an id, or a problem as an object")
         key = await self.in_thread(_inline_key, reference, self.limits.problem)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import sys
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -42,6 +43,16 @@ def test_partial_work_is_the_share_of_points() -> None:
     result = graded(r"$$t = \sqrt{\frac{2h}{g}}$$ but $$v = 2 g t$$")
     assert (result.matched, result.score, result.final_correct) == ((1,), 0.2, False)
     assert result.policies["strict"] == 0.2
+
+
+def test_the_name_of_a_file_is_graded_as_a_text_and_told() -> None:
+    with pytest.warns(UserWarning, match=r"'nofile\.md' is graded as a text; of a file give what it holds") as caught:
+        assert graded("nofile.md").score == 0.0
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for text in ("", "See nofile.md", "nofile", "$v = g t$", "x.md " * 3, ["nofile.md"]):
+            graded(text)
 
 
 def test_nothing_earns_nothing() -> None:

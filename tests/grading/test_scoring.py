@@ -56,7 +56,7 @@ def test_every_part_has_a_scoring_of_its_name(name: str) -> None:
 def test_a_mix_is_the_weighted_sum() -> None:
     assert score_by(scoring_of({"final": 0.3, "closure": 0.7}), graded("figure")) == 0.63
     assert score_by(scoring_of({"closure": 0.7, "final": 0.3}), graded("right")) == 1.0
-    assert score_by(scoring_of({"closure": 2, "strict": -1}), graded("figure")) == 1.1
+    assert score_by(scoring_of({"closure": 2, "strict": 0}), graded("right")) == 2.0  # as they stand
 
 
 def test_a_scoring_is_a_value() -> None:
@@ -68,11 +68,22 @@ def test_a_scoring_is_a_value() -> None:
 
 def test_all_faults_of_a_scoring_come_at_once() -> None:
     with pytest.raises(prism.PrismError) as caught:
-        scoring_of({"closer": 1.0, "final": float("nan"), "strict": True, "prefix": 10**400})
+        scoring_of({"closer": 1.0, "final": float("nan"), "strict": True, "prefix": 10**400, "precision": -0.1})
     assert [line.split(" is ")[0] for line in str(caught.value).splitlines()] == [
-        "scoring: 'closer'", "scoring, final: nan", "scoring, strict: True", f"scoring, prefix: {10**400}",
+        "scoring: 'closer'", "scoring, final: the weight nan", "scoring, strict: the weight True",
+        f"scoring, prefix: the weight {10**400}", "scoring, precision: the weight -0.1",
     ]  # fmt: skip
-    for source in ("", "Closure", {}, {"final": 0.0}, None, 3, Scoring(())):
+    for source in (
+        "",
+        "Closure",
+        {},
+        {"final": 0.0},
+        {"closure": 0.7, "final": -1},
+        {"final": float("inf")},
+        None,
+        3,
+        Scoring(()),
+    ):
         with pytest.raises(prism.PrismError, match=r"^scoring"):
             scoring_of(source)  # type: ignore[arg-type]
 

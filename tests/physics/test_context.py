@@ -6,7 +6,8 @@ import pickle
 
 import pytest
 
-from prism.errors import DataFileError
+import prism
+from prism.errors import DataFileError, PrismError
 from prism.latex import parse
 from prism.physics.context import SYMBOL_KINDS, Context, Declaration, kind_of, may_be_constant
 
@@ -22,6 +23,21 @@ def test_an_empty_context_is_valid() -> None:
     assert Context().declared == frozenset()
     assert kind_of(Context(), "x") == "positive"
     assert may_be_constant(Context(), "k")
+
+
+@pytest.mark.parametrize("plain", [{"symbols": {"x": "real"}}, {"givens": {"m": 2}}, {"definitions": ("a = b",)}])
+def test_plain_values_are_sent_to_the_function_that_takes_them(plain: dict[str, object]) -> None:
+    with pytest.raises(PrismError, match=r"^Context: .*Context\.from_dict\(\{"):
+        Context(**plain)  # type: ignore[arg-type]
+
+
+def test_a_context_may_be_given_as_a_mapping() -> None:
+    assert prism.equivalent("x^2 = 4", r"x = \pm 2", context={"symbols": {"x": "real"}}).status == "equivalent"
+    assert str(prism.parse(r"\dot m = 3", context={"symbols": {r"\dot{m}": "real"}})) == r"\dot{m} = 3"
+    with pytest.raises(DataFileError, match=r"symbols, x: unknown kind \"reall\""):
+        prism.equivalent("x = 1", "x = 1", context={"symbols": {"x": "reall"}})
+    with pytest.raises(DataFileError, match=r"expected a table, as in Context\.from_dict"):
+        prism.equivalent("x = 1", "x = 1", context="x real")  # type: ignore[arg-type]
 
 
 def test_names_have_the_spelling_of_the_parser() -> None:

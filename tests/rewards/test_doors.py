@@ -87,6 +87,14 @@ def test_a_rubric_s_reference_may_stand_in_three_places(reward: Reward, column: 
     assert VerifiersReward(reward, column=column)(completion=RIGHT, **arguments) == 1.0
 
 
+def test_a_rubric_s_function_names_the_column_that_did_not_come(reward: Reward) -> None:
+    function, state = VerifiersReward(reward, column="problem"), dict[str, Any]()
+    with pytest.raises(prism.PrismError, match=r"column: no column 'problem' .* came: answer, level, problems$"):
+        function(completion=RIGHT, answer="", info={"level": 1}, state=state, problems="newton")
+    assert state["prism"]["bad_reference"] == 1.0  # which the metrics go on to log
+    assert function(completion=RIGHT, info={"problem": None}, state=state) == 0.0
+
+
 def test_a_rubric_has_the_reward_and_metrics_of_weight_0(reward: Reward, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "verifiers", SimpleNamespace(Rubric=lambda **given: given))
     found = rubric(reward, weight=2.0, metrics=("final",))
@@ -113,7 +121,8 @@ def test_a_task_s_reward_records_metrics_and_matched_nodes(reward: Reward) -> No
     assert list(trace.metrics) == [f"prism_{key}" for key in RUBRIC_METRICS]
     assert trace.info["prism"] == {"matched": [1], "fault": ""}
     trace = Trace(HALF)
-    assert run(function(task=SimpleNamespace(), trace=trace)) == 0.0
+    with pytest.raises(prism.PrismError, match=r"field: no column 'reference' .* came: references$"):
+        run(function(task=SimpleNamespace(references="newton"), trace=trace))
     assert trace.metrics["prism_bad_reference"] == 1.0
     assert "reference" in trace.info["prism"]["fault"]
 
@@ -153,8 +162,10 @@ def test_the_function_for_yaml_needs_no_set_up() -> None:
 
     doc = {"reference": json.dumps(SMALL)}
     assert process_results(doc, [RIGHT])["prism"] == 1.0
-    assert process_results({}, [RIGHT]) == {"prism_bad_reference": 1.0}
-    assert process_results(None, [RIGHT]) == {"prism_bad_reference": 1.0}
+    assert process_results({"reference": None}, [RIGHT]) == {"prism_bad_reference": 1.0}
+    for unfit, names in (({"problem": "newton"}, "problem"), ({}, "none"), (None, "none")):
+        with pytest.warns(UserWarning, match=f"column: no column 'reference' .* came: {names}$"):
+            assert process_results(unfit, [RIGHT]) == {"prism_bad_reference": 1.0}
 
 
 class Doc:
@@ -172,8 +183,10 @@ def test_a_lighteval_sample_has_its_reference_in_specific_or_as_gold(reward: Rew
     response = SimpleNamespace(final_text=[HALF, RIGHT])
     for doc in (Doc({"reference": "newton"}), Doc(None, ["newton"]), Doc({"other": 1}, ["newton"])):
         assert scores.compute(doc=doc, model_response=response)["prism"] == 0.75
-    for doc in (Doc(), Doc(None, []), Doc(None, ["newton", "newton"]), Doc({"reference": None}, ["newton"])):
-        assert scores.compute(doc=doc, model_response=response) == {"prism_bad_reference": 1.0}
+    assert scores.compute(Doc({"reference": None}, ["newton"]), response) == {"prism_bad_reference": 1.0}
+    for doc in (Doc(), Doc(None, []), Doc({"other": 1}, ["newton", "newton"])):
+        with pytest.warns(UserWarning, match="specific: column: no column 'reference' .* nor is there one gold choice"):
+            assert scores.compute(doc=doc, model_response=response) == {"prism_bad_reference": 1.0}
     assert scores.compute(Doc(None, ["newton"]), SimpleNamespace())["prism"] == 0.0
 
 
@@ -258,6 +271,7 @@ def test_inspect_does_not_score_a_sample_whose_reference_is_bad(inspect: list[An
         found = scored(score, "newton", RIGHT, metadata)
         assert (found.value, found.reason) == (None, "scoring_failed")
         assert "reference" in found.explanation
+    assert "no column 'problem' came" in scored(score, "newton", RIGHT, {"id": 3}).explanation
     with pytest.raises(prism.PrismError, match="scoring"):
         prism_score(scoring="nothing")
 

@@ -297,11 +297,24 @@ def test_trl_hands_over_conversations(trl: TRLReward) -> None:
     assert trl(prompts=[asked] * 2, completions=said, reference=["newton"] * 2) == [1.0, 0.0]
 
 
-def test_trl_without_the_column_has_no_reward(trl: TRLReward) -> None:
+def test_trl_names_the_column_that_did_not_come_and_those_that_did(trl: TRLReward) -> None:
     metrics: dict[str, float] = {}
-    assert trl(prompts=["p"], completions=[RIGHT], log_metric=metrics.__setitem__) == [None]
+    assert trl(prompts=["p"], completions=[RIGHT], reference=[None], log_metric=metrics.__setitem__) == [None]
     assert metrics == {"prism/bad_reference": 1.0, "prism/bad_solution": 0.0}
+    passed = {"completion_ids": [[1]], "trainer_state": object(), "log_metric": metrics.__setitem__}
+    with pytest.raises(prism.PrismError) as caught:
+        trl(prompts=["p"], completions=[RIGHT], references=["newton"], level=[1], **passed)  # type: ignore[arg-type]
+    assert str(caught.value) == (
+        "column: no column 'reference' came with the references; those that came: level, references"
+    )
+    with pytest.raises(prism.PrismError, match=r"none$"):
+        trl(prompts=["p"], completions=[RIGHT])
     assert trl(prompts=[], completions=[], reference=[]) == []
+
+
+def test_trl_takes_no_text_for_a_list_of_completions(trl: TRLReward) -> None:
+    with pytest.raises(prism.PrismError, match="completions: found a value of type str; expected a list"):
+        trl(prompts=["p"], completions=RIGHT, reference=["newton"])
 
 
 def test_trl_shows_what_it_is_asked_to() -> None:
@@ -312,7 +325,8 @@ def test_trl_shows_what_it_is_asked_to() -> None:
     twin = pickle.loads(pickle.dumps(quiet))
     assert (twin.__name__, twin.column) == ("final", "problem")
     assert twin(prompts=["p"], completions=[RIGHT], problem=["newton"]) == [1.0]
-    for wrong in ({"metrics": ["speed"]}, {"metrics": "closure"}, {"column": ""}, {"name": 3}, {"scoring": "best"}):
+    for wrong in ({"metrics": ["speed"]}, {"metrics": "closure"}, {"column": ""}, {"name": 3}, {"scoring": "best"},
+                  {"scoring": {"closure": 0.7, "final": -1}}):  # fmt: skip
         with pytest.raises(prism.PrismError):
             TRLReward(**wrong)
 
@@ -327,13 +341,20 @@ def test_verl_gets_a_score_and_the_same_keys_in_every_row() -> None:
         compute_score(data_source="set", solution_str="", ground_truth="newton", extra_info=None, problems=problems),
         compute_score("set", RIGHT, "nowhere", {}, problems=problems, reward_router_address="unused"),
         compute_score("set", RIGHT, "42", {"id": "newton"}, problems=problems, reference_key="id"),
-        compute_score("set", RIGHT, "newton", None, problems=problems, reference_key="id"),
+        compute_score("set", RIGHT, "newton", {"id": None}, problems=problems, reference_key="id"),
     ]
     assert [row["score"] for row in rows] == [1.0, 0.0, 0.0, 1.0, 0.0]
     assert [row["bad_reference"] for row in rows] == [0.0, 0.0, 1.0, 0.0, 1.0]
     assert {tuple(row) for row in rows} == {("score", *SCALARS)}
     assert all(type(value) is float for row in rows for value in row.values())
     assert compute_score("set", RIGHT, json.dumps(SMALL))["score"] == 1.0  # three positionals and nothing else
+
+
+def test_verl_names_the_key_that_the_extra_information_lacks() -> None:
+    with pytest.raises(prism.PrismError, match=r"reference_key: no column 'id' .* came: idx, split$"):
+        compute_score("set", RIGHT, "newton", {"split": "a", "idx": 1}, problems=[SMALL], reference_key="id")
+    with pytest.raises(prism.PrismError, match=r"reference_key: no column 'id' .* came: none$"):
+        compute_score_batched(["set"], [RIGHT], ["newton"], problems=[SMALL], reference_key="id")
 
 
 def test_verl_gets_a_batch() -> None:

@@ -160,16 +160,18 @@ def test_all_faults_of_a_file_are_told_at_once(tmp_path):
         scan(path, IDS)
     told = caught.value.faults
     assert list(told[:3]) == [
-        'record 2: no problem has the id "fell"',
-        "record 3: no field text",
-        "record 4: no problem id in the field id",
+        'line 2: no problem has the id "fell"; did you mean "fall"?',
+        "line 3: no field text; the fields are id",
+        "line 4: no problem id in the field id; the fields are text",
     ]
-    assert told[3].startswith("record 5: solution: found")
+    assert told[3].startswith("line 5: solution: found")
 
 
 def test_of_many_faults_some_are_told_and_the_rest_counted(tmp_path):
     path = tmp_path / "r.jsonl"
-    path.write_text("\n".join([json.dumps({"id": "x" * 900, "text": "x"})] * 30), encoding="utf-8")
+    path.write_text(
+        "\n".join([json.dumps({"id": f"{k}" + "x" * 900, "text": "x"}) for k in range(30)]), encoding="utf-8"
+    )
     with pytest.raises(DataFileError) as caught:
         scan(path, IDS)
     assert len(caught.value.faults) == 21
@@ -182,14 +184,14 @@ def test_of_many_faults_some_are_told_and_the_rest_counted(tmp_path):
     [
         ("r.jsonl", b'{"id": "fall", "text": "x"}\n{"id": ', "line 2: no JSON"),
         ("r.jsonl", b"[" * 200_000, "line 1: no JSON"),
-        ("r.jsonl", b"3", "record 1: no object, but int"),
+        ("r.jsonl", b"3", "line 1: no object, but int"),
         ("r.jsonl", b"\xff\xfe", "is text in UTF-16"),
         ("r.jsonl", b"", "no rollouts"),
         ("r.jsonl", b'{"id": "fall"}', "say `--map response=FIELD`"),
         ("r.jsonl", b'{"text": "x"}', "say `--map problem_id=FIELD`"),
         ("r.json", b'[{"id": "fall", "text": "x"} {"id": "fall"}]', "no comma or end of the list"),
         ("r.json", b'[{"id": "fall", "text": "x"},', "Expecting value"),
-        ("r.json", b"[1]", "record 1: no object, but int"),
+        ("r.json", b"[1]", "item 1: no object, but int"),
         ("r.csv", b"id,text\nfall\n", "line 2: not as many fields"),
         ("r.parquet", b"PAR1", "record|Parquet|parquet|magic"),
         ("r.jsonl.gz", b"\x1f\x8b", "Compressed file ended"),
@@ -233,23 +235,57 @@ def test_each_broken_line_is_told_beside_faults_of_records(tmp_path):
     assert [fault[:60] for fault in _faults(path)] == [
         "line 2: no JSON: Expecting value: column 8 (char 7)",
         "line 4: is not UTF-8: byte 24 of the line cannot be read",
-        'record 4: no problem has the id "fell"',
+        'line 5: no problem has the id "fell"; did you mean "fall"?',
         "line 6: no JSON: a whole number of 10000 digits; at most 300",
         "line 7: no JSON: nested too deeply",
-        "record 7: no object, but int",
-        "record 9: no field text",
+        "line 8: no object, but int",
+        "line 10: no field text; the fields are id",
         "line 11: is not UTF-8: byte 1 of the line cannot be read",
     ]
 
 
 def test_broken_lines_are_told_where_no_field_is_found(tmp_path):
     told = _faults(_lines(tmp_path, {"a": 1}, b"{", {"b": 2}, b"}"))
-    assert told[0].startswith("record 1: no solution among the fields a")
+    assert told[0].startswith("line 1: no solution among the fields a")
     assert [fault[:7] for fault in told[1:]] == ["line 2:", "line 4:"]
 
 
 def test_of_many_broken_lines_the_rest_is_counted(tmp_path):
-    assert _faults(_lines(tmp_path, *[b"{"] * 1000))[-1] == "and 980 more"
+    assert _faults(_lines(tmp_path, *(b"{" + b" " * k for k in range(1000))))[-1] == "and 980 more"
+
+
+def test_equal_faults_are_one(tmp_path):
+    rows = [b"", *[{"id": "fall", "answer": "x"}] * 400, {"id": "fell", "answer": "x"}]
+    assert _faults(_lines(tmp_path, *rows), mapping={"response": "text"}) == (
+        "line 2: no field text; the fields are id, answer; 400 more like it, the last in line 402",
+        'line 402: no problem has the id "fell"; did you mean "fall"?',
+    )
+
+
+def test_a_place_is_the_first_line_of_a_record_or_its_item(tmp_path):
+    (tmp_path / "a.csv").write_bytes(b'id,text\n\nfall,"$v = gt$\nand so on"\nfell,"a\nb"\n')
+    (tmp_path / "b.json").write_bytes(b'[{"id": "fall", "text": "x"},\n\n{"id": "fell", "text": "x"}]')
+    told = 'no problem has the id "fell"; did you mean "fall"?'
+    assert _faults(tmp_path / "a.csv") == (f"line 5: {told}",)
+    assert _faults(tmp_path / "b.json") == (f"item 2: {told}",)
+
+
+def test_solutions_that_are_null_are_counted_and_fields_of_no_record_named(tmp_path):
+    rows = [b"", {"id": "fall", "text": "x", "level": 3}, {"id": "fall", "text": None}, {"id": "fall", "text": None}]
+    found = scan(_lines(tmp_path, *rows), IDS, keep=("model", "modle", "level"))
+    assert (found.n, found.n_null, found.first_null, found.absent) == (3, 2, "line 3", ("modle",))
+
+
+def test_values_of_a_caller_are_answered_without_options_of_the_command_line():
+    for record, told in (
+        ({"id": "fall"}, "no solution among the fields id; name that field response"),
+        ({"text": "x"}, "no problem id among the fields text; name that field problem_id"),
+        ({"id": "sprin", "text": "x"}, 'no problem has the id "sprin"; did you mean "spring"?'),
+        (Rollout("sprin", "x", "1"), 'no problem has the id "sprin"; did you mean "spring"?'),
+    ):
+        with pytest.raises(PrismError) as caught:
+            list(rollouts_of(iter([record]), IDS))
+        assert str(caught.value) == f"rollout 1: {told}"
 
 
 def test_all_files_of_a_folder_are_looked_at(tmp_path):
@@ -260,7 +296,7 @@ def test_all_files_of_a_folder_are_looked_at(tmp_path):
     (tmp_path / "e.parquet").write_bytes(b"PAR1")
     told = [fault.split(": ") for fault in _faults(tmp_path)]
     assert [each[0] for each in told] == ["a.jsonl", "b.csv", "b.csv", "c.json", "c.json", "d.jsonl.gz", "e.parquet"]
-    assert [each[1] for each in told[1:5]] == ["line 2", "record 3", "record 5", "item 3"]
+    assert [each[1] for each in told[1:5]] == ["line 2", "line 3", "item 2", "item 3"]
 
 
 def test_texts_that_are_none_are_named(tmp_path):
@@ -331,9 +367,8 @@ def test_rollouts_with_the_same_ids_are_told(tmp_path):
     hint, *told = _faults(path)
     assert hint.startswith("the sample ids are those of the field sample_id: `--map sample_id=FIELD` names another")
     assert told == [
-        'record 4: problem "fall", sample "a" stands in record 1 too',
-        'record 5: problem "fall", sample "b" stands in record 3 too',
-        'record 6: problem "fall", sample "a" stands in record 1 too',
+        'line 4: problem "fall", sample "a" stands in line 1 too; 1 more like it, the last in line 6',
+        'line 5: problem "fall", sample "b" stands in line 3 too',
     ]
     assert scan(path, IDS, mapping={"sample_id": "none"}).n == 6
 
@@ -344,7 +379,7 @@ def test_numbers_of_records_are_no_ids_twice(tmp_path):
     several = [{"problem_id": "fall", "completions": ["x", "x"]}] * 2
     assert [one.sample_id for one in _all(_lines(tmp_path, *several))] == ["1/1", "1/2", "2/1", "2/2"]
     mixed = [{"problem_id": "fall", "sample_id": 2, "text": "x"}, {"problem_id": "fall", "text": "x"}]
-    assert "record 2: problem" in _faults(_lines(tmp_path, *mixed))[1]
+    assert "line 2: problem" in _faults(_lines(tmp_path, *mixed))[1]
 
 
 def test_two_ids_with_one_hash_are_two_ids(tmp_path, monkeypatch):
@@ -357,8 +392,8 @@ def test_two_ids_with_one_hash_are_two_ids(tmp_path, monkeypatch):
 def test_records_of_another_problem_than_the_one_are_refused(tmp_path, field):
     path = _lines(tmp_path, *({field: name, "text": "x"} for name in ("spring", "fall", "7")))
     assert _faults(path, ("fall",)) == (
-        f'record 1: no problem has the id "spring" (field {field}); the one problem is "fall"',
-        f'record 3: no problem has the id "7" (field {field}); the one problem is "fall"',
+        f'line 1: no problem has the id "spring" (field {field}); the one problem is "fall"',
+        f'line 3: no problem has the id "7" (field {field}); the one problem is "fall"',
     )
     with pytest.raises(PrismError, match='the one problem is "fall"'):
         list(rollouts_of(iter([{field: "spring", "text": "x"}]), ("fall",)))
@@ -381,4 +416,4 @@ def test_what_json_cannot_hold_is_a_fault_of_its_record():
 
 def test_an_id_cannot_speak_to_the_terminal(tmp_path):
     (fault,) = _faults(_lines(tmp_path, {"id": "\x1b[2J\ud800", "text": "x"}))
-    assert fault == r'record 1: no problem has the id "\x1b[2J\ud800"'
+    assert fault == r'line 1: no problem has the id "\x1b[2J\ud800"'

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import uvicorn
 from fastapi.testclient import TestClient
 
 import prism
 from prism import budget
 from prism.grading.row import score_row
-from prism.server import Limits, create_app
+from prism.server import Limits, create_app, run
 
 PROBLEM = prism.load_problem({
     "id": "newton", "context": "A mass $m$ feels the force $F$ and accelerates with $a$.",
@@ -111,3 +113,22 @@ def test_the_page_has_all_routes_and_nothing_from_elsewhere(client: TestClient) 
     for absent in ("<script", "http:", "https:", "//", "src="):
         assert absent not in answer.text.replace("<!doctype html>", "")
     assert client.get("/redoc").status_code == 404
+    assert client.get("/").json() == {"name": "PRISM", "version": prism.__version__, "documentation": "/docs"}
+
+
+def test_the_nearest_id_is_told_once_in_a_request(client: TestClient) -> None:
+    items = [{"problem": name, "solution": RIGHT} for name in ("newtn", "nevton", "pendulum")]
+    answer = client.post("/grade", json={"items": items})
+    assert (answer.status_code, answer.json()["faults"]) == (404, [
+        "items[0].problem: no id 'newtn' among 1; did you mean \"newton\"?",
+        "items[1].problem: no id 'nevton' among 1",
+        "items[2].problem: no id 'pendulum' among 1",
+    ])  # fmt: skip
+
+
+def test_a_port_in_use_is_told_before_workers_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uvicorn, "run", lambda *_, **__: pytest.fail("the server was started"))
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(prism.PrismError, match=f"port {port} of 127.0.0.1: .*in use; name another port or host"):
+            run(create_app(PROBLEM), port=port)

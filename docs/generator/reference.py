@@ -82,8 +82,8 @@ def commands() -> str:
 
     parts = [
         """Standard output is data (a table for people, `--json` for programs), standard error is talk. Exit codes:
-        0 done, 1 a gate failed, 2 usage, 3 bad problem or input file, 4 incidents of the grader, 5 nothing graded;
-        of `prism check` 0 equivalent, 1 different, 4 undecided.""",
+        0 done, 1 a gate failed, 2 usage, 3 bad problem or input file or a missing extra, 4 incidents of the
+        grader, 5 nothing graded; of `prism check` 0 equivalent, 1 different, 4 undecided.""",
     ]
     program: Any = typer.main.get_command(app)
     if program.params:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import chdir, suppress
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from typer.testing import CliRunner
 
 import prism
 from prism.cli import app
+from prism.cli.options import complete_problem
 from prism.cli.output import PIPE_WIDTH
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -45,6 +47,16 @@ def test_check_takes_a_context() -> None:
     broken = run.invoke(app, [*negative, '{"symbols": {"x": "imaginary"}}'])
     assert broken.exit_code == 3
     assert "imaginary" in broken.stderr
+
+
+def test_check_says_which_formula_is_not_read() -> None:
+    for pair, name in ((["F = ma", r"F = \badcommand"], "the claim"), ([r"F = \frac{", "F = ma"], "the reference")):
+        assert f"  {name}: " in run.invoke(app, ["check", *pair]).stdout
+
+
+def test_a_context_that_is_no_json_is_told_with_an_example() -> None:
+    told = run.invoke(app, ["check", "x = y", "x = y", "--context", "x positive"]).stderr
+    assert '"x positive" is no JSON such as {"symbols": {"x": "real"}}' in told
 
 
 def test_check_json_has_the_contract_s_keys() -> None:
@@ -180,6 +192,22 @@ def test_lint_passes_shipped_problems() -> None:
     assert "2 files: 0 faults, 0 warnings" in result.stdout
 
 
+def test_lint_takes_a_folder(tmp_path: Path) -> None:
+    for name in ("free_fall.toml", "bucket.toml", "problem.schema.json"):
+        shutil.copy(ROOT / "dags" / name, tmp_path)
+    result = run.invoke(app, ["lint", str(tmp_path)])
+    assert (result.exit_code, result.stdout) == (0, "2 files: 0 faults, 0 warnings\n")
+    (tmp_path / "empty").mkdir()
+    empty = run.invoke(app, ["lint", str(tmp_path / "empty")])
+    assert (empty.exit_code, "no problem file in this folder" in empty.stderr) == (3, True)
+
+
+def test_lint_says_once_that_a_file_is_missing() -> None:
+    result = run.invoke(app, ["lint", "free_fal"])
+    assert result.stdout == "1 file: 1 faults, 0 warnings\n"
+    assert result.stderr.count("free_fal:") == 1
+
+
 def test_lint_names_entry_field_kind_and_code(tmp_path: Path) -> None:
     problem = {
         "id": "p", "context": "A force $F$ on a mass $m$; $x$ is the place.",
@@ -232,6 +260,69 @@ def test_demo_shows_a_table() -> None:
     assert table.stdout.strip().endswith("known gaps: 0; that differ from their label: 0")
 
 
+PROBLEM = """
+id = "p"
+context = 'A force $F$ on a mass $m$ with $a$. Its charge is $q = 2.0$ uX.'
+subquestions = [{ letter = "a", subproblem = 'Find $a$.' }]
+grading_standard = [
+    { index = 1, formula = 'F = m a', dependency = [] },
+    { index = 2, formula = 'a = F/m + 0', dependency = [1], is_final_answer = true },
+]
+"""
+STUDENT = """
+[[students]]
+name = "s"
+solution = '$F = m a$'
+expected = { matched = [1, 2], credited = [1, 2], score = 1.0, final_correct = true }
+"""
+
+
+def test_demo_of_a_file_fails_where_a_label_differs(tmp_path: Path) -> None:
+    path = tmp_path / "p.toml"
+    path.write_text(PROBLEM.replace("F/m + 0", "F/m^2"), encoding="utf-8")
+    without = run.invoke(app, ["demo", str(path)])
+    assert (without.exit_code, without.stderr) == (3, f"prism: {path}: no [[students]] to grade\n")
+    path.write_text(PROBLEM.replace("F/m + 0", "F/m^2") + STUDENT, encoding="utf-8")
+    result = run.invoke(app, ["demo", str(path)])
+    assert (result.exit_code, "node 2: differs" in result.stdout) == (1, True)
+    assert run.invoke(app, ["demo", str(path), "--json"]).exit_code == 1
+
+
+def test_demo_of_several_problems_says_at_once_what_it_does() -> None:
+    assert "the solutions of 2 problems" in run.invoke(app, ["demo", "bucket", "free_fall"]).stderr
+
+
+def test_show_begins_with_the_text_of_the_problem(tmp_path: Path) -> None:
+    path = tmp_path / "p.toml"
+    path.write_text(PROBLEM, encoding="utf-8")
+    shown = run.invoke(app, ["show", str(path)]).stdout
+    assert shown.startswith("A force $F$ on a mass")
+    assert shown.index("A force $F$") < shown.index("(a) Find $a$.") < shown.index("F = m a")
+    assert "'uX' behind its number is no unit that the table knows" in shown
+    data = json.loads(run.invoke(app, ["show", str(path), "--json"]).stdout)
+    assert data["statement"].startswith("A force")
+    assert data["parts"] == [{"letter": "a", "text": "Find $a$."}]
+
+
+@pytest.mark.parametrize("command", ["draft", "convert"])
+def test_a_problem_file_that_is_there_is_kept_without_force(tmp_path: Path, command: str) -> None:
+    out, source = tmp_path / "out.toml", tmp_path / ("s.md" if command == "draft" else "s.csv")
+    source.write_text("$$F = m a$$ $$p = F t$$" if command == "draft" else "formula,pts\nF = m a,2\n", encoding="utf-8")
+    out.write_text("mine", encoding="utf-8")
+    words = [command, str(source), "-o", str(out)]
+    refused = run.invoke(app, words)
+    assert (refused.exit_code, "--force" in refused.stderr, out.read_text("utf-8")) == (3, True, "mine")
+    forced = run.invoke(app, [*words, "--force"])
+    assert (forced.exit_code, out.read_text("utf-8") == "mine") == (0, False)
+    assert command == "draft" or "`pts` is not read; did you mean points?" in forced.stdout
+
+
+def test_an_answer_that_cannot_be_read_stops_a_draft() -> None:
+    words = ["draft", "-", "--answer", r"nonsense \frac", "--answer", r"x = \sqrt"]
+    result = run.invoke(app, words, input="$$F = m a$$ $$p = F t$$")
+    assert (result.exit_code, result.stderr.count("cannot be read"), result.stdout) == (3, 2, "")
+
+
 def test_every_command_has_help_and_stands_in_the_public_contract() -> None:
     page = (ROOT / "docs/explanation/architecture.md").read_text("utf-8")
     contract = page.split("- **Commands:**")[1].split("Exit codes")[0]
@@ -266,6 +357,14 @@ def test_completion_is_there_for_usual_shells(shell: str) -> None:
              "COMP_CWORD": "1", "_TYPER_COMPLETE_FISH_ACTION": "get-args"}  # fmt: skip
     given = run.invoke(app, [], prog_name="prism", env=asked).stdout
     assert ("lint" in given, "list" in given, "grade" in given) == (True, True, False)
+
+
+def test_completion_offers_shipped_problems_and_files() -> None:
+    asked = {"_PRISM_COMPLETE": "complete_bash", "COMP_WORDS": "prism grade free", "COMP_CWORD": "2"}
+    assert "free_fall" in run.invoke(app, [], prog_name="prism", env=asked).stdout.split()
+    with chdir(ROOT):
+        assert complete_problem("dags/free") == ["dags/free_fall.toml"]
+    assert complete_problem("no-such-folder/x") == []
 
 
 def test_list_has_every_shipped_problem() -> None:
@@ -375,7 +474,9 @@ def test_columns_that_are_no_width_are_passed_over(columns: str) -> None:
 
 
 def test_version_names_the_folder_that_runs() -> None:
-    assert str(Path(prism.__file__).parent) in run.invoke(app, ["--version"]).stdout
+    for option in ("--version", "-V"):
+        assert str(Path(prism.__file__).parent) in run.invoke(app, [option]).stdout
+    assert "-h alone" in run.invoke(app, ["check", "-h"]).stdout
 
 
 def test_usage_errors_are_exit_code_two() -> None:

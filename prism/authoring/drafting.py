@@ -16,6 +16,7 @@ one without what the step would have found.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -41,7 +42,7 @@ from prism.grading.parts import Part, divide_into_parts
 from prism.grading.pipeline import grade
 from prism.grading.selection import WITHHELD_REASONS
 from prism.latex import Extraction, LeftOut, Solution, extract, one_line
-from prism.physics.context import Context
+from prism.physics.context import Context, describe_syntax_error
 from prism.problem.given_nodes import find_given_nodes
 from prism.problem.schema import Problem
 from prism.problem.toml_writer import problem_toml
@@ -152,7 +153,7 @@ def draft(solution: Solution, *, problem: str = "", answers: Sequence[str] = (),
         name: the id of the problem.
 
     Errors:
-        PrismError: no formula of the solution can be a node.
+        PrismError: no formula of the solution can be a node; an answer cannot be read.
     """
     extraction = extract(solution)
     with share(math.inf) as account:  # each step has a limit of its own
@@ -369,7 +370,7 @@ def _mark_finals(
     """Return the candidates up to the last answer, with the final answers marked; the rest goes to `left_out`.
 
     Errors:
-        PrismError: there are no candidates.
+        PrismError: there are no candidates; an answer cannot be read.
     """
     if not found:
         raise PrismError("; ".join(("no formula of the solution can be a node", *remarks, _reasons_text(left_out))))
@@ -403,18 +404,25 @@ def _find_answers(
     remarks: list[str],
     places: set[int],
 ) -> None:
-    """Add to `places` the indices of the candidates that state the given answers; one not stated adds a remark."""
+    """Add to `places` the indices of the candidates that state the given answers; one not stated adds a remark.
+
+    Errors:
+        PrismError: answers that cannot be read.
+    """
     formulas = [each.formula for each in found]
+    unread: list[str] = []
     for answer in answers:
         try:
             at = answer_index(answer, formulas, problem_facts.context)
         except LatexSyntaxError as error:
-            remarks.append(f"the answer {one_line(answer)} is not read: {one_line(str(error))}")
+            unread.append(f"the answer {one_line(answer)} cannot be read: {one_line(describe_syntax_error(error))}")
             continue
         if at is not None:
             places.add(at)
         else:
             remarks.append(f"no formula of the solution is seen to state the answer {one_line(answer)}")
+    if unread:
+        raise PrismError("; ".join(unread))
 
 
 def _limit_nodes(found: list[_Candidate], left_out: list[_Skipped]) -> list[_Candidate]:
@@ -545,17 +553,26 @@ def _problem_data(steps: Sequence[_Candidate], derived: Dependencies, problem_fa
         if each.is_final:
             node["is_final_answer"] = True
         standard.append(node)
-    data: dict[str, Any] = {"id": problem_facts.name, "context": problem_facts.problem, "grading_standard": standard}
+    data: dict[str, Any] = {
+        "id": problem_facts.name,
+        "context": problem_facts.problem.rstrip(),
+        "grading_standard": standard,
+    }
     if problem_facts.parts:
-        data["context"] = problem_facts.problem[: problem_facts.parts[0].start]
+        data["context"] = problem_facts.problem[: problem_facts.parts[0].start].rstrip()
         data["subquestions"] = [
-            {"letter": part.letter, "subproblem": problem_facts.problem[part.start : part.end].strip()}
+            {"letter": part.letter, "subproblem": _without_mark(problem_facts.problem[part.start : part.end])}
             for part in problem_facts.parts
         ]
         for node, each in zip(standard, steps, strict=True):
             if each.letter and each.is_final:
                 node["subquestion"] = each.letter
     return data
+
+
+def _without_mark(text: str) -> str:
+    """Return the text of a part without the mark `(a)` that it begins with."""
+    return re.sub(rf"^\s*\(?[{LETTERS}]\)\s*", "", text).strip()
 
 
 def _draft_nodes(steps: Sequence[_Candidate], derived: Dependencies) -> tuple[DraftNode, ...]:

@@ -39,6 +39,7 @@ from prism.physics.context import given_values
 from prism.physics.dimensions import dimension_text, inconsistency
 from prism.physics.quantities import italic_units_as_quantity, read_quantity
 from prism.physics.tables import Dimension
+from prism.physics.units import find_unit
 from prism.problem.dag import ancestor_closure
 from prism.problem.expected_numbers import ExpectedNumbers, derive_expected_numbers, is_within_tolerance
 from prism.problem.given_nodes import find_given_nodes
@@ -55,7 +56,7 @@ CODES = {
     "copies": "a node that only formulas of its own form match",
     "number": "a number that the formulas before it do not give",
     "dimension": "units that do not fit",
-    "unit": "letters behind a number that are read as symbols",
+    "unit": "a unit that the table lacks, or letters behind a number that are read as symbols",
     "given": "a node that the problem says itself",
     "guessable": "a node that can be guessed, and rests on nothing",
     "answers": "two final answers with one name",
@@ -526,8 +527,9 @@ def _members_with_units(f: Formula) -> Formula:
 
 
 def _check_italic_units(problem: Problem) -> Iterator[LintFinding]:
-    """Yield warnings for letters after a number that are read as symbols and may be a unit: `v = 5 m`."""
+    """Yield warnings for unknown units, and for letters that are read as symbols and may be a unit: `v = 5 m`."""
     for node in problem.nodes:
+        yield from _check_unknown_units(node)
         others = (f for other in problem.nodes if other is not node for f in formulas_of(other))
         taken = problem.context.declared.union(*(symbols_of(f) for f in others))
         for place, f in enumerate(formulas_of(node)):
@@ -538,6 +540,17 @@ def _check_italic_units(problem: Problem) -> Iterator[LintFinding]:
                     r"the letters behind the number are read as symbols; if they are a unit, write it as `\unit{...}`"
                 )
                 yield _warning("unit", f"node {node.index}", key, text)
+
+
+def _check_unknown_units(node: ProblemNode) -> Iterator[LintFinding]:
+    r"""Yield a warning for each formula of a node with a unit that the table lacks: `\unit{mss}`."""
+    for place, f in enumerate(formulas_of(node)):
+        units = dict.fromkeys(each.name for member in f.members for each in walk(member) if each.op == "unit")
+        if unknown := [name for name in units if find_unit(name) is None]:
+            names = " and ".join(f"'{name}'" for name in unknown)
+            key = f"accept, entry {place}" if place else "formula"
+            text = f"{names} {'is no unit' if len(unknown) == 1 else 'are no units'} that the table knows"
+            yield _warning("unit", f"node {node.index}", key, text)
 
 
 # What a solver can have without work, and names. --------------------------------------------------------------

@@ -15,6 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from fractions import Fraction
 from typing import Any
 
@@ -84,6 +85,7 @@ def convert_scheme(entry: Mapping[str, Any], stem: str) -> ConvertedProblem:
     context = statement_context(statement)
     remarks: list[str] = []
     ways = _read_ways(entry["marking"])
+    remarks += _unread_keys(entry["marking"])
     if len(ways) > 1:
         remarks.append(f"the scheme has {len(ways)} ways; the first one makes the nodes, the others stand in metadata")
     criteria = ways[0]
@@ -139,7 +141,9 @@ def _read_ways(marking: Sequence[object]) -> list[list[_Criterion]]:
             criterion
             for n, each in enumerate(way, start=1)
             if (
-                criterion := _read_criterion(each, f"marking, {f'way {k}, ' if len(ways) > 1 else ''}entry {n}", faults)
+                criterion := _read_criterion(
+                    each, n, f"marking, {f'way {k}, ' if len(ways) > 1 else ''}entry {n}", faults
+                )
             )
         ]
         for k, way in enumerate(ways, start=1)
@@ -151,8 +155,18 @@ def _read_ways(marking: Sequence[object]) -> list[list[_Criterion]]:
     return found
 
 
-def _read_criterion(entry: object, where: str, faults: list[str]) -> _Criterion | None:
-    """Return one criterion from words that name points, or from a table; None if it is neither, with a fault added."""
+def _unread_keys(marking: Sequence[object]) -> list[str]:
+    """Return a remark for each key of a scheme's criteria that no criterion has: `pts`."""
+    known = (*CRITERION_KEYS, "points", "dependency")
+    criteria = [one for each in marking for one in (each if isinstance(each, list) else [each])]
+    keys = dict.fromkeys(key for one in criteria if isinstance(one, Mapping) for key in one)
+    unread = [key for key in keys if key is not None and key not in known]
+    near = {key: next(iter(get_close_matches(key, known, n=1)), "") for key in unread}
+    return [f"`{key}` is not read{f'; did you mean {near[key]}?' if near[key] else ''}" for key in unread]
+
+
+def _read_criterion(entry: object, n: int, where: str, faults: list[str]) -> _Criterion | None:
+    """Return criterion n from words that name points, or from a table; None if it is neither, with a fault added."""
     if isinstance(entry, str):
         found = next((Fraction(m[1]) for m in _POINTS.finditer(entry) if Fraction(m[1])), None)
         return _Criterion(entry, Fraction(0) if found is None else found)
@@ -163,7 +177,7 @@ def _read_criterion(entry: object, where: str, faults: list[str]) -> _Criterion 
     if not text:
         faults.append(f"{where}, formula: is missing")
     points = _read_points(entry.get("points"), f"{where}, points", faults)
-    dependency = _read_dependency(entry.get("dependency"), f"{where}, dependency", faults)
+    dependency = _read_dependency(entry.get("dependency"), n, f"{where}, dependency", faults)
     if "formula" in entry and isinstance(entry["formula"], str) and not DELIMITERS.search(text):
         text = f"$${text}$$"
     return _Criterion(text, points, dependency)
@@ -183,15 +197,17 @@ def _read_points(value: object, where: str, faults: list[str]) -> Fraction:
     return found
 
 
-def _read_dependency(value: object, where: str, faults: list[str]) -> tuple[int, ...] | None:
-    """Return the lines (from 1) that a criterion depends on; None if it does not say, or if it is unreadable."""
+def _read_dependency(value: object, n: int, where: str, faults: list[str]) -> tuple[int, ...] | None:
+    """Return the lines (from 1) that criterion n depends on; None if it does not say, or if it is unreadable."""
     if value is None:
         return None
     items = re.split(r"[\s,;]+", value.strip("[] ")) if isinstance(value, str) else value
     if not isinstance(items, list | tuple) or not all(str(item).isdecimal() for item in items if item != ""):
         faults.append(f"{where}: {value!r} is no list of lines, counted from 1")
         return None
-    return tuple(int(item) for item in items if item != "")
+    lines = tuple(int(item) for item in items if item != "")
+    faults += [f"{where}: {line} is no earlier line" for line in lines if not 1 <= line < n]
+    return lines
 
 
 def _formulas_of_criterion(criterion: _Criterion, line: int, context: Context) -> Iterator[_PaidFormula]:
@@ -389,20 +405,15 @@ def _scheme_edges(
     made = infer_dependencies([each.formula for each in marked], finals, context)
     edges: list[set[int]] = []
     why: list[dict[int, str]] = []
-    faults: list[str] = []
     for k, each in enumerate(marked):
         lines_named = criteria[each.line].dependency
         if lines_named is None:
             edges.append({edge.origin for edge in made.edges[k] if not edge.is_implied})
             why.append({edge.origin: RULES[edge.rule] for edge in made.edges[k]})
             continue
-        if wrong := [line for line in lines_named if not 1 <= line <= each.line]:
-            faults.append(f"entry {each.line + 1}, dependency: {wrong[0]} is no earlier line")
         places = {j for j in range(k) if marked[j].line + 1 in lines_named}
         edges.append(places)
         why.append(dict.fromkeys(places, "the list says so"))
-    if faults:
-        raise DataFileError("<entry>", tuple(faults))
     reached = set(finals)
     for k in range(len(marked) - 1, -1, -1):
         if k not in reached:

@@ -1,7 +1,7 @@
 """The command line: a thin door. stdout is data (a table for people, `--json` for programs), stderr is talk.
 
 Exit codes: 0 done (`check`: equivalent), 1 a gate failed (`check`: different), 2 usage, 3 bad problem or input
-file, 4 more incidents than `--max-incidents` (`check`: undecided), 5 nothing graded.
+file or a missing extra, 4 more incidents than `--max-incidents` (`check`: undecided), 5 nothing graded.
 """
 
 from __future__ import annotations
@@ -22,11 +22,14 @@ import prism
 from prism.cli.helptext import HELP_NAMES, CommandGroup, FormulaCommand
 from prism.cli.options import (
     BAD_FILE,
+    complete_problem,
     fail,
+    files_to_lint,
     in_words,
     load_problem_or_exit,
     make_folder,
     n_processors,
+    name_unread,
     parse_context,
     parse_field_map,
     parse_interval,
@@ -37,6 +40,7 @@ from prism.cli.options import (
     read_solution,
     read_text,
     read_token,
+    refuse_existing,
     require_folder,
     require_scipy,
     split_names,
@@ -78,6 +82,19 @@ app = typer.Typer(
 )  # fmt: skip
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, one object, instead of a table.")]
+Force = Annotated[bool, typer.Option("--force", help="Write over a file that is there.")]
+OneProblem = Annotated[
+    str,
+    typer.Argument(
+        help="Problem file (JSON or TOML), or the id of a shipped problem.", autocompletion=complete_problem
+    ),
+]
+ManyProblems = Annotated[
+    str,
+    typer.Argument(
+        help="Problems: a folder, a file (.toml, .json, .jsonl), or a shipped id.", autocompletion=complete_problem
+    ),
+]
 
 
 def main() -> None:
@@ -94,7 +111,7 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def _root(
-    version: Annotated[bool, typer.Option("--version", callback=_print_version, is_eager=True,
+    version: Annotated[bool, typer.Option("--version", "-V", callback=_print_version, is_eager=True,
                                           help="Version, and the folder that runs.")] = False,
 ) -> None:  # fmt: skip
     """Grade worked physics solutions step by step, by rule."""
@@ -114,7 +131,8 @@ def check(
     if as_json:
         print_json(verdict.to_dict())
     else:
-        print_verdict(verdict)
+        unread = name_unread(reference, claim, given) if verdict.reason == "parse_error" else ""
+        print_verdict(verdict, detail_of=unread)
         if verdict.status == "different":
             print_unit_hints(reference, claim, given)
     raise typer.Exit(_CHECK_CODES[verdict.status])
@@ -122,7 +140,7 @@ def check(
 
 @app.command()
 def grade(
-    problem: Annotated[str, typer.Argument(help="Problem file (JSON or TOML), or the id of a shipped problem.")],
+    problem: OneProblem,
     solution: Annotated[str, typer.Argument(help="Solution: text, or .json with messages or steps; - is stdin.")],
     max_incidents: Annotated[int, typer.Option(help="Failures of the grader that are put up with.")] = 0,
     as_json: AsJson = False,
@@ -149,7 +167,7 @@ def grade(
 
 @app.command()
 def explain(
-    problem: Annotated[str, typer.Argument(help="Problem file (JSON or TOML), or the id of a shipped problem.")],
+    problem: OneProblem,
     solution: Annotated[str, typer.Argument(help="Solution: text, or .json with messages or steps; - is stdin.")],
     trace: Annotated[
         bool, typer.Option("--trace", help="Name for each decision its rule and the files of the code.")
@@ -193,7 +211,7 @@ def list_problems(as_json: AsJson = False) -> None:
 
 @app.command()
 def show(
-    problem: Annotated[str, typer.Argument(help="Problem file (JSON or TOML), or the id of a shipped problem.")],
+    problem: OneProblem,
     as_mermaid: Annotated[bool, typer.Option("--mermaid", help="Print the DAG as a Mermaid flowchart.")] = False,
     as_dot: Annotated[bool, typer.Option("--dot", help="Print the DAG in the language of Graphviz.")] = False,
     as_json: AsJson = False,
@@ -218,7 +236,9 @@ def show(
 
 @app.command()
 def lint(
-    problems: Annotated[list[str], typer.Argument(help="Problem files.")],
+    problems: Annotated[
+        list[str], typer.Argument(help="Problem files, folders of them.", autocompletion=complete_problem)
+    ],
     notes: Annotated[bool, typer.Option("--notes", help="Also what may be meant so.")] = False,
     sarif: Annotated[Path | None, typer.Option(help="Also a file for code scanning: SARIF 2.1.0.")] = None,
     as_json: AsJson = False,
@@ -226,8 +246,10 @@ def lint(
     """List what is wrong with problem files, by node and field; exit code 3 if there is a fault."""
     from prism.problem.source import problem_path
 
+    problems = files_to_lint(problems)
     named = with_progress(problems, "checking")
     found = [(name, finding) for name in named for finding in prism.lint(problem_path(name))]
+    missing = {name: said for name in problems if (said := unknown_name(name))}  # told below, and not as a finding
     count = Counter(finding.kind for _, finding in found)
     if sarif is not None:
         from prism.reports import ci_formats
@@ -242,14 +264,13 @@ def lint(
         print_json({"findings": listed, **{f"{kind}s": count[kind] for kind in ("fault", "warning", "note")}})
     else:
         for name, finding in found:
-            if notes or finding.kind != "note":
+            if name not in missing and (notes or finding.kind != "note"):
                 print(f"{name}: {finding.kind}: {finding}")
         files = "1 file" if len(problems) == 1 else f"{len(problems)} files"
         more = f", {count['note']} notes" if count["note"] else ""
         print(f"{files}: {count['fault']} faults, {count['warning']} warnings{more}")
-    for name in problems:
-        if said := unknown_name(name):
-            print(f"prism: {name}: {said}", file=sys.stderr)
+    for name, said in missing.items():
+        print(f"prism: {name}: {said}", file=sys.stderr)
     if count["fault"]:
         raise typer.Exit(BAD_FILE)
 
@@ -267,12 +288,14 @@ def draft(
         list[str] | None, typer.Option(help="A final answer, LaTeX; repeatable. [default: boxes, else last formulas]")
     ] = None,
     name: Annotated[str, typer.Option("--id", help="Id of the problem. [default: name of OUT or SOLUTION]")] = "",
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Make a first problem file from a worked solution, by rule: nodes, edges and answers, each with its reason."""
     from prism.authoring.drafting import draft as drafted
 
     require_folder(out)
+    refuse_existing([out] if out else [], force=force)
     named = name or Path(out or ("draft" if solution == "-" else solution)).stem
     text = read_text(problem) if problem else ""
     try:
@@ -313,6 +336,7 @@ def convert(
         Path | None,
         typer.Option("--out", "-o", help="A .toml, .json or .jsonl file, or a folder. [default: stdout]"),
     ] = None,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Make problem files from the published dataset shape and from marking schemes; exit code 3 if one cannot be."""
@@ -324,6 +348,7 @@ def convert(
         texts = conversions.problem_files(made, out)
     except prism.PrismError as error:
         fail(str(error))
+    refuse_existing([path for path, _ in texts], force=force)
     for path, text in texts:
         make_folder(path.parent)
         write_text(path, text)
@@ -350,10 +375,16 @@ def _print_converted(made: Conversion, paths: list[Path]) -> None:
 
 @app.command()
 def demo(
-    problems: Annotated[list[str] | None, typer.Argument(help="Shipped problems, by id; all without any.")] = None,
+    problems: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Problem files, or ids of shipped problems; all shipped ones without any.",
+            autocompletion=complete_problem,
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Grade the solutions of the shipped problems, and compare with their labels."""
+    """Grade the solutions that stand in problem files, and compare with their labels; exit code 1 if one differs."""
     from prism.problem.source import shipped_files
     from prism.reports import tables
 
@@ -362,6 +393,8 @@ def demo(
     if not problems:
         prism.warm()  # there are so many formulas that compiling once takes less time
     paths = [problem_file(name) for name in problems] if problems else shipped_files()
+    if len(paths) > 1 and not sys.stderr.isatty():  # where no bar is drawn
+        print(f"prism: the solutions of {len(paths)} problems are being graded", file=sys.stderr)
     for path in with_progress(paths, "grading problems"):
         loaded = load_problem_or_exit(str(path))
         prepared = prism.prepare(loaded)
@@ -375,26 +408,26 @@ def demo(
                     "",
                 ]
     if not rows:
-        fail("no shipped problems found; reinstall prism-dag")
+        fail(f"{', '.join(problems or ())}: no [[students]] to grade")
     labels = [tables.label_differences(student, result) for _, student, result in rows]
+    wrong = sum(len(label["wrong"]) for label in labels)
     if as_json:
         grades = [{**result.to_dict(), **label} for (_, _, result), label in zip(rows, labels, strict=True)]
         print_json({"grades": grades})
     else:
         gaps = sum(len(label["gaps"]) for label in labels)
-        wrong = sum(len(label["wrong"]) for label in labels)
         nodes = sum(len(problem.nodes) for problem, _, _ in rows)
         last = (
             f"{len(rows)} solutions graded; of {nodes} nodes known gaps: {gaps}; that differ from their label: {wrong}"
         )
         print_tables(*reports, tables.demo_table(rows), last)
+    if wrong:
+        raise typer.Exit(_GATE_FAILED)
 
 
 @app.command()
 def run(
-    problems: Annotated[
-        str, typer.Argument(help="Problems: a folder, a file (.toml, .json, .jsonl), or a shipped id.")
-    ],
+    problems: ManyProblems,
     rollouts: Annotated[Path, typer.Argument(help="Rollouts: .jsonl, .json, .csv, .parquet, or a folder of texts.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Result file: .jsonl or .parquet.")],
     workers: Annotated[
@@ -537,7 +570,11 @@ def _write_comparison(
 @app.command("verify-determinism")
 def verify_determinism(
     problem: Annotated[
-        str | None, typer.Argument(help="Problem file, or the id of a shipped one. [default: all shipped ones]")
+        str | None,
+        typer.Argument(
+            help="Problem file, or the id of a shipped one. [default: all shipped ones]",
+            autocompletion=complete_problem,
+        ),
     ] = None,
     solutions: Annotated[
         list[str] | None, typer.Argument(help="Solutions, as `grade` takes them. [default: those in the problem]")
@@ -681,9 +718,7 @@ def report(
 
 @app.command()
 def serve(
-    problems: Annotated[
-        str, typer.Argument(help="Problems: a folder, a file (.toml, .json, .jsonl), or a shipped id.")
-    ],
+    problems: ManyProblems,
     host: Annotated[str, typer.Option(help="Address; any other than this machine's own needs a token.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 8777,
     workers: Annotated[

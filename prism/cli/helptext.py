@@ -27,3 +27,10 @@ class FormulaCommand(TyperCommand):
         """Read the arguments with `-h` as `--help`; behind `--` everything is a formula."""
         end = args.index("--") if "--" in args else len(args)
         return super().parse_args(ctx, ["--help" if word == "-h" else word for word in args[:end]] + args[end:])
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """Return the option `--help` with a word on `-h`, which is none for the parser."""
+        option = super().get_help_option(ctx)
+        if option is not None:
+            option.help = "Show this message and exit; so does -h alone."
+        return option

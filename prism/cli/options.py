@@ -5,21 +5,20 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
 import prism
-from prism.inputs import decode, parse_json, read_bytes, refuse_constant, why_failed
+from prism.inputs import decode, parse_json, read_bytes, refuse_constant, shown, why_failed
 
 if TYPE_CHECKING:
     from prism.latex import Solution
     from prism.problem.schema import Problem
     from prism.reports.gates import Results
 
-
-NO_EXTRA = 2
 
 BAD_FILE = 3
 
@@ -29,16 +28,15 @@ SIZES = {"": 1, "B": 1, "kB": 10**3, "KiB": 2**10, "MB": 10**6, "MiB": 2**20, "G
 
 
 def require_scipy(command: str) -> None:
-    """Exit with code 2 if scipy is not installed, naming the command that needs it and the extra that brings it."""
+    """Exit with code 3 if scipy is not installed, naming the command that needs it and the extra that brings it."""
     try:
         import scipy  # noqa: F401
     except ImportError:
-        print(f'prism: {command} needs scipy: pip install "prism-dag[stats]"', file=sys.stderr)
-        raise typer.Exit(NO_EXTRA) from None
+        fail(f'{command} needs scipy: pip install "prism-dag[stats]"')
 
 
 def fail(message: str) -> NoReturn:
-    """Print a message to standard error and exit with code 3 (bad problem or input file)."""
+    """Print a message to standard error and exit with code 3 (bad problem or input file, missing extra)."""
     print(f"prism: {message}", file=sys.stderr)
     raise typer.Exit(BAD_FILE)
 
@@ -48,9 +46,25 @@ def parse_context(text: str) -> prism.Context | None:
     if not text:
         return None
     try:
-        return prism.Context.from_dict(parse_json(text, constant=refuse_constant))
+        data = parse_json(text, constant=refuse_constant)
+    except prism.PrismError as error:
+        fail(f'--context: {shown(text)} is no JSON such as {{"symbols": {{"x": "real"}}}}: {error}')
+    try:
+        return prism.Context.from_dict(data)
     except prism.PrismError as error:
         fail(f"--context: {error}")
+
+
+def name_unread(reference: str, claim: str, context: prism.Context | None) -> str:
+    """Return which of two formulas cannot be read, `the reference` first; empty if both can."""
+    from prism.physics.context import parse
+
+    for name, latex in (("the reference", reference), ("the claim", claim)):
+        try:
+            parse(latex, context=context)
+        except prism.LatexSyntaxError:
+            return name
+    return ""
 
 
 def in_words(error: Exception) -> str:
@@ -92,6 +106,45 @@ def load_problem_or_exit(name: str) -> Problem:
         return prism.load_problem(problem_file(name))
     except prism.DataFileError as error:
         fail(str(error))
+
+
+def files_to_lint(names: Sequence[str]) -> list[str]:
+    """Return the names with those of folders replaced by their problem files; exits with code 3 if one has none."""
+    from prism.problem.collection import ENDINGS
+    from prism.problem.source import problem_path
+
+    found: list[str] = []
+    for name in names:
+        if unknown_name(name) or not problem_path(name).is_dir():
+            found.append(name)
+            continue
+        inside = sorted(path for path in Path(name).iterdir() if path.suffix in ENDINGS)
+        if not (files := [str(path) for path in inside if not path.name.endswith(".schema.json")]):
+            fail(f"{name}: no problem file in this folder; expected .toml or .json")
+        found += files
+    return found
+
+
+def complete_problem(incomplete: str) -> list[str]:
+    """Return what may stand for a problem that begins so: ids of shipped problems, and files and folders."""
+    from prism.problem.source import shipped_files
+
+    before, _, last = incomplete.rpartition("/")
+    folder = Path(before or ("/" if incomplete.startswith("/") else "."))
+    try:
+        here = sorted(path for path in folder.iterdir() if path.name.startswith(last))
+    except (OSError, ValueError):
+        here = []
+    head = incomplete[: len(incomplete) - len(last)]
+    files = [f"{head}{path.name}{'/' if path.is_dir() else ''}" for path in here]
+    return [*(path.stem for path in shipped_files() if path.stem.startswith(incomplete)), *files]
+
+
+def refuse_existing(paths: Iterable[Path], *, force: bool) -> None:
+    """Exit with code 3 if one of the files that are to be written is there, unless `force` says to write over it."""
+    for path in paths:
+        if path.exists() and not force:
+            fail(f"{path}: is there already; --force writes over it, or name another")
 
 
 def make_folder(folder: Path) -> None:

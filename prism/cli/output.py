@@ -126,8 +126,8 @@ def print_tables(*parts: RenderableType) -> None:
     print("\n".join(line.rstrip() for line in captured.get().split("\n")), end="")
 
 
-def print_verdict(verdict: Verdict) -> None:
-    """Print a verdict for people: status, reason, readings and witness."""
+def print_verdict(verdict: Verdict, *, detail_of: str = "") -> None:
+    """Print a verdict for people: status, reason, readings and witness; `detail_of` names what its detail is about."""
     from prism.equivalence.verdict import REASONS
 
     print(f"{verdict.status}: {REASONS[verdict.reason]}")
@@ -136,7 +136,8 @@ def print_verdict(verdict: Verdict) -> None:
     if verdict.witness:
         print(f"  {verdict.witness}")
     if verdict.detail:
-        print("\n".join(f"  {line}" for line in verdict.detail.splitlines()))
+        about = f"{detail_of}: " if detail_of else ""
+        print("\n".join(f"  {line}" for line in f"{about}{verdict.detail}".splitlines()))
 
 
 def print_unit_hints(reference: str, claim: str, context: Context | None) -> None:

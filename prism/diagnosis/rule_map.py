@@ -18,8 +18,8 @@ from prism.grading.chain_links import REASONS as LINK_REASONS
 from prism.grading.result import Grade
 from prism.grading.selection import WithheldReason
 
-PAGE = "docs/explanation/semantics.md"
-"""The page of the rules, by its path in the repository."""
+PAGE = "explanation/semantics.html"
+"""The page of the rules, by its path on the site of the documentation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Origin:
 
     @property
     def anchor(self) -> str:
-        """The rule's place: path of the page in the repository, and anchor."""
+        """The rule's place: path of the page on the site of the documentation, and anchor."""
         return f"{PAGE}#semantics-{self.rule.lower().replace('.', '-')}"
 
     @property

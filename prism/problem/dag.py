@@ -23,6 +23,7 @@ from graphlib import CycleError, TopologicalSorter
 
 from prism.errors import DagError
 
+LEADS_NOWHERE = "the node leads to no final answer"
 Edges = dict[int, tuple[int, ...]]  # node -> the prerequisites of it that exist
 
 # The paper cuts the entropy at two thresholds and does not publish them. These split 35 problems of 5 to 24 nodes into
@@ -189,7 +190,7 @@ def _final_faults(nodes: tuple[Node, ...], edges: Edges) -> list[str]:
                 reaching.add(prerequisite)
                 stack.append(prerequisite)
     lost = [index for index in sorted(edges) if index not in reaching and index != last]
-    faults += [f"node {index}, is_final_answer: the node leads to no final answer" for index in lost]
+    faults += [f"node {index}, is_final_answer: {LEADS_NOWHERE}" for index in lost]
     return faults
 
 

@@ -8,22 +8,23 @@ as a constant of nature (`$R$ is the gas constant`) is one, although the problem
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from prism.algebra.expr import Formula, substituted, symbol, symbols
+from prism.algebra.expr import Formula, substituted, symbol, symbols, walk
 from prism.budget import DEFINITION, KNOWLEDGE, share
 from prism.engine.tape import TapeTooLarge
 from prism.equivalence.dispatch import compare
 from prism.equivalence.facts import in_base_units
 from prism.equivalence.zero_sets import compare_with_itself, is_identity
 from prism.errors import LatexSyntaxError
-from prism.latex import LocatedFormula, extract
+from prism.latex import Extraction, LocatedFormula, extract
 from prism.latex import parse as parse_latex
 from prism.physics.constants import constant_table, constants_with_value
 from prism.physics.context import Context, Declaration
 from prism.physics.quantities import parse_quantity
-from prism.problem.statement import ProblemText, read_problem_text
+from prism.physics.units import find_unit
+from prism.problem.statement import WORDS_AFTER_NUMBER, ProblemText, read_problem_text
 
 _NEAR = 60  # characters on either side of a symbol in which its constant is named
 _LITTLE_WORDS = frozenset(
@@ -31,6 +32,8 @@ _LITTLE_WORDS = frozenset(
 )
 _DIGITS = re.compile(r"-?[\d.]+")
 _IN_LIGHT = re.compile(r"eV\s*(?:/\s*c|c\^)")  # masses in MeV/c^2 say what c is
+_OF_NUMBERS = frozenset(("num", "neg", "mul", "div", "pow"))  # what a number without a unit consists of
+_WORD_AFTER = re.compile(r"\s*(?:\$\$?|\\\))[^\S\n]+([^\W\d_][^\s.,;:!?()$\\]*)")  # behind a formula that ends there
 _PHRASE_END = re.compile(r"[.;,:()]|\band\b")
 
 
@@ -94,7 +97,11 @@ def collect_knowledge(context: Context, text: str, references: Sequence[Formula]
             left_out.append(UnusedStatement(defined.name, why))
         elif defined.name not in own:
             definitions.append(defined.formula)
-    named = {name: constant for name, constant in _constants_named(text) if name not in givens}
+    found = extract(text)
+    told = {*givens, *statement.ambiguous, *(each.name for each in statement.definitions)}
+    told.update(each.name for each in statement.conditions)
+    left_out += _values_in_unknown_units(found, told)
+    named = {name: constant for name, constant in _constants_named(found) if name not in givens}
     named |= {name: constant for name, text in givens.items() if (constant := _constant_of_value(name, text))}
     if "c" not in givens and any(_IN_LIGHT.search(text) for text in givens.values()):
         named["c"] = "speed of light in vacuum"
@@ -138,10 +145,35 @@ def _reason_unused(definition: Formula, name: str, references: Sequence[Formula]
     return ""
 
 
-def _constants_named(text: str) -> list[tuple[str, str]]:
+def _values_in_unknown_units(found: Extraction, told: Container[str]) -> Iterator[UnusedStatement]:
+    r"""Yield the symbols whose number stands before a word that is no unit: `$C = 10.0$ uX`, `C = 10.0\unit{uX}`.
+
+    Args:
+        found: the formulas of the problem's text.
+        told: symbols that the problem knows, or leaves out for another reason.
+    """
+    for item in found:
+        try:
+            read = parse_latex(item.latex)
+        except LatexSyntaxError:
+            continue
+        if read.kind != "equation" or read.members[0].op != "sym" or symbols(read.members[1]):
+            continue
+        parts = list(walk(read.members[1]))
+        units = [node.name for node in parts if node.op == "unit"]
+        is_bare = any(node.value for node in parts) and _OF_NUMBERS.issuperset(node.op for node in parts)
+        after = _WORD_AFTER.match(found.text, item.span[1]) if is_bare else None
+        if after and after[1].lower() not in WORDS_AFTER_NUMBER:
+            units.append(after[1])
+        unknown = next((name for name in units if find_unit(name) is None), "")
+        if unknown and read.members[0].name not in told:
+            why = f"'{unknown}' behind its number is no unit that the table knows"
+            yield UnusedStatement(read.members[0].name, why)
+
+
+def _constants_named(items: Extraction) -> list[tuple[str, str]]:
     """Return (symbol, constant) where the words beside a symbol name a constant: "Boltzmann's constant `$k$`"."""
     found: dict[str, str] = {}
-    items = extract(text)
     for item in items:
         name = _lone_symbol(item)
         if not name or name in found:

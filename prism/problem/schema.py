@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fractions import Fraction
@@ -23,6 +23,7 @@ from prism.errors import DagError, DataFileError, LatexSyntaxError
 from prism.latex import extract
 from prism.physics.context import Context, describe_syntax_error, parse
 from prism.problem.dag import (
+    LEADS_NOWHERE,
     Node,
     ReferenceDag,
     ancestor_closure,
@@ -38,6 +39,7 @@ from prism.problem.source import (
     ANSWER_KEYS,
     NODE_LISTS,
     Table,
+    eaten_backslash,
     first_and_count,
     formulas_length,
     read_source,
@@ -290,7 +292,7 @@ def _read_text(table: Table, key: str, where: str, report: _LoadReport, *, requi
     value = table.get(key)
     if isinstance(value, str):
         return value
-    _report_unfit(value, "is no text", _field_name(where, key), report, required=required)
+    _report_unfit(table, key, "is no text", where, report, required=required)
     return ""
 
 
@@ -299,16 +301,23 @@ def _read_flag(table: Table, key: str, where: str, report: _LoadReport, *, requi
     value = table.get(key)
     if isinstance(value, bool):
         return value
-    _report_unfit(value, "is neither true nor false", _field_name(where, key), report, required=required)
+    _report_unfit(table, key, "is neither true nor false", where, report, required=required)
     return False
 
 
-def _report_unfit(value: object, why: str, place: str, report: _LoadReport, *, required: bool) -> None:
-    """Add a fault about field `place`: a value of a wrong type (`why` says so), or missing (None) though required."""
+def _report_unfit(table: Table, key: str, why: str, where: str, report: _LoadReport, *, required: bool) -> None:
+    """Add a fault about a key of table `where`: its value is of a wrong type (`why` says so), or missing (None)."""
+    value = table.get(key)
     if value is not None:
-        report.faults.append(f"{place}: {_quoted_value(value)} {why}")
+        report.faults.append(f"{_field_name(where, key)}: {_quoted_value(value)} {why}")
     elif required:
-        report.faults.append(f"{place}: is missing")
+        report.faults.append(f"{_field_name(where, key)}: is missing{_misspelt(table, key)}")
+
+
+def _misspelt(table: Table, key: str) -> str:
+    """Return the question whether a key of the table is `key` misspelt, to stand behind a fault; empty if none is."""
+    near = get_close_matches(key, [str(other)[:_MAX_SHOWN] for other in list(table)[:_MAX_UNKNOWN]], n=1)
+    return f"; is `{near[0]}` meant for it?" if near else ""
 
 
 def _read_indices(
@@ -318,7 +327,8 @@ def _read_indices(
     value = table.get(key)
     if value is None:
         if required:
-            report.faults.append(f"{_field_name(where, key)}: is missing; write [] if there are none")
+            hint = _misspelt(table, key) or "; write [] if there are none"
+            report.faults.append(f"{_field_name(where, key)}: is missing{hint}")
         return ()
     if not isinstance(value, list | tuple):
         report.faults.append(f"{_field_name(where, key)}: {_quoted_value(value)} is no list of node indices")
@@ -459,6 +469,10 @@ def _read_answer(table: Table, where: str, report: _LoadReport) -> Subquestion:
 def _read_context(data: Table, statement: str, subquestions: tuple[Subquestion, ...], report: _LoadReport) -> Context:
     """Return the Context of the file's symbols, givens and definitions; symbols of the text are declared too."""
     given = {key: data[key] for key in ("symbols", "givens", "definitions") if data.get(key) is not None}
+    defined = given.get("definitions")
+    for place, entry in enumerate(defined if isinstance(defined, list | tuple) else (), start=1):
+        if isinstance(entry, str) and (fault := eaten_backslash(entry, is_formula=True)):
+            report.faults.append(f"definitions, entry {place}: {fault}")
     try:
         context = Context.from_dict(given)
     except DataFileError as error:
@@ -471,6 +485,8 @@ def _read_context(data: Table, statement: str, subquestions: tuple[Subquestion, 
         texts += [(_field_name(where, "subproblem"), part.text)]
         texts += [(_field_name(where, "final_answer_instructions"), part.final_answer_instructions)]
     for where, text in texts:
+        if fault := eaten_backslash(text, is_formula=False):
+            report.faults.append(f"{where}: {fault}")
         for located in extract(text):
             names |= _symbols_mentioned(located.latex, where, report)
     return replace(context, declared=context.declared | names)
@@ -524,9 +540,21 @@ def _read_nodes(
     try:
         dag = reference_dag(graph)
     except DagError as error:
-        report.faults += error.faults
+        report.faults += _without_consequences(error.faults, report)
         dag = None
     return _assign_finals(nodes, subquestions), dag
+
+
+def _without_consequences(faults: Sequence[str], report: _LoadReport) -> list[str]:
+    """Return the faults of a DAG without those of nodes that lead nowhere since a later node's edges have a fault."""
+    split = (fault.partition(", dependency: ") for fault in (*report.faults, *faults))
+    last = max((int(place.removeprefix("node ")) for place, found, _ in split if found), default=0)
+    nowhere = f", is_final_answer: {LEADS_NOWHERE}"
+    return [
+        fault
+        for fault in faults
+        if not fault.endswith(nowhere) or int(fault.removesuffix(nowhere).removeprefix("node ")) >= last
+    ]
 
 
 def _read_node(
@@ -573,6 +601,9 @@ _UNREAD = Formula("expression", (number(0),), ())  # stands in for a faulty form
 
 def _read_formula(latex: str, context: Context, where: str, report: _LoadReport) -> Formula | None:
     """Parse the formula of a node; None, with a fault that begins with `where`, if it is not exactly one formula."""
+    if fault := eaten_backslash(latex, is_formula=True):
+        report.faults.append(f"{where}: {fault}")
+        return None
     try:
         read = parse(latex, context=context)
     except LatexSyntaxError as error:

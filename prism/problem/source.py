@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from os import PathLike
 from pathlib import Path
 
 from prism.errors import PrismError, named_type
-from prism.inputs import decode, parse_json, parse_toml, read_bytes, refuse_constant, value_faults
+from prism.inputs import decode, parse_json, parse_toml, read_bytes, refuse_constant, shown, value_faults
 from prism.resources import resource
 
 Table = Mapping[str, object]
@@ -33,11 +34,18 @@ MAX_STATEMENT = 50_000  # characters of the text with its subquestions, which is
 MAX_FORMULAS = 200_000  # characters of all formulas and values
 MAX_FAULTS = 100  # that are told of one problem: a message is for a person
 _MAX_FAULT = 1000  # characters of one
+_SHOWN_REST = 10  # characters behind a control character that are shown
 _MAX_NAME = 200  # characters of a file's name in messages
 _COUNTED = ("subquestions", "students", "symbols", "givens", "definitions", *NODE_LISTS)
 _FORMULAS = ("symbols", "givens", "definitions", *NODE_LISTS)
 _STATEMENT = ("context", *ANSWER_KEYS)
 NO_TABLE = "holds no table: a problem is one { ... } with the keys of dags/README.md"
+# What double quotes make of a backslash: a character that no text holds, or a blank before the rest of a name.
+_CONTROL = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)"
+    r"|\t(?=(?:au|heta|imes|ilde|frac|ext)(?![a-z]))|\n(?=(?:u|abla|eq)[$_^}\\])"
+)
+_CONTROL_IN_FORMULA = re.compile(rf"{_CONTROL.pattern}|\t(?=[A-Za-z])|\n(?=(?:u|abla|eq)(?![A-Za-z]))")
 _HINT = "give a .json or .toml file, the id of a shipped problem, or a JSON string that begins with {"
 
 
@@ -114,6 +122,24 @@ def first_and_count(faults: Sequence[str]) -> tuple[str, ...]:
     """Return the faults as they are told: long ones cut, and of very many the last ones counted."""
     told = [fault if len(fault) <= _MAX_FAULT else f"{fault[: _MAX_FAULT - 3]}..." for fault in faults[:MAX_FAULTS]]
     return (*told, *([f"and {len(faults) - MAX_FAULTS} more"] if len(faults) > MAX_FAULTS else []))
+
+
+def eaten_backslash(text: str, *, is_formula: bool) -> str:
+    r"""Return the fault that double quotes have made of a backslash a control character; empty if there is none.
+
+    Blanks between words are none: a tab or the end of a line counts only before the rest of a name, as in `\tau`.
+
+    >>> eaten_backslash("\x0crac12", is_formula=True)
+    'holds the character \\x0c before "rac12": a backslash was eaten; write it between single quotes'
+    """
+    found = (_CONTROL_IN_FORMULA if is_formula else _CONTROL).search(text)
+    if found is None:
+        return ""
+    rest = shown(text[found.end() : found.end() + _SHOWN_REST])
+    return (
+        f"holds the character {ascii(found[0])[1:-1]} before {rest}: a backslash was eaten; write it between single"
+        " quotes"
+    )
 
 
 def statement_length(data: Table) -> int:

@@ -418,7 +418,7 @@ _RANGE = re.compile(
     r"(?:\$[^\S\n]*)?[-−+]?\.?\d(?![^$\n]{0,40}=)"
 )
 # After a bare number; any other word may be a unit that the table lacks ("solar masses"), and then nothing is stated.
-_WORDS_AFTER_NUMBER = frozenset(
+WORDS_AFTER_NUMBER = frozenset(
     "and or is are was were has have had with at in on to of for from by as but so that which where when if while then"
     " this the find calculate determine what respectively units unit per"
     "".split()
@@ -463,7 +463,7 @@ def _with_unit_after(occurrence: _Occurrence, number: str) -> tuple[str, int] | 
         return number, occurrence.here.end
     following = re.match(r"[^\S\n]*([^\s.,;:!?()$\\]*)", tail)
     word_after = following[1] if following else ""
-    is_known = not word_after or word_after.lower() in _WORDS_AFTER_NUMBER or _STATE_AFTER.match(tail)
+    is_known = not word_after or word_after.lower() in WORDS_AFTER_NUMBER or _STATE_AFTER.match(tail)
     if _RANGE.match(tail) or not is_known or _may_share_unit(occurrence):
         return None
     return number, occurrence.here.end

@@ -165,12 +165,15 @@ def read_judgements(
         problem_ids: known problem ids, by which the field of the problem id is recognised.
 
     Errors:
-        DataFileError: a file that is not what its ending says, or in which no score is found.
+        DataFileError: a file that is not what its ending says, or in which no score is found, or nowhere a field that
+            the map names.
         PrismError: a map that names what is no field of a judgement.
     """
     named = parse_mapping(mapping or {}, MAPPED)
     known = frozenset(problem_ids)
     fields: _Fields | None = None
+    missing = set(named)  # names of the map whose field no record has had so far
+    last: Mapping[str, Any] = {}
     for n, record in enumerate(_judgement_records(source), start=1):
         read = None if "score" in named else _reader_for(record)
         if read is not None:
@@ -179,7 +182,12 @@ def read_judgements(
             if fields is None:
                 fields = _fields_of(record, named, known, source)
             found = _read_table(record, fields, f"record {n}", source)
+        missing -= {name for name in missing if at_path(record, named[name]) is not ABSENT}
+        last = record
         yield from found
+    if missing and last:
+        absent = ", ".join(".".join(named[name]) for name in MAPPED if name in missing)
+        raise DataFileError(str(source), (f"no record has a field {absent}; there are {field_names(last)}",))
 
 
 # Makes of files. ------------------------------------------------------------------------------------------------

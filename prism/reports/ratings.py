@@ -34,6 +34,7 @@ UNALIGNED = {
 }
 """Why a judgement counts for no coefficient."""
 
+_ROUNDING = 1e-9  # of a score that was brought to a scale from 0 to 1
 _MAX_RATERS = 20  # compared at once: each with each other
 _JOINTS = ("/", "|", " | ", ":", "::", "__", "#")  # between problem and sample, where one id holds both
 
@@ -216,7 +217,8 @@ def rating_table(
 
     Errors:
         DataFileError: files that cannot be read, or hold nothing to compare.
-        PrismError: a score that the rows lack, a scale without width, a map that names no field.
+        PrismError: a score that the rows lack, a scale without width or that scores do not fit, a map that names no
+            field.
     """
     if scale is not None and not scale[0] < scale[1]:
         raise PrismError(f"scale {scale[0]:g}:{scale[1]:g}: expected LOW:HIGH, LOW below HIGH")
@@ -244,11 +246,28 @@ def rating_table(
             while name in gathered:
                 name += "'"
             gathered[name] = listed
+    if RULES in gathered or scale is not None:
+        _require_scale(gathered, scale)
     if len(gathered) < 2:
         raise DataFileError(str(results), ("one rater only; name a file of judgements beside it",))
     if len(gathered) > _MAX_RATERS:
         raise DataFileError(str(results), (f"{len(gathered)} raters; at most {_MAX_RATERS} are compared",))
     return _assign_judgements(items, gathered, cut)
+
+
+def _require_scale(gathered: Mapping[str, Sequence[Judgement]], scale: tuple[float, float] | None) -> None:
+    """Refuse scores of judges that lie outside of the scale, from 0 to 1 where none was named.
+
+    Errors:
+        PrismError: the scores of the first rater for whom this is so.
+    """
+    low, high = scale or (0.0, 1.0)
+    for rater, listed in gathered.items():
+        scores = [one.score for one in listed if one.score is not None and not one.dropped]
+        if rater != RULES and scores and not (min(scores) >= -_ROUNDING and max(scores) <= 1 + _ROUNDING):
+            least, most = (low + score * (high - low) for score in (min(scores), max(scores)))
+            found = f"scores from {least:g} to {most:g} do not fit {low:g}:{high:g}"
+            raise PrismError(f"{rater}: {found}; say --scale LOW:HIGH")
 
 
 def _holds_score_rows(path: Path) -> bool:

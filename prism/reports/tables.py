@@ -133,6 +133,8 @@ def problem_facts(problem: Problem) -> dict[str, Any]:
     own = {str(defined.formula) for defined in given.statement.definitions}
     return {
         "id": problem.id,
+        "statement": problem.statement,
+        "parts": [{"letter": part.letter, "text": part.text} for part in problem.subquestions if part.letter],
         "difficulty": problem.difficulty.to_dict(),
         "nodes": [
             {
@@ -158,7 +160,7 @@ def problem_facts(problem: Problem) -> dict[str, Any]:
 
 
 def problem_tables(problem: Problem, width: int, *, in_unicode: bool) -> list[RenderableType]:
-    """Return tables and lines that show a problem: nodes beside the DAG, known values, definitions, unused text.
+    """Return tables and lines that show a problem: its text, nodes beside the DAG, values, definitions, unused text.
 
     Args:
         width: of the terminal, in characters.
@@ -167,6 +169,7 @@ def problem_tables(problem: Problem, width: int, *, in_unicode: bool) -> list[Re
     known = problem_facts(problem)
     mark = "■" if in_unicode else "#"
     parts: list[RenderableType] = [
+        *_statement_lines(problem),
         _node_table(problem, known["nodes"], width, in_unicode=in_unicode),
         f"A line leads down from each formula to what follows from it; {mark} final answer.",
         f"Difficulty: {_difficulty_line(problem)}",
@@ -186,6 +189,13 @@ def problem_tables(problem: Problem, width: int, *, in_unicode: bool) -> list[Re
                 table.add_row(*(row[column] for column in columns))
             parts += [title, table]
     return parts
+
+
+def _statement_lines(problem: Problem) -> list[str]:
+    """Return the lines of a problem's text and of its parts, a blank line behind each; none where they are empty."""
+    asked = [f"({part.letter}) {part.text.strip()}" for part in problem.subquestions if part.letter]
+    texts = [text for text in (problem.statement.strip(), *asked) if text]
+    return [line for text in texts for line in (*map(visible, text.splitlines()), "")]
 
 
 def _node_table(problem: Problem, nodes: list[dict[str, Any]], width: int, *, in_unicode: bool) -> Table:
@@ -365,8 +375,11 @@ def demo_table(rows: list[tuple[Problem, Student, Grade]]) -> Table:
     table = _table("Solutions beside their labels", ("problem", "solution", "matched", "credited", "score", "label"))
     for problem, student, result in rows:
         label = label_differences(student, result)
-        named = (("known gap", label["gaps"]), ("wrong", label["wrong"]))
-        words = [f"{kind} {_indices(nodes)}" for kind, nodes in named if nodes]
+        words = [
+            f"{'node' if len(nodes) == 1 else 'nodes'} {_indices(nodes)}: {kind}"
+            for kind, nodes in (("known gap", label["gaps"]), ("differs", label["wrong"]))
+            if nodes
+        ]
         table.add_row(
             problem.id, student.name, _indices(result.matched), _indices(result.credited), f"{result.score:.3f}",
             ", ".join(words) or "as labelled",

@@ -147,7 +147,7 @@ def test_all_faults_come_at_once_and_the_sound_problems_with_them(tmp_path: Path
     assert "line 4, four: node 1, formula" in told
     assert "line 4, four: node 1, dependency" in told
     assert "line 5, five: has neither nodes" in told
-    assert "line 6, six: entry 1, dependency: 2 is no earlier line" in told
+    assert "line 6, six: marking, entry 1, dependency: 2 is no earlier line" in told
 
 
 @pytest.mark.parametrize(

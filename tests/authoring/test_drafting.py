@@ -85,6 +85,8 @@ def test_the_draft_says_at_each_node_why_it_is_one_and_where_its_edges_come_from
 def test_parts_of_problem_and_solution_become_subquestions_with_their_answers() -> None:
     made = drafted(CIRCUIT, CIRCUIT_TEXT)
     assert [part["letter"] for part in made.data["subquestions"]] == ["a", "b"]
+    assert made.data["subquestions"][0]["subproblem"] == "Find the current $I$."
+    assert made.data["context"].endswith("in series.")
     assert [(node.letter, node.is_final) for node in made.nodes] == [("a", True), ("b", False), ("b", True)]
     assert edges(made) == [(), (), (1, 2)]
 

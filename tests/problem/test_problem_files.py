@@ -268,6 +268,49 @@ def test_six_faults_are_six() -> None:
     assert len(faults_of(FAULTY / "six_faults.toml")) == 6
 
 
+@pytest.mark.parametrize(("place", "text", "told"), [
+    ("formula", "E = \x0crac{1}{2} m v^2", "node 1, formula: holds the character \\x0c"),
+    ("formula", "x = 2\tau", "node 1, formula: holds the character \\t"),
+    ("formula", "E = h\nu", "node 1, formula: holds the character \\n"),
+    ("accept", "x = \rho", "node 1, accept, entry 1: holds the character \\r"),
+    ("context", "The charge $\x08eta$.", "context: holds the character \\x08"),
+    ("subproblem", "Find $\tau$.", "subquestion a, subproblem: holds the character \\t"),
+    ("definitions", "\tau = R C", "definitions, entry 1: holds the character \\t"),
+])  # fmt: skip
+def test_a_backslash_that_double_quotes_have_eaten_is_a_fault(place: str, text: str, told: str) -> None:
+    node: dict[str, Any] = {"index": 1, "formula": "x = y", "dependency": [], "is_final_answer": True}
+    data: dict[str, Any] = {"id": "p", "context": "", "subquestions": [{"letter": "a", "subproblem": ""}]}
+    target = {"formula": node, "accept": node, "subproblem": data["subquestions"][0]}.get(place, data)
+    target[place] = [text] if place in ("accept", "definitions") else text
+    (fault,) = faults_of({**data, "grading_standard": [node]})
+    assert fault.startswith(told)
+    assert "write it between single quotes" in fault
+
+
+def test_blanks_and_ends_of_lines_are_no_eaten_backslash() -> None:
+    node = {"index": 1, "formula": "x =\n\t y", "dependency": [], "is_final_answer": True}
+    load_problem({"id": "p", "context": "\tA body\r\nis\tat rest.\nuntil", "grading_standard": [node]})
+
+
+def test_a_misspelt_required_key_is_one_fault_and_named() -> None:
+    nodes = [
+        {"index": 1, "formula": "F = m a", "dependency": []},
+        {"index": 2, "formula": "p = F t", "dependancy": [1], "is_final_answer": True},
+    ]
+    told = faults_of({"id": "p", "context": "", "grading_standard": nodes})
+    assert list(told) == ["node 2, dependency: is missing; is `dependancy` meant for it?"]
+    assert "id: is missing; is `idd` meant for it?" in faults_of({"idd": "p", "context": "", "grading_standard": []})
+
+
+def test_a_node_leads_nowhere_unless_a_later_edge_may_have_meant_it() -> None:
+    nodes = [
+        {"index": 1, "formula": "F = m a", "dependency": []},
+        {"index": 2, "formula": "p = F t", "dependency": [7], "is_final_answer": True},
+    ]
+    told = faults_of({"id": "p", "context": "", "grading_standard": nodes})
+    assert list(told) == ["node 2, dependency: 7 is not a node; nodes are 1..2"]
+
+
 def test_sources_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "bytes.json").write_bytes(b'{"id": "\xff"}')
     (tmp_path / "deep.json").write_text('{"a": ' + "[" * 200_000, encoding="utf-8")

@@ -116,7 +116,7 @@ def test_p_values_are_those_of_the_definitions():
 def test_a_command_that_needs_scipy_names_itself_and_the_extra(monkeypatch, words):
     monkeypatch.setitem(sys.modules, "scipy", None)
     done = CliRunner().invoke(app, words)
-    assert done.exit_code == 2
+    assert done.exit_code == 3
     named = "prism agree" if words[0] == "agree" else "prism report --judge"
     assert done.stderr == f'prism: {named} needs scipy: pip install "prism-dag[stats]"\n'
     with pytest.raises(PrismError, match="stats"):

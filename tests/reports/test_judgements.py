@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 
 import pytest
@@ -148,7 +149,7 @@ def test_openai_batches(tmp_path):
         ("fall/s4", "gpt", 2, ""),
     ]  # fmt: skip
     results = write(tmp_path / "rows.jsonl", [score_row("fall", f"s{k}", 0.5) for k in (1, 2, 3)])
-    found = rating_table(results, [path])
+    found = rating_table(results, [path], scale=(0, 2))
     assert found.alignment[1].to_dict() == {
         "rater": "gpt", "judgements": 4, "aligned": 1, "unrated": 2,
         "dropped": {"failed": 1, "not_in_results": 1, "unreadable": 1},
@@ -240,6 +241,31 @@ def test_scale_and_cut(tmp_path):
         rating_table(results, [judge], score="policies.none")
     with pytest.raises(DataFileError, match="one rater only"):
         rating_table(results)
+
+
+@pytest.mark.parametrize(("scores", "scale", "told"), [
+    ((5, 10), None, "scores from 5 to 10 do not fit 0:1; say --scale LOW:HIGH"),
+    ((1, 7), (0, 5), "scores from 1 to 7 do not fit 0:5"), ((0.1, 0.7), (0.1, 0.7), ""), ((0, 1), None, ""),
+])  # fmt: skip
+def test_scores_beyond_the_scale_are_a_fault_beside_score_rows(tmp_path, scores, scale, told):
+    results = write(tmp_path / "rows.jsonl", [score_row("fall", f"s{k}", 0.5) for k in (1, 2)])
+    judged = [{"problem_id": "fall", "sample_id": f"s{k}", "score": one} for k, one in enumerate(scores, start=1)]
+    path = write(tmp_path / "judge.jsonl", judged)
+    if not told:
+        assert rating_table(results, [path], scale=scale).ratings.max() <= 1
+        return
+    with pytest.raises(PrismError, match=re.escape(told)):
+        rating_table(results, [path], scale=scale)
+    others = write(tmp_path / "other.jsonl", judged)
+    if scale is None:  # people with people: any scale that both use
+        assert rating_table(path, [others]).ratings.max() == max(scores)
+
+
+def test_a_field_that_no_record_has_is_a_fault_with_the_fields_there_are(tmp_path):
+    results = write(tmp_path / "rows.jsonl", [score_row("fall", "s1", 0.5)])
+    path = write(tmp_path / "judge.jsonl", [{"problem_id": "fall", "sample_id": "s1", "score": 1}])
+    with pytest.raises(DataFileError, match="no record has a field points; there are problem_id, sample_id, score"):
+        rating_table(results, [path], mapping={"score": "points"})
 
 
 def test_the_command(tmp_path):

@@ -6,6 +6,11 @@ processes. A student's text never raises: see `prism.grading.pipeline`.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
 
 class PrismError(ValueError):
     """Base of all errors that PRISM raises on purpose; also a ValueError."""
@@ -105,6 +110,15 @@ class ConversionError(PrismError):
     def __reduce__(self) -> tuple[type[ConversionError], tuple[str, str, str]]:
         """Pickle by the constructor's arguments."""
         return type(self), (self.library, self.construct, self.detail)
+
+
+def count_of(n: int | Fraction, noun: str) -> str:
+    """Write a count with its noun, which takes an s in the plural.
+
+    >>> count_of(1, "rollout"), count_of(0, "rollout")
+    ('1 rollout', '0 rollouts')
+    """
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def named_type(value: object) -> str:

@@ -229,7 +229,7 @@ def test_lint_names_entry_field_kind_and_code(tmp_path: Path) -> None:
     assert (fault["file"], fault["entry"], fault["field"], fault["code"]) == (str(path), "node 2", "formula", "same")
     plain, full = (run.invoke(app, ["lint", str(path), *more]).stdout for more in ((), ("--notes",)))
     assert (plain.count(": note: "), full.count(": note: ")) == (0, 2)
-    assert "1 file: 1 faults, 0 warnings, 2 notes" in plain
+    assert "1 file: 1 fault, 0 warnings, 2 notes" in plain
 
 
 @pytest.mark.slow

@@ -76,10 +76,10 @@ def _documented(module: ModuleType, name: str, value: Any) -> str:
 
 _EXIT_CODES = (
     ("0", "done; no gate has fired", "equivalent"),
-    ("1", "a gate has fired (`compare`); a label differs (`demo`); the bytes differ (`verify-determinism`)", "different"),
+    ("1", "a gate has fired (`compare`), a label differs (`demo`), the bytes differ (`verify-determinism`)",
+     "different"),
     ("2", "the command line is wrong: a name, an option or a gate that there is not", "the same"),
-    ("3", "a file cannot be used: a problem or input with faults, an output in the way, results of another grader; an extra is"
-     " missing",
+    ("3", "an extra is missing; a file cannot be used: it has faults, is in the way, or is of another grader",
      "a `--context` with faults"),
     ("4", "the grader failed on more rows than `--max-incidents` allows", "undecided"),
     ("5", "nothing was graded, or nothing that is in both files", ""),

@@ -28,7 +28,7 @@ from prism.equivalence.numbers import NumberSpec
 from prism.equivalence.stated_numbers import MIN_INTEGER_FIGURES, Numeric
 from prism.equivalence.verdict import REASONS, STAGES, Stage, Verdict
 from prism.equivalence.zero_sets import compare_with_itself
-from prism.errors import DataFileError, PrismError
+from prism.errors import DataFileError, PrismError, count_of
 from prism.grading.pipeline import grade
 from prism.grading.prepared import PreparedProblem, prepare_without
 from prism.grading.references import find_dear_formulas, is_guessable
@@ -623,7 +623,8 @@ def _check_parts(problem: Problem) -> Iterator[LintFinding]:
     if parts and not lettered and len(finals) != len(parts):
         kind: Kind = "warning" if len(finals) < len(parts) or any(map(_asks_for_more, parts)) else "note"
         text = (
-            f"there are {len(parts)} parts and {len(finals)} final answers without a letter, so none belongs to a part;"
+            f"there are {count_of(len(parts), 'part')} and {count_of(len(finals), 'final answer')} without a letter,"
+            " so none belongs to a part;"
             " write `subquestion` on each final node"
         )
         yield LintFinding(kind, "unanswered", "", "subquestions", text)
@@ -686,7 +687,9 @@ def _check_figures(problem: Problem, expected: ExpectedNumbers) -> Iterator[Lint
         entry = f"subquestion {node.subquestion}" if node.subquestion else ""
         shown = number.number.figures
         if declared is None:
-            text = f"is missing; the answer of node {node.index} is held to the {shown} figures that it shows"
+            text = (
+                f"is missing; the answer of node {node.index} is held to the {count_of(shown, 'figure')} that it shows"
+            )
             yield LintFinding("note", "figures", entry, "significant_figures", text)
         elif declared > shown and expected.specs[node.index].recomputed is None:
             text = f"is {declared}, and the answer of node {node.index} shows {shown}; write it with {declared}"

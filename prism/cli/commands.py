@@ -60,6 +60,7 @@ from prism.cli.output import (
     with_progress,
     write_text,
 )
+from prism.errors import count_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -266,9 +267,9 @@ def lint(
         for name, finding in found:
             if name not in missing and (notes or finding.kind != "note"):
                 print(f"{name}: {finding.kind}: {finding}")
-        files = "1 file" if len(problems) == 1 else f"{len(problems)} files"
-        more = f", {count['note']} notes" if count["note"] else ""
-        print(f"{files}: {count['fault']} faults, {count['warning']} warnings{more}")
+        more = f", {count_of(count['note'], 'note')}" if count["note"] else ""
+        counts = f"{count_of(count['fault'], 'fault')}, {count_of(count['warning'], 'warning')}{more}"
+        print(f"{count_of(len(problems), 'file')}: {counts}")
     for name, said in missing.items():
         print(f"prism: {name}: {said}", file=sys.stderr)
     if count["fault"]:
@@ -314,8 +315,9 @@ def draft(
         finals = sum(node.is_final for node in made.nodes)
         edges = sum(not edge.is_implied for node in made.nodes for edge in node.edges)
         print(
-            f"{out}: {len(made.nodes)} nodes, {edges} edges, {finals} final answers; {len(made.left_out)} formulas left"
-            f" out; read it through, then: prism lint {out}"
+            f"{out}: {count_of(len(made.nodes), 'node')}, {count_of(edges, 'edge')}, "
+            f"{count_of(finals, 'final answer')}; {count_of(len(made.left_out), 'formula')} left out; "
+            f"read it through, then: prism lint {out}"
         )
 
 
@@ -370,7 +372,8 @@ def _print_converted(made: Conversion, paths: list[Path]) -> None:
         for remark in each.remarks:
             print(f"{each.data['id']}: {remark}")
     nodes = sum(len(each.data["grading_standard"]) for each in made.problems)
-    print(f"{len(made.problems)} problems, {nodes} nodes, {len(paths)} files; read them through, then: prism lint")
+    counts = (len(made.problems), "problem"), (nodes, "node"), (len(paths), "file")
+    print(f"{', '.join(count_of(n, noun) for n, noun in counts)}; read through what was written, then: prism lint")
 
 
 @app.command()
@@ -418,7 +421,8 @@ def demo(
         gaps = sum(len(label["gaps"]) for label in labels)
         nodes = sum(len(problem.nodes) for problem, _, _ in rows)
         last = (
-            f"{len(rows)} solutions graded; of {nodes} nodes known gaps: {gaps}; that differ from their label: {wrong}"
+            f"{count_of(len(rows), 'solution')} graded; of {count_of(nodes, 'node')} known gaps: {gaps};"
+            f" that differ from their label: {wrong}"
         )
         print_tables(*reports, tables.demo_table(rows), last)
     if wrong:
@@ -597,7 +601,7 @@ def verify_determinism(
             for one in known.values()
             for student in one.students
         ]
-        with spinner(f"grading {len(samples)} solutions twice"):
+        with spinner(f"grading {count_of(len(samples), 'solution')} twice"):
             found = determinism.check_determinism(source, samples, environment=os.environ)
     except prism.PrismError as error:
         fail(str(error))
@@ -605,10 +609,11 @@ def verify_determinism(
         print_json(found.to_dict())
     else:
         for name, digest in found.sha256.items():
-            print(f"{digest}  {found.n} solutions, {name}")
+            print(f"{digest}  {count_of(found.n, 'solution')}, {name}")
         for one in found.differences:
             print(f"{one.problem_id}/{one.sample_id}: {one.path}: {' and '.join(one.values)}")
-        print(f"{len(found.differences)} solutions differ" if found.differences else "the same bytes")
+        n = len(found.differences)
+        print(f"{count_of(n, 'solution')} {'differs' if n == 1 else 'differ'}" if n else "the same bytes")
     if found.differences:
         raise typer.Exit(_GATE_FAILED)
 
@@ -711,7 +716,7 @@ def report(
     elif out is None:
         print_tables(*tables.report_tables(found))
     else:
-        print(f"{out}: {len(found.rows)} rollouts, {out.stat().st_size / 1e6:.1f} MB", file=sys.stderr)
+        print(f"{out}: {count_of(len(found.rows), 'rollout')}, {out.stat().st_size / 1e6:.1f} MB", file=sys.stderr)
     if not any(row.grade.score is not None for row in found.rows):
         raise typer.Exit(_NOTHING_GRADED)
 
@@ -789,7 +794,7 @@ def _accept_results(new: Path, base: Path, max_incidents: int, *, as_json: bool)
     if as_json:
         print_json({"baseline": str(base), "items": len(results.items), "mean": rounded(results.mean)})
     else:
-        print(f"{base}: {len(results.items)} items, mean score {decimal(results.mean)}")
+        print(f"{base}: {count_of(len(results.items), 'item')}, mean score {decimal(results.mean)}")
 
 
 # Showing. -------------------------------------------------------------------------------------------------------

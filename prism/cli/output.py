@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from prism.cli.options import fail
+from prism.errors import count_of
 from prism.inputs import why_failed
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def describe_run(summary: Summary, out: Path) -> str:
     statuses = ", ".join(f"{n} {status}" for status, n in sorted(summary.statuses.items()))
     mean = "none" if summary.mean_score is None else f"{summary.mean_score:.3f}"
     return (
-        f"{out}: {summary.n} rollouts, {summary.n_new} graded now ({statuses}); mean score {mean}; "
+        f"{out}: {count_of(summary.n, 'rollout')}, {summary.n_new} graded now ({statuses}); mean score {mean}; "
         f"final answers right: {summary.n_final}; incidents: {summary.n_incident}"
     )
 

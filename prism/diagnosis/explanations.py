@@ -18,12 +18,14 @@ from prism.diagnosis.rule_map import (
     trace_line,
 )
 from prism.equivalence.verdict import REASONS, STAGES
+from prism.errors import count_of
 from prism.grading.pipeline import LAST_STRICT_STAGE
-from prism.grading.result import FLAGS, Grade, GradedFormula, Match, reason_in_words
+from prism.grading.result import FLAGS, NOTHING_FOUND, Grade, GradedFormula, Match, finds_nothing, reason_in_words
 from prism.grading.selection import WITHHELD_REASONS
 from prism.latex import one_line
 from prism.problem.schema import Problem
 
+_SHOWN_OPEN = 3  # formulas before the first wrong step that are named, of those of which nothing is known
 _BY_KIND = {
     "notation": "Read {}.",
     "constant": "By its usual letter, {}.",
@@ -61,20 +63,33 @@ def explain(problem: Problem, grade: Grade, diagnosis: Diagnosis, *, trace: bool
         f"{grade.share_by_closure:.0%} of what it earns comes by way of prerequisites."
     )
     noted = [f"Flag {flag}: {FLAGS[flag]}.{_traced(FLAG_ORIGINS, flag, '  ', trace=trace)}" for flag in grade.flags]
-    return "\n\n".join((*paragraphs, "\n".join((last, *noted)), _first_wrong_line(grade, diagnosis)))
+    nothing = [NOTHING_FOUND] if finds_nothing(grade) else []
+    return "\n\n".join((*paragraphs, *nothing, "\n".join((last, *noted)), _first_wrong_line(grade, diagnosis)))
 
 
 def _first_wrong_line(grade: Grade, diagnosis: Diagnosis) -> str:
-    """Return a line that names the first wrong step and counts the formulas that stay undetermined."""
-    n_open = diagnosis.n_open
-    are_open = f"{n_open} formula{'s' * (n_open != 1)}"
+    """Return lines that name the first wrong step, and before it the formulas that stay undetermined."""
     cut = "" if diagnosis.is_complete else " Some formulas were too dear to be diagnosed in full."
     if diagnosis.first_wrong is None:
-        beside = f"; of {are_open} it cannot be told whether they are right" if n_open else ""
+        beside = f", but of {count_of(diagnosis.n_open, 'formula')} it is not known" if diagnosis.n_open else ""
         return f"No formula is known to be wrong{beside}.{cut}"
     latex = one_line(grade.formulas[diagnosis.first_wrong].latex)
-    beside = f" Of {are_open} before it it cannot be told whether they are right." if n_open else ""
-    return f"First wrong step: {latex}    [{diagnosis.label}]{beside}{cut}"
+    return f"{_open_lines(grade, diagnosis)}First wrong step: {latex}    [{diagnosis.label}]{cut}"
+
+
+def _open_lines(grade: Grade, diagnosis: Diagnosis) -> str:
+    """Return lines that name the undetermined formulas before the first wrong one; empty if there are none."""
+    unknown = [each for each in diagnosis.findings if each.status == "undetermined"]
+    before = [each for each in unknown if each.position < (diagnosis.first_wrong or 0)]
+    if not before:
+        return ""
+    lines = [f"Before the first wrong step, of {count_of(len(before), 'formula')} it is not known whether it is right:"]
+    for each in before[:_SHOWN_OPEN]:
+        item = grade.formulas[each.position]
+        near = "" if item.nearest is None else f" (differs from node {item.nearest})"
+        lines.append(f"  {one_line(item.latex)}{near}")
+    more = len(before) - _SHOWN_OPEN
+    return "\n".join((*lines, *([f"  and {more} more"] if more > 0 else []), ""))
 
 
 def _comma_list(nodes: list[int] | tuple[int, ...]) -> str:
@@ -102,9 +117,10 @@ def _formula_paragraph(
     ]
     if not (item.matches or item.withheld):
         lines.append(f"  matches no node ({item.status}): {REASONS.get(item.reason, item.reason)}.")
-        detail = reason_in_words(item)
-        if detail != REASONS.get(item.reason, item.reason):
-            lines.append(f"    {one_line(detail)}")
+        if item.witness or item.detail:
+            lines.append(f"    {one_line(reason_in_words(item))}")
+        elif item.nearest is not None:
+            lines.append(f"    nearest is node {item.nearest}")
         lines[-1] += _traced(VERDICT_ORIGINS, item.reason, "    ", trace=trace)
     return "\n".join((*lines, *(_diagnosis_lines(found, grade) if found else ())))
 
@@ -112,7 +128,7 @@ def _formula_paragraph(
 def _diagnosis_lines(found: FormulaDiagnosis, grade: Grade) -> list[str]:
     """Return the lines that say what is wrong with a formula; empty if that is not known."""
     if found.status == "right":
-        return [f"  Right, but no node: {found.detail}."]
+        return [f"  Right, but matches no node: {found.detail}."]
     if found.source is not None:
         return [f"  Follows from the error at {one_line(grade.formulas[found.source].latex)}"]
     if found.difference is None:

@@ -75,7 +75,13 @@ from prism.diagnosis.consequences import (
     restates_given,
     stated_values,
 )
-from prism.diagnosis.repairs import Change, changes_between, short_form
+from prism.diagnosis.number_differences import (
+    UNIT_FACTORS,
+    describe_number_difference,
+    number_as_written,
+    too_few_figures,
+)
+from prism.diagnosis.repairs import Change, changes_between
 from prism.diagnosis.wording import Difference, describe_difference
 from prism.equivalence.facts import in_base_units, numeric_of, subject_of
 from prism.equivalence.features import claimed_number, dimension_fault, is_tautology
@@ -105,15 +111,7 @@ MAX_ALSO = 3  # other kinds of change that are reported
 _CUT = "the operations of the diagnosis are spent"
 _KINDS_BETWEEN_QUANTITIES = frozenset(("symbol", "quantity_missing", "quantity_extra", "term_missing", "term_extra"))
 """Kinds that also separate formulas about different things: beside a matched node they show no mistake."""
-_DECADES = 12  # largest power of ten that is tried as the factor between two numbers
 _INHERITED = 3  # largest numerator and denominator of the power of a factor that a later step has taken over
-
-_UNIT_FACTORS = tuple(  # between units of time, speed, temperature scale, mass, energy
-    Fraction(text) for text in ("60", "3600", "18/5", "24", "86400", "100", "1000", "4184/1000", "5/18")
-)
-_FACTORS = tuple(
-    Fraction(text) for text in ("2", "3", "4", "3/2", "355/113", "710/113", "1420/113")
-)  # pi, 2pi, 4pi last
 
 
 @dataclass(frozen=True, slots=True)
@@ -490,7 +488,7 @@ def _reason_right(item: _ReadFormula, state: _DiagnosisState) -> str:
             numeric and find_source_formula(numeric, state.laws, task.known_values, context) for numeric in numerics
         ):
             return "it is worked out from formulas of the reference"
-    return ""
+    return _reason_few_figures(item, state)
 
 
 def _source_of_error(item: _ReadFormula, state: _DiagnosisState) -> int | None:
@@ -690,7 +688,7 @@ def _is_unit_factor(amount: Expr | None, claimed: Formula) -> bool:
     size = abs(measured[0])
     if any(math.isclose(each, math.pi / 180, rel_tol=1e-9) for each in (size, 1 / size)):
         return True
-    return "unit" in traits_of(claimed).ops and (_is_power_of_ten(size) or bool({size, 1 / size} & {*_UNIT_FACTORS}))
+    return "unit" in traits_of(claimed).ops and (_is_power_of_ten(size) or bool({size, 1 / size} & {*UNIT_FACTORS}))
 
 
 def _is_power_of_ten(size: Fraction) -> bool:
@@ -698,26 +696,49 @@ def _is_power_of_ten(size: Fraction) -> bool:
     return size != 1 and all(str(each).rstrip("0") == "1" for each in (size.numerator, size.denominator))
 
 
-def _number_difference(item: _ReadFormula, state: _DiagnosisState) -> tuple[Difference, None] | None:
-    """Describe how the number that a formula states differs from a node's number; None if equal or not comparable."""
-    numerics = [claimed_number(f, state.context) for stated in item.forms for f in stated]
-    claimed = [numeric for numeric in numerics if numeric is not None]
+def _numbers_beside_nodes(
+    item: _ReadFormula, state: _DiagnosisState
+) -> Iterator[tuple[Numeric, Expr, Numeric, ReferenceNode, NumberSpec, Formula]]:
+    """Yield each number that a formula states beside each that a node asks for of the same quantity, numbers first.
+
+    With the stated number comes how it is written; with the wanted one its node, its tolerance and the node's formula.
+    """
+    numerics = [(f, claimed_number(f, state.context)) for stated in item.forms for f in stated]
+    claimed = [(each, number_as_written(f, each)) for f, each in numerics if each is not None]
     if not claimed and item.claim.formula.kind == "expression" and item.graded.kind == "boxed":
-        claimed = _boxed_number(item, state)
+        claimed = [(each, item.claim.formula.members[0]) for each in _boxed_number(item, state)]
     near = _candidate_nodes(item, state) if claimed else []
     for reference in sorted(near, key=lambda each: not each.is_number):
         for f in reference.formulas:
-            for one in claimed:
+            for one, written in claimed:
                 wanted, spec = numeric_of(f), reference.number_spec
                 if wanted is None and reference.index not in state.matched and subject_of(f) == one.subject:
                     wanted, spec = implied_number(f, one, state.context), NumberSpec(figures=3, is_node=True)
-                if wanted is None or wanted.subject != one.subject:
-                    continue
-                if compare_numbers(wanted, one.number, spec).status == "equivalent":
-                    return None
-                difference = _difference_of_numbers(wanted, spec, reference.index, one)
-                return _with_unknown_origin(difference) if _states_formula_for_number(item) else difference, None
+                if wanted is not None and wanted.subject == one.subject:
+                    yield one, written, wanted, reference, spec, f
+
+
+def _number_difference(item: _ReadFormula, state: _DiagnosisState) -> tuple[Difference, None] | None:
+    """Describe how the number that a formula states differs from a node's number; None if equal or not comparable."""
+    for one, written, wanted, reference, spec, f in _numbers_beside_nodes(item, state):
+        is_equal = compare_numbers(wanted, one.number, spec).status == "equivalent"
+        if is_equal or too_few_figures(wanted, one.number, spec):
+            return None
+        difference = describe_number_difference(wanted, spec, reference.index, one.number, written, f)
+        return _with_unknown_origin(difference) if _states_formula_for_number(item) else difference, None
     return None
+
+
+def _reason_few_figures(item: _ReadFormula, state: _DiagnosisState) -> str:
+    """Return in words that a formula only states a node's number, with too few figures; empty if it does not."""
+    if _states_formula_for_number(item):
+        return ""  # that formula may be wrong
+    beside = next(_numbers_beside_nodes(item, state), None)
+    if beside is None:
+        return ""
+    one, _, wanted, reference, spec, _ = beside
+    why = too_few_figures(wanted, one.number, spec)
+    return why and f"the value is that of node {reference.index}, with {why}"
 
 
 def _states_formula_for_number(item: _ReadFormula) -> bool:
@@ -743,50 +764,6 @@ def _boxed_number(item: _ReadFormula, state: _DiagnosisState) -> list[Numeric]:
         return []
     claimed = numeric_of(formula((wanted[0].subject, item.claim.formula.members[0]), ("=",)))
     return [] if claimed is None else [claimed]
-
-
-def _difference_of_numbers(wanted: Numeric, spec: NumberSpec, node: int, stated: Numeric) -> Difference:
-    """Describe how a stated number differs from the wanted one: units, sign, unit factor, short factor, or value only.
-
-    Args:
-        spec: tolerance of the node's number. node: index of that node.
-    """
-    claimed = stated.number
-    has, should = _with_six_figures(claimed.value), _with_six_figures(spec.recomputed or wanted.number.value)
-    plain = replace(claimed, unit=wanted.number.unit) if claimed.unit is None else claimed
-    if plain.dimension != wanted.number.dimension:
-        return describe_difference("dimension", node, has, should, detail=compare_numbers(wanted, claimed, spec).detail)
-    loose = replace(spec, is_final=False)
-
-    def is_right(factor: Fraction) -> bool:
-        """Return True if the stated number times this factor is the wanted number."""
-        scaled = replace(plain, value=plain.value * factor, ulp=abs(plain.ulp * factor))
-        return compare_numbers(wanted, scaled, loose).status == "equivalent"
-
-    if is_right(Fraction(-1)):
-        return describe_difference("sign", node, has, should)
-    tens = [Fraction(10) ** (sign * power) for power in range(1, _DECADES + 1) for sign in (1, -1)]
-    units = [each for factor in _UNIT_FACTORS for each in (factor, 1 / factor)] if claimed.unit else []
-    for factor in (*tens, *units):
-        if is_right(factor):
-            return describe_difference("unit", node, has, should, amount=number(factor))
-    for factor in (each for short in _FACTORS for each in (short, 1 / short)):
-        if is_right(factor):
-            return describe_difference(
-                "factor", node, has, should, amount=short_form(float(factor), 1e-6) or number(factor)
-            )
-    times = float(plain.in_si / wanted.number.in_si) if wanted.number.in_si else 1.0
-    apart = f"{abs(times - 1):.1%} off" if 0 < times < 2 else f"{times:.3g} times as large"
-    return describe_difference("value", node, has, should, detail="" if times == 1 else apart)
-
-
-def _with_six_figures(value: Fraction) -> Expr:
-    """Return a number as an expression: whole numbers in full, others with at most six significant figures."""
-    return (
-        number(value)
-        if value.denominator == 1
-        else number(Fraction(f"{float(value):.6g}"), written=f"{float(value):.6g}")
-    )
 
 
 def _unit_difference(item: _ReadFormula, state: _DiagnosisState) -> tuple[Difference, None] | None:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Any
 
+_UNIT = r"\unit{"  # how the names of base units begin
+
 
 class Status(StrEnum):
     """Outcome of a comparison; printed and saved as plain text."""
@@ -46,7 +48,7 @@ REASONS = {
     "other_option": "the answer in words is another option",
     "no_option": "no answer in words settles on one of the options",
     "other_number": "the stated number is not the one asked for",
-    "unstated": "the reference is a number, and no number is stated of it",
+    "unstated": "the reference is a number, and the formula does not state that number",
     "dimension": "its units do not fit",
     "opaque_atoms": "as `same_zero_set`, with constructs that are not evaluated taken as unknowns",
     "witness": "a point that satisfies one does not satisfy the other",
@@ -87,8 +89,9 @@ class Witness:
     right: float | None
 
     def __str__(self) -> str:
-        """Describe the point in a sentence."""
-        place = ", ".join(f"{name} = {_format_value(value)}" for name, value in self.point)
+        """Describe the point in a sentence, without the values that were drawn for units."""
+        named = [(name, value) for name, value in self.point if not name.startswith(_UNIT)]
+        place = ", ".join(f"{name} = {_format_value(value)}" for name, value in named) or "a point"
         satisfied, violated = ("reference", "claim") if self.satisfies == "a" else ("claim", "reference")
         left, right = _format_value(self.left), _format_value(self.right)
         return f"{place} satisfies the {satisfied}; the {violated} has {left} on its left and {right} on its right"

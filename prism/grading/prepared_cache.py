@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from prism.errors import DataFileError, PrismError, named_type
+from prism.errors import DataFileError, PrismError, count_of, named_type
 from prism.grading.prepared import PreparedProblem, prepare
 from prism.problem.collection import ENDINGS, SHAPES, ProblemSource
 from prism.problem.schema import Problem
@@ -89,7 +89,8 @@ class PreparedCache:
                 return reference
             if self.paths and reference.lower().endswith(ENDINGS):
                 return Path(reference)
-            ids = f"no id among {len(self.by_id)} problems" if self.by_id else "no id, for there is no problem set"
+            held = f"no such id in a set of {count_of(len(self.by_id), 'problem')}"
+            ids = held if self.by_id else "no id, for there is no problem set"
             raise PrismError(f"reference {reference[:60]!r}: {ids}; {SHAPES}")
         if isinstance(reference, PathLike) and self.paths:
             return Path(reference)

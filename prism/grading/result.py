@@ -163,8 +163,17 @@ class Grade:
         }  # fmt: skip
 
 
+NOTHING_FOUND = "No formula that states anything was found in the solution."
+
+
+def finds_nothing(result: Grade) -> bool:
+    """Return True if a text was read to its end, and no formula of it states anything; an answer in words may."""
+    return result.status == "ok" and all(item.status == "mention" or item.kind == "text" for item in result.formulas)
+
+
 def reason_in_words(item: GradedFormula) -> str:
     """Return in words what a formula used or where it differs, else the sentence of its reason; empty for a mention."""
-    where = f"nearest is node {item.nearest}: {item.witness}" if item.witness else ""
+    why = item.witness or ("" if item.detail else REASONS.get(item.reason, item.reason))
+    where = f"nearest is node {item.nearest}: {why}" if why and item.nearest is not None else ""
     words = "; ".join(part for part in (item.detail, where) if part)
     return words or REASONS.get(item.reason, item.reason)

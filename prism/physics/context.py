@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from prism.algebra.expr import Expr, Formula, canonical, substitute, symbol, symbols, walk
-from prism.errors import DataFileError, LatexSyntaxError, PrismError, named_type
+from prism.errors import DataFileError, LatexSyntaxError, PrismError, count_of, named_type
 from prism.inputs import value_faults
 from prism.latex import parse as parse_latex
 from prism.physics.constants import Reading, constant_table
@@ -99,7 +99,8 @@ class Context:
 
     def __repr__(self) -> str:
         """Return how much the context declares, `<Context: 2 symbols, 3 givens, 0 definitions>`."""
-        return f"<Context: {len(self.symbols)} symbols, {len(self.givens)} givens, {len(self.definitions)} definitions>"
+        held = ("symbol", self.symbols), ("given", self.givens), ("definition", self.definitions)
+        return f"<Context: {', '.join(count_of(len(each), noun) for noun, each in held)}>"
 
     def __hash__(self) -> int:
         """Return a hash of the digest."""

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from prism.algebra.expr import Formula, number, symbols_of
 from prism.budget import CHARACTER, SOLUTION, share
-from prism.errors import DagError, DataFileError, LatexSyntaxError
+from prism.errors import DagError, DataFileError, LatexSyntaxError, count_of
 from prism.latex import extract
 from prism.physics.context import Context, describe_syntax_error, parse
 from prism.problem.dag import (
@@ -226,7 +226,7 @@ class Problem:
 
     def __repr__(self) -> str:
         """Return id and sizes, `<Problem free_fall: 4 nodes, 2 students>`."""
-        return f"<Problem {self.id}: {len(self.nodes)} nodes, {len(self.students)} students>"
+        return f"<Problem {self.id}: {count_of(len(self.nodes), 'node')}, {count_of(len(self.students), 'student')}>"
 
 
 def load_problem(source: Path | str | Mapping[str, object]) -> Problem:

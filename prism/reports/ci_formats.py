@@ -15,6 +15,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import prism
 from prism.authoring.linting import CODES, LintFinding
+from prism.errors import count_of
 from prism.reports.gates import (
     Comparison,
     GateOutcome,
@@ -102,7 +103,8 @@ def job_summary(result: Comparison, gates: Sequence[GateOutcome], *, room: int =
         room: bytes of UTF-8 that it may take; whole lines are left out at the end.
     """
     fired = [one for one in gates if one.has_fired]
-    verdict = f"{len(fired)} of {len(gates)} gates fired" if fired else f"{len(gates)} gates, none fired"
+    n_gates = count_of(len(gates), "gate")
+    verdict = f"{len(fired)} of {n_gates} fired" if fired else f"{n_gates}, none fired"
     lines = [f"## PRISM: {verdict if gates else 'no gate was set'}", ""]
     if gates:
         lines += ["| gate | | |", "|---|---|---|"]
@@ -119,7 +121,7 @@ def job_summary(result: Comparison, gates: Sequence[GateOutcome], *, room: int =
             for pair in changed[:_SHOWN_ITEMS]
         ]
     if len(changed) > _SHOWN_ITEMS:
-        lines += ["", f"and {len(changed) - _SHOWN_ITEMS} more items"]
+        lines += ["", f"and {count_of(len(changed) - _SHOWN_ITEMS, 'more item')}"]
     return cut("\n".join(lines) + "\n", room)
 
 
@@ -134,7 +136,7 @@ def overview(result: Comparison) -> list[str]:
     unscored = [(len(each.items) - len(each.scored), where) for each, where in ((base, "base"), (new, "new file"))]
     return [
         f"Mean score {decimal(base.mean)} -> {decimal(new.mean)}{change}{final}.",
-        f"Items: {counts}; {result.n_changed_solution} solutions differ.",
+        f"Items: {counts}; {count_of(result.n_changed_solution, 'solution')} changed.",
         *(f"{count} in the {where} only." for count, where in missing if count),
         *(f"{count} without a score in the {where}; they enter no mean." for count, where in unscored if count),
         *([f"Changed problem files: {', '.join(result.changed_problems)}."] if result.changed_problems else []),

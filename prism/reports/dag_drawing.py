@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from string import ascii_letters, digits
 
+from prism.errors import count_of
 from prism.latex import one_line
 from prism.problem.dag import ReferenceDag
 from prism.problem.schema import Problem, ProblemNode
@@ -186,7 +187,7 @@ def _label_lines(node: ProblemNode, problem: Problem) -> tuple[str, ...]:
     if node.is_final:
         marks.append(f"final answer {node.subquestion}".rstrip())
     if not has_equal_points(problem):
-        marks.append("1 point" if node.points == 1 else f"{node.points} points")
+        marks.append(count_of(node.points, "point"))
     first = f"({node.index}) {one_line(node.latex).strip('$').strip()}"
     return (first, ", ".join(marks)) if marks else (first,)
 

@@ -18,7 +18,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Literal
 
-from prism.errors import DataFileError, PrismError
+from prism.errors import DataFileError, PrismError, count_of
 
 GRAMMAR = """\
 gate    = "any-drop" | "any-lost-node" | "any-missing" | measure "<" number
@@ -512,7 +512,7 @@ def describe_outcome(one: GateOutcome) -> str:
     """Describe a gate's outcome in one line, without the gate's name: its value and how many items fired it."""
     value = "" if one.value is None else decimal(one.value) if one.gate.measure[:3] == "min" else signed(one.value)
     n = len(one.keys)
-    items = f"{n} item{'' if n == 1 else 's'}" if n else ""
+    items = count_of(n, "item") if n else ""
     if one.has_fired and not n and one.value is None:
         items = "no item has a score to judge"
     return "; ".join(part for part in (value, items) if part) or "nothing"

@@ -17,8 +17,8 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from prism.errors import DataFileError
-from prism.grading.result import Grade, reason_in_words
+from prism.errors import DataFileError, count_of
+from prism.grading.result import NOTHING_FOUND, Grade, finds_nothing, reason_in_words
 from prism.latex import one_line
 from prism.problem.schema import Problem, Student
 from prism.problem.source import NODE_LISTS, read_source
@@ -100,13 +100,17 @@ def grade_tables(problem: Problem, result: Grade) -> list[RenderableType]:
     earned = sum(node.points for node in problem.nodes if node.index in result.credited)
     policies = ", ".join(f"{name} {value:.3f}" for name, value in sorted(result.policies.items()))
     final = "right" if result.final_correct else "not right"
-    parts.append(f"{earned}/{total} points, score {result.score}; final answers {final}; other policies: {policies}")
+    points = f"{earned}/{count_of(total, 'point')}"
+    parts.append(f"{points}, score {result.score}; final answers {final}; other policies: {policies}")
+    if finds_nothing(result):
+        parts.append(NOTHING_FOUND)
     left = result.left_out
     is_over = left.characters or left.formulas
-    over = f"; left out as too long: {left.characters} characters, {left.formulas} formulas" if is_over else ""
+    lengths = f"{count_of(left.characters, 'character')}, {count_of(left.formulas, 'formula')}"
+    over = f"; left out as too long: {lengths}" if is_over else ""
     closure = f"; {result.share_by_closure:.0%} of it by way of prerequisites" if result.score else ""
     flags = f"; flags: {', '.join(result.flags)}" if result.flags else ""
-    parts.append(f"{result.unread} formulas unread, {result.undecided} undecided{over}{closure}{flags}")
+    parts.append(f"{count_of(result.unread, 'formula')} unread, {result.undecided} undecided{over}{closure}{flags}")
     return parts
 
 
@@ -245,7 +249,8 @@ def agreement_tables(agreed: Agreement) -> list[RenderableType]:
     parts += [f"{name}: {UNALIGNED[name]}" for name in seen]
     for pair in agreed.pairs:
         parts += ["", _coefficient_table(f"{pair.raters[0]} and {pair.raters[1]}", pair.coefficients)]
-        parts.append(f"{pair.n} items of {pair.n_problem} problems; tau_b = 0: {_p_values_text(pair.test)}")
+        counts = f"{count_of(pair.n, 'item')} of {count_of(pair.n_problem, 'problem')}"
+        parts.append(f"{counts}; tau_b = 0: {_p_values_text(pair.test)}")
         if pair.disagreements:
             table = _table("Largest disagreements", ("problem, sample", *pair.raters))
             for item in pair.disagreements:
@@ -338,7 +343,7 @@ def report_tables(found: Report) -> list[RenderableType]:
         for label, n in sorted(found.first_wrong.items()):
             wrong.add_row(label, str(n))
         parts.append(wrong)
-    parts += [f"{n} rows without: {UNFIT[key]}" for key, n in sorted(found.unfit.items())]
+    parts += [f"{count_of(n, 'row')} without: {UNFIT[key]}" for key, n in sorted(found.unfit.items())]
     statuses = ", ".join(f"{n} {_one_line(name)}" for name, n in sorted(found.statuses.items())) or "no rows"
     parts.append(f"{statuses}; incidents of the grader: {found.n_incident}")
     return [*parts, *(["", *agreement_tables(found.agreement)] if found.agreement else [])]

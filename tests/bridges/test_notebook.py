@@ -35,5 +35,5 @@ def test_a_grade_shows_each_formula_and_runs_nothing_of_the_student() -> None:
 
 def test_problems_and_contexts_say_how_large_they_are() -> None:
     problem = prism.load_problem(PROBLEM)
-    assert repr({problem.id: problem}) == "{'fall': <Problem fall: 1 nodes, 0 students>}"
+    assert repr({problem.id: problem}) == "{'fall': <Problem fall: 1 node, 0 students>}"
     assert repr(problem.context) == "<Context: 0 symbols, 0 givens, 0 definitions>"

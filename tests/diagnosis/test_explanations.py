@@ -73,3 +73,60 @@ def test_explain_on_the_command_line(tmp_path: Path) -> None:
     solution.write_text(SOLUTION, encoding="utf-8")
     done = run.invoke(app, ["explain", str(path), str(solution)])
     assert (done.exit_code, "says node 1" in done.stdout) == (0, True)
+
+
+CHARGING: dict[str, Any] = {
+    "id": "charging",
+    "context": "A capacitor is charged: $q$ is the charge at the time $t$, $\\tau$ the time constant.",
+    "givens": {"R": "2.00 kohm", "C": "10.0 uF", "V_0": "12.0 V"},
+    "grading_standard": [
+        {"index": 1, "formula": "q = C V_0 (1 - e^{-t/(R C)})", "dependency": [], "is_final_answer": True},
+        {"index": 2, "formula": "\\tau = 20.0\\unit{ms}", "dependency": [1], "is_final_answer": True},
+        {"index": 3, "formula": "t_{1/2} = R C \\ln 2", "dependency": [1], "is_final_answer": True},
+    ],
+}
+
+
+def explained(solution: str, problem: dict[str, Any] = CHARGING) -> str:
+    grade = prism.grade(problem, solution)
+    return explain(prism.load_problem(problem), grade, prism.diagnose(problem, grade))
+
+
+def test_a_number_with_too_few_figures_is_not_called_wrong() -> None:
+    told = explained(r"$\tau = 0.02$ s")
+    assert "Right, but matches no node: the value is that of node 2, with 1 figure, where 3 are asked for." in told
+    assert "Wrong" not in told
+    assert told.endswith("No formula is known to be wrong.")
+
+
+def test_numbers_are_told_with_their_units() -> None:
+    assert r"The number is $0.0164 \unit{s}$, where $20.0 \unit{ms}$ is right (18.0% off)." in explained(
+        r"$\tau = 0.0164$ s"
+    )
+    implied = explained(r"$t_{1/2} = 0.0112$ s")  # the node is a formula, which gives 13.9 ms
+    assert r"The number is $0.0112 \unit{s}$, where $0.0138629 \unit{s}$ is right (19.2% off)." in implied
+
+
+def test_a_witness_names_no_values_of_units() -> None:
+    told = explained(r"$t_{1/2} = R C + 3\,\mathrm{ms}$ and $q = 3\,\mathrm{mC} + t$")
+    assert "satisfies the" in told
+    assert r"\unit{s} =" not in told
+
+
+def test_formulas_that_stay_open_are_named_before_the_first_wrong_step() -> None:
+    told = explained(r"$q = C V_0 e^{-t/\tau}$, so $t_{1/2} = 2 R C \ln 2$.")
+    assert told.splitlines()[-3:] == [
+        "Before the first wrong step, of 1 formula it is not known whether it is right:",
+        r"  q = C V_0 e^{-t/\tau} (differs from node 1)",
+        r"First wrong step: t_{1/2} = 2 R C \ln 2    [DCE]",
+    ]
+
+
+def test_a_solution_without_a_formula_is_told(tmp_path: Path) -> None:
+    path, solution = tmp_path / "charging.json", tmp_path / "solution.md"
+    path.write_text(json.dumps(CHARGING), encoding="utf-8")
+    for text, is_told in (("", True), ("I take $q$ and think.", True), ("$q = t$", False)):
+        solution.write_text(text, encoding="utf-8")
+        for command in ("grade", "explain"):
+            said = run.invoke(app, [command, str(path), str(solution)]).stdout
+            assert ("No formula that states anything was found in the solution." in said) is is_told, (command, text)

@@ -317,7 +317,7 @@ def test_compare_writes_every_report(tmp_path: Path) -> None:
         {"gate": "any-drop", "fired": True, "value": None, "ids": [{"problem_id": "fall", "sample_id": "1"}]}
     ]
     assert result.stderr.startswith("::error file=")
-    assert summary.read_text("utf-8").startswith("before\n## PRISM: 1 of 1 gates fired")
+    assert summary.read_text("utf-8").startswith("before\n## PRISM: 1 of 1 gate fired")
     assert ET.parse(junit).getroot().tag == "testsuites"
     text = run.invoke(app, command[:-1], env={"GITHUB_STEP_SUMMARY": str(summary)})
     assert "score 1 -> 0.5 (-0.5); lost node 2" in text.stdout

@@ -61,7 +61,7 @@ def test_the_command_exits_with_one_where_bytes_differ(monkeypatch: pytest.Monke
     result = CliRunner().invoke(app, ["verify-determinism", "free_fall", str(solution)])
     assert result.exit_code == 1
     assert "score: 0.0 and 0.5" in result.stdout
-    assert "1 solutions differ" in result.stdout
+    assert "1 solution differs" in result.stdout
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from markupsafe import Markup
 
+from prism.errors import count_of
 from prism.latex import one_line
 from prism.reports.agreement import Estimate
 from prism.reports.html import svg
@@ -142,7 +143,8 @@ def _scatter(compared: JudgeComparison) -> Scatter:
     n = sum(count for _, _, count in points)
     above = sum(count for x, y, count in points if y > x)
     below = sum(count for x, y, count in points if y < x)
-    summary = f"{n} rollouts; the judge gives more than the rules to {above}, less to {below}, as much to the others."
+    verdict = f"the judge gives more than the rules to {above}, less to {below}, as much to the others"
+    summary = f"{count_of(n, 'rollout')}; {verdict}."
     drawing = svg.scatter(points, "Score of the rules against score of the judge", summary, "rules", "judge")
     low, high = svg.axis_limits(points)
     ends = [low + (high - low) * k / _AXIS_PARTS for k in range(_AXIS_PARTS + 1)]

@@ -14,6 +14,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from prism.errors import count_of
 from prism.reports.agreement import LEVEL, REASONS, Estimate
 from prism.reports.html import svg
 from prism.reports.html.markup import prose, visible
@@ -68,11 +69,6 @@ def _visible_value(value: object) -> object:
     if type(value) is str:  # most values: 640 rollouts interpolate 200,000
         return visible(value)
     return value if isinstance(value, (Markup, int)) else visible(str(value))
-
-
-def count_of(n: int, noun: str) -> str:
-    """Write a count with its noun: `1 rollout`, `2 rollouts`."""
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def _percent_text(estimate: Estimate) -> str:

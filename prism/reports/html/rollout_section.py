@@ -16,6 +16,7 @@ from markupsafe import Markup
 from prism.diagnosis.explanations import match_steps
 from prism.diagnosis.findings import FormulaDiagnosis
 from prism.equivalence.verdict import STAGES
+from prism.errors import count_of
 from prism.grading.result import FLAGS, Grade, GradedFormula, reason_in_words
 from prism.latex import one_line
 from prism.problem.schema import Problem
@@ -29,7 +30,7 @@ _MAX_LATEX = 600  # characters of a formula in a table
 _CACHE_SIZE = 4_096  # formulas: a report shows each reference formula in many tables
 _MAX_DETAIL = 400  # characters of what an incident of the grader says
 _STATES = {"m": "matched", "c": "credited", "x": "missing"}
-_FINDINGS = {"follows": "Follows from an earlier error", "right": "Right, but no node"}
+_FINDINGS = {"follows": "Follows from an earlier error", "right": "Right, but matches no node"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +177,7 @@ class RolloutPieces:
 def statement(latex: str, *, is_text: bool = False) -> Statement:
     """Prepare a formula, or an answer in words if `is_text`, to be shown: on one line of at most 600 characters."""
     line = one_line(latex)
-    more = f" … and {len(line) - _MAX_LATEX} characters more" if len(line) > _MAX_LATEX else ""
+    more = f" … and {count_of(len(line) - _MAX_LATEX, 'character')} more" if len(line) > _MAX_LATEX else ""
     return Statement(latex, is_text, line[:_MAX_LATEX], more)
 
 
@@ -238,7 +239,8 @@ def _grade_sentences(row: ReportRow) -> list[str]:
     facts.append(f"Formulas unread: {grade.unread}, undecided: {grade.undecided}.")
     left = grade.left_out
     if left.characters or left.formulas:
-        facts.append(f"Left out as too long: {left.characters} characters, {left.formulas} formulas.")
+        lengths = f"{count_of(left.characters, 'character')}, {count_of(left.formulas, 'formula')}"
+        facts.append(f"Left out as too long: {lengths}.")
     facts += [f"Flag {flag}: {FLAGS.get(flag, '')}." for flag in grade.flags]
     facts += [
         f"Incident of the grader, {one.code}, {one.where}: {one.detail[:_MAX_DETAIL]}." for one in grade.incidents

@@ -102,7 +102,7 @@ def provenance(command: list[str]) -> dict[str, Any]:
     return {
         "commit": git("rev-parse", "HEAD"),
         "commit_date": git("show", "--no-patch", "--format=%cI", "HEAD"),
-        "modified": bool(git("status", "--porcelain", "--untracked-files=no")),
+        "modified": bool(git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!benchmarks/results")),
         "command": shlex.join(["python", *command]),
         "python": platform.python_version(),
         "machine": platform.machine(),

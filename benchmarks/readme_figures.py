@@ -1,9 +1,9 @@
 """Write the figures of README.md and of docs/explanation/benchmarks.md from `benchmarks/results/*.json`.
 
-They stand between two markers in each. README has one table and one line, the page has all. What both show is of one
-commit: `--check` fails otherwise.
+They stand between two markers in each. README has one table and one line, the page has all. `--one-commit` fails where
+what both show is of several commits.
 
-python benchmarks/readme_figures.py [--check]
+python benchmarks/readme_figures.py [--check] [--one-commit]
 """
 
 from __future__ import annotations
@@ -496,20 +496,19 @@ def commits() -> dict[str, list[str]]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Write the figures of README and of the page on benchmarks.")
-    parser.add_argument("--check", action="store_true", help="only say whether both are current, and of one commit")
+    parser.add_argument("--check", action="store_true", help="only say whether both are current")
+    parser.add_argument("--one-commit", action="store_true", help="fail if what is shown is of several commits")
     options = parser.parse_args()
     current = {path: filled(path, body) for path, body in ((README, "\n".join(headline())), (PAGE, everything()))}
     stale = [path for path, text in current.items() if path.read_text("utf-8") != text]
     for path in stale:
-        if options.check:
+        if options.check or options.one_commit:
             print(f"{path.relative_to(ROOT)}: its figures are not those of benchmarks/results")
         else:
             path.write_text(current[path], encoding="utf-8")
-    several = len(commits()) > 1
-    if several:
-        print("the figures are of several commits")
-        for commit, names in commits().items():
-            print(f"{commit}: {', '.join(names)}")
+    several = options.one_commit and len(commits()) > 1
+    for commit, names in commits().items() if several else ():
+        print(f"{commit}: {', '.join(names)}")
     return int(several or (options.check and bool(stale)))
 
 

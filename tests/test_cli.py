@@ -204,7 +204,7 @@ def test_lint_takes_a_folder(tmp_path: Path) -> None:
 
 def test_lint_says_once_that_a_file_is_missing() -> None:
     result = run.invoke(app, ["lint", "free_fal"])
-    assert result.stdout == "1 file: 1 faults, 0 warnings\n"
+    assert result.stdout == "1 file: 1 fault, 0 warnings\n"
     assert result.stderr.count("free_fal:") == 1
 
 

@@ -17,7 +17,6 @@ from prism.algebra.expr import Formula
 from prism.budget import charge_steps
 from prism.equivalence.stated_numbers import DIMENSIONLESS, MIN_INTEGER_FIGURES, Numeric, StatedNumber
 from prism.equivalence.verdict import Status
-from prism.errors import count_of
 from prism.physics.dimensions import dimension_text
 from prism.physics.tables import PI
 
@@ -120,7 +119,7 @@ def _compare_values(
         return _number_rejection(_describe_values(value, target), readings)
     figures = spec.figures or (wanted.figures if not wanted.is_exact else MIN_INTEGER_FIGURES)
     if spec.is_final and not claim.is_exact and claim.figures < figures - 1:
-        return _number_rejection(f"{count_of(claim.figures, 'figure')}, where {figures} are asked for")
+        return _number_rejection(f"{claim.figures} figures, where {figures} are asked for")
     gap = abs(value - target)
     if gap <= max(tolerance(figures, spec) * abs(target), wanted.ulp / 2):
         return same

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Any
 
-_UNIT = r"\unit{"  # how the names of base units begin
-
 
 class Status(StrEnum):
     """Outcome of a comparison; printed and saved as plain text."""
@@ -89,9 +87,8 @@ class Witness:
     right: float | None
 
     def __str__(self) -> str:
-        """Describe the point in a sentence, without the values that were drawn for units."""
-        named = [(name, value) for name, value in self.point if not name.startswith(_UNIT)]
-        place = ", ".join(f"{name} = {_format_value(value)}" for name, value in named) or "a point"
+        """Describe the point in a sentence."""
+        place = ", ".join(f"{name} = {_format_value(value)}" for name, value in self.point)
         satisfied, violated = ("reference", "claim") if self.satisfies == "a" else ("claim", "reference")
         left, right = _format_value(self.left), _format_value(self.right)
         return f"{place} satisfies the {satisfied}; the {violated} has {left} on its left and {right} on its right"

@@ -107,12 +107,6 @@ def test_numbers_are_told_with_their_units() -> None:
     assert r"The number is $0.0112 \unit{s}$, where $0.0138629 \unit{s}$ is right (19.2% off)." in implied
 
 
-def test_a_witness_names_no_values_of_units() -> None:
-    told = explained(r"$t_{1/2} = R C + 3\,\mathrm{ms}$ and $q = 3\,\mathrm{mC} + t$")
-    assert "satisfies the" in told
-    assert r"\unit{s} =" not in told
-
-
 def test_formulas_that_stay_open_are_named_before_the_first_wrong_step() -> None:
     told = explained(r"$q = C V_0 e^{-t/\tau}$, so $t_{1/2} = 2 R C \ln 2$.")
     assert told.splitlines()[-3:] == [

@@ -223,8 +223,20 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     >>> did_you_mean("free_fal", ["compton", "free_fall"]), did_you_mean("pendulum", ["compton", "free_fall"])
     ('; did you mean "free_fall"?', '')
     """
-    near = get_close_matches(word[:_COMPARED], [each[:_COMPARED] for each in islice(known, _MOST_COMPARED)], n=1)
-    return f"; did you mean {shown(near[0])}?" if near else ""
+    near = nearest_name(word, known)
+    return f"; did you mean {shown(near)}?" if near else ""
+
+
+def nearest_name(word: str, known: Iterable[str]) -> str:
+    """Return the known word that another one is most like, of the first thousand; empty if none is near.
+
+    Only the beginnings of long words are compared, so that the work is bounded whatever a file holds.
+
+    >>> nearest_name("free_fal", ["compton", "free_fall"]), nearest_name("pendulum", ["compton", "free_fall"])
+    ('free_fall', '')
+    """
+    beginnings = [each[:_COMPARED] for each in islice(known, _MOST_COMPARED)]
+    return next(iter(get_close_matches(word[:_COMPARED], beginnings, n=1)), "")
 
 
 def shown(value: object, most: int = 60) -> str:

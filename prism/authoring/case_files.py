@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,7 @@ from prism.grading.pipeline import grade
 from prism.grading.prepared import PreparedProblem, prepare
 from prism.grading.result import Grade
 from prism.grading.selection import WITHHELD_REASONS
-from prism.inputs import decode, parse_toml, read_bytes
+from prism.inputs import decode, nearest_name, parse_toml, read_bytes
 from prism.latex import Solution, one_line
 from prism.problem.schema import Problem
 from prism.problem.source import problem_path
@@ -175,8 +174,8 @@ def _type_faults(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _key_hint(key: str, known: tuple[str, ...]) -> str:
     """Return a hint on an unknown key: the most similar known key, or all known keys."""
-    close = get_close_matches(key, known, n=1)
-    return f"; did you mean {close[0]}?" if close else f"; the keys are {', '.join(known)}"
+    near = nearest_name(key, known)
+    return f"; did you mean {near}?" if near else f"; the keys are {', '.join(known)}"
 
 
 # Judging. -------------------------------------------------------------------------------------------------------

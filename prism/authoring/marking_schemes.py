@@ -15,7 +15,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from fractions import Fraction
 from typing import Any
 
@@ -34,6 +33,7 @@ from prism.authoring.dependencies import RULES, infer_dependencies
 from prism.budget import DRAFT, MERGING, READING, share
 from prism.equivalence.facts import numeric_of
 from prism.errors import DataFileError, LatexSyntaxError
+from prism.inputs import nearest_name
 from prism.latex import extract, one_line
 from prism.physics.context import Context, parse
 
@@ -161,7 +161,7 @@ def _unread_keys(marking: Sequence[object]) -> list[str]:
     criteria = [one for each in marking for one in (each if isinstance(each, list) else [each])]
     keys = dict.fromkeys(key for one in criteria if isinstance(one, Mapping) for key in one)
     unread = [key for key in keys if key is not None and key not in known]
-    near = {key: next(iter(get_close_matches(key, known, n=1)), "") for key in unread}
+    near = {key: nearest_name(key, known) for key in unread}
     return [f"`{key}` is not read{f'; did you mean {near[key]}?' if near[key] else ''}" for key in unread]
 
 

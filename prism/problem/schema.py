@@ -13,13 +13,13 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from fractions import Fraction
 from pathlib import Path
 
 from prism.algebra.expr import Formula, number, symbols_of
 from prism.budget import CHARACTER, SOLUTION, share
 from prism.errors import DagError, DataFileError, LatexSyntaxError, count_of
+from prism.inputs import nearest_name
 from prism.latex import extract
 from prism.physics.context import Context, describe_syntax_error, parse
 from prism.problem.dag import (
@@ -280,8 +280,8 @@ def _warn_unknown(table: Table, known: frozenset[str], where: str, report: _Load
     """Add a warning for each key of a table that is not in `known`; `where` names the table in messages."""
     unknown = [str(key) for key in table if key not in known]
     for key in unknown[:_MAX_UNKNOWN]:
-        near = get_close_matches(key[:_MAX_SHOWN], sorted(known), n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
+        near = nearest_name(key[:_MAX_SHOWN], sorted(known))
+        hint = f"; did you mean {near}?" if near else ""
         report.warnings.append(f"{_field_name(where, key[:_MAX_SHOWN])}: unknown key, ignored{hint}")
     if len(unknown) > _MAX_UNKNOWN:
         report.warnings.append(f"{_field_name(where, 'unknown keys')}: {len(unknown)}; they are ignored")
@@ -316,8 +316,8 @@ def _report_unfit(table: Table, key: str, why: str, where: str, report: _LoadRep
 
 def _misspelt(table: Table, key: str) -> str:
     """Return the question whether a key of the table is `key` misspelt, to stand behind a fault; empty if none is."""
-    near = get_close_matches(key, [str(other)[:_MAX_SHOWN] for other in list(table)[:_MAX_UNKNOWN]], n=1)
-    return f"; is `{near[0]}` meant for it?" if near else ""
+    near = nearest_name(key, (str(other)[:_MAX_SHOWN] for other in list(table)[:_MAX_UNKNOWN]))
+    return f"; is `{near}` meant for it?" if near else ""
 
 
 def _read_indices(

@@ -15,12 +15,11 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
 
 from prism.errors import PrismError, named_type
-from prism.inputs import decode, parse_json, parse_toml, read_bytes, refuse_constant, shown, value_faults
+from prism.inputs import decode, nearest_name, parse_json, parse_toml, read_bytes, refuse_constant, shown, value_faults
 from prism.resources import resource
 
 Table = Mapping[str, object]
@@ -81,7 +80,7 @@ def shipped_files() -> list[Path]:
 
 def nearest_shipped_id(name: str) -> str:
     """Return the id of a shipped problem that a name, which is none, may mean; empty if none is near."""
-    return next(iter(get_close_matches(Path(name).stem, [path.stem for path in shipped_files()], n=1)), "")
+    return nearest_name(Path(name).stem, [path.stem for path in shipped_files()])
 
 
 def read_source(source: Path | str | Table, faults: list[str]) -> ProblemSource:

@@ -128,8 +128,9 @@ class Faults:
     def check(self, source: Path) -> None:
         """Raise all faults as one DataFileError about `source`, if there are any."""
         if self._kept:
+            kept = [_fault_with_places(fault, where) for fault, where in self._kept.items()]
             more = [f"and {self._n_more} more"] if self._n_more else []
-            raise DataFileError(str(source), (*(_told(fault, where) for fault, where in self._kept.items()), *more))
+            raise DataFileError(str(source), (*kept, *more))
 
 
 @dataclass(slots=True)
@@ -142,7 +143,7 @@ class _Equal:
     n: int = 1
 
 
-def _told(fault: str, where: _Equal) -> str:
+def _fault_with_places(fault: str, where: _Equal) -> str:
     """Return a fault with its first place and, if there are several, with their number and the last one."""
     said = f"{where.first}: {fault}{where.hint}" if where.first else f"{fault}{where.hint}"
     return said if where.n == 1 else f"{said}; {where.n - 1} more like it, the last in {where.last}"

@@ -45,6 +45,12 @@ def test_partial_work_is_the_share_of_points() -> None:
     assert result.policies["strict"] == 0.2
 
 
+def test_the_name_of_a_file_raises_nothing_where_warnings_are_errors() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert prism.grade("free_fall", "answer.md").score == 0.0
+
+
 def test_the_name_of_a_file_is_graded_as_a_text_and_told() -> None:
     with pytest.warns(UserWarning, match=r"'nofile\.md' is graded as a text; of a file give what it holds") as caught:
         assert graded("nofile.md").score == 0.0

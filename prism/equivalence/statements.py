@@ -21,7 +21,7 @@ _WHOLE_NUMBERS = {r"\mathbb{N}": "N", r"\mathbb{Z}": "Z", r"\mathbb{N}_0": "0", 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One formula of at most two members that a text states, with what it says about the symbols.
+    r"""One formula of at most two members that a text states, with what it says about the symbols.
 
     Attributes:
         formula: the equation, inequality or expression.
@@ -30,6 +30,7 @@ class Statement:
         settled: symbols of which the text says elsewhere which values they have (`n = 7`, `n = 1, 3, 5`).
         joins: for `a = c` from a chain `a = b = c`, the members from its left to its right side: a, b, c; else empty.
         restrictions: those conditions under which alone the text states it (`for`, `if`); others say where it holds.
+        is_rounded: the sign before its last member is an approximate one: c of `a = b \approx c`.
     """
 
     formula: Formula
@@ -38,6 +39,7 @@ class Statement:
     settled: frozenset[str] = frozenset()
     joins: tuple[Expr, ...] = ()
     restrictions: tuple[Formula, ...] = ()
+    is_rounded: bool = False
 
 
 def statements_of(
@@ -99,7 +101,9 @@ def _statements_of(
     ranges = {condition: whole_number_range(condition) for condition in conditions}
     whole = tuple(named for named in ranges.values() if named)
     plain = tuple(condition for condition in conditions if not ranges[condition])
-    return tuple(Statement(each, plain, whole, settled, joins, restrictions) for each, joins in stated)
+    return tuple(
+        Statement(each, plain, whole, settled, joins, restrictions, is_rounded) for each, joins, is_rounded in stated
+    )
 
 
 def _settled_symbols(parts: tuple[Formula, ...]) -> frozenset[str]:
@@ -181,14 +185,14 @@ def _as_product(written: Formula) -> Formula:
     return formula((Expr("mul", factors), number(0)), ("=",), written.latex, depends)
 
 
-def _stated_links(written: Formula) -> tuple[tuple[Formula, tuple[Expr, ...]], ...]:
-    """Return the formulas of two members that a chain states, each with the members that it joins.
+def _stated_links(written: Formula) -> tuple[tuple[Formula, tuple[Expr, ...], bool], ...]:
+    """Return the formulas of two members that a chain states, with the members that each joins, and if it is rounded.
 
     `a = b = c` states `a = b` and `b = c`, and `a = c`, the first member with each of the others as far as equalities
     reach. Any other formula states itself, joining no members, and alternatives the product of `_as_product`.
     """
     if written.kind != "chain":
-        return ((_as_product(written), ()),)
+        return ((_as_product(written), (), written.relations[-1:] == ("approx",)),)
     relations = written.relations[: MAX_CHAIN - 1]
     members = with_units_from_right(written.members[:MAX_CHAIN], relations)
     source = written.latex, written.depends
@@ -196,6 +200,7 @@ def _stated_links(written: Formula) -> tuple[tuple[Formula, tuple[Expr, ...]], .
         (
             formula((members[k], members[k + 1]), (relation,), *source),
             members[k : k + 2] if relation in EQUALITIES else (),
+            relation == "approx",
         )
         for k, relation in enumerate(relations)
     ]
@@ -203,7 +208,8 @@ def _stated_links(written: Formula) -> tuple[tuple[Formula, tuple[Expr, ...]], .
         if not EQUALITIES.issuperset(relations[: k + 1]):
             break
         relation = "sim" if "sim" in relations[: k + 1] else "="
-        stated.append((formula((members[0], members[k + 1]), (relation,), *source), members[: k + 2]))
+        joined = formula((members[0], members[k + 1]), (relation,), *source)
+        stated.append((joined, members[: k + 2], relations[k] == "approx"))
     return tuple(stated)
 
 

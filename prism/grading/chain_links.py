@@ -15,42 +15,48 @@ decimal is moved by half a unit in its last place instead.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from types import ModuleType
-from typing import Any
 
 from prism.algebra.calculus import evaluate_operations
 from prism.algebra.expr import Expr, canonical, formal_ratio, formula, number, substitute, symbol, symbols, walk
 from prism.budget import PAIR, remembered, share
-from prism.engine.kernels import active_kernels, floats, ints, source, spend
-from prism.engine.lowering import Mismatch, Notation, build_tape
-from prism.engine.tape import Tape, TapeTooLarge
-from prism.engine.zero_set import draws, scratch_arrays, tape_of
+from prism.engine.kernels import active_kernels
+from prism.engine.lowering import Mismatch, build_tape
+from prism.engine.tape import TapeTooLarge
+from prism.engine.zero_set import tape_of
 from prism.equivalence.known_values import degree_exponent
 from prism.equivalence.matching import equivalent
 from prism.equivalence.notation import notation_of, with_matching_calls
-from prism.equivalence.pairs import samplings_of
 from prism.equivalence.zero_sets import is_identity
 from prism.errors import PrismError
+from prism.grading.member_values import (
+    SAME_RATIO,
+    UNIT,
+    VANISHED,
+    Dimension,
+    largest_term,
+    lone_literal,
+    prefix_value,
+    ratios_at_draws,
+    rounding_spread,
+    rounding_spread_of_ratio,
+    scaled_difference,
+    unit_powers,
+    value_of,
+)
 from prism.physics.context import Context
-from prism.physics.quantities import MAX_TEN_POWER, italic_units_as_quantity, read_quantity, resolve_units
-from prism.physics.tables import BASE_UNITS, unit_table
+from prism.physics.quantities import italic_units_as_quantity, read_quantity, resolve_units
+from prism.physics.tables import BASE_UNITS
 
 NUMBERS_AGREE = 0.05  # relative, of two numbers in a chain; every step of a calculation is rounded (semantics C.1)
 ROUNDED = 0.01  # of a constant ratio: coefficients are rounded too, and 3.14 stands for pi
-SAME_RATIO = 1e-6  # relative: how far a constant ratio may vary from point to point
 MIN_POINTS = 10  # at which a ratio has to be the same
-MAX_LITERALS = 20  # decimals that are moved one by one; further ones count as exact
 MAX_OPS = 4000  # instructions of two members whose ratio is taken: they are evaluated some hundred times
-_DRAWS = 32  # random points at which a ratio is evaluated
-_FEW_DRAWS = 4  # points at which the effect of rounding on a ratio is evaluated
-_INFORMATIVE = 1e8  # a value has to exceed its rounding bound by this factor
-_SPREADS_KEPT = 64  # members whose rounding spread is remembered between the readings of their units
 LINKS_KEPT = 4096  # links that a process remembers: the solutions of a problem have the same chains
-_VANISHED = 1e-9  # relative to its terms: a sum that is 0
 
 REASONS = {
     "same_form": "they are the same but for order and arithmetic",
@@ -71,7 +77,6 @@ REASONS = {
 }
 """Every reason a link can have, in words. Closed: `Link` refuses any other."""
 
-_TIMES = r"\times"  # name of the factor t in _scaled_difference; no LaTeX spells a symbol like this
 _TRIG = frozenset(("sin", "cos", "tan"))
 _INVERSE = frozenset(("asin", "acos", "atan"))
 _NO_NUMBER = frozenset(("list", "tuple", "set", "interval", "pm", "blank", "dots", "relation"))  # no single number
@@ -79,10 +84,7 @@ _CYCLES = frozenset(
     ("Hz", "kHz", "MHz", "GHz", "THz", "rpm", "rev", "revolution", "revolutions", "turn", "turns", "cycles")
 )
 _METRE, _SECOND = r"\unit{m}", r"\unit{s}"
-_Dimension = tuple[tuple[str, float], ...]
-_UNIT = r"\unit{"
 _MOST_BY_ROUNDING = 0.3  # of a ratio; beyond, the decimals need not be moved
-_HIDDEN = 1e-4  # relative, of a term beside another
 _HALF_DECADE = 0.5  # an order of magnitude is rounded to a whole power of ten
 _MOST_PREFIXED = 6  # powers of a thousand: from atto to exa
 _LIGHT = 299792458.0  # [m/s]
@@ -184,7 +186,7 @@ class _Number:
 
     coherent: tuple[float, ...]
     plain: tuple[float, ...]
-    dimension: _Dimension | None
+    dimension: Dimension | None
     units: frozenset[str]
     is_angle: bool
     is_lone: bool
@@ -240,14 +242,14 @@ def _compare_values(
         return Link("confirmed", "same_number", witness)
     if 0.0 in (a, b):
         member, value = (members[0], a) if b == 0 else (members[1], b)
-        terms = _largest_term(member, kernel)
-        if abs(value) <= _VANISHED * terms:
+        terms = largest_term(member, kernel)
+        if abs(value) <= VANISHED * terms:
             return Link("confirmed", "same_number", witness)
         if abs(value) <= NUMBERS_AGREE * terms or member.op not in ("add", "sub"):
             return Link("undecided", "rounding", witness)
         return Link("refuted", "apart", witness)
     one, other = members
-    if abs(a - b) < _rounding_spread(one, other, kernel) * abs(a) + _rounding_spread(other, one, kernel) * abs(b):
+    if abs(a - b) < rounding_spread(one, other, kernel) * abs(a) + rounding_spread(other, one, kernel) * abs(b):
         return Link("undecided", "rounding", witness)
     if any(_is_order_of_magnitude(member) for member in members) and abs(_decades_between(a, b)) < _HALF_DECADE:
         return Link("undecided", "rounding", witness)
@@ -267,7 +269,7 @@ def _is_written_as_angle(member: Expr) -> bool:
 
 def _is_near_integer(value: float) -> bool:
     """Return True if a value is an integer but for floating-point rounding."""
-    return abs(value - round(value)) <= _VANISHED * max(abs(value), 1.0)
+    return abs(value - round(value)) <= VANISHED * max(abs(value), 1.0)
 
 
 def _are_comparable(one: _Number, other: _Number) -> bool:
@@ -363,142 +365,31 @@ def _is_numeric(member: Expr) -> bool:
     """Return True if a member is a number, perhaps with units: no symbols but those bound by a sum or integral."""
     if any(node.op in _NO_NUMBER for node in walk(member)):
         return False
-    return all(name.startswith(_UNIT) for name in tape_of(resolve_units(member)).names)
+    return all(name.startswith(UNIT) for name in tape_of(resolve_units(member)).names)
 
 
 def _number_of(member: Expr, kernel: ModuleType) -> _Number | None:
     """Evaluate a numeric member: units in SI, in cgs, without their prefixes, and left out; None if it has no value."""
     resolved = resolve_units(member)
-    value = _value_of(resolved, {}, kernel)
+    value = value_of(resolved, {}, kernel)
     if value is None:
         return None
     units = frozenset(node.name for node in walk(member) if node.op == "unit")
-    difference = _value_of(resolve_units(member, difference=True), {}, kernel)
+    difference = value_of(resolve_units(member, difference=True), {}, kernel)
     stripped, without_prefix = (
-        _value_of(
+        value_of(
             substitute(member, {Expr("unit", name=name): number(size) for name, size in sizes.items()}), {}, kernel
         )
-        for sizes in (dict.fromkeys(units, Fraction(1)), {name: _prefix_value(name) for name in units})
+        for sizes in (dict.fromkeys(units, Fraction(1)), {name: prefix_value(name) for name in units})
     )
     return _Number(
         coherent=(value,) if difference in (None, value) else (value, difference),
-        plain=tuple(x for x in (stripped, without_prefix, _value_of(resolved, _CGS, kernel)) if x is not None),
-        dimension=_unit_powers(resolved, value, kernel),
+        plain=tuple(x for x in (stripped, without_prefix, value_of(resolved, _CGS, kernel)) if x is not None),
+        dimension=unit_powers(resolved, value, kernel),
         units=units,
         is_angle=any(node.op in _INVERSE for node in walk(member)),
-        is_lone=_lone_literal(member) is not None,
+        is_lone=lone_literal(member) is not None,
     )
-
-
-def _prefix_value(name: str) -> Fraction:
-    """Return the factor that the prefix in the name of a unit stands for: 10^6 for MeV, 1 for m."""
-    power, _ = unit_table().prefixed.get(name, (0, ""))
-    return Fraction(10) ** power
-
-
-def _value_of(member: Expr, sizes: Mapping[str, float], kernel: ModuleType) -> float | None:
-    """Evaluate a member whose only symbols are base units; None if it has no value or is a vector.
-
-    Args:
-        sizes: values put for base units by name; all others are 1.
-    """
-    tape = build_tape(member)
-    if len(tape.roots) != 1:
-        return None
-    found = _evaluate(tape, {name: sizes.get(name, 1.0) for name in tape.names}, kernel)
-    return None if found is None else float(found[0][tape.roots[0]])
-
-
-def _evaluate(tape: Tape, at: Mapping[str, float], kernel: ModuleType) -> tuple[Any, Any] | None:
-    """Return the values and the rounding bounds of all instructions of a tape; None if one is undefined."""
-    x, value, bound, _, _ = scratch_arrays(kernel, tape)
-    for v, name in enumerate(tape.names):
-        x[v] = at[name]
-    code, consts, dep = (ints(kernel, tape.code), floats(kernel, tape.consts), ints(kernel, tape.dep))
-    spend(tape.n_op)
-    return None if kernel.evaluate(code, consts, dep, tape.n_op, x, 0, value, bound) else (value, bound)
-
-
-def _unit_powers(resolved: Expr, value: float, kernel: ModuleType) -> _Dimension | None:
-    """Find the power of each base unit in an expression by giving the unit the sizes 2 and 4: ((unit, power), ...).
-
-    Args:
-        value: of the expression with all units of size 1.
-
-    Returns None where the value is no power of a unit's size: terms of different dimensions are added.
-    """
-    powers = []
-    for name in sorted(symbols(resolved)):
-        if not name.startswith(_UNIT) or value == 0:
-            continue
-        twice, again = (_value_of(resolved, {name: size}, kernel) for size in (2.0, 4.0))
-        if twice is None or again is None or twice / value <= 0 or again / twice <= 0:
-            return None
-        power, once_more = math.log2(twice / value), math.log2(again / twice)
-        if not abs(power - once_more) <= _VANISHED:
-            return None
-        if round(power, 6):
-            powers.append((name, round(power, 6)))
-    return tuple(powers)
-
-
-@remembered(_SPREADS_KEPT)
-def _rounding_spread(member: Expr, beside: Expr, kernel: ModuleType) -> float:
-    """Return the relative change of a numeric member if each written decimal is off by half a unit in its last place.
-
-    The changes by all decimals are added. If `beside`, the other member, has a decimal, a member that is one whole
-    number may be rounded too (`2.6 = 3`).
-    """
-    value = _value_of(resolve_units(member), {}, kernel)
-    if not value:
-        return 0.0
-    whole = any(_half_last_place(node) for node in walk(beside))  # 2.6 may be given as 3, but 5/2 is not 3
-    lone = _lone_literal(member)
-    moved = 0.0
-    literals = dict.fromkeys(
-        node for node in walk(member) if node.op == "num" and (_half_last_place(node) or node is lone)
-    )
-    for literal in list(literals)[:MAX_LITERALS]:
-        half = _half_last_place(literal) or (Fraction(1, 2) if whole else Fraction(0))
-        if literal is not lone:
-            half = _cap_at_tenth_of_literal(half, literal)
-        near = _value_of(resolve_units(_with_literal_moved(member, literal, half)), {}, kernel)
-        moved += abs(near - value) if near is not None else abs(value)
-    return moved / abs(value)
-
-
-def _cap_at_tenth_of_literal(half: Fraction, literal: Expr) -> Fraction:
-    """Return the rounding error `half` of a literal, but at most a tenth of the literal (0.05 for 0.5)."""
-    return min(half, abs(literal.value or Fraction(0)) / 10)
-
-
-def _with_literal_moved(member: Expr, literal: Expr, by: Fraction) -> Expr:
-    """Return a member in which the number `literal` is increased by an amount."""
-    return substitute(member, {literal: number((literal.value or Fraction(0)) + by)})
-
-
-def _half_last_place(node: Expr) -> Fraction:
-    """Return half a unit in the last written place of a decimal: 0.05 for `2.3`; 0 for a whole number or no number."""
-    digits, _, power = node.name.partition("e")
-    if node.op != "num" or ("." not in digits and not power) or abs(int(power or 0)) > MAX_TEN_POWER:
-        return Fraction(0)
-    return Fraction(10) ** (int(power or 0) - len(digits.partition(".")[2])) / 2
-
-
-def _lone_literal(member: Expr) -> Expr | None:
-    """Return the number node of a member that is one literal, with or without unit (`-3 m`); None for any other."""
-    factors = member.args if member.op == "mul" else (member,)
-    factors = tuple(factor.args[0] if factor.op == "neg" else factor for factor in factors)
-    plain = [factor for factor in factors if not any(node.op == "unit" for node in walk(factor))]
-    return plain[0] if len(plain) == 1 and plain[0].op == "num" else None
-
-
-def _largest_term(member: Expr, kernel: ModuleType) -> float:
-    """Return the largest absolute value among the terms of a sum `a - b`, in coherent SI; 1 for any other member."""
-    if member.op not in ("add", "sub"):
-        return 1.0
-    values = [_value_of(resolve_units(term), {}, kernel) for term in member.args]
-    return max((abs(value) for value in values if value is not None), default=1.0)
 
 
 def _angle_and_log_readings(member: Expr) -> tuple[Expr, ...]:
@@ -606,10 +497,10 @@ def _compare_with_givens(left: Expr, right: Expr, context: Context, kernel: Modu
         return None
     values = {symbol(name): _given_as_expression(context.givens[name]) for name in symbols(symbolic)}
     one, other = (resolve_units(substitute(member, values)) for member in (left, right))
-    sizes = [_value_of(member, {}, kernel) for member in (one, other)]
+    sizes = [value_of(member, {}, kernel) for member in (one, other)]
     if None in sizes:
         return None
-    dimensions = [_unit_powers(member, size or 0.0, kernel) for member, size in zip((one, other), sizes, strict=True)]
+    dimensions = [unit_powers(member, size or 0.0, kernel) for member, size in zip((one, other), sizes, strict=True)]
     has_units = any(node.op == "unit" for node in walk(left if symbolic is right else right))
     if has_units and dimensions[0] != dimensions[1]:
         return Link("undecided", "units")
@@ -696,20 +587,20 @@ def _compare_one_reading_by_ratio(left: Expr, right: Expr, context: Context, ker
         apart = tapes[0].atoms.keys() ^ tapes[1].atoms.keys()
         named = {name: construct for tape in tapes for name, construct in tape.atoms.items()}
         return Link("undecided", "unsupported", ", ".join(sorted({named[name] for name in apart})))
-    if build_tape(_scaled_difference(one.members[0], other.members[0]), notation).n_op > MAX_OPS:
+    if build_tape(scaled_difference(one.members[0], other.members[0]), notation).n_op > MAX_OPS:
         return Link("undecided", "too_large")
-    ratios = _ratios_at_draws(one.members[0], other.members[0], notation, context, kernel)
+    ratios = ratios_at_draws(one.members[0], other.members[0], notation, context, kernel)
     if len(ratios) < MIN_POINTS:
         return Link("undecided", "too_few_points")
     low, high = min(ratios), max(ratios)
     if not all(map(math.isfinite, ratios)) or high - low > SAME_RATIO * max(abs(low), abs(high)):
         return Link("undecided", "varying_ratio")
-    if max(abs(low - 1), abs(high - 1)) <= _VANISHED:
+    if max(abs(low - 1), abs(high - 1)) <= VANISHED:
         return Link("confirmed", "same_value")
     witness = f"the left is {low:.6g} times the right"
     open_to = ROUNDED
     if abs(low - 1) <= _MOST_BY_ROUNDING:
-        open_to += sum(_rounding_spread_of_ratio(each.members[0], notation, context, kernel) for each in (one, other))
+        open_to += sum(rounding_spread_of_ratio(each.members[0], notation, context, kernel) for each in (one, other))
     if abs(low - 1) <= open_to:
         return Link("undecided", "rounding", witness)
     return Link("refuted", "ratio", witness)
@@ -718,74 +609,3 @@ def _compare_one_reading_by_ratio(left: Expr, right: Expr, context: Context, ker
 def _has_vanishing_sum(member: Expr) -> bool:
     """Return True if a sum in a member is 0 for numbers, so that its symbols must be operators: `xp - px`."""
     return any(node.op in ("add", "sub") and symbols(node) and canonical(node) == "0" for node in walk(member))
-
-
-def _ratios_at_draws(
-    left: Expr, right: Expr, notation: Notation, context: Context, kernel: ModuleType, *, n_draw: int = _DRAWS
-) -> list[float]:
-    """Return the ratio left / right at the random points where both have a value well above its rounding error.
-
-    NaN at a point where vectors or complex numbers are no multiples of each other. Both values come from one tape, left
-    minus t times right at t = 0 and t = 1, so that their components stand in the same order.
-
-    Args:
-        notation: symbols with a special meaning in both members.
-        n_draw: number of random points, at most `_DRAWS`.
-    """
-    tape = build_tape(_scaled_difference(left, right), notation)
-    samplings = samplings_of((tape,), context)
-    table = {name: draws(name, sampling, context.digest, _DRAWS) for name, sampling in samplings.items()}
-    sums = _sum_operands(tape)
-    ratios = []
-    for d in range(n_draw):
-        at = {name: values[d] for name, values in table.items()}
-        found = [_evaluate(tape, {**at, _TIMES: t}, kernel) for t in (0.0, 1.0)]
-        if any(each is None or _hides_a_term(sums, each[0]) for each in found):
-            continue
-        ones, less = ([(float(each[0][k]), float(each[1][k])) for k in tape.roots] for each in found if each)
-        others = [(a - b, e + f) for (a, e), (b, f) in zip(ones, less, strict=True)]
-        sizes = [max(abs(value) for value, _ in side) for side in (ones, others)]
-        noise = max(bound for side in (ones, others) for _, bound in side)
-        if min(sizes) <= _INFORMATIVE * noise:
-            continue
-        pairs = [(a / sizes[0], b / sizes[1]) for (a, _), (b, _) in zip(ones, others, strict=True)]
-        ratio = sum(a * b for a, b in pairs) / sum(b * b for _, b in pairs)
-        off = max(abs(a - ratio * b) for a, b in pairs)
-        ratios.append(ratio * (sizes[0] / sizes[1]) if off <= SAME_RATIO else math.nan)
-    return ratios
-
-
-def _scaled_difference(left: Expr, right: Expr) -> Expr:
-    """Return the expression `left - t right` with the extra symbol t, so that one tape gives the values of both."""
-    return Expr("sub", (left, Expr("mul", (symbol(_TIMES), right))))
-
-
-def _sum_operands(tape: Tape) -> list[tuple[int, int]]:
-    """List the two operands of each addition and subtraction of a tape, as instruction numbers.
-
-    Empty if the tape contains a numerical integral.
-    """
-    if tape.is_estimate:
-        return []
-    words = ((int(word) for word in tape.code[3 * k : 3 * k + 3]) for k in range(tape.n_op))
-    return [(a, b) for opcode, a, b in words if opcode in (source.ADD, source.SUB)]
-
-
-def _hides_a_term(sums: list[tuple[int, int]], value: Any) -> bool:
-    """Return True if an operand of a sum (instruction numbers in `sums`) is negligible beside the other at a point."""
-    for a, b in sums:
-        low, high = sorted((abs(value[a]), abs(value[b])))
-        if 0 < low < _HIDDEN * high:
-            return True
-    return False
-
-
-def _rounding_spread_of_ratio(member: Expr, notation: Notation, context: Context, kernel: ModuleType) -> float:
-    """Return the relative change of a member with symbols if each decimal is off by half a unit in its last place."""
-    moved = 0.0
-    literals = dict.fromkeys(node for node in walk(member) if _half_last_place(node))
-    for literal in list(literals)[:MAX_LITERALS]:
-        near = _with_literal_moved(member, literal, _cap_at_tenth_of_literal(_half_last_place(literal), literal))
-        ratios = _ratios_at_draws(near, member, notation, context, kernel, n_draw=_FEW_DRAWS)
-        moved += max((abs(ratio - 1) for ratio in ratios if not math.isnan(ratio)), default=0.0)
-    return moved

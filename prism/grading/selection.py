@@ -20,6 +20,7 @@ from prism.grading.located_claims import LocatedClaim
 from prism.grading.match_matrix import MatchMatrix
 from prism.grading.prepared import PreparedProblem
 from prism.grading.references import ReferenceNode
+from prism.grading.restatements import restates
 from prism.grading.stances import Assertion, Stance, assertions_of
 from prism.physics.context import Context
 from prism.problem.dag import ReferenceDag, ancestor_closure
@@ -87,6 +88,7 @@ def select(
                 if is_support or all(_answers_another_part(claim, index, prepared) for index in others):
                     distance = _distance_to_part(claim.letters, prepared.letters.get(node.index, ""))
                     with_distances.append((distance, _located_assertion(assertion, claim, n, node, task.context)))
+        with_distances = _without_restatements(with_distances, task.context)
         withheld = withheld_reasons(
             nearest_assertions(with_distances),
             is_final=node.index in prepared.problem.dag.finals,
@@ -116,6 +118,20 @@ def _supported_nodes(
             if assertion.stance == Stance.SUPPORTS:
                 supported.setdefault((k, assertion.statement), set()).add(index)
     return supported
+
+
+def _without_restatements(
+    with_distances: Sequence[tuple[int, Assertion]], context: Context
+) -> list[tuple[int, Assertion]]:
+    """Drop what contradicts a node, but only restates what the solution says before it and what supports the node."""
+    supporting = [each for _, each in with_distances if each.stance == Stance.SUPPORTS and not each.is_broken]
+
+    def is_restatement(each: Assertion) -> bool:
+        """Return True if an assertion says what a supporting one before it says, rounded."""
+        before = (other.statement for other in supporting if other.place < each.place)
+        return each.stance == Stance.CONTRADICTS and any(restates(each.statement, other, context) for other in before)
+
+    return [(distance, each) for distance, each in with_distances if not is_restatement(each)]
 
 
 def _answers_another_part(claim: LocatedClaim, index: int, prepared: PreparedProblem) -> bool:

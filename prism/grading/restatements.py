@@ -1,0 +1,132 @@
+r"""Restating a claim is not taking it back: `x = \frac35 = 0.6` says no second value of x (semantics C.2).
+
+A statement restates an earlier one of the same quantity if its value is the earlier one, rounded or cut off at the last
+place of one number that it writes: `70.5^\circ` behind `\arccos\frac13`, `8` mm behind 7.91 mm, `1.4\sqrt{gh}` behind
+`\sqrt{2gh}`. Rounded are decimals, powers of ten, numbers with a unit, and what stands behind an approximate sign; all
+other whole numbers are exact. What is rounded is compared with a statement that matches the node, not with its
+neighbour, so that no chain of small steps leads from one value to another; and it earns nothing by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from types import ModuleType
+
+from prism.algebra.calculus import evaluate_operations
+from prism.algebra.expr import Expr, canonical, formula, number, substitute, symbols, walk
+from prism.budget import PAIR, remembered, share
+from prism.engine.kernels import active_kernels
+from prism.engine.lowering import Mismatch
+from prism.engine.tape import TapeTooLarge
+from prism.equivalence.notation import notation_of, with_matching_calls
+from prism.equivalence.statements import Statement
+from prism.grading.member_values import (
+    MAX_LITERALS,
+    half_last_place,
+    lone_literal,
+    ratios_at_draws,
+    unit_powers,
+    value_of,
+    with_literal_moved,
+)
+from prism.physics.context import Context
+from prism.physics.quantities import resolve_units
+
+RESTATEMENTS_KEPT = 1024  # comparisons that a process remembers: the nodes of a problem ask for the same ones
+ROUNDED_UP = Fraction(51, 100)  # of the last place: the most by which a number is more than what it was rounded from
+_CUT_OFF = 1  # of the last place: the most by which it is less, if its further digits are left out
+_MIN_POINTS = 10  # at which a member with symbols has to be the other one, rounded
+
+
+def restates(later: Statement, earlier: Statement, context: Context) -> bool:
+    r"""Return True if a statement says of the same quantity what an earlier one says, rounded at one last place.
+
+    Args:
+        later, earlier: statements of a solution.
+        context: of the problem: kinds of symbols; its digest keys the random generator.
+
+    >>> from prism.latex import parse
+    >>> exact, same, other = (Statement(parse(text)) for text in (r"v = \sqrt2 u", "v = 1.4 u", "v = 1.6 u"))
+    >>> restates(same, exact, Context()), restates(other, exact, Context())
+    (True, False)
+    """
+    one, other = later.formula, earlier.formula
+    if one.kind != "equation" or other.kind != "equation":
+        return False
+    for k in (0, 1):
+        if canonical(one.members[k]) == canonical(other.members[k]):
+            return _is_rounded(one.members[1 - k], other.members[1 - k], context, later.is_rounded)
+    return False
+
+
+@remembered(RESTATEMENTS_KEPT)
+def _is_rounded(rounded: Expr, precise: Expr, context: Context, is_approximate: bool) -> bool:
+    """Return True if a member is another one, rounded at the last place of one of its numbers.
+
+    Args:
+        is_approximate: an approximate sign stands before the rounded member.
+    """
+    kernel = active_kernels()
+    with share(PAIR) as account:
+        try:
+            found = any(_is_between(*ends, precise, context, kernel) for ends in _roundings(rounded, is_approximate))
+        except (TapeTooLarge, Mismatch):
+            return False
+    return found and not account.is_exhausted
+
+
+def _roundings(member: Expr, is_approximate: bool) -> Iterator[tuple[Expr, Expr]]:
+    """Yield a member with one of its rounded numbers as small and as large as that number may have been before."""
+    lone = lone_literal(member)
+    is_whole_rounded = is_approximate or any(node.op == "unit" for node in walk(member))
+    literals = list(dict.fromkeys(node for node in walk(member) if node.op == "num"))
+    for literal in literals[:MAX_LITERALS]:
+        place = 2 * half_last_place(literal)
+        if not place and literal is lone and is_whole_rounded and literal.value and literal.value.denominator == 1:
+            place = Fraction(1)
+        if place:
+            ends = (-ROUNDED_UP * place, _CUT_OFF * place)
+            yield with_literal_moved(member, literal, ends[0]), with_literal_moved(member, literal, ends[1])
+
+
+def _is_between(low: Expr, high: Expr, precise: Expr, context: Context, kernel: ModuleType) -> bool:
+    """Return True if a member lies between two others, at all points where they have values."""
+    if any(symbols(each) for each in (low, precise)):
+        sides = [_side_of_one(each, precise, context, kernel) for each in (low, high)]
+        return 0 not in sides and sides[0] != sides[1]
+    if _is_value_between(low, high, precise, kernel):
+        return True
+    units = [any(node.op == "unit" for node in walk(each)) for each in (low, precise)]
+    if units[0] == units[1]:
+        return False
+    return _is_value_between(_without_units(low), _without_units(high), _without_units(precise), kernel)
+
+
+def _is_value_between(low: Expr, high: Expr, precise: Expr, kernel: ModuleType) -> bool:
+    """Return True if a number lies between two others of the same dimension, all in coherent SI."""
+    resolved = [resolve_units(each) for each in (low, precise, high)]
+    values = [value_of(each, {}, kernel) for each in resolved]
+    if values[0] is None or values[1] is None or values[2] is None:
+        return False
+    powers = [unit_powers(each, value or 0.0, kernel) for each, value in zip(resolved, values, strict=True) if value]
+    return len(set(powers)) <= 1 and min(values[0], values[2]) < values[1] < max(values[0], values[2])
+
+
+def _side_of_one(member: Expr, precise: Expr, context: Context, kernel: ModuleType) -> int:
+    """Return -1 if a member has a smaller absolute value than the precise one at all points, 1 if larger; else 0."""
+    if symbols(member) != symbols(precise):
+        return 0
+    one, other = evaluate_operations(
+        *with_matching_calls(*(formula((resolve_units(each),), ()) for each in (member, precise)))
+    )
+    ratios = ratios_at_draws(one.members[0], other.members[0], notation_of(one, other, context), context, kernel)
+    if len(ratios) < _MIN_POINTS:
+        return 0
+    return -1 if all(ratio < 1 for ratio in ratios) else 1 if all(ratio > 1 for ratio in ratios) else 0
+
+
+def _without_units(member: Expr) -> Expr:
+    """Return a member with every unit replaced by 1."""
+    units = {node for node in walk(member) if node.op == "unit"}
+    return substitute(member, dict.fromkeys(units, number(1)))

@@ -81,6 +81,7 @@ from prism.diagnosis.number_differences import (
     number_as_written,
     too_few_figures,
 )
+from prism.diagnosis.other_letters import OtherLetter, find_other_letter
 from prism.diagnosis.repairs import Change, changes_between
 from prism.diagnosis.wording import Difference, describe_difference
 from prism.equivalence.facts import in_base_units, numeric_of, subject_of
@@ -375,6 +376,9 @@ def _decide_status(item: _ReadFormula, state: _DiagnosisState, plain: FormulaDia
     why = _reason_right(item, state)
     if why:
         return replace(plain, status="right", detail=why)
+    other = find_other_letter(item.claim.formula, state.prepared.task)
+    if other is not None:
+        return replace(plain, nearest=other.node, detail=str(other))
     source = _source_of_error(item, state)
     if source is not None:
         _remember_wrong(item, state, source, None, None)
@@ -388,7 +392,8 @@ def _decide_status(item: _ReadFormula, state: _DiagnosisState, plain: FormulaDia
         return replace(plain, detail=item.graded.detail)
     difference, change = found
     if _is_renaming(change, state):
-        return replace(plain, detail=f"node {difference.node}, if {difference.has} is {difference.should}")
+        other = OtherLetter(difference.node or 0, difference.has, difference.should)
+        return replace(plain, detail=str(other))
     inherited = _source_of_repeated_change(change, difference.node, state)
     if inherited is not None:
         _remember_wrong(item, state, inherited, None, None)

@@ -23,6 +23,7 @@ from prism.grading.prepared import PreparedProblem, prepare
 from prism.grading.references import MAX_IDLE, MatchTask, ReferenceNode
 from prism.grading.result import Grade
 from prism.latex import write
+from prism.latex.writing.variants import with_variants
 from prism.physics.context import given_values, parse
 from prism.problem.schema import Problem
 
@@ -60,7 +61,11 @@ def find_other_letter(f: Formula, task: MatchTask) -> OtherLetter | None:
         for node, old, new in _renamings(f, task):
             for wanted in node.formulas:
                 if are_equivalent(wanted, with_names(f, {symbol(old): new}), task.context, node.number_spec):
-                    return OtherLetter(node.index, write(symbol(old)), write(symbol(new)))
+                    return OtherLetter(
+                        node.index,
+                        with_variants(write(symbol(old)), f.latex),
+                        with_variants(write(symbol(new)), wanted.latex),
+                    )
     return None
 
 

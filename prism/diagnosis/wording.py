@@ -6,11 +6,12 @@ never what would be right; that stands in the other sentence.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from prism.algebra.expr import Expr, symbols
+from prism.algebra.expr import Expr, number, symbols
 from prism.latex import write
+from prism.latex.writing.variants import with_variants
 
 _SHORT = 1000  # largest denominator of a number that is shown as a fraction
 
@@ -124,10 +125,31 @@ def describe_difference(
     )  # fmt: skip
 
 
+def with_written_letters(difference: Difference, *sources: str) -> Difference:
+    r"""Return a difference whose texts have `\varphi` where the first of the sources with that letter has it."""
+    texts = (difference.has, difference.should, difference.amount, difference.hint, difference.full)
+    has, should, amount, hint, full = (with_variants(text, *sources) for text in texts)
+    return replace(difference, has=has, should=should, amount=amount, hint=hint, full=full)
+
+
+def _without_common_factors(node: Expr) -> Expr:
+    """Return a fraction without the factors that both its parts have, and anything else as it is."""
+    if node.op != "div":
+        return node
+    upper, lower = ([*(side.args if side.op == "mul" else (side,))] for side in node.args)
+    for factor in tuple(upper):
+        if factor in lower:
+            upper.remove(factor)
+            lower.remove(factor)
+    above, below = (Expr("mul", tuple(side)) if len(side) > 1 else (*side, number(1))[0] for side in (upper, lower))
+    return Expr("div", (above, below)) if lower else above
+
+
 def _latex_of(node: Expr | None) -> str:
     """Return a part in LaTeX, empty for None; a fraction with a large denominator as a decimal of six figures."""
     if node is None:
         return ""
+    node = _without_common_factors(node)
     if node.op == "num" and node.value is not None and node.value.denominator > _SHORT:
         return f"{float(node.value):.6g}"
     return write(node)

@@ -34,6 +34,7 @@ from prism.grading.result import Grade, GradedFormula, Incident, Match, internal
 from prism.grading.row import POLICY
 from prism.grading.selection import WITHHELD_REASONS, Selection, WithheldReason, select, without_guesses
 from prism.latex import Extraction, LeftOut, LocatedFormula, Solution, extract
+from prism.latex.writing.variants import with_variants
 from prism.problem.dag import POLICIES, ReferenceDag, ancestor_closure, is_final_correct, policies_with, score
 from prism.problem.schema import Problem
 from prism.problem.worded_answers import stated_answers, text_answer
@@ -292,7 +293,8 @@ def _graded(
     decided = _reported_cell(claim.formula, list(row.values())).verdict
     nearest = _nearest_cell(claim.formula, row, references) if decided.status == Status.DIFFERENT else None
     verdict = decided if nearest is None else nearest.verdict
-    witness = str(verdict.witness or "")
+    beside = [] if nearest is None else [each.formulas[0].latex for each in references if each.index == nearest.node]
+    witness = with_variants(str(verdict.witness or ""), latex, *beside)
     detail = "; ".join(part for part in (*verdict.readings, verdict.detail) if part)
     if not (witness or detail) and verdict.reason != decided.reason:
         detail = REASONS[verdict.reason]

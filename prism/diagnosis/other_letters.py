@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from prism.algebra.expr import Formula, symbol, symbols_of
-from prism.budget import OTHER_LETTERS, share
+from prism.budget import DIAGNOSIS, OTHER_LETTERS, share
 from prism.diagnosis.consequences import are_equivalent
 from prism.equivalence.facts import subject_of
 from prism.equivalence.statements import statements_of
@@ -42,16 +42,20 @@ class OtherLetter:
 
 
 def other_letters(problem: PreparedProblem | Problem, grade: Grade) -> dict[int, OtherLetter]:
-    """Map the position in `Grade.formulas` of each formula that differs from all nodes to its `OtherLetter`, if any."""
+    """Map the position in `Grade.formulas` of each formula that differs from all nodes to its `OtherLetter`, if any.
+
+    Formulas that the operations of a diagnosis do not suffice for have none.
+    """
     task = (problem if isinstance(problem, PreparedProblem) else prepare(problem)).task
     found: dict[int, OtherLetter] = {}
-    for position, item in enumerate(grade.formulas):
-        if item.status == "different" and item.kind != "text":
-            try:
-                other = find_other_letter(parse(item.latex, context=task.context), task)
-            except LatexSyntaxError:  # a grade that was made elsewhere
-                continue
-            found |= {} if other is None else {position: other}
+    with share(DIAGNOSIS):
+        for position, item in enumerate(grade.formulas):
+            if item.status == "different" and item.kind != "text":
+                try:
+                    other = find_other_letter(parse(item.latex, context=task.context), task)
+                except LatexSyntaxError:  # a grade that was made elsewhere
+                    continue
+                found |= {} if other is None else {position: other}
     return found
 
 

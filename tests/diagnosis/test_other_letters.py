@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 import prism
 from prism.cli import app
+from prism.diagnosis import other_letters as module
 from prism.diagnosis.explanations import explain
 from prism.diagnosis.other_letters import other_letters
 
@@ -53,6 +54,14 @@ def test_it_is_no_wrong_step_and_earns_nothing() -> None:
     assert [(each.status, each.nearest) for each in diagnosis.findings] == [("undetermined", 2)]
     told = explain(prism.load_problem(PROBLEM), grade, diagnosis)
     assert "\n  Would be node 2 if $v$ were $v_f$.\n" in told
+
+
+def test_what_it_may_cost_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert found(r"$v = \sqrt{2 g h}$")
+    for limit in ("OTHER_LETTERS", "DIAGNOSIS"):
+        with monkeypatch.context() as patched:
+            patched.setattr(module, limit, 100)
+            assert found(r"$v = \sqrt{2 g h}$") == {}
 
 
 def test_another_symbol_of_the_problem_stays_a_mistake() -> None:

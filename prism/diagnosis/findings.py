@@ -8,8 +8,8 @@ this order:
 1. A chain with a refuted link is wrong by itself.
 2. An identity, a given, and what follows from the nodes by substituting one into another are right: the reference
    merely does not ask for them.
-3. A formula that would be a node in another letter (`other_letters`) is not called wrong, nor is one that follows from
-   an earlier wrong one in the same way, or is repaired by the same change.
+3. A formula that follows from an earlier wrong one in the same way, or is repaired by the same change, is no new error,
+   and one that would be a node in another letter (`other_letters`) is not called wrong.
 4. Repairs are tried at the missing nodes first, nearest first: fewest unshared symbols, as in a grade. A repair at a
    farther node beats a nearer node without one.
 5. A number is compared with the number that a node asks for; then the units of the formula are compared.
@@ -385,9 +385,6 @@ def _decide_status(item: _ReadFormula, state: _DiagnosisState, plain: FormulaDia
     why = _reason_right(item, state)
     if why:
         return replace(plain, status="right", detail=why)
-    other = find_other_letter(item.claim.formula, state.prepared.task)
-    if other is not None:
-        return replace(plain, nearest=other.node, detail=str(other))
     source = _source_of_error(item, state)
     if source is not None:
         _remember_wrong(item, state, source, None, None)
@@ -397,13 +394,15 @@ def _decide_status(item: _ReadFormula, state: _DiagnosisState, plain: FormulaDia
         found = None if item.defines else _find_repair(item, state)
     state.is_cut |= account.is_exhausted
     found = found or _number_difference(item, state) or _unit_difference(item, state)
+    inherited = None if found is None else _source_of_repeated_change(found[1], found[0].node, state)
+    other = find_other_letter(item.claim.formula, state.prepared.task) if inherited is None else None
+    if found is not None and _is_renaming(found[1], state):
+        other = other or OtherLetter(found[0].node or 0, found[0].has, found[0].should)
+    if other is not None:
+        return replace(plain, nearest=other.node, detail=str(other))
     if found is None:
         return replace(plain, detail=item.graded.detail)
     difference, change = found
-    if _is_renaming(change, state):
-        other = OtherLetter(difference.node or 0, difference.has, difference.should)
-        return replace(plain, detail=str(other))
-    inherited = _source_of_repeated_change(change, difference.node, state)
     if inherited is not None:
         _remember_wrong(item, state, inherited, None, None)
         return replace(plain, status="follows", source=inherited, nearest=difference.node)

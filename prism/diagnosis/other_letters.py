@@ -2,7 +2,8 @@ r"""Find the node that a formula would be if one symbol of it had the letter of 
 
 Such a formula is no wrong step, and it earns nothing: whether the student means that quantity only a reader can tell.
 The symbol is renamed to what the node is solved for. It is either unknown to the problem, and then the only such symbol
-of the formula, or it is the letter of the node's symbol without the index.
+of the formula, or it is the letter of the node's symbol without the index. Beside a node of no other symbol it has the
+letter of the node's symbol, for a number fits whatever its name is taken for.
 
 Refused: renaming one symbol of the problem to any other one. `U` for `K`, and `T_1` for `T_2`, is the mistake itself.
 """
@@ -18,9 +19,9 @@ from prism.diagnosis.consequences import are_equivalent
 from prism.equivalence.facts import subject_of
 from prism.equivalence.statements import statements_of
 from prism.errors import LatexSyntaxError
-from prism.grading.own_symbols import letter_of, with_names
+from prism.grading.own_symbols import letter_of, may_denote, with_names
 from prism.grading.prepared import PreparedProblem, prepare
-from prism.grading.references import MAX_IDLE, MatchTask, ReferenceNode
+from prism.grading.references import MatchTask, ReferenceNode
 from prism.grading.result import Grade
 from prism.latex import write
 from prism.latex.writing.variants import with_variants
@@ -81,8 +82,10 @@ def _renamings(f: Formula, task: MatchTask) -> Iterator[tuple[ReferenceNode, str
         subject = subject_of(node.formulas[0])
         if subject is None or subject.name in own:
             continue
+        is_lone = symbols_of(node.formulas[0]) == {subject.name}
         for name in own:
-            may_mean = unknown == [name] or _is_without_index(name, subject.name)
+            is_new = unknown == [name] and (not is_lone or may_denote(symbol(name), subject.name))
+            may_mean = is_new or _is_without_index(name, subject.name)
             if may_mean and _may_match(f, node, name, subject.name, task):
                 yield node, name, subject.name
 
@@ -93,8 +96,8 @@ def _is_without_index(name: str, other: str) -> bool:
 
 
 def _may_match(f: Formula, node: ReferenceNode, old: str, new: str, task: MatchTask) -> bool:
-    """Return True if a statement of the formula, renamed, has the symbols of the node, but for a few and for givens."""
+    """Return True if a statement of the formula, renamed, has the symbols of the node, but for givens."""
     wanted = symbols_of(node.formulas[0]) - {new}
     stated = [symbols_of(each.formula) for each in statements_of(f)]
     givens = given_values(task.context).keys()
-    return any(old in names and len(((names - {old}) ^ wanted) - givens) <= MAX_IDLE for names in stated)
+    return any(old in names and ((names - {old}) ^ wanted) <= givens for names in stated)

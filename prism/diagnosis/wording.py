@@ -114,6 +114,10 @@ def describe_difference(
     label = DIFFERENCES[kind]
     if kind in ("term_missing", "term_extra") and amount is not None and not symbols(amount):
         label = "DCE"
+    if is_written:  # what stands in a text stays as it is written; the other part is worked out
+        should = should and _as_one_fraction(should)
+    else:
+        has = has and _as_one_fraction(has)
     written = {"has": _latex_of(has), "should": _latex_of(should), "amount": _latex_of(amount)}
     part = f"${written['has']}$" if written["has"] and is_written else "this formula"
     fields = {name: f"${text}$" if text else "this" for name, text in written.items()}
@@ -132,24 +136,35 @@ def with_written_letters(difference: Difference, *sources: str) -> Difference:
     return replace(difference, has=has, should=should, amount=amount, hint=hint, full=full)
 
 
-def _without_common_factors(node: Expr) -> Expr:
-    """Return a fraction without the factors that both its parts have, and anything else as it is."""
+def _as_one_fraction(node: Expr) -> Expr:
+    """Return a fraction of fractions as one, without the factors that both its parts have; else the node as it is."""
     if node.op != "div":
         return node
-    upper, lower = ([*(side.args if side.op == "mul" else (side,))] for side in node.args)
+    above, below = (_factors_of_fraction(side) for side in node.args)
+    upper, lower = [*above[0], *below[1]], [*above[1], *below[0]]
     for factor in tuple(upper):
         if factor in lower:
             upper.remove(factor)
             lower.remove(factor)
-    above, below = (Expr("mul", tuple(side)) if len(side) > 1 else (*side, number(1))[0] for side in (upper, lower))
-    return Expr("div", (above, below)) if lower else above
+    one, other = (Expr("mul", tuple(side)) if len(side) > 1 else (*side, number(1))[0] for side in (upper, lower))
+    return Expr("div", (one, other)) if lower else one
+
+
+def _factors_of_fraction(node: Expr) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
+    """Return the factors above and below the line of a side of a fraction, those of its factors that are one too."""
+    above: tuple[Expr, ...] = ()
+    below: tuple[Expr, ...] = ()
+    for factor in node.args if node.op == "mul" else (node,):
+        upper, lower = factor.args if factor.op == "div" else (factor, None)
+        above += upper.args if upper.op == "mul" else (upper,)
+        below += () if lower is None else lower.args if lower.op == "mul" else (lower,)
+    return above, below
 
 
 def _latex_of(node: Expr | None) -> str:
     """Return a part in LaTeX, empty for None; a fraction with a large denominator as a decimal of six figures."""
     if node is None:
         return ""
-    node = _without_common_factors(node)
     if node.op == "num" and node.value is not None and node.value.denominator > _SHORT:
         return f"{float(node.value):.6g}"
     return write(node)

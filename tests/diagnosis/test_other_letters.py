@@ -23,6 +23,7 @@ PROBLEM: dict[str, Any] = {
         {"index": 1, "formula": "v = g t", "dependency": []},
         {"index": 2, "formula": "v_f = \\sqrt{2 g h}", "dependency": [1]},
         {"index": 3, "formula": "K_f = m g h", "dependency": [2], "is_final_answer": True},
+        {"index": 4, "formula": "t_f = 5.00\\unit{s}", "dependency": [1], "is_final_answer": True},
     ],
 }
 
@@ -41,6 +42,8 @@ def found(solution: str) -> dict[int, str]:
         (r"$t = \sqrt{2 g h}$", {}),  # another quantity of the problem
         (r"$v_i = \sqrt{2 g h}$ and $v = \sqrt{2 g m}$", {}),
         (r"$v_f = \sqrt{g h}$", {}),
+        (r"$u = 5.00$ s", {}),  # a number fits whatever its name is taken for
+        (r"$t = 5.00$ s", {0: "would be node 4 if $t$ were $t_f$"}),
     ],
 )
 def test_a_letter_without_its_index_is_told(solution: str, told: dict[int, str]) -> None:

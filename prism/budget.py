@@ -36,6 +36,7 @@ LOCATING = 10_000_000  # that the comparison with all nodes leaves at least for 
 DIAGNOSED_FORMULA = 30_000_000  # one formula in a diagnosis: a dear one leaves the others their findings
 REPAIRS = 18_000_000  # of it, the search for a slip beside all nodes: what is left is for its number and its units
 DIAGNOSED_NODE = 10_000_000  # the search for a slip of one formula beside one node: a sum whose bound is a sum
+OTHER_LETTERS = 3_000_000  # one formula with a symbol renamed, beside the nodes about the same letter
 CONSEQUENCES = 10_000_000  # what follows from the equations of a solution, or from a wrong one: 300 equations
 STEP = 200  # operations of a step in Python: a node visited, a token read, an instruction requested
 

@@ -41,6 +41,25 @@ def test_renamed_keys_and_values_are_applied_to_the_old_side() -> None:
     assert same_grades.canonical({"flags": ["spam", "hedged"]}, names) == {"marks": ["too_many", "hedged"]}
 
 
+def test_fields_are_left_uncompared_only_of_the_items_that_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rule = {"of": {"status": "different"}, "fields": ["nearest"], "why": "a test"}
+    monkeypatch.setattr(same_grades, "uncompared", lambda: {"formulas": [rule]})
+    items = [{"status": "different", "reason": "witness", "nearest": 1}, {"status": "undecided", "nearest": 1}]
+    old = folder(tmp_path / "old", formulas=items)
+    for name, place, change, n in (
+        ("a", 0, {"nearest": 2}, 0),
+        ("b", 0, {"reason": "ratio"}, 2),
+        ("c", 1, {"nearest": 2}, 2),
+        ("d", 0, {"status": "undecided"}, 2),
+    ):
+        new = folder(
+            tmp_path / name, formulas=[{**one, **change} if k == place else one for k, one in enumerate(items)]
+        )
+        assert sum(map(len, same_grades.compare(old, new).values())) == n, name
+
+
 def test_a_deliberate_difference_passes_until_it_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     old, new = folder(tmp_path / "old"), folder(tmp_path / "new", score=0.5)
     line = same_grades.read(new / "rows.jsonl", {})["p / s"]

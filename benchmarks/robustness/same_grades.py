@@ -12,8 +12,8 @@ Their digest stands in `DIGEST`; the texts stay on this machine.
 compares this checkout, or another one (`--tree`), with the commit BASE, which is checked out into a worktree of its
 own. What is made of a commit is kept in `.same_grades/` and made only once. Keys and values that were renamed on
 purpose since BASE stand in `renamed_since_base.toml` and are applied to its side, and so do lines that differ on
-purpose; `grader`, `schema`, `cost` and `is_complete` are left
-out. The exit code is 1 if any other byte differs.
+purpose, and fields of certain formulas that are compared in neither tree; `grader`, `schema`, `cost` and `is_complete`
+are left out. The exit code is 1 if any other byte differs.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -133,7 +134,13 @@ def _run(command: list[str], folder: Path) -> None:
 def renamed() -> dict[str, dict[str, str]]:
     """Keys, and values of keys, that have another name now: `{"": {old key: new key}, key: {old value: new value}}`."""
     names = tomllib.loads(RENAMED.read_text(encoding="utf-8"))
-    return {key: table for key, table in names.items() if key != "deliberate"}
+    return {key: table for key, table in names.items() if key not in ("deliberate", "uncompared")}
+
+
+@cache
+def uncompared() -> dict[str, list[dict[str, Any]]]:
+    """Fields that are compared in neither tree, by the list they stand in: `of` which items, `fields`, and `why`."""
+    return tomllib.loads(RENAMED.read_text(encoding="utf-8")).get("uncompared", {})
 
 
 def deliberate() -> dict[str, dict[str, str]]:
@@ -145,7 +152,9 @@ def canonical(data: Any, names: Mapping[str, Mapping[str, str]], key: str = "") 
     """The data without what is left out, and with the new names in place of the old ones."""
     if isinstance(data, dict):
         keys = names.get("keys", {})
-        return {keys.get(k, k): canonical(v, names, k) for k, v in data.items() if k not in LEFT_OUT}
+        rules = [rule for rule in uncompared().get(key, ()) if rule["of"].items() <= data.items()]
+        left_out = LEFT_OUT.union(*(rule["fields"] for rule in rules))
+        return {keys.get(k, k): canonical(v, names, k) for k, v in data.items() if k not in left_out}
     if isinstance(data, list):
         return [canonical(each, names, key) for each in data]
     return names.get(key, {}).get(data, data) if isinstance(data, str) else data

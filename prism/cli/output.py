@@ -134,7 +134,7 @@ def print_verdict(verdict: Verdict, *, detail_of: str = "") -> None:
     print(f"{verdict.status}: {REASONS[verdict.reason]}")
     for reading in verdict.readings:
         print(f"  with {reading}")
-    if verdict.witness:
+    if verdict.witness and verdict.witness.is_told:
         print(f"  {verdict.witness}")
     if verdict.detail:
         about = f"{detail_of}: " if detail_of else ""

@@ -20,7 +20,7 @@ from prism.diagnosis.rule_map import (
 from prism.equivalence.verdict import REASONS, STAGES
 from prism.errors import count_of
 from prism.grading.pipeline import LAST_STRICT_STAGE
-from prism.grading.result import FLAGS, NOTHING_FOUND, Grade, GradedFormula, Match, finds_nothing, reason_in_words
+from prism.grading.result import FLAGS, NOTHING_FOUND, Grade, GradedFormula, Match, details_in_words, finds_nothing
 from prism.grading.selection import WITHHELD_REASONS
 from prism.latex import one_line
 from prism.problem.schema import Problem
@@ -87,6 +87,7 @@ def _open_lines(grade: Grade, diagnosis: Diagnosis) -> str:
     for each in before[:_SHOWN_OPEN]:
         item = grade.formulas[each.position]
         near = "" if item.nearest is None else f" (differs from node {item.nearest})"
+        near = f" ({each.detail})" if each.detail and each.detail != item.detail else near
         lines.append(f"  {one_line(item.latex)}{near}")
     more = len(before) - _SHOWN_OPEN
     return "\n".join((*lines, *([f"  and {more} more"] if more > 0 else []), ""))
@@ -117,22 +118,20 @@ def _formula_paragraph(
     ]
     if not (item.matches or item.withheld):
         lines.append(f"  matches no node ({item.status}): {REASONS.get(item.reason, item.reason)}.")
-        if item.witness or item.detail:
-            lines.append(f"    {one_line(reason_in_words(item))}")
-        elif item.nearest is not None:
-            lines.append(f"    nearest is node {item.nearest}")
+        if told := details_in_words(item):
+            lines.append(f"    {one_line(told)}")
         lines[-1] += _traced(VERDICT_ORIGINS, item.reason, "    ", trace=trace)
-    return "\n".join((*lines, *(_diagnosis_lines(found, grade) if found else ())))
+    return "\n".join((*lines, *(_diagnosis_lines(found, item, grade) if found else ())))
 
 
-def _diagnosis_lines(found: FormulaDiagnosis, grade: Grade) -> list[str]:
-    """Return the lines that say what is wrong with a formula; empty if that is not known."""
+def _diagnosis_lines(found: FormulaDiagnosis, item: GradedFormula, grade: Grade) -> list[str]:
+    """Return the lines that say what is wrong with a formula; empty if nothing is known that the grade did not say."""
     if found.status == "right":
         return [f"  Right, but matches no node: {found.detail}."]
     if found.source is not None:
         return [f"  Follows from the error at {one_line(grade.formulas[found.source].latex)}"]
     if found.difference is None:
-        return []
+        return [f"  {found.detail[:1].upper()}{found.detail[1:]}."] if found.detail != item.detail else []
     difference = found.difference
     sure = "Wrong" if found.status == "wrong" else "Perhaps"
     beside = "" if difference.node is None else f", beside node {difference.node}"

@@ -8,7 +8,8 @@ this order:
 1. A chain with a refuted link is wrong by itself.
 2. An identity, a given, and what follows from the nodes by substituting one into another are right: the reference
    merely does not ask for them.
-3. A formula that follows from an earlier wrong one in the same way, or is repaired by the same change, is no new error.
+3. A formula that follows from an earlier wrong one in the same way, or is repaired by the same change, is no new error,
+   and one that would be a node in another letter (`other_letters`) is not called wrong.
 4. Repairs are tried at the missing nodes first, nearest first: fewest unshared symbols, as in a grade. A repair at a
    farther node beats a nearer node without one.
 5. A number is compared with the number that a node asks for; then the units of the formula are compared.
@@ -81,8 +82,9 @@ from prism.diagnosis.number_differences import (
     number_as_written,
     too_few_figures,
 )
+from prism.diagnosis.other_letters import OtherLetter, find_other_letter
 from prism.diagnosis.repairs import Change, changes_between
-from prism.diagnosis.wording import Difference, describe_difference
+from prism.diagnosis.wording import Difference, describe_difference, with_written_letters
 from prism.equivalence.facts import in_base_units, numeric_of, subject_of
 from prism.equivalence.features import claimed_number, dimension_fault, is_tautology
 from prism.equivalence.known_values import evaluate_with_units, implied_number
@@ -354,13 +356,21 @@ def _diagnose_formula(item: _ReadFormula, state: _DiagnosisState) -> FormulaDiag
     if may_begin():
         with share(DIAGNOSED_FORMULA):
             try:
-                return _decide_status(item, state, plain)
+                return _as_written(_decide_status(item, state, plain), state)
             except OverBudget:
                 raise
             except Exception as error:  # noqa: BLE001 - as in a grade: whatever it is, the student did not cause it
                 return replace(plain, detail=f"internal: {type(error).__name__}: {error}")
     state.is_cut = True
     return replace(plain, detail=_CUT)
+
+
+def _as_written(found: FormulaDiagnosis, state: _DiagnosisState) -> FormulaDiagnosis:
+    """Return a finding whose difference has the Greek letters as the formula, else its node, writes them."""
+    if found.difference is None:
+        return found
+    nodes = [node.latex for node in state.prepared.problem.nodes if node.index == found.difference.node]
+    return replace(found, difference=with_written_letters(found.difference, found.latex, *nodes))
 
 
 def _decide_status(item: _ReadFormula, state: _DiagnosisState, plain: FormulaDiagnosis) -> FormulaDiagnosis:
@@ -384,12 +394,15 @@ def _decide_status(item: _ReadFormula, state: _DiagnosisState, plain: FormulaDia
         found = None if item.defines else _find_repair(item, state)
     state.is_cut |= account.is_exhausted
     found = found or _number_difference(item, state) or _unit_difference(item, state)
+    inherited = None if found is None else _source_of_repeated_change(found[1], found[0].node, state)
+    other = find_other_letter(item.claim.formula, state.prepared.task) if inherited is None else None
+    if found is not None and _is_renaming(found[1], state):
+        other = other or OtherLetter(found[0].node or 0, found[0].has, found[0].should)
+    if other is not None:
+        return replace(plain, nearest=other.node, detail=str(other))
     if found is None:
         return replace(plain, detail=item.graded.detail)
     difference, change = found
-    if _is_renaming(change, state):
-        return replace(plain, detail=f"node {difference.node}, if {difference.has} is {difference.should}")
-    inherited = _source_of_repeated_change(change, difference.node, state)
     if inherited is not None:
         _remember_wrong(item, state, inherited, None, None)
         return replace(plain, status="follows", source=inherited, nearest=difference.node)

@@ -6,11 +6,12 @@ never what would be right; that stands in the other sentence.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from prism.algebra.expr import Expr, symbols
+from prism.algebra.expr import Expr, number, symbols
 from prism.latex import write
+from prism.latex.writing.variants import with_variants
 
 _SHORT = 1000  # largest denominator of a number that is shown as a fraction
 
@@ -113,6 +114,10 @@ def describe_difference(
     label = DIFFERENCES[kind]
     if kind in ("term_missing", "term_extra") and amount is not None and not symbols(amount):
         label = "DCE"
+    if is_written:  # what stands in a text stays as it is written; the other part is worked out
+        should = should and _as_one_fraction(should)
+    else:
+        has = has and _as_one_fraction(has)
     written = {"has": _latex_of(has), "should": _latex_of(should), "amount": _latex_of(amount)}
     part = f"${written['has']}$" if written["has"] and is_written else "this formula"
     fields = {name: f"${text}$" if text else "this" for name, text in written.items()}
@@ -122,6 +127,38 @@ def describe_difference(
         full=FULL_TEMPLATES[kind].format(detail=detail or "no more is known", **fields),
         also=also,
     )  # fmt: skip
+
+
+def with_written_letters(difference: Difference, *sources: str) -> Difference:
+    r"""Return a difference whose texts have `\varphi` where the first of the sources with that letter has it."""
+    texts = (difference.has, difference.should, difference.amount, difference.hint, difference.full)
+    has, should, amount, hint, full = (with_variants(text, *sources) for text in texts)
+    return replace(difference, has=has, should=should, amount=amount, hint=hint, full=full)
+
+
+def _as_one_fraction(node: Expr) -> Expr:
+    """Return a fraction of fractions as one, without the factors that both its parts have; else the node as it is."""
+    if node.op != "div":
+        return node
+    above, below = (_factors_of_fraction(side) for side in node.args)
+    upper, lower = [*above[0], *below[1]], [*above[1], *below[0]]
+    for factor in tuple(upper):
+        if factor in lower:
+            upper.remove(factor)
+            lower.remove(factor)
+    one, other = (Expr("mul", tuple(side)) if len(side) > 1 else (*side, number(1))[0] for side in (upper, lower))
+    return Expr("div", (one, other)) if lower else one
+
+
+def _factors_of_fraction(node: Expr) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
+    """Return the factors above and below the line of a side of a fraction, those of its factors that are one too."""
+    above: tuple[Expr, ...] = ()
+    below: tuple[Expr, ...] = ()
+    for factor in node.args if node.op == "mul" else (node,):
+        upper, lower = factor.args if factor.op == "div" else (factor, None)
+        above += upper.args if upper.op == "mul" else (upper,)
+        below += () if lower is None else lower.args if lower.op == "mul" else (lower,)
+    return above, below
 
 
 def _latex_of(node: Expr | None) -> str:

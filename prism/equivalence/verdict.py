@@ -70,6 +70,8 @@ REASONS = {
 RANK = {Status.EQUIVALENT: 0, Status.UNDECIDED: 1, Status.DIFFERENT: 2}
 """Order of statuses, best first: of alternative claims the best counts, of required parts the worst."""
 
+_UNIT = r"\unit{"  # how the names of base units begin
+
 
 @dataclass(frozen=True, slots=True)
 class Witness:
@@ -86,8 +88,15 @@ class Witness:
     left: float | None
     right: float | None
 
+    @property
+    def is_told(self) -> bool:
+        """True for a point of quantities alone; one that gives sizes to units too says nothing to a reader."""
+        return not any(name.startswith(_UNIT) for name, _ in self.point)
+
     def __str__(self) -> str:
-        """Describe the point in a sentence."""
+        """Describe the point in a sentence; empty if it is not one to tell."""
+        if not self.is_told:
+            return ""
         place = ", ".join(f"{name} = {_format_value(value)}" for name, value in self.point)
         satisfied, violated = ("reference", "claim") if self.satisfies == "a" else ("claim", "reference")
         left, right = _format_value(self.left), _format_value(self.right)
@@ -115,7 +124,7 @@ class Verdict:
         readings: everything substituted or assumed, in order, each with its kind: `notation: ...`, `constant: ...`,
             `definition: ... (problem)` or `(solution)`, `literal: ...`, `name: ...`, `given: ...`, `unit: ...`.
         approximate: decided within the precision of written decimals.
-        witness: a point at which the formulas differ, where one is known.
+        witness: a point at which the formulas differ, where one is known; told only if it is one of quantities alone.
         cost: kernel operations spent.
         detail: text for a person: the construct that is not evaluated, the syntax error.
         stage: the highest stage of substitution used.
@@ -152,7 +161,7 @@ class Verdict:
         return {
             "status": self.status.value, "reason": self.reason, "proof": self.proof, "domain": self.domain,
             "readings": list(self.readings), "approximate": self.approximate,
-            "witness": self.witness and self.witness.to_dict(),
+            "witness": self.witness.to_dict() if self.witness and self.witness.is_told else None,
             "cost": self.cost, "detail": self.detail, "stage": self.stage.value,
         }  # fmt: skip
 

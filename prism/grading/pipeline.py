@@ -21,16 +21,20 @@ from pathlib import Path
 from prism.algebra.expr import Formula, walk
 from prism.algebra.operators import OPS
 from prism.budget import CHARACTER, MATCHING, SELECTION, SOLUTION, Account, OverBudget, share
-from prism.equivalence.verdict import Stage, Status
+from prism.equivalence.facts import subject_of
+from prism.equivalence.statements import statements_of
+from prism.equivalence.verdict import REASONS, Stage, Status
 from prism.grading.claims import Claim
 from prism.grading.located_claims import LocatedClaim, latest_claims, locate_claims, matrix_rows, n_distinct
 from prism.grading.match_matrix import Cell, MatchMatrix, build_match_matrix
 from prism.grading.parts import Part, divide_into_parts
 from prism.grading.prepared import PreparedProblem, prepare, without_definitions
+from prism.grading.references import ReferenceNode
 from prism.grading.result import Grade, GradedFormula, Incident, Match, internal_incident
 from prism.grading.row import POLICY
 from prism.grading.selection import WITHHELD_REASONS, Selection, WithheldReason, select, without_guesses
 from prism.latex import Extraction, LeftOut, LocatedFormula, Solution, extract
+from prism.latex.writing.variants import with_variants
 from prism.problem.dag import POLICIES, ReferenceDag, ancestor_closure, is_final_correct, policies_with, score
 from prism.problem.schema import Problem
 from prism.problem.worded_answers import stated_answers, text_answer
@@ -136,7 +140,7 @@ def _grade_extracted(
         selection = {order: dict.fromkeys(nodes, WithheldReason.TOO_LARGE) for order, nodes in selection.items()}
     is_complete = is_complete and not account.is_cut
     graded = [
-        _graded(claim, matrix.rows[rows[claim.order]], selection.get(claim.order, {}))
+        _graded(claim, prepared.task.references, matrix.rows[rows[claim.order]], selection.get(claim.order, {}))
         if claim.order in rows
         else _not_compared(claim, cap)
         for claim in located
@@ -267,11 +271,15 @@ def _too_large(item: LocatedFormula) -> GradedFormula:
 
 
 def _graded(
-    claim: LocatedClaim, row: Mapping[int, Cell], selected: Mapping[int, WithheldReason | None]
+    claim: LocatedClaim,
+    references: Sequence[ReferenceNode],
+    row: Mapping[int, Cell],
+    selected: Mapping[int, WithheldReason | None],
 ) -> GradedFormula:
     """Return the GradedFormula of a formula that was compared with every node.
 
     Args:
+        references: the nodes.
         row: the best cell of the formula at each node, by node index; empty if the engine failed at every node.
         selected: why a matched node is withheld, by its index; None or missing for a match that stands.
     """
@@ -282,24 +290,27 @@ def _graded(
     matches = tuple(
         Match(cell.node, each.stage, each.reason, each.readings) for cell in cells for each in (cell.verdict,)
     )
-    reported = _reported_cell(claim.formula, list(row.values()))
-    verdict = reported.verdict
+    decided = _reported_cell(claim.formula, list(row.values())).verdict
+    nearest = _nearest_cell(claim.formula, row, references) if decided.status == Status.DIFFERENT else None
+    verdict = decided if nearest is None else nearest.verdict
+    beside = [] if nearest is None else [each.formulas[0].latex for each in references if each.index == nearest.node]
+    witness = with_variants(str(verdict.witness or ""), latex, *beside)
+    detail = "; ".join(part for part in (*verdict.readings, verdict.detail) if part)
+    if not (witness or detail) and verdict.reason != decided.reason:
+        detail = REASONS[verdict.reason]
     item = GradedFormula(
-        latex, span, kind, verdict.status, verdict.reason,
-        nodes=tuple(match.node for match in matches),
-        detail="; ".join(part for part in (*verdict.readings, verdict.detail) if part),
-        nearest=reported.node if verdict.status == Status.DIFFERENT else None,
-        witness=str(verdict.witness) if verdict.witness else "",
-        matches=matches,
+        latex, span, kind, decided.status, decided.reason, nodes=tuple(match.node for match in matches),
+        detail=detail, nearest=None if nearest is None else nearest.node, witness=witness, matches=matches,
     )  # fmt: skip
     return _withhold(item, [(cell.node, reason) for cell in cells if (reason := selected.get(cell.node))])
 
 
 def _reported_cell(claim: Formula, cells: Sequence[Cell]) -> Cell:
-    """Return the cell (formula beside one node) that a report shows for a formula with several cells.
+    """Return the cell (formula beside one node) that gives a formula with several cells its status and its reason.
 
-    That is a match, else an undecided one, else the different one whose formula shares most symbols. Undecided counts
-    only if the formula itself has a construct that cannot be evaluated, not merely the node.
+    That is a match, else an undecided one, else the different one whose formula shares most symbols, with a witness if
+    there is one. Undecided counts only if the formula itself has a construct that cannot be evaluated, not merely the
+    node.
     """
     unevaluated = any(
         OPS[node.op].opcode is None and node.op != "unit" for member in claim.members for node in walk(member)
@@ -317,6 +328,29 @@ def _reported_cell(claim: Formula, cells: Sequence[Cell]) -> Cell:
         return 4, cell.n_unshared
 
     return min(cells, key=rank)
+
+
+def _nearest_cell(claim: Formula, row: Mapping[int, Cell], references: Sequence[ReferenceNode]) -> Cell:
+    """Return the different cell of the node that a formula was most likely meant for.
+
+    That is a node that asks for a number of the same quantity, if the formula states a number; else a node with a
+    formula for the same quantity; else one with a witness. Of several it is the one that shares most symbols.
+    """
+    subjects = {subject_of(each.formula) for each in statements_of(claim)} - {None}
+
+    def rank(node: ReferenceNode) -> tuple[int, bool, int]:
+        """Return the key by which nodes are ordered; the smallest is the nearest."""
+        cell = row[node.index]
+        is_same = not subjects.isdisjoint(node.subjects) and cell.verdict.reason != "unstated"
+        return (not node.is_number) if is_same else 2, cell.verdict.witness is None, cell.n_unshared
+
+    different = [node for node in references if _differs(row.get(node.index))]
+    return row[min(different, key=rank).index]
+
+
+def _differs(cell: Cell | None) -> bool:
+    """Return True for a cell that found a difference."""
+    return cell is not None and cell.error is None and cell.verdict.status == Status.DIFFERENT
 
 
 def _withhold(item: GradedFormula, reasons: Sequence[tuple[int, WithheldReason]]) -> GradedFormula:

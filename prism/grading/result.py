@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from prism.equivalence.verdict import REASONS
+from prism.equivalence.verdict import REASONS, Status
 from prism.latex import LeftOut
 
 FLAGS = {
@@ -48,7 +48,8 @@ class GradedFormula:
             for a mention.
         nodes: indices of the nodes it matched, ascending.
         detail: for a person: constants used, the fault of the LaTeX.
-        nearest: the nearest node, where the formula was found to differ from all nodes; else None.
+        nearest: the node that it was most likely meant for, where it was found to differ from all nodes; else None. Its
+            own difference is in `detail` and `witness`; the reason may be that of another node.
         witness: where it differs from that node; empty where that is not known.
         matches: one for each of these nodes.
         withheld: nodes that it states but does not match: index and key of `WITHHELD_REASONS`.
@@ -171,9 +172,16 @@ def finds_nothing(result: Grade) -> bool:
     return result.status == "ok" and all(item.status == "mention" or item.kind == "text" for item in result.formulas)
 
 
+def details_in_words(item: GradedFormula) -> str:
+    """Return what a formula used or where it differs, behind the nearest node; empty if nothing of it is known."""
+    where = "" if item.nearest is None else f"nearest is node {item.nearest}"
+    known = "; ".join(part for part in (item.detail, item.witness) if part)
+    return ": ".join(part for part in (where, known) if part)
+
+
 def reason_in_words(item: GradedFormula) -> str:
     """Return in words what a formula used or where it differs, else the sentence of its reason; empty for a mention."""
-    why = item.witness or ("" if item.detail else REASONS.get(item.reason, item.reason))
-    where = f"nearest is node {item.nearest}: {why}" if why and item.nearest is not None else ""
-    words = "; ".join(part for part in (item.detail, where) if part)
-    return words or REASONS.get(item.reason, item.reason)
+    told, sentence = details_in_words(item), REASONS.get(item.reason, item.reason)
+    if item.status == Status.UNDECIDED:
+        return ": ".join(part for part in (sentence, told) if part)
+    return told if item.detail or item.witness else ": ".join(part for part in (told, sentence) if part)

@@ -17,6 +17,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from prism.diagnosis.other_letters import other_letters
 from prism.errors import DataFileError, count_of
 from prism.grading.result import NOTHING_FOUND, Grade, finds_nothing, reason_in_words
 from prism.latex import one_line
@@ -38,6 +39,16 @@ _LEAST_ROOM = 12  # columns for formulas beside a wide drawing in a narrow termi
 _SHOWN_ITEMS = 50  # rows of a comparison or of problems on a terminal
 _BREAKS = re.compile(r"(\s+)|(?<![\\({])(?=\\)")  # where a line of LaTeX may end: at blanks, before commands
 _ASCII_BOX = "    \n    \n -- \n" + "    \n" * 5  # a line under the heads; uprights would be taken for rails
+
+
+_UNMATCHED = {
+    "withheld": "Formulas that do not count",
+    "other letter": "Formulas in another letter",
+    "different": "Formulas that differ from all nodes",
+    "undecided": "Formulas not decided",
+    "unread": "Formulas not read",
+}
+"""Titles of the tables of formulas that match no node, by status; `different` formulas may be right nevertheless."""
 
 
 def _table(title: str, columns: Iterable[str]) -> Table:
@@ -90,12 +101,7 @@ def grade_tables(problem: Problem, result: Grade) -> list[RenderableType]:
         cell = Text(state, style=_COLOURS[state])
         nodes.add_row(str(node.index), str(node.points), _one_line(node.latex), cell, _one_line(by))
     parts: list[RenderableType] = [nodes]
-    others = [item for item in result.formulas if not item.nodes and item.status != "mention"]
-    if others:
-        rest = _table("Formulas that match no node", ("formula", "", "reason"))
-        for item in others:
-            rest.add_row(_one_line(item.latex), item.status, _one_line(reason_in_words(item).split("\n")[0]))
-        parts.append(rest)
+    parts += _unmatched_tables(problem, result)
     total = sum(node.points for node in problem.nodes)
     earned = sum(node.points for node in problem.nodes if node.index in result.credited)
     policies = ", ".join(f"{name} {value:.3f}" for name, value in sorted(result.policies.items()))
@@ -112,6 +118,24 @@ def grade_tables(problem: Problem, result: Grade) -> list[RenderableType]:
     flags = f"; flags: {', '.join(result.flags)}" if result.flags else ""
     parts.append(f"{count_of(result.unread, 'formula')} unread, {result.undecided} undecided{over}{closure}{flags}")
     return parts
+
+
+def _unmatched_tables(problem: Problem, result: Grade) -> list[Table]:
+    """Return tables of the formulas that match no node, a table for each kind of reason."""
+    others = other_letters(problem, result)
+    shown: dict[str, list[tuple[str, str]]] = {title: [] for title in _UNMATCHED.values()}
+    for position, item in enumerate(result.formulas):
+        if not item.nodes and item.status != "mention":
+            other = others.get(position)
+            title = _UNMATCHED["other letter" if other else item.status]
+            reason = str(other or reason_in_words(item).split("\n")[0])
+            shown[title].append((_one_line(item.latex), _one_line(reason)))
+    tables = []
+    for title, rows in shown.items():
+        tables += [_table(title, ("formula", "reason"))] if rows else []
+        for row in rows:
+            tables[-1].add_row(*row)
+    return tables
 
 
 def comparison_tables(result: Comparison, outcomes: Iterable[GateOutcome]) -> list[RenderableType]:

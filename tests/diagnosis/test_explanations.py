@@ -124,3 +124,24 @@ def test_a_solution_without_a_formula_is_told(tmp_path: Path) -> None:
         for command in ("grade", "explain"):
             said = run.invoke(app, [command, str(path), str(solution)]).stdout
             assert ("No formula that states anything was found in the solution." in said) is is_told, (command, text)
+
+
+def test_greek_letters_are_told_as_they_are_written() -> None:
+    node = {"index": 1, "formula": "p \\sin\\varphi = q \\sin\\theta", "dependency": [], "is_final_answer": True}
+    problem = {"id": "angles", "context": "Momenta $p$ and $q$ at angles.", "grading_standard": [node]}
+    told = explained(r"$p \cos\varphi = q \sin\theta$", problem)
+    assert r"$\cos(\varphi)$, where $\sin(\varphi)$ is right" in told
+    assert r"\varphi = " in told  # in the witness
+    assert r"\phi" not in told
+    assert r"$\cos(\phi)$, where $\sin(\phi)$ is right" in explained(r"$p \cos\phi = q \sin\theta$", problem)
+
+
+def test_a_factor_is_told_without_what_cancels() -> None:
+    inner = "\\frac{E}{m c^2}"
+    node = {
+        "index": 1, "formula": f"B = \\frac{{E}}{{1 + {inner}(1 - \\cos\\theta)}}", "dependency": [],
+        "is_final_answer": True,
+    }  # fmt: skip
+    problem = {"id": "scattered", "context": "Light of the energy $E$ is scattered.", "grading_standard": [node]}
+    told = explained(r"$B = E/2$", problem)
+    assert r"A factor too many: $\frac{1}{1 - \cos(\theta)}$, where" in told

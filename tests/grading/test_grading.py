@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import prism
+from prism.grading.result import reason_in_words
 from prism.grading.row import fingerprint, score_row
 from prism.latex import Solution
 
@@ -76,6 +77,44 @@ def test_each_formula_has_its_reason() -> None:
     assert result.formulas[1].nearest == 2
     assert "badcommand" in result.formulas[2].detail
     assert result.unread == 1
+
+
+FALL: dict[str, Any] = {
+    "id": "fall",
+    "context": "A stone of mass $m$ falls from the height $h$ with the force $F$.",
+    "grading_standard": [
+        {"index": 1, "formula": "F = m g", "dependency": []},
+        {"index": 2, "formula": "p = 3.00\\unit{kg m/s}", "dependency": [1], "is_final_answer": True},
+        {"index": 3, "formula": "E = m g h (1 + \\frac{p^2}{m^2})", "dependency": [1]},
+        {"index": 4, "formula": "E = 5.00\\unit{J}", "dependency": [3], "is_final_answer": True},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("formula", "nearest"),
+    [
+        (r"E = 7.00\text{ J}", 4),  # of the same quantity, a number beside a number
+        (r"E = m g", 3),  # and a formula beside a formula; node 1 shares more symbols
+        (r"E = m g = 7.00\text{ J}", 3),  # a chain is no number alone
+        (r"m g = 2 m", 1),  # of no node's quantity: most symbols in common
+    ],
+)
+def test_the_nearest_node_is_one_about_the_same_quantity(formula: str, nearest: int) -> None:
+    item = prism.grade(FALL, f"${formula}$").formulas[0]
+    assert (item.status, item.nearest) == ("different", nearest)
+
+
+def test_a_number_is_told_beside_the_number_that_is_asked_for() -> None:
+    item = prism.grade(FALL, r"$E = 7.00\text{ J}$").formulas[0]
+    assert reason_in_words(item).startswith("nearest is node 4: 7 is stated, where 5 is asked for")
+
+
+def test_no_witness_gives_a_size_to_a_unit() -> None:
+    item = prism.grade(FALL, r"$F = 3\,\mathrm{m/s}\cdot h$").formulas[0]
+    assert (item.status, item.reason, item.witness) == ("different", "witness", "")
+    verdict = prism.equivalent("x = 3 y", r"x = 3.0\text{ m}")
+    assert (verdict.status, verdict.reason, verdict.to_dict()["witness"]) == ("different", "witness", None)
 
 
 def test_a_chain_states_each_of_its_links() -> None:

@@ -17,7 +17,7 @@ from prism.diagnosis.explanations import match_steps
 from prism.diagnosis.findings import FormulaDiagnosis
 from prism.equivalence.verdict import STAGES
 from prism.errors import count_of
-from prism.grading.result import FLAGS, Grade, GradedFormula, reason_in_words
+from prism.grading.result import FLAGS, Grade, GradedFormula
 from prism.latex import one_line
 from prism.problem.schema import Problem
 from prism.reports.html import svg
@@ -352,5 +352,5 @@ def _reason_and_detail(item: GradedFormula) -> tuple[str, str]:
     if item.witness:
         return "differs", one_line(item.witness)
     reason = reason_text(item.reason)
-    detail = reason_in_words(item).split("\n")[0] if item.detail else ""
+    detail = item.detail.split("\n")[0]
     return reason, one_line(detail) if detail != reason else ""

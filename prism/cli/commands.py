@@ -6,15 +6,14 @@ file or a missing extra, 4 more incidents than `--max-incidents` (`check`: undec
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -50,6 +49,7 @@ from prism.cli.options import (
 from prism.cli.output import (
     describe_run,
     make_console,
+    print_converted,
     print_json,
     print_tables,
     print_unit_hints,
@@ -58,6 +58,7 @@ from prism.cli.output import (
     spinner,
     tell_scanned,
     with_progress,
+    write_problem,
     write_text,
 )
 from prism.errors import count_of
@@ -65,7 +66,6 @@ from prism.errors import count_of
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from prism.authoring.conversions import Conversion
     from prism.grading.result import Grade
     from prism.problem.schema import Problem, Student
     from prism.reports.gates import Comparison, GateOutcome
@@ -306,7 +306,7 @@ def draft(
     except prism.PrismError as error:
         fail(f"{solution}: {error}")
     if out is not None:
-        _write_problem(out, made.data, made.toml)
+        write_problem(out, made.data, made.toml)
     if as_json:
         print_json(made.to_dict())
     elif out is None:
@@ -319,16 +319,6 @@ def draft(
             f"{count_of(finals, 'final answer')}; {count_of(len(made.left_out), 'formula')} left out; "
             f"read it through, then: prism lint {out}"
         )
-
-
-def _write_problem(path: Path, data: Mapping[str, Any], toml: Callable[[], str]) -> None:
-    """Write a problem file as TOML or JSON, by the ending of its name."""
-    if path.suffix == ".json":
-        write_text(path, json.dumps(data, ensure_ascii=False, indent=1) + "\n")
-    elif path.suffix == ".toml":
-        write_text(path, toml())
-    else:
-        raise typer.BadParameter(f"{path}: a problem file ends in .toml or .json")
 
 
 @app.command()
@@ -359,21 +349,11 @@ def convert(
     elif out is None:
         print("".join(text for text in conversions.problem_texts(made)), end="")
     else:
-        _print_converted(made, [path for path, _ in texts])
+        print_converted(made, [path for path, _ in texts])
     for fault in made.faults:
         print(f"prism: {file}: {fault}", file=sys.stderr)
     if made.faults:
         raise typer.Exit(BAD_FILE)
-
-
-def _print_converted(made: Conversion, paths: list[Path]) -> None:
-    """Print what was written, and for each converted problem what a person should check."""
-    for each in made.problems:
-        for remark in each.remarks:
-            print(f"{each.data['id']}: {remark}")
-    nodes = sum(len(each.data["grading_standard"]) for each in made.problems)
-    counts = (len(made.problems), "problem"), (nodes, "node"), (len(paths), "file")
-    print(f"{', '.join(count_of(n, noun) for n, noun in counts)}; read through what was written, then: prism lint")
 
 
 @app.command()
@@ -684,6 +664,7 @@ def report(
     ] = False,
     title: Annotated[str, typer.Option(help="Of the page.")] = "PRISM report",
     full: Annotated[bool, typer.Option("--full", help="Leave nothing out of the page, however large it gets.")] = False,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Show what a run earned: tables, or one HTML page with every problem, solution and reason; it loads nothing."""
@@ -697,6 +678,7 @@ def report(
     if judge:
         require_scipy("prism report --judge")
     require_folder(out)
+    refuse_existing([out] if out else [], force=force)
     if problems:
         problem_file(problems)
     try:

@@ -244,7 +244,7 @@ def lint(
     sarif: Annotated[Path | None, typer.Option(help="Also a file for code scanning: SARIF 2.1.0.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List what is wrong with problem files, by node and field; exit code 3 if there is a fault."""
+    """List what is wrong with problem files, by line, node and field; exit code 3 if there is a fault."""
     from prism.problem.source import problem_path
 
     problems = files_to_lint(problems)
@@ -257,16 +257,15 @@ def lint(
 
         paths = {name: str(problem_path(name)) for name in problems}
         shown = [(paths[name], finding) for name, finding in found if notes or finding.kind != "note"]
-        there = [path for path in map(Path, paths.values()) if path.is_file()]
-        texts = {str(path): path.read_text(encoding="utf-8", errors="replace") for path in there}
-        write_text(sarif, ci_formats.sarif(shown, texts))
+        write_text(sarif, ci_formats.sarif(shown))
     if as_json:
         listed = [{"file": name, **finding.to_dict()} for name, finding in found]
         print_json({"findings": listed, **{f"{kind}s": count[kind] for kind in ("fault", "warning", "note")}})
     else:
         for name, finding in found:
             if name not in missing and (notes or finding.kind != "note"):
-                print(f"{name}: {finding.kind}: {finding}")
+                place = name if finding.line is None else f"{name}:{finding.line}"
+                print(f"{place}: {finding.kind}: {finding}")
         more = f", {count_of(count['note'], 'note')}" if count["note"] else ""
         counts = f"{count_of(count['fault'], 'fault')}, {count_of(count['warning'], 'warning')}{more}"
         print(f"{count_of(len(problems), 'file')}: {counts}")

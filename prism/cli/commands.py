@@ -285,7 +285,11 @@ def draft(
     ] = None,
     problem: Annotated[str, typer.Option(help="File with the problem's text.")] = "",
     answer: Annotated[
-        list[str] | None, typer.Option(help="A final answer, LaTeX; repeatable. [default: boxes, else last formulas]")
+        list[str] | None,
+        typer.Option(
+            help="Final answer, LaTeX, instead of those of its part, or of all if no parts (a), (b) are marked in "
+            "PROBLEM and SOLUTION; repeatable. [default: boxes, else last formulas]"
+        ),
     ] = None,
     name: Annotated[str, typer.Option("--id", help="Id of the problem. [default: name of OUT or SOLUTION]")] = "",
     force: Force = False,
@@ -304,6 +308,8 @@ def draft(
             made = drafted(given, problem=text, answers=answer or (), name=named)
     except prism.PrismError as error:
         fail(f"{solution}: {error}")
+    for remark in made.remarks:
+        print(f"prism: {solution}: {remark}", file=sys.stderr)
     if out is not None:
         write_problem(out, made.data, made.toml)
     if as_json:

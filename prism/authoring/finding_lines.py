@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 
 _KEYS = {"node": "index", "subquestion": "letter", "student": "name"}  # by which an entry of a list is named
-_STRINGS = re.compile(  # and comments, in which a quotation mark begins none
+_STRINGS = re.compile(  # and comments, in which a quotation mark begins none; one without an end is looked at once
     r"""
     \#[^\n]*
-    | \'{3}.*?\'{3} | \"{3}(?:\\.|[^\\])*?\"{3}
-    | "(?:\\.|[^"\\\n])*" | '[^'\n]*'
+    | \'{3}.*?(?:\'{3}|\Z) | \"{3}(?:[^\\]|\\.?)*?(?:\"{3}|\Z)
+    | "(?:\\[^\n]|[^"\\\n])*+"? | '[^'\n]*+'?
     """,
     re.DOTALL | re.VERBOSE,
 )

@@ -184,6 +184,7 @@ def test_lint_lists_six_faults() -> None:
     assert result.exit_code == 3
     assert result.stdout.count(": fault: ") == 6
     assert "6 faults" in result.stdout
+    assert "six_faults.toml:13: fault: node 1, points: " in result.stdout
 
 
 def test_lint_passes_shipped_problems() -> None:
@@ -225,7 +226,7 @@ def test_lint_names_entry_field_kind_and_code(tmp_path: Path) -> None:
     assert result.exit_code == 3
     assert (data["faults"], data["warnings"], data["notes"]) == (1, 0, 2)
     fault = next(finding for finding in data["findings"] if finding["kind"] == "fault")
-    assert set(fault) == {"file", "entry", "field", "kind", "code", "text"}
+    assert set(fault) == {"file", "line", "entry", "field", "kind", "code", "text"}
     assert (fault["file"], fault["entry"], fault["field"], fault["code"]) == (str(path), "node 2", "formula", "same")
     plain, full = (run.invoke(app, ["lint", str(path), *more]).stdout for more in ((), ("--notes",)))
     assert (plain.count(": note: "), full.count(": note: ")) == (0, 2)

@@ -102,7 +102,7 @@ def shipped_files(folder: Path) -> dict[str, Path]:
 
 def built(paths: dict[str, Path], page: Path, *more: str) -> dict[str, Any]:
     """Write a page in a process of its own."""
-    words = [str(paths["results"]), "-o", str(page), *more]
+    words = [str(paths["results"]), "-o", str(page), "--force", *more]
     for name in ("problems", "rollouts", "judge"):
         words += [f"--{name}", str(paths[name])] if name in paths else []
     start = time.perf_counter()

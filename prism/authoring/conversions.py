@@ -26,12 +26,14 @@ class ConvertedProblem:
         remarks: what a person should know; also in its `metadata`.
         notes: comment lines by node index.
         lost: points of criteria that became no node.
+        faults: entries that are not read, and are no part of it.
     """
 
     data: Mapping[str, Any]
     remarks: tuple[str, ...] = ()
     notes: Mapping[int, tuple[str, ...]] | None = None
     lost: Fraction = Fraction(0)
+    faults: tuple[str, ...] = ()
 
     def toml(self) -> str:
         """Return the problem file as TOML, with remarks and notes as comments."""

@@ -39,11 +39,14 @@ def convert(path: Path) -> Conversion:
     """
     problems: list[ConvertedProblem] = []
     faults: list[str] = []
+    is_table = path.suffix == ".csv"  # an author of one knows rows
     for where, entry in _read_entries(path):
         try:
             problems.append(_convert_entry(entry, path.stem))
+            found = problems[-1].faults
         except DataFileError as error:
-            faults += [f"{where}{fault}" for fault in error.faults]
+            found = error.faults
+        faults += [f"{where}{fault.replace('marking, entry', 'row', 1) if is_table else fault}" for fault in found]
     return Conversion(tuple(problems), tuple(faults))
 
 

@@ -3,7 +3,7 @@
 Nodes are what the solution claims in its displays and boxes (in its text where it has neither): of a chain
 `a = b = c` each member that says something new about a, and computed numbers but no intermediate sums. Two formulas
 that are equivalent to the engine become one node. Edges come from `dependencies`; final answers are the boxes, else the
-last formula of each part, or what the author says the answer is.
+last formula of each part, or of a part what the author says its answer is.
 
 A draft is graded before it is returned: a node that the linter faults, that the problem itself states or that the
 solution does not match is left out, with the reason. So every draft loads, has no fault, and gives its own solution all
@@ -50,6 +50,7 @@ from prism.problem.toml_writer import problem_toml
 MAX_NODES = 30  # a longer reference is not read; the formulas nearest before the answers stay
 LETTERS = "abcdefgh"  # parts that a problem may mark
 ANSWER = "ans"  # symbol of an answer without a name
+_NAMED = "it is the answer that was named"
 _CUT = "the operations of a draft did not suffice"
 _CUT_READING = f"{_CUT} to look at all formulas: the last ones are missing"
 _CUT_MERGING = f"{_CUT} to compare all formulas with each other: look for two nodes that say the same"
@@ -149,7 +150,8 @@ def draft(solution: Solution, *, problem: str = "", answers: Sequence[str] = (),
     Args:
         solution: the text of a worked solution, with LaTeX; or messages, or steps, as `grade` takes them.
         problem: its problem statement.
-        answers: the final answers in LaTeX, if known; by default the boxes, or the last formula of each part.
+        answers: the final answers in LaTeX, if known, each instead of those of its part, or of all where no parts are
+            marked; by default the boxes, or the last formula of each part.
         name: the id of the problem.
 
     Errors:
@@ -369,24 +371,25 @@ def _mark_finals(
 ) -> list[_Candidate]:
     """Return the candidates up to the last answer, with the final answers marked; the rest goes to `left_out`.
 
+    A named answer stands for all others of its part, and for all without a part; other parts keep theirs.
+
     Errors:
         PrismError: there are no candidates; an answer cannot be read.
     """
     if not found:
         raise PrismError("; ".join(("no formula of the solution can be a node", *remarks, _reasons_text(left_out))))
-    places: set[int] = set()
+    named: set[int] = set()
     with share(_left(account, ANSWERS)) as looking:
-        _find_answers(found, answers, problem_facts, remarks, places)
+        _find_answers(found, answers, problem_facts, remarks, named)
     _remark_if(looking.is_exhausted, _CUT_ANSWERS, remarks)
-    why = "it is the answer that was named"
-    if not places:
-        places, why = {k for k, each in enumerate(found) if each.is_boxed}, "the answer stands in a box"
-    if not places:
-        last = {each.letter: k for k, each in enumerate(found)}
-        places = {k for letter, k in last.items() if letter} | {len(found) - 1}
-        why = "nothing is boxed, so the last formula of its part, and of all, is an answer"
+    why = _usual_answers(found)
+    letters = {found[k].letter for k in named}
+    replaced = [k for k in why if named and (not found[k].letter or found[k].letter in letters)]
+    why = {k: said for k, said in why.items() if k not in replaced} | dict.fromkeys(named, _NAMED)
+    if gone := [one_line(found[k].latex) for k in replaced if found[k].is_boxed and k not in named]:
+        remarks.append(f"in a box, and no answer beside what was named: {'; '.join(gone)}; name it too if it is one")
     marked = [
-        replace(each, is_final=True, why=(*each.why, why)) if k in places else each for k, each in enumerate(found)
+        replace(each, is_final=True, why=(*each.why, why[k])) if k in why else each for k, each in enumerate(found)
     ]
     end = max((each for each in marked if each.is_final), key=lambda each: each.last)
     marked = sorted((replace(each, order=each.last) if each is end else each for each in marked), key=lambda e: e.order)
@@ -395,6 +398,16 @@ def _mark_finals(
         _Skipped(each.order, OmittedFormula(each.latex, "it stands below the last answer")) for each in marked[at + 1 :]
     ]
     return marked[: at + 1]
+
+
+def _usual_answers(found: Sequence[_Candidate]) -> dict[int, str]:
+    """Map the indices of the candidates that are answers where none is named to the reason: boxes, else last ones."""
+    boxed = [k for k, each in enumerate(found) if each.is_boxed]
+    if boxed:
+        return dict.fromkeys(boxed, "the answer stands in a box")
+    last = {each.letter: k for k, each in enumerate(found)}
+    places = {k for letter, k in last.items() if letter} | {len(found) - 1}
+    return dict.fromkeys(sorted(places), "nothing is boxed, so the last formula of its part, and of all, is an answer")
 
 
 def _find_answers(

@@ -15,11 +15,13 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from dataclasses import field as dataclass_field
 from pathlib import Path
 from typing import Literal
 
 from prism.algebra.expr import Expr, Formula, plain_parts, spell, symbols, symbols_of, walk
 from prism.algebra.operators import OPS
+from prism.authoring.finding_lines import find_line, plain_lines
 from prism.authoring.lint_names import find_undefined_names, find_unused_names
 from prism.authoring.lint_numbers import DerivedNumber, derive_numbers, node_number
 from prism.budget import CHARACTER, CHECK, LINT, NODE, SOLUTION, Account, share
@@ -34,6 +36,7 @@ from prism.grading.prepared import PreparedProblem, prepare_without
 from prism.grading.references import find_dear_formulas, is_guessable
 from prism.grading.result import GradedFormula, Match, reason_in_words
 from prism.grading.selection import WITHHELD_REASONS
+from prism.inputs import decode, read_bytes
 from prism.latex import LeftOut, one_line
 from prism.physics.context import given_values
 from prism.physics.dimensions import dimension_text, inconsistency
@@ -44,6 +47,7 @@ from prism.problem.dag import ancestor_closure
 from prism.problem.expected_numbers import ExpectedNumbers, derive_expected_numbers, is_within_tolerance
 from prism.problem.given_nodes import find_given_nodes
 from prism.problem.schema import Problem, ProblemNode, Subquestion, formulas_of, load_problem
+from prism.problem.source import MAX_BYTES, problem_path
 
 CODES = {
     "file": "what the loader says: faults that stop the load, unknown keys, implied edges, formulas that are not read",
@@ -85,6 +89,7 @@ class LintFinding:
         entry: `node 3`, `subquestion a`; empty for the whole problem.
         field: key of the entry: `formula`, `dependency`; may be empty.
         text: what is wrong, and what to do.
+        line: of the file, from 1, where `field` or else `entry` stands; None without a file, or if it is not found.
     """
 
     kind: Kind
@@ -92,6 +97,7 @@ class LintFinding:
     entry: str
     field: str
     text: str
+    line: int | None = dataclass_field(default=None, compare=False)  # where it is said is no part of what is said
 
     def __post_init__(self) -> None:
         """Raise ValueError for a code that is not in `CODES`."""
@@ -104,9 +110,12 @@ class LintFinding:
             part for part in (", ".join(part for part in (self.entry, self.field) if part), self.text) if part
         )
 
-    def to_dict(self) -> dict[str, str]:
+    def to_dict(self) -> dict[str, str | int | None]:
         """Return plain values for JSON; the keys are the attribute names."""
-        return {"kind": self.kind, "code": self.code, "entry": self.entry, "field": self.field, "text": self.text}
+        return {
+            "kind": self.kind, "code": self.code, "entry": self.entry, "field": self.field, "text": self.text,
+            "line": self.line,
+        }  # fmt: skip
 
 
 def lint(problem: Problem | Path | str | Mapping[str, object]) -> tuple[LintFinding, ...]:
@@ -116,8 +125,20 @@ def lint(problem: Problem | Path | str | Mapping[str, object]) -> tuple[LintFind
         problem: a loaded problem, a path, a JSON string or a dictionary.
 
     Returns:
-        Findings: those of loading first, then by node, then about the parts.
+        Findings: those of loading first, then by node, then about the parts; with their lines if it is a path.
     """
+    found = _findings_of(problem)
+    if not found or not isinstance(problem, Path | str):
+        return found
+    try:
+        lines = plain_lines(decode(read_bytes(problem_path(problem), max(MAX_BYTES.values()))))
+    except PrismError:  # no file, or none that is text: a finding says so
+        return found
+    return tuple(replace(each, line=find_line(lines, each.entry, each.field, each.text)) for each in found)
+
+
+def _findings_of(problem: Problem | Path | str | Mapping[str, object]) -> tuple[LintFinding, ...]:
+    """Return what `lint` does, without lines."""
     try:
         loaded = problem if isinstance(problem, Problem) else load_problem(problem)
     except DataFileError as error:

@@ -2,8 +2,9 @@
 
 For a criterion in words, the formulas that its first clause states become nodes and share its points; a formula after
 "or" is accepted in place of the one before. A criterion without a formula cannot be graded by rule: its words and
-points are kept in `metadata` and reported, so that nobody takes the rest for the whole. Edges that the scheme does not
-give are inferred (`dependencies`).
+points are kept in `metadata` and reported, so that nobody takes the rest for the whole. So is one whose formula is not
+read, which is a fault of its row besides: the author meant a node. Edges that the scheme does not give are inferred
+(`dependencies`).
 
 Refused: a formula made out of words, and points moved from a criterion that is lost to one that is kept.
 """
@@ -35,7 +36,7 @@ from prism.equivalence.facts import numeric_of
 from prism.errors import DataFileError, LatexSyntaxError
 from prism.inputs import nearest_name
 from prism.latex import extract, one_line
-from prism.physics.context import Context, parse
+from prism.physics.context import Context, describe_syntax_error, parse
 
 _TEXT_KEYS = ("context", "problem", "question", "statement")
 CRITERION_KEYS = ("formula", "criterion", "text", "description")
@@ -51,16 +52,24 @@ _CONDITION = re.compile(
     r"(?:\s+(?:the|that|of|case|values?))*|[在当若])\s*(?:\$|\\\()?\s*$", re.IGNORECASE,
 )  # fmt: skip
 _CUT = "the operations of a conversion did not suffice"
+_OTHERWISE = ("prose", "table", "chemistry", "figure")  # kinds of what is unread, and meant as no mathematics
+_NAMES = re.compile(r"(?:\\[A-Za-z]+|[_^])\s*\{[^{}]*\}|\\[A-Za-z]+")  # words in these are names, or stand beside
+_WORD = re.compile(r"(?<![A-Za-z])[a-z]{4}")  # a shorter one may be a product: `mgh`
 DELIMITERS = re.compile(r"\\[()\[\]]|\$")
 
 
 @dataclass(frozen=True, slots=True)
 class _Criterion:
-    """One criterion of a marking scheme: words, points, and the lines (from 1) it depends on, None if not stated."""
+    """One criterion of a marking scheme: words, points, and the lines (from 1) it depends on, None if not stated.
+
+    Attributes:
+        field: key of the words, `formula` or `criterion`; empty if the criterion is nothing but words.
+    """
 
     text: str
     points: Fraction
     dependency: tuple[int, ...] | None = None
+    field: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +89,11 @@ class _PaidFormula:
 
 
 def convert_scheme(entry: Mapping[str, Any], stem: str) -> ConvertedProblem:
-    """Return the problem for an entry with `marking`; criteria without a formula are kept in its `metadata`."""
+    """Return the problem for an entry with `marking`; criteria without a formula are kept in its `metadata`.
+
+    Errors:
+        DataFileError: no criterion can be a node, or some are no criteria at all.
+    """
     statement = next((entry[key] for key in _TEXT_KEYS if isinstance(entry.get(key), str)), "")
     context = statement_context(statement)
     remarks: list[str] = []
@@ -90,14 +103,22 @@ def convert_scheme(entry: Mapping[str, Any], stem: str) -> ConvertedProblem:
         remarks.append(f"the scheme has {len(ways)} ways; the first one makes the nodes, the others stand in metadata")
     criteria = ways[0]
     found: list[_PaidFormula] = []
+    faults: list[str] = []
     with share(READING) as reading:
         for line, criterion in enumerate(criteria):
-            found += _formulas_of_criterion(criterion, line, context)
+            where = ", ".join(("marking", *(["way 1"] if len(ways) > 1 else []), f"entry {line + 1}"))
+            unread: list[str] = []
+            stated = list(_formulas_of_criterion(criterion, line, context, unread))
+            found += stated
+            told = [f"{', '.join(filter(None, (where, criterion.field)))}: {why}" for why in unread]
+            faults += [] if stated else told
+            remarks += told if stated else []
     if reading.is_exhausted:
         remarks.append(f"{_CUT} to look at the formulas of all criteria: the last ones are missing")
-    marked, lost = _drop_faulty(
-        _merge_duplicates(found, context, remarks), criteria, entry, statement, context, remarks
-    )
+    merged = _merge_duplicates(found, context, remarks)
+    if not merged and faults:
+        raise DataFileError("<entry>", tuple(faults))
+    marked, lost = _drop_faulty(merged, criteria, entry, statement, context, remarks)
     paid = {line for each in marked for line in each.lines}
     in_words = [line for line in range(len(criteria)) if line not in paid]
     carried = sum((each.points for each in marked), Fraction(0))
@@ -117,7 +138,7 @@ def convert_scheme(entry: Mapping[str, Any], stem: str) -> ConvertedProblem:
         "converted": "by rule from a marking scheme; not checked by a person",
         **{key: value for key, value in extra.items() if value},
     }
-    return ConvertedProblem(data, tuple(remarks), notes, lost)
+    return ConvertedProblem(data, tuple(remarks), notes, lost, tuple(faults))
 
 
 def _has_content(value: object) -> bool:
@@ -173,14 +194,15 @@ def _read_criterion(entry: object, n: int, where: str, faults: list[str]) -> _Cr
     if not isinstance(entry, Mapping):
         faults.append(f"{where}: {str(entry)[:60]!r} is neither words nor a table of formula and points")
         return None
-    text = next((entry[key] for key in CRITERION_KEYS if isinstance(entry.get(key), str) and entry[key].strip()), "")
+    field = next((key for key in CRITERION_KEYS if isinstance(entry.get(key), str) and entry[key].strip()), "")
+    text = entry[field] if field else ""
     if not text:
         faults.append(f"{where}, formula: is missing")
     points = _read_points(entry.get("points"), f"{where}, points", faults)
     dependency = _read_dependency(entry.get("dependency"), n, f"{where}, dependency", faults)
-    if "formula" in entry and isinstance(entry["formula"], str) and not DELIMITERS.search(text):
+    if field == "formula" and not DELIMITERS.search(text) and not _WORD.search(_NAMES.sub(" ", text)):
         text = f"$${text}$$"
-    return _Criterion(text, points, dependency)
+    return _Criterion(text, points, dependency, field)
 
 
 def _read_points(value: object, where: str, faults: list[str]) -> Fraction:
@@ -210,8 +232,14 @@ def _read_dependency(value: object, n: int, where: str, faults: list[str]) -> tu
     return lines
 
 
-def _formulas_of_criterion(criterion: _Criterion, line: int, context: Context) -> Iterator[_PaidFormula]:
-    """Yield the formulas that the first clause of a criterion states, each with an equal share of its points."""
+def _formulas_of_criterion(
+    criterion: _Criterion, line: int, context: Context, unread: list[str]
+) -> Iterator[_PaidFormula]:
+    """Yield the formulas that the first clause of a criterion states, each with an equal share of its points.
+
+    Args:
+        unread: gets why, for each formula that cannot be read.
+    """
     found: list[_PaidFormula] = []
     expressions: list[_PaidFormula] = []
     whole = extract(criterion.text)
@@ -223,7 +251,9 @@ def _formulas_of_criterion(criterion: _Criterion, line: int, context: Context) -
             continue
         try:
             read = parse(item.latex, context=context)
-        except LatexSyntaxError:
+        except LatexSyntaxError as error:
+            if error.kind not in _OTHERWISE:
+                unread.append(one_line(describe_syntax_error(error)))
             continue
         if read.kind == "expression" and _is_substantial(read):
             expressions.append(_PaidFormula(read, item.latex, (line,), Fraction(0)))
@@ -329,7 +359,7 @@ def _drop_faulty(
         remarks += [f"no node: {marked[k].latex} ({why})" for k, why in sorted(found.why.items())]
         marked = [each for k, each in enumerate(marked) if k not in found.why]
     if not marked:
-        raise entry_fault("marking: no criterion has a formula that can be a node; " + "; ".join(remarks[:3]))
+        raise entry_fault("; ".join(("marking: no criterion has a formula that can be a node", *remarks[:3])))
     total = sum((each.points for each in criteria), Fraction(0))
     return marked, max(total - sum((each.points for each in marked), Fraction(0)), Fraction(0))
 

@@ -6,15 +6,14 @@ file or a missing extra, 4 more incidents than `--max-incidents` (`check`: undec
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -50,6 +49,7 @@ from prism.cli.options import (
 from prism.cli.output import (
     describe_run,
     make_console,
+    print_converted,
     print_json,
     print_tables,
     print_unit_hints,
@@ -58,6 +58,7 @@ from prism.cli.output import (
     spinner,
     tell_scanned,
     with_progress,
+    write_problem,
     write_text,
 )
 from prism.errors import count_of
@@ -65,7 +66,6 @@ from prism.errors import count_of
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from prism.authoring.conversions import Conversion
     from prism.grading.result import Grade
     from prism.problem.schema import Problem, Student
     from prism.reports.gates import Comparison, GateOutcome
@@ -244,7 +244,7 @@ def lint(
     sarif: Annotated[Path | None, typer.Option(help="Also a file for code scanning: SARIF 2.1.0.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List what is wrong with problem files, by node and field; exit code 3 if there is a fault."""
+    """List what is wrong with problem files, by line, node and field; exit code 3 if there is a fault."""
     from prism.problem.source import problem_path
 
     problems = files_to_lint(problems)
@@ -257,16 +257,15 @@ def lint(
 
         paths = {name: str(problem_path(name)) for name in problems}
         shown = [(paths[name], finding) for name, finding in found if notes or finding.kind != "note"]
-        there = [path for path in map(Path, paths.values()) if path.is_file()]
-        texts = {str(path): path.read_text(encoding="utf-8", errors="replace") for path in there}
-        write_text(sarif, ci_formats.sarif(shown, texts))
+        write_text(sarif, ci_formats.sarif(shown))
     if as_json:
         listed = [{"file": name, **finding.to_dict()} for name, finding in found]
         print_json({"findings": listed, **{f"{kind}s": count[kind] for kind in ("fault", "warning", "note")}})
     else:
         for name, finding in found:
             if name not in missing and (notes or finding.kind != "note"):
-                print(f"{name}: {finding.kind}: {finding}")
+                place = name if finding.line is None else f"{name}:{finding.line}"
+                print(f"{place}: {finding.kind}: {finding}")
         more = f", {count_of(count['note'], 'note')}" if count["note"] else ""
         counts = f"{count_of(count['fault'], 'fault')}, {count_of(count['warning'], 'warning')}{more}"
         print(f"{count_of(len(problems), 'file')}: {counts}")
@@ -286,7 +285,11 @@ def draft(
     ] = None,
     problem: Annotated[str, typer.Option(help="File with the problem's text.")] = "",
     answer: Annotated[
-        list[str] | None, typer.Option(help="A final answer, LaTeX; repeatable. [default: boxes, else last formulas]")
+        list[str] | None,
+        typer.Option(
+            help="Final answer, LaTeX, instead of those of its part, or of all if no parts (a), (b) are marked in "
+            "PROBLEM and SOLUTION; repeatable. [default: boxes, else last formulas]"
+        ),
     ] = None,
     name: Annotated[str, typer.Option("--id", help="Id of the problem. [default: name of OUT or SOLUTION]")] = "",
     force: Force = False,
@@ -305,8 +308,10 @@ def draft(
             made = drafted(given, problem=text, answers=answer or (), name=named)
     except prism.PrismError as error:
         fail(f"{solution}: {error}")
+    for remark in made.remarks:
+        print(f"prism: {solution}: {remark}", file=sys.stderr)
     if out is not None:
-        _write_problem(out, made.data, made.toml)
+        write_problem(out, made.data, made.toml)
     if as_json:
         print_json(made.to_dict())
     elif out is None:
@@ -319,16 +324,6 @@ def draft(
             f"{count_of(finals, 'final answer')}; {count_of(len(made.left_out), 'formula')} left out; "
             f"read it through, then: prism lint {out}"
         )
-
-
-def _write_problem(path: Path, data: Mapping[str, Any], toml: Callable[[], str]) -> None:
-    """Write a problem file as TOML or JSON, by the ending of its name."""
-    if path.suffix == ".json":
-        write_text(path, json.dumps(data, ensure_ascii=False, indent=1) + "\n")
-    elif path.suffix == ".toml":
-        write_text(path, toml())
-    else:
-        raise typer.BadParameter(f"{path}: a problem file ends in .toml or .json")
 
 
 @app.command()
@@ -359,21 +354,11 @@ def convert(
     elif out is None:
         print("".join(text for text in conversions.problem_texts(made)), end="")
     else:
-        _print_converted(made, [path for path, _ in texts])
+        print_converted(made, [path for path, _ in texts])
     for fault in made.faults:
         print(f"prism: {file}: {fault}", file=sys.stderr)
     if made.faults:
         raise typer.Exit(BAD_FILE)
-
-
-def _print_converted(made: Conversion, paths: list[Path]) -> None:
-    """Print what was written, and for each converted problem what a person should check."""
-    for each in made.problems:
-        for remark in each.remarks:
-            print(f"{each.data['id']}: {remark}")
-    nodes = sum(len(each.data["grading_standard"]) for each in made.problems)
-    counts = (len(made.problems), "problem"), (nodes, "node"), (len(paths), "file")
-    print(f"{', '.join(count_of(n, noun) for n, noun in counts)}; read through what was written, then: prism lint")
 
 
 @app.command()
@@ -684,6 +669,7 @@ def report(
     ] = False,
     title: Annotated[str, typer.Option(help="Of the page.")] = "PRISM report",
     full: Annotated[bool, typer.Option("--full", help="Leave nothing out of the page, however large it gets.")] = False,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Show what a run earned: tables, or one HTML page with every problem, solution and reason; it loads nothing."""
@@ -697,6 +683,7 @@ def report(
     if judge:
         require_scipy("prism report --judge")
     require_folder(out)
+    refuse_existing([out] if out else [], force=force)
     if problems:
         problem_file(problems)
     try:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+
+import typer
 
 from prism.cli.options import fail
 from prism.errors import count_of
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from prism.algebra.expr import Formula
+    from prism.authoring.conversions import Conversion
     from prism.equivalence.verdict import Verdict
     from prism.physics.context import Context
     from prism.runs.bulk import Summary
@@ -37,6 +41,16 @@ def write_text(path: Path, text: str, *, is_added: bool = False) -> None:
             file.write(text)
     except OSError as error:
         fail(f"{path}: cannot be written: {why_failed(error)}")
+
+
+def write_problem(path: Path, data: Mapping[str, Any], toml: Callable[[], str]) -> None:
+    """Write a problem file as TOML or JSON, by the ending of its name."""
+    if path.suffix == ".json":
+        write_text(path, json.dumps(data, ensure_ascii=False, indent=1) + "\n")
+    elif path.suffix == ".toml":
+        write_text(path, toml())
+    else:
+        raise typer.BadParameter(f"{path}: a problem file ends in .toml or .json")
 
 
 @contextmanager
@@ -95,6 +109,16 @@ def tell_scanned(scanned: Scanned, rollouts: Path) -> None:
         print(f"prism: {rollouts}: {told}; they are graded as empty texts, with score 0", file=sys.stderr)
     if scanned.absent:
         print(f"prism: {rollouts}: --keep: no record has the field {', '.join(scanned.absent)}", file=sys.stderr)
+
+
+def print_converted(made: Conversion, paths: list[Path]) -> None:
+    """Print what was written, and for each converted problem what a person should check."""
+    for each in made.problems:
+        for remark in each.remarks:
+            print(f"{each.data['id']}: {remark}")
+    nodes = sum(len(each.data["grading_standard"]) for each in made.problems)
+    counts = (len(made.problems), "problem"), (nodes, "node"), (len(paths), "file")
+    print(f"{', '.join(count_of(n, noun) for n, noun in counts)}; read through what was written, then: prism lint")
 
 
 def print_json(data: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
@@ -207,14 +207,9 @@ def _error_command(file: str, line: int, title: str, message: str) -> str:
 # SARIF. ---------------------------------------------------------------------------------------------------------
 
 
-def sarif(findings: Iterable[tuple[str, LintFinding]], texts: Mapping[str, str]) -> str:
-    """Write the findings of `prism lint` as SARIF 2.1.0 for code scanning.
-
-    Args:
-        findings: pairs of file name and finding.
-        texts: contents of the files that could be read, by name; they give the line of a node.
-    """
-    results = [_sarif_result(file, finding, texts.get(file, "")) for file, finding in findings]
+def sarif(findings: Iterable[tuple[str, LintFinding]]) -> str:
+    """Write the findings of `prism lint`, pairs of file name and finding, as SARIF 2.1.0 for code scanning."""
+    results = [_sarif_result(file, finding) for file, finding in findings]
     texts_of = {code: {"text": text} for code, text in CODES.items()}
     rules = [  # GitHub asks for all three
         {"id": code, "shortDescription": text, "fullDescription": text, "help": text} for code, text in texts_of.items()
@@ -227,9 +222,9 @@ def sarif(findings: Iterable[tuple[str, LintFinding]], texts: Mapping[str, str])
     return json.dumps(log, indent=1, ensure_ascii=True) + "\n"
 
 
-def _sarif_result(file: str, finding: LintFinding, text: str) -> dict[str, Any]:
-    """Return a lint finding in `file` as a SARIF result object; `text` is the content of the file."""
-    place = {"artifactLocation": {"uri": _file_uri(file)}, "region": {"startLine": line_of(finding, text)}}
+def _sarif_result(file: str, finding: LintFinding) -> dict[str, Any]:
+    """Return a lint finding in `file` as a SARIF result object; without a line it points at the first one."""
+    place = {"artifactLocation": {"uri": _file_uri(file)}, "region": {"startLine": finding.line or 1}}
     return {
         "ruleId": finding.code, "ruleIndex": list(CODES).index(finding.code), "level": _LEVELS[finding.kind],
         "message": {"text": str(finding)}, "locations": [{"physicalLocation": place}],
@@ -242,17 +237,3 @@ def _file_uri(file: str) -> str:
 
     path = PurePath(file)
     return path.as_uri() if path.is_absolute() else quote(path.as_posix())
-
-
-def line_of(finding: LintFinding, text: str) -> int:
-    r"""Return the line number, from 1, of the node or subquestion of a finding in a problem file; 1 if not found.
-
-    >>> line_of(LintFinding("fault", "same", "node 3", "", ""), 'id = "p"\n[[grading_standard]]\nindex = 3\n')
-    3
-    """
-    kind, _, name = finding.entry.partition(" ")
-    key = {"node": "index", "subquestion": "letter"}.get(kind)
-    if key is None or not name:
-        return 1
-    says = re.compile(rf'(?:^|[{{,\s])"?{key}"?\s*[:=]\s*"?{re.escape(name)}"?\s*(?:$|[,}}#])')
-    return next((n for n, line in enumerate(text.splitlines(), start=1) if says.search(line)), 1)

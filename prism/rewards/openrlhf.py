@@ -13,7 +13,8 @@ and the solution as the tokenizer writes them, special tokens too, and the promp
 of the problem are not the solver's.
 
 There is no None: an exception or a missing reward stops the run later on. Where there is no value, the reward is 0 and
-`extra_logs` says why.
+`extra_logs` says why. Labels that do not come at all are no row's fault: without `--data.label_key` each one is an
+empty text, and the function raises until the first label comes.
 
 Read in the source of OpenRLHF 0.11.2 (`openrlhf/utils/agent.py`, `openrlhf/cli/serve_rm.py`,
 `openrlhf/trainer/ppo_utils/samples_generator.py`). Its single-turn executor was run with both shapes and a stand-in for
@@ -26,10 +27,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from prism.errors import PrismError
+from prism.errors import PrismError, named_type
 from prism.grading.scoring import SCALARS, Scoring
 from prism.problem.collection import ProblemSet
-from prism.rewards.reward import Reward, Rewarded, reward_of
+from prism.rewards.reward import Reward, Rewarded, no_column, reward_of
 
 _TAILS = (400, 120, 40)  # characters of a prompt's end to look for, where the whole of it was cut or written otherwise
 _SPECIAL = re.compile(r"(?:<\|[^|<>]{1,40}\|>|</?s>|<eos>|<pad>|<end_of_turn>|\s)+\Z")
@@ -52,17 +53,41 @@ class OpenRLHFReward:
         """Take the arguments of `Reward`, or a `Reward` as `scoring`."""
         self.reward = reward_of(scoring, problems=problems, thinking=thinking)
         self.__name__ = "reward_func"
+        self._has_labels = False  # one came: an empty one is a fault of its row from then on
 
     def __call__(
-        self, queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any], **_others: Any
+        self,
+        queries: Sequence[str] = (),
+        prompts: Sequence[str] = (),
+        labels: Sequence[Any] | None = None,
+        **others: Any,
     ) -> dict[str, Any]:
-        """Return tensors `rewards` and `scores`, one entry per query, and `extra_logs`: one tensor per scalar."""
+        """Return tensors `rewards` and `scores`, one entry per query, and `extra_logs`: one tensor per scalar.
+
+        Errors:
+            PrismError: no labels came, or empty texts alone since the reward was made: no column was named for them.
+        """
+        checked = self._checked_labels(labels, others)
         import torch
 
-        found = columns(_reward_rows(self.reward, queries, prompts, labels))
+        found = columns(_reward_rows(self.reward, queries, prompts, checked))
         logs = {name: torch.tensor(values) for name, values in found["extra_logs"].items()}
         rewards = torch.tensor(found["rewards"])
         return {"rewards": rewards, "scores": rewards.clone(), "extra_logs": logs}
+
+    def _checked_labels(self, labels: Sequence[Any] | None, others: Mapping[str, Any]) -> Sequence[Any]:
+        """Return the labels; raise PrismError if none has come so far. `others` are the lists under other names."""
+        if labels is None:
+            raise PrismError(no_column("labels", "labels", ("queries", "prompts", *others)))
+        if not isinstance(labels, list | tuple):
+            raise PrismError(f"labels: found {named_type(labels)}; expected a list with one entry a query")
+        self._has_labels |= any(label != "" for label in labels)
+        if labels and not self._has_labels:
+            raise PrismError(
+                "labels: each one is empty; name the column that holds the references: --data.label_key COLUMN "
+                "(--label_key in OpenRLHF 0.9)"
+            )
+        return labels
 
 
 def answer(reward: Reward, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -93,6 +118,8 @@ def rows_of(request: Mapping[str, Any]) -> list[tuple[Any, str | None]]:
     labels, prompts = request.get("labels"), request.get("prompts")
     if not isinstance(queries, list):
         raise PrismError('request: has no list "query"')
+    if "labels" not in request:
+        raise PrismError(f"request: {no_column('labels', 'labels', request)}")
     faults = []
     for name, rows in (("labels", labels), ("prompts", [""] * len(queries) if prompts is None else prompts)):
         if not isinstance(rows, list) or len(rows) != len(queries):

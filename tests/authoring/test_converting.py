@@ -159,6 +159,45 @@ def test_a_file_that_holds_no_problem_is_refused(tmp_path: Path, name: str, text
         convert(written(tmp_path, name, text))
 
 
+def test_a_formula_that_is_not_read_is_told_and_the_rest_converted(tmp_path: Path) -> None:
+    text = "formula,points\nF = m a,2\n\\frac{a,3\nF = - k x + \\frac{1,1\n"
+    source = written(tmp_path, "s.csv", text)
+    made = convert(source)
+    assert [each.data["grading_standard"][0]["formula"] for each in made.problems] == ["F = m a"]
+    assert [fault[: fault.index("`")] for fault in made.faults] == ["row 2, formula: ", "row 3, formula: "]
+    assert "closing brace" in made.faults[0]
+    done = CliRunner().invoke(app, ["convert", str(source), "-o", str(tmp_path / "s.toml")])
+    assert (done.exit_code, done.stderr.count("does not parse"), (tmp_path / "s.toml").exists()) == (3, 2, True)
+
+
+def test_the_place_of_an_unread_formula_is_that_of_its_criterion(tmp_path: Path) -> None:
+    read, unread = "2 points: $F = m a$", r"1 pt: $\frac{a$ is stated"
+    both = r"$p = m v$ and then $\frac{a$"
+    for marking, place in (
+        ([read, unread], "q: marking, entry 2: "),
+        ([read, {"criterion": unread}], "q: marking, entry 2, criterion: "),
+        ([[read, unread], [read]], "q: marking, way 1, entry 2: "),
+        ([unread], "q: marking, entry 1: "),
+    ):
+        made = convert(written(tmp_path, "s.json", {"id": "q", "marking": marking}))
+        (fault,) = made.faults
+        assert (fault[: fault.index("`")], len(made.problems)) == (place, int(marking != [unread]))
+    (problem,) = convert(written(tmp_path, "s.json", {"id": "q", "marking": [both]})).problems
+    assert not problem.faults  # the criterion is a node, and what is missing of it is a remark
+    assert "does not parse" in problem.remarks[0]
+
+
+@pytest.mark.parametrize(("criterion", "formula"), [
+    ("the answer is well explained", None), ("energy is conserved", None), ("clear diagram", None),
+    ("it follows that p = m v", "p = m v"), ("theta = omega t", r"\theta = \omega t"),
+    ("m g h + k x^2", "m g h + k x^2"), (r"E_{total} = m c^2", "E_{total} = m c^{2}"),
+    (r"v = \sqrt{2 g h} at the bottom", r"v = \sqrt{2 g h}"),
+])  # fmt: skip
+def test_words_of_a_criterion_are_no_formula(tmp_path: Path, criterion: str, formula: str | None) -> None:
+    found = one(written(tmp_path, "s.csv", f"formula,points\nF = m a,2\n{criterion},1\n"))
+    assert [node["formula"] for node in found.data["grading_standard"]][1:] == ([formula] if formula else [])
+
+
 def test_files_are_named_by_their_problems(tmp_path: Path) -> None:
     rows = [{**SCHEME, "id": name} for name in ("a/b", "A b", "../..", "x" * 300)]
     made = convert(written(tmp_path, "all.json", rows))

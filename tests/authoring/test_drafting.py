@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 from prism import Context, PrismError, grade, lint, load_problem
 from prism.authoring.dependencies import RULES, infer_dependencies
 from prism.authoring.drafting import MAX_NODES, Draft, draft
 from prism.authoring.entailment import is_entailed
+from prism.cli import app
 from prism.latex import parse
 from prism.problem.toml_writer import problem_toml
 
@@ -225,3 +228,34 @@ def test_what_toml_does_not_have_is_refused() -> None:
     with pytest.raises(PrismError, match="has no place"):
         problem_toml({"id": float("nan")})
     assert problem_toml({"id": "x", "title": None}) == "id = 'x'\n"
+
+
+PARTS = "A stone of mass $m$ falls from the height $h$ with $g$.\n(a) Find its speed $v$.\n(b) Find its momentum $p$."
+BOXED = r"""(a) $$\frac{1}{2} m v^2 = m g h$$ so $$\boxed{v = \sqrt{2 g h}}$$
+
+(b) $$p = m v$$ and $$\boxed{p = m \sqrt{2 g h}}$$
+"""
+
+
+@pytest.mark.parametrize(("text", "answer", "finals"), [
+    (BOXED, r"v = \sqrt{2gh}", [("a", r"v = \sqrt{2 g h}"), ("b", r"p = m \sqrt{2 g h}")]),
+    (BOXED + "$$E = m g h$$", "E = m g h", [("a", r"v = \sqrt{2 g h}"), ("b", "E = m g h")]),
+    ("(a) $$v = \\sqrt{2 g h}$$ $$t = \\frac{v}{g}$$\n\n(b) $$p = m v$$", r"v = \sqrt{2 g h}",
+     [("a", r"v = \sqrt{2 g h}"), ("b", "p = m v")]),
+])  # fmt: skip
+def test_a_named_answer_replaces_those_of_its_part_only(text: str, answer: str, finals: list[tuple[str, str]]) -> None:
+    made = draft(text, problem=PARTS, answers=[answer])
+    assert [(node.letter, node.latex) for node in made.nodes if node.is_final] == finals
+    (named,) = [node for node in made.nodes if "it is the answer that was named" in node.why]
+    assert named.is_final
+
+
+def test_boxes_beside_a_named_answer_are_told_where_no_parts_are_marked(tmp_path: Path) -> None:
+    solution = tmp_path / "s.md"
+    solution.write_text(BOXED, encoding="utf-8")
+    words = ["draft", str(solution), "-o", str(tmp_path / "s.toml"), "--answer", r"v = \sqrt{2 g h}"]
+    done = CliRunner().invoke(app, words)
+    assert (done.exit_code, "1 final answer" in done.stdout) == (0, True)
+    assert r"in a box, and no answer beside what was named: p = m \sqrt{2 g h}; name it too" in done.stderr
+    both = CliRunner().invoke(app, [*words, "--answer", r"p = m \sqrt{2 g h}", "--force"])
+    assert ("2 final answers" in both.stdout, both.stderr) == (True, "")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import prism
+from prism.authoring.finding_lines import find_line, plain_lines
 from prism.authoring.lint_names import find_undefined_names
 from prism.authoring.lint_numbers import DerivedNumber, derive_numbers
 from prism.authoring.linting import CODES, LintFinding, lint
@@ -132,9 +133,69 @@ def test_lint_takes_what_load_takes() -> None:
 
 def test_faults_of_the_load_are_findings() -> None:
     (finding,) = lint(nodes("p = m v") | {"id": ""})
-    assert finding.to_dict() == {"kind": "fault", "code": "file", "entry": "", "field": "id", "text": "is empty"}
+    said = {"kind": "fault", "code": "file", "entry": "", "field": "id", "text": "is empty", "line": None}
+    assert finding.to_dict() == said
     (missing,) = lint("no-such-file.toml")
     assert (missing.kind, missing.code) == ("fault", "file")
+
+
+PROBLEM = r"""# index = 2, in a comment
+id = "p"
+titel = 'Hooke'
+context = '''
+id = 1
+[[grading_standard]]
+index = 2
+'''
+
+[symbols]
+'\omega' = "reel"
+
+[[subquestions]]
+subproblem = "x"
+letter = "a"
+
+[[grading_standard]]  # the law
+formula = 'F = m a'
+index = 1
+
+[[grading_standard]]
+index = 12
+formula = "'index = 2"
+accept = [
+    'a = F / m',
+]
+
+[[students]]
+name = "one"
+solution = '''
+index = 2
+expected = 1
+'''
+expected = { matched = [], score = 1 }
+"""
+JSON = '{"grading_standard": [\n  {"index": 1},\n  {"formula": "x", "index": 2}\n], "id": ""}'
+
+
+@pytest.mark.parametrize(("entry", "field", "text", "line"), [
+    ("node 1", "formula", PROBLEM, 18), ("node 1", "points", PROBLEM, 19), ("node 12", "", PROBLEM, 22),
+    ("node 12", "accept, entry 1", PROBLEM, 24), ("node 12, accept", "entry 1", PROBLEM, 24),
+    ("node 2", "formula", PROBLEM, None), ("grading_standard, entry 2", "index", PROBLEM, 22),
+    ("subquestion a", "subproblem", PROBLEM, 14), ("symbols", r"\omega", PROBLEM, 11), ("", "titel", PROBLEM, 3),
+    ("", "id", PROBLEM, 2), ("student one, expected", "score", PROBLEM, 34), ("", "", PROBLEM, None),
+    ("student two", "solution", PROBLEM, None), ("node 2", "formula", JSON, 3), ("", "id", JSON, 4),
+    ("", "is not TOML", PROBLEM, 7),
+])  # fmt: skip
+def test_a_finding_is_found_in_its_file(entry: str, field: str, text: str, line: int | None) -> None:
+    assert find_line(plain_lines(text), entry, field, "it stands twice (at line 7, column 4)") == line
+
+
+def test_lint_says_the_lines_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "p.toml"
+    path.write_text(PROBLEM, encoding="utf-8")
+    found = {(each.entry, each.field): each.line for each in lint(path)}
+    assert (found["symbols", r"\omega"], found["node 12", "formula"]) == (11, 23)
+    assert {each.line for each in lint(json.dumps(nodes("p = m v") | {"id": ""}))} == {None}
 
 
 def test_a_finding_reads_as_a_line() -> None:

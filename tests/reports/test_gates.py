@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import prism
-from prism.authoring.linting import CODES, LintFinding
+from prism.authoring.linting import CODES
 from prism.cli import app
 from prism.errors import DataFileError, PrismError
 from prism.grading.row import SCHEMA, json_line, score_row
@@ -243,20 +243,6 @@ def test_an_annotation_stays_on_its_line() -> None:
 def _one_drop(sample: str) -> tuple[gating.Comparison, tuple[gating.GateOutcome, ...]]:
     result = compared([row(sample)], [other(sample, 0.5)])
     return result, gating.apply_gates(result, gating.parse_gates(["any-drop"]))
-
-
-PROBLEM = (
-    'id = "p"\n[[subquestions]]\nletter = "a"\n[[grading_standard]]\nindex = 1\n[[grading_standard]]\nindex = 12\n'
-)
-
-
-@pytest.mark.parametrize(("entry", "text", "line"), [
-    ("node 1", PROBLEM, 5), ("node 12", PROBLEM, 7), ("node 2", PROBLEM, 1),
-    ("subquestion a", PROBLEM, 3), ("", PROBLEM, 1),
-    ("node 2", '{"grading_standard": [\n  {"index": 1},\n  {"formula": "x", "index": 2}\n]}', 3),
-])  # fmt: skip
-def test_a_finding_is_found_in_its_file(entry: str, text: str, line: int) -> None:
-    assert ci_formats.line_of(LintFinding("fault", "same", entry, "formula", "x"), text) == line
 
 
 def test_lint_writes_sarif(tmp_path: Path) -> None:

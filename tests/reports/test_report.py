@@ -498,6 +498,15 @@ def test_exit_codes_of_the_command(material, tmp_path):
     assert (tmp_path / "none.html").exists()
 
 
+def test_a_page_that_is_there_is_kept_without_force(material, tmp_path):
+    results, out = material.file("rows.jsonl", material.rows), tmp_path / "report.html"
+    out.write_text("mine", encoding="utf-8")
+    refused = CliRunner().invoke(app, ["report", str(results), "-o", str(out)])
+    assert (refused.exit_code, "--force" in refused.stderr, out.read_text("utf-8")) == (3, True, "mine")
+    forced = CliRunner().invoke(app, ["report", str(results), "-o", str(out), "--force"])
+    assert (forced.exit_code, "<html" in out.read_text("utf-8")) == (0, True)
+
+
 def test_a_row_of_an_older_version_is_read(material):
     old = {
         key: material.rows[0][key]

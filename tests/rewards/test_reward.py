@@ -447,3 +447,21 @@ def test_openrlhf_calls_a_function_and_gets_tensors(monkeypatch: pytest.MonkeyPa
     assert (found["rewards"], found["scores"]) == ([1.0], [1.0])
     assert list(found["extra_logs"]) == list(SCALARS)
     assert {type(each) for each in (found["rewards"], found["scores"], *found["extra_logs"].values())} == {Tensor}
+
+
+def test_openrlhf_says_that_no_labels_came(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(tensor=lambda _values: SimpleNamespace(clone=list)))
+    reward_func = OpenRLHFReward(problems=[SMALL])
+    with pytest.raises(prism.PrismError, match=r"no column 'labels' .* came: prompts, queries, reference$"):
+        reward_func([RIGHT], [""], reference=["newton"])
+    with pytest.raises(prism.PrismError, match="labels: found a value of type str"):
+        reward_func([RIGHT], [""], "newton")
+    with pytest.raises(prism.PrismError, match=r"labels: each one is empty; .*--data\.label_key"):
+        reward_func([RIGHT], [""], [""])  # what OpenRLHF passes where no column of labels was named
+    reward_func([RIGHT, RIGHT], ["", ""], ["newton", ""])
+    reward_func([RIGHT], [""], [""])  # one bad row of a run that has labels
+
+
+def test_a_request_without_labels_names_what_it_has(reward: Reward) -> None:
+    with pytest.raises(prism.PrismError, match=r"^request: labels: no column 'labels' .* came: label, query$"):
+        answer(reward, {"query": [RIGHT], "label": ["newton"]})

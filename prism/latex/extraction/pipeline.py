@@ -68,6 +68,9 @@ _NUMBER = re.compile(  # the bounds on digits are beyond any number of physics, 
 _LONE_SCRIPT = re.compile(  # typography: `m$^3$`, `CO$_2$`
     r"\s*[_^]\s*(?:\{[^{}]{0,40}\}|[-+−]?\w{1,2}|\\[A-Za-z]{1,20})\s*"
 )
+_REFERENCE = re.compile(  # to an equation, a figure or a book between the delimiters of a formula: it states nothing
+    r"[\s(~]*(?:\\(?:eqref|ref|pageref|autoref|nameref|[cC]ref|cite[pt]?)\*?\s*(?:\[[^\[\]]*\]\s*)?\{[^{}]*\}[\s,;.)~]*)+"
+)
 _DEGREES = re.compile(r"\s*(?:\\[ ,;:]\s*)?(?:\^\s*\{?\s*\\circ\s*\}?|\\degree)\s*$")
 _COMPUTER_NUMBER = re.compile(r"([-+]?\d{1,30}(?:\.\d{0,30})?)[eE]([-+]?\d{1,4})")
 _REWRITTEN = {"amp": " ", "wide": " ", "column": " ", "drop": " ", "prose": ", "}
@@ -270,6 +273,7 @@ def _read_blocks(
                     item, kind="thinking" if is_thought else item.kind, block=ordinal, in_passing=ordinal in passing
                 )
                 for item in formulas
+                if not _REFERENCE.fullmatch(item.latex)
             ]
         n_over = max(0, len(found) + len(of_run) - limit)
         n_left += n_over

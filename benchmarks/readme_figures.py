@@ -1,24 +1,30 @@
 """Write the figures of README.md and of docs/explanation/benchmarks.md from `benchmarks/results/*.json`.
 
-They stand between two markers in each. README has one table and one line, the page has all. `--one-commit` fails where
-what both show is of several commits.
+They stand between two markers in each. README has one table and one line, the page has all. `--one-version` fails where
+what both show is of several versions of what is measured: of commits that differ in one of the folders `MEASURED`.
 
-python benchmarks/readme_figures.py [--check] [--one-commit]
+python benchmarks/readme_figures.py [--check] [--one-version]
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.evidence import git  # noqa: E402
+
 README = ROOT / "README.md"
 PAGE = ROOT / "docs" / "explanation" / "benchmarks.md"
 RESULTS = ROOT / "benchmarks" / "results"
 JUDGES = ("prism", "math-verify", "latex2sympy2_extended + simplify", "sympy's parser + simplify")
 NOT_SHOWN = ("suites, core, units",)  # pairs of units, which the result file has
+MEASURED = ("prism", "grammar", "constants", "dags")
 START, END = "<!-- figures: written by benchmarks/readme_figures.py -->", "<!-- end of figures -->"
 
 
@@ -486,29 +492,37 @@ def filled(path: Path, body: str) -> str:
     return f"{before}{START}\n\n{body}\n\n{END}{rest.split(END)[1]}"
 
 
-def commits() -> dict[str, list[str]]:
-    """Map each commit to the results, of those that are shown, that were measured at it."""
+def versions() -> dict[str, list[str]]:
+    """Map the commits of each version of what is measured to the results, of those that are shown, of that version.
+
+    Commits that differ only in benchmarks, tests and texts measure the same thing.
+    """
     found: dict[str, list[str]] = {}
+    names: dict[str, set[str]] = {}
     for name in sorted(_shown):
-        found.setdefault(result(name)["commit"][:10], []).append(name)
-    return found
+        commit = result(name)["commit"]
+        trees = [git("rev-parse", f"{commit}:{folder}") for folder in MEASURED]
+        version = " ".join(trees) if all(trees) else commit
+        found.setdefault(version, []).append(name)
+        names.setdefault(version, set()).add(commit[:10])
+    return {" ".join(sorted(names[version])): results for version, results in found.items()}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Write the figures of README and of the page on benchmarks.")
     parser.add_argument("--check", action="store_true", help="only say whether both are current")
-    parser.add_argument("--one-commit", action="store_true", help="fail if what is shown is of several commits")
+    parser.add_argument("--one-version", action="store_true", help="fail if what is shown is of several versions")
     options = parser.parse_args()
     current = {path: filled(path, body) for path, body in ((README, "\n".join(headline())), (PAGE, everything()))}
     stale = [path for path, text in current.items() if path.read_text("utf-8") != text]
     for path in stale:
-        if options.check or options.one_commit:
+        if options.check or options.one_version:
             print(f"{path.relative_to(ROOT)}: its figures are not those of benchmarks/results")
         else:
             path.write_text(current[path], encoding="utf-8")
-    several = options.one_commit and len(commits()) > 1
-    for commit, names in commits().items() if several else ():
-        print(f"{commit}: {', '.join(names)}")
+    several = options.one_version and len(versions()) > 1
+    for commits, names in versions().items() if several else ():
+        print(f"{commits}: {', '.join(names)}")
     return int(several or (options.check and bool(stale)))
 
 

@@ -50,8 +50,8 @@ def find_line(lines: list[str], entry: str, field: str, text: str) -> int | None
     3
     """
     if field.startswith(_NO_FILE):
-        told = _PARSER.search(text)
-        return int(told[1]) if told else None
+        said = _PARSER.search(text)
+        return int(said[1]) if said else None
     place, _, rest = entry.partition(", ")
     names = [name for name in (*rest.split(", "), *field.split(", ")) if name]
     kind, _, name = place.partition(" ")

@@ -158,7 +158,7 @@ def print_verdict(verdict: Verdict, *, detail_of: str = "") -> None:
     print(f"{verdict.status}: {REASONS[verdict.reason]}")
     for reading in verdict.readings:
         print(f"  with {reading}")
-    if verdict.witness and verdict.witness.is_told:
+    if verdict.witness and verdict.witness.has_only_quantities:
         print(f"  {verdict.witness}")
     if verdict.detail:
         about = f"{detail_of}: " if detail_of else ""

@@ -89,13 +89,13 @@ class Witness:
     right: float | None
 
     @property
-    def is_told(self) -> bool:
+    def has_only_quantities(self) -> bool:
         """True for a point of quantities alone; one that gives sizes to units too says nothing to a reader."""
         return not any(name.startswith(_UNIT) for name, _ in self.point)
 
     def __str__(self) -> str:
         """Describe the point in a sentence; empty if it is not one to tell."""
-        if not self.is_told:
+        if not self.has_only_quantities:
             return ""
         place = ", ".join(f"{name} = {_format_value(value)}" for name, value in self.point)
         satisfied, violated = ("reference", "claim") if self.satisfies == "a" else ("claim", "reference")
@@ -161,7 +161,7 @@ class Verdict:
         return {
             "status": self.status.value, "reason": self.reason, "proof": self.proof, "domain": self.domain,
             "readings": list(self.readings), "approximate": self.approximate,
-            "witness": self.witness.to_dict() if self.witness and self.witness.is_told else None,
+            "witness": self.witness.to_dict() if self.witness and self.witness.has_only_quantities else None,
             "cost": self.cost, "detail": self.detail, "stage": self.stage.value,
         }  # fmt: skip
 

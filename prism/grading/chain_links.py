@@ -34,6 +34,7 @@ from prism.equivalence.notation import notation_of, with_matching_calls
 from prism.equivalence.zero_sets import is_identity
 from prism.errors import PrismError
 from prism.grading.member_values import (
+    MIN_POINTS,
     SAME_RATIO,
     UNIT,
     VANISHED,
@@ -54,7 +55,6 @@ from prism.physics.tables import BASE_UNITS
 
 NUMBERS_AGREE = 0.05  # relative, of two numbers in a chain; every step of a calculation is rounded (semantics C.1)
 ROUNDED = 0.01  # of a constant ratio: coefficients are rounded too, and 3.14 stands for pi
-MIN_POINTS = 10  # at which a ratio has to be the same
 MAX_OPS = 4000  # instructions of two members whose ratio is taken: they are evaluated some hundred times
 LINKS_KEPT = 4096  # links that a process remembers: the solutions of a problem have the same chains
 

@@ -24,6 +24,7 @@ from prism.physics.quantities import MAX_TEN_POWER, resolve_units
 from prism.physics.tables import unit_table
 
 SAME_RATIO = 1e-6  # relative: how far a constant ratio may vary from point to point
+MIN_POINTS = 10  # at which a ratio has to be the same
 MAX_LITERALS = 20  # decimals that are moved one by one; further ones count as exact
 _DRAWS = 32  # random points at which a ratio is evaluated
 _FEW_DRAWS = 4  # points at which the effect of rounding on a ratio is evaluated

@@ -23,6 +23,7 @@ from prism.equivalence.notation import notation_of, with_matching_calls
 from prism.equivalence.statements import Statement
 from prism.grading.member_values import (
     MAX_LITERALS,
+    MIN_POINTS,
     half_last_place,
     lone_literal,
     ratios_at_draws,
@@ -36,7 +37,6 @@ from prism.physics.quantities import resolve_units
 RESTATEMENTS_KEPT = 1024  # comparisons that a process remembers: the nodes of a problem ask for the same ones
 ROUNDED_UP = Fraction(51, 100)  # of the last place: the most by which a number is more than what it was rounded from
 _CUT_OFF = 1  # of the last place: the most by which it is less, if its further digits are left out
-_MIN_POINTS = 10  # at which a member with symbols has to be the other one, rounded
 
 
 def restates(later: Statement, earlier: Statement, context: Context) -> bool:
@@ -121,7 +121,7 @@ def _side_of_one(member: Expr, precise: Expr, context: Context, kernel: ModuleTy
         *with_matching_calls(*(formula((resolve_units(each),), ()) for each in (member, precise)))
     )
     ratios = ratios_at_draws(one.members[0], other.members[0], notation_of(one, other, context), context, kernel)
-    if len(ratios) < _MIN_POINTS:
+    if len(ratios) < MIN_POINTS:
         return 0
     return -1 if all(ratio < 1 for ratio in ratios) else 1 if all(ratio > 1 for ratio in ratios) else 0
 

@@ -15,7 +15,6 @@ are checked in each round's last value, so a speed-up that decides otherwise fai
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from typing import Any
 import pytest
 
 import prism
+from benchmarks.memories import forget
 from benchmarks.speed.equivalence import nodes_and_claims
 from prism.algebra.expr import Expr, symbols_of
 from prism.engine.tape import Tape
@@ -52,16 +52,6 @@ def _compiled() -> None:
     """Compile or load the kernels, and grade once: tables are read on first use."""
     prism.warm()
     prism.grade(PROBLEM, SOLUTION)
-
-
-def forget() -> None:
-    """Empty the memories of formulas; tables of grammar, units and constants are kept."""
-    for name, module in sorted(sys.modules.items()):
-        if name.split(".")[0] == "prism":
-            for value in list(vars(module).values()):
-                parameters = getattr(value, "cache_parameters", None)
-                if hasattr(value, "cache_clear") and (parameters is None or (parameters()["maxsize"] or 1) > 1):
-                    value.cache_clear()
 
 
 def timed(benchmark: Any, work: Callable[[], Any], rounds: int = ROUNDS) -> Any:

@@ -32,10 +32,10 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.memories import forget  # noqa: E402
 from benchmarks.processes import resident  # noqa: E402
 from benchmarks.robustness.deadly import hostile_rollouts  # noqa: E402
 from benchmarks.robustness.shipped import DAGS, rollouts  # noqa: E402
-from benchmarks.speed.context import forget  # noqa: E402
 from prism import grade, load_problems, prepare, warm  # noqa: E402
 from prism.budget import CHARACTER, SOLUTION  # noqa: E402
 from prism.grading.prepared import PreparedProblem  # noqa: E402

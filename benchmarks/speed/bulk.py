@@ -38,10 +38,10 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.material import DATA, NO_DATA  # noqa: E402
+from benchmarks.memories import forget  # noqa: E402
 from benchmarks.processes import done  # noqa: E402
 from benchmarks.rollout_problems import Material, is_here, material, write  # noqa: E402
 from benchmarks.speed.clocks import clock, figures  # noqa: E402
-from benchmarks.speed.context import forget  # noqa: E402
 from prism import grade, load_problems, prepare, warm  # noqa: E402
 from prism.grading import pipeline as grading  # noqa: E402
 from prism.grading.prepared import PreparedProblem  # noqa: E402

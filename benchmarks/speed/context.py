@@ -11,7 +11,6 @@ that of the totals of processor time.
 from __future__ import annotations
 
 import argparse
-import functools
 import json
 import statistics
 import sys
@@ -26,6 +25,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.accuracy.worked import own_nodes, problem_data  # noqa: E402
 from benchmarks.material import DATA, NO_DATA  # noqa: E402
+from benchmarks.memories import forget  # noqa: E402
 from benchmarks.speed.clocks import seconds  # noqa: E402
 from prism import DataFileError, Grade, LatexSyntaxError, extract, grade, prepare, warm  # noqa: E402
 from prism.algebra.expr import plain_parts, symbols  # noqa: E402
@@ -50,15 +50,6 @@ def without_context(prepared: PreparedProblem, text: str) -> PreparedProblem:
     task = prepared.task
     task = replace(task, context=bare, known=task.known | names, uses_definitions=False)
     return replace(prepared, problem=replace(prepared.problem, context=bare), task=task)
-
-
-def forget() -> None:
-    """Empty every cache of the package."""
-    for name, module in list(sys.modules.items()):
-        if name.startswith("prism"):
-            for value in list(vars(module).values()):
-                if isinstance(value, functools._lru_cache_wrapper):
-                    value.cache_clear()
 
 
 def _graded(target: PreparedProblem, text: str, results: list[Grade]) -> None:

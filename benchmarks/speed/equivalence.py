@@ -47,6 +47,7 @@ import numpy as np  # noqa: E402
 
 import prism  # noqa: E402
 from benchmarks.material import DATA  # noqa: E402
+from benchmarks.memories import forget  # noqa: E402
 from benchmarks.rivals.algorithm_1 import times_of  # noqa: E402
 from benchmarks.speed.calls import Call, bare, call_overhead, recorded, replayed  # noqa: E402
 from benchmarks.speed.clocks import (  # noqa: E402
@@ -132,21 +133,6 @@ def is_plain(latex: str) -> bool:
     except prism.LatexSyntaxError:
         return False
     return f.kind == "equation" and all(OPS[node.op].opcode is not None for side in f.members for node in walk(side))
-
-
-# Figures. ---------------------------------------------------------------------------------------------------------
-
-
-def caches() -> list[Any]:
-    """Every cache of PRISM that grows with formulas; tables of grammar and constants are kept."""
-    rooms = [module for name, module in sorted(sys.modules.items()) if name.split(".")[0] == "prism"]
-    found = {id(value): value for room in rooms for value in vars(room).values() if hasattr(value, "cache_parameters")}
-    return [cache for cache in found.values() if (cache.cache_parameters()["maxsize"] or 1) > 1]
-
-
-def forget() -> None:
-    for cache in caches():
-        cache.cache_clear()
 
 
 # Kernels of a pair. -----------------------------------------------------------------------------------------------

@@ -3,8 +3,8 @@ r"""Kill what grades, at moments that chance chooses, and look at what comes out
 A run over the shipped problems' students goes undisturbed once. Then SIGKILL is sent, at moments drawn from a seeded
 generator:
 
-*Workers*: to the older of the two, again and again while runs go on. The supervisor replaces it and gives its rollouts to
-the next; the output has to be the undisturbed one, byte by byte.
+*Workers*: to the older of the two, again and again while runs go on. The supervisor replaces it and gives its rollouts
+to the next; the output has to be the undisturbed one, byte by byte.
 
 *Supervisor*: to `prism run` itself. After each kill `prism run --resume` starts, and may be killed in turn, until one
 ends by itself; then the output has to be the same bytes. The rows in the shards are counted by ordinal and key after

@@ -164,7 +164,9 @@ class Grade:
         }  # fmt: skip
 
 
-NOTHING_FOUND = "No formula that states anything was found in the solution."
+NOTHING_FOUND = (
+    "No formula that states anything was found in the solution. What stands between backticks is code, and is not read."
+)
 
 
 def finds_nothing(result: Grade) -> bool:

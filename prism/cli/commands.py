@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from io import TextIOWrapper
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -56,6 +57,7 @@ from prism.cli.output import (
     print_verdict,
     progress_bar,
     spinner,
+    tell_pace,
     tell_scanned,
     with_progress,
     write_problem,
@@ -452,6 +454,7 @@ def run(
         known = load_problems(problems)
         scanned = scan(rollouts, known, mapping=parse_field_map(mapping), keep=split_names(keep))
         tell_scanned(scanned, rollouts)
+        began = perf_counter()
         with progress_bar(scanned.n, "grading") as advance:
             summary = grade_all(
                 known, rollouts, scanned, out, options=options, kill_after=kill_after, resume=resume, on_done=advance,
@@ -468,6 +471,7 @@ def run(
         print_json(summary.to_dict())
     else:
         print(describe_run(summary, out))
+        tell_pace(summary, perf_counter() - began)
     if not summary.n_graded:
         raise typer.Exit(_NOTHING_GRADED)
     if summary.n_incident > max_incidents:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from prism.runs.rollouts import Scanned
 
 T = TypeVar("T")
+_TELLING_RUN = 20  # rollouts from which on a rate tells something
 
 PIPE_WIDTH = 110  # columns of a table that goes to no terminal, where COLUMNS does not say
 _LEAST_WIDTH = 20  # columns, whatever COLUMNS says: below, a table has no room for its cells
@@ -99,6 +100,19 @@ def describe_run(summary: Summary, out: Path) -> str:
     return (
         f"{out}: {count_of(summary.n, 'rollout')}, {summary.n_new} graded now ({statuses}); mean score {mean}; "
         f"final answers right: {summary.n_final}; incidents: {summary.n_incident}"
+    )
+
+
+def tell_pace(summary: Summary, seconds: float) -> None:
+    """Tell on standard error how fast rollouts were graded, and which cost most; nothing of a handful of them."""
+    if summary.n_new < _TELLING_RUN:
+        return
+    rate = f"{summary.n_new / seconds:.1f} rollouts a second"
+    share = sum(cost for cost, _, _ in summary.dearest) / max(summary.cost, 1)
+    names = ", ".join(f"{sample or problem} ({cost / 1e6:.0f} M)" for cost, problem, sample in summary.dearest)
+    print(
+        f"prism: {rate}; the dearest took {share:.0%} of {summary.cost / 1e6:,.0f} M operations: {names}",
+        file=sys.stderr,
     )
 
 

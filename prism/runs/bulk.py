@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from heapq import nlargest
 from itertools import zip_longest
 from pathlib import Path
 from typing import IO, Any
@@ -36,6 +37,8 @@ from prism.runs.workers import KILL_AFTER, Done, Job, Killed, Task, run_in_worke
 
 SHARD = 1000  # rollouts of the input whose rows stand in one file
 _SCORED = ("ok", "too_large")  # statuses of grades that have a score
+N_DEAREST = 10  # rows that a summary names
+_KEPT_DEAREST = 1_000  # rows among which these are looked for at a time
 _TABS = 3  # between the fields of a row in a shard
 
 
@@ -65,6 +68,8 @@ class Summary:
         n_final: rows whose final answers are all right.
         n_incident: failures of the grader.
         n_unread, n_undecided: formulas.
+        cost: operations of all rows.
+        dearest: the `N_DEAREST` rows that cost most, as (operations, problem id, sample id), dearest first.
     """
 
     n: int
@@ -75,6 +80,8 @@ class Summary:
     n_incident: int
     n_unread: int
     n_undecided: int
+    cost: int
+    dearest: tuple[tuple[int, str, str], ...]
 
     @property
     def n_graded(self) -> int:
@@ -86,7 +93,10 @@ class Summary:
         return {
             "rollouts": self.n, "graded_now": self.n_new, "statuses": dict(sorted(self.statuses.items())),
             "mean_score": self.mean_score, "final_correct": self.n_final, "incidents": self.n_incident,
-            "unread": self.n_unread, "undecided": self.n_undecided,
+            "unread": self.n_unread, "undecided": self.n_undecided, "cost": self.cost,
+            "dearest": [
+                {"cost": cost, "problem_id": problem, "sample_id": sample} for cost, problem, sample in self.dearest
+            ],
         }  # fmt: skip
 
 
@@ -343,6 +353,7 @@ class _Tally:
         self._statuses: Counter[str] = Counter()
         self._count: Counter[str] = Counter()
         self._total = 0.0
+        self._dearest: list[tuple[int, str, str]] = []
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Count one score row."""
@@ -352,6 +363,11 @@ class _Tally:
         self._count["incident"] += len(row["incidents"])
         self._count["unread"] += row["unread"]
         self._count["undecided"] += row["undecided"]
+        cost = row.get("cost") or 0  # rows of older schemas have none
+        self._count["cost"] += cost
+        self._dearest.append((cost, row["problem_id"], row["sample_id"] or ""))
+        if len(self._dearest) >= _KEPT_DEAREST:
+            self._dearest = nlargest(N_DEAREST, self._dearest)
 
     def summary(self, n_new: int) -> Summary:
         """Return the counts so far as a `Summary`; `n_new` of the rows were graded by this call."""
@@ -359,6 +375,7 @@ class _Tally:
         return Summary(
             self._statuses.total(), n_new, dict(self._statuses), round(self._total / n_scored, 6) if n_scored else None,
             self._count["final"], self._count["incident"], self._count["unread"], self._count["undecided"],
+            self._count["cost"], tuple(nlargest(N_DEAREST, self._dearest)),
         )  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -300,7 +301,17 @@ def test_cli_run_says_what_it_wrote(files):
     assert result.exit_code == 0, result.output
     told = json.loads(result.stdout)
     assert (told["rollouts"], told["statuses"], told["incidents"]) == (20, {"ok": 20}, 0)
+    rows = _rows(files / "out.jsonl")
+    assert told["cost"] == sum(row["cost"] for row in rows)
+    costs = sorted((row["cost"] for row in rows), reverse=True)
+    assert [each["cost"] for each in told["dearest"]] == costs[:10]
+    assert {each["sample_id"] for each in told["dearest"]} <= {row["sample_id"] for row in rows}
     assert _cli(files).exit_code == 3
+
+
+def test_cli_run_tells_how_fast_it_was_and_what_cost_most(files):
+    told = _cli(files).stderr
+    assert re.search(r"prism: \d+\.\d rollouts a second; the dearest took \d+% of [\d,]+ M operations: ", told), told
 
 
 def test_cli_run_exit_codes(files, monkeypatch):

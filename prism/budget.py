@@ -6,7 +6,7 @@ the same whether it is worked out now or known from elsewhere. So a cost is a fu
 alone: not of batch, order, threads or caches.
 
 A `share` is an account within an account. What it spends counts for the surrounding one too; when it is exhausted, its
-part of the work ends as `too_large`, and the rest goes on.
+part of the work ends as `too_large`, and the rest goes on. A `limited` block is a share that asks for nothing more.
 
 Refused: clocks and signals (a grade would depend on the machine) and a counter for each kind of work (their sum has no
 bound that a user can state).
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable
+from contextlib import suppress
 from contextvars import ContextVar, Token
 from functools import wraps
 from itertools import islice
@@ -75,11 +76,15 @@ class Cost:
     Two costs are the same if they are of the same result.
     """
 
-    __slots__ = ("_hash", "key", "own", "parts")
+    __slots__ = ("_hash", "key", "most", "own", "parts")
 
     def __init__(self, key: Hashable, own: int, parts: Iterable[Cost]) -> None:
-        """Create the cost of the result of `key`, a function with its arguments."""
+        """Create the cost of the result of `key`, a function with its arguments.
+
+        `most` is the cost if nothing were used twice, at least what is drawn for it.
+        """
         self.key, self.own, self.parts = key, own, tuple(parts)
+        self.most: int = own + sum([part.most for part in self.parts]) if parts else own
         self._hash = hash(key)
 
     def __hash__(self) -> int:
@@ -107,10 +112,11 @@ class Account:
         paid: costs of remembered results that are paid for.
         seen: those of their objects that were met, by id, for a quick look.
         own, parts: of the result that is worked out at present (see `Cost`); the parts by id.
+        drawn: costs drawn since the innermost `limited` block began; None outside of such blocks.
     """
 
     __slots__ = (
-        "allowance", "is_cut", "is_exhausted", "limit", "own", "paid", "parts", "results", "seen", "spent",
+        "allowance", "drawn", "is_cut", "is_exhausted", "limit", "own", "paid", "parts", "results", "seen", "spent",
     )  # fmt: skip
 
     def __init__(self, limit: float, outside: Account | None = None) -> None:
@@ -125,6 +131,7 @@ class Account:
         self.seen: dict[int, Cost] = {}
         self.own = 0
         self.parts: dict[int, Cost] = {}
+        self.drawn: list[Cost] | None = None
 
     def allow(self, operations: float) -> None:
         """Set the allowance: parts of the work may be begun until `operations` more are spent."""
@@ -147,16 +154,21 @@ class Account:
 
     def _draw(self, cost: Cost) -> None:
         """Draw a cost and those of its parts that are not paid for."""
-        self.seen[id(cost)] = cost
-        if cost in self.paid:
-            return
-        self.paid[cost] = cost
-        self.spent += cost.own
-        if self.spent > self.limit:
+        seen, paid, spent = self.seen, self.paid, self.spent
+        drawn = [] if self.drawn is None else self.drawn
+        waiting = [cost]
+        while waiting:
+            cost = waiting.pop()
+            if id(cost) in seen:
+                continue
+            seen[id(cost)] = cost
+            drawn.append(cost)
+            if paid.setdefault(cost, cost) is cost:  # not another one of the same result
+                spent += cost.own
+                waiting += cost.parts
+        self.spent = spent
+        if spent > self.limit:
             self.exhaust()
-        for part in cost.parts:
-            if id(part) not in self.seen:
-                self._draw(part)
 
     def work_out(self, build: Callable[..., Any], args: tuple[Any, ...]) -> _Found:
         """Work out the result of a function with its arguments, and pay for it; return it with its cost."""
@@ -175,6 +187,8 @@ class Account:
                 cost = Cost(key, self.own, self.parts.values())
                 self.paid[cost] = cost
                 self.seen[id(cost)] = cost
+                if self.drawn is not None:
+                    self.drawn.append(cost)
         except BaseException:
             own += self.own
             parts.update(self.parts)
@@ -316,6 +330,80 @@ class share:  # noqa: N801 - a context manager, used like a function
         return isinstance(error, OverBudget) and error.account is account
 
 
+class limited:  # noqa: N801 - a context manager, used like a function
+    """Work in the current account with a limit: `with limited(operations) as work`, then look at `work.is_exhausted`.
+
+    As `share`, for a block that does not ask what it has spent: it is over its limit if an account of its own would be,
+    which pays for everything that it uses. Most blocks cannot be, by what their parts cost at most.
+
+    Attributes:
+        is_exhausted: the block was over its limit, which is drawn in place of what it has spent.
+    """
+
+    __slots__ = ("_account", "_before", "_limit", "_share", "is_exhausted")
+
+    def __init__(self, limit: int) -> None:
+        """Prepare a block of `limit` operations."""
+        self._limit = limit
+        self.is_exhausted = False
+
+    def __enter__(self) -> limited:
+        """Begin the block; in no account, in one of its own."""
+        account = _current.get()
+        self._share = share(self._limit) if account is None else None
+        if self._share is not None:
+            account = self._share.__enter__()
+        assert account is not None
+        self._account = account
+        self._before = account.limit, account.spent, account.own, account.parts, account.drawn
+        account.limit = min(account.limit, account.spent + self._limit)
+        account.own, account.parts, account.drawn = 0, {}, []
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool:
+        """End the block and draw its cost; True if it ended because it was over its limit."""
+        account = self._account
+        limit, spent, own, parts, drawn = self._before
+        is_cut_short = account.is_exhausted and spent + self._limit <= limit
+        cost = Cost((), account.own, account.parts.values())
+        account.limit = limit
+        self.is_exhausted = is_cut_short or (not account.is_exhausted and self._is_over(cost))
+        if self.is_exhausted:
+            self._take_back(spent)
+        else:
+            parts.update(account.parts)
+            own += account.own
+            if drawn is not None:
+                drawn += account.drawn or ()
+        account.own, account.parts, account.drawn = own, parts, drawn
+        if self._share is not None:
+            self.is_exhausted = self.is_exhausted or account.is_exhausted
+            return self._share.__exit__(kind, error, traceback)
+        if self.is_exhausted:
+            account.charge(self._limit)
+        return is_cut_short and isinstance(error, OverBudget) and error.account is account
+
+    def _is_over(self, cost: Cost) -> bool:
+        """Return True if an account of its own would be exhausted by a cost."""
+        if cost.most <= self._limit:
+            return False
+        alone = Account(self._limit)
+        with suppress(OverBudget):
+            alone.pay(cost)
+        return alone.is_exhausted
+
+    def _take_back(self, spent: int) -> None:
+        """Let the account be as it was before the block, with `spent` operations spent."""
+        account = self._account
+        for cost in account.drawn or ():
+            account.seen.pop(id(cost), None)
+            if account.paid.get(cost) is cost:
+                del account.paid[cost]
+        account.spent, account.is_exhausted = spent, False
+
+
 class Store:
     """Results that a process keeps, by key, safe for threads; its older half is dropped when it is full.
 
@@ -373,9 +461,10 @@ def remembered(store: Store | int) -> Callable[[Callable[P, T]], Callable[P, T]]
                     found = account.work_out(build, args)
                     own_store.keep(key, found)
                 account.results[key] = found
-            if found[1] is not None:
-                account.pay(found[1])
-            return found[0]  # type: ignore[no-any-return]
+            result, cost = found
+            if cost is not None:
+                account.pay(cost)
+            return result  # type: ignore[no-any-return]
 
         def is_known(*args: Any) -> bool:
             """Return True if the current account, or one around it, has asked for the result for these arguments."""
@@ -387,6 +476,30 @@ def remembered(store: Store | int) -> Callable[[Callable[P, T]], Callable[P, T]]
         return look_up
 
     return decorate
+
+
+class free_property(Generic[T]):  # noqa: N801 - a decorator
+    """A property that is worked out once for an object, without a charge and from nothing that has a cost."""
+
+    def __init__(self, build: Callable[[Any], T]) -> None:
+        """Take the method that works out the value."""
+        self._build = build
+        self.__doc__ = build.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Keep the name of the attribute."""
+        self._name = name
+
+    @overload
+    def __get__(self, holder: None, owner: type) -> free_property[T]: ...
+    @overload
+    def __get__(self, holder: object, owner: type) -> T: ...
+    def __get__(self, holder: object, owner: type) -> T | free_property[T]:
+        """Return the value for `holder`, which is found as an attribute from then on."""
+        if holder is None:
+            return self
+        value = holder.__dict__[self._name] = self._build(holder)
+        return value
 
 
 class remembered_property(Generic[T]):  # noqa: N801 - a decorator

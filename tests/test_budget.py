@@ -10,7 +10,17 @@ from types import ModuleType
 
 import pytest
 
-from prism.budget import OverBudget, Store, charge, may_begin, remembered, remembered_property, share, uncharged
+from prism.budget import (
+    OverBudget,
+    Store,
+    charge,
+    limited,
+    may_begin,
+    remembered,
+    remembered_property,
+    share,
+    uncharged,
+)
 
 CALLS: list[str] = []
 
@@ -107,6 +117,44 @@ def test_costs_depend_neither_on_order_nor_on_what_is_remembered(seed: int) -> N
             store.kept.clear()
         costs.add(cost_of(work))
     assert len(costs) == 1
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_limited_block_costs_what_a_share_costs_and_ends_where_it_ends(seed: int) -> None:
+    """The same blocks of work, each in a share and as a limited block, within accounts that are small or not."""
+    random = Random(seed)
+    store = Store(random.randrange(1, 6))
+    functions: list[Callable[[int], int]] = []
+    for _ in range(10):
+        functions.append(made(random.randrange(6), *random.sample(functions, min(3, len(functions))), store=store))
+    blocks = [
+        (random.randrange(1, 40), [(random.choice(functions), random.randrange(3)) for _ in range(3)])
+        for _ in range(12)
+    ]
+
+    def spent_by(block: type[share | limited], limit: float) -> tuple[list[bool], int, bool]:
+        over = []
+        with share(limit) as account:
+            for most, asked in blocks:
+                if random.randrange(3) == 0:
+                    store.kept.clear()
+                with block(most) as work:
+                    for function, n in asked:
+                        function(n)
+                over.append(work.is_exhausted)
+        return over, account.spent, account.is_exhausted
+
+    for limit in (math.inf, random.randrange(200)):
+        assert spent_by(limited, limit) == spent_by(share, limit)
+
+
+def test_a_limited_block_stands_alone_where_there_is_no_account() -> None:
+    leaf = made(10)
+    with limited(9) as small:
+        leaf(1)
+    with limited(10) as large:
+        leaf(1)
+    assert (small.is_exhausted, large.is_exhausted) == (True, False)
 
 
 @pytest.mark.parametrize("limit", range(0, 40, 3))

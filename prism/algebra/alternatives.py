@@ -7,10 +7,12 @@ belong together. A bare expression becomes a set.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 from prism.algebra.expr import EQUALITIES, Expr, Formula, number, traits_of
 
 MAX_BRANCHES = 6  # alternatives; more are a list of guesses
+_FORMULAS_KEPT = 4096  # formulas remembered in a process
 _SEVERAL = ("set", "list")
 _BRANCHING = frozenset(("pm", *_SEVERAL))
 
@@ -22,10 +24,15 @@ def as_product(f: Formula) -> Formula:
     >>> str(as_product(formula((symbol("x"), Expr("pm", (number(3),), name="±")), ("=",))))
     '(x - 3)*(x - (-3)) = 0'
     """
-    ops = traits_of(f).ops
-    if f.kind not in ("equation", "expression", "statement") or ops.isdisjoint(_BRANCHING):
+    return f if traits_of(f).ops.isdisjoint(_BRANCHING) else _joined(f)
+
+
+@lru_cache(maxsize=_FORMULAS_KEPT)
+def _joined(f: Formula) -> Formula:
+    """Replace the alternatives of a formula that has some, as `as_product` does."""
+    if f.kind not in ("equation", "expression", "statement"):
         return f
-    signed = "pm" in ops
+    signed = "pm" in traits_of(f).ops
     members = [tuple(_with_sign(member, sign) for member in f.members) for sign in (1, -1)] if signed else [f.members]
     if f.kind == "expression":
         return replace(f, members=(Expr("set", tuple(own[0] for own in members)),)) if signed else f

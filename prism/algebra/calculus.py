@@ -13,15 +13,27 @@ Refused: a CAS (its simplification takes unbounded time); seven rules and a chai
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 from prism import budget
-from prism.algebra.expr import Expr, Formula, number, ops_of, substitute, symbols, traits_of, walk
+from prism.algebra.expr import (
+    Expr,
+    Formula,
+    nodes_with,
+    number,
+    ops_of,
+    substitute,
+    symbols,
+    traits_of,
+    walk,
+    with_members,
+)
 
 MAX_ORDER = 4  # of a derivative that is worked out; each order multiplies the terms
 MAX_NODES = 3000  # of a result: a longer one is left as it was written
 _MAX_OPERAND = 20_000  # nodes of what is differentiated, and of the derivative of one product: n factors make n times n
+_FORMULAS_KEPT = 4096  # formulas of which the derivatives are remembered in a process
 _MAX_BITS = 4096  # of an exact power: `((2^{64})^{64})^{64}` would fill the memory
 _DERIVATIVE = 500  # operations for each node that is differentiated
 _LIMIT = 100  # and for each that is looked at where a limit or a value is put in
@@ -57,7 +69,6 @@ def usually_varies(name: str, variable: str) -> bool:
 
 
 _OPERATIONS = frozenset(("derivative", "partial", "limit", "at"))
-_NONE: frozenset[tuple[str, str]] = frozenset()
 _ZERO, _ONE, _TWO = number(0), number(1), number(2)
 
 
@@ -89,30 +100,49 @@ def evaluate_operations(a: Formula, b: Formula) -> tuple[Formula, Formula]:
     """
     if _OPERATIONS.isdisjoint(traits_of(a).ops) and _OPERATIONS.isdisjoint(traits_of(b).ops):
         return a, b
-    total = _differentiated_symbols(a, "derivative") | _differentiated_symbols(b, "derivative")
-    partial = _differentiated_symbols(a, "partial") | _differentiated_symbols(b, "partial")
-    known = KnownVariation(a.depends | b.depends | total | partial, total)
-    return _evaluate_members(a, known), _evaluate_members(b, known)
+    one, two = _read_derivatives(a), _read_derivatives(b)
+    total = one.total | two.total
+    known = KnownVariation(a.depends | b.depends | total | one.partial | two.partial, total)
+    return _evaluate_members(a, one, known), _evaluate_members(b, two, known)
 
 
-def _differentiated_symbols(f: Formula, op: str) -> frozenset[tuple[str, str]]:
-    """Return the (symbol, variable) pairs of the derivatives of lone symbols in a formula.
+@dataclass(frozen=True, slots=True)
+class _Derivatives:
+    """The derivatives of lone symbols in one formula.
 
-    Args:
-        op: `derivative` or `partial`; only derivatives of this kind count.
+    Attributes:
+        total, partial: (symbol, variable) pairs, of derivatives written with d and with a round d.
+        are_all: the formula has no other operation, so none is evaluated, whatever varies.
     """
-    if op not in traits_of(f).ops:
-        return _NONE
-    nodes = (node for member in f.members for node in walk(member) if node.op == op and len(node.args) == 2)
-    return frozenset((node.args[0].name, node.args[1].name) for node in nodes if node.args[0].op == "sym")
+
+    total: frozenset[tuple[str, str]]
+    partial: frozenset[tuple[str, str]]
+    are_all: bool
 
 
-def _evaluate_members(f: Formula, known: KnownVariation) -> Formula:
+@budget.remembered(_FORMULAS_KEPT)
+def _read_derivatives(f: Formula) -> _Derivatives:
+    """Return the derivatives of lone symbols in a formula."""
+    nodes = [node for member in f.members for node in nodes_with(member, *_OPERATIONS)]
+    lone = [node for node in nodes if node.op in ("derivative", "partial") and node.args[0].op == "sym"]
+    total, partial = (
+        frozenset((node.args[0].name, node.args[1].name) for node in lone if node.op == op and len(node.args) == 2)
+        for op in ("derivative", "partial")
+    )
+    return _Derivatives(total, partial, len(lone) == len(nodes))
+
+
+def _evaluate_members(f: Formula, derivatives: _Derivatives, known: KnownVariation) -> Formula:
     """Evaluate the derivatives, limits and values at a point in each member (`a` and `b` of `a = b`) of a formula."""
-    if not _OPERATIONS.isdisjoint(traits_of(f).ops):
-        budget.charge(sum(member.size for member in f.members) * _LIMIT)
-    members = tuple(_evaluate(member, known) for member in f.members)
-    return f if members == f.members else replace(f, members=members)
+    if _OPERATIONS.isdisjoint(traits_of(f).ops):
+        return f
+    budget.charge(sum(member.size for member in f.members) * _LIMIT)
+    return f if derivatives.are_all else with_members(f, _evaluate_all(f.members, known))
+
+
+def _evaluate_all(nodes: tuple[Expr, ...], known: KnownVariation) -> tuple[Expr, ...]:
+    """Evaluate the derivatives, limits and values at a point in several expressions."""
+    return tuple([node if _OPERATIONS.isdisjoint(ops_of(node)) else _evaluate(node, known) for node in nodes])
 
 
 def _evaluate(node: Expr, known: KnownVariation) -> Expr:
@@ -120,9 +150,7 @@ def _evaluate(node: Expr, known: KnownVariation) -> Expr:
 
     Operations without a rule stay as they are written.
     """
-    if _OPERATIONS.isdisjoint(ops_of(node)):
-        return node
-    args = tuple(_evaluate(arg, known) for arg in node.args)
+    args = _evaluate_all(node.args, known)
     node = node if args == node.args else Expr(node.op, args, node.name, node.value)
     try:
         if node.op in ("derivative", "partial"):
@@ -357,7 +385,7 @@ def _evaluate_between_limits(node: Expr) -> Expr:
     free = symbols(body) - symbols(low, high)
     if len(symbols(body)) == 1:
         free = symbols(body)
-    if len(free) != 1 or "infinity" in {inner.op for end in (low, high) for inner in walk(end)}:
+    if len(free) != 1 or "infinity" in ops_of(low, high):
         raise NotEvaluated
     (name,) = free
     variable = Expr("sym", name=name)
@@ -379,7 +407,7 @@ def _evaluate_limit(node: Expr, known: KnownVariation) -> Expr:
         return body
     if any(usually_varies(name, variable.name) or known.varies(name, variable.name) for name in symbols(body)):
         raise NotEvaluated
-    if target.op == "infinity" or any(inner.op == "infinity" for inner in walk(target)):
+    if "infinity" in ops_of(target):
         return _limit_at_infinity(body, variable, target)
     above, below = _as_quotient(body)
     place = {variable: target}

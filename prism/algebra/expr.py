@@ -312,14 +312,32 @@ def walk(root: Expr) -> Iterator[Expr]:
         stack.extend(reversed(node.args))
 
 
+def nodes_with(root: Expr, *ops: str) -> Iterator[Expr]:
+    """Yield the nodes of a tree that have one of the operators `ops`, as `walk`; not looking where there is none."""
+    if root.size > _LARGE:
+        budget.charge_steps(root.size)
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if (node._ops or _stored_ops(node)).isdisjoint(ops):
+            continue
+        if node.op in ops:
+            yield node
+        stack.extend(reversed(node.args))
+
+
 def symbols(*roots: Expr) -> frozenset[str]:
     """Return the names of all symbols in the expressions, including variables of integrals and indices of sums."""
-    return _stored_names(roots[0]) if len(roots) == 1 else _NOTHING.union(*map(_stored_names, roots))
+    if len(roots) == 1:
+        return roots[0]._names or _stored_names(roots[0])
+    return _NOTHING.union(*[root._names or _stored_names(root) for root in roots])
 
 
 def ops_of(*roots: Expr) -> frozenset[str]:
     """Return the operators, keys of `OPS`, that occur in the expressions."""
-    return _stored_ops(roots[0]) if len(roots) == 1 else _NOTHING.union(*map(_stored_ops, roots))
+    if len(roots) == 1:
+        return roots[0]._ops or _stored_ops(roots[0])
+    return _NOTHING.union(*[root._ops or _stored_ops(root) for root in roots])
 
 
 _NOTHING: frozenset[str] = frozenset()
@@ -329,23 +347,28 @@ def _stored_names(node: Expr) -> frozenset[str]:
     """Return the names of all symbols in an expression, collected on the first call and stored in its node."""
     names = node._names
     if names is None:
-        names = frozenset((node.name,)) if node.op == "sym" else _union([_stored_names(arg) for arg in node.args])
-        object.__setattr__(node, "_names", names)
+        own = frozenset((node.name,)) if node.op == "sym" else _NOTHING
+        names = _union([arg._names or _stored_names(arg) for arg in node.args]) if node.args else own
+        _set_names(node, names)
     return names
 
 
 def _union(sets: list[frozenset[str]]) -> frozenset[str]:
-    """Return the union of sets; if one of the sets is the union already, that object, to save memory."""
-    union = _NOTHING.union(*sets)
-    return next((each for each in sets if len(each) == len(union)), union)
+    """Return the union of one or more sets; if one of the sets is the union already, that object, to save memory."""
+    union = sets[0]
+    for each in sets:
+        if each is not union and not each <= union:
+            union = union.union(*sets)
+            return next((one for one in sets if len(one) == len(union)), union)
+    return union
 
 
 def _stored_ops(node: Expr) -> frozenset[str]:
     """Return the operators that occur in an expression, collected on the first call and stored in its node."""
     ops = node._ops
     if ops is None:
-        ops = _union([*map(_stored_ops, node.args), _OP_SETS[node.op]])
-        object.__setattr__(node, "_ops", ops)
+        ops = _union([*[arg._ops or _stored_ops(arg) for arg in node.args], _OP_SETS[node.op]])
+        _set_ops(node, ops)
     return ops
 
 
@@ -375,7 +398,10 @@ def substitute(root: Expr, replacement: dict[Expr, Expr]) -> Expr:
     'y + 1'
     """
     budget.charge(root.size * _SUBSTITUTION)
-    new = _substitute(root, replacement)
+    if all(node.op == "sym" for node in replacement):
+        new = _substitute_symbols(root, frozenset(node.name for node in replacement), replacement)
+    else:
+        new = _substitute(root, replacement)
     if new.size > _LARGE:
         budget.charge_steps(new.size)
     return new
@@ -391,12 +417,26 @@ def _substitute(root: Expr, replacement: dict[Expr, Expr]) -> Expr:
     return root if args == root.args else Expr(root.op, args, root.name, root.value)
 
 
+def _substitute_symbols(root: Expr, names: frozenset[str], replacement: dict[Expr, Expr]) -> Expr:
+    """Replace symbols, those of `names`, as `substitute` does; what has none of them is not searched."""
+    if names.isdisjoint(_stored_names(root)):
+        return root
+    if not root.args:
+        return replacement[root]
+    args = tuple([_substitute_symbols(arg, names, replacement) for arg in root.args])
+    return root if args == root.args else Expr(root.op, args, root.name, root.value)
+
+
 def substituted(f: Formula, replacement: dict[Expr, Expr]) -> Formula:
     """Replace subexpressions (keys of `replacement`) by others in all members of a formula and of its parts."""
     if f.parts:
         return replace(f, parts=tuple(substituted(part, replacement) for part in f.parts))
-    members = tuple(substitute(member, replacement) for member in f.members)
-    return f if members == f.members else replace(f, members=members)
+    return with_members(f, tuple([substitute(member, replacement) for member in f.members]))
+
+
+def with_members(f: Formula, members: tuple[Expr, ...]) -> Formula:
+    """Return a formula with other members, as many; the formula itself if they are equal to its own."""
+    return f if members == f.members else Formula(f.kind, members, f.relations, f.latex, f.parts, f.depends)
 
 
 _SUBSCRIPT = re.compile(r"(?<=_)(?:\{([^{}]*)\}|(\\[A-Za-z]+|[^\\{}^']))")

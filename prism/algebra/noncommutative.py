@@ -17,7 +17,19 @@ from operator import or_
 from typing import NamedTuple
 
 from prism import budget
-from prism.algebra.expr import Expr, Formula, canonical, number, ops_of, spell, symbol, symbols, traits_of, walk
+from prism.algebra.expr import (
+    Expr,
+    Formula,
+    canonical,
+    nodes_with,
+    number,
+    ops_of,
+    spell,
+    symbol,
+    symbols,
+    traits_of,
+    walk,
+)
 
 FORMULAS_KEPT = 4096  # formulas remembered in a process
 MAX_TERMS = 64  # of a product that is multiplied out
@@ -35,6 +47,8 @@ _OPERATOR = re.compile(r"\\hat\{|\^\{\\dagger\}|^\\gamma\^\{")  # hats, adjoints
 _PAULI = re.compile(r"^\\sigma_\{?[xyz+-]\}?$")  # also stresses: operators only beside other operators
 _SCALARS_OF_OPERATORS = ("abs", "bracket")  # a mean or a matrix element of operators is a number
 _MAY_BE_OPERATORS = frozenset(("commutator", "tensor", "bracket", "dot", "opaque"))
+_OF_FACTORS = frozenset(("mul", "div", "pow"))
+_WITH_EVIDENCE = _MAY_BE_OPERATORS | {"mul", "add", "sub"}  # nodes that may show operators
 _TRACES = ("Tr", "tr")
 _LEFT_OPEN = re.compile(r"partial|derivative|nabla")  # opaque nodes: derivatives that wait for what they act on
 _DEL = Expr("opaque", name="nabla")
@@ -85,7 +99,7 @@ def order_operator_products(a: Formula, b: Formula) -> tuple[Formula, Formula]:
     if _operator_evidence(a) is None and _operator_evidence(b) is None:
         return a, b  # nothing to see, as in most formulas
     names = traits_of(a).names | traits_of(b).names
-    notation = _OperatorNotation(operator_names(a, b), any(_QUANTUM.search(name) for name in names))
+    notation = _OperatorNotation(operator_names(a, b), any(map(_QUANTUM.search, names)))
     return _order_operator_products_in(a, notation), _order_operator_products_in(b, notation)
 
 
@@ -138,17 +152,21 @@ def _operator_evidence(f: Formula) -> _OperatorEvidence | None:
     """Return what in a formula shows that it contains operators; None if nothing does."""
     budget.charge(sum(member.size for member in f.members) * _EVIDENCE)
     names = traits_of(f).names
-    nodes = [node for member in f.members for node in walk(member)]
-    operators = {name for name in names if _OPERATOR.search(name)}
+    nodes = [node for member in f.members for node in nodes_with(member, *_WITH_EVIDENCE)]
+    operators = set(filter(_OPERATOR.search, names))
+    has_hamiltonian = any(map(_HAMILTONIAN.match, names))
     for node in nodes:
         if node.op == "commutator" or (node.op == "opaque" and node.name == r"\dagger"):
             operators |= {name for name in symbols(*node.args) if not _is_number_name(name)}
         elif node.op == "mul":
-            operators |= _letters_between_inverses(node) | _hamiltonians_before_states(node)
+            factors = _factors_as_written(node)
+            operators |= _letters_between_inverses(factors)
+            if has_hamiltonian:
+                operators |= _hamiltonians_before_states(factors)
         elif node.op in ("add", "sub"):
             operators |= _letters_in_another_order(node)
     certain = any(_is_operator(node, _NONE) for node in nodes)
-    pauli = any(_PAULI.match(name) for name in names)
+    pauli = any(map(_PAULI.match, names))
     return _OperatorEvidence(frozenset(operators), certain) if operators or certain or pauli else None
 
 
@@ -188,16 +206,20 @@ def _expanded_factors(node: Expr) -> list[Expr]:
     return factors
 
 
-def _factors_as_written(node: Expr) -> Iterator[Expr]:
-    """Yield the factors of nested products in order, without signs; a quotient or a power is one factor.
+def _factors_as_written(product: Expr) -> list[Expr]:
+    """Return the factors of nested products in order, without signs; a quotient or a power is one factor.
 
     So `A(B/c)^2` has two factors, and A is none of the factors of `B/A`.
     """
-    if node.op in ("mul", "neg"):
-        for arg in node.args:
-            yield from _factors_as_written(arg)
-    else:
-        yield node
+    factors: list[Expr] = []
+    waiting = [product]
+    while waiting:
+        node = waiting.pop()
+        if node.op in ("mul", "neg"):
+            waiting += reversed(node.args)
+        else:
+            factors.append(node)
+    return factors
 
 
 def _integer_exponent(exponent: Expr) -> int | None:
@@ -211,15 +233,17 @@ def _is_number_name(name: str) -> bool:
     return bool(_NUMBERS.match(name) or _NUMBERS_OF_STATES.match(name))
 
 
-def _letters_between_inverses(node: Expr) -> set[str]:
-    """Return the symbols of `PDP^{-1}`, `R^TMR` or `e^{-iHt}Ae^{iHt}` in a product, from factor to inverse factor.
+def _letters_between_inverses(product: list[Expr]) -> set[str]:
+    """Return the symbols of `PDP^{-1}`, `R^TMR` or `e^{-iHt}Ae^{iHt}` in factors, from factor to inverse factor.
 
     They must be operators: as numbers, the outer factors would just cancel. Exponentials count if their exponents add
     up to 0 and contain a capital letter or a hat.
     """
-    factors = [factor for factor in _factors_as_written(node) if factor.op != "num" and not _is_unit_power(factor)]
-    last = {factor: at for at, factor in enumerate(factors)}  # where each stands last
+    if not any(factor.op == "exp" or _inverted_or_adjoint(factor) is not None for factor in product):
+        return set()
+    factors = [factor for factor in product if factor.op != "num" and not _is_unit_power(factor)]
     inverses = [_inverted_or_adjoint(factor) for factor in factors]
+    last = {factor: at for at, factor in enumerate(factors)}  # where each stands last
     last_inverse = {inner: at for at, inner in enumerate(inverses) if inner is not None}
     last_exponent = {canonical(each.args[0]): at for at, each in enumerate(factors) if each.op == "exp"}
     found: set[str] = set()
@@ -239,9 +263,8 @@ def _is_unit_power(node: Expr) -> bool:
     return bool(names) and all(name.startswith(r"\unit{") for name in names)
 
 
-def _hamiltonians_before_states(node: Expr) -> set[str]:
-    r"""Return the names of Hamiltonians in a product: `H` directly before a wave function, as in `H\psi = E\psi`."""
-    factors = list(_factors_as_written(node))
+def _hamiltonians_before_states(factors: list[Expr]) -> set[str]:
+    r"""Return the names of Hamiltonians in factors: `H` directly before a wave function, as in `H\psi = E\psi`."""
     return {
         one.name
         for one, two in pairwise(factors)
@@ -268,10 +291,13 @@ def _letters_in_another_order(node: Expr) -> set[str]:
     Empty if a letter of matrices is in a denominator: in `T\frac{R}{V - b} - \frac{RT}{V - b}`, which is 0, R and T are
     numbers.
     """
-    below = [inner.args[1] for inner in walk(node) if inner.op == "div"]
-    if any(_MATRIX.match(name) for name in symbols(*below)):
+    written = list(_signed_terms(node))
+    if not any(term.op in _OF_FACTORS for _, term in written):
         return set()
-    terms = [(sign, tuple(_expanded_factors(arg))) for sign, arg in _signed_terms(node)]
+    below = [inner.args[1] for inner in nodes_with(node, "div")]
+    if any(map(_MATRIX.match, symbols(*below))):
+        return set()
+    terms = [(sign, tuple(_expanded_factors(term))) for sign, term in written]
     groups: dict[tuple[str, ...], dict[tuple[int, tuple[Expr, ...]], None]] = {}  # terms of the same factors
     for sign, factors in terms:
         if len(factors) > 1:
@@ -340,7 +366,7 @@ def _normal_form(member: Expr, notation: _OperatorNotation) -> Expr:
 
 def _contains_ordered_product(node: Expr) -> bool:
     """Return True if an expression contains an ordered product of operators (an `opaque` node)."""
-    return any(map(_is_ordered_product, walk(node)))
+    return any(map(_is_ordered_product, nodes_with(node, "opaque")))
 
 
 def _is_ordered_product(node: Expr) -> bool:
@@ -365,7 +391,7 @@ def _contains_operator(node: Expr, notation: _OperatorNotation) -> bool:
     """Return True if an expression contains an operator or a quantum state."""
     if not symbols(node).isdisjoint(notation.operators):
         return True
-    return not ops_of(node).isdisjoint(_MAY_BE_OPERATORS) and any(_is_operator(inner, _NONE) for inner in walk(node))
+    return any(_is_operator(inner, _NONE) for inner in nodes_with(node, *_MAY_BE_OPERATORS))
 
 
 def _operator_terms(node: Expr, notation: _OperatorNotation) -> list[_Term] | None:

@@ -72,6 +72,10 @@ class Tape:
     chooses: bool = field(compare=False)
     digest: bytes = field(init=False)
 
+    def __hash__(self) -> int:
+        """Return the hash of the digest."""
+        return hash(self.digest)
+
     def __post_init__(self) -> None:
         """Compute the digest."""
         flags = self.has_inverse, self.is_estimate, self.is_measured, self.chooses
@@ -96,7 +100,7 @@ class Builder:
             bindings, with the part of `requested` that it took.
         steps: nodes lowered and instructions requested.
         consts, slots: index of each constant and of each variable by name. atoms, kinds, is_estimate: see `Tape`.
-        exact: value of each instruction that is an exact number, by position.
+        exact: value of each instruction that is an exact number, by position; a whole one as an integer.
     """
 
     code: list[Word] = field(default_factory=list)
@@ -108,7 +112,7 @@ class Builder:
     slots: dict[str, int] = field(default_factory=dict)
     atoms: dict[str, str] = field(default_factory=dict)
     kinds: dict[str, str] = field(default_factory=dict)
-    exact: dict[int, Fraction] = field(default_factory=dict)
+    exact: dict[int, Fraction | int] = field(default_factory=dict)
     is_estimate: bool = False
 
     def write_instruction(self, name: str, first: int, second: int = 0) -> int:
@@ -118,9 +122,7 @@ class Builder:
             first, second: positions of the operands. For `num` and `sym` the first is the index of the constant or the
                 variable; the second is an integer for `ipow`, `root`, `step`, and 0 where there is none.
         """
-        opcode = OPS[name].opcode
-        assert opcode is not None
-        return self.write_word((opcode, first, second))
+        return self.write_word((_OPCODES[name], first, second))
 
     def write_word(self, word: Word) -> int:
         """Append an instruction unless it is on the tape; return its position. TapeTooLarge beyond the limits."""
@@ -132,16 +134,22 @@ class Builder:
             self.seen[word] = at
             self.code.append(word)
         self.requested.append(at)
-        self.count_step()
+        self.steps = steps = self.steps + 1
+        if not steps % _BLOCK:
+            self._charge_block()
         return at
 
     def count_step(self) -> None:
         """Count and charge a node lowered or an instruction requested; raise TapeTooLarge beyond MAX_STEPS."""
         self.steps += 1
         if not self.steps % _BLOCK:
-            if self.steps > MAX_STEPS:
-                raise TapeTooLarge(f"more than {MAX_STEPS} steps of lowering")
-            budget.charge_steps(_BLOCK)
+            self._charge_block()
+
+    def _charge_block(self) -> None:
+        """Charge the steps since the last charge; raise TapeTooLarge beyond MAX_STEPS."""
+        if self.steps > MAX_STEPS:
+            raise TapeTooLarge(f"more than {MAX_STEPS} steps of lowering")
+        budget.charge_steps(_BLOCK)
 
     def request_again(self, first: int, last: int) -> None:
         """Request the instructions `requested[first:last]` a second time."""
@@ -189,7 +197,7 @@ class Builder:
         bound = 0.0 if near.as_integer_ratio() == (above, below) else abs(near) * 2.0**-53
         at = self.constant(near, bound, uncertainty)
         if not uncertainty:
-            self.exact[at] = Fraction(value) if isinstance(value, int) else value
+            self.exact[at] = above if below == 1 else value
         return at
 
     def constant(self, value: float, bound: float, uncertainty: float = 0.0) -> int:
@@ -209,43 +217,50 @@ class Builder:
 
         Exact numbers are folded, neutral operands dropped (`x + 0`, `1 x`), minus signs taken out (`cos(-x)`, `-(-x)`).
         """
-        if op in _EVEN and self.code[a][0] == _NEG:
-            a = self.code[a][1]
-        if op in _ODD and self.code[a][0] == _NEG:
-            return self.combine("neg", self.combine(op, self.code[a][1]))
+        if b is None and self.code[a][0] == _NEG:
+            if op in _EVEN:
+                a = self.code[a][1]
+            elif op in _ODD:
+                return self.combine("neg", self.combine(op, self.code[a][1]))
+            elif op == "neg":
+                return self.code[a][1]
         x = self.exact.get(a)
         y = self.exact.get(b) if b is not None else None
-        if op == "neg" and self.code[a][0] == _NEG:
-            return self.code[a][1]
         if x is not None and (b is None or y is not None):
             folded = _fold_exact(op, x, y)
             if folded is not None:
                 return self.number(folded)
-        if b is not None and (neutral := _neutral_result(op, a, b, x, y)) is not None:
-            return self.number(0) if neutral < 0 else neutral
-        return self.write_instruction(op, a, b or 0)
+        if b is not None and (x is not None or y is not None):
+            neutral = _neutral_result(op, a, b, x, y)
+            if neutral is not None:
+                return self.number(0) if neutral < 0 else neutral
+        return self.write_word((_OPCODES[op], a, b or 0))
 
 
 _BLOCK = 16  # steps that are charged at once
 _EVEN = frozenset(("cos", "cosh", "abs"))
 _ODD = frozenset(("sin", "tan", "sinh", "tanh", "asin", "atan", "asinh", "atanh"))
-_NEG = OPS["neg"].opcode
+_OPCODES = {name: row.opcode for name, row in OPS.items() if row.opcode is not None}
+_NEG = _OPCODES["neg"]
 
 
-def _fold_exact(op: str, x: Fraction, y: Fraction | None) -> Fraction | None:
+def _fold_exact(op: str, x: Fraction | int, y: Fraction | int | None) -> Fraction | int | None:
     """Return `x op y` (y None: one operand) for exact numbers; None where the result is too long or not rational."""
     if y is None:
-        return -x if op == "neg" else abs(x) if op == "abs" else Fraction(x // 1) if op == "floor" else None
+        if op == "floor":
+            return x // 1
+        return -x if op == "neg" or (op == "abs" and x < 0) else x if op == "abs" else None
+    value: Fraction | int
     if op in ("add", "sub", "mul"):
         value = x + y if op == "add" else x - y if op == "sub" else x * y
     elif op == "div" and y:
-        value = x / y
+        value = Fraction(x, y)
     else:
         return None
     return value if max(value.numerator.bit_length(), value.denominator.bit_length()) <= MAX_FOLD_BITS else None
 
 
-def _neutral_result(op: str, a: int, b: int, x: Fraction | None, y: Fraction | None) -> int | None:
+def _neutral_result(op: str, a: int, b: int, x: Fraction | int | None, y: Fraction | int | None) -> int | None:
     """Return a or b if `op` gives that operand (`0 + b`, `a * 1`), -1 if 0, else None; x, y: exact values or None."""
     if op == "add":
         return b if x == 0 else a if y == 0 else None
@@ -258,67 +273,70 @@ def _neutral_result(op: str, a: int, b: int, x: Fraction | None, y: Fraction | N
 
 def finish_tape(builder: Builder, roots: Sequence[int], *, has_inverse: bool) -> Tape:
     """Return the finished tape, reduced to the instructions that `roots` (positions of the residuals) need."""
-    code, places, names = _reachable_code(builder, roots)
+    needed, used = _needed_instructions(builder.code, roots)
+    slots = {slot: position for position, slot in enumerate(sorted(used))}
+    names = tuple([name for name, slot in builder.slots.items() if slot in slots])
+    place = [0] * len(needed)
+    code: list[int] = []
     dep: list[int] = []
-    for opcode, a, b in code:
-        dep.append(_dependency_mask(opcode, a, b, dep))
-    consts = [part for constant in builder.consts for part in constant]
+    chooses = False
+    for k, is_needed in enumerate(needed):
+        if not is_needed:
+            continue
+        opcode, a, b = builder.code[k]
+        place[k] = len(dep)
+        if opcode == _SYM:
+            a = slots[a]
+            dep.append(1 << a)
+        elif opcode == _NUM:
+            dep.append(0)
+        elif opcode in _BINARY:
+            a, b = place[a], place[b]
+            dep.append(dep[a] | dep[b])
+        else:
+            a = place[a]
+            dep.append(dep[a])
+            chooses = chooses or opcode == _FLOOR or (opcode == _STEP and b == CHOICE)
+        code += (opcode, a, b)
     return Tape(
-        code=np.array(code, dtype=np.int64).reshape(-1),
-        consts=np.array(consts, dtype=np.float64),
+        code=np.array(code, dtype=np.int64),
+        consts=np.array([part for constant in builder.consts for part in constant], dtype=np.float64),
         dep=np.array(dep, dtype=np.int64),
         names=names,
-        roots=places,
+        roots=tuple([place[k] for k in roots]),
         atoms={name: construct for name, construct in builder.atoms.items() if name in names},
         kinds={name: kind for name, kind in builder.kinds.items() if name in names},
         has_inverse=has_inverse,
         is_estimate=builder.is_estimate,
         is_measured=any(unsure for _, _, unsure in builder.consts),
-        chooses=any(opcode == _FLOOR or (opcode == _STEP and b == CHOICE) for opcode, _, b in code),
+        chooses=chooses,
     )
 
 
-_BINARY = frozenset(OPS[name].opcode for name in ("add", "sub", "mul", "div", "pow", "atan2", "widen"))
-_LEAVES = frozenset(OPS[name].opcode for name in ("num", "sym"))
-_SYM, _FLOOR, _STEP = (OPS[name].opcode for name in ("sym", "floor", "step"))
+_BINARY = frozenset(_OPCODES[name] for name in ("add", "sub", "mul", "div", "pow", "atan2", "widen"))
+_NUM, _SYM, _FLOOR, _STEP = (_OPCODES[name] for name in ("num", "sym", "floor", "step"))
+_LEAVES = frozenset((_NUM, _SYM))
 
 
-def _reachable_code(builder: Builder, roots: Sequence[int]) -> tuple[list[Word], tuple[int, ...], tuple[str, ...]]:
-    """Return the instructions that `roots` need, renumbered; the roots' new positions; the names of variables left.
+def _needed_instructions(code: Sequence[Word], roots: Sequence[int]) -> tuple[bytearray, set[int]]:
+    """Return for each instruction up to the last root whether the roots need it, and the slots of variables in use.
 
     Folding leaves unused instructions behind, and so does a construct that turns out to have no value.
     """
-    code = builder.code
-    needed = set(roots)
+    needed = bytearray(max(roots) + 1)
+    used: set[int] = set()
+    for k in roots:
+        needed[k] = True
     for k in range(max(roots), -1, -1):
-        if k not in needed:
-            continue
-        opcode, a, b = code[k]
-        if opcode not in _LEAVES:
-            needed.update((a, b) if opcode in _BINARY else (a,))
-    order = sorted(needed)
-    place = {k: position for position, k in enumerate(order)}
-    used = {code[k][1] for k in order if code[k][0] == _SYM}
-    slots = {slot: position for position, slot in enumerate(sorted(used))}
-    names = tuple(builder.slots)
-    kept = []
-    for k in order:
-        opcode, a, b = code[k]
-        if opcode == _SYM:
-            a = slots[a]
-        elif opcode not in _LEAVES:
-            a, b = place[a], place[b] if opcode in _BINARY else b
-        kept.append((opcode, a, b))
-    return kept, tuple(place[k] for k in roots), tuple(names[slot] for slot in slots)
-
-
-def _dependency_mask(opcode: int, a: int, b: int, dep: list[int]) -> int:
-    """Return the mask of variables (bit v: variable v) that an instruction depends on; `dep`: masks by position."""
-    if opcode == OPS["num"].opcode:
-        return 0
-    if opcode == OPS["sym"].opcode:
-        return 1 << a
-    return dep[a] | dep[b] if opcode in _BINARY else dep[a]
+        if needed[k]:
+            opcode, a, b = code[k]
+            if opcode == _SYM:
+                used.add(a)
+            elif opcode != _NUM:
+                needed[a] = True
+                if opcode in _BINARY:
+                    needed[b] = True
+    return needed, used
 
 
 def mark_dependents(tape: Tape, dep: Sequence[int], first: int, bit: int) -> list[int]:

@@ -17,7 +17,7 @@ from functools import reduce
 from hashlib import blake2b
 from operator import or_
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -47,8 +47,7 @@ _MARKED = 60  # operations of an instruction that is looked at in Python: does i
 _ROOM = 2  # points that fit, as a multiple of the draws: some targets have several roots
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Sampling:
+class Sampling(NamedTuple):
     """How one symbol is drawn at random, and which roots count when a formula is solved for it.
 
     Attributes:
@@ -192,18 +191,22 @@ def tape_of(residual: Expr, notation: Notation = PLAIN) -> Tape:
     Errors:
         TapeTooLarge, Mismatch: see `lowering.build_tape`.
     """
-    found = _tape_or_error(residual, notation)
+    return tape_unless_error(tape_or_error(residual, notation))
+
+
+def tape_unless_error(found: Tape | TapeTooLarge | Mismatch) -> Tape:
+    """Return a tape; raise the exception that stands in place of one."""
     if isinstance(found, Tape):
         return found
     raise type(found)(*found.args)
 
 
 @stored
-def _tape_or_error(residual: Expr, notation: Notation) -> Tape | TapeTooLarge | Mismatch:
+def tape_or_error(residual: Expr, notation: Notation) -> Tape | TapeTooLarge | Mismatch:
     """Return the tape of an expression, or the exception that says why it has none; both are stored."""
     own = restrict_notation(notation, residual)
     if own != notation:
-        return _tape_or_error(residual, own)
+        return tape_or_error(residual, own)
     try:
         return build_tape(residual, notation)
     except (TapeTooLarge, Mismatch) as error:
@@ -339,8 +342,8 @@ def sample_zero_set(
             floats(module, source.MAX_ROOTS + 1), floats(module, 2 * source.MAX_ROOTS + 2), tally,
         ))  # fmt: skip
     spend(int(tally[1]) * n_op)
-    solved_for, roots = spot[1 : 3 * n_point : 3], root[: 3 * n_point : 3]
-    solved = tuple((tape.names[int(v)], float(r)) for v, r in zip(solved_for, roots, strict=True))
+    solved_for, roots = (np.asarray(each).tolist() for each in (spot[1 : 3 * n_point : 3], root[: 3 * n_point : 3]))
+    solved = tuple([(tape.names[v], r) for v, r in zip(solved_for, roots, strict=True)])
     filled = max(3 * n_point, 1)  # without the room that was left
     points = replace(
         points, spot=spot[:filled].copy(), root=root[:filled].copy(), n_point=n_point, **_fields_from_roots(solved),
@@ -527,7 +530,7 @@ def cross_evaluate(tested: ZeroSet, sampled: ZeroSet, module: ModuleType, rules:
         rules if tape.is_estimate else rules | source.POLES_COUNT, *work, out,
     )  # fmt: skip
     spend(tape.n_op * 3 * sampled.n_point)
-    found = tuple(map(int, out))
+    found = tuple(np.asarray(out).tolist())
     if found[source.MISMATCH] < 0:
         return Crossing(found)
     return Crossing(found, *_side_values(tape, work[1]), tuple(map(float, work[0])))

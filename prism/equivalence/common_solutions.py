@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from prism.algebra.expr import Expr, Formula, formula, number, symbols
+from prism.algebra.expr import Expr, Formula, formula, number, symbols, traits_of
 from prism.equivalence.dispatch import compare
 from prism.equivalence.facts import in_base_units
-from prism.equivalence.notation import contains_matrix
 from prism.equivalence.verdict import Status, Verdict
 from prism.physics.context import Context, Declaration
 
@@ -26,7 +25,7 @@ def compare_common_solutions(a: Formula, b: Formula, context: Context) -> Verdic
     Returns:
         Verdict; None if neither formula is a system or has a matrix, if one has anything but equations, or too many.
     """
-    if a.kind != "system" and b.kind != "system" and not contains_matrix((*a.members, *b.members)):
+    if not any(f.kind == "system" or "matrix" in traits_of(f).ops for f in (a, b)):
         return None
     parts = [_equations(f) for f in (a, b)]
     if not all(parts) or max(map(len, parts)) == 1 or max(map(len, parts)) > MAX_EQUATIONS:
@@ -46,7 +45,7 @@ def compare_common_solutions(a: Formula, b: Formula, context: Context) -> Verdic
 
 def _equations(f: Formula) -> tuple[Formula, ...]:
     """Return the equations of a system, or an equation between matrices as the only one; else empty."""
-    parts = f.parts if f.kind == "system" else (f,) if f.kind == "equation" and contains_matrix(f.members) else ()
+    parts = f.parts if f.kind == "system" else (f,) if f.kind == "equation" and "matrix" in traits_of(f).ops else ()
     return parts if all(part.kind == "equation" for part in parts) else ()
 
 

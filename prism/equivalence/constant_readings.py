@@ -9,7 +9,7 @@ from prism.algebra.expr import spell, substituted, symbol
 from prism.algebra.noncommutative import names_of_operators_and_operands
 from prism.equivalence.context_facts import Identity, facts_of_context
 from prism.equivalence.facts import facts_of
-from prism.equivalence.substitutions import Attempt
+from prism.equivalence.substitutions import Attempt, one_includes_other
 from prism.equivalence.verdict import Stage
 from prism.physics.context import Context
 
@@ -25,18 +25,14 @@ def express_constants(attempt: Attempt, context: Context) -> Iterator[Attempt]:
     a, b = attempt.reference, attempt.claim
     first, second = facts_of(a).names, facts_of(b).names
     identities = facts_of_context(context).identities
-    names = sorted((first ^ second) & identities.keys())
-    if not names:
+    if not may_express_constants(first, second, identities):
         return
     fixed = names_of_operators_and_operands(a, b)
-    names = [name for name in names if name not in fixed][:MAX_READ]
-    new = frozenset[str]().union(*(each.names for name in names for each in identities[name]))
-    if not (first.difference(names, second) <= new or second.difference(names, first) <= new):
-        return  # whatever is read, each formula keeps a symbol that the other never has
+    names = sorted(((first ^ second) & identities.keys()) - fixed)[:MAX_READ]
     for combination in product(*((None, *identities[name]) for name in names)):
         chosen = {name: each for name, each in zip(names, combination, strict=True) if each}
         one, two = _names_after(first, chosen), _names_after(second, chosen)
-        if not chosen or not (one <= two or two <= one):
+        if not chosen or not one_includes_other(one, two):
             continue
         replacement = {symbol(name): identity.expr for name, identity in chosen.items()}
         readings = (f"constant: {name} = {spell(each.expr)} ({each.constant})" for name, each in chosen.items())
@@ -46,6 +42,22 @@ def express_constants(attempt: Attempt, context: Context) -> Iterator[Attempt]:
             (*attempt.readings, *readings),
             max(attempt.stage, Stage.CONSTANTS),
         )
+
+
+def may_express_constants(
+    first: frozenset[str], second: frozenset[str], identities: Mapping[str, tuple[Identity, ...]]
+) -> bool:
+    """Return True if identities of constants may bring the symbols of one formula among those of the other.
+
+    Otherwise each formula keeps a symbol that the other never has, whatever is read.
+
+    Args:
+        first, second: the symbols of the two formulas.
+        identities: of constants of nature, by letter.
+    """
+    names = (first ^ second) & identities.keys()
+    new = frozenset[str]().union(*(each.names for name in names for each in identities[name]))
+    return bool(names) and (first.difference(names, second) <= new or second.difference(names, first) <= new)
 
 
 def _names_after(names: frozenset[str], chosen: Mapping[str, Identity]) -> frozenset[str]:

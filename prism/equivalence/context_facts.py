@@ -83,6 +83,11 @@ class ContextFacts:
         return {name: amount for name, amount in amounts.items() if counts[amount] == 1 and amount[0]}
 
     @remembered_property
+    def given_dimensions(self) -> Mapping[str, Dimension]:
+        """Map symbols with a given value to its dimension."""
+        return {name: value.quantity.dimension for name, value in given_values(self.context).items()}
+
+    @remembered_property
     def identities(self) -> Mapping[str, tuple[Identity, ...]]:
         r"""Map letters of constants of nature to the identities that express them by others, as `\hbar = h/2\pi`.
 
@@ -106,9 +111,23 @@ class ContextFacts:
         is_indexed = "_" in name and kind_of(self.context, name) == "positive"
         return may_be_constant(self.context, name) or name == r"\hbar" or is_indexed
 
-    def is_constant_with_value(self, name: str) -> bool:
-        """Return True if a symbol is the letter of a constant with a value, and not one of the problem's own."""
-        return has_constant_value(name) and may_be_constant(self.context, name)
+    @remembered_property
+    def constants(self) -> frozenset[str]:
+        """Return the letters of constants of nature with a value, without those that the problem gives or uses."""
+        letters = constant_table().by_symbol.keys() - self.context.givens.keys()
+        return frozenset(name for name in letters if has_constant_value(name) and may_be_constant(self.context, name))
+
+    @remembered_property
+    def valued(self) -> frozenset[str]:
+        """Return the symbols whose value a number may be: with a given value of their own, or constants of nature."""
+        return self.constants.union(self.unique_amounts)
+
+    @remembered_property
+    def accounted_for(self) -> frozenset[str]:
+        """Return the symbols that one can substitute: given, defined or in a definition, and letters of constants."""
+        in_definitions = symbols(*self.definitions.values())
+        letters = (name for name in constant_table().by_symbol if may_mean_constant(name, self.context))
+        return in_definitions.union(self.context.givens, self.definitions, letters)
 
 
 @lru_cache(maxsize=CONTEXTS_KEPT)

@@ -10,12 +10,12 @@ from dataclasses import replace
 
 from prism.algebra.alternatives import as_product
 from prism.algebra.calculus import evaluate_operations
-from prism.algebra.expr import Expr, Formula, canonical, formula, substitute, symbol, symbols, walk
+from prism.algebra.expr import Expr, Formula, canonical, formula, ops_of, substitute, symbol, symbols, walk
 from prism.algebra.noncommutative import order_operator_products
 from prism.budget import charge_steps
 from prism.engine.lowering import Mismatch
 from prism.engine.tape import TapeTooLarge
-from prism.equivalence.facts import facts_of
+from prism.equivalence.facts import FormulaFacts, facts_of
 from prism.equivalence.identities import is_worked_out, work_out_same_operation
 from prism.equivalence.notation import with_matching_calls
 from prism.equivalence.regions import compare_inequality_sides
@@ -31,6 +31,8 @@ _CHOOSING_FUNCTIONS = frozenset(("max", "min", "sgn", "sign", r"\Theta"))
 _OPEN_REASONS = ("identity", "too_few_points", "unsupported")  # with which two identities may be left undecided
 _STEPS, _STEPS_PER_NODE = 40, 1  # of Python that a comparison takes beside tapes and points
 _ENTRYWISE = frozenset(("tuple", "interval"))
+_SAME_FORM = Verdict(Status.EQUIVALENT, "same_form", "proved")
+_OTHER_KIND = Verdict(Status.DIFFERENT, "kind")
 
 
 def compare(a: Formula, b: Formula, context: Context = EMPTY_CONTEXT, *, approximate: bool = False) -> Verdict:
@@ -44,32 +46,32 @@ def compare(a: Formula, b: Formula, context: Context = EMPTY_CONTEXT, *, approxi
     Returns:
         Verdict; undecided if a formula is too large for the engine, or has a vector where a number belongs.
     """
-    charge_steps(_STEPS + _STEPS_PER_NODE * (facts_of(a).n_nodes + facts_of(b).n_nodes))
+    one, two = facts_of(a), facts_of(b)
+    charge_steps(_STEPS + _STEPS_PER_NODE * (one.n_nodes + two.n_nodes))
     try:
-        return _compare_by_kind(a, b, context, approximate=approximate)
+        return _compare_by_kind(one, two, context, approximate=approximate)
     except TapeTooLarge as error:
         return Verdict(Status.UNDECIDED, "too_large", detail=str(error))
     except Mismatch as error:
         return Verdict(Status.UNDECIDED, "unsupported", detail=str(error))
 
 
-def _compare_by_kind(a: Formula, b: Formula, context: Context, *, approximate: bool) -> Verdict:
+def _compare_by_kind(one: FormulaFacts, two: FormulaFacts, context: Context, *, approximate: bool) -> Verdict:
     """Make the comparison that the kinds of two formulas (equation, inequality, set, ...) need; see `compare`."""
-    if facts_of(a).is_plain_equation and facts_of(b).is_plain_equation:
-        verdict = compare_zero_sets(a, b, context, approximate=approximate)
-        if verdict.reason == "identity" and not symbols(*a.members) and _is_copy(a, b):
-            return Verdict(Status.EQUIVALENT, "same_form", "proved")
-        return verdict
-    as_written = with_matching_calls(a, b)
-    a, b = (as_product(f) for f in order_operator_products(*evaluate_operations(*as_written)))
+    as_written = a, b = one.formula, two.formula
+    if not (one.is_plain and two.is_plain):
+        as_written = with_matching_calls(a, b)
+        a, b = map(as_product, order_operator_products(*evaluate_operations(*as_written)))
+    if a.kind == b.kind == "equation":
+        return _compare_equations(a, b, as_written, context, approximate=approximate)
     if a.kind == "expression" and b.kind == "equation":
         return _compare_any_member(a, b, context)
     if a.relations == b.relations == ("propto",) and _is_copy(a, b):
-        return Verdict(Status.EQUIVALENT, "same_form", "proved")
+        return _SAME_FORM
     if a.relations == ("propto",) and (b.relations == a.relations or b.kind == "equation"):
         return _compare_proportions(a, b, context)
     if a.kind != b.kind:
-        return Verdict(Status.DIFFERENT, "kind")
+        return _OTHER_KIND
     if a.kind == "chain":
         return Verdict(Status.UNDECIDED, "unsupported", detail="a chain against a chain")
     if a.parts:
@@ -81,13 +83,24 @@ def _compare_by_kind(a: Formula, b: Formula, context: Context, *, approximate: b
     verdict = compare_zero_sets(a, b, context, approximate=approximate)
     if a.kind == "inequality" and verdict.status == Status.EQUIVALENT:
         verdict = compare_inequality_sides(a, b, context, verdict)
-    is_open = a.kind == "inequality" and verdict.status == Status.UNDECIDED
-    is_arithmetic = a.kind == "equation" and verdict.reason == "identity" and not symbols(*a.members)
-    if (is_open or is_arithmetic) and _is_copy(a, b):
-        return Verdict(Status.EQUIVALENT, "same_form", "proved")
-    if a.kind == "equation" and is_worked_out(as_written[0]):
-        return _with_operations_checked(a, b, as_written, context, verdict)
+    if a.kind == "inequality" and verdict.status == Status.UNDECIDED and _is_copy(a, b):
+        return _SAME_FORM
     return verdict
+
+
+def _compare_equations(
+    a: Formula, b: Formula, as_written: tuple[Formula, Formula], context: Context, *, approximate: bool
+) -> Verdict:
+    """Compare two equations, as `compare` does.
+
+    Args:
+        a, b: after derivatives and limits were evaluated, operators ordered and alternatives joined; `as_written`:
+            before.
+    """
+    verdict = compare_zero_sets(a, b, context, approximate=approximate)
+    if verdict.reason == "identity" and not symbols(*a.members) and _is_copy(a, b):
+        return _SAME_FORM
+    return _with_operations_checked(a, b, as_written, context, verdict) if is_worked_out(as_written[0]) else verdict
 
 
 def _with_operations_checked(
@@ -130,12 +143,12 @@ def _compare_statements(a: Formula, b: Formula, context: Context) -> Verdict:
     if a.relations != b.relations and _MIRRORED.get(a.relations[0]) == b.relations[0]:
         b = replace(b, members=b.members[::-1], relations=a.relations)
     if a.relations != b.relations:
-        return Verdict(Status.DIFFERENT, "kind")
+        return _OTHER_KIND
     if a.relations == ("!=",):
         one, two = (replace(f, kind="equation", relations=("=",)) for f in (a, b))
         return compare(one, two, context)
     if [canonical(member) for member in a.members] == [canonical(member) for member in b.members]:
-        return Verdict(Status.EQUIVALENT, "same_form", "proved")
+        return _SAME_FORM
     if a.relations == ("in",):
         return _joint_verdict([compare(*pair, context) for pair in _entry_pairs(a, b, a.members, b.members)])
     return Verdict(Status.UNDECIDED, "unsupported", detail=f"the relation {a.relations[0]}")
@@ -192,7 +205,7 @@ def _compare_collections(a: Formula, b: Formula, context: Context) -> Verdict:
         kinds, one, two = ["interval"] * 2, _as_interval(one), _as_interval(two)  # (0, 9) beside [0, 9)
     if kinds[0] != kinds[1]:
         if {"set", "tuple"} != set(kinds):
-            return Verdict(Status.DIFFERENT, "kind")
+            return _OTHER_KIND
         if len(one.args) == len(two.args):  # values in round brackets: the same, if they stand in the same order
             verdict = _joint_verdict([compare(*pair, context) for pair in _entry_pairs(a, b, one.args, two.args)])
             if verdict.status == Status.EQUIVALENT:
@@ -200,16 +213,12 @@ def _compare_collections(a: Formula, b: Formula, context: Context) -> Verdict:
         return Verdict(Status.UNDECIDED, "unsupported", detail="a set and a tuple")
     if max(len(one.args), len(two.args)) > MAX_ENTRIES:
         return Verdict(Status.UNDECIDED, "too_large", detail=f"more than {MAX_ENTRIES} entries")
-    if any(inner.op == "dots" for node in (one, two) for inner in walk(node)):
+    if "dots" in ops_of(one, two):
         same = canonical(one) == canonical(two)
-        return (
-            Verdict(Status.EQUIVALENT, "same_form", "proved")
-            if same
-            else Verdict(Status.UNDECIDED, "unsupported", detail="dots")
-        )
+        return _SAME_FORM if same else Verdict(Status.UNDECIDED, "unsupported", detail="dots")
     if kinds[0] in _ENTRYWISE:
         if len(one.args) != len(two.args) or (kinds[0] == "interval" and one.name != two.name):
-            return Verdict(Status.DIFFERENT, "kind")
+            return _OTHER_KIND
         return _joint_verdict([compare(*pair, context) for pair in _entry_pairs(a, b, one.args, two.args)])
     return _compare_elements(a, b, one.args, two.args, context)
 

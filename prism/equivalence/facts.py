@@ -12,10 +12,12 @@ from functools import lru_cache
 
 from prism.algebra.expr import Expr, Formula, canonical_zero, number, substituted, symbol, symbols, traits_of, walk
 from prism.algebra.noncommutative import shows_operators
-from prism.budget import remembered, remembered_property
-from prism.engine.lowering import CONJUGATE, decimal_uncertainty, is_known_function
+from prism.budget import free_property, remembered, remembered_property
+from prism.engine.lowering import CONJUGATE, PLAIN, Mismatch, decimal_uncertainty, is_known_function
+from prism.engine.tape import Tape, TapeTooLarge
+from prism.engine.zero_set import tape_or_error
 from prism.equivalence.stated_numbers import Numeric, is_subject, stated_number
-from prism.physics.quantities import Quantity, is_unit_product, italic_units_as_quantity, parse_quantity, resolve_units
+from prism.physics.quantities import Quantity, is_unit_product, parse_quantity, resolve_units
 
 FORMULAS_KEPT = 4096  # formulas with records in the cache of a process
 VECTOR = r"\vec{"  # how the name of a vector begins
@@ -42,12 +44,16 @@ class FormulaFacts:
 
     formula: Formula
 
-    @remembered_property
+    def __hash__(self) -> int:
+        """Return the hash of the formula."""
+        return hash(self.formula)
+
+    @free_property
     def names(self) -> frozenset[str]:
         """Return the names of all symbols in the formula."""
         return traits_of(self.formula).names
 
-    @remembered_property
+    @free_property
     def ops(self) -> frozenset[str]:
         """Return the operators that occur in the formula, keys of `OPS`."""
         return traits_of(self.formula).ops
@@ -70,7 +76,7 @@ class FormulaFacts:
 
     # The residual: an expression that is zero where the formula holds.
 
-    @remembered_property
+    @free_property
     def _sides(self) -> tuple[Expr, Expr, tuple[Expr, ...]]:
         """Return the two sides whose difference is the residual, and the factors of a product that is set to zero.
 
@@ -87,7 +93,7 @@ class FormulaFacts:
         product = factors[0] if len(factors) == 1 else Expr("mul", factors) if factors else product
         return product, number(0), factors
 
-    @remembered_property
+    @free_property
     def residual(self) -> Expr:
         """Return left side minus right side, an expression that is 0 where the formula holds.
 
@@ -95,11 +101,16 @@ class FormulaFacts:
         """
         return Expr("sub", self._sides[:2])
 
-    @remembered_property
+    @free_property
     def factors(self) -> tuple[Expr, ...]:
         """Return the factors of a product set to zero, as `(x - 1)(x - 2) = 0`; empty if fewer than two."""
         factors = self._sides[2]
         return factors if len(factors) > 1 else ()
+
+    @remembered_property
+    def plain_tape(self) -> Tape | TapeTooLarge | Mismatch:
+        """Return the tape of the residual with every symbol a real number, or the exception that says why none is."""
+        return tape_or_error(self.residual, PLAIN)
 
     @remembered_property
     def form(self) -> str:
@@ -117,7 +128,7 @@ class FormulaFacts:
 
     # What is written in it.
 
-    @remembered_property
+    @free_property
     def n_nodes(self) -> int:
         """Return the number of nodes of all members."""
         return sum(member.size for member in self.formula.members)
@@ -128,9 +139,9 @@ class FormulaFacts:
         return [node for member in self.formula.members for node in walk(member)]
 
     @remembered_property
-    def is_plain_equation(self) -> bool:
-        """Return True for an equation without derivatives to evaluate, alternatives to join or operators to order."""
-        return self.formula.kind == "equation" and self.ops.isdisjoint(_REWRITTEN) and not shows_operators(self.formula)
+    def is_plain(self) -> bool:
+        """Return True for a formula without derivatives to evaluate, alternatives to join or operators to order."""
+        return self.ops.isdisjoint(_REWRITTEN) and not shows_operators(self.formula)
 
     @remembered_property
     def _units(self) -> frozenset[str]:
@@ -147,17 +158,12 @@ class FormulaFacts:
         """Return True if the formula has the unit radian."""
         return "rad" in self._units
 
-    @remembered_property
-    def may_have_italic_units(self) -> bool:
-        """Return True if a member is a number followed by letters that spell units, as `50 Hz` in italics."""
-        return any(italic_units_as_quantity(member, frozenset()) is not None for member in self.formula.members)
-
-    @remembered_property
+    @free_property
     def has_vector(self) -> bool:
         """Return True if a symbol of the formula has an arrow."""
         return any(VECTOR in name for name in self.names)
 
-    @remembered_property
+    @free_property
     def has_prime(self) -> bool:
         """Return True if the formula has a symbol with a prime, or a derivative by a variable that is not named."""
         return UNNAMED.name in self.names or any(name.endswith("'") for name in self.names)
@@ -191,7 +197,7 @@ class FormulaFacts:
 
     # How its letters can be read.
 
-    @remembered_property
+    @free_property
     def has_one_reading(self) -> bool:
         """Return True if every symbol surely is a real number: no vectors, matrices, functions, imaginary units."""
         if self.formula.depends or not self.ops.isdisjoint(("matrix", "apply", "tuple")):

@@ -2,23 +2,72 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from enum import StrEnum
+from fractions import Fraction
 from functools import lru_cache
 
-from prism.algebra.expr import Formula
+from prism.algebra.expr import Expr, Formula, nodes_with, symbols
 from prism.budget import remembered, remembered_property
 from prism.engine.lowering import Mismatch, conjugation_base
 from prism.engine.tape import TapeTooLarge
 from prism.equivalence.context_facts import ContextFacts, facts_of_context, names_with_definitions
-from prism.equivalence.facts import FORMULAS_KEPT, FormulaFacts, facts_of, in_base_units, numeric_of
+from prism.equivalence.facts import (
+    FORMULAS_KEPT,
+    UNNAMED,
+    VECTOR,
+    FormulaFacts,
+    Literal,
+    facts_of,
+    in_base_units,
+    numeric_of,
+)
 from prism.equivalence.known_values import number_in_constants
-from prism.equivalence.stated_numbers import Numeric
+from prism.equivalence.notation import magnitude_name
+from prism.equivalence.stated_numbers import Numeric, literal_precision
+from prism.equivalence.vector_calculus import has_nabla
 from prism.equivalence.zero_sets import is_identity
-from prism.physics.context import Context, given_values
+from prism.physics.constants import constants_with_value
+from prism.physics.context import Context
 from prism.physics.dimensions import inconsistency
-from prism.physics.quantities import italic_units_as_quantity
+from prism.physics.quantities import Quantity, italic_units_as_quantity, single_unit
 
 DERIVATIVES = frozenset(("derivative", "partial"))
+_UNIT = r"\unit{"  # how the names of base units begin
+
+
+class Hint(StrEnum):
+    """What a formula may have that a kind of substitution concerns."""
+
+    ITALIC_UNIT = "italic unit"
+    VECTOR = "vector"
+    PRIME = "prime"
+    CALL = "call"
+    PARTIAL = "partial"
+    MODULUS = "modulus"
+    NABLA = "nabla"
+    CONSTANT = "constant"
+    DEFINITION = "definition"
+    VALUE = "value"
+
+
+@dataclass(frozen=True, slots=True)
+class Meanings:
+    """The symbols that a number with its units may stand for.
+
+    Attributes:
+        givens: with this given value.
+        constants: letters of constants of nature with this value, which count if no given has it.
+    """
+
+    givens: frozenset[str]
+    constants: frozenset[str]
+
+    def among(self, names: frozenset[str]) -> str | None:
+        """Return the one symbol of `names` that the number may stand for; None if there is none, or several."""
+        found = names & self.givens or names & self.constants
+        return next(iter(found)) if len(found) == 1 else None
 
 
 @dataclass(frozen=True)
@@ -33,18 +82,76 @@ class Features:
     facts: FormulaFacts
     known: ContextFacts
 
+    def __hash__(self) -> int:
+        """Return a hash of formula and context."""
+        return hash((self.facts.formula, self.known.context))
+
     @remembered_property
     def plain(self) -> FormulaFacts:
         """Return the facts about the formula in base units."""
         return facts_of(self.facts.in_base_units)
 
     @remembered_property
-    def may_be_real(self) -> bool:
-        """Return True if the formula has a modulus or a conjugate, which one with real symbols can do without."""
-        return "abs" in self.plain.ops or any(conjugation_base(name) != name for name in self.plain.names)
+    def hints(self) -> frozenset[Hint]:
+        """Return what the formula has: a rule of substitution that concerns nothing of it may be left out."""
+        ops, names, known = self.plain.ops, self.plain.names, self.known
+        found = {
+            Hint.ITALIC_UNIT: any(self.italic_quantities),
+            Hint.VECTOR: self.plain.has_vector,
+            Hint.PRIME: self.plain.has_prime,
+            Hint.CALL: "apply" in ops,
+            Hint.PARTIAL: "partial" in ops,
+            Hint.MODULUS: "abs" in ops or any(conjugation_base(name) != name for name in names),
+            Hint.NABLA: has_nabla(self.plain.formula),
+            Hint.CONSTANT: not names.isdisjoint(known.identities),
+            Hint.DEFINITION: self._mentions_definition(),
+            Hint.VALUE: bool(self.valued) or not names.isdisjoint(known.context.givens),
+        }
+        return frozenset(hint for hint, is_there in found.items() if is_there)
+
+    # Its notation.
 
     @remembered_property
-    def mentions_definition(self) -> bool:
+    def italic_quantities(self) -> tuple[Expr | None, ...]:
+        """Return each member with the letters behind its number as units, as `50 Hz`; None where it has none."""
+        return tuple(
+            [italic_units_as_quantity(each, self.known.context.declared) for each in self.facts.formula.members]
+        )
+
+    @remembered_property
+    def symbols_beside_units(self) -> frozenset[str]:
+        """Return the symbols in members without letters that are units."""
+        pairs = zip(self.facts.formula.members, self.italic_quantities, strict=True)
+        return symbols(*[member for member, quantity in pairs if quantity is None])
+
+    @remembered_property
+    def magnitudes(self) -> frozenset[str]:
+        """Return the names of the lengths of the formula's vectors."""
+        return frozenset(magnitude_name(name) for name in self.plain.names if VECTOR in name)
+
+    @remembered_property
+    def differentiated(self) -> Mapping[bool, frozenset[str]]:
+        """Return the symbols of which the formula has a total derivative, by whether its variable is named."""
+        nodes = [node for member in self.plain.formula.members for node in nodes_with(member, "derivative")]
+        pairs = [node.args for node in nodes if len(node.args) == 2 and node.args[0].op == "sym"]
+        return {
+            is_named: frozenset(subject.name for subject, by in pairs if (by != UNNAMED) == is_named)
+            for is_named in (True, False)
+        }
+
+    @remembered_property
+    def primed(self) -> frozenset[str]:
+        """Return the symbols that the formula has with a prime, or a derivative of which is written with primes."""
+        return self.differentiated[False].union(name[:-1] for name in self.plain.names if name.endswith("'"))
+
+    @remembered_property
+    def called(self) -> frozenset[str]:
+        """Return the letters that have an argument in brackets."""
+        return frozenset(node.name for member in self.plain.formula.members for node in nodes_with(member, "apply"))
+
+    # What the problem knows of it.
+
+    def _mentions_definition(self) -> bool:
         """Return True if a definition of the problem applies to a symbol or derivative of the formula."""
         if not self.known.context.definitions:
             return False
@@ -53,42 +160,63 @@ class Features:
         return not DERIVATIVES.isdisjoint(self.plain.ops) and bool(self.known.definitions or self.known.partial_dots)
 
     @remembered_property
-    def mentions_given(self) -> bool:
-        """Return True if the problem gives a value for a symbol of the formula."""
-        return not self.plain.names.isdisjoint(self.known.context.givens)
+    def names_with_definitions(self) -> frozenset[str]:
+        """Return the symbols of the formula as it is written, and those in their definitions."""
+        return names_with_definitions(self.facts.formula, self.known.context)
 
     @remembered_property
-    def has_constant_with_value(self) -> bool:
-        """Return True if a symbol of the formula may be a constant of nature with a value."""
-        return any(map(self.known.is_constant_with_value, self.plain.names))
+    def valued(self) -> frozenset[str]:
+        """Return the symbols of the formula and of its definitions with a value that a number may be."""
+        return self.names_with_definitions & self.known.valued
 
     @remembered_property
-    def has_symbol_with_value(self) -> bool:
-        """Return True if a symbol of the formula, or of its definitions, is a given or constant with a value."""
-        context = self.known.context
-        names = names_with_definitions(self.facts.formula, context)
-        if not names.isdisjoint(self.known.unique_amounts):
-            return True
-        return any(map(self.known.is_constant_with_value, names - given_values(context).keys()))
+    def meanings(self) -> Mapping[Literal, Meanings]:
+        """Map each number in the formula that is the value of a given or a constant to the symbols with that value."""
+        found = {literal: self._meanings_of(literal, value) for literal, value in self.facts.literals.items()}
+        return {literal: each for literal, each in found.items() if each.givens or each.constants}
+
+    def _meanings_of(self, literal: Literal, value: Quantity) -> Meanings:
+        """Return the symbols that a number may stand for; `value` is the quantity that it is, with its units."""
+        number, *units = literal
+        unit = single_unit(Expr("mul", tuple(units))) if units else None
+        dimension = value.dimension if units else None
+        scale = unit.factor if unit and not unit.pi else Fraction(1)
+        figures = 0 if "/" in number.name else literal_precision(number, has_unit=bool(units))[0]
+        return Meanings(
+            frozenset(
+                name
+                for name, amount in self.known.unique_amounts.items()
+                if amount[0] == value.value and dimension in (None, amount[1])
+            ),
+            frozenset(constants_with_value(value.value, dimension, figures, among=self.known.constants, scale=scale)),
+        )
 
     @remembered_property
-    def fixed_names(self) -> frozenset[str]:
-        """Return the symbols of the formula that no identity of constants of nature can replace."""
-        return self.plain.names - self.known.identities.keys()
+    def replaceable_numbers(self) -> frozenset[str]:
+        """Return the symbols that the formula lacks, for which one of its numbers may stand."""
+        found = (names for each in self.meanings.values() for names in (each.givens, each.constants))
+        return frozenset[str]().union(*found) - self.names_with_definitions
+
+    @remembered_property
+    def letters_of_constants(self) -> frozenset[str]:
+        """Return the symbols of the formula that an identity of constants of nature can replace."""
+        return self.plain.names & self.known.identities.keys()
 
     @remembered_property
     def names_of_constants(self) -> frozenset[str]:
         r"""Return the symbols that identities of constants would bring into the formula, as `h` for `\hbar`."""
-        letters = self.plain.names & self.known.identities.keys()
+        letters = self.letters_of_constants
         return frozenset[str]().union(*(each.names for name in letters for each in self.known.identities[name]))
 
     @remembered_property
     def dimension_fault(self) -> str:
         """Return why the dimensions in the formula cannot fit, in words; an empty string if they may fit."""
-        known = {name: value.quantity.dimension for name, value in given_values(self.known.context).items()}
-        if not known and "unit" not in self.facts.ops:
+        known = self.known.given_dimensions
+        if "unit" not in self.facts.ops and not (
+            known and any(each in known or each.startswith(_UNIT) for each in self.plain.names)
+        ):
             return ""
-        return inconsistency(self.facts.in_base_units, known)
+        return inconsistency(self.plain.formula, known)
 
 
 @lru_cache(maxsize=FORMULAS_KEPT)
@@ -106,8 +234,9 @@ def claimed_number(claim: Formula, context: Context) -> Numeric | None:
     plain = numeric_of(claim)
     if plain is not None or claim.kind != "equation":
         return plain
-    members = tuple(italic_units_as_quantity(member, context.declared) or member for member in claim.members)
-    found = None if members == claim.members else numeric_of(replace(claim, members=members))
+    read = features_of(claim, context).italic_quantities
+    members = tuple([new or old for new, old in zip(read, claim.members, strict=True)])
+    found = numeric_of(replace(claim, members=members)) if any(read) else None
     return found or number_in_constants(claim, context)
 
 

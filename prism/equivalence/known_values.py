@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from prism.algebra.expr import EQUALITIES, Expr, Formula, symbols, walk
+from prism.budget import remembered
 from prism.engine.zero_set import value_at
-from prism.equivalence.facts import numeric_of
+from prism.equivalence.facts import FORMULAS_KEPT, numeric_of
 from prism.equivalence.numbers import is_close
 from prism.equivalence.stated_numbers import Numeric, StatedNumber, is_subject, literal_precision
 from prism.physics.constants import constant_table
@@ -108,14 +109,20 @@ def closed_form_number(f: Formula) -> Numeric | None:
     if f.kind != "equation":
         return None
     for subject, other in (f.members, f.members[::-1]):
-        if subject.op != "sym" or symbols(other) or _adds_degrees_to_numbers(other):
-            continue
-        measured = evaluate_with_units(other, EMPTY_CONTEXT)
-        if measured is not None:
-            value, dimension = measured
-            unit = Unit("", Fraction(1), dimension) if any(dimension) else None  # degrees in a sine are none
-            return Numeric(subject, StatedNumber(value, unit, 3, abs(value) / 200))
+        if subject.op == "sym" and not symbols(other) and (number := _closed_value(other)) is not None:
+            return Numeric(subject, number)
     return None
+
+
+@remembered(FORMULAS_KEPT)
+def _closed_value(node: Expr) -> StatedNumber | None:
+    """Evaluate an expression without symbols as `closed_form_number` does."""
+    measured = None if _adds_degrees_to_numbers(node) else evaluate_with_units(node, EMPTY_CONTEXT)
+    if measured is None:
+        return None
+    value, dimension = measured
+    unit = Unit("", Fraction(1), dimension) if any(dimension) else None  # degrees in a sine are none
+    return StatedNumber(value, unit, 3, abs(value) / 200)
 
 
 def _adds_degrees_to_numbers(node: Expr) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from prism.algebra.expr import Expr, Formula, substituted, symbols, walk
-from prism.budget import PAIR, share
+from prism.budget import PAIR, limited, share
 from prism.equivalence.common_solutions import compare_common_solutions
 from prism.equivalence.dispatch import compare
 from prism.equivalence.facts import both_in_base_units, facts_of, in_base_units, numeric_of
@@ -81,9 +81,9 @@ def equivalent(a: Formula | str, b: Formula | str, *, context: Context | Mapping
 
 def match_within_budget(reference: Formula, claim: Formula, context: Context, spec: NumberSpec = _NO_SPEC) -> Verdict:
     """Match a pair, as `match` does, within the operations of one pair; `too_large` if they do not suffice."""
-    with share(PAIR) as account:
+    with limited(PAIR) as work:
         verdict = match(reference, claim, context, spec)
-    return _TOO_LARGE if account.is_exhausted else verdict
+    return _TOO_LARGE if work.is_exhausted else verdict
 
 
 def match(reference: Formula, claim: Formula, context: Context, spec: NumberSpec = _NO_SPEC) -> Verdict:
@@ -182,17 +182,17 @@ def _compare_in_stages(reference: Formula, claim: Formula, context: Context) -> 
 
     Returns the first equivalent verdict, else that on the formulas as they are.
     """
-    compared: list[Attempt] = [Attempt(*both_in_base_units(reference, claim))]
-    plain = compare(compared[0].reference, compared[0].claim, context)
+    resolved = both_in_base_units(reference, claim)
+    plain = compare(*resolved, context)
     if plain.status == Status.EQUIVALENT:
         return plain
-    for attempt in () if _differ_in_kind(reference, claim) else plan_attempts(reference, claim, context):
-        compared.append(attempt)
+    attempts = () if _differ_in_kind(reference, claim) else plan_attempts(reference, claim, context)
+    for attempt in attempts:
         verdict = _compare_attempt(attempt, context)
         if verdict.status == Status.EQUIVALENT:
             return replace(verdict, readings=attempt.readings, stage=attempt.stage)
     imprecise: Verdict | None = None
-    for attempt in compared:
+    for attempt in (Attempt(*resolved), *attempts):
         if not _may_be_approximate(attempt.reference, attempt.claim):
             continue
         verdict = _compare_attempt(attempt, context, approximate=True)
@@ -209,8 +209,8 @@ def _compare_in_stages(reference: Formula, claim: Formula, context: Context) -> 
 
 def _differ_in_kind(reference: Formula, claim: Formula) -> bool:
     """Return True if two formulas are of kinds that never match, as an equation and an inequality."""
-    kinds = {reference.kind, claim.kind}
-    return len(kinds) > 1 and kinds <= _FIXED_KINDS and (reference.kind, claim.kind) != ("expression", "equation")
+    one, two = reference.kind, claim.kind
+    return one != two and one in _FIXED_KINDS and two in _FIXED_KINDS and (one, two) != ("expression", "equation")
 
 
 def _compare_attempt(attempt: Attempt, context: Context, *, approximate: bool = False) -> Verdict:
@@ -232,8 +232,10 @@ def _may_be_approximate(a: Formula, b: Formula) -> bool:
     """
     one, two = facts_of(a), facts_of(b)
     uncertainty = max(one.decimal_uncertainty, two.decimal_uncertainty)
+    if not uncertainty:
+        return False
     is_number = min(len(one.names), len(two.names)) <= len(a.members) - 1
-    return 0 < uncertainty <= MACHINE_PRECISION if is_number else uncertainty > 0
+    return uncertainty <= MACHINE_PRECISION if is_number else True
 
 
 # Numbers. -------------------------------------------------------------------------------------------------------

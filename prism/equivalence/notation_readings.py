@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 
-from prism.algebra.expr import Expr, Formula, ops_of, substitute, substituted, symbol, symbols, walk
+from prism.algebra.expr import Expr, Formula, nodes_with, ops_of, substitute, substituted, symbol, symbols, walk
 from prism.engine.lowering import conjugation_base
 from prism.equivalence.facts import UNNAMED, VECTOR, both_in_base_units, facts_of
 from prism.equivalence.notation import magnitude_name
@@ -30,8 +30,6 @@ def _notation_attempt(a: Formula, b: Formula, reading: str) -> Attempt:
 def read_italic_units(forms: Forms) -> Iterator[Attempt]:
     """Yield both formulas with italic letters after a number as units, `f = 50 Hz`, if no letter is a symbol there."""
     a, b, context = forms.written.reference, forms.written.claim, forms.context
-    if not (facts_of(a).may_have_italic_units or facts_of(b).may_have_italic_units):
-        return
     vocabulary = context.declared | symbols(
         *(member for f in (a, b) for member in f.members if italic_units_as_quantity(member, context.declared) is None)
     )
@@ -97,8 +95,8 @@ def read_primes(forms: Forms) -> Iterator[Attempt]:
 def _total_derivatives(f: Formula) -> Iterator[tuple[Expr, Expr]]:
     """Yield a (symbol, variable) pair for each total derivative of a symbol in a formula."""
     for member in f.members:
-        for node in walk(member) if "derivative" in ops_of(member) else ():
-            if node.op == "derivative" and len(node.args) == 2 and node.args[0].op == "sym":
+        for node in nodes_with(member, "derivative"):
+            if len(node.args) == 2 and node.args[0].op == "sym":
                 yield node.args[0], node.args[1]
 
 
@@ -142,13 +140,13 @@ def read_calls(forms: Forms) -> Iterator[Attempt]:
 
 def _with_calls_read(f: Formula, partner: Formula, context: Context) -> Formula:
     """Replace calls of letters that the formula `partner` has but never calls: by the letter, or by a product."""
-    called = {node.name for member in partner.members for node in walk(member) if node.op == "apply"}
+    called = {node.name for member in partner.members for node in nodes_with(member, "apply")}
     uncalled = facts_of(partner).names - called
     variables = {name: {by for subject, by in partner.depends if subject == name} for name, _ in partner.depends}
     replacement: dict[Expr, Expr] = {}
     for member in f.members:
-        for node in walk(member):
-            if node.op != "apply" or len(node.args) != 1 or node.name not in uncalled:
+        for node in nodes_with(member, "apply"):
+            if len(node.args) != 1 or node.name not in uncalled:
                 continue
             (argument,) = node.args
             if argument.op == "sym" and argument.name in variables.get(node.name, uncalled):
@@ -163,8 +161,8 @@ def read_total_derivatives(forms: Forms) -> Iterator[Attempt]:
     a, b = forms.plain.reference, forms.plain.claim
     if "partial" not in facts_of(b).ops or "derivative" not in facts_of(a).ops or "partial" in facts_of(a).ops:
         return
-    totals = {node for member in a.members for node in walk(member) if node.op == "derivative"}
-    partials = (node for member in b.members for node in walk(member) if node.op == "partial")
+    totals = {node for member in a.members for node in nodes_with(member, "derivative")}
+    partials = (node for member in b.members for node in nodes_with(member, "partial"))
     replacement = {node: total for node in partials if (total := Expr("derivative", node.args, node.name)) in totals}
     if replacement:
         yield _notation_attempt(a, substituted(b, replacement), "a partial derivative is the reference's total one")
@@ -179,14 +177,14 @@ def read_real_symbols(forms: Forms) -> Iterator[Attempt]:
     both = names & facts_of(b).names  # alone, `\bar v` may be a mean and `T^*` a critical value
     conjugates = {name: conjugation_base(name) for name in facts_of(b).names if conjugation_base(name) in both - {name}}
     moduli = [
-        node for member in b.members if "abs" in ops_of(member) for node in walk(member)
-        if node.op == "pow" and node.args[1].value == 2 and node.args[0].op == "abs"
+        node for member in b.members if "abs" in ops_of(member) for node in nodes_with(member, "pow")
+        if node.args[1].value == 2 and node.args[0].op == "abs"
         and node.args[0].args[0].op == "sym" and node.args[0].args[0].name in names
     ]  # fmt: skip
     real = {*conjugates.values(), *(node.args[0].args[0].name for node in moduli)}
     if not real or any(conjugation_base(name) in real for name in names if conjugation_base(name) != name):
         return
-    if any(node.op == "abs" and symbols(node) & real for member in a.members for node in walk(member)):
+    if any(symbols(node) & real for member in a.members for node in nodes_with(member, "abs")):
         return
     replacement = {symbol(name): symbol(base) for name, base in conjugates.items()}
     replacement |= {node: Expr("pow", (node.args[0].args[0], node.args[1])) for node in moduli}

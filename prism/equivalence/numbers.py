@@ -10,7 +10,7 @@ reading a number without a unit in whatever unit makes it right.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from prism.algebra.expr import Formula
@@ -49,8 +49,12 @@ class NumberSpec:
     n_before: int = 0
     recomputed: Fraction | None = None
     is_node: bool = False
-    beside: tuple[tuple[Numeric, NumberSpec], ...] = field(default=(), hash=False)
-    settled: tuple[Formula, ...] = field(default=(), hash=False)
+    beside: tuple[tuple[Numeric, NumberSpec], ...] = ()
+    settled: tuple[Formula, ...] = ()
+
+    def __hash__(self) -> int:
+        """Return a hash of what tells most specs of a problem apart."""
+        return hash((self.figures, self.is_final, self.n_before, self.is_node))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from prism.algebra.expr import Formula
 from prism.engine.lowering import PLAIN, Mismatch, Notation, table_shape
 from prism.engine.tape import Tape
-from prism.engine.zero_set import ORDINARY, Sampling, tape_of
+from prism.engine.zero_set import ORDINARY, Sampling, tape_of, tape_unless_error
 from prism.equivalence.facts import VALUE_NAME, facts_of
 from prism.equivalence.notation import contains_matrix, without_vectors
 from prism.physics.context import Context
@@ -52,11 +52,17 @@ def prepare_pair(a: Formula, b: Formula, context: Context, notation: Notation) -
             return None
         try:
             full = with_value_shape(a, b, reading)
-            tapes = tape_of(facts_of(a).residual, full), tape_of(facts_of(b).residual, full)
+            tapes = _tape_in(full, a), _tape_in(full, b)
         except Mismatch:
             continue
         return FormulaPair(a, b, context, full, tapes, samplings_of(tapes, context))
     return None
+
+
+def _tape_in(notation: Notation, f: Formula) -> Tape:
+    """Return the tape of a formula's residual in a notation; raise TapeTooLarge or Mismatch as `tape_of`."""
+    facts = facts_of(f)
+    return tape_unless_error(facts.plain_tape) if notation is PLAIN else tape_of(facts.residual, notation)
 
 
 def _notations_to_try(notation: Notation) -> tuple[Notation, ...]:

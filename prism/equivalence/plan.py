@@ -3,18 +3,20 @@
 A pair is compared as it stands first. Then notation that needs a guess is read, constants of nature, the problem's
 definitions, literals that are the value of a given or a constant, and last the values of givens that stand on one side
 only. Each kind is one row of `RULES`; a rule is left out if the features of the two formulas show that it would find
-nothing to begin with, as with most pairs. Every attempt says what it substituted.
+nothing to begin with, as with most pairs: what it looks for is collected once for each formula. Every attempt says what
+it substituted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain, islice
 
-from prism.algebra.expr import Formula
-from prism.equivalence.constant_readings import express_constants
-from prism.equivalence.features import Features, features_of
+from prism.algebra.expr import Formula, symbols
+from prism.equivalence.constant_readings import express_constants, may_express_constants
+from prism.equivalence.features import DERIVATIVES, Features, Hint, features_of
 from prism.equivalence.notation_readings import (
     read_calls,
     read_italic_units,
@@ -27,9 +29,11 @@ from prism.equivalence.notation_readings import (
 from prism.equivalence.substitutions import (
     Attempt,
     Forms,
+    are_same_symbols,
     count_angle_units,
     define_differentiated_functions,
-    has_same_symbols,
+    may_substitute_givens,
+    names_once_defined,
     one_includes_other,
     substitute_givens,
 )
@@ -38,8 +42,6 @@ from prism.physics.context import Context
 
 MAX_ATTEMPTS = 12  # with what the problem knows, for one pair; a formula of constants only has hundreds of readings
 
-_NABLA = frozenset(("nabla", "opaque"))  # operators that may act on fields
-
 
 @dataclass(frozen=True, slots=True)
 class Rule:
@@ -47,11 +49,13 @@ class Rule:
 
     Attributes:
         stage: the stage of its attempts, if nothing further is substituted in them.
+        hints: what one of the formulas has to have, or `apply` would yield nothing.
         needs: a quick test on the features of reference and claim; if False, `apply` would yield nothing.
         apply: yields the pair after each substitution, as attempts in order.
     """
 
     stage: Stage
+    hints: tuple[Hint, ...]
     needs: Callable[[Features, Features], bool]
     apply: Callable[[Forms], Iterator[Attempt]]
 
@@ -64,10 +68,16 @@ def plan_attempts(reference: Formula, claim: Formula, context: Context) -> tuple
 
 
 def applicable_rules(reference: Features, claim: Features) -> Sequence[Rule]:
-    """Return the rules of `RULES` whose quick test passes; all of them if a formula has several parts."""
+    """Return the rules of `RULES` whose quick tests pass; all of them if a formula has several parts."""
     if reference.facts.formula.parts or claim.facts.formula.parts:
         return RULES
-    return [rule for rule in RULES if rule.needs(reference, claim)]
+    return [rule for rule in _rules_concerning(reference.hints | claim.hints) if rule.needs(reference, claim)]
+
+
+@lru_cache(maxsize=1024)
+def _rules_concerning(hints: frozenset[Hint]) -> Sequence[Rule]:
+    """Return the rules of `RULES` that look for something of what two formulas have."""
+    return [rule for rule in RULES if not hints.isdisjoint(rule.hints)]
 
 
 def substitution_rounds(rules: Sequence[Rule], forms: Forms) -> tuple[Attempt, ...]:
@@ -91,7 +101,7 @@ def _definition_attempts(forms: Forms) -> Iterator[Attempt]:
     If there are none on one side only, with functions replaced that the two formulas differentiate differently.
     """
     if forms.defined is not forms.plain:
-        if one_includes_other(forms.defined):
+        if one_includes_other(*forms.defined.names):
             yield forms.defined
         yield from express_constants(forms.defined, forms.context)
     elif (operated := define_differentiated_functions(forms.plain, forms.context)) is not None:
@@ -102,7 +112,7 @@ def _literal_attempts(forms: Forms) -> Iterator[Attempt]:
     """Yield both formulas with numbers replaced by symbols of the same value, then definitions and constants too."""
     if forms.lifted is forms.written or not _may_lift_literals(features_of(forms.written.reference, forms.context)):
         return
-    if has_same_symbols(forms.lifted_and_defined):
+    if are_same_symbols(*forms.lifted_and_defined.names):
         yield forms.lifted_and_defined
     yield from express_constants(forms.lifted_and_defined, forms.context)
 
@@ -121,58 +131,109 @@ def _given_attempts(forms: Forms) -> Iterator[Attempt]:
 
 def _may_lift_literals(reference: Features) -> bool:
     """Return True if the problem has givens or definitions, or the reference a constant of nature."""
-    context = reference.known.context
-    return bool(context.definitions or context.givens) or reference.has_constant_with_value
+    known = reference.known
+    is_told = bool(known.context.definitions or known.context.givens)
+    return is_told or not reference.plain.names.isdisjoint(known.constants)
 
 
-def _has_literal_for_symbol(reference: Features, claim: Features) -> bool:
-    """Return True if one formula has a number and the other a symbol with a value, which the number may be."""
-    is_liftable = (claim.has_symbol_with_value and bool(reference.facts.literals)) or (
-        reference.has_symbol_with_value and bool(claim.facts.literals)
+# Quick tests, on the features of the reference and the claim. -----------------------------------------------------
+
+
+def _may_read_italic_units(reference: Features, claim: Features) -> bool:
+    """Return True if letters behind a number spell units, and are no symbols elsewhere in the two formulas."""
+    taken = reference.symbols_beside_units | claim.symbols_beside_units
+    return any(
+        quantity is not None and symbols(member).isdisjoint(taken)
+        for each in (reference, claim)
+        for member, quantity in zip(each.facts.formula.members, each.italic_quantities, strict=True)
     )
-    return is_liftable and _may_lift_literals(reference)
 
 
-def _have_primes_and_derivatives(reference: Features, claim: Features) -> bool:
-    """Return True if a symbol with a prime and a derivative occur in the two formulas."""
-    return (
-        reference.plain.has_prime or claim.plain.has_prime
-    ) and "derivative" in reference.plain.ops | claim.plain.ops
+def _may_read_magnitudes(reference: Features, claim: Features) -> bool:
+    """Return True if one formula has vectors, and the other symbols for the lengths of all of them."""
+    if reference.plain.has_vector == claim.plain.has_vector:
+        return False
+    one, two = (reference, claim) if reference.plain.has_vector else (claim, reference)
+    return one.magnitudes <= two.plain.names
+
+
+def _may_read_primes(reference: Features, claim: Features) -> bool:
+    """Return True if a symbol has a prime, and there is a derivative of the symbol, in either formula."""
+    named = reference.differentiated[True] | claim.differentiated[True]
+    return not named.isdisjoint(reference.primed | claim.primed)
+
+
+def _may_read_calls(reference: Features, claim: Features) -> bool:
+    """Return True if one formula calls a letter that the other has and calls nowhere."""
+    return any(
+        not one.called.isdisjoint(two.plain.names - two.called) for one, two in ((reference, claim), (claim, reference))
+    )
+
+
+def _may_read_total_derivatives(reference: Features, claim: Features) -> bool:
+    """Return True if the claim has a partial derivative, and the reference only total ones."""
+    ops = reference.plain.ops
+    return "derivative" in ops and "partial" not in ops and Hint.PARTIAL in claim.hints
+
+
+def _are_equations(reference: Features, claim: Features) -> bool:
+    """Return True if both formulas are equations."""
+    return reference.facts.formula.kind == claim.facts.formula.kind == "equation"
 
 
 def _can_express_constants(reference: Features, claim: Features) -> bool:
     """Return True if identities of constants may bring the symbols of one formula among those of the other."""
-    if reference.fixed_names == reference.plain.names and claim.fixed_names == claim.plain.names:
+    if reference.letters_of_constants == claim.letters_of_constants:
         return False
     new = reference.names_of_constants | claim.names_of_constants
-    return reference.fixed_names - claim.plain.names <= new or claim.fixed_names - reference.plain.names <= new
+    one, two = reference.plain.names, claim.plain.names
+    return (
+        one.difference(two, reference.letters_of_constants) <= new
+        or two.difference(one, claim.letters_of_constants) <= new
+    )
 
 
-def _mentions_definition(reference: Features, claim: Features) -> bool:
-    """Return True if a definition of the problem applies to a symbol of either formula."""
-    return reference.mentions_definition or claim.mentions_definition
+def _can_define(reference: Features, claim: Features) -> bool:
+    """Return True if definitions may bring the symbols of one formula among those of the other."""
+    known, names = reference.known, (reference.plain.names, claim.plain.names)
+    has_derivative = not DERIVATIVES.isdisjoint(reference.plain.ops | claim.plain.ops)
+    if has_derivative and (known.partial_dots or are_same_symbols(*names)):
+        return True
+    after = names_once_defined(*names, known.definitions)
+    return after != names and (one_includes_other(*after) or may_express_constants(*after, known.identities))
 
 
-def _mentions_given(reference: Features, claim: Features) -> bool:
-    """Return True if the problem has givens, and either formula mentions one, maybe by a definition."""
-    is_mentioned = reference.mentions_given or claim.mentions_given or _mentions_definition(reference, claim)
-    return bool(reference.known.context.givens) and is_mentioned
+def _can_lift_literals(reference: Features, claim: Features) -> bool:
+    """Return True if a number in one formula may be the value of a symbol that only the other one has."""
+    is_there = (claim.valued and not claim.valued.isdisjoint(reference.replaceable_numbers)) or (
+        reference.valued and not reference.valued.isdisjoint(claim.replaceable_numbers)
+    )
+    return bool(is_there) and _may_lift_literals(reference)
+
+
+def _can_substitute_givens(reference: Features, claim: Features) -> bool:
+    """Return True if given values may take the place of all symbols that only one of the formulas has."""
+    context = reference.known.context
+    if not context.givens:
+        return False
+    names = reference.plain.names, claim.plain.names
+    if Hint.DEFINITION in reference.hints | claim.hints:
+        names = names_once_defined(*names, reference.known.definitions)
+    return may_substitute_givens(*names, context) or _can_lift_literals(reference, claim)
 
 
 # Conditions take the features of the reference (a) and of the claim (b).
 RULES = (
-    Rule(
-        Stage.NOTATION, lambda a, b: a.facts.may_have_italic_units or b.facts.may_have_italic_units, read_italic_units
-    ),
-    Rule(Stage.NOTATION, lambda a, b: a.plain.has_vector != b.plain.has_vector, read_magnitudes),
-    Rule(Stage.NOTATION, _have_primes_and_derivatives, read_primes),
-    Rule(Stage.NOTATION, lambda a, b: "apply" in a.plain.ops | b.plain.ops, read_calls),
-    Rule(Stage.NOTATION, lambda a, b: "derivative" in a.plain.ops and "partial" in b.plain.ops, read_total_derivatives),
-    Rule(Stage.NOTATION, lambda _, b: b.may_be_real, read_real_symbols),
-    Rule(Stage.NOTATION, lambda a, b: not _NABLA.isdisjoint(a.plain.ops | b.plain.ops), write_nabla_components),
-    Rule(Stage.CONSTANTS, _can_express_constants, _constant_attempts),
-    Rule(Stage.DEFINITIONS, _mentions_definition, _definition_attempts),
-    Rule(Stage.LITERALS, _has_literal_for_symbol, _literal_attempts),
-    Rule(Stage.GIVENS, _mentions_given, _given_attempts),
+    Rule(Stage.NOTATION, (Hint.ITALIC_UNIT,), _may_read_italic_units, read_italic_units),
+    Rule(Stage.NOTATION, (Hint.VECTOR,), _may_read_magnitudes, read_magnitudes),
+    Rule(Stage.NOTATION, (Hint.PRIME,), _may_read_primes, read_primes),
+    Rule(Stage.NOTATION, (Hint.CALL,), _may_read_calls, read_calls),
+    Rule(Stage.NOTATION, (Hint.PARTIAL,), _may_read_total_derivatives, read_total_derivatives),
+    Rule(Stage.NOTATION, (Hint.MODULUS,), lambda _, b: Hint.MODULUS in b.hints, read_real_symbols),
+    Rule(Stage.NOTATION, (Hint.NABLA,), _are_equations, write_nabla_components),
+    Rule(Stage.CONSTANTS, (Hint.CONSTANT,), _can_express_constants, _constant_attempts),
+    Rule(Stage.DEFINITIONS, (Hint.DEFINITION,), _can_define, _definition_attempts),
+    Rule(Stage.LITERALS, (Hint.VALUE,), _can_lift_literals, _literal_attempts),
+    Rule(Stage.GIVENS, (Hint.VALUE, Hint.DEFINITION), _can_substitute_givens, _given_attempts),
 )
 """The kinds of substitution, in order."""

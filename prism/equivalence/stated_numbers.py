@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from prism.algebra.expr import EQUALITIES, Expr, walk
+from prism.algebra.expr import EQUALITIES, Expr, ops_of, walk
 from prism.engine.zero_set import value_at
 from prism.physics.quantities import is_unit_product, single_unit
 from prism.physics.tables import BASE_UNITS, PI, Dimension, Unit
@@ -86,7 +86,7 @@ def stated_number(node: Expr) -> StatedNumber | None:
     >>> [stated_number(parse(text).members[0]) is not None for text in ("202\\,\\mathrm{km}", "2\\sqrt5", "8.31*298")]
     [True, True, False]
     """
-    split = _split_number_and_unit(node)
+    split = None if "sym" in ops_of(node) else _split_number_and_unit(node)
     if split is None:
         return None
     numeral, unit_as_expr = split
@@ -116,7 +116,7 @@ def _split_number_and_unit(node: Expr) -> tuple[Expr, Expr | None] | None:
             units.append(factor)
             continue
         product, divisor = (factor.args[0], factor.args[1]) if _is_over_unit(factor) else (factor, None)
-        if divisor is None and all(inner.op not in ("unit", "sym") for inner in walk(factor)):
+        if divisor is None and ops_of(factor).isdisjoint(("unit", "sym")):
             numerals.append(factor)
             continue
         inner = _split_number_and_unit(product) if divisor is not None or factor.op in ("mul", "neg") else None
@@ -165,9 +165,9 @@ def literal_precision(literal: Expr, *, has_unit: bool) -> tuple[int, Fraction]:
 
 def _closed_form_value(node: Expr) -> Fraction | None:
     r"""Return the value of a short closed form of integers, pi and e such as `2\sqrt5`; None for anything else."""
-    nodes = list(walk(node))
-    if any(inner.op not in _CLOSED_FORM_OPS for inner in nodes):
+    if not ops_of(node) <= _CLOSED_FORM_OPS:
         return None
+    nodes = list(walk(node))
     if any(inner.op == "num" and (inner.value is None or "." in inner.name or "e" in inner.name) for inner in nodes):
         return None
     bare = node.args[0] if node.op == "neg" else node

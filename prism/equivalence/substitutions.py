@@ -8,17 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 from prism.algebra.expr import Expr, Formula, number, spell, substituted, symbol, symbols, traits_of, walk
 from prism.budget import remembered_property
-from prism.equivalence.context_facts import Amount, definitions_of, facts_of_context, names_with_definitions
+from prism.equivalence.context_facts import definitions_of, facts_of_context
 from prism.equivalence.facts import Literal, both_in_base_units, facts_of, literals_in, subject_of
-from prism.equivalence.stated_numbers import stated_number
+from prism.equivalence.features import Features, features_of
 from prism.equivalence.verdict import Stage
-from prism.physics.constants import constants_with_value
 from prism.physics.context import Context, given_values
-from prism.physics.quantities import Quantity, parse_quantity
 from prism.physics.units import find_unit
 
 MAX_DEFINED = 4  # rounds in which definitions replace symbols of one another
@@ -54,15 +51,13 @@ class Attempt:
         return facts_of(self.reference).names, facts_of(self.claim).names
 
 
-def one_includes_other(attempt: Attempt) -> bool:
+def one_includes_other(one: frozenset[str], two: frozenset[str]) -> bool:
     """Return True if the symbols of one formula include those of the other."""
-    one, two = attempt.names
     return one <= two or two <= one
 
 
-def has_same_symbols(attempt: Attempt) -> bool:
-    """Return True if both formulas have the same symbols, base units not counted."""
-    one, two = attempt.names
+def are_same_symbols(one: frozenset[str], two: frozenset[str]) -> bool:
+    """Return True if two formulas have the same symbols, base units not counted."""
     return one == two or all(name.startswith(_UNIT) for name in one ^ two)
 
 
@@ -80,16 +75,36 @@ def substitute_definitions(attempt: Attempt, context: Context) -> Attempt:
         if found := {node: dots[node] for node in sorted(written & dots.keys(), key=spell)}:
             attempt = _replace_defined(attempt, found)
     for _ in range(MAX_DEFINED):
-        one, two = attempt.names
-        found = {
-            symbol(name): expr
-            for name, expr in defined.items()
-            if name in one ^ two or (name in one & two and not symbols(expr).isdisjoint(one ^ two))
-        }
+        names = _names_to_define(*attempt.names, defined)
+        if not names:
+            break
+        attempt = _replace_defined(attempt, {symbol(name): defined[name] for name in names})
+    return attempt
+
+
+def _names_to_define(one: frozenset[str], two: frozenset[str], defined: Mapping[str, Expr]) -> list[str]:
+    """Return the defined symbols that formulas with the symbols `one` and `two` do not share, even by definition."""
+    apart = one ^ two
+    return [
+        name
+        for name, expr in defined.items()
+        if name in apart or (name in one and name in two and not symbols(expr).isdisjoint(apart))
+    ]
+
+
+def names_once_defined(
+    one: frozenset[str], two: frozenset[str], defined: Mapping[str, Expr]
+) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the symbols that two formulas have once definitions are substituted, from those that they have now."""
+    for _ in range(MAX_DEFINED):
+        found = _names_to_define(one, two, defined)
         if not found:
             break
-        attempt = _replace_defined(attempt, found)
-    return attempt
+        one, two = (
+            names.difference(found).union(*(symbols(defined[name]) for name in found if name in names))
+            for names in (one, two)
+        )
+    return one, two
 
 
 def define_differentiated_functions(attempt: Attempt, context: Context) -> Attempt | None:
@@ -103,7 +118,7 @@ def define_differentiated_functions(attempt: Attempt, context: Context) -> Attem
         return None
     one, two = (_differentiated(f) for f in (attempt.reference, attempt.claim))
     names = sorted({node.args[0].name for node in one ^ two} & defined.keys())
-    if not names or not has_same_symbols(attempt):
+    if not names or not are_same_symbols(*attempt.names):
         return None
     return _replace_defined(attempt, {symbol(name): defined[name] for name in names})
 
@@ -149,9 +164,9 @@ def lift_literals(attempt: Attempt, context: Context) -> Attempt:
 
     Both formulas are as written, units unresolved. Returns the attempt itself if there is nothing to replace.
     """
-    one, two = names_with_definitions(attempt.reference, context), names_with_definitions(attempt.claim, context)
-    a, from_a = _lift_literals_of(attempt.reference, two - one, context)
-    b, from_b = _lift_literals_of(attempt.claim, one - two, context)
+    one, two = features_of(attempt.reference, context), features_of(attempt.claim, context)
+    a, from_a = _lift_literals_of(one, two)
+    b, from_b = _lift_literals_of(two, one)
     return Attempt(a, b, (*attempt.readings, *from_a, *from_b), Stage.LITERALS) if from_a or from_b else attempt
 
 
@@ -165,17 +180,10 @@ def count_angle_units(attempt: Attempt) -> int:
     )
 
 
-def _lift_literals_of(f: Formula, names: frozenset[str], context: Context) -> tuple[Formula, tuple[str, ...]]:
-    """Replace numbers in a formula by symbols of `names` with these values; return it with the readings."""
-    literals = facts_of(f).literals
-    if not literals:
-        return f, ()
-    known = facts_of_context(context)
-    amounts = {known.unique_amounts[name]: name for name in sorted(names & known.unique_amounts.keys())}
-    constants = frozenset(filter(known.is_constant_with_value, names - given_values(context).keys()))
-    if not (amounts or constants):
-        return f, ()
-    found = ((literal, _symbol_for(literal, value, amounts, constants)) for literal, value in literals.items())
+def _lift_literals_of(one: Features, other: Features) -> tuple[Formula, tuple[str, ...]]:
+    """Replace numbers in the first formula by symbols that only the other one has; return it with the readings."""
+    f, names = one.facts.formula, other.names_with_definitions - one.names_with_definitions
+    found = ((literal, meanings.among(names)) for literal, meanings in one.meanings.items())
     lifts = {literal: symbol(name) for literal, name in found if name}
     if not lifts:
         return f, ()
@@ -218,36 +226,6 @@ def _literal_as_expr(literal: Literal) -> Expr:
     return literal[0] if len(literal) == 1 else Expr("mul", literal)
 
 
-def _symbol_for(
-    literal: Literal, value: Quantity, amounts: Mapping[Amount, str], constants: frozenset[str]
-) -> str | None:
-    """Return the one symbol whose value a number with its units is; None if there is none, or several.
-
-    Args:
-        literal, value: the number with its units, and the quantity it amounts to.
-        amounts: values of givens, each with the given's name.
-        constants: letters of constants of nature, which count if no given has the value.
-    """
-    if len(literal) > 1:
-        found = [name for name in (amounts.get((value.value, value.dimension)),) if name]
-    else:
-        found = [name for (amount, _), name in amounts.items() if amount == value.value]
-    if not found and constants:
-        found = list(_constants_written(_literal_as_expr(literal), constants))
-    return found[0] if len(found) == 1 else None
-
-
-def _constants_written(literal: Expr, among: frozenset[str]) -> tuple[str, ...]:
-    """Return the constants of nature, of the letters `among`, whose value a number with its units is."""
-    amount, stated = parse_quantity(literal), stated_number(literal)
-    if amount is None or stated is None:
-        return ()
-    written = stated.unit
-    dimension = amount.dimension if written else None
-    scale = written.factor if written and not written.pi else Fraction(1)
-    return constants_with_value(amount.value, dimension, stated.figures, among=among, scale=scale)
-
-
 # Givens. --------------------------------------------------------------------------------------------------------
 
 
@@ -264,11 +242,11 @@ def substitute_givens(attempt: Attempt, written: Formula, context: Context) -> I
             attempt reads all base units as 1.
         context: gives the values.
     """
-    values = given_values(context)
     one, two = attempt.names
-    replaced = {name: values[name] for name in sorted((one ^ two) & values.keys())}
-    if not replaced or not (replaced.keys() <= one or replaced.keys() <= two):
+    if not may_substitute_givens(one, two, context):
         return
+    values = given_values(context)
+    replaced = {name: values[name] for name in sorted((one ^ two) & values.keys())}
     exprs = {name: value.expr for name, value in replaced.items()}
     full = _with_values(attempt, exprs, is_unitless=False)
     readings = (*attempt.readings, *(f"given: {name} = {value.text}" for name, value in replaced.items()))
@@ -276,7 +254,7 @@ def substitute_givens(attempt: Attempt, written: Formula, context: Context) -> I
     left = {name for name in names[0] & names[1] if not name.startswith(_UNIT)}
     subject = subject_of(full.reference)
     is_one_subject = subject is not None and subject == subject_of(full.claim) and not left <= values.keys()
-    if not has_same_symbols(full) or not (len(left) > 1 or is_one_subject):
+    if not (len(left) > 1 or is_one_subject):
         return
     yield replace(full, readings=readings)
     if (
@@ -287,6 +265,16 @@ def substitute_givens(attempt: Attempt, written: Formula, context: Context) -> I
     ):
         unitless = _with_values(attempt, exprs, is_unitless=True)
         yield replace(unitless, readings=(*readings, "unit: numbers without units are read in SI units"))
+
+
+def may_substitute_givens(one: frozenset[str], two: frozenset[str], context: Context) -> bool:
+    """Return True if all symbols that only one of two formulas has are given, and all of them in the same formula.
+
+    Args:
+        one, two: the symbols of the formulas; base units are not counted.
+    """
+    apart = {name for name in one ^ two if not name.startswith(_UNIT)}
+    return bool(apart) and apart <= context.givens.keys() and (apart <= one or apart <= two)
 
 
 def _with_values(attempt: Attempt, values: Mapping[str, Expr], *, is_unitless: bool) -> Attempt:

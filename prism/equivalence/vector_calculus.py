@@ -48,7 +48,7 @@ def in_components(a: Formula, b: Formula) -> tuple[Formula, Formula] | None:
     >>> str(one.members[0]).count(r"\partial")
     6
     """
-    if a.kind != "equation" or b.kind != "equation" or not (_has_nabla(a) or _has_nabla(b)):
+    if a.kind != "equation" or b.kind != "equation" or not (has_nabla(a) or has_nabla(b)):
         return None
     fields = _fields_of(a) | _fields_of(b)
     one = _formula_in_components(a, fields & _varying_names(a))
@@ -56,6 +56,7 @@ def in_components(a: Formula, b: Formula) -> tuple[Formula, Formula] | None:
     return None if one is None or two is None else (one, two)
 
 
+@remembered(FORMULAS_KEPT)
 def _fields_of(f: Formula) -> _Fields:
     """Return symbols that surely vary in space: components of vectors, and symbols that a nabla or partial acts on."""
     found = set()
@@ -70,6 +71,7 @@ def _fields_of(f: Formula) -> _Fields:
     return frozenset(found) - {*_INDEPENDENT}
 
 
+@remembered(FORMULAS_KEPT)
 def _varying_names(f: Formula) -> _Fields:
     """Return the names in a formula, and those of components of its vectors: what it may be asked about fields."""
     names = symbols(*f.members)
@@ -77,7 +79,7 @@ def _varying_names(f: Formula) -> _Fields:
     return names.union(part.name for value in parts if isinstance(value, tuple) for part in value)
 
 
-def _has_nabla(f: Formula) -> bool:
+def has_nabla(f: Formula) -> bool:
     """Return True if a formula contains a nabla."""
     traits = traits_of(f)
     return "nabla" in traits.ops or ("opaque" in traits.ops and any(_NABLA in walk(member) for member in f.members))

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from prism.algebra.expr import Expr, Formula, formula, substitute, symbols, symbols_of, walk
-from prism.equivalence.context_facts import definitions_of, may_mean_constant
+from prism.equivalence.context_facts import facts_of_context
 from prism.equivalence.stated_numbers import StatedNumber
 from prism.grading.own_symbols import OwnSymbols, is_alias
 from prism.latex import LocatedFormula
@@ -51,12 +51,7 @@ def n_unaccounted(reference: Formula, stated: Formula, context: Context) -> int:
 
     Not counted are symbols with a given value, defined symbols, symbols in their definitions, and names of constants.
     """
-    apart = symbols_of(stated) ^ symbols_of(reference)
-    if not apart:
-        return 0
-    defined = definitions_of(context)
-    apart = apart.difference(context.givens, defined, *(symbols(expr) for expr in defined.values()))
-    return sum(not may_mean_constant(name, context) for name in apart)
+    return len((symbols_of(stated) ^ symbols_of(reference)) - facts_of_context(context).accounted_for)
 
 
 def with_left_side(reference: Formula, stated: Formula, *, is_committed: bool) -> Formula:

@@ -22,6 +22,7 @@ from prism.algebra.expr import (
     EQUALITIES,
     Expr,
     Formula,
+    ops_of,
     plain_parts,
     spell,
     substitute,
@@ -47,6 +48,7 @@ _LOOK = 40  # operations for one definition, or one node of a formula, that is l
 _STEPS_OF_NAMES = 10  # of Python for one name that may stand for one symbol
 
 _GENERAL = frozenset(("differential", "integral", "contour"))
+_CALLS = frozenset(("apply", "bracket"))  # one of which may be a quantity although its symbols are the problem's
 _ATOMS = ("sym", "derivative", "apply", "bracket", "partial")
 _VARIANTS: Mapping[str, frozenset[str]] = {
     letter: frozenset(others.split())
@@ -240,6 +242,8 @@ def fresh_quantities(f: Formula, known: frozenset[str]) -> tuple[Expr, ...]:
     stack = [member for part in plain_parts(f) for member in part.members][::-1]
     while stack:
         node = stack.pop()
+        if symbols(node) <= known and ops_of(node).isdisjoint(_CALLS):
+            continue
         if is_fresh(node, known) or _is_mean_value(node):
             found[node] = None
         else:
@@ -262,24 +266,28 @@ def expansions_of(f: Formula, own: OwnSymbols, place: int) -> dict[Formula, tupl
         place: ordinal of the formula in the solution.
     """
     expansions: dict[Formula, tuple[str, ...]] = {}
+    met: set[Expr] = set()
     for first in (False, True):
-        expanded = _with_definitions_substituted(f, own, place, first=first)
+        expanded = _with_definitions_substituted(f, own, place, met, first=first)
         if expanded is not None:
             expansions.setdefault(*expanded)
+        if all(len(own.of_subject[subject]) == 1 for subject in met):
+            break  # there is no other choice of definitions
     return expansions
 
 
 def _with_definitions_substituted(
-    f: Formula, own: OwnSymbols, place: int, *, first: bool
+    f: Formula, own: OwnSymbols, place: int, met: set[Expr], *, first: bool
 ) -> tuple[Formula, tuple[str, ...]] | None:
     """Return a formula with the solution's definitions substituted, and the definitions in words; None if none applies.
 
     Args:
         place: ordinal of the formula in the solution.
+        met: collects the defined symbols that are met.
         first: prefer the first definition of each symbol to the nearest.
     """
     if f.parts:
-        parts = [_with_definitions_substituted(part, own, place, first=first) for part in f.parts]
+        parts = [_with_definitions_substituted(part, own, place, met, first=first) for part in f.parts]
         if not any(parts):
             return None
         formulas = tuple(old if new is None else new[0] for old, new in zip(f.parts, parts, strict=True))
@@ -291,6 +299,7 @@ def _with_definitions_substituted(
         nodes = dict.fromkeys(node for member in members for node in walk(member))
         charge(_LOOK * len(nodes))
         subjects = [node for node in nodes if node in own.of_subject and node not in used]
+        met.update(subjects)
         put: dict[Expr, Expr] = {}
         for subject in sorted(subjects, key=lambda subject: own.first_place(subject, place)):
             definition = _definition_in_force(own, subject, place, first=first)
@@ -300,7 +309,7 @@ def _with_definitions_substituted(
             break
         used |= put.keys()
         new_members = tuple(substitute(member, {**put}) for member in members)
-        if sum(1 for member in new_members for _ in walk(member)) > MAX_NODES:
+        if sum(member.size for member in new_members) > MAX_NODES:
             break
         members = new_members
         readings |= dict.fromkeys(
@@ -371,6 +380,7 @@ def _index_letters(name: str) -> str:
     return re.sub(r"\\[a-z]+|[{}\s,']", "", name.partition("_")[2])
 
 
+@lru_cache(4096)
 def may_denote(fresh: Expr, name: str) -> bool:
     r"""Return True if a solution's own symbol may mean the problem's symbol `name`: same letter, or a usual variant.
 
@@ -403,27 +413,29 @@ def renamings(
         atoms: the quantities of the claim that the problem does not know.
     """
     charge_steps(_STEPS_OF_NAMES)
-    taken = {atom: own.names[atom] for atom in atoms if atom in own.names}
-    open_atoms = [atom for atom in atoms if atom not in taken]
+    taken = {atom: own.names[atom] for atom in atoms if atom in own.names} if own.names else {}
+    open_atoms = [atom for atom in atoms if atom not in taken] if taken else atoms
     if not open_atoms:
         if taken:
             yield taken
         return
     if len(open_atoms) > MAX_RENAMED:
         return
-    beside = symbols(*claim.members) - {node.name for atom in atoms for node in walk(atom)}
-    candidates = sorted(symbols_of(reference) - beside.union(taken.values()))
+    candidates = symbols_of(reference).difference(_symbols_beside(claim, tuple(atoms)), taken.values())
     if not len(open_atoms) <= len(candidates) <= MAX_RENAMED:
         return
     charge_steps(_STEPS_OF_NAMES * len(open_atoms) * len(candidates))
+    ordered = sorted(candidates)
+    possible = [[name for name in ordered if may_denote(atom, name)] for atom in open_atoms]
+    if not all(possible):
+        return
     possible = [
         [
-            name for name in candidates
-            if may_denote(atom, name)
-            and _may_take_name(atom, name, own)
+            name for name in names
+            if _may_take_name(atom, name, own)
             and (atom in claim.members or _agrees_in_value(atom, name, own, context))
         ]
-        for atom in open_atoms
+        for atom, names in zip(open_atoms, possible, strict=True)
     ]  # fmt: skip
     charge_steps(math.prod(map(len, possible)))
     ways = [
@@ -433,6 +445,12 @@ def renamings(
     for pairs, n_misfit in zip(ways, misfits, strict=True):
         if n_misfit == min(misfits):
             yield {**taken, **pairs}
+
+
+@lru_cache(1024)
+def _symbols_beside(claim: Formula, atoms: tuple[Expr, ...]) -> frozenset[str]:
+    """Return the symbols of a claim that are in none of its quantities `atoms`."""
+    return symbols(*claim.members).difference(node.name for atom in atoms for node in walk(atom))
 
 
 def _agrees_in_value(atom: Expr, name: str, own: OwnSymbols, context: Context) -> bool:

@@ -24,6 +24,7 @@ from prism.budget import CHARACTER, MATCHING, SELECTION, SOLUTION, Account, Over
 from prism.equivalence.facts import subject_of
 from prism.equivalence.statements import statements_of
 from prism.equivalence.verdict import REASONS, Stage, Status
+from prism.garbage import without_collection
 from prism.grading.claims import Claim
 from prism.grading.located_claims import LocatedClaim, latest_claims, locate_claims, matrix_rows, n_distinct
 from prism.grading.match_matrix import Cell, MatchMatrix, build_match_matrix
@@ -86,7 +87,7 @@ def grade(
         prepared = without_definitions(prepared)
 
     extraction: Extraction | None = None
-    with share(math.inf if budget is None else budget) as account:
+    with without_collection(), share(math.inf if budget is None else budget) as account:
         extraction = extract(solution)
         if budget is None:
             n_read = len(extraction.text) - extraction.left_out.characters

@@ -100,10 +100,14 @@ def mask_formulas(text: str, spans: Iterable[tuple[int, int]]) -> str:
     >>> mask_formulas("so $v$ is", [(3, 6)])
     'so §§§ is'
     """
-    marks = list(text.replace(FORMULA, " "))
-    for start, end in spans:
-        marks[start:end] = FORMULA * (end - start)
-    return "".join(marks)
+    text = text.replace(FORMULA, " ")
+    parts: list[str] = []
+    position = 0
+    for start, end in sorted(spans):
+        if end > position:
+            parts += [text[position:start], FORMULA * (end - max(start, position))]
+            position = end
+    return "".join([*parts, text[position:]])
 
 
 BROKEN_WORD = re.compile(r"(?<=[A-Za-z])-[ \t]*\n[ \t]*(?=[a-z])")  # a hyphen at the end of a line

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 from prism.algebra.expr import Expr, symbols
@@ -62,11 +62,27 @@ class Reading:
     earlier: tuple[Fraction, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ConstantTable:
     """The constants of nature by symbol; the mapping is never changed after construction."""
 
     by_symbol: Mapping[str, tuple[Reading, ...]] = field(hash=False)
+
+    @cached_property
+    def _by_size(self) -> Mapping[int, frozenset[str]]:
+        """The letters by the binary order of magnitude of the values that a number may be a rounding of."""
+        found: dict[int, set[str]] = {}
+        for name, readings in self.by_symbol.items():
+            for reading in readings:
+                if reading.value is not None:
+                    for value in (reading.value.value, *reading.earlier, *reading.textbook):
+                        found.setdefault(_size_of(value), set()).add(name)
+        return {size: frozenset(names) for size, names in found.items()}
+
+    def letters_near(self, value: Fraction) -> frozenset[str]:
+        """Return all letters of constants that have a value within a tenth of a positive number, and some others."""
+        size = _size_of(value)
+        return frozenset[str]().union(*(self._by_size.get(near, ()) for near in range(size - 2, size + 3)))
 
     def readings(self, symbol: str) -> tuple[Reading, ...]:
         """Return all meanings of a symbol as a constant, in the order of the table; empty if it has none.
@@ -108,29 +124,39 @@ def constants_with_value(
     """
     if value <= 0 or scale <= 0:
         return ()
+    table = constant_table()
+    readings = {name: table.readings(name) for name in sorted(among & table.letters_near(value))}
+    if not readings:
+        return ()
     written = value / scale
     half = Fraction(10) ** (_leading_power(written) - max(1, min(figures, MAX_FIGURES)) + 1) * scale / 2
-    readings = {name: constant_table().readings(name) for name in sorted(among)}
+    low, high = (value - half, value + half) if figures > 1 else (value, value)
     return tuple(
         name
         for name, known in readings.items()
-        if any(_is_rounding_of(value, dimension, half if figures > 1 else Fraction(0), reading) for reading in known)
+        if any(_is_rounding_of(value, dimension, low, high, reading) for reading in known)
     )
 
 
-def _is_rounding_of(value: Fraction, dimension: Dimension | None, half: Fraction, reading: Reading) -> bool:
+def _is_rounding_of(
+    value: Fraction, dimension: Dimension | None, low: Fraction, high: Fraction, reading: Reading
+) -> bool:
     """Return True if a number is a constant's value or a textbook value of it.
 
     Args:
         value: the number [coherent SI].
         dimension: exponents of the base units; None if no unit is written, which fits any.
-        half: half a unit in the last place of the number [coherent SI]: the difference that rounding makes.
+        low, high: the number less and plus half a unit in its last place [coherent SI], which rounding can change.
         reading: the constant.
     """
     if reading.value is None or dimension not in (None, reading.value.dimension):
         return False
-    near = any(abs(known - value) <= half for known in (reading.value.value, *reading.earlier))
-    return near or value in reading.textbook
+    return any(low <= known <= high for known in (reading.value.value, *reading.earlier)) or value in reading.textbook
+
+
+def _size_of(value: Fraction) -> int:
+    """Return the binary order of magnitude of a number, the logarithm of its absolute value to base 2 within 1."""
+    return value.numerator.bit_length() - value.denominator.bit_length()
 
 
 def _leading_power(value: Fraction) -> int:

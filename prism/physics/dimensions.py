@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from operator import add, sub
 
 from prism.algebra.expr import Expr, Formula
 from prism.algebra.operators import OPS
@@ -51,11 +52,15 @@ def dimension_of(node: Expr, known: Mapping[str, Dimension]) -> Dimension | None
         return DIMENSIONLESS
     if rule == "power":
         return _power_dimension(node, found)
-    if any(dimension is None for dimension in found):
+    certain = [dimension for dimension in found if dimension is not None]
+    if len(certain) < len(found):
         return None
-    signs = [1] * len(found) if rule == "product" else [1, -1]
-    pairs = [(sign, dimension) for sign, dimension in zip(signs, found, strict=True) if dimension is not None]
-    return tuple(sum((sign * each[k] for sign, each in pairs), Fraction(0)) for k in range(len(BASE_UNITS)))
+    join = add if rule == "product" else sub
+    total = certain[0]
+    for dimension in certain[1:]:
+        if dimension is not DIMENSIONLESS:
+            total = tuple(map(join, total, dimension))
+    return total
 
 
 def _shared_dimension(node: Expr, operands: list[Dimension | None]) -> Dimension | None:

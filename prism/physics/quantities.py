@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from prism.algebra.expr import Expr, number, substitute, symbol, walk
+from prism.algebra.expr import Expr, nodes_with, number, ops_of, substitute, symbol
 from prism.errors import PrismError
 from prism.physics.tables import DIMENSIONLESS, PI, Dimension, Unit
 from prism.physics.units import (
@@ -67,7 +67,7 @@ def resolve_units(expr: Expr, *, difference: bool = False) -> Expr:
         expr: one member of a formula.
         difference: the expression is known to be a difference of temperatures (`\Delta T = ...`).
     """
-    if not any(node.op == "unit" for node in walk(expr)):
+    if "unit" not in ops_of(expr):
         return expr
     if not difference:
         product = _read_product(expr)
@@ -93,6 +93,8 @@ def italic_units_as_quantity(expr: Expr, taken: frozenset[str]) -> Expr | None:
     >>> str(italic_units_as_quantity(parse("36 km/h").members[0], frozenset()))
     '36*[km]*[h]^(-1)'
     """
+    if not _OPS_OF_LETTERS <= ops_of(expr) <= _ITALIC_OPS:
+        return None
     if expr.op == "neg":
         inner = italic_units_as_quantity(expr.args[0], taken)
         return None if inner is None else Expr("neg", (inner,))
@@ -117,6 +119,8 @@ def italic_units_as_quantity(expr: Expr, taken: frozenset[str]) -> Expr | None:
 
 _UNIT_LETTERS = {r"\mu": "µ", r"\Omega": "ohm"}  # Greek letters in units, and their names in the table
 
+_OPS_OF_LETTERS = frozenset(("num", "sym"))
+_ITALIC_OPS = frozenset(("num", "sym", "mul", "div", "pow", "neg"))
 _MAX_ITALIC = 8  # letters; a longer run is a product
 
 
@@ -161,7 +165,7 @@ def _resolve_units_in_node(node: Expr) -> Expr:
     """Replace every unit in a node and below by its factor times base units; see `resolve_units`."""
     if node.op == "unit":
         return unit_as_expr(node.name) or symbol(rf"\unit{{{node.name}}}")
-    if not node.args:
+    if "unit" not in ops_of(node):
         return node
     args = node.args
     if node.op in ("add", "sub"):
@@ -227,7 +231,7 @@ def is_unit_product(node: Expr) -> bool:
         return is_unit_product(node.args[0])
     if node.op == "div" and node.args[0].value == 1:
         return is_unit_product(node.args[1])
-    return node.op == "unit" or (node.op in ("mul", "div") and all(is_unit_product(arg) for arg in node.args))
+    return node.op == "unit" or (node.op in ("mul", "div") and all(map(is_unit_product, node.args)))
 
 
 def single_unit(node: Expr) -> Unit | None:
@@ -243,7 +247,7 @@ _LIGHT = {symbol("c"): Expr("unit", name="speed of light")}
 
 def _with_speed_of_light(expr: Expr) -> Expr:
     """Replace `c` in an expression with electronvolts by the speed of light: 938 MeV/c^2 is a mass."""
-    if any(node.op == "unit" and node.name.endswith("eV") for node in walk(expr)):
+    if any(node.name.endswith("eV") for node in nodes_with(expr, "unit")):
         return substitute(expr, _LIGHT)
     return expr
 

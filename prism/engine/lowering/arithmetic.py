@@ -64,6 +64,8 @@ class Scope:
 
 def apply_binary(op: str, a: Value, b: Value, scope: Scope) -> Value:
     """Write operator `op` on two lowered numbers or tables; return the result. Mismatch where shapes do not fit."""
+    if not isinstance(a, Table) and not isinstance(b, Table):
+        return combine_pairs(op, a, b, scope)
     if isinstance(a, Table) and isinstance(b, Table):
         if op in ("add", "sub"):
             if (a.rows, a.columns) != (b.rows, b.columns):
@@ -74,17 +76,15 @@ def apply_binary(op: str, a: Value, b: Value, scope: Scope) -> Value:
             product = multiply_tables(a, b, scope)
             return product.entries[0] if a.columns > 1 and len(product.entries) == 1 else product  # a row upon a column
         raise Mismatch(op)
-    if isinstance(a, Table) and not isinstance(b, Table):
+    if isinstance(a, Table):
+        assert not isinstance(b, Table)
         if op in ("mul", "div"):
             return replace(a, entries=tuple(combine_pairs(op, x, b, scope) for x in a.entries))
         return _table_beside_zero(op, a, b, scope)
-    if isinstance(b, Table) and not isinstance(a, Table):
-        if op == "mul":
-            return replace(b, entries=tuple(combine_pairs(op, a, y, scope) for y in b.entries))
-        return _table_beside_zero(op, a, b, scope)
-    assert not isinstance(a, Table)
-    assert not isinstance(b, Table)
-    return combine_pairs(op, a, b, scope)
+    assert isinstance(b, Table)
+    if op == "mul":
+        return replace(b, entries=tuple(combine_pairs(op, a, y, scope) for y in b.entries))
+    return _table_beside_zero(op, a, b, scope)
 
 
 def _table_beside_zero(op: str, a: Value, b: Value, scope: Scope) -> Table:
@@ -260,7 +260,7 @@ def repeated_product(base: Pair, exponent: int, scope: Scope) -> Pair:
     return combine_pairs("div", one, result, scope) if exponent < 0 else result
 
 
-def power_of_table(base: Table, exponent: Fraction | None, scope: Scope) -> Value:
+def power_of_table(base: Table, exponent: Fraction | int | None, scope: Scope) -> Value:
     """Return the square of a vector, or a square matrix to an integer from -1 to 6; Mismatch for any other exponent."""
     if base.columns == 1 and base.rows > 1 and exponent == 2:
         return dot_product(base, base, scope)  # \vec v^2 is its square

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TypeVar
 
 from prism.algebra.expr import Expr, ops_of, symbols
+
+T = TypeVar("T")
 
 CONJUGATE = "^{*}"
 
@@ -41,6 +44,19 @@ class Notation:
     depends: frozenset[tuple[str, str]] = frozenset()
     functions: frozenset[str] = frozenset()
     has_columns: bool = False
+    _hash: int = field(init=False, repr=False, compare=False, default=0)
+
+    def __post_init__(self) -> None:
+        """Compute the hash once: notations are part of the keys of tapes."""
+        own = (
+            self.is_complex, self.complexes, self.unit, self.vectors, self.lengths, self.basis, self.directions,
+            self.components, self.matrices, self.depends, self.functions,
+        )  # fmt: skip
+        object.__setattr__(self, "_hash", hash(own))
+
+    def __hash__(self) -> int:
+        """Return the hash computed at construction."""
+        return self._hash
 
 
 PLAIN = Notation()
@@ -53,7 +69,7 @@ def restrict_notation(notation: Notation, node: Expr) -> Notation:
         return notation
     names = set(symbols(node))
     meant = {**dict(notation.lengths), **dict(notation.directions)}
-    waiting = list(names)
+    waiting = [name for name in names if name in meant or conjugation_base(name) is not name]
     while waiting:
         name = waiting.pop()
         new = {conjugation_base(name), meant.get(name, name)} - names
@@ -67,15 +83,20 @@ def restrict_notation(notation: Notation, node: Expr) -> Notation:
         unit=notation.unit,
         vectors=vectors,
         dimension=notation.dimension if vectors or has_columns else PLAIN.dimension,
-        lengths=tuple(pair for pair in notation.lengths if pair[0] in names),
-        basis=tuple(pair for pair in notation.basis if pair[0] in names),
-        directions=tuple(pair for pair in notation.directions if pair[0] in names),
-        components=tuple(pair for pair in notation.components if pair[0] in names),
-        matrices=tuple(pair for pair in notation.matrices if pair[0] in names),
+        lengths=_about(notation.lengths, names),
+        basis=_about(notation.basis, names),
+        directions=_about(notation.directions, names),
+        components=_about(notation.components, names),
+        matrices=_about(notation.matrices, names),
         depends=frozenset(pair for pair in notation.depends if names.issuperset(pair)) if "integral" in ops else _NONE,
         functions=notation.functions if "apply" in ops else PLAIN.functions,
         has_columns=has_columns,
     )
+
+
+def _about(pairs: tuple[tuple[str, T], ...], names: set[str]) -> tuple[tuple[str, T], ...]:
+    """Return those pairs that say something about one of the names."""
+    return tuple([pair for pair in pairs if pair[0] in names]) if pairs else ()
 
 
 _INDEXED = frozenset(("sum", "product"))

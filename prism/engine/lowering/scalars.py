@@ -269,15 +269,15 @@ def lower_power(node: Expr, scope: Scope) -> Value:
         exponent = combine_pairs("div", real_pair(builder.number(1)), exponent, scope)
         value = builder.exact.get(exponent[0]) if exponent[1] is None else None
     if base[1] is not None or exponent[1] is not None:
-        if value is not None and value.denominator == 1 and abs(value) <= MAX_COMPLEX_POWER:
+        if value is not None and value.denominator == 1 and -MAX_COMPLEX_POWER <= value <= MAX_COMPLEX_POWER:
             return repeated_product(base, int(value), scope)
         return complex_power(base, exponent, scope)
     if value == Fraction(1, 2):
         return apply_to_pair("sqrt", base, scope)
-    if value is not None and value.denominator == 1 and abs(value) <= MAX_IMMEDIATE:
+    if value is not None and value.denominator == 1 and -MAX_IMMEDIATE <= value <= MAX_IMMEDIATE:
         exact = builder.exact.get(base[0])
         if exact is not None and (exact or value > 0):
-            power = exact ** int(value)
+            power = Fraction(exact) ** int(value)
             if max(power.numerator.bit_length(), power.denominator.bit_length()) <= MAX_FOLD_BITS:
                 return builder.number(power), None
         if value == 1:

@@ -12,6 +12,8 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
 from typing import NamedTuple
 
 from prism.latex.extraction.blocks import LAYOUTS, MAYBE_LAYOUTS
@@ -30,6 +32,9 @@ _TOKEN = re.compile(  # the bounds on spaces and names keep each token short; wh
     r"|(?P<relation>:=|<=|>=|<<|>>|[=<>≈≃≅≡≤≥≪≫≠∝∼])|(?P<operator>[-+−–±∓*/×·÷])|(?P<arrow>[⇒⟹⇔⟺∴→⟶])"
     r"|(?P<number>\d+(?:\.\d+)?)|(?P<single>[\s\S])"
 )
+_TOKENS = re.compile(re.sub(r"\(\?P<[a-z]+>", "(?:", _TOKEN.pattern))  # the same without groups, for a fast `findall`
+_KNOWN_WORDS = 4096  # words whose kind is kept
+_LONGEST_KNOWN = 64  # characters of a word that tell its kind, so that no text fills the memory
 _OPTION = re.compile(r"\s{0,8}\[[^\[\]{}]{0,20}\]")
 
 
@@ -64,6 +69,8 @@ _FONTS = word_set("mathrm mathbf mathit mathsf")
 _BRACED_RELATION = re.compile(r"[=<>≈]|\\(?:approx|le|ge|leq|geq|sim|equiv)(?![A-Za-z])")
 _STACKED = word_set("overset underset stackrel")
 _CANCELS = word_set("cancel bcancel xcancel")
+_LOOKS_BEHIND = word_set("left right not") | _WITH_ARGUMENT.keys() | _CANCELS | _FONTS | _STACKED
+_EDITED = {name for name, kind in (_SIMPLE | _WITH_ARGUMENT).items() if kind in ("drop", "box")} | _CANCELS
 _BRACE_FENCES = word_set(r"\{ \} \left\{ \right\} \left. \right. \lbrace \rbrace \left\lbrace \right\rbrace")
 _ROW_STARTS = word_set("break arrow text amp comma wide")
 
@@ -102,6 +109,39 @@ def is_brace_fence(item: Item) -> bool:
     return item.kind in ("open", "close") and item.source.replace(" ", "") in _BRACE_FENCES
 
 
+class _Sort(NamedTuple):
+    """What a token is by its text alone.
+
+    Attributes:
+        group: of `_TOKEN`.
+        kind: of its item; empty if that depends on what stands beside it.
+        latex: of its item.
+        is_mark: it is paired or edited.
+    """
+
+    group: str
+    kind: str
+    latex: str
+    is_mark: bool
+
+
+@lru_cache(maxsize=_KNOWN_WORDS)
+def _classify_word(word: str) -> _Sort:
+    """Return what a token is by its text."""
+    token = _TOKEN.match(word)
+    group = token.lastgroup or "" if token else ""
+    name = word[1:]
+    if group == "command":
+        kind = _SIMPLE.get(name) or ("" if name in _LOOKS_BEHIND else "other")
+        return _Sort(group, kind, "", name in _EDITED)
+    if group in ("begin", "finish", "row", "script") or word in BARE_WORDS or word in ("{", ","):
+        return _Sort(group, "", "", group in ("begin", "finish") or word == "{")
+    if group == "arrow":
+        return _Sort(group, "weak" if word in "→⟶" else "arrow", "", False)
+    kind = "relation" if group == "relation" else _SIGNS.get(word) or _KINDS.get(group, "other")
+    return _Sort(group, kind, _ASCII_RELATIONS.get(word, ""), word in ("}", "$", "%"))
+
+
 @dataclass(frozen=True, slots=True)
 class Scan:
     """The tokens of a block of text, with paired braces and environments and the edits for the parser."""
@@ -109,40 +149,42 @@ class Scan:
     text: str
     start: int
     end: int
-    tokens: list[re.Match[str]]
+    tokens: list[str]
+    sorts: list[_Sort]  # what each token is
+    places: list[int]  # where each token begins, and the end of the last one
     partner: dict[int, int]  # `{` and `\begin`: index of the partner
     edits: list[tuple[int, int, str]]  # what is dropped or replaced, at any depth, ascending
 
     def next_visible(self, index: int) -> int:
         """Return the index of the next token that is not space; the number of tokens if there is none."""
         index += 1
-        while index < len(self.tokens) and self.tokens[index]["space"]:
+        while index < len(self.sorts) and self.sorts[index].group == "space":
             index += 1
         return index
 
     def argument_brace(self, index: int) -> int:
         """Return the index of the `{` of the argument that follows a token; -1 if none follows or it never closes."""
         brace = self.next_visible(index)
-        return brace if brace in self.partner and self.tokens[brace]["brace"] else -1
+        return brace if brace in self.partner and self.tokens[brace] == "{" else -1
 
     def inside_braces(self, opening: int) -> tuple[int, int]:
         """Return the offsets of the text between an opening brace, given by token index, and its partner."""
-        return self.tokens[opening].end(), self.tokens[self.partner[opening]].start()
+        return self.places[opening + 1], self.places[self.partner[opening]]
 
     def mentions_relation(self) -> bool:
         """Return True if a relation sign occurs in the block, at any depth."""
-        return any(
-            token["relation"] or _SIMPLE.get((token["command"] or "")[1:]) == "relation" for token in self.tokens
-        )
+        return any(sort.kind == "relation" for sort in self.sorts)
 
     def make_item(
         self, kind: str, index: int, last: int, latex: str = "", content_span: tuple[int, int] = (0, 0)
     ) -> tuple[Item, int]:
         """Make the item of the tokens from `index` to `last`; return it with `last`, behind which reading continues."""
-        return Item(self.text, kind, self.tokens[index].start(), self.tokens[last].end(), latex, content_span), last
+        return Item(self.text, kind, self.places[index], self.places[last + 1], latex, content_span), last
 
     def edited_source(self, start: int, end: int) -> str:
         """Return the source between two offsets with the recorded edits applied."""
+        if not self.edits:
+            return self.text[start:end]
         at = bisect_left(self.edits, (start, start, ""))
         parts: list[str] = []
         while at < len(self.edits) and self.edits[at][0] < end:
@@ -156,25 +198,30 @@ class Scan:
 
 def scan(text: str, start: int, end: int) -> Scan:
     """Tokenize the text between two offsets, pair its braces and environments, and record the edits for the parser."""
-    scanned = Scan(text, start, end, list(_TOKEN.finditer(text, start, end)), {}, [])
+    tokens = _TOKENS.findall(text, start, end)
+    is_usual = max(map(len, tokens), default=0) <= _LONGEST_KNOWN
+    sorts = list(map(_classify_word, tokens if is_usual else [token[:_LONGEST_KNOWN] for token in tokens]))
+    scanned = Scan(text, start, end, tokens, sorts, list(accumulate(map(len, tokens), initial=start)), {}, [])
     braces: list[int] = []
     opened: list[int] = []
     marks: list[int] = []
-    for at, token in enumerate(scanned.tokens):
-        group, word = token.lastgroup, token.group()
+    for at in [at for at, sort in enumerate(sorts) if sort.is_mark]:
+        group, word = sorts[at].group, tokens[at]
         if word == "{":
             braces.append(at)
-        elif word == "}" and braces:
-            scanned.partner[braces.pop()] = at
+        elif word == "}":
+            if braces:
+                scanned.partner[braces.pop()] = at
         elif group == "begin":
             opened.append(at)
-        elif group == "finish" and opened:
-            scanned.partner[opened.pop()] = at
-        elif group == "command" or word in ("$", "%"):
+        elif group != "finish":
             marks.append(at)
+        elif opened:
+            scanned.partner[opened.pop()] = at
     for at in marks:
         _record_edit(scanned, at)
-    _unwrap_cancelled_pairs(scanned, [at for at in marks if scanned.tokens[at].group()[1:] in _CANCELS])
+    if cancels := [at for at in marks if tokens[at][1:] in _CANCELS]:
+        _unwrap_cancelled_pairs(scanned, cancels)
     return scanned
 
 
@@ -189,67 +236,89 @@ def _unwrap_cancelled_pairs(scanned: Scan, cancel_indices: Sequence[int]) -> Non
     n_same = Counter(contents)
     for (at, opening), content in zip(openings, contents, strict=True):
         if n_same[content] % 2 == 0 and not _BRACED_RELATION.search(content):
-            scanned.edits.append((scanned.tokens[at].start(), scanned.tokens[opening].start(), ""))
+            scanned.edits.append((scanned.places[at], scanned.places[opening], ""))
     scanned.edits.sort()
 
 
 def _record_edit(scanned: Scan, index: int) -> None:
     r"""Record the edit that one token needs: `%` becomes `\%`; `$`, layout, boxes, hidden arguments become space."""
-    token = scanned.tokens[index]
-    name = token.group()[1:]
-    if token.group() == "%":  # what is no comment is a percent sign
-        scanned.edits.append((token.start(), token.end(), r"\%"))
+    start, end = scanned.places[index : index + 2]
+    name = scanned.tokens[index][1:]
+    if scanned.tokens[index] == "%":  # what is no comment is a percent sign
+        scanned.edits.append((start, end, r"\%"))
     elif not name or _SIMPLE.get(name) == "drop" or _WITH_ARGUMENT.get(name) == "box":
-        scanned.edits.append((token.start(), token.end(), " "))
+        scanned.edits.append((start, end, " "))
     elif _WITH_ARGUMENT.get(name) == "drop" and (opening := scanned.argument_brace(index)) >= 0:
-        scanned.edits.append((token.start(), scanned.tokens[scanned.partner[opening]].end(), " "))
+        scanned.edits.append((start, scanned.places[scanned.partner[opening] + 1], " "))
 
 
-def top_level_items(scanned: Scan) -> Iterator[Item]:
-    """Yield the items of a block at its top level; groups, and environments other than layouts, are one item each."""
+def top_level_items(scanned: Scan) -> list[Item]:
+    """Return the items of a block at its top level; groups, and environments other than layouts, are one item each."""
     at = 0
+    text, sorts, places = scanned.text, scanned.sorts, scanned.places
+    items: list[Item] = []
     joined: list[str] = []  # layouts we are in
-    previous = "break"  # kind of the last item that is more than space
     has_script = False
-    while at < len(scanned.tokens):
-        token = scanned.tokens[at]
-        if token["begin"]:
-            item, last = _environment_item(scanned, at, previous, len(joined))
+    while at < len(sorts):
+        group, kind, latex, _ = sorts[at]
+        last = at
+        if kind:
+            item = Item(text, kind, places[at], places[at + 1], latex)
+        elif group == "begin":
+            item, last = _environment_item(scanned, at, items, len(joined))
             if item.kind == "break":
-                joined.append(token["env"])
-        elif token["finish"]:
+                joined.append(_environment_name(scanned, at))
+        elif group == "finish":
             if joined:
                 joined.pop()
             item, last = scanned.make_item("break", at, at)
-        elif token["row"] and "multline" in joined:
-            item, last = scanned.make_item("drop", at, at)
+        elif group == "row":
+            item, last = scanned.make_item("drop" if "multline" in joined else "break", at, at)
+        elif group == "script":
+            items.append(Item(text, "other", places[at], places[at + 1]))
+            has_script = True
+            at += 1
+            continue
         else:
             item, last = _item_at(scanned, at)
         at = last + 1
-        if token["script"]:
-            has_script = True
-            yield item
-            continue
         if has_script and item.kind not in ("thin", "break", "amp"):
             item = item._replace(kind="other", latex="")
             has_script = False
-        if item.kind not in ("thin", "drop") and not is_brace_fence(item):
-            previous = item.kind
-        yield item
+        items.append(item)
+    return items
 
 
-def _environment_item(scanned: Scan, index: int, previous: str, depth: int) -> tuple[Item, int]:
-    """Return the item of an environment and its last token: a row break if its rows are read singly, else all."""
-    name = scanned.tokens[index]["env"]
+def _environment_name(scanned: Scan, index: int) -> str:
+    r"""Return the name of the environment that a `\begin` opens, without a star."""
+    return scanned.tokens[index].partition("{")[2].rstrip("*}")
+
+
+def _kind_before(items: Sequence[Item]) -> str:
+    """Return the kind of the last item that is more than space, or a script sign; `break` if there is none."""
+    for item in reversed(items):
+        if item.kind not in ("thin", "drop") and item.source not in ("_", "^") and not is_brace_fence(item):
+            return item.kind
+    return "break"
+
+
+def _environment_item(scanned: Scan, index: int, items: Sequence[Item], depth: int) -> tuple[Item, int]:
+    """Return the item of an environment and its last token: a row break if its rows are read singly, else all.
+
+    Args:
+        items: those before it.
+        depth: layouts around it.
+    """
+    name = _environment_name(scanned, index)
     closing = scanned.partner.get(index, -1)
     is_layout = name in LAYOUTS
     if name in MAYBE_LAYOUTS and closing >= 0 and depth < MAX_NESTING:
-        is_layout = previous in _ROW_STARTS and _is_equation_array(scanned, index, closing)
+        is_layout = _kind_before(items) in _ROW_STARTS and _is_equation_array(scanned, index, closing)
     if not is_layout:
         return scanned.make_item("other", index, max(index, closing))
     last = index
-    if option := _OPTION.match(scanned.text, scanned.tokens[index].end()):
-        while last + 1 < len(scanned.tokens) and scanned.tokens[last + 1].start() < option.end():
+    if option := _OPTION.match(scanned.text, scanned.places[index + 1]):
+        while last + 1 < len(scanned.tokens) and scanned.places[last + 1] < option.end():
             last += 1
     if name in ("array", "alignat", "alignedat") and (opening := scanned.argument_brace(last)) >= 0:
         last = scanned.partner[opening]
@@ -259,27 +328,25 @@ def _environment_item(scanned: Scan, index: int, previous: str, depth: int) -> t
 def _is_equation_array(scanned: Scan, index: int, closing: int) -> bool:
     """Return True if the rows of an array are equations: a relation in each, `&` only beside one or between two."""
     inner = index + 1
-    if scanned.tokens[index]["env"] == "array" and (opening := scanned.argument_brace(index)) >= 0:
+    if _environment_name(scanned, index) == "array" and (opening := scanned.argument_brace(index)) >= 0:
         inner = scanned.partner[opening] + 1
     rows: list[list[str]] = [[]]  # a cell is `=` for each relation, `x` for other content, and its braces
     cell = ""
     while inner <= closing:
-        token = scanned.tokens[inner]
-        word = token.group()
-        name = word[1:] if token.lastgroup == "command" else ""
-        if inner == closing or word == "&" or token["row"]:
+        word, (group, kind, _, _) = scanned.tokens[inner], scanned.sorts[inner]
+        is_text = group == "command" and _WITH_ARGUMENT.get(word[1:]) == "text"
+        if inner == closing or word == "&" or group == "row":
             rows[-1].append(cell.replace("{", "").replace("}", ""))
             cell = ""
-            if token["row"]:
+            if group == "row":
                 rows.append([])
-        elif _WITH_ARGUMENT.get(name) == "text" and (opening := scanned.argument_brace(inner)) >= 0:
+        elif is_text and (opening := scanned.argument_brace(inner)) >= 0:
             inner = scanned.partner[opening]
-        elif inner in scanned.partner and (token["begin"] or cell.strip("{")):
+        elif inner in scanned.partner and (group == "begin" or cell.strip("{")):
             inner = scanned.partner[inner]  # of what stands in groups, only a group that is a whole cell is looked into
             cell += "x"
-        elif not token["space"]:
-            is_relation = token["relation"] or _SIMPLE.get(name) == "relation"
-            cell += "=" if is_relation else word if word in "{}" else "x"
+        elif group != "space":
+            cell += "=" if kind == "relation" else word if word in "{}" else "x"
         inner += 1
     filled = [row for row in rows if any(row)]
     return bool(filled) and all(_is_equation_row(row) for row in filled)
@@ -296,24 +363,18 @@ def _is_equation_row(row: Sequence[str]) -> bool:
 
 
 def _item_at(scanned: Scan, index: int) -> tuple[Item, int]:
-    """Return the item that begins at a token, and the index of its last token."""
-    text, token = scanned.text, scanned.tokens[index]
-    start, end = token.span()
-    group, word = token.lastgroup or "", token.group()
-    if group == "command":
+    """Return the item that begins at a token whose kind depends on what stands beside it, and its last token."""
+    text, word = scanned.text, scanned.tokens[index]
+    start, end = scanned.places[index : index + 2]
+    if scanned.sorts[index].group == "command":
         return _command_item(scanned, index)
-    if word == "{" and index in scanned.partner:
-        return _group_item(scanned, index)
-    if group == "word":
-        lone = word in BARE_WORDS and text[start - 1 : start].isspace() and text[end : end + 1].isspace()
-        return scanned.make_item("prose" if lone else "other", index, index, content_span=(start, end))
-    if group == "relation":
-        return scanned.make_item(group, index, index, _ASCII_RELATIONS.get(word, ""))
-    if group == "arrow":
-        return scanned.make_item("weak" if word in "→⟶" else "arrow", index, index)
-    if word == "," and text[start - 1 : start].isdigit() and text[end : end + 1].isdigit():
-        return scanned.make_item("other", index, index)  # `334,000` and `3,5`; a list stays whole without a cut
-    return scanned.make_item(_SIGNS.get(word) or _KINDS.get(group, "other"), index, index)
+    if word == "{":
+        return _group_item(scanned, index) if index in scanned.partner else scanned.make_item("other", index, index)
+    if word == ",":  # `334,000` and `3,5` are numbers; a list stays whole without a cut
+        is_digit = text[start - 1 : start].isdigit() and text[end : end + 1].isdigit()
+        return scanned.make_item("other" if is_digit else "comma", index, index)
+    lone = text[start - 1 : start].isspace() and text[end : end + 1].isspace()  # of `BARE_WORDS`
+    return scanned.make_item("prose" if lone else "other", index, index, content_span=(start, end))
 
 
 def _group_item(scanned: Scan, index: int) -> tuple[Item, int]:
@@ -337,21 +398,19 @@ def _is_relation_sign(word: str) -> bool:
 def _command_item(scanned: Scan, index: int) -> tuple[Item, int]:
     """Return the item of a command with its arguments, and the index of its last token."""
     tokens = scanned.tokens
-    name = tokens[index]["command"][1:]
-    if kind := _SIMPLE.get(name):
-        return scanned.make_item(kind, index, index)
+    name = tokens[index][1:]
     if name in ("left", "right"):
         last = scanned.next_visible(index)
         kind = "open" if name == "left" else "close"
         return scanned.make_item(kind, index, last) if last < len(tokens) else scanned.make_item("other", index, index)
-    if name == "not" and index + 1 < len(tokens) and tokens[index + 1]["relation"]:
-        return scanned.make_item("relation", index, index + 1, r"\neq " if tokens[index + 1].group() == "=" else "")
+    if name == "not" and index + 1 < len(tokens) and scanned.sorts[index + 1].group == "relation":
+        return scanned.make_item("relation", index, index + 1, r"\neq " if tokens[index + 1] == "=" else "")
     opening = scanned.argument_brace(index)
     if opening < 0:
         return scanned.make_item("other", index, index)
     last, inner = scanned.partner[opening], scanned.inside_braces(opening)
-    if kind := _WITH_ARGUMENT.get(name):
-        return scanned.make_item(kind, index, last, content_span=inner)
+    if name in _WITH_ARGUMENT:
+        return scanned.make_item(_WITH_ARGUMENT[name], index, last, content_span=inner)
     if name in _CANCELS and _BRACED_RELATION.search(scanned.text, *inner):
         return scanned.make_item("drop", index, last)
     if name in _FONTS and scanned.text[slice(*inner)].strip() in BARE_WORDS:
@@ -382,4 +441,14 @@ def outside_brackets(row: Iterable[Item]) -> Iterator[tuple[int, Item]]:
 
 def relation_indices(row: Iterable[Item]) -> list[int]:
     """Return the indices of the relations of a row that stand outside brackets."""
-    return [at for at, item in outside_brackets(row) if item.kind == "relation"]
+    found: list[int] = []
+    depth = 0
+    for at, item in enumerate(row):
+        kind = item.kind
+        if kind == "open":
+            depth += 1
+        elif kind == "close" and depth:
+            depth -= 1
+        elif kind == "relation" and not depth:
+            found.append(at)
+    return found

@@ -39,12 +39,13 @@ _CODE_ENVIRONMENTS = word_set("verbatim lstlisting minted tikzpicture fileconten
 _ADDRESS = r"https?:|data:|[/#.]|www\.|[\w-]{1,40}\.[a-z]{2,4}(?=[/)])"
 _TITLE = r"(?:\n[ \t]{0,40})?(?:\"[^\"]{0,400}\"|'[^']{0,400}'|\([^()]{0,400}(?:\([^()]{0,400}\)[^()]{0,400}){0,20}\))"
 _PICTURE = rf"!\[[^\n]{{0,{_MAX_MASKED}}}?\](?:\((?:{_ADDRESS})[^\n()]{{0,{_MAX_MASKED}}}\)|\[[^\[\]\n]{{1,80}}\])"
+_LINE_START = "|".join(rf"(?<=^{' ' * n}\[)" for n in range(4))
 _LINK_TARGET = (  # on a line of its own, which is how Markdown is given comments: `[//]: # (a comment)`
-    rf"^[ ]{{0,3}}\[(?!\^)[^\[\]\n]{{1,80}}\]:[ \t]{{0,40}}\n?[ \t]{{0,40}}"
+    rf"\[(?:{_LINE_START})(?!\^)[^\[\]\n]{{1,80}}\]:[ \t]{{0,40}}\n?[ \t]{{0,40}}"
     rf"(?:<[^<>\n]{{0,200}}>|[^\s<]\S{{0,{_MAX_MASKED}}})[ \t]{{0,40}}(?:{_TITLE})?[ \t]{{0,40}}$"
 )
 _LINK_WITH_TITLE = (
-    rf"(?<=\])\([ \t]{{0,8}}(?:<[^<>\n]{{0,200}}>|[^\s()<>]{{1,200}})[ \t\n]{{1,8}}{_TITLE}[ \t]{{0,8}}\)"
+    rf"\((?<=\]\()[ \t]{{0,8}}(?:<[^<>\n]{{0,200}}>|[^\s()<>]{{1,200}})[ \t\n]{{1,8}}{_TITLE}[ \t]{{0,8}}\)"
 )
 _REMARK = (  # needs a percent sign
     r"^[ \t]*%[^\n]*"  # a comment of LaTeX
@@ -52,15 +53,14 @@ _REMARK = (  # needs a percent sign
     r"|(?<![A-Za-z\\])(?!(?:in|the|a|an|as|of|by|per|and|or|this|percent|relative|error)\b)"
     r"[A-Za-z]{2,30}(?P<remark>[ \t]{1,40}%[ \t$\\][^\n]*)"  # behind a word; `in % of $P$` is a percentage
 )
-_HIDDEN = (  # begins with one of a few signs: asked first, that spares most of the text a dozen others
-    r"(?=[ ~<!\[(\\h`])(?:"
-    rf"(?<!\S)~~(?=[^\s~])(?:[^~\n]|~(?!~)){{1,{_MAX_MASKED}}}~~(?![^\s.,;:!?)])"  # struck out in Markdown
+_HIDDEN = (  # each begins with a sign, by which it is found fast, and only then looks back
+    rf"~(?<!\S~)~(?=[^\s~])(?:[^~\n]|~(?!~)){{1,{_MAX_MASKED}}}~~(?![^\s.,;:!?)])"  # struck out in Markdown
     rf"|<[A-Za-z]{{1,12}}(?:\s{{1,8}}[\w-]{{1,30}}=(?:\"[^\"\n]{{0,200}}\"|'[^'\n]{{0,200}}')){{1,8}}\s{{0,8}}/?>"
     rf"|{_PICTURE}|{_LINK_TARGET}|{_LINK_WITH_TITLE}"
     rf"|\\(?:verb|lstinline)\*?(?P<bar>[^\sA-Za-z*{{])[^\n]{{0,{_MAX_MASKED}}}?(?P=bar)"
     rf"|https?://[^\s)\]}}>]{{1,{_MAX_MASKED}}}"  # addresses; `[i\theta](kr)` is a product
-    rf"|(?<=\])\((?:{_ADDRESS})[^\s()]{{0,{_MAX_MASKED}}}\)?"
-    rf"|(?<![`\\])(?P<tick>`{{1,2}})(?=[^\s`])(?P<code>[^`\n]{{1,{_MAX_MASKED}}})(?P=tick)(?!`))"
+    rf"|\((?<=\]\()(?:{_ADDRESS})[^\s()]{{0,{_MAX_MASKED}}}\)?"
+    rf"|`(?<![`\\]`)(?P<tick>`?)(?=[^\s`])(?P<code>[^`\n]{{1,{_MAX_MASKED}}})`(?P=tick)(?!`)"
 )
 _NOT_READ = re.compile(rf"{_REMARK}|{_HIDDEN}", re.MULTILINE)
 _NOT_READ_WITHOUT_PERCENT = re.compile(_HIDDEN, re.MULTILINE)
@@ -68,11 +68,12 @@ _TAG = re.compile(  # of a page; `<b>` and `<p>` may be averages
     r"</(?!su[bp]>)[A-Za-z][A-Za-z0-9]{0,12}>|<(?:br|hr|div|li|ul|ol|strong|em|td|tr|th|table|answer|solution|step)\s?/?>"
 )
 _QUOTE_ENDS = re.compile(r"'[\s.,;:)(\[]")
-_THOUGHT = re.compile(
-    r"[<◁](?P<close>/?)(?:seed:)?(?:think(?:ing)?|thoughts?|reasoning|scratchpad|reflection|inner_monologue)[>▷]"
-    r"|<\|(?:begin|(?P<end>end))_of_thought\|>|<\|(?:START|(?P<done>END))_THINKING\|>|\[(?P<shut>/?)THINK\]"
-    r"|<\|?channel\|?>\s{0,8}(?:(?P<final>final)|(?P<channel>analysis|commentary|thought))\b"
-    r"|(?P<stop><\|(?:end|return|call|eot_id|im_end)\|>|<channel\|>)",
+_THOUGHT = re.compile(  # begins with one of three signs, which are found fast
+    r"[<◁\[](?:(?<!\[)(?P<close>/?)(?:seed:)?(?:think(?:ing)?|thoughts?|reasoning|scratchpad|reflection|inner_monologue)[>▷]"
+    r"|(?<=\[)(?P<shut>/?)THINK\]"
+    r"|(?<=<)\|(?:(?:begin|(?P<end>end))_of_thought|(?:START|(?P<done>END))_THINKING)\|>"
+    r"|(?<=<)\|?channel\|?>\s{0,8}(?:(?P<final>final)|(?P<channel>analysis|commentary|thought))\b"
+    r"|(?<=<)(?P<stop>\|(?:end|return|call|eot_id|im_end)\|>|channel\|>))",
     re.IGNORECASE,
 )
 _MARKER = re.compile(

@@ -27,6 +27,7 @@ _CUTS = word_set("arrow prose comma wide column or given")
 _CONDITIONS = word_set("for if when whenever unless as at")
 _PARTS = word_set("relation comma wide arrow")
 _OPEN_ENDED = word_set("relation operator")
+_UNSETTLED = word_set("amp text prose weak")
 _RANKS = {
     "start": 0,
     "wide": 1,
@@ -88,6 +89,8 @@ def split_into_rows(items: Iterable[Item]) -> list[list[Item]]:
         else:
             rows[-1].append(item)
     rows = [row for row in rows if any(item.kind not in EMPTY and not is_brace_fence(item) for item in row)]
+    if len(rows) <= 1:
+        return rows
     opened = [_count_open_brackets(row) for row in rows]
     joined: list[list[Item]] = []
     open_rows = 0
@@ -144,8 +147,11 @@ def _continues_row(previous_row: Sequence[Item], row: Sequence[Item]) -> bool:
 
 def resolve_ambiguous_items(row: Sequence[Item]) -> list[Item]:
     r"""Decide by their neighbours what words, `<`, `&` and `\to` of a row are; bracketed remarks become prose."""
-    row = _mark_average_brackets(_move_evaluation_fence(_drop_row_label(row)))
-    items = _mark_double_spacings(_mark_ket_brackets(row))
+    items = _mark_average_brackets(_move_evaluation_fence(_drop_row_label(row)))
+    items = _mark_double_spacings(_mark_ket_brackets(items))
+    kinds = {item.kind for item in items}
+    if kinds.isdisjoint(_UNSETTLED):
+        return list(items)
     kept: list[Item] = []
     follows_relation = False
     for at, item in enumerate(items):
@@ -169,13 +175,15 @@ def resolve_ambiguous_items(row: Sequence[Item]) -> list[Item]:
 def _drop_row_label(row: Sequence[Item]) -> Sequence[Item]:
     r"""Drop a label such as `(a)` at the beginning of a row where it is no factor: `(a) \; x = 5`."""
     inner = [at for at, item in enumerate(row[:_LABEL_REACH]) if item.kind not in EMPTY][:4]
-    if len(inner) < 4 or inner[2] + 1 == inner[3] or row[inner[3]].kind == "open":
+    if len(inner) < 4 or row[inner[0]].kind != "open" or inner[2] + 1 == inner[3] or row[inner[3]].kind == "open":
         return row
     return row[inner[2] + 1 :] if _ROW_LABEL.fullmatch(_row_source(row[inner[0] : inner[2] + 1])) else row
 
 
 def _move_evaluation_fence(row: Sequence[Item]) -> Sequence[Item]:
     r"""Move `\left.` behind the last relation before its bar: `\left.= F = G\right|_a^b` evaluates only G."""
+    if not any(item.kind == "open" and item.source[-1] == "." for item in row):
+        return row
     opened: list[int] = []
     last_relation: dict[int, int] = {}  # opening bracket: last relation directly inside
     moved: dict[int, int] = {}
@@ -199,8 +207,10 @@ def _move_evaluation_fence(row: Sequence[Item]) -> Sequence[Item]:
     return items
 
 
-def _mark_average_brackets(row: Sequence[Item]) -> list[Item]:
+def _mark_average_brackets(row: Sequence[Item]) -> Sequence[Item]:
     """Turn the signs of `<x>` into brackets where `<` begins a term and `>` is the next relation."""
+    if not row or "<" not in _row_source(row):
+        return row
     items = list(row)
     following = dict(pairwise(at for at, item in enumerate(items) if item.kind == "relation"))
     before = ""
@@ -215,8 +225,10 @@ def _mark_average_brackets(row: Sequence[Item]) -> list[Item]:
     return items
 
 
-def _mark_ket_brackets(row: Sequence[Item]) -> list[Item]:
+def _mark_ket_brackets(row: Sequence[Item]) -> Sequence[Item]:
     r"""Pair the brackets of kets and bras: `|a, b\rangle` opens at its bar, `\langle a|` closes at it."""
+    if not row or not any(sign in _row_source(row) for sign in ("|", "angle", "<")):
+        return row
     items = list(row)
     opened: list[int] = []
     bars: list[int] = []
@@ -243,8 +255,10 @@ def _mark_ket_brackets(row: Sequence[Item]) -> list[Item]:
     return items
 
 
-def _mark_double_spacings(row: Sequence[Item]) -> list[Item]:
+def _mark_double_spacings(row: Sequence[Item]) -> Sequence[Item]:
     r"""Turn two spacing commands in a row, `x = 3\;\;y = 4`, into a cut if each side has a relation."""
+    if not row or not any(spacing in _row_source(row) for spacing in _SPACINGS):
+        return row
     items = list(row)
     parts = [at for at, item in enumerate(row) if item.kind in _PARTS]
     is_relation_behind, run, last = False, 0, ""
@@ -331,7 +345,8 @@ def _split_into_segments(row: Sequence[Item]) -> list[_Segment]:
     """Split a row into segments at separators outside brackets."""
     found: list[_Segment] = []
     boundary, lo = "start", 0
-    cuts = [(at, item.kind) for at, item in outside_brackets(row) if item.kind in _CUTS]
+    has_cut = any(item.kind in _CUTS for item in row)
+    cuts = [(at, item.kind) for at, item in outside_brackets(row) if item.kind in _CUTS] if has_cut else []
     for at, kind in [*cuts, (len(row), "start")]:
         cut = kind
         if kind == "prose" and row[at].content.strip(" ~,;\\").lower() in _JOINING:
@@ -349,7 +364,7 @@ def _split_into_segments(row: Sequence[Item]) -> list[_Segment]:
 
 def cut_row(row: Sequence[Item]) -> list[Piece]:
     """Cut a row into formulas; a segment without a relation joins its neighbour if it continues a list or sum."""
-    row = [_mark_joining_word(item) for item in row]
+    row = [_mark_joining_word(item) if item.kind == "prose" else item for item in row]
     placed: list[_Segment] = []
     for segment in _split_into_segments(row):
         if items := _trim_row(row[segment.lo : segment.hi]):
@@ -364,8 +379,6 @@ def cut_row(row: Sequence[Item]) -> list[Piece]:
 
 def _mark_joining_word(item: Item) -> Item:
     """Turn a prose item `or` into an `or` item, and words of a condition such as `for all` into a `given` item."""
-    if item.kind != "prose":
-        return item
     word = item.content.strip(" ~,;\\").lower()
     if word == "or":
         return item._replace(kind="or", latex=r" \text{ or } ")
@@ -386,7 +399,7 @@ def _append_segment(row: Sequence[Item], segment: _Segment, items: Sequence[Item
     """Append a segment to `placed` as a formula, extend the last formula by it, or drop it."""
     lo, hi, boundary = segment.lo, segment.hi, segment.boundary
     is_related = bool(relation_indices(items)) or any(item.kind == "box" and has_relation(item) for item in items)
-    segment = replace(segment, is_related=is_related)
+    segment = _Segment(boundary, lo, hi, is_related)
     last = placed[-1] if placed else None
     if last is None:
         is_label = not is_related and hi < len(row) and _ROW_LABEL.fullmatch(_row_source(items))
@@ -440,8 +453,8 @@ def _is_bracketed_relation(row: Sequence[Item]) -> bool:
     return row[0].kind == "open" and row[-1].kind == "close" and bool(relation_indices(row[1:-1]))
 
 
-def _trim_row(row: Sequence[Item]) -> list[Item]:
-    """Strip separators, full stops and unmatched brackets from both ends of a row."""
+def _unmatched_brackets(row: Sequence[Item]) -> frozenset[int]:
+    """Return the indices of the closing brackets of a row that nothing opens, and of the fences that nothing closes."""
     unmatched: set[int] = set()
     opened: list[int] = []
     for at, item in enumerate(row):
@@ -453,6 +466,12 @@ def _trim_row(row: Sequence[Item]) -> list[Item]:
             else:
                 unmatched.add(at)
     unmatched.update(at for at in opened if is_brace_fence(row[at]))
+    return frozenset(unmatched)
+
+
+def _trim_row(row: Sequence[Item]) -> list[Item]:
+    """Strip separators, full stops and unmatched brackets from both ends of a row."""
+    unmatched = _unmatched_brackets(row) if any(item.kind in ("open", "close") for item in row) else frozenset()
     lo, hi = 0, len(row)
     while lo < hi and (row[lo].kind in TRIMMED or lo in unmatched or _is_punctuation(row[lo], ":")):
         lo += 1

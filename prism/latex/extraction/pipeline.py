@@ -41,7 +41,7 @@ from prism.latex.extraction.pieces import (
     resolve_ambiguous_items,
     split_into_rows,
 )
-from prism.latex.extraction.retractions import denied_blocks, unasserted_blocks
+from prism.latex.extraction.retractions import denied_blocks, mask_blocks, unasserted_blocks
 from prism.latex.extraction.solution_input import Solution, solution_text
 from prism.latex.extraction.undelimited import find_bare_displays, find_plain_formulas
 from prism.latex.words import is_label, temperature_scale_after, text_kind, unit_after
@@ -251,7 +251,8 @@ def _read_blocks(
     text: str, blocks: list[Block], thinking: list[tuple[int, int]], limit: int
 ) -> tuple[list[LocatedFormula], int]:
     """Read the formulas of the blocks, the last `limit`, in no order; also return the number left out."""
-    hushed, passing = denied_blocks(text, blocks), unasserted_blocks(text, blocks)
+    masked = mask_blocks(text, blocks)
+    hushed, passing = denied_blocks(masked), unasserted_blocks(masked)
     found: list[LocatedFormula] = []
     n_left = 0
     for run in reversed(_group_continued_blocks(text, blocks)):
@@ -268,9 +269,10 @@ def _read_blocks(
             formulas, left = _read_block(text, block, left)
             span = thinking[bisect_right(thinking, (block.start, len(text))) - 1] if thinking else (0, 0)
             is_thought = span[0] <= block.start < span[1]
+            is_passing = ordinal in passing
             of_run += [
-                replace(
-                    item, kind="thinking" if is_thought else item.kind, block=ordinal, in_passing=ordinal in passing
+                LocatedFormula(
+                    item.latex, item.span, "thinking" if is_thought else item.kind, item.led, ordinal, is_passing
                 )
                 for item in formulas
                 if not _REFERENCE.fullmatch(item.latex)
@@ -312,8 +314,10 @@ def _read_block(text: str, block: Block, left: _ContinuedSide | None) -> _Formul
         found, left = _read_rows(scan(text, *span), block.kind, left, 0)
         if block.kind == "plain":  # a piece without a relation is what is left of a sentence
             found = [item for item in found if _RELATED.search(item.latex)]
-    number = _DEGREES.sub("", left.last) if left else ""
-    if found and left and block.kind in ("inline", "boxed") and _NUMBER.fullmatch(number):
+    if not found or not left or block.kind not in ("inline", "boxed"):
+        return found, left
+    number = _DEGREES.sub("", left.last)
+    if _NUMBER.fullmatch(number):
         unit, end = (
             unit_after(text, block.outer_end) if number == left.last else temperature_scale_after(text, block.outer_end)
         )
@@ -372,9 +376,10 @@ def _read_piece(scanned: Scan, piece: Piece, left: _ContinuedSide | None, kind: 
     if len(row) == 1 and row[0].kind == "box" and depth < MAX_NESTING:
         return _read_box(scan(scanned.text, *row[0].content_span), left, piece.led, depth + 1)
     places = relation_indices(row)
-    members = [_items_latex(scanned, row[lo + 1 : hi]) for lo, hi in pairwise([-1, *places, len(row)])]
-    signs = [_items_latex(scanned, row[at : at + 1]) for at in places]
-    latex = _items_latex(scanned, row)
+    write = _source_latex if _reads_as_source(row) else _items_latex
+    members = [write(scanned, row[lo + 1 : hi]) for lo, hi in pairwise([-1, *places, len(row)])]
+    signs = [write(scanned, row[at : at + 1]) for at in places]
+    latex = write(scanned, row)
     is_headless = places[:1] == [0]
     if is_headless:
         left_side = left.carried_member if left else ""
@@ -382,7 +387,7 @@ def _read_piece(scanned: Scan, piece: Piece, left: _ContinuedSide | None, kind: 
             latex = f"{left_side} {latex}"
             members[0] = left_side
         elif signs[0] in EQUALITIES:
-            latex = _items_latex(scanned, row[1:])
+            latex = write(scanned, row[1:])
             del members[0], signs[0]
     if not latex:
         return [], left
@@ -453,10 +458,20 @@ def _computer_number_latex(content: str) -> str:
     return rf"{number[1]}\times 10^{{{int(number[2])}}}" if number else content
 
 
+def _reads_as_source(items: Sequence[Item]) -> bool:
+    """Return True if items are written as LaTeX as they stand in the text, but for recorded edits."""
+    return not any(item.latex or item.kind in _REWRITTEN or item.kind == "box" for item in items)
+
+
+def _source_latex(scanned: Scan, items: Sequence[Item]) -> str:
+    """Write items that read as their source: edits applied, single spaces."""
+    return _tidy_spaces(scanned.edited_source(items[0].start, items[-1].end)) if items else ""
+
+
 def _items_latex(scanned: Scan, items: Sequence[Item]) -> str:
     """Write items as LaTeX for the parser: boxes unwrapped, edits applied, single spaces."""
-    if items and not any(item.latex or item.kind == "box" or item.kind in _REWRITTEN for item in items):
-        return _tidy_spaces(scanned.edited_source(items[0].start, items[-1].end))
+    if _reads_as_source(items):
+        return _source_latex(scanned, items)
     parts: list[str] = []
     for at, item in enumerate(items):
         if item.kind == "box":
@@ -474,7 +489,7 @@ def _tidy_spaces(latex: str) -> str:
     latex = " ".join(latex.split()).replace(" , ", ", ")
     while True:
         shorter = latex.strip(" ~")
-        for edge in _EDGES:
+        for edge in _EDGES if shorter[:1] == "\\" or shorter[-2:-1] == "\\" else ():
             shorter = shorter.removeprefix(edge)
             if shorter.endswith(edge) and not shorter.endswith("\\" + edge):
                 shorter = shorter.removesuffix(edge)

@@ -14,11 +14,12 @@ from prism.latex.words import word_set
 MAX_SYMBOLS = 3  # letters that may be a product of symbols, as `mgh`; more are a word
 
 _GLUED = r"(?!arc)[A-Za-z]{1,2}(?=(?:sin|cos|tan|ln|log|exp|sqrt)(?![A-Za-z]))"  # `mgsinθ`, `Rln2`
-_MARK = re.compile(
-    r"(?P<wide>[ \u00a0]*(?:\t|[\u2001-\u2003])[\s\u2001-\u2003]*|[ \u00a0]{3,}|-{2,}(?!>)|—+)"
+_MARK = re.compile(  # the most frequent first
+    rf"(?P<word>{_GLUED}|[A-Za-z]+)"
+    r"|(?P<wide>[ \u00a0]*(?:\t|[\u2001-\u2003])[\s\u2001-\u2003]*|[ \u00a0]{3,}|-{2,}(?!>)|—+)"
     r"|(?P<space>[ \u00a0\u2004-\u200b\u202f\u2060]+)"
     r"|(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d)|(?:\d+(?:\.\d+)?|(?<![\w)])\.\d+)(?:[eE][-+−]?\d{1,4}(?![\w.]))?)"
-    rf"|(?P<dots>\.{{3,}}|…)|(?P<word>{_GLUED}|[A-Za-z]+)"
+    r"|(?P<dots>\.{3,}|…)"
     r"|(?P<super>[⁰¹²³⁴-⁹⁺⁻⁼⁽⁾ⁿⁱᴬ-ᵡʰʲʳʷʸˡˢˣ]+)|(?P<sub>[₀-₉₊₋₌ₐ-ₜᵢ-ᵪ]+|₍[\w,+−–₊₋-]{1,12}₎)"
     r"|(?P<latex>\\(?:[A-Za-z]+|[,;:!|{}]))|(?P<escaped>\\[_*=+<>.~-])"
     r"|(?P<tag></?su[bp]>)"
@@ -82,13 +83,15 @@ def split_into_marks(text: str) -> list[Mark]:
     found: list[Mark] = []
     is_apart = False
     for match in _MARK.finditer(text):
-        kind, word = match.lastgroup or "single", match.group()
+        kind = match.lastgroup or "single"
         if kind == "space":
             is_apart = True
             continue
+        word = match.group()
         if kind == "escaped":
             kind, word = ("relation" if word[1] in "=<>~" else "single"), word[1]
-        found.append(Mark(kind, word, match.start(), match.end(), is_apart))
+        start, end = match.span()
+        found.append(Mark(kind, word, start, end, is_apart))
         is_apart = False
     return found
 

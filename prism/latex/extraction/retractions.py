@@ -60,30 +60,45 @@ _NOUN = (
 _CROSS = "[✗✘❌✖🚫]\ufe0f?"
 
 
-def denied_blocks(text: str, blocks: Sequence[Block]) -> frozenset[int]:
-    """Return the indices of the delimited formulas that the text denies, takes back or only asks about.
+@dataclass(frozen=True, slots=True)
+class MaskedText:
+    """A solution with its formulas masked and zero-width characters dropped.
+
+    Attributes:
+        shown: the text.
+        lowered: the same in lower case, character by character, for patterns that are then faster.
+        starts: offset in it of each delimited formula, ascending.
+    """
+
+    shown: str
+    lowered: str
+    starts: Sequence[int]
+
+
+def mask_blocks(text: str, blocks: Sequence[Block]) -> MaskedText:
+    """Mask the formulas of a solution.
 
     Args:
         text: a solution, without what is hidden.
         blocks: its delimited formulas, ascending.
     """
-    shown, starts = _masked_text(text, blocks)
-    regions = chain(_spans_of_matches(shown, _DENIAL, _TURN), _question_spans(shown), _spans_taken_back(shown))
-    return _blocks_in(starts, regions)
-
-
-def unasserted_blocks(text: str, blocks: Sequence[Block]) -> frozenset[int]:
-    """Return the indices of the formulas (blocks) that the text mentions without asserting: "would be", "rejected"."""
-    shown, starts = _masked_text(text, blocks)
-    return _blocks_in(starts, _spans_of_matches(shown, _WEAK, None))
-
-
-def _masked_text(text: str, blocks: Sequence[Block]) -> tuple[str, list[int]]:
-    """Return the text with formulas masked and zero-width characters dropped, and each formula's offset in it."""
     shown = mask_formulas(text, ((block.outer_start, block.outer_end) for block in blocks))
     dropped = [mark.start() for mark in _NO_WIDTH.finditer(shown)]
     starts = [block.outer_start - bisect_left(dropped, block.outer_start) for block in blocks]
-    return _NO_WIDTH.sub("", shown), starts
+    shown = _NO_WIDTH.sub("", shown) if dropped else shown
+    # The letters that `re.IGNORECASE` takes for an i or s, and `lower` does not; `İ` alone would become two characters.
+    return MaskedText(shown, shown.replace("İ", "i").replace("ı", "i").replace("ſ", "s").lower(), starts)
+
+
+def denied_blocks(masked: MaskedText) -> frozenset[int]:
+    """Return the indices of the delimited formulas that the text denies, takes back or only asks about."""
+    denials = _spans_of_matches(masked, _DENIAL, _TURN)
+    return _blocks_in(masked.starts, chain(denials, _question_spans(masked.shown), _spans_taken_back(masked)))
+
+
+def unasserted_blocks(masked: MaskedText) -> frozenset[int]:
+    """Return the indices of the formulas (blocks) that the text mentions without asserting: "would be", "rejected"."""
+    return _blocks_in(masked.starts, _spans_of_matches(masked, _WEAK, None))
 
 
 def _blocks_in(starts: Sequence[int], regions: Iterable[Span]) -> frozenset[int]:
@@ -122,9 +137,14 @@ _BEFORE = (  # denies those before it
     r"|\b(?:does|do|did)(?: not|n't) hold\b(?! (?:for|if|unless|when)\b)"
     r"|\bcan(?:not|'t| not) be (?:true|right|correct)\b"
 )
-# Every branch begins with a word, a quote or a comma: asked first, that spares the others most of the text.
-_DENIAL = re.compile(
-    rf"(?:\b(?=[a-z'])|(?=,))(?:(?P<behind>{_BEHIND})|(?P<next>{_NEXT})|(?P<before>{_BEFORE}))", re.IGNORECASE
+# The words with which a branch begins: asked first, they spare the branches most of the text.
+_FIRST_OF_DENIAL = (
+    "is|isn|if|it|incorrectly|instead|was|wasn|were|wrongly|which|are|aren|and|do|does|did|don|doesn|didn|can|cannot"
+    "|this|that|be|but|may|might|mistakenly|could|not|rather|tempted|erroneously|falsely|seems|looks|'s"
+)
+_DENIAL = re.compile(  # of a text in lower case
+    rf"(?=[abcdefilmnrstw',])(?:\b(?=(?:{_FIRST_OF_DENIAL})\b)|(?=, not))"
+    rf"(?:(?P<behind>{_BEHIND})|(?P<next>{_NEXT})|(?P<before>{_BEFORE}))"
 )
 _TURN = re.compile(
     r";|:\s|[–—]|,?\s(?:but|however|instead|so|hence|therefore|thus|whereas|because|in fact|actually|rather)\b"
@@ -132,25 +152,30 @@ _TURN = re.compile(
     re.IGNORECASE,
 )
 _BEFORE_TURN = re.compile(r"[;:,–—]|\s(?:but|so|hence|therefore|thus|while|whereas|and)\s", re.IGNORECASE)
-_WEAK = re.compile(
-    r"\b(?=[a-z])(?:(?P<behind>\b(?:would|could have|might have)\b|\bhad (?:we|it|the|there)\b"
+_FIRST_OF_WEAK = (
+    "would|could|might|had|other|second|negative|extraneous|spurious|measured|experimental|tabulated|literature"
+    "|accepted|for|if|when|whenever|unless|provided|rejected|discarded|unphysical|not|excluded|to"
+)
+_WEAK = re.compile(  # of a text in lower case
+    rf"(?=[acdefhilmnoprstuw])\b(?=(?:{_FIRST_OF_WEAK})\b)"
+    r"(?:(?P<behind>\b(?:would|could have|might have)\b|\bhad (?:we|it|the|there)\b"
     r"|\b(?:other|second|negative|extraneous|spurious) (?:root|solution)\b"
     r"|\b(?:measured|experimental|tabulated|literature|accepted) (?:value|result)s?\b)"
     rf"|(?P<next>\b(?:for|if|when|whenever|unless|provided(?: that)?)[\s*(]{{1,4}}(?={FORMULA}))"
-    r"|(?P<before>\b(?:rejected|discarded|unphysical|extraneous|not physical(?:ly)?|excluded|to be rejected)\b))",
-    re.IGNORECASE,
+    r"|(?P<before>\b(?:rejected|discarded|unphysical|extraneous|not physical(?:ly)?|excluded|to be rejected)\b))"
 )
 
 
-def _spans_of_matches(shown: str, pattern: re.Pattern[str], turn: re.Pattern[str] | None) -> Iterator[Span]:
+def _spans_of_matches(masked: MaskedText, pattern: re.Pattern[str], turn: re.Pattern[str] | None) -> Iterator[Span]:
     """Yield the span that each match of a pattern refers to: the clause behind, the next formula, or the clause before.
 
     Args:
-        shown: the text with its formulas masked.
-        pattern: with the groups `behind`, `next` and `before`.
+        masked: the text.
+        pattern: of its lower case, with the groups `behind`, `next` and `before`.
         turn: what ends the clause behind a match; None if only the end of its sentence does.
     """
-    for mark in pattern.finditer(shown):
+    shown = masked.shown
+    for mark in pattern.finditer(masked.lowered):
         if mark["behind"]:
             yield mark.end(), sentence_end(shown, mark.end(), turn=turn)
         elif mark["next"]:
@@ -249,17 +274,24 @@ class _StructuredText:
         return bisect_right(self.paragraphs, position, key=lambda paragraph: paragraph.start) - 1
 
 
-def _spans_taken_back(shown: str) -> Iterator[Span]:
+# All that a heading, a label or a sentence about other places can say; a text without any of it has none of them.
+_TAKING_BACK = (
+    *sorted(WRONG_WORDS - {"mistaken"}), *"mistake impossible error misconception pitfall fallac".split(),
+    *(f"{no} {word}" for no in ("not", "n't") for word in "true correct right valid hold".split()),
+    *"none neither nothing ignore disregard discard forget".split(), "not the case", "not so", "what not to",
+    *"✗✘❌✖🚫",
+)  # fmt: skip
+
+
+def _spans_taken_back(masked: MaskedText) -> Iterator[Span]:
     """Yield the spans that a heading, a label, a table or another sentence calls wrong, ascending and disjoint."""
+    shown = masked.shown
     if FORMULA not in shown:
         return
-    layout = _StructuredText(shown, _paragraphs(shown), _headings(shown))
-    found = chain(
-        _spans_under_headings(layout),
-        _spans_beside_labels(layout),
-        _spans_in_tables(shown),
-        _spans_called_wrong(layout),
-    )
+    found = list(_spans_in_tables(shown)) if "|" in shown else []
+    if any(words in masked.lowered for words in _TAKING_BACK):
+        layout = _StructuredText(shown, _paragraphs(shown), _headings(shown))
+        found += chain(_spans_under_headings(layout), _spans_beside_labels(layout), _spans_called_wrong(layout))
     reach = 0
     for low, high in sorted(found):  # overlaps are merged, so that no text makes this quadratic
         if high > reach:

@@ -189,6 +189,8 @@ def _is_in_bullet_list(text: str, start: int, end: int) -> bool:
 
 def _angle_bracket_indices(marks: Sequence[Mark]) -> frozenset[int]:
     """Return the indices of `<` and `>` that are brackets, as in `<x>` and `|ψ>`."""
+    if not any(mark.text == ">" for mark in marks):
+        return frozenset()
     places: set[int] = set()
     opening = bar = -1
     for at, mark in enumerate(marks):
@@ -214,20 +216,22 @@ def _angle_bracket_indices(marks: Sequence[Mark]) -> frozenset[int]:
 def _boundary_kind(marks: Sequence[Mark], index: int, depth: int) -> str:
     """Return the kind of boundary that the mark at an index is, inside `depth` brackets; empty if it is mathematics."""
     mark = marks[index]
+    kind, word = mark.kind, mark.text
+    if kind == "number" or kind == "relation":
+        return ""
     before = marks[index - 1] if index else None
     after = marks[index + 1] if index + 1 < len(marks) else None
-    word = mark.text
-    if mark.kind == "wide":
+    if kind == "wide":
         return "gap"
-    if mark.kind == "arrow":
+    if kind == "arrow":
         return "arrow"
-    if mark.kind == "word":
+    if kind == "word":
         if not _is_prose_word(mark, before, after):
             return ""
         return "odd" if after is not None and after.text in "([" and not after.is_apart else "word"
-    if mark.kind == "latex":
+    if kind == "latex":
         return "gap" if word in (r"\quad", r"\qquad") else "odd" if word in (r"\begin", r"\end", r"\item") else ""
-    if mark.kind != "single":
+    if kind != "single":
         return ""
     if word in ".:" and after is not None and not after.is_apart and after.kind in ("word", "number", "single"):
         return "stop" if after.text in "\"”')" else "odd"
@@ -307,7 +311,8 @@ def _split_into_candidates(marks: Sequence[Mark], left: str, right: str) -> Iter
             word = mark.text if kind == "word" else ""
             if word and at and lo == at and left == "word":
                 word = f"{before.rpartition(' ')[2]} {word}"  # two words tell more: `integral of`
-            yield from _split_at_open_brackets(marks, lo, at, opened, (left, kind), (before, word))
+            if lo < at:
+                yield from _split_at_open_brackets(marks, lo, at, opened, (left, kind), (before, word))
             n_remark += len(opened)
             opened, braces = [], []
             last = _last_mark_of_word(marks, at) if kind == "word" else at
@@ -393,14 +398,16 @@ def _bracket_ends(run: Sequence[Mark]) -> dict[int, int]:
 
 def _relation_indices(run: Sequence[Mark]) -> list[int]:
     """Return the indices of the relations of a run of marks that stand outside brackets."""
-    angles = _angle_bracket_indices(run)
-    depth, places = 0, []
-    for at, mark in enumerate(run):
-        if mark.kind == "single":
-            depth += (mark.text in "([{") - (mark.text in _CLOSERS)
-        is_command = mark.kind == "latex" and _RELATION.fullmatch(mark.text)
-        if depth == 0 and at not in angles and (mark.kind == "relation" or is_command):
+    depth, places, is_angular = 0, [], False
+    for at, (kind, text, _, _, _) in enumerate(run):
+        if kind == "single":
+            depth += (text in "([{") - (text in _CLOSERS)
+        elif depth == 0 and (kind == "relation" or (kind == "latex" and _RELATION.fullmatch(text))):
             places.append(at)
+            is_angular = is_angular or text in ("<", ">")
+    if is_angular:
+        angles = _angle_bracket_indices(run)
+        places = [at for at in places if at not in angles]
     return places
 
 
@@ -570,7 +577,7 @@ _BARE_DISPLAY = re.compile(
     rf"|(?P<row>[^\n]{{1,{_MAX_DISPLAY}}})\][ \t.,]*$)",
     re.MULTILINE,
 )
-_BARE_INLINE = re.compile(r"(?<![\\\w])\( (?P<inner>[^()\n$]{1,200}(?:\([^()\n$]{0,80}\)[^()\n$]{0,200}){0,4}) \)")
+_BARE_INLINE = re.compile(r"\( (?<![\\\w]\( )(?P<inner>[^()\n$]{1,200}(?:\([^()\n$]{0,80}\)[^()\n$]{0,200}){0,4}) \)")
 _COMMAND = re.compile(r"\\[A-Za-z]+")
 _IN_BRACES = re.compile(r"(?:[_^]|\\(?:text[a-z]*|mathrm|mathbf|operatorname\*?|mbox))\{[^{}]*\}")
 _TORN = re.compile(r"\\(?:[dt]?frac|sqrt|text[a-z]*|math[a-z]*|left|right|int|sum)\s*$")

@@ -120,7 +120,7 @@ doctest: .venv/.dev
 
 # The same kernels as plain Python, for the folders whose verdicts come from them. Of the slow rows one in ROWS runs here,
 # chosen by its id (`make interpreted ROWS=1`: all). What is marked `slow` or `compiled` runs in `test-all` only.
-ROWS := 100
+ROWS := 40
 DECIDING := $(addprefix tests/,algebra engine equivalence grading physics problem test_cases.py test_cli.py)
 COVERAGE :=
 

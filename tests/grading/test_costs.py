@@ -71,6 +71,7 @@ def test_a_dear_formula_costs_the_others_nothing(dear: str, problem: PreparedPro
     assert grade.cost <= budget.SOLUTION + budget.CHARACTER * 2 * len(dear)
 
 
+@pytest.mark.compiled
 def test_many_dear_formulas_end_within_the_account_of_the_solution(dear: str, problem: PreparedProblem) -> None:
     text = HONEST + "".join(f" Then $V = {k} + {dear}$." for k in range(2, 18))
     grade = prism.grade(problem, text)
@@ -121,6 +122,7 @@ def row(name: str, text: str) -> str:
     return json_line(score_row(problem.problem, text, prism.grade(problem, text))).decode()
 
 
+@pytest.mark.compiled
 def test_rows_and_costs_depend_on_the_problem_and_the_text_alone() -> None:
     """Cold, warm, in any order, in batches, in threads: the same bytes, the cost among them."""
     texts = list(solutions())

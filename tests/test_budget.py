@@ -93,14 +93,20 @@ def test_a_result_is_paid_once_and_at_the_same_price_known_or_not() -> None:
     assert (cold, warm, CALLS) == (15, 15, [])
 
 
+def random_graph(random: Random, n: int, most: int, store: Store) -> list[Callable[[int], int]]:
+    """`n` remembered functions that charge less than `most` and ask up to three of those before them."""
+    functions: list[Callable[[int], int]] = []
+    for _ in range(n):
+        functions.append(made(random.randrange(most), *random.sample(functions, min(3, len(functions))), store=store))
+    return functions
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_costs_depend_neither_on_order_nor_on_what_is_remembered(seed: int) -> None:
     """A random graph of remembered functions with tiny stores, asked in random orders by accounts and their shares."""
     random = Random(seed)
     store = Store(random.randrange(1, 6))
-    functions: list[Callable[[int], int]] = []
-    for _ in range(12):
-        functions.append(made(random.randrange(4), *random.sample(functions, min(3, len(functions))), store=store))
+    functions = random_graph(random, 12, 4, store)
     asked = [(random.choice(functions), random.randrange(2)) for _ in range(30)]
 
     def work() -> None:
@@ -124,9 +130,7 @@ def test_a_limited_block_costs_what_a_share_costs_and_ends_where_it_ends(seed: i
     """The same blocks of work, each in a share and as a limited block, within accounts that are small or not."""
     random = Random(seed)
     store = Store(random.randrange(1, 6))
-    functions: list[Callable[[int], int]] = []
-    for _ in range(10):
-        functions.append(made(random.randrange(6), *random.sample(functions, min(3, len(functions))), store=store))
+    functions = random_graph(random, 10, 6, store)
     blocks = [
         (random.randrange(1, 40), [(random.choice(functions), random.randrange(3)) for _ in range(3)])
         for _ in range(12)

@@ -83,9 +83,14 @@ class Cost:
 
         `most` is the cost if nothing were used twice, at least what is drawn for it.
         """
-        self.key, self.own, self.parts = key, own, tuple(parts)
-        self.most: int = own + sum([part.most for part in self.parts]) if parts else own
+        self.key = key
         self._hash = hash(key)
+        self.add(own, parts)
+
+    def add(self, own: int, parts: Iterable[Cost]) -> None:
+        """Set the operations and the results that it is made from, once they are known."""
+        self.own, self.parts = own, tuple(parts)
+        self.most: int = own + sum([part.most for part in self.parts])
 
     def __hash__(self) -> int:
         """Return the hash of the key."""
@@ -170,11 +175,12 @@ class Account:
         if spent > self.limit:
             self.exhaust()
 
-    def work_out(self, build: Callable[..., Any], args: tuple[Any, ...]) -> _Found:
+    def work_out(self, key: tuple[Callable[..., Any], tuple[Any, ...]]) -> _Found:
         """Work out the result of a function with its arguments, and pay for it; return it with its cost."""
+        build, args = key
         has_kernels = bool(args) and type(args[-1]) is ModuleType  # which make no difference to the price
-        key = build, args[:-1] if has_kernels else args
-        if (known := self.paid.get(Cost(key, 0, ()))) is not None:  # paid for, and forgotten since
+        cost = Cost((build, args[:-1]) if has_kernels else key, 0, ())
+        if (known := self.paid.get(cost)) is not None:  # paid for, and forgotten since
             return _within(Account(math.inf, self), build, args), known
         own, parts = self.own, self.parts
         self.own, self.parts = 0, {}
@@ -182,13 +188,13 @@ class Account:
             result = build(*args)
             if self.is_exhausted:  # somebody below caught it: the result is not that of the whole work
                 raise OverBudget(self)
-            cost = None
-            if self.own or self.parts:
-                cost = Cost(key, self.own, self.parts.values())
-                self.paid[cost] = cost
-                self.seen[id(cost)] = cost
-                if self.drawn is not None:
-                    self.drawn.append(cost)
+            if not (self.own or self.parts):
+                return result, None
+            cost.add(self.own, self.parts.values())
+            self.paid[cost] = cost
+            self.seen[id(cost)] = cost
+            if self.drawn is not None:
+                self.drawn.append(cost)
         except BaseException:
             own += self.own
             parts.update(self.parts)
@@ -458,7 +464,7 @@ def remembered(store: Store | int) -> Callable[[Callable[P, T]], Callable[P, T]]
             if found is None:
                 found = own_store.kept.get(key)
                 if found is None:
-                    found = account.work_out(build, args)
+                    found = account.work_out(key)
                     own_store.keep(key, found)
                 account.results[key] = found
             result, cost = found
@@ -530,7 +536,7 @@ class remembered_property(Generic[T]):  # noqa: N801 - a decorator
             return _within(Account(math.inf), self.__get__, (holder, owner))
         found: _Found | None = holder.__dict__.get(self._priced)
         if found is None:
-            found = account.work_out(self._build, (holder,))
+            found = account.work_out((self._build, (holder,)))
             if found[1] is None:
                 holder.__dict__[self._name] = found[0]
                 return found[0]  # type: ignore[no-any-return]

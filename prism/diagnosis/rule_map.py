@@ -49,7 +49,7 @@ class Origin:
         return {"rule": self.rule, "anchor": self.anchor, "files": list(self.files)}
 
 
-_ZERO_SETS = "prism.equivalence.zero_sets"
+_SCREENS, _ZERO_SETS = "prism.equivalence.screens", "prism.equivalence.zero_sets"
 _DISPATCH = "prism.equivalence.dispatch"
 _REGIONS = "prism.equivalence.regions"
 _MATCHING = "prism.equivalence.matching"
@@ -71,16 +71,16 @@ VERDICT_ORIGINS: Mapping[str, Origin] = {
     "unstated": Origin("N.2", (_MATCHING,)),
     "dimension": Origin("U.8", (_MATCHING, _NUMBERS)),
     "opaque_atoms": Origin("Z.9", (_ZERO_SETS,)),
-    "witness": Origin("Z.2", (_ZERO_SETS,)),
+    "witness": Origin("Z.2", (_ZERO_SETS, _SCREENS)),
     "live_variables": Origin("Z.5", (_ZERO_SETS, _DISPATCH)),
-    "identity": Origin("Z.7", (_DISPATCH, _ZERO_SETS)),
-    "kind": Origin("Z.8", (_DISPATCH, _MATCHING, _ZERO_SETS)),
+    "identity": Origin("Z.7", (_DISPATCH, _SCREENS, _ZERO_SETS)),
+    "kind": Origin("Z.8", (_DISPATCH, _MATCHING, _SCREENS, _ZERO_SETS)),
     "other_factor": Origin("Z.6", (_ZERO_SETS,)),
     "ratio": Origin("Z.8", (_DISPATCH,)),
     "exact": Origin("Z.1", (_ZERO_SETS,)),
     "opposite_side": Origin("Z.8", (_REGIONS,)),
     "parse_error": Origin("Z.12", (_PIPELINE, _MATCHING)),
-    "unsupported": Origin("Z.9", (_ZERO_SETS, _DISPATCH, _MATCHING, _REGIONS, _MATRIX, _PIPELINE)),
+    "unsupported": Origin("Z.9", (_ZERO_SETS, _SCREENS, _DISPATCH, _MATCHING, _REGIONS, _MATRIX, _PIPELINE)),
     "too_few_points": Origin("Z.2", (_ZERO_SETS, _REGIONS, _MATCHING)),
     "below_rounding": Origin("Z.2", (_ZERO_SETS,)),
     "borderline": Origin("Z.2", (_ZERO_SETS,)),

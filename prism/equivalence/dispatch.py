@@ -19,6 +19,7 @@ from prism.equivalence.facts import FormulaFacts, facts_of
 from prism.equivalence.identities import is_worked_out, work_out_same_operation
 from prism.equivalence.notation import with_matching_calls
 from prism.equivalence.regions import compare_inequality_sides
+from prism.equivalence.screens import STEPS, STEPS_PER_NODE
 from prism.equivalence.verdict import RANK, Status, Verdict
 from prism.equivalence.zero_sets import compare_zero_sets, is_identity
 from prism.physics.context import EMPTY_CONTEXT, Context
@@ -29,7 +30,6 @@ _COLLECTIONS = {"set": "set", "list": "set", "tuple": "tuple", "interval": "inte
 _MIRRORED = {"<<": ">>", ">>": "<<", "<~": ">~", ">~": "<~"}
 _CHOOSING_FUNCTIONS = frozenset(("max", "min", "sgn", "sign", r"\Theta"))
 _OPEN_REASONS = ("identity", "too_few_points", "unsupported")  # with which two identities may be left undecided
-_STEPS, _STEPS_PER_NODE = 40, 1  # of Python that a comparison takes beside tapes and points
 _ENTRYWISE = frozenset(("tuple", "interval"))
 _SAME_FORM = Verdict(Status.EQUIVALENT, "same_form", "proved")
 _OTHER_KIND = Verdict(Status.DIFFERENT, "kind")
@@ -47,7 +47,7 @@ def compare(a: Formula, b: Formula, context: Context = EMPTY_CONTEXT, *, approxi
         Verdict; undecided if a formula is too large for the engine, or has a vector where a number belongs.
     """
     one, two = facts_of(a), facts_of(b)
-    charge_steps(_STEPS + _STEPS_PER_NODE * (one.n_nodes + two.n_nodes))
+    charge_steps(STEPS + STEPS_PER_NODE * (one.n_nodes + two.n_nodes))
     try:
         return _compare_by_kind(one, two, context, approximate=approximate)
     except TapeTooLarge as error:

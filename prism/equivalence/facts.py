@@ -120,11 +120,22 @@ class FormulaFacts:
     @remembered_property
     def is_trivial(self) -> bool:
         """Return True if the formula is true or false whatever its symbols are: `2 = 3`, `x = x`, `x = x + 1`."""
-        if len(self.formula.members) == 1:
+        if len(self.formula.members) == 1 or self.subject is not None:
             return False
         called = {node.name for node in self._nodes if node.op == "apply"} if "apply" in self.ops else set()
         # without the index of a name: it may be bound by a sum
         return not any(name.partition("_")[0] in self.form for name in self.names | called)
+
+    @free_property
+    def subject(self) -> Expr | None:
+        """Return the symbol that stands alone on one side of the formula and not on the other, if there is one."""
+        return subject_of(self.formula)
+
+    def may_have_form_of(self, other: FormulaFacts) -> bool:
+        """Return True if the canonical forms of two formulas may be equal: a subject is never lost from one."""
+        return (self.subject is None or self.subject.name in other.names) and (
+            other.subject is None or other.subject.name in self.names
+        )
 
     # What is written in it.
 
@@ -138,22 +149,27 @@ class FormulaFacts:
         """Return all nodes of all members."""
         return [node for member in self.formula.members for node in walk(member)]
 
-    @remembered_property
-    def is_plain(self) -> bool:
-        """Return True for a formula without derivatives to evaluate, alternatives to join or operators to order."""
-        return self.ops.isdisjoint(_REWRITTEN) and not shows_operators(self.formula)
+    @free_property
+    def is_to_work_out(self) -> bool:
+        """Return True for a formula with derivatives, limits or alternatives, which are worked out or joined."""
+        return not self.ops.isdisjoint(_REWRITTEN)
 
     @remembered_property
+    def is_plain(self) -> bool:
+        """Return True for a formula with nothing to work out, and no operators to order."""
+        return not self.is_to_work_out and not shows_operators(self.formula)
+
+    @free_property
     def _units(self) -> frozenset[str]:
         """Return the names of all units in the formula."""
         return frozenset(node.name for node in self._nodes if node.op == "unit") if "unit" in self.ops else frozenset()
 
-    @property
+    @free_property
     def is_in_hertz(self) -> bool:
         """Return True if the formula has a unit of hertz, such as kHz."""
         return any(name.endswith("Hz") for name in self._units)
 
-    @property
+    @free_property
     def is_in_radians(self) -> bool:
         """Return True if the formula has the unit radian."""
         return "rad" in self._units

@@ -25,6 +25,7 @@ from prism.equivalence.facts import (
 )
 from prism.equivalence.known_values import number_in_constants
 from prism.equivalence.notation import magnitude_name
+from prism.equivalence.screens import Screen, screen_of
 from prism.equivalence.stated_numbers import Numeric, literal_precision
 from prism.equivalence.vector_calculus import has_nabla
 from prism.equivalence.zero_sets import is_identity
@@ -92,6 +93,11 @@ class Features:
         return facts_of(self.facts.in_base_units)
 
     @remembered_property
+    def screen(self) -> Screen | None:
+        """Return the screen of the formula in base units; None if it has none."""
+        return screen_of(self.plain.formula, self.known.context)
+
+    @remembered_property
     def hints(self) -> frozenset[Hint]:
         """Return what the formula has: a rule of substitution that concerns nothing of it may be left out."""
         ops, names, known = self.plain.ops, self.plain.names, self.known
@@ -108,6 +114,25 @@ class Features:
             Hint.VALUE: bool(self.valued) or not names.isdisjoint(known.context.givens),
         }
         return frozenset(hint for hint, is_there in found.items() if is_there)
+
+    @remembered_property
+    def number(self) -> Numeric | None:
+        """Return the quantity and its number if the formula is `quantity = number` or the reverse, else None."""
+        return numeric_of(self.facts.formula)
+
+    @remembered_property
+    def claimed_number(self) -> Numeric | None:
+        """Return the quantity and number that the formula states as a claim, or None if it states none.
+
+        Beyond `R = 202 km` it reads letters as units (`f = 50 Hz` in italics) and constants as units (`v = 0.8 c`).
+        """
+        f = self.facts.formula
+        if self.number is not None or f.kind != "equation":
+            return self.number
+        read = self.italic_quantities
+        members = tuple([new or old for new, old in zip(read, f.members, strict=True)])
+        found = numeric_of(replace(f, members=members)) if any(read) else None
+        return found or number_in_constants(f, self.known.context)
 
     # Its notation.
 
@@ -225,19 +250,9 @@ def features_of(f: Formula, context: Context) -> Features:
     return Features(facts_of(f), facts_of_context(context))
 
 
-@remembered(FORMULAS_KEPT)
 def claimed_number(claim: Formula, context: Context) -> Numeric | None:
-    """Return the quantity and number that a claim states, or None if it states none.
-
-    Beyond `R = 202 km` it reads letters as units (`f = 50 Hz` in italics) and constants as units (`v = 0.8 c`).
-    """
-    plain = numeric_of(claim)
-    if plain is not None or claim.kind != "equation":
-        return plain
-    read = features_of(claim, context).italic_quantities
-    members = tuple([new or old for new, old in zip(read, claim.members, strict=True)])
-    found = numeric_of(replace(claim, members=members)) if any(read) else None
-    return found or number_in_constants(claim, context)
+    """Return the quantity and number that a claim states, or None; see `Features.claimed_number`."""
+    return features_of(claim, context).claimed_number
 
 
 def dimension_fault(f: Formula, context: Context) -> str:

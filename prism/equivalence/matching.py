@@ -16,11 +16,12 @@ from prism.budget import PAIR, limited, share
 from prism.equivalence.common_solutions import compare_common_solutions
 from prism.equivalence.dispatch import compare
 from prism.equivalence.facts import both_in_base_units, facts_of, in_base_units, numeric_of
-from prism.equivalence.features import claimed_number, dimension_fault, is_tautology
+from prism.equivalence.features import Features, claimed_number, features_of, is_tautology
 from prism.equivalence.known_values import closed_form_number, evaluate_with_units, implied_number
 from prism.equivalence.numbers import NumberComparison, NumberSpec, compare_numbers
 from prism.equivalence.plan import plan_attempts
 from prism.equivalence.regions import are_regions, compare_regions
+from prism.equivalence.screens import refute
 from prism.equivalence.stated_numbers import Numeric, stated_number
 from prism.equivalence.statements import Statement, statements_of
 from prism.equivalence.substitutions import Attempt, expand_definitions, sensitivity_checks
@@ -35,6 +36,8 @@ _UNFINISHED_OPS = frozenset(("sym", "integral", "sum", "product", "limit", "deri
 _FIXED_KINDS = frozenset(("equation", "inequality", "expression"))  # of formulas, which no substitution changes
 _MANY_TO_ONE = frozenset(("sin", "cos", "tan", "cot", "sec", "csc", "cosh"))
 _NO_SPEC = NumberSpec()
+_NONE = None, None
+_REGIONS = frozenset(("system", "alternatives", "statement", "inequality", "chain"))  # kinds that may state a region
 _TOO_LARGE = Verdict(Status.UNDECIDED, "too_large", detail=f"more than {PAIR} operations")
 
 
@@ -92,7 +95,7 @@ def match(reference: Formula, claim: Formula, context: Context, spec: NumberSpec
     Args:
         spec: how precisely a number has to be stated if the reference is one.
     """
-    if are_regions(reference, claim):
+    if reference.kind in _REGIONS and claim.kind in _REGIONS and are_regions(reference, claim):
         return compare_regions(in_base_units(reference), in_base_units(claim), context)
     if reference.kind == "implication":
         return _match_implications(reference, claim, context)
@@ -125,7 +128,7 @@ def _required_statements(reference: Formula, context: Context) -> tuple[Statemen
     required = statements_of(reference, needed=True)
     if len(required) == 1:
         return required
-    return tuple(each for each in required if not is_tautology(each.formula, context)) or required
+    return tuple([each for each in required if not is_tautology(each.formula, context)]) or required
 
 
 def _best_match(required: Statement, stated: tuple[Statement, ...], context: Context, spec: NumberSpec) -> Verdict:
@@ -162,8 +165,8 @@ def _match_formulas(reference: Formula, claim: Formula, context: Context, spec: 
     """Match one formula with another: by their numbers if the reference states a number, else stage by stage."""
     if "sim" in claim.relations and "sim" not in reference.relations:
         return Verdict(Status.DIFFERENT, "kind", detail="`\\sim` gives an order of magnitude, and states no equality")
-    wanted = numeric_of(reference)
-    stated = claimed_number(claim, context)
+    one, two = features_of(reference, context), features_of(claim, context)
+    wanted, stated = one.number, two.claimed_number
     if wanted is not None and stated is not None and stated.subject == wanted.subject:
         if not wanted.number.is_exact or (spec.is_node and not stated.number.is_exact):
             return _number_verdict(wanted, stated, spec)
@@ -171,28 +174,37 @@ def _match_formulas(reference: Formula, claim: Formula, context: Context, spec: 
         return Verdict(Status.DIFFERENT, "unstated")
     if wanted is None and stated is not None and (rejected := _rejection_beside(stated, spec)) is not None:
         return Verdict(rejected.status, rejected.reason, detail=rejected.detail)
-    verdict = _compare_in_stages(reference, claim, context)
+    verdict = _compare_in_stages(one, two, context)
     if verdict.status != Status.EQUIVALENT and context.givens:
         return _match_implied_number(reference, claim, context, spec, verdict)
     return verdict
 
 
-def _compare_in_stages(reference: Formula, claim: Formula, context: Context) -> Verdict:
+def _compare_in_stages(one: Features, two: Features, context: Context) -> Verdict:
     """Compare two formulas as they are, then after each planned substitution, then within the precision of decimals.
 
     Returns the first equivalent verdict, else that on the formulas as they are.
+
+    Args:
+        one, two: features of the reference and of the claim.
     """
+    reference, claim = one.facts.formula, two.facts.formula
     resolved = both_in_base_units(reference, claim)
-    plain = compare(*resolved, context)
+    is_usual = resolved[0] is one.plain.formula and resolved[1] is two.plain.formula
+    is_screened = is_usual and not (one.plain.is_to_work_out and two.plain.is_to_work_out)
+    screens = (one.screen, two.screen) if is_screened else _NONE
+    plain = refute(*screens) or compare(*resolved, context)
     if plain.status == Status.EQUIVALENT:
         return plain
-    attempts = () if _differ_in_kind(reference, claim) else plan_attempts(reference, claim, context)
+    attempts = () if _differ_in_kind(reference, claim) else plan_attempts(one, two)
     for attempt in attempts:
         verdict = _compare_attempt(attempt, context)
         if verdict.status == Status.EQUIVALENT:
             return replace(verdict, readings=attempt.readings, stage=attempt.stage)
     imprecise: Verdict | None = None
-    for attempt in (Attempt(*resolved), *attempts):
+    if _may_be_approximate(*resolved) and refute(*screens, approximate=True) is None:
+        attempts = (Attempt(*resolved), *attempts)
+    for attempt in attempts:
         if not _may_be_approximate(attempt.reference, attempt.claim):
             continue
         verdict = _compare_attempt(attempt, context, approximate=True)
@@ -202,7 +214,7 @@ def _compare_in_stages(reference: Formula, claim: Formula, context: Context) -> 
             imprecise = verdict
     if imprecise is not None:
         return imprecise
-    if plain.status == Status.DIFFERENT and (fault := dimension_fault(claim, context)):
+    if plain.status == Status.DIFFERENT and (fault := two.dimension_fault):
         return replace(plain, reason="dimension", detail=fault)
     return plain
 

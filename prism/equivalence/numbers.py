@@ -54,7 +54,7 @@ class NumberSpec:
 
     def __hash__(self) -> int:
         """Return a hash of what tells most specs of a problem apart."""
-        return hash((self.figures, self.is_final, self.n_before, self.is_node))
+        return (self.figures or 0) + 64 * self.n_before + 16 * self.is_final + 32 * self.is_node
 
 
 @dataclass(frozen=True, slots=True)

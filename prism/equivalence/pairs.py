@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from prism.algebra.expr import Formula
@@ -46,9 +46,8 @@ def prepare_pair(a: Formula, b: Formula, context: Context, notation: Notation) -
     Errors:
         TapeTooLarge: see `tape`.
     """
-    readings = (notation,) if notation is PLAIN else _notations_to_try(notation)
-    for reading in readings:
-        if reading is not readings[0] and fits_notation(a, notation):
+    for reading in _notations_to_try(notation):
+        if reading is not notation and fits_notation(a, notation):
             return None
         try:
             full = with_value_shape(a, b, reading)
@@ -65,9 +64,11 @@ def _tape_in(notation: Notation, f: Formula) -> Tape:
     return tape_unless_error(facts.plain_tape) if notation is PLAIN else tape_of(facts.residual, notation)
 
 
-def _notations_to_try(notation: Notation) -> tuple[Notation, ...]:
-    """Return the notation, and after it the one that reads vectors as numbers, if that differs."""
-    return tuple(dict.fromkeys((notation, without_vectors(notation))))
+def _notations_to_try(notation: Notation) -> Iterator[Notation]:
+    """Yield the notation, and after it the one that reads vectors as numbers, if that differs."""
+    yield notation
+    if notation is not PLAIN and (scalar := without_vectors(notation)) != notation:
+        yield scalar
 
 
 def fits_notation(f: Formula, notation: Notation) -> bool:

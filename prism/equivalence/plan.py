@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, islice
 
-from prism.algebra.expr import Formula, symbols
+from prism.algebra.expr import symbols
 from prism.equivalence.constant_readings import express_constants, may_express_constants
 from prism.equivalence.features import DERIVATIVES, Features, Hint, features_of
 from prism.equivalence.notation_readings import (
@@ -38,7 +38,6 @@ from prism.equivalence.substitutions import (
     substitute_givens,
 )
 from prism.equivalence.verdict import Stage
-from prism.physics.context import Context
 
 MAX_ATTEMPTS = 12  # with what the problem knows, for one pair; a formula of constants only has hundreds of readings
 
@@ -60,11 +59,13 @@ class Rule:
     apply: Callable[[Forms], Iterator[Attempt]]
 
 
-def plan_attempts(reference: Formula, claim: Formula, context: Context) -> tuple[Attempt, ...]:
+def plan_attempts(reference: Features, claim: Features) -> tuple[Attempt, ...]:
     """Return the substitutions to try if a pair differs as it stands, in order; empty if no rule can apply."""
-    one, two = features_of(reference, context), features_of(claim, context)
-    rules = applicable_rules(one, two)
-    return substitution_rounds(rules, Forms(Attempt(reference, claim), context)) if rules else ()
+    rules = applicable_rules(reference, claim)
+    if not rules:
+        return ()
+    written = Attempt(reference.facts.formula, claim.facts.formula)
+    return substitution_rounds(rules, Forms(written, reference.known.context))
 
 
 def applicable_rules(reference: Features, claim: Features) -> Sequence[Rule]:

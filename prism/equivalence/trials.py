@@ -89,15 +89,18 @@ def decimal_rule(tapes: tuple[Tape, Tape], *, approximate: bool) -> int:
     return source.MEASURED if approximate else source.EXACT
 
 
+def points_wanted(n_variable: int) -> int:
+    """Return how many points are drawn for a pair: MIN_POINTS of them, and one for each variable, have to agree."""
+    return int(_SPARE * max(MIN_POINTS, n_variable))
+
+
 def trial_for(pair: FormulaPair, rules: int = 0) -> Trial:
     """Return the settings for comparing a pair.
-
-    So many points are drawn that at least MIN_POINTS, and one for each variable, can agree.
 
     Args:
         rules: flags as in `Trial`.
     """
-    want = int(_SPARE * max(MIN_POINTS, len(pair.samplings)))
+    want = points_wanted(len(pair.samplings))
     return Trial(pair.tapes, pair.context.digest, want, active_kernels(), rules)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Any
@@ -73,7 +74,6 @@ RANK = {Status.EQUIVALENT: 0, Status.UNDECIDED: 1, Status.DIFFERENT: 2}
 _UNIT = r"\unit{"  # how the names of base units begin
 
 
-@dataclass(frozen=True, slots=True)
 class Witness:
     """A point that shows two formulas to be different.
 
@@ -83,10 +83,64 @@ class Witness:
         left, right: values of the other formula's two sides there; None where they are undefined.
     """
 
-    point: tuple[tuple[str, float], ...]
-    satisfies: str
-    left: float | None
-    right: float | None
+    __slots__ = ("_find", "_found")
+
+    def __init__(
+        self, point: tuple[tuple[str, float], ...], satisfies: str, left: float | None, right: float | None
+    ) -> None:
+        """Create a witness of known values."""
+        self._find: Callable[[], Witness] | None = None
+        self._found = point, satisfies, left, right
+
+    @classmethod
+    def pending(cls, find: Callable[[], Witness]) -> Witness:
+        """Return a witness that `find` works out when it is first looked at, as few are."""
+        witness = cls((), "", None, None)
+        witness._find = find
+        return witness
+
+    def _values(self) -> tuple[tuple[tuple[str, float], ...], str, float | None, float | None]:
+        """Return point, satisfies, left and right."""
+        if self._find is not None:
+            self._found = self._find()._found
+            self._find = None
+        return self._found
+
+    @property
+    def point(self) -> tuple[tuple[str, float], ...]:
+        """Return the point."""
+        return self._values()[0]
+
+    @property
+    def satisfies(self) -> str:
+        """Return the letter of the formula that the point satisfies."""
+        return self._values()[1]
+
+    @property
+    def left(self) -> float | None:
+        """Return the value of the left side of the other formula."""
+        return self._values()[2]
+
+    @property
+    def right(self) -> float | None:
+        """Return the value of the right side of the other formula."""
+        return self._values()[3]
+
+    def __eq__(self, other: object) -> bool:
+        """Return True for a witness with the same values."""
+        return self is other or (isinstance(other, Witness) and self._values() == other._values())
+
+    def __hash__(self) -> int:
+        """Return a hash of the values."""
+        return hash(self._values())
+
+    def __repr__(self) -> str:
+        """Return the call that makes the same witness."""
+        return f"Witness{self._values()}"
+
+    def __reduce__(self) -> tuple[type[Witness], tuple[Any, ...]]:
+        """Pickle the witness by its values."""
+        return Witness, self._values()
 
     @property
     def has_only_quantities(self) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from types import ModuleType
 
 from prism.algebra.expr import Expr, Formula, canonical_zero, number, ops_of, symbols, walk
@@ -79,7 +80,7 @@ def compare_zero_sets(
     if one.is_trivial or two.is_trivial:
         return _compare_identities(a, b, context)
     notation = notation_of(a, b, context)
-    if one.form == two.form and a.kind != "inequality":
+    if one.may_have_form_of(two) and one.form == two.form and a.kind != "inequality":
         return Verdict(Status.EQUIVALENT, "same_form", "proved", _sampled_domain(notation, one.names, context))
     try:
         pair = prepare_pair(a, b, context, notation)
@@ -411,7 +412,7 @@ def _first_difference(trial: Trial, samplings: Mapping[str, Sampling]) -> Verdic
     there = cross_points(two, one, trial)
     if there.out[source.MISMATCH] < 0:
         return None
-    return Verdict(Status.DIFFERENT, "witness", witness=_witness(there, two, one, "a"))
+    return Verdict(Status.DIFFERENT, "witness", witness=witness_of(there, two, one, "a"))
 
 
 def _compare_points(a: AnyPoints, b: AnyPoints, samplings: Mapping[str, Sampling], trial: Trial) -> Verdict:
@@ -422,10 +423,10 @@ def _compare_points(a: AnyPoints, b: AnyPoints, samplings: Mapping[str, Sampling
     """
     there = cross_points(b, a, trial)
     if there.out[source.MISMATCH] >= 0:
-        return Verdict(Status.DIFFERENT, "witness", witness=_witness(there, b, a, "a"))
+        return Verdict(Status.DIFFERENT, "witness", witness=witness_of(there, b, a, "a"))
     back = cross_points(a, b, trial)
     if back.out[source.MISMATCH] >= 0:
-        return Verdict(Status.DIFFERENT, "witness", witness=_witness(back, a, b, "b"))
+        return Verdict(Status.DIFFERENT, "witness", witness=witness_of(back, a, b, "b"))
     verdict = Verdict(Status.UNDECIDED, "too_few_points")
     if there.out[source.BORDERLINE] or back.out[source.BORDERLINE]:
         return replace(verdict, reason="borderline")
@@ -447,13 +448,18 @@ def _compare_points(a: AnyPoints, b: AnyPoints, samplings: Mapping[str, Sampling
     return replace(verdict, status=Status.EQUIVALENT, reason="same_zero_set", proof="tested")
 
 
-def _witness(crossing: Crossing, tested: AnyPoints, points: AnyPoints, satisfies: str) -> Witness:
-    """Return the point at which a formula does not hold although another one does, with the values of its sides.
+def witness_of(crossing: Crossing, tested: AnyPoints, points: AnyPoints, satisfies: str) -> Witness:
+    """Return the point at which a formula does not hold although another one does, put together when it is asked for.
 
     Args:
         crossing: result of evaluating `tested`, the formula that does not hold, at `points` of the other one.
         satisfies: `a` if the point satisfies the reference, `b` if the claim.
     """
+    return Witness.pending(partial(_read_witness, crossing, tested, points, satisfies))
+
+
+def _read_witness(crossing: Crossing, tested: AnyPoints, points: AnyPoints, satisfies: str) -> Witness:
+    """Return the witness of a crossing; arguments as of `witness_of`."""
     point = points.point(crossing.out[source.MISMATCH])
     point.update(zip(tested.tape.names, crossing.x, strict=False))
     point.pop(VALUE_NAME, None)

@@ -13,10 +13,10 @@ is built once for each convention, and the best one counts in all of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
-from prism.algebra.expr import Expr, Formula, spell, symbols, without_text
+from prism.algebra.expr import Expr, Formula, spell, traits_of, without_text
 from prism.budget import OverBudget, Store, may_begin, remembered
 from prism.equivalence.facts import numeric_of
 from prism.equivalence.matching import match_within_budget
@@ -47,7 +47,7 @@ _LEFT_OUT = Verdict(Status.UNDECIDED, "too_large", detail="the operations of the
 _FAILED_VERDICT = Verdict(Status.UNDECIDED, "unsupported")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Cell:
     """The comparison of one reading of a claim (as written, with definitions, renamed) with one formula of a node.
 
@@ -84,9 +84,14 @@ class CellTable:
 
     A failed cell is not remembered, for the failure may be one of the machine, and neither is one that the operations
     of the solution did not suffice for.
+
+    Attributes:
+        task: the problem.
+        decided: the cells by node, formula of the node and reading. Their verdicts are remembered for other solutions.
     """
 
     task: MatchTask
+    decided: dict[tuple[int, Formula, Formula], Cell] = field(default_factory=dict, compare=False, repr=False)
 
     def decide(self, pairs: Iterable[_Pair]) -> list[Cell]:
         """Return the cell of each (node, formula of the node, reading), with the status FAILED if the engine raised."""
@@ -109,20 +114,25 @@ class CellTable:
             reading: of a claim.
             spec: how the node's number is asked for.
         """
-        pair = index, wanted, reading, self.task.context, spec
-        is_known: Callable[..., bool] = _decided_cell.is_known  # type: ignore[attr-defined]
+        place = index, wanted, reading
+        if (cell := self.decided.get(place)) is not None:
+            return cell
+        pair = wanted, reading, self.task.context, spec
+        is_known: Callable[..., bool] = _verdict_on.is_known  # type: ignore[attr-defined]
         if not (is_known(*pair) or may_begin()):
             return Cell(index, _LEFT_OUT)
         try:
-            return _decided_cell(*pair)
+            cell = Cell(index, _verdict_on(*pair))
         except Exception as error:  # noqa: BLE001 - a solution never raises: the grader has failed, and reports it
             return _failed_cell(index, error)
+        self.decided[place] = cell
+        return cell
 
 
 @remembered(CELLS)
-def _decided_cell(index: int, wanted: Formula, reading: Formula, context: Context, spec: NumberSpec) -> Cell:
-    """Return the cell of a node and a reading of a claim; arguments as of `CellTable`."""
-    return Cell(index, match_within_budget(wanted, reading, context, spec))
+def _verdict_on(wanted: Formula, reading: Formula, context: Context, spec: NumberSpec) -> Verdict:
+    """Return the verdict on a node's formula and a reading of a claim; arguments as of `CellTable`."""
+    return match_within_budget(wanted, reading, context, spec)
 
 
 def _failed_cell(index: int, error: Exception) -> Cell:
@@ -223,11 +233,12 @@ def plain_pairs(task: MatchTask, claims: Iterable[Claim]) -> Iterator[_Pair]:
 def _best_cells_by_node(table: CellTable, claim: Claim, text: str, incidents: list[Incident]) -> dict[int, Cell]:
     """Return the best cell of a claim at each node, by node index; failures of the engine go to `incidents`."""
     row: dict[int, Cell] = {}
-    names = symbols(*claim.formula.members)
+    names = traits_of(claim.formula).names
     for node in table.task.references:
         for wanted in node.formulas:
             cell = _best_cell(table, node, wanted, claim)
-            _keep_if_best(replace(cell, n_unshared=len(names ^ symbols(*wanted.members))), text, row, incidents)
+            n_unshared = len(names ^ traits_of(wanted).names)
+            _keep_if_best(Cell(cell.node, cell.verdict, n_unshared, cell.error), text, row, incidents)
             if cell.is_match:
                 break
     return row

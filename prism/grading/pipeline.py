@@ -86,8 +86,19 @@ def grade(
     if not definitions:
         prepared = without_definitions(prepared)
 
+    with without_collection():  # what only this grade needs is gone when the collector may start again
+        graded = _grade_within_budget(prepared, solution, budget, sample_id=sample_id, thinking=thinking)
+    if isinstance(solution, str) and not graded.formulas:
+        _warn_of_file_name(solution)
+    return graded
+
+
+def _grade_within_budget(
+    prepared: PreparedProblem, solution: Solution, budget: int | None, *, sample_id: str | None, thinking: bool
+) -> Grade:
+    """Grade a solution within the operations that it may cost; arguments as of `grade`."""
     extraction: Extraction | None = None
-    with without_collection(), share(math.inf if budget is None else budget) as account:
+    with share(math.inf if budget is None else budget) as account:
         extraction = extract(solution)
         if budget is None:
             n_read = len(extraction.text) - extraction.left_out.characters
@@ -99,8 +110,6 @@ def grade(
         graded = _scored(
             prepared, formulas, [], sample_id=sample_id, is_complete=False, left_out=left_out, is_spam=False
         )
-    if isinstance(solution, str) and not graded.formulas:
-        _warn_of_file_name(solution)
     return replace(graded, cost=account.spent)
 
 

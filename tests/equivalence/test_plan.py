@@ -50,7 +50,7 @@ def test_a_rule_that_is_left_out_would_find_nothing() -> None:
 
 
 def test_a_pair_that_the_problem_says_nothing_of_is_not_tried_again() -> None:
-    assert plan_attempts(parse("F = ma"), parse("E = mc"), Context()) == ()
+    assert plan_attempts(*(features_of(parse(each), Context()) for each in ("F = ma", "E = mc"))) == ()
 
 
 def test_a_claim_that_a_point_of_the_reference_refutes_is_different_by_the_long_way(

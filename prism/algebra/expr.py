@@ -545,11 +545,11 @@ _MAX_KEPT = 40  # nodes of a tree that is kept with its canonical form; as many 
 _FORMS_KEPT = 16_384  # canonical forms
 _MEMO = 2_048  # sub-expressions in each cache: without it nested exponents are computed twice a level
 
-Terms = dict[str, Fraction]  # a sum: canonical term -> coefficient; never changed once returned
+Exact = int | Fraction  # a whole one mostly as an integer, whose arithmetic takes a tenth of the time
+Terms = dict[str, Exact]  # a sum: canonical term -> coefficient; never changed once returned
 # Bound variables and their names in the canonical form; `_i` is an index that also occurs in subscripts.
 Renamed = tuple[tuple[str, str], ...]
-_ONE = Fraction(1)
-_UNITY = Expr("num", name="1", value=_ONE)
+_UNITY = Expr("num", name="1", value=Fraction(1))
 
 
 class _SmallTrees(budget.Store):
@@ -592,7 +592,7 @@ def canonical_zero(node: Expr) -> str:
     if not terms:
         return "0"
     lead = terms[min(terms)]
-    return _spell_terms({term: value / lead for term, value in terms.items()})
+    return _spell_terms({term: _quotient(value, lead) for term, value in terms.items()})
 
 
 def formal_ratio(a: Expr, b: Expr) -> Fraction | None:
@@ -605,8 +605,15 @@ def formal_ratio(a: Expr, b: Expr) -> Fraction | None:
     ones, others = _canonical_terms(a, ()), _canonical_terms(b, ())
     if not ones or ones.keys() != others.keys():
         return None
-    factors = {ones[term] / others[term] for term in ones}
+    factors = {Fraction(ones[term]) / others[term] for term in ones}
     return factors.pop() if len(factors) == 1 else None
+
+
+def _quotient(a: Exact, b: Exact) -> Exact:
+    """Return a / b exactly, for b not 0."""
+    if b == 1:
+        return a
+    return -a if b == -1 else Fraction(a) / b
 
 
 @lru_cache(maxsize=_MEMO)
@@ -616,26 +623,27 @@ def _canonical_terms(node: Expr, bound: Renamed) -> Terms:
     Args:
         bound: variables of the enclosing integrals and sums, each with its name in the canonical form.
     """
-    if node.op in ("add", "sub", "neg"):
+    op, args = node.op, node.args
+    if op == "sym":
+        return {_canonical_name(node.name, bound) if bound else node.name: 1}
+    if op in ("add", "sub", "neg"):
         total: Terms = {}
-        for position, arg in enumerate(node.args):
-            sign = -1 if node.op == "neg" or (node.op == "sub" and position == 1) else 1
+        for position, arg in enumerate(args):
+            is_taken = op == "neg" or (op == "sub" and position == 1)
             for term, coefficient in _canonical_terms(arg, bound).items():
-                total[term] = total.get(term, Fraction(0)) + sign * coefficient
-                if _is_long(total[term]):
-                    return {_spell_atom(node, bound): _ONE}
+                value = total.get(term, 0) + (-coefficient if is_taken else coefficient)
+                if _is_long(value):
+                    return {_spell_atom(node, bound): 1}
+                total[term] = value
         return {term: coefficient for term, coefficient in total.items() if coefficient}
-    numbers = [arg for arg in node.args if arg.op == "num"]
-    if node.op in ("mul", "div") and len(numbers) == len(node.args) - 1 and node.args[-1].value != 0:
-        (sum_or_product,) = (arg for arg in node.args if arg.op != "num")
-        if node.op == "mul" or sum_or_product is node.args[0]:  # 2(a + b) is 2a + 2b
-            factor = _canonical_powers(
-                Expr(node.op, tuple(_UNITY if arg is sum_or_product else arg for arg in node.args)), ()
-            )[0]
-            terms = _canonical_terms(sum_or_product, bound)
-            if any(_is_long(factor * value) for value in terms.values()):
-                return {_spell_atom(node, bound): _ONE}
-            return {term: factor * value for term, value in terms.items() if factor}
+    if op in ("mul", "div"):
+        rest = [arg for arg in args if arg.op != "num"]
+        if len(rest) == 1 and args[-1].value != 0 and (op == "mul" or rest[0] is args[0]):  # 2(a + b) is 2a + 2b
+            numbers = tuple([_UNITY if arg is rest[0] else arg for arg in args])
+            factor = _canonical_powers(Expr(op, numbers), ())[0]
+            terms = _canonical_terms(rest[0], bound)
+            new = terms if factor == 1 else {term: factor * value for term, value in terms.items() if factor}
+            return {_spell_atom(node, bound): 1} if any(map(_is_long, new.values())) else new
     coefficient, powers = _canonical_powers(node, bound)
     if not coefficient:
         return {}
@@ -643,77 +651,93 @@ def _canonical_terms(node: Expr, bound: Renamed) -> Terms:
 
 
 @lru_cache(maxsize=_MEMO)
-def _canonical_powers(node: Expr, bound: Renamed) -> tuple[Fraction, dict[str, Fraction]]:
+def _canonical_powers(node: Expr, bound: Renamed) -> tuple[Exact, dict[str, Exact]]:
     """Return an expression as a product in canonical form: a rational coefficient, and the exponent of each base.
 
     Args:
         bound: as in `_canonical_terms`.
     """
-    if node.op == "num" and node.value is not None:
-        return node.value, {}
-    if node.op == "neg":
+    op = node.op
+    if op == "sym":
+        return 1, {_canonical_name(node.name, bound) if bound else node.name: 1}
+    if op == "num" and node.value is not None:
+        return node.value.numerator if node.value.denominator == 1 else node.value, {}
+    if op == "neg":
         coefficient, powers = _canonical_powers(node.args[0], bound)
         return -coefficient, powers
-    if node.op in ("mul", "div"):
-        coefficient, powers = _ONE, {}
-        for position, arg in enumerate(node.args):
-            exponent = -1 if node.op == "div" and position == 1 else 1
-            factor, inner = _canonical_powers(arg, bound)
-            if exponent < 0 and not factor:
-                return _ONE, {f"({_spell_atom(node, bound)})": _ONE}
-            coefficient *= factor**exponent
-            for base, power in inner.items():
-                powers[base] = powers.get(base, Fraction(0)) + exponent * power
-            if _is_long(coefficient) or any(map(_is_long, powers.values())):
-                return _ONE, {_spell_atom(node, bound): _ONE}
-        return coefficient, {base: power for base, power in powers.items() if power}
-    if node.op in ("pow", "sqrt", "root"):
+    if op in ("mul", "div"):
+        return _canonical_product(node, bound)
+    if op in ("pow", "sqrt", "root"):
         return _canonical_power(node, bound)
-    if node.op in ("add", "sub"):
+    if op in ("add", "sub"):
         terms = _canonical_terms(node, bound)
         if not terms:
-            return Fraction(0), {}
+            return 0, {}
         if len(terms) == 1:
             ((term, coefficient),) = terms.items()
-            return (coefficient, {}) if term == "1" else (coefficient, {term: _ONE})
+            return (coefficient, {}) if term == "1" else (coefficient, {term: 1})
         return _factor_out_first_coefficient(terms)
-    return _ONE, {_spell_atom(node, bound): _ONE}
+    return 1, {_spell_atom(node, bound): 1}
 
 
-def _is_long(value: Fraction) -> bool:
+def _canonical_product(node: Expr, bound: Renamed) -> tuple[Exact, dict[str, Exact]]:
+    """Return a product or a quotient as `_canonical_powers` does."""
+    coefficient: Exact = 1
+    powers: dict[str, Exact] = {}
+    for position, arg in enumerate(node.args):
+        is_below = node.op == "div" and position == 1
+        factor, inner = _canonical_powers(arg, bound)
+        if is_below and not factor:
+            return 1, {f"({_spell_atom(node, bound)})": 1}
+        coefficient = _quotient(coefficient, factor) if is_below else coefficient * factor
+        for base, power in inner.items():
+            powers[base] = powers.get(base, 0) + (-power if is_below else power)
+        if _is_long(coefficient) or any(map(_is_long, powers.values())):
+            return 1, {_spell_atom(node, bound): 1}
+    return coefficient, {base: power for base, power in powers.items() if power}
+
+
+def _is_long(value: Exact) -> bool:
     """Return True if an exact number is too long to be folded: Python spells no integer of more than 4,300 digits."""
+    if value.__class__ is int and -_SHORT < value < _SHORT:
+        return False
     return max(value.numerator.bit_length(), value.denominator.bit_length()) > _MAX_FOLD_BITS
 
 
-def _factor_out_first_coefficient(terms: Terms) -> tuple[Fraction, dict[str, Fraction]]:
+_SHORT = 2**60  # integers that are not long at a glance
+
+
+def _factor_out_first_coefficient(terms: Terms) -> tuple[Exact, dict[str, Exact]]:
     """Split a sum into its first term's coefficient and the scaled rest: 2a + 2b gives 2 and the base (a + b)."""
     lead = terms[min(terms)]
-    return lead, {f"({_spell_terms({term: value / lead for term, value in terms.items()})})": _ONE}
+    return lead, {f"({_spell_terms({term: _quotient(value, lead) for term, value in terms.items()})})": 1}
 
 
-def _canonical_power(node: Expr, bound: Renamed) -> tuple[Fraction, dict[str, Fraction]]:
+def _canonical_power(node: Expr, bound: Renamed) -> tuple[Exact, dict[str, Exact]]:
     """Return a power, square root or root as `_canonical_powers` does.
 
     The base is not multiplied out where a law of powers may fail: `(x^2)^{1/2}` is not `x` for negative x.
     """
     base = node.args[0]
-    exponent = Fraction(1, 2)
+    exponent: Exact = Fraction(1, 2)
     if node.op != "sqrt":
         coefficient, symbols_in_exponent = _canonical_powers(node.args[1], bound)
         if symbols_in_exponent or not coefficient:
-            return _ONE, {_spell_atom(node, bound): _ONE}
-        exponent = 1 / coefficient if node.op == "root" else coefficient
+            return 1, {_spell_atom(node, bound): 1}
+        exponent = _quotient(1, coefficient) if node.op == "root" else coefficient
     factor, powers = _canonical_powers(base, bound)
     whole = exponent.denominator == 1
     length = max(factor.numerator.bit_length(), factor.denominator.bit_length())
-    small = abs(exponent) <= _MAX_FOLD_EXPONENT and length * abs(exponent) <= _MAX_FOLD_BITS
+    size = exponent if exponent > 0 else -exponent
+    small = size <= _MAX_FOLD_EXPONENT and length * size <= _MAX_FOLD_BITS
     if whole and small and (factor or exponent > 0):
-        return factor ** int(exponent), {name: power * exponent for name, power in powers.items()}
+        folded = _quotient(1, factor ** int(-exponent)) if exponent < 0 else factor ** int(exponent)
+        return folded, {name: power * exponent for name, power in powers.items()}
     if factor == 1 and len(powers) == 1:
         ((name, power),) = powers.items()
         if power == 1:  # (x^2)^(1/2) is not x where x may be negative
-            return _ONE, {name: exponent}
-    return _ONE, {f"({_spell_terms(_canonical_terms(base, bound))})": exponent}
+            return 1, {name: exponent}
+    return 1, {f"({_spell_terms(_canonical_terms(base, bound))})": exponent}
 
 
 _BINDERS = frozenset(("integral", "contour", "sum", "product", "limit"))
@@ -760,7 +784,7 @@ def _canonical_name(name: str, bound: Renamed) -> str:
     return name
 
 
-def _spell_powers(powers: dict[str, Fraction]) -> str:
+def _spell_powers(powers: dict[str, Exact]) -> str:
     """Spell a product of powers, given as the exponent of each base, in alphabetical order; `1` if empty."""
     if not powers:
         return "1"

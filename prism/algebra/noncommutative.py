@@ -10,8 +10,10 @@ word, unless it is surely a number. A word is one opaque atom; the coefficients 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import combinations, pairwise
 from operator import or_
 from typing import NamedTuple
@@ -32,6 +34,7 @@ from prism.algebra.expr import (
 )
 
 FORMULAS_KEPT = 4096  # formulas remembered in a process
+NAMES_KEPT = 4096  # names of symbols with what they show
 MAX_TERMS = 64  # of a product that is multiplied out
 _MAX_POWER = 6  # of operators that is multiplied out in their order
 _MAX_NODES = 5_000  # of all terms; with operators in exponents they would double on each level
@@ -99,8 +102,8 @@ def order_operator_products(a: Formula, b: Formula) -> tuple[Formula, Formula]:
     if _operator_evidence(a) is None and _operator_evidence(b) is None:
         return a, b  # nothing to see, as in most formulas
     names = traits_of(a).names | traits_of(b).names
-    notation = _OperatorNotation(operator_names(a, b), any(map(_QUANTUM.search, names)))
-    return _order_operator_products_in(a, notation), _order_operator_products_in(b, notation)
+    operators, hats_act = operator_names(a, b), any(map(_speaks_of_quanta, names))
+    return _with_ordered_products(a, operators, hats_act), _with_ordered_products(b, operators, hats_act)
 
 
 def shows_operators(f: Formula) -> bool:
@@ -119,7 +122,7 @@ def operator_names(a: Formula, b: Formula) -> frozenset[str]:
     if any(name.startswith(r"\vec{") for name in names):
         operators = frozenset(name for name in operators if not name.startswith(_HAT))  # directions
     if operators or "i" in names or any(marks.is_certain for marks in both):
-        operators |= {name for name in names if _PAULI.match(name)}
+        operators |= set(filter(_is_pauli, names))
     return operators
 
 
@@ -153,7 +156,7 @@ def _operator_evidence(f: Formula) -> _OperatorEvidence | None:
     budget.charge(sum(member.size for member in f.members) * _EVIDENCE)
     names = traits_of(f).names
     nodes = [node for member in f.members for node in nodes_with(member, *_WITH_EVIDENCE)]
-    operators = set(filter(_OPERATOR.search, names))
+    operators = set(filter(_is_written_as_operator, names))
     has_hamiltonian = any(map(_HAMILTONIAN.match, names))
     for node in nodes:
         if node.op == "commutator" or (node.op == "opaque" and node.name == r"\dagger"):
@@ -166,16 +169,47 @@ def _operator_evidence(f: Formula) -> _OperatorEvidence | None:
         elif node.op in ("add", "sub"):
             operators |= _letters_in_another_order(node)
     certain = any(_is_operator(node, _NONE) for node in nodes)
-    pauli = any(map(_PAULI.match, names))
+    pauli = any(map(_is_pauli, names))
     return _OperatorEvidence(frozenset(operators), certain) if operators or certain or pauli else None
 
 
-def _order_operator_products_in(f: Formula, notation: _OperatorNotation) -> Formula:
+@lru_cache(NAMES_KEPT)
+def _is_written_as_operator(name: str) -> bool:
+    """Return True for the name of a symbol with a hat or a dagger, or of a Dirac matrix."""
+    return bool(_OPERATOR.search(name))
+
+
+@lru_cache(NAMES_KEPT)
+def _is_pauli(name: str) -> bool:
+    """Return True for the name of a Pauli matrix, which may also be a stress."""
+    return bool(_PAULI.match(name))
+
+
+@lru_cache(NAMES_KEPT)
+def _speaks_of_quanta(name: str) -> bool:
+    """Return True for the name of a symbol that only quantum mechanics has."""
+    return bool(_QUANTUM.search(name))
+
+
+@lru_cache(NAMES_KEPT)
+def _is_matrix_letter(name: str) -> bool:
+    """Return True for the name of a symbol that may be a matrix."""
+    return bool(_MATRIX.match(name))
+
+
+def _with_ordered_products(f: Formula, operators: frozenset[str], hats_act: bool) -> Formula:
     """Replace the products of operators in every member of a formula, as `order_operator_products` does."""
+    return _ordered(f, operators & traits_of(f).names, hats_act)
+
+
+@budget.remembered(FORMULAS_KEPT)
+def _ordered(f: Formula, operators: frozenset[str], hats_act: bool) -> Formula:
+    """Replace the products of operators in a formula; `operators` are those of its symbols that are operators."""
+    notation = _OperatorNotation(operators, hats_act)
     if not any(_contains_operator(member, notation) for member in f.members):
         return f
     budget.charge(sum(member.size for member in f.members) * _NORMAL_FORM)
-    return replace(f, members=tuple(_normal_form(member, notation) for member in f.members))
+    return replace(f, members=tuple([_normal_form(member, notation) for member in f.members]))
 
 
 # Letters that are operators by their position. -------------------------------------------------------------------
@@ -228,6 +262,7 @@ def _integer_exponent(exponent: Expr) -> int | None:
     return int(value) if value is not None and value.denominator == 1 else None
 
 
+@lru_cache(NAMES_KEPT)
 def _is_number_name(name: str) -> bool:
     r"""Return True if a symbol of this name is surely a number that commutes with operators: `i`, `\hbar`, `m`."""
     return bool(_NUMBERS.match(name) or _NUMBERS_OF_STATES.match(name))
@@ -295,26 +330,34 @@ def _letters_in_another_order(node: Expr) -> set[str]:
     if not any(term.op in _OF_FACTORS for _, term in written):
         return set()
     below = [inner.args[1] for inner in nodes_with(node, "div")]
-    if any(map(_MATRIX.match, symbols(*below))):
+    if any(map(_is_matrix_letter, symbols(*below))):
         return set()
     terms = [(sign, tuple(_expanded_factors(term))) for sign, term in written]
+    lengths = Counter([len(factors) for _, factors in terms])
     groups: dict[tuple[str, ...], dict[tuple[int, tuple[Expr, ...]], None]] = {}  # terms of the same factors
     for sign, factors in terms:
-        if len(factors) > 1:
-            groups.setdefault(tuple(sorted(map(canonical, factors))), {})[sign, factors] = None
+        if len(factors) > 1 < lengths[len(factors)]:
+            groups.setdefault(tuple(sorted(map(_canonical_factor, factors))), {})[sign, factors] = None
     found: set[str] = set()
     for spelled, group in groups.items():
+        if len(group) < 2:
+            continue
         budget.charge(len(group) ** 2 * len(spelled) * _LETTER)
         names = symbols(*(factor for _, factors in group for factor in factors))
         for (sign, one), (other, two) in combinations(group, 2):
             if one == two or not (len(terms) == 2 or sign != other) or found >= names:
                 continue
             moved = [x for x, y in zip(one, two, strict=True) if x != y]
-            large = all(inner.op == "sym" and _MATRIX.match(inner.name) for inner in moved)
+            large = all(inner.op == "sym" and _is_matrix_letter(inner.name) for inner in moved)
             alone = len(terms) == 2 and (sign != other or (large and len(one) == 2))
             if alone or (sign != other and large):
                 found |= symbols(*moved)
     return {name for name in found if not _is_number_name(name)}
+
+
+def _canonical_factor(factor: Expr) -> str:
+    """Return the canonical form of a factor: its name if it is a symbol."""
+    return factor.name if factor.op == "sym" else canonical(factor)
 
 
 def _signed_terms(node: Expr, sign: int = 1) -> Iterator[tuple[int, Expr]]:
@@ -379,7 +422,7 @@ def _sorted_functions(word: tuple[Expr, ...], notation: _OperatorNotation) -> tu
     out: list[Expr] = []
     run: list[Expr] = []
     for letter in word:
-        if _contains_operator(letter, notation) or any(_MATRIX.match(name) for name in symbols(letter)):
+        if _contains_operator(letter, notation) or any(map(_is_matrix_letter, symbols(letter))):
             out += [*sorted(run, key=canonical), letter]
             run = []
         else:
@@ -586,6 +629,6 @@ def _acts_on(action: _Action, name: str) -> bool:
         return False
     if action.on_all or (action.on_states and _STATE.match(name)) or (action.on_spins and _STATE_OF_SPIN.match(name)):
         return True
-    if not (action.on_places or (action.on_matrices and _MATRIX.match(name))):
+    if not (action.on_places or (action.on_matrices and _is_matrix_letter(name))):
         return False
     return not _NUMBERS_OF_STATES.match(name)

@@ -6,10 +6,11 @@ one. Not all roots are found, but each draw begins elsewhere, so no branch is mi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
+
+import numpy as np
 
 from prism.budget import STEP
 from prism.engine.kernels import floats, ints, source, spend
@@ -136,34 +137,33 @@ def cross_evaluate_system(
         sampled.n_point, rules | (0 if tape.is_estimate else source.POLES_COUNT), x, value, bound, adjoint, grad,
         out,
     )  # fmt: skip
-    found = tuple(int(n) for n in out)
+    found = tuple(np.asarray(out).tolist())
     if found[source.MISMATCH] < 0:
         return Crossing(found)
     left = 0.0 if found[source.POLED] else float(value[tape.roots[found[source.AGREED]]])
-    return Crossing(found, left, 0.0, tuple(float(v) for v in x))
+    return Crossing(found, left, 0.0, tuple(np.asarray(x).tolist()))
 
 
-def _evaluate_residuals(
-    points: SystemZeroSet, module: ModuleType, at: Mapping[str, float]
-) -> list[tuple[float, float]] | None:
-    """Return (value, rounding bound) of each residual at the point `at` (values by name); None where undefined."""
+def _evaluate_residuals(points: SystemZeroSet, module: ModuleType, x: Any) -> list[tuple[float, float]] | None:
+    """Return (value, rounding bound) of each residual at the values `x`, in slot order; None where undefined."""
     tape = points.tape
-    spend(tape.n_op + STEP + _PLACE * (len(tape.names) + len(tape.roots)))
-    x, value, bound, _, _ = scratch_arrays(module, tape)
-    for v, name in enumerate(tape.names):
-        x[v] = at[name]
-    if module.evaluate(points.code, points.consts, points.dep, tape.n_op, x, 0, value, bound):
+    n_op = tape.n_op
+    spend(n_op + STEP + _PLACE * (len(tape.names) + len(tape.roots)))
+    value, bound = floats(module, n_op), floats(module, n_op)
+    if module.evaluate(points.code, points.consts, points.dep, n_op, x, 0, value, bound):
         return None
     return [(float(value[root]), float(bound[root])) for root in tape.roots]
 
 
 def _is_dead(points: SystemZeroSet, name: str, module: ModuleType) -> bool:
     """True if the symbol `name` has no effect: multiplied by powers of two up to 2^160, all residuals remain zero."""
-    seen = 0
+    seen, moved, n_var = 0, points.tape.names.index(name), len(points.tape.names)
     for i in range(min(points.n_point, EXCURSION_POINTS)):
-        at = points.point(i)
+        start = i * (n_var + 1) + 1
         for power in EXCURSIONS:
-            found = _evaluate_residuals(points, module, {**at, name: at[name] * 2.0**power})
+            x = points.place[start : start + n_var].copy()
+            x[moved] *= 2.0**power
+            found = _evaluate_residuals(points, module, x)
             if found is None:
                 continue
             if any(abs(value) > source.INFORMATIVE * bound for value, bound in found):
@@ -176,8 +176,7 @@ def _is_zero_at_all_draws(points: SystemZeroSet, module: ModuleType) -> bool:
     """True if all residuals are zero within (small) rounding bounds at every draw where defined: an identity."""
     seen = 0
     for d in range(points.n_draw):
-        at = {name: float(points.draws[v * points.n_draw + d]) for v, name in enumerate(points.tape.names)}
-        found = _evaluate_residuals(points, module, at)
+        found = _evaluate_residuals(points, module, points.draws[d :: points.n_draw].copy())
         if found is None:
             continue
         if any(abs(value) > 4 * bound for value, bound in found):

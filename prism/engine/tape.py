@@ -13,6 +13,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from hashlib import blake2b
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -188,6 +189,16 @@ class Builder:
     def number(self, value: Fraction | int, uncertainty: float = 0.0) -> int:
         """Write a number with its relative uncertainty (0: exact), return its position; TapeTooLarge out of range."""
         above, below = value.as_integer_ratio()
+        if below == 1 and -_EXACT_FLOATS < above < _EXACT_FLOATS:
+            at = self.constant(float(above), 0.0, uncertainty)
+        else:
+            at = self._fraction(above, below, uncertainty)
+        if not uncertainty:
+            self.exact[at] = above if below == 1 else value
+        return at
+
+    def _fraction(self, above: int, below: int, uncertainty: float) -> int:
+        """Write the quotient of two integers without a common factor, as `number` does."""
         try:
             near = above / below
         except OverflowError:
@@ -195,22 +206,21 @@ class Builder:
         if above and abs(near) < 1e-300:
             raise TapeTooLarge("a constant below the range of floating point")
         bound = 0.0 if near.as_integer_ratio() == (above, below) else abs(near) * 2.0**-53
-        at = self.constant(near, bound, uncertainty)
-        if not uncertainty:
-            self.exact[at] = above if below == 1 else value
-        return at
+        return self.constant(near, bound, uncertainty)
 
     def constant(self, value: float, bound: float, uncertainty: float = 0.0) -> int:
         """Write a float, its absolute error bound and its relative uncertainty (0: none); return its position."""
-        return self.write_instruction("num", self.consts.setdefault((value, bound, uncertainty), len(self.consts)))
+        return self.write_word((_NUM, self.consts.setdefault((value, bound, uncertainty), len(self.consts)), 0))
 
     def variable(self, name: str) -> int:
         """Write the variable `name` and return its position; raise TapeTooLarge beyond MAX_VARIABLES variables."""
-        if name not in self.slots:
-            if len(self.slots) >= MAX_VARIABLES:
+        slot = self.slots.get(name)
+        if slot is None:
+            slot = len(self.slots)
+            if slot >= MAX_VARIABLES:
                 raise TapeTooLarge(f"more than {MAX_VARIABLES} variables")
-            self.slots[name] = len(self.slots)
-        return self.write_instruction("sym", self.slots[name])
+            self.slots[name] = slot
+        return self.write_word((_SYM, slot, 0))
 
     def combine(self, op: str, a: int, b: int | None = None) -> int:
         """Write operator `op` on instructions a and b (None: one operand), simplified; return the result's position.
@@ -226,18 +236,20 @@ class Builder:
                 return self.code[a][1]
         x = self.exact.get(a)
         y = self.exact.get(b) if b is not None else None
-        if x is not None and (b is None or y is not None):
-            folded = _fold_exact(op, x, y)
-            if folded is not None:
-                return self.number(folded)
-        if b is not None and (x is not None or y is not None):
-            neutral = _neutral_result(op, a, b, x, y)
-            if neutral is not None:
-                return self.number(0) if neutral < 0 else neutral
+        if x is not None or y is not None:
+            if x is not None and (b is None or y is not None):
+                folded = _fold_exact(op, x, y)
+                if folded is not None:
+                    return self.number(folded)
+            if b is not None:
+                neutral = _neutral_result(op, a, b, x, y)
+                if neutral is not None:
+                    return self.number(0) if neutral < 0 else neutral
         return self.write_word((_OPCODES[op], a, b or 0))
 
 
 _BLOCK = 16  # steps that are charged at once
+_EXACT_FLOATS = 2**53  # smaller integers are floats without rounding
 _EVEN = frozenset(("cos", "cosh", "abs"))
 _ODD = frozenset(("sin", "tan", "sinh", "tanh", "asin", "atan", "asinh", "atanh"))
 _OPCODES = {name: row.opcode for name, row in OPS.items() if row.opcode is not None}
@@ -273,37 +285,29 @@ def _neutral_result(op: str, a: int, b: int, x: Fraction | int | None, y: Fracti
 
 def finish_tape(builder: Builder, roots: Sequence[int], *, has_inverse: bool) -> Tape:
     """Return the finished tape, reduced to the instructions that `roots` (positions of the residuals) need."""
-    needed, used = _needed_instructions(builder.code, roots)
-    slots = {slot: position for position, slot in enumerate(sorted(used))}
-    names = tuple([name for name, slot in builder.slots.items() if slot in slots])
-    place = [0] * len(needed)
-    code: list[int] = []
+    words: Sequence[Word] = builder.code
+    needed, used = _needed_instructions(words, roots)
+    if len(needed) < len(words) or 0 in needed or len(used) < len(builder.slots):
+        words, roots = _renumbered(words, needed, used, roots)
+    names = tuple([name for name, slot in builder.slots.items() if slot in used])
     dep: list[int] = []
     chooses = False
-    for k, is_needed in enumerate(needed):
-        if not is_needed:
-            continue
-        opcode, a, b = builder.code[k]
-        place[k] = len(dep)
-        if opcode == _SYM:
-            a = slots[a]
+    for opcode, a, b in words:
+        if opcode in _BINARY:
+            dep.append(dep[a] | dep[b])
+        elif opcode == _SYM:
             dep.append(1 << a)
         elif opcode == _NUM:
             dep.append(0)
-        elif opcode in _BINARY:
-            a, b = place[a], place[b]
-            dep.append(dep[a] | dep[b])
         else:
-            a = place[a]
             dep.append(dep[a])
             chooses = chooses or opcode == _FLOOR or (opcode == _STEP and b == CHOICE)
-        code += (opcode, a, b)
     return Tape(
-        code=np.array(code, dtype=np.int64),
+        code=np.array(list(chain.from_iterable(words)), dtype=np.int64),
         consts=np.array([part for constant in builder.consts for part in constant], dtype=np.float64),
         dep=np.array(dep, dtype=np.int64),
         names=names,
-        roots=tuple([place[k] for k in roots]),
+        roots=tuple(roots),
         atoms={name: construct for name, construct in builder.atoms.items() if name in names},
         kinds={name: kind for name, kind in builder.kinds.items() if name in names},
         has_inverse=has_inverse,
@@ -337,6 +341,23 @@ def _needed_instructions(code: Sequence[Word], roots: Sequence[int]) -> tuple[by
                 if opcode in _BINARY:
                     needed[b] = True
     return needed, used
+
+
+def _renumbered(
+    words: Sequence[Word], needed: Sequence[int], used: set[int], roots: Sequence[int]
+) -> tuple[list[Word], list[int]]:
+    """Return the instructions that are needed, with operands and variables numbered anew, and the roots among them."""
+    slots = {slot: position for position, slot in enumerate(sorted(used))}
+    place = [0] * len(needed)
+    kept: list[Word] = []
+    for k, is_needed in enumerate(needed):
+        if is_needed:
+            opcode, a, b = words[k]
+            place[k] = len(kept)
+            if opcode != _NUM:
+                a = slots[a] if opcode == _SYM else place[a]
+            kept.append((opcode, a, place[b] if opcode in _BINARY else b))
+    return kept, [place[k] for k in roots]
 
 
 def mark_dependents(tape: Tape, dep: Sequence[int], first: int, bit: int) -> list[int]:

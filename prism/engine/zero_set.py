@@ -13,9 +13,8 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import lru_cache
 from hashlib import blake2b
-from operator import or_
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -72,6 +71,7 @@ CODES = {
 _POSITIVE_KINDS = ("", "positive", "angle", "integer", "constant")
 ORDINARY = Sampling()
 
+DRAWS_KEPT = 8192  # symbols with their draws, of half a kilobyte each
 _OTHER_STREAM = (1 << 64) - 1  # flips every bit of a key: the signs of a symbol that has either
 
 
@@ -80,7 +80,7 @@ def draws(name: str, sampling: Sampling, digest: str, count: int) -> tuple[float
     return tuple(draw_values(name, sampling, digest, count).tolist())
 
 
-@stored
+@lru_cache(maxsize=DRAWS_KEPT)
 def draw_values(name: str, sampling: Sampling, digest: str, count: int) -> Floats:
     """Return `count` random values of the symbol `name`, the same for the same name and problem digest: float64[count].
 
@@ -97,15 +97,22 @@ def draw_values(name: str, sampling: Sampling, digest: str, count: int) -> Float
         return np.minimum(both_parities, math.floor(high))
     if domain is None and kind == "angle":
         return (0.02 + 0.96 * u) * math.pi / 2
-    values = np.empty(count)
-    for first, box in enumerate((BOX_A, BOX_B)):
-        low, high = domain or box
-        values[first::2] = low + (high - low) * u[first::2]
+    lows, widths = _boxes(count) if domain is None else (domain[0], domain[1] - domain[0])
+    values: Floats = lows + widths * u
     if domain is None and kind == "negative":
         values = -values
     elif domain is None and kind == "real":
         values = np.where(uniform(key ^ _OTHER_STREAM, count) < 0.5, -values, values)
     return values
+
+
+@lru_cache(maxsize=16)
+def _boxes(count: int) -> tuple[Floats, Floats]:
+    """Return the lower end and the width of the range of each draw: float64[count] each."""
+    lows, widths = np.empty(count), np.empty(count)
+    for first, (low, high) in enumerate((BOX_A, BOX_B)):
+        lows[first::2], widths[first::2] = low, high - low
+    return lows, widths
 
 
 def draws_of_tape(tape: Tape, samplings: Mapping[str, Sampling], digest: str, n_draw: int, module: ModuleType) -> Any:
@@ -165,7 +172,9 @@ class ZeroSet:
     def point(self, i: int) -> dict[str, float]:
         """Return point number i: the value of each variable by name."""
         d, target = int(self.spot[3 * i]), int(self.spot[3 * i + 1])
-        place = {name: float(self.draws[v * self.n_draw + d]) for v, name in enumerate(self.tape.names)}
+        place: dict[str, float] = dict(
+            zip(self.tape.names, np.asarray(self.draws[d :: self.n_draw]).tolist(), strict=True)
+        )
         place[self.tape.names[target]] = float(self.root[3 * i])
         return place
 
@@ -292,11 +301,13 @@ def unsolved_zero_set(
 
     Enough to test the points of another formula on it. Arguments as of `sample_zero_set`.
     """
-    points = _zero_set_without_points(tape, samplings, digest, DRAWS_PER_POINT * want, module)
-    is_identity = _is_zero_at_all_draws(points, module)
-    return replace(
-        points, subjects=isolated_symbols(tape), is_identity=is_identity, origin=(tape, samplings, digest, want)
-    )
+    n_draw = DRAWS_PER_POINT * want
+    table = draws_of_tape(tape, dict(samplings), digest, n_draw, module)
+    return ZeroSet(
+        tape, ints(module, tape.code), floats(module, tape.consts), ints(module, tape.dep), table, n_draw,
+        ints(module, 1), floats(module, 1), 0, subjects=isolated_symbols(tape),
+        is_identity=_is_zero_at_all_draws(tape, table, n_draw, module), origin=(tape, samplings, digest, want),
+    )  # fmt: skip
 
 
 @stored
@@ -344,105 +355,91 @@ def sample_zero_set(
     spend(int(tally[1]) * n_op)
     solved_for, roots = (np.asarray(each).tolist() for each in (spot[1 : 3 * n_point : 3], root[: 3 * n_point : 3]))
     solved = tuple([(tape.names[v], r) for v, r in zip(solved_for, roots, strict=True)])
-    filled = max(3 * n_point, 1)  # without the room that was left
-    points = replace(
-        points, spot=spot[:filled].copy(), root=root[:filled].copy(), n_point=n_point, **_fields_from_roots(solved),
-    )  # fmt: skip
-    points = _drop_excluded_roots(points, how, module)
+    points = _with_points(points, spot, root, solved, _counting_roots(solved, points, how), module)
     own = cross_evaluate(points, points, module)
     live = points.names(own.out[source.LIVE])
-    whole = frozenset(name for name, kind in zip(tape.names, kinds, strict=True) if kind == source.INTEGER)
-    live = (live - whole) | frozenset(name for name in whole if _depends_on_integer_steps(points, name, module))
+    if source.INTEGER in kinds:
+        whole = frozenset(name for name, kind in zip(tape.names, kinds, strict=True) if kind == source.INTEGER)
+        live = (live - whole) | frozenset(name for name in whole if _depends_on_integer_steps(points, name, module))
     doubtful = points.names(own.out[source.TOUCHED]) - live
     below_rounding = frozenset(name for name in doubtful if not _is_dead(points, name, module))
     origin = tape, samplings, spectators, digest, want
     return replace(points, live=live, below_rounding=below_rounding, origin=origin)
 
 
-def _zero_set_without_points(
-    tape: Tape, samplings: tuple[tuple[str, Sampling], ...], digest: str, n_draw: int, module: ModuleType
-) -> ZeroSet:
-    """Return a formula with n_draw random draws of its variables: not solved, not yet tested for being an identity."""
-    table = draws_of_tape(tape, dict(samplings), digest, n_draw, module)
-    return ZeroSet(
-        tape, ints(module, tape.code), floats(module, tape.consts), ints(module, tape.dep), table, n_draw,
-        ints(module, 1), floats(module, 1), 0,
-    )  # fmt: skip
-
-
 def is_zero_everywhere(
     tape: Tape, samplings: tuple[tuple[str, Sampling], ...], digest: str, module: ModuleType
 ) -> bool:
     """True if the residual is zero at every draw of its symbols: an identity. Arguments as of `sample_zero_set`."""
-    return _is_zero_at_all_draws(_zero_set_without_points(tape, samplings, digest, _IDENTITY_DRAWS, module), module)
+    table = draws_of_tape(tape, dict(samplings), digest, _IDENTITY_DRAWS, module)
+    return _is_zero_at_all_draws(tape, table, _IDENTITY_DRAWS, module)
 
 
 def _variables_in_estimates(tape: Tape) -> int:
     """Return the mask of variables inside quadratures and infinite sums: solving for one of them is slow."""
     if not tape.is_estimate:
         return 0
-    widened = (k for k in range(tape.n_op) if tape.code[3 * k] == source.WIDEN)
-    return reduce(or_, (int(tape.dep[k]) for k in widened), 0)
+    return int(np.bitwise_or.reduce(tape.dep[tape.code[::3] == source.WIDEN], initial=0))
 
 
-def _drop_excluded_roots(points: ZeroSet, how: Mapping[str, Sampling], module: ModuleType) -> ZeroSet:
-    """Return the formula without points whose root is outside a declared domain, or is 0 only by a common factor.
+def _counting_roots(solved: tuple[tuple[str, float], ...], points: ZeroSet, how: Mapping[str, Sampling]) -> list[int]:
+    """Return the places in `solved` whose root is neither outside a declared domain nor 0 by a common factor only.
 
     Sampled values are not zero, so `R v = R^3 k` has no root R = 0 of interest; but `a = 0` has no other (semantics
     Z.1). A root of 0 is left out where any symbol has a root that is not 0, unless the symbol is the formula's subject
     (`f = max(0, x)` is 0 for some x) or its only unknown (`x^2 = x`).
     """
-    nonzero = {name for name, root in points.solved if root}
+    has_nonzero = any(root for _, root in solved)
     kept = []
-    for i, (name, root) in enumerate(points.solved):
-        domain = how.get(name, ORDINARY).domain
+    for i, (name, root) in enumerate(solved):
+        domain = how[name].domain if name in how else None
         if domain and not domain[0] <= root <= domain[1]:
             continue
-        if root or name in points.subjects or not nonzero or len(points.tape.names) == 1:
+        if root or name in points.subjects or not has_nonzero or len(points.tape.names) == 1:
             kept.append(i)
-    return points if len(kept) == points.n_point else _select_points(points, kept, module)
+    return kept
 
 
 def isolated_symbols(tape: Tape) -> frozenset[str]:
     """Return the symbols that are one side of the formula and do not occur on the other: `F` of `F = m a`."""
-    if tape.n_op < 3 or int(tape.code[-3]) != source.SUB:
+    opcode, *sides = tape.code[-3:].tolist()
+    if tape.n_op < 3 or opcode != source.SUB:
         return frozenset()
-    a, b = (int(place) for place in tape.code[-2:])
-    sides = ((a, b), (b, a))
-    return frozenset(
-        tape.names[int(tape.code[3 * one + 1])]
-        for one, other in sides
-        if int(tape.code[3 * one]) == source.SYM and not int(tape.dep[other]) >> int(tape.code[3 * one + 1]) & 1
-    )
+    alone = []
+    for one, other in (sides, sides[::-1]):
+        opcode, slot = tape.code[3 * one : 3 * one + 2].tolist()
+        if opcode == source.SYM and not int(tape.dep[other]) >> slot & 1:
+            alone.append(tape.names[slot])
+    return frozenset(alone)
 
 
-def _select_points(points: ZeroSet, positions: list[int], module: ModuleType) -> ZeroSet:
-    """Return the formula with only the points numbered `positions`."""
-    spot = [int(n) for i in positions for n in points.spot[3 * i : 3 * i + 3]]
-    root = [float(r) for i in positions for r in points.root[3 * i : 3 * i + 3]]
-    solved = tuple(points.solved[i] for i in positions)
+def _with_points(
+    points: ZeroSet, spot: Any, root: Any, solved: tuple[tuple[str, float], ...], kept: list[int], module: ModuleType
+) -> ZeroSet:
+    """Return the formula with those points of `spot`, `root` and `solved` whose numbers are `kept`."""
+    n_point, end = len(kept), 3 * len(kept)
+    if n_point < len(solved):
+        spot, root = ([part for i in kept for part in each[3 * i : 3 * i + 3]] for each in (spot, root))
+        solved = tuple([solved[i] for i in kept])
     return replace(
         points,
-        spot=ints(module, spot or 1),
-        root=floats(module, root or 1),
-        n_point=len(positions),
-        **_fields_from_roots(solved),
+        spot=ints(module, spot[:end].copy() if n_point else 1),  # without the room that was left
+        root=floats(module, root[:end].copy() if n_point else 1),
+        n_point=n_point,
+        solved=solved,
+        negative_roots=frozenset([name for name, value in solved if value < 0]),
+        positive_roots=frozenset([name for name, value in solved if value > 0]),
     )
 
 
 @stored
 def without_negative_roots(points: ZeroSet, names: frozenset[str], module: ModuleType) -> ZeroSet:
     """Return the formula without the points that are negative roots of one of the symbols `names`."""
-    kept = [i for i, (name, root) in enumerate(points.solved) if root >= 0 or name not in names]
-    chosen = points if len(kept) == points.n_point else _select_points(points, kept, module)
+    solved = points.solved
+    kept = [i for i, (name, root) in enumerate(solved) if root >= 0 or name not in names]
+    is_same = len(kept) == points.n_point
+    chosen = points if is_same else _with_points(points, points.spot, points.root, solved, kept, module)
     return replace(chosen, origin=(points.origin, names))
-
-
-def _fields_from_roots(solved: tuple[tuple[str, float], ...]) -> dict[str, Any]:
-    """Return the `ZeroSet` fields `solved`, `negative_roots` and `positive_roots`, from (symbol, root) by point."""
-    negative = frozenset(name for name, root in solved if root < 0)
-    positive = frozenset(name for name, root in solved if root > 0)
-    return {"solved": solved, "negative_roots": negative, "positive_roots": positive}
 
 
 def _is_dead(points: ZeroSet, name: str, module: ModuleType) -> bool:
@@ -493,20 +490,24 @@ def _depends_on_integer_steps(points: ZeroSet, name: str, module: ModuleType) ->
     return False
 
 
-def _is_zero_at_all_draws(points: ZeroSet, module: ModuleType) -> bool:
-    """True if the residual is zero within a (small) rounding bound at every draw where defined: an identity."""
-    tape = points.tape
-    x, value, bound, _, _ = scratch_arrays(module, tape)
+def _is_zero_at_all_draws(tape: Tape, table: Any, n_draw: int, module: ModuleType) -> bool:
+    """True if the residual is zero within a (small) rounding bound at every draw where defined: an identity.
+
+    Args:
+        table: float64[n_var * n_draw], the draws, symbol by symbol.
+    """
+    n_op = tape.n_op
+    code, consts, dep = ints(module, tape.code), floats(module, tape.consts), ints(module, tape.dep)
+    value, bound = floats(module, n_op), floats(module, n_op)
     is_seen = False
-    for d in range(points.n_draw):
-        for v in range(len(tape.names)):
-            x[v] = points.draws[v * points.n_draw + d]
-        if _has_no_value(points, x, value, bound, module):
+    for d in range(n_draw):
+        spend(n_op)
+        if module.evaluate(code, consts, dep, n_op, table[d::n_draw].copy(), 0, value, bound):
             continue
-        if abs(value[tape.n_op - 1]) > 4 * bound[tape.n_op - 1]:
+        if abs(value[-1]) > 4 * bound[-1]:
             return False
         if not is_seen:  # beyond, anything is zero within its bound
-            is_seen = bool(bound[tape.n_op - 1] <= _TELLING * max(map(abs, _side_values(tape, value))))
+            is_seen = bool(bound[-1] <= _TELLING * max(map(abs, _side_values(tape, value))))
     return is_seen
 
 
@@ -533,12 +534,12 @@ def cross_evaluate(tested: ZeroSet, sampled: ZeroSet, module: ModuleType, rules:
     found = tuple(np.asarray(out).tolist())
     if found[source.MISMATCH] < 0:
         return Crossing(found)
-    return Crossing(found, *_side_values(tape, work[1]), tuple(map(float, work[0])))
+    return Crossing(found, *_side_values(tape, work[1]), tuple(np.asarray(work[0]).tolist()))
 
 
 def _side_values(tape: Tape, value: Any) -> tuple[float, float]:
     """Return left and right side, from the values of all instructions; (residual, 0) if it is no sum or difference."""
-    opcode, a, b = (int(word) for word in tape.code[-3:])
+    opcode, a, b = tape.code[-3:].tolist()
     return (float(value[a]), float(value[b])) if opcode in (source.SUB, source.ADD) else (float(value[-1]), 0.0)
 
 

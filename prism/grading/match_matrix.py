@@ -25,10 +25,12 @@ from prism.equivalence.statements import Statement, statements_of
 from prism.equivalence.verdict import RANK, Stage, Status, Verdict
 from prism.grading.claims import Claim, may_learn_names, n_unaccounted, with_left_side, with_sign_flipped
 from prism.grading.own_symbols import (
+    OwnNames,
     OwnSymbols,
     collect_own_symbols,
     expansions_of,
     fresh_quantities,
+    own_names_of,
     renamings,
     with_names,
 )
@@ -307,11 +309,14 @@ def _match_renamed(
         for statements, text, row in zip(fresh, texts, rows, strict=True):
             if not statements:
                 continue
+            named, known_by = _with_own_names(statements, own), own
             for node in table.task.references:
                 if node.index in row and row[node.index].is_match:
                     continue
+                if own is not known_by:
+                    named, known_by = _with_own_names(statements, own), own
                 for wanted in node.formulas:
-                    cell = _renamed_cell(table, node, wanted, statements, own, learn=learn)
+                    cell = _renamed_cell(table, node, wanted, named, own, learn=learn)
                     if cell is None:
                         continue
                     _keep_if_best(cell, text, row, incidents)
@@ -336,11 +341,18 @@ def _fresh_statements(claim: Claim, known: frozenset[str]) -> dict[Statement, tu
     }
 
 
+def _with_own_names(
+    statements: Mapping[Statement, Sequence[Expr]], own: OwnSymbols
+) -> list[tuple[Statement, OwnNames]]:
+    """Return statements with what their fresh quantities may mean, by the names learnt so far."""
+    return [(each, own_names_of(each.formula, atoms, own)) for each, atoms in statements.items()]
+
+
 def _renamed_cell(
     table: CellTable,
     node: ReferenceNode,
     wanted: Formula,
-    statements: Mapping[Statement, Sequence[Expr]],
+    statements: Sequence[tuple[Statement, OwnNames]],
     own: OwnSymbols,
     *,
     learn: bool,
@@ -350,15 +362,15 @@ def _renamed_cell(
     Never where given values are substituted too, or decimals are near enough: with both, too much fits (semantics O.5).
 
     Args:
-        statements: of the claim, with their fresh quantities.
+        statements: of the claim, with what their fresh quantities may mean.
         learn: new names may be taken. Never for a number: a number fits whatever its name is taken for.
     """
     context = table.task.context
     try:
         may_learn = learn and numeric_of(wanted) is None
-        for statement, atoms in statements.items():
+        for statement, fresh in statements:
             stated = statement.formula
-            for names in renamings(wanted, stated, atoms, own, context):
+            for names in renamings(wanted, fresh, own, context):
                 new = {atom: name for atom, name in names.items() if atom not in own.names}
                 if new and not (may_learn and may_learn_names(new, stated, own, context)):
                     continue

@@ -401,56 +401,70 @@ def _indices_agree(fresh: Expr, name: str) -> bool:
     return a.startswith(b) or b.startswith(a) if a and b else a == b
 
 
-def renamings(
-    reference: Formula, claim: Formula, atoms: Sequence[Expr], own: OwnSymbols, context: Context
-) -> Iterator[dict[Expr, str]]:
+@dataclass(frozen=True, slots=True)
+class OwnNames:
+    """The quantities of one claim that the problem does not know: which of its symbols they may mean.
+
+    Attributes:
+        members: of the claim.
+        taken: those whose name is learnt, with the problem's symbol.
+        open: the others.
+        beside: symbols that none of these may mean: the claim's own beside them, and the names that are taken.
+        denotable: for each of the open ones the problem's symbols of such a letter.
+    """
+
+    members: tuple[Expr, ...]
+    taken: Mapping[Expr, str]
+    open: tuple[Expr, ...]
+    beside: frozenset[str]
+    denotable: tuple[frozenset[str], ...]
+
+
+def own_names_of(claim: Formula, atoms: Sequence[Expr], own: OwnSymbols) -> OwnNames:
+    """Return what the quantities `atoms` of a claim, unknown to the problem, may mean."""
+    taken = {atom: own.names[atom] for atom in atoms if atom in own.names}
+    beside = symbols(*claim.members).difference([node.name for atom in atoms for node in walk(atom)])
+    still_open = tuple([atom for atom in atoms if atom not in taken])
+    few = still_open if len(still_open) <= MAX_RENAMED else ()
+    denotable = [frozenset([name for name in own.known if may_denote(atom, name)]) for atom in few]
+    return OwnNames(claim.members, taken, still_open, beside.union(taken.values()), tuple(denotable))
+
+
+def renamings(reference: Formula, claim: OwnNames, own: OwnSymbols, context: Context) -> Iterator[dict[Expr, str]]:
     """Yield the ways to rename the own symbols of a claim to symbols that only the reference has, one-to-one.
 
     Only the ways whose indices agree best, always with the names already learnt. A symbol that the solution defines is
     not renamed, unless the claim is its definition, or both have the same value by the numbers of the problem.
-
-    Args:
-        atoms: the quantities of the claim that the problem does not know.
     """
     charge_steps(_STEPS_OF_NAMES)
-    taken = {atom: own.names[atom] for atom in atoms if atom in own.names} if own.names else {}
-    open_atoms = [atom for atom in atoms if atom not in taken] if taken else atoms
-    if not open_atoms:
-        if taken:
-            yield taken
+    if not claim.open:
+        if claim.taken:
+            yield dict(claim.taken)
         return
-    if len(open_atoms) > MAX_RENAMED:
+    if len(claim.open) > MAX_RENAMED:
         return
-    candidates = symbols_of(reference).difference(_symbols_beside(claim, tuple(atoms)), taken.values())
-    if not len(open_atoms) <= len(candidates) <= MAX_RENAMED:
+    candidates = symbols_of(reference) - claim.beside
+    if not len(claim.open) <= len(candidates) <= MAX_RENAMED:
         return
-    charge_steps(_STEPS_OF_NAMES * len(open_atoms) * len(candidates))
-    ordered = sorted(candidates)
-    possible = [[name for name in ordered if may_denote(atom, name)] for atom in open_atoms]
-    if not all(possible):
+    charge_steps(_STEPS_OF_NAMES * len(claim.open) * len(candidates))
+    if any(map(candidates.isdisjoint, claim.denotable)):
         return
     possible = [
         [
-            name for name in names
+            name for name in sorted(candidates & names)
             if _may_take_name(atom, name, own)
             and (atom in claim.members or _agrees_in_value(atom, name, own, context))
         ]
-        for atom, names in zip(open_atoms, possible, strict=True)
+        for atom, names in zip(claim.open, claim.denotable, strict=True)
     ]  # fmt: skip
     charge_steps(math.prod(map(len, possible)))
     ways = [
-        dict(zip(open_atoms, chosen, strict=True)) for chosen in product(*possible) if len(set(chosen)) == len(chosen)
+        dict(zip(claim.open, chosen, strict=True)) for chosen in product(*possible) if len(set(chosen)) == len(chosen)
     ]
     misfits = [sum(not _indices_agree(atom, name) for atom, name in pairs.items()) for pairs in ways]
     for pairs, n_misfit in zip(ways, misfits, strict=True):
         if n_misfit == min(misfits):
-            yield {**taken, **pairs}
-
-
-@lru_cache(1024)
-def _symbols_beside(claim: Formula, atoms: tuple[Expr, ...]) -> frozenset[str]:
-    """Return the symbols of a claim that are in none of its quantities `atoms`."""
-    return symbols(*claim.members).difference(node.name for atom in atoms for node in walk(atom))
+            yield {**claim.taken, **pairs}
 
 
 def _agrees_in_value(atom: Expr, name: str, own: OwnSymbols, context: Context) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from operator import attrgetter
 from typing import TypeVar
 
 from prism.algebra.expr import Expr, ops_of, symbols
@@ -58,12 +59,23 @@ class Notation:
         """Return the hash computed at construction."""
         return self._hash
 
+    def __eq__(self, other: object) -> bool:
+        """Return True for the same interpretation of all symbols."""
+        if self is other:
+            return True
+        if not isinstance(other, Notation):
+            return NotImplemented
+        return self._hash == other._hash and _interpretation(self) == _interpretation(other)
 
+
+_interpretation = attrgetter(*(each.name for each in fields(Notation) if each.compare))
 PLAIN = Notation()
 
 
 def restrict_notation(notation: Notation, node: Expr) -> Notation:
     """Return the part of a notation that matters for this expression, so that equal parts can share one stored tape."""
+    if notation is PLAIN:
+        return notation
     ops = ops_of(node)
     if notation == PLAIN or not _INDEXED.isdisjoint(ops):  # an index that is put in makes other names
         return notation

@@ -26,7 +26,7 @@ from prism.engine.lowering.arithmetic import (
     real_pair,
     repeated_product,
 )
-from prism.engine.lowering.notation import component_names, conjugation_base
+from prism.engine.lowering.notation import PLAIN, component_names, conjugation_base
 from prism.engine.tape import MAX_FOLD_BITS, MAX_IMMEDIATE
 
 _CERTAIN_FIGURES = 2  # decimals of at most two figures are exact (semantics N.1)
@@ -47,25 +47,29 @@ def lower_node(node: Expr, scope: Scope) -> Value:
 
     A construct that has no instructions becomes an opaque atom. Raises Mismatch where shapes do not fit.
     """
-    scope.builder.count_step()
-    special = scope.constructs.get(node.op)
-    try:
-        if special is not None:
-            return _lowered_once(node, scope) if node.op in _UNROLLED else special(node, scope)
-        if OPS[node.op].opcode is None:
-            raise NoValue(node.op)
-    except NoValue:
+    builder, op = scope.builder, node.op
+    builder.count_step()
+    special = scope.constructs.get(op)
+    if special is not None:
+        try:
+            return _lowered_once(node, scope) if op in _UNROLLED else special(node, scope)
+        except NoValue:
+            return _opaque_atom(node, scope)
+    if OPS[op].opcode is None:
         return _opaque_atom(node, scope)
-    if node.op == "sub" and node.args[0].op == "exp" and node.args[1] == ONE and scope.under_integral:
+    if op == "sub" and scope.under_integral and node.args[0].op == "exp" and node.args[1] == ONE:
         half = Expr("div", (node.args[0].args[0], number(2)))  # e^u - 1 without cancellation
         return lower_node(Expr("mul", (number(2), Expr("exp", (half,)), Expr("sinh", (half,)))), scope)
     args = [lower_node(arg, scope) for arg in node.args]
     try:
         if len(args) == 1:
-            return apply_unary(node.op, args[0], scope)
+            return apply_unary(op, args[0], scope)
         value = args[0]
         for arg in args[1:]:
-            value = apply_binary(node.op, value, arg, scope)
+            if value.__class__ is tuple and arg.__class__ is tuple and value[1] is arg[1] is None:  # two real numbers
+                value = builder.combine(op, value[0], arg[0]), None
+            else:
+                value = apply_binary(op, value, arg, scope)
         return value
     except NoValue:  # an arctangent of a complex number
         return _opaque_atom(node, scope)
@@ -123,7 +127,7 @@ def lower_literal(node: Expr, scope: Scope) -> Pair:
 
 def decimal_uncertainty(node: Expr) -> float:
     """Return the relative uncertainty of a written decimal (`9.81`: half its last place); 0 for integers and `0.5`."""
-    if "." not in node.name and "e" not in node.name:
+    if node.name.isdigit() or ("." not in node.name and "e" not in node.name):
         return 0.0
     digits, _, power = node.name.partition("e")
     figures = digits.replace(".", "").lstrip("-0")
@@ -144,6 +148,8 @@ def lower_symbol(node: Expr, scope: Scope) -> Value:
     builder, notation, name = scope.builder, scope.notation, node.name
     if name in scope.bound:
         return scope.bound[name]
+    if notation is PLAIN:
+        return builder.variable(name), None
     if name in notation.vectors:
         return _lower_vector(name, scope)
     for matrix, (rows, columns) in notation.matrices:

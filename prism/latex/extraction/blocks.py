@@ -22,7 +22,7 @@ _TAIL = 12  # characters at the end of a display in which an open sign is looked
 _DELIMITER = re.compile(r"\$|\\\(|\\\[|\\begin")
 _MARK = re.compile(
     r"\\begin\{(?P<begin>[A-Za-z]{1,20})\*?\}|\\end\{(?P<end>[A-Za-z]{1,20})\*?\}"
-    r"|\\(?P<box>boxed|fbox|framebox)\s{0,8}(?=\{)|\\\\[()\[\]]|\\[\s\S]|[${}]"
+    r"|\\(?P<box>boxed|fbox|framebox)\s{0,8}(?=\{)|\\\\[()\[\]]|\\[\\${}()\[\]]|[${}]"
 )
 LAYOUTS = word_set(
     "equation align aligned alignat alignedat flalign gather gathered multline split eqnarray displaymath math"
@@ -37,6 +37,7 @@ _STOPWORDS_INLINE, _STOPWORDS_DISPLAY = 2, 4  # different ones make prose; a dis
 _IN_TEXT = re.compile(
     r"\\(?:text[a-z]*|mbox|hbox|intertext|mathrm|mathbf|operatorname\*?)\s{0,8}\{[^{}]*\}|\\[A-Za-z]+"
 )
+_TWO_LETTERS = re.compile(r"[A-Za-z\u017f\u0130\u0131]{2}")  # with the letters that `re.IGNORECASE` takes for s and i
 _WORD = re.compile(r"[A-Za-z]{4}")
 _INDEX = re.compile(r"_\s*\{[^{}]*\}")  # `v_{empty}` is no word of a sentence
 _STOPWORD = re.compile(
@@ -164,8 +165,8 @@ def _is_prose_or_money(text: str, start: int, end: int, *, display: bool) -> boo
     content = text[start:end]
     if not content.strip():
         return True
-    bare = _IN_TEXT.sub(" ", content)
-    words = {word.lower() for word in _STOPWORD.findall(bare)}
+    bare = _IN_TEXT.sub(" ", content) if "\\" in content else content
+    words = {word.lower() for word in _STOPWORD.findall(bare)} if _TWO_LETTERS.search(bare) else set()
     if display:
         return len(words) >= _STOPWORDS_DISPLAY
     if len(words) >= _STOPWORDS_INLINE:

@@ -131,20 +131,13 @@ _MACROS = word_set(
     " NewDocumentCommand RenewDocumentCommand ProvideDocumentCommand DeclareDocumentCommand DeclareRobustCommand"
 )
 _BOXES = word_set("sbox savebox setbox toks")
+_HIDING = word_set(
+    "color textcolor transparent texttransparent colorbox fontsize scalebox resizebox raisebox hspace hskip kern style"
+    " htmlStyle"
+).union(_HIDDEN_ARGUMENTS, _MACROS, _BOXES)
+_NAME = re.compile(r"\\([A-Za-z]+)")
 _COMMAND = re.compile(
-    r"\\(?P<name>"
-    + "|".join(
-        sorted(
-            {*_HIDDEN_ARGUMENTS, *_MACROS, *_BOXES}
-            | set(
-                "color textcolor transparent texttransparent colorbox fontsize scalebox resizebox raisebox hspace hskip"
-                " kern style htmlStyle".split()
-            ),
-            key=len,
-            reverse=True,
-        )
-    )
-    + r")(?![A-Za-z])\*?|\\[\s\S]|[{}]"
+    rf"\\(?P<name>{'|'.join(sorted(_HIDING, key=len, reverse=True))})(?![A-Za-z])\*?|\\[\s\S]|[{{}}]"
 )
 _DEFINED = re.compile(
     r"\\definecolor\s{0,8}\{(?P<name>[^{}]{1,40})\}\s{0,8}\{(?P<model>[^{}]{1,20})\}\s{0,8}\{(?P<value>[^{}]{1,60})\}"
@@ -195,6 +188,8 @@ class _BracedText:
 
 def spans_hidden_by_commands(text: str) -> list[_Span]:
     r"""Find the spans that commands hide (`\phantom`, white `\color`), sorted by start; nested ones may be left out."""
+    if _HIDING.isdisjoint(_NAME.findall(text)):
+        return []
     closing_brace: dict[int, int] = {}
     marks: list[tuple[re.Match[str], int]] = []
     opened: list[int] = []

@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -104,6 +104,9 @@ class Item(NamedTuple):  # no dataclass, for speed, as `plain_tokens.Mark`
         return self.text[slice(*self.content_span)]
 
 
+_make_item = partial(tuple.__new__, Item)  # without the call of a function in Python that a named tuple makes
+
+
 def is_brace_fence(item: Item) -> bool:
     r"""Return True for `\left\{` and the like, which bracket the rows of a layout and mean nothing within one."""
     return item.kind in ("open", "close") and item.source.replace(" ", "") in _BRACE_FENCES
@@ -142,7 +145,7 @@ def _classify_word(word: str) -> _Sort:
     return _Sort(group, kind, _ASCII_RELATIONS.get(word, ""), word in ("}", "$", "%"))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Scan:
     """The tokens of a block of text, with paired braces and environments and the edits for the parser."""
 
@@ -261,10 +264,13 @@ def top_level_items(scanned: Scan) -> list[Item]:
     has_script = False
     while at < len(sorts):
         group, kind, latex, _ = sorts[at]
-        last = at
         if kind:
-            item = Item(text, kind, places[at], places[at + 1], latex)
-        elif group == "begin":
+            at += 1
+            if has_script and kind not in ("thin", "break", "amp"):
+                kind, latex, has_script = "other", "", False
+            items.append(_make_item((text, kind, places[at - 1], places[at], latex, (0, 0))))
+            continue
+        if group == "begin":
             item, last = _environment_item(scanned, at, items, len(joined))
             if item.kind == "break":
                 joined.append(_environment_name(scanned, at))

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
+from typing import NamedTuple
 
 from prism.latex.extraction.items import Item, has_relation, is_brace_fence, outside_brackets, relation_indices
 from prism.latex.words import end_of_units, text_kind, word_set
@@ -27,6 +27,7 @@ _CUTS = word_set("arrow prose comma wide column or given")
 _CONDITIONS = word_set("for if when whenever unless as at")
 _PARTS = word_set("relation comma wide arrow")
 _OPEN_ENDED = word_set("relation operator")
+_BRACKETS = word_set("open close")
 _UNSETTLED = word_set("amp text prose weak")
 _RANKS = {
     "start": 0,
@@ -47,8 +48,7 @@ _BRACED_RELATION = re.compile(r"(?:[=<>]|\\(?:approx|le|ge|leq|geq)(?![A-Za-z]))
 _UNIT_COMMAND = re.compile(r"\\(?:text|mathrm|unit|si|SI|rm)(?![A-Za-z])")
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):  # no dataclass, for speed, as `plain_tokens.Mark`
     r"""The items of one formula, cut from a row.
 
     Attributes:
@@ -108,11 +108,16 @@ def split_into_rows(items: Iterable[Item]) -> list[list[Item]]:
     return joined
 
 
-def is_row_of_groups(row: Sequence[Item]) -> bool:
-    """Return True if a row is one braced group, or several with an equation in each."""
-    if not row or any(item.kind != "group" for item in row):
-        return False
-    return len(row) == 1 or all(_BRACED_RELATION.search(item.text, *item.content_span) for item in row)
+def row_of_groups(row: Sequence[Item]) -> list[Item]:
+    """Return the groups of a row that is one braced group, or several with an equation in each; else an empty list."""
+    groups: list[Item] = []
+    for item in row:
+        if item.kind == "group":
+            groups.append(item)
+        elif item.kind not in TRIMMED:
+            return []
+    is_row = len(groups) == 1 or all(_BRACED_RELATION.search(item.text, *item.content_span) for item in groups)
+    return groups if is_row else []
 
 
 def _drop_empty_fences(previous_row: list[Item], row: list[Item]) -> None:
@@ -147,9 +152,15 @@ def _continues_row(previous_row: Sequence[Item], row: Sequence[Item]) -> bool:
 
 def resolve_ambiguous_items(row: Sequence[Item]) -> list[Item]:
     r"""Decide by their neighbours what words, `<`, `&` and `\to` of a row are; bracketed remarks become prose."""
-    items = _mark_average_brackets(_move_evaluation_fence(_drop_row_label(row)))
-    items = _mark_double_spacings(_mark_ket_brackets(items))
-    kinds = {item.kind for item in items}
+    kinds = {item.kind for item in row}
+    source = _row_source(row)
+    items = _move_evaluation_fence(_drop_row_label(row)) if "open" in kinds else row
+    if "<" in source:
+        items = _mark_average_brackets(items)
+    if "<" in source or "|" in source or "angle" in source:
+        items = _mark_ket_brackets(items)
+    if any(spacing in source for spacing in _SPACINGS):
+        items = _mark_double_spacings(items)
     if kinds.isdisjoint(_UNSETTLED):
         return list(items)
     kept: list[Item] = []
@@ -209,8 +220,6 @@ def _move_evaluation_fence(row: Sequence[Item]) -> Sequence[Item]:
 
 def _mark_average_brackets(row: Sequence[Item]) -> Sequence[Item]:
     """Turn the signs of `<x>` into brackets where `<` begins a term and `>` is the next relation."""
-    if not row or "<" not in _row_source(row):
-        return row
     items = list(row)
     following = dict(pairwise(at for at, item in enumerate(items) if item.kind == "relation"))
     before = ""
@@ -227,8 +236,6 @@ def _mark_average_brackets(row: Sequence[Item]) -> Sequence[Item]:
 
 def _mark_ket_brackets(row: Sequence[Item]) -> Sequence[Item]:
     r"""Pair the brackets of kets and bras: `|a, b\rangle` opens at its bar, `\langle a|` closes at it."""
-    if not row or not any(sign in _row_source(row) for sign in ("|", "angle", "<")):
-        return row
     items = list(row)
     opened: list[int] = []
     bars: list[int] = []
@@ -257,8 +264,6 @@ def _mark_ket_brackets(row: Sequence[Item]) -> Sequence[Item]:
 
 def _mark_double_spacings(row: Sequence[Item]) -> Sequence[Item]:
     r"""Turn two spacing commands in a row, `x = 3\;\;y = 4`, into a cut if each side has a relation."""
-    if not row or not any(spacing in _row_source(row) for spacing in _SPACINGS):
-        return row
     items = list(row)
     parts = [at for at, item in enumerate(row) if item.kind in _PARTS]
     is_relation_behind, run, last = False, 0, ""
@@ -329,8 +334,7 @@ def _resolve_arrows(row: Sequence[Item]) -> list[Item]:
 # Segments, and what is put together again -----------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Segment:
+class _Segment(NamedTuple):
     """A run of items of a row between two separators."""
 
     boundary: str  # what stands before it: a key of _RANKS
@@ -345,8 +349,7 @@ def _split_into_segments(row: Sequence[Item]) -> list[_Segment]:
     """Split a row into segments at separators outside brackets."""
     found: list[_Segment] = []
     boundary, lo = "start", 0
-    has_cut = any(item.kind in _CUTS for item in row)
-    cuts = [(at, item.kind) for at, item in outside_brackets(row) if item.kind in _CUTS] if has_cut else []
+    cuts = [(at, item.kind) for at, item in outside_brackets(row) if item.kind in _CUTS]
     for at, kind in [*cuts, (len(row), "start")]:
         cut = kind
         if kind == "prose" and row[at].content.strip(" ~,;\\").lower() in _JOINING:
@@ -364,6 +367,9 @@ def _split_into_segments(row: Sequence[Item]) -> list[_Segment]:
 
 def cut_row(row: Sequence[Item]) -> list[Piece]:
     """Cut a row into formulas; a segment without a relation joins its neighbour if it continues a list or sum."""
+    if _CUTS.isdisjoint([item.kind for item in row]):
+        whole = tuple(_trim_row(row))
+        return [Piece(whole, led=False)] if whole else []
     row = [_mark_joining_word(item) if item.kind == "prose" else item for item in row]
     placed: list[_Segment] = []
     for segment in _split_into_segments(row):
@@ -371,9 +377,9 @@ def cut_row(row: Sequence[Item]) -> list[Piece]:
             _append_segment(row, segment, items, placed)
     trimmed = ((part, tuple(_trim_row(row[part.lo : part.tail or part.hi]))) for part in placed)
     return [
-        Piece(items, part.boundary == "arrow", part.is_remark, _condition_items(row, part))
-        for part, items in trimmed
-        if items
+        Piece(kept, part.boundary == "arrow", part.is_remark, _condition_items(row, part))
+        for part, kept in trimmed
+        if kept
     ]
 
 
@@ -406,14 +412,14 @@ def _append_segment(row: Sequence[Item], segment: _Segment, items: Sequence[Item
         if not is_label and (is_related or boundary not in ("prose", "given", "or")):
             placed.append(segment)
     elif items[0].kind in {"wide": ("relation", "operator"), "column": ("operator",)}.get(boundary, ()):
-        placed[-1] = replace(last, hi=hi, is_related=last.is_related or is_related)
+        placed[-1] = last._replace(hi=hi, is_related=last.is_related or is_related)
     elif is_related and boundary in ("given", "or") and last.is_related and _extends_formula(row, last, segment):
         word = max(at for at in range(last.hi, lo) if row[at].kind == boundary)
-        placed[-1] = replace(last, hi=hi, tail=last.tail or word)
+        placed[-1] = last._replace(hi=hi, tail=last.tail or word)
     elif is_related:
         is_tight = row[lo].kind not in _SPACES
         if boundary == "comma" and not last.is_related and (is_tight or _is_lone_symbol(row[last.lo : last.hi])):
-            placed[-1] = replace(last, hi=hi, is_related=True)
+            placed[-1] = last._replace(hi=hi, is_related=True)
         else:
             placed.append(segment)
     elif boundary in ("prose", "given"):
@@ -425,7 +431,7 @@ def _append_segment(row: Sequence[Item], segment: _Segment, items: Sequence[Item
         close = next(at for at in range(hi - 1, lo, -1) if row[at] is items[-1])
         placed.append(_Segment(boundary, first + 1, close, is_related=True, is_remark=True))
     elif boundary in ("comma", "list", "or") or (boundary == "wide" and _UNIT_COMMAND.match(items[0].source + "{")):
-        placed[-1] = replace(last, hi=hi)
+        placed[-1] = last._replace(hi=hi)
     else:
         placed.append(segment)
 
@@ -471,7 +477,8 @@ def _unmatched_brackets(row: Sequence[Item]) -> frozenset[int]:
 
 def _trim_row(row: Sequence[Item]) -> list[Item]:
     """Strip separators, full stops and unmatched brackets from both ends of a row."""
-    unmatched = _unmatched_brackets(row) if any(item.kind in ("open", "close") for item in row) else frozenset()
+    has_brackets = not _BRACKETS.isdisjoint([item.kind for item in row])
+    unmatched = _unmatched_brackets(row) if has_brackets else frozenset()
     lo, hi = 0, len(row)
     while lo < hi and (row[lo].kind in TRIMMED or lo in unmatched or _is_punctuation(row[lo], ":")):
         lo += 1

@@ -15,7 +15,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 from prism import budget
 from prism.latex.extraction.blocks import MAX_GAP, Block, find_delimited_blocks, merge_continued_displays
@@ -33,12 +35,11 @@ from prism.latex.extraction.items import (
 from prism.latex.extraction.masking import blank_comments, blank_to_fence_end, is_in_code_fence, mask, thinking_spans
 from prism.latex.extraction.pieces import (
     EMPTY,
-    TRIMMED,
     Piece,
     cut_row,
-    is_row_of_groups,
     kind_beside,
     resolve_ambiguous_items,
+    row_of_groups,
     split_into_rows,
 )
 from prism.latex.extraction.retractions import denied_blocks, mask_blocks, unasserted_blocks
@@ -51,6 +52,7 @@ _MAX_CARRIED = 1_000  # characters of a left side repeated in each row below it;
 _MAX_REPEATED = 50_000  # characters that all formulas of a solution repeat of others; 2,685 are the most of 1,040
 _CHARACTER = 350  # operations for each character of a text: to find its formulas
 _BLOCK, _OF_BLOCK = 10_000, 800  # operations for each formula that is cut into rows, and for each character of it
+_KNOWN_CONTENTS, _LONGEST_KNOWN = 4096, 400  # contents of blocks whose formulas are kept, and characters of one
 _MAX_BLOCK = 20_000  # characters of one delimited block; a longer one is handed on whole, for `parse` to refuse
 
 _RELATED = re.compile(r"[=<>≈≤≥≪≫∝≃≅≡∼]|\\(?:approx|propto|sim(?:eq)?|leq?|geq?|ll|gg|neq?|equiv|to|cong)(?![A-Za-z])")
@@ -74,6 +76,8 @@ _REFERENCE = re.compile(  # to an equation, a figure or a book between the delim
 _DEGREES = re.compile(r"\s*(?:\\[ ,;:]\s*)?(?:\^\s*\{?\s*\\circ\s*\}?|\\degree)\s*$")
 _COMPUTER_NUMBER = re.compile(r"([-+]?\d{1,30}(?:\.\d{0,30})?)[eE]([-+]?\d{1,4})")
 _REWRITTEN = {"amp": " ", "wide": " ", "column": " ", "drop": " ", "prose": ", "}
+_WRITTEN_ANEW = _REWRITTEN.keys() | {"box"}  # kinds of items that are not written as they stand in the text
+_NOTHING_BEFORE = "\0"  # stands before a block that begins the text
 _EDGES = (r"\,", r"\;", r"\:", r"\!", r"\>")
 
 
@@ -98,8 +102,7 @@ class LocatedFormula:
     in_passing: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _ContinuedSide:
+class _ContinuedSide(NamedTuple):  # no dataclass, for speed, as `plain_tokens.Mark`
     """The left side that a row beginning with a relation takes over: the first and last member of the row before it."""
 
     first: str
@@ -113,8 +116,17 @@ class _ContinuedSide:
         return self.first if self.is_equal else self.last
 
 
+class _Reading(NamedTuple):
+    """A formula as it is read from its block; attributes as of `LocatedFormula`."""
+
+    latex: str
+    span: tuple[int, int]
+    kind: str
+    led: bool = False
+
+
 # formulas, and what a row below them may continue
-_FormulasAndLeft = tuple[list[LocatedFormula], _ContinuedSide | None]
+_FormulasAndLeft = tuple[list[_Reading], _ContinuedSide | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,16 +319,11 @@ def _read_block(text: str, block: Block, left: _ContinuedSide | None) -> _Formul
         return _read_plain_block(block, left)
     if block.end - block.start > _MAX_BLOCK:
         whole = text[slice(*span)].strip()
-        return [LocatedFormula(whole, span, block.kind)] if whole else [], None
-    if block.kind == "boxed":
-        found, left = _read_box(scan(text, *span), left, False, 0)
-    else:
-        found, left = _read_rows(scan(text, *span), block.kind, left, 0)
-        if block.kind == "plain":  # a piece without a relation is what is left of a sentence
-            found = [item for item in found if _RELATED.search(item.latex)]
+        return [_Reading(whole, span, block.kind)] if whole else [], None
+    found, left = _read_delimited(text, block, left)
     if not found or not left or block.kind not in ("inline", "boxed"):
         return found, left
-    number = _DEGREES.sub("", left.last)
+    number = _DEGREES.sub("", left.last) if "circ" in left.last or "degree" in left.last else left.last
     if _NUMBER.fullmatch(number):
         unit, end = (
             unit_after(text, block.outer_end) if number == left.last else temperature_scale_after(text, block.outer_end)
@@ -324,9 +331,39 @@ def _read_block(text: str, block: Block, left: _ContinuedSide | None) -> _Formul
         last = max(item.span[1] for item in found)
         if unit:
             found = [
-                replace(item, latex=item.latex + unit, span=(item.span[0], end)) if item.span[1] == last else item
+                item._replace(latex=item.latex + unit, span=(item.span[0], end)) if item.span[1] == last else item
                 for item in found
             ]
+    return found, left
+
+
+def _read_delimited(text: str, block: Block, left: _ContinuedSide | None) -> _FormulasAndLeft:
+    """Read the formulas of a block with delimiters; what is short is read once, as samples of a group repeat it."""
+    start = block.start
+    content = (text[start - 1 : start] or _NOTHING_BEFORE) + text[start : block.end + 1]
+    is_short = len(content) + (len(left.first) + len(left.last) if left else 0) <= _LONGEST_KNOWN
+    read = _read_content if is_short else _read_content.__wrapped__
+    found, left = read(content, 1 + block.end - start, block.kind, left)
+    shift = start - 1
+    return [_Reading(latex, (lo + shift, hi + shift), kind, led) for latex, (lo, hi), kind, led in found], left
+
+
+@lru_cache(maxsize=_KNOWN_CONTENTS)
+def _read_content(content: str, end: int, kind: str, left: _ContinuedSide | None) -> _FormulasAndLeft:
+    """Read the formulas of a block's content, which the caller does not change.
+
+    Args:
+        content: the character before it, what stands from offset 1 to `end`, and the character behind it: beside a
+            digit a comma is no separator.
+        kind: of the block.
+        left: what a row that begins with a relation continues.
+    """
+    scanned = scan(content, 1, end)
+    if kind == "boxed":
+        return _read_box(scanned, left, False, 0)
+    found, left = _read_rows(scanned, kind, left, 0)
+    if kind == "plain":  # a piece without a relation is what is left of a sentence
+        found = [item for item in found if _RELATED.search(item.latex)]
     return found, left
 
 
@@ -340,18 +377,17 @@ def _read_plain_block(block: Block, left: _ContinuedSide | None) -> _FormulasAnd
         members = (left.carried_member, *members)
     latex = members[0] + "".join(f" {sign} {member}" for sign, member in zip(block.signs, members[1:], strict=True))
     is_equal = all(sign in EQUALITIES for sign in block.signs)
-    formula = LocatedFormula(latex, (block.start, block.end), "plain", is_headless)
+    formula = _Reading(latex, (block.start, block.end), "plain", is_headless)
     return [formula], _ContinuedSide(members[0], members[-1], is_equal)
 
 
 def _read_rows(scanned: Scan, kind: str, left: _ContinuedSide | None, depth: int) -> _FormulasAndLeft:
     """Read the rows of a block; a row that begins with a relation takes its left side from `left` or above."""
-    formulas: list[LocatedFormula] = []
+    formulas: list[_Reading] = []
     lefts = [left] if left else []  # one for each formula of the last row
     for row in split_into_rows(top_level_items(scanned)):
-        inner = [item for item in row if item.kind not in TRIMMED]
-        if depth < MAX_NESTING and is_row_of_groups(inner):
-            for group in inner:
+        if depth < MAX_NESTING and (groups := row_of_groups(row)):
+            for group in groups:
                 inside = scan(scanned.text, *group.content_span)
                 more, after = _read_rows(inside, kind, lefts[-1] if lefts else None, depth + 1)
                 formulas += more
@@ -375,11 +411,12 @@ def _read_piece(scanned: Scan, piece: Piece, left: _ContinuedSide | None, kind: 
     row = piece.items
     if len(row) == 1 and row[0].kind == "box" and depth < MAX_NESTING:
         return _read_box(scan(scanned.text, *row[0].content_span), left, piece.led, depth + 1)
-    places = relation_indices(row)
+    kinds = {item.kind for item in row}
+    places = relation_indices(row) if "relation" in kinds else []
     write = _source_latex if _reads_as_source(row) else _items_latex
-    members = [write(scanned, row[lo + 1 : hi]) for lo, hi in pairwise([-1, *places, len(row)])]
-    signs = [write(scanned, row[at : at + 1]) for at in places]
     latex = write(scanned, row)
+    members = [write(scanned, row[lo + 1 : hi]) for lo, hi in pairwise([-1, *places, len(row)])] if places else [latex]
+    signs = [write(scanned, row[at : at + 1]) for at in places]
     is_headless = places[:1] == [0]
     if is_headless:
         left_side = left.carried_member if left else ""
@@ -396,20 +433,19 @@ def _read_piece(scanned: Scan, piece: Piece, left: _ContinuedSide | None, kind: 
         row = (*row, *piece.tail)
     if row[0].kind == "box" and (not places or has_relation(row[0])):
         kind = "boxed"
-    formulas = [LocatedFormula(latex, (row[0].start, row[-1].end), kind, piece.led or is_headless)]
+    formulas = [_Reading(latex, (row[0].start, row[-1].end), kind, piece.led or is_headless)]
     row = piece.items
-    if kind != "boxed" and depth < MAX_NESTING:
+    if "box" in kinds and kind != "boxed" and depth < MAX_NESTING:
         formulas += _boxed_members(row, places, members, signs, depth)
     is_equal = all(sign in EQUALITIES for sign in signs)
-    is_aligned = any(item.kind == "amp" for item in row)
-    return formulas, left if piece.is_remark else _ContinuedSide(members[0], members[-1], is_equal, is_aligned)
+    return formulas, left if piece.is_remark else _ContinuedSide(members[0], members[-1], is_equal, "amp" in kinds)
 
 
 def _boxed_members(
     row: Sequence[Item], relation_places: list[int], members: list[str], signs: list[str], depth: int
-) -> list[LocatedFormula]:
+) -> list[_Reading]:
     r"""Make the formulas of boxed members of a chain: `x = a = \boxed{b}` gives `x = b`."""
-    formulas: list[LocatedFormula] = []
+    formulas: list[_Reading] = []
     missing = len(relation_places) - len(signs)  # a leading relation that was dropped
     equal = next((at for at, sign in enumerate(signs) if sign not in EQUALITIES), len(signs))
     for number, (at, end) in enumerate(pairwise([*relation_places, len(row)]), start=-missing):
@@ -421,9 +457,9 @@ def _boxed_members(
         if has_relation(box):
             formulas += _read_box(scan(box.text, *box.content_span), None, True, depth + 1)[0]
         elif number < 0:
-            formulas.append(LocatedFormula(members[0], span, "boxed", True))
+            formulas.append(_Reading(members[0], span, "boxed", True))
         elif left_side and len(left_side) <= _MAX_CARRIED:
-            formulas.append(LocatedFormula(f"{left_side} {signs[number]} {members[number + 1]}", span, "boxed", True))
+            formulas.append(_Reading(f"{left_side} {signs[number]} {members[number + 1]}", span, "boxed", True))
     return formulas
 
 
@@ -433,7 +469,7 @@ def _read_box(scanned: Scan, left: _ContinuedSide | None, led: bool, depth: int)
     if len(formulas) == 1:
         latex = _computer_number_latex(formulas[0].latex)
         after = _ContinuedSide(latex, latex) if latex != formulas[0].latex else after
-        formulas[0] = replace(formulas[0], latex=latex)
+        formulas[0] = formulas[0]._replace(latex=latex)
     row = [item for item in top_level_items(scanned) if item.kind not in EMPTY]
     is_sentence = any(
         item.kind == "text" and text_kind(item.content) == "prose" and not is_label(item.content) for item in row
@@ -442,9 +478,9 @@ def _read_box(scanned: Scan, left: _ContinuedSide | None, led: bool, depth: int)
         latex = " ".join(scanned.edited_source(scanned.start, scanned.end).split())
         if not latex:
             return [], left
-        return [LocatedFormula(latex, (row[0].start, row[-1].end), "boxed", led)], _ContinuedSide(latex, latex)
+        return [_Reading(latex, (row[0].start, row[-1].end), "boxed", led)], _ContinuedSide(latex, latex)
     if led and formulas:
-        formulas[0] = replace(formulas[0], led=True)
+        formulas[0] = formulas[0]._replace(led=True)
     return formulas, after
 
 
@@ -460,7 +496,7 @@ def _computer_number_latex(content: str) -> str:
 
 def _reads_as_source(items: Sequence[Item]) -> bool:
     """Return True if items are written as LaTeX as they stand in the text, but for recorded edits."""
-    return not any(item.latex or item.kind in _REWRITTEN or item.kind == "box" for item in items)
+    return _WRITTEN_ANEW.isdisjoint([item.kind for item in items]) and not any([item.latex for item in items])
 
 
 def _source_latex(scanned: Scan, items: Sequence[Item]) -> str:

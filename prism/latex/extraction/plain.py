@@ -43,7 +43,6 @@ from prism.latex.extraction.plain_tokens import (
     QUANTITIES,
     SIGN_COMMANDS,
     Mark,
-    is_word,
     relation_latex,
 )
 from prism.latex.words import UNIT_EXPRESSION, UNITS, unit_latex, word_set
@@ -270,7 +269,7 @@ def _read_word(reader: Reader, previous_kind: str) -> Part:
         raise AmbiguousNotation  # `q v x B`: a cross, or a symbol
     if word[0] == "d" and (quotient := read_differential_quotient(reader, mark)):
         return quotient
-    if len(word) > MAX_SYMBOLS or (is_word(mark) and word != "at"):
+    if len(word) > MAX_SYMBOLS or (mark.is_word and word != "at"):
         raise AmbiguousNotation
     if word in _ONLY_UNITS or (previous_kind == "number" and len(word) > 1 and word in UNITS - {"mg"}):
         raise AmbiguousNotation
@@ -311,7 +310,7 @@ def _read_letter(reader: Reader, mark: Mark) -> Part:
             letters = GREEK_LETTERS.get(named.text, named.text)
             following = reader.peek_touching()
             is_indexed = following is not None and following.kind == "number" and len(named.text) > 1
-            if named.kind == "word" and (is_word(named) or is_indexed):
+            if named.kind == "word" and (named.is_word or is_indexed):
                 raise AmbiguousNotation
             return read_scripts(reader, f"{GREEK_LETTERS[word]} {letters}", "symbol", mark.is_apart, is_letter=True)
     latex = GREEK_LETTERS.get(word) or _SCRIPT_LETTERS.get(word)

@@ -11,8 +11,10 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from prism.latex.extraction.plain_tokens import ACCENTS, GREEK_LETTERS, GREEK_NAMES, Mark
+from prism.latex.words import word_set
 
 _MAX_DEPTH = 12  # brackets in brackets; deeper ones nobody wrote by hand
 
@@ -21,14 +23,15 @@ _INDEX_SIGNS = {"+": "+", "-": "-", "−": "-", "±": r"\pm"}
 SLASHES = frozenset("/⁄∕")
 OPENERS = {"(": ")", "[": "]", "{": "}"}
 _PRIMES = frozenset("'′’")
+_SCRIPT_KINDS = word_set("super sub number tag")
+_SCRIPT_SIGNS = _PRIMES | ACCENTS.keys() | word_set("″ † _ ^ ** *")  # what may belong to the operand before it
 
 
 class AmbiguousNotation(Exception):
     """Raised where plain marks are no formula or could be read in two ways."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):  # no dataclass, for speed, as `plain_tokens.Mark`
     """One operand or sign as LaTeX."""
 
     latex: str
@@ -76,8 +79,9 @@ def read_sum(reader: Reader, closers: frozenset[str]) -> str:
         raise AmbiguousNotation
     reader.depth += 1
     parts: list[Part] = []
-    while (mark := reader.peek()) is not None and mark.text not in closers:
-        parts.append(reader.read_part(reader, parts))
+    marks, read_part = reader.marks, reader.read_part
+    while reader.at < len(marks) and marks[reader.at].text not in closers:
+        parts.append(read_part(reader, parts))
     reader.depth -= 1
     return _compose_sum(parts)
 
@@ -108,8 +112,12 @@ def read_scripts(reader: Reader, latex: str, kind: str, apart: bool, *, is_lette
     below: list[str] = []
     above: list[str] = []
     primes = ""
-    while (mark := reader.peek_touching()) is not None:
+    marks = reader.marks
+    while reader.at < len(marks):
+        mark = marks[reader.at]
         word = mark.text
+        if mark.is_apart or (mark.kind not in _SCRIPT_KINDS and word not in _SCRIPT_SIGNS):
+            break
         if is_letter and word in ACCENTS:
             reader.at += 1
             latex = f"{ACCENTS[word]}{{{latex}}}"
@@ -148,7 +156,8 @@ def read_scripts(reader: Reader, latex: str, kind: str, apart: bool, *, is_lette
             break
     if len(above) > 1:
         raise AmbiguousNotation
-    latex += primes + (f"_{{{','.join(below)}}}" if below else "") + (f"^{{{above[0]}}}" if above else "")
+    if primes or below or above:
+        latex += primes + (f"_{{{','.join(below)}}}" if below else "") + (f"^{{{above[0]}}}" if above else "")
     return Part(latex, kind, apart, bool(above))
 
 
@@ -267,6 +276,7 @@ def _read_html_script(reader: Reader, tag: str) -> str:
 
 # Putting parts together -----------------------------------------------------------------------------------------
 
+_ENDS_IN_COMMAND = re.compile(r"\\[A-Za-z]+$")
 _SIGN_KINDS = frozenset(("operator", "slash", "comma"))
 
 
@@ -351,7 +361,7 @@ def concatenate_latex(parts: Sequence[Part]) -> str:
     """Concatenate parts with the spaces of the text and those that LaTeX needs."""
     latex = ""
     for at, part in enumerate(parts):
-        needs_space = re.search(r"\\[A-Za-z]+$", latex) is not None and part.latex[:1].isalpha()
+        needs_space = part.latex[:1].isalpha() and _ENDS_IN_COMMAND.search(latex) is not None
         is_first = at == 0 or parts[at - 1].kind == "comma"
         if (part.is_apart and at) or needs_space or (is_first and at):
             latex += " "

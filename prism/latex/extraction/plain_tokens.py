@@ -7,6 +7,8 @@ Marks are cut from a line of prose, before anybody knows which of them are a for
 from __future__ import annotations
 
 import re
+from functools import lru_cache, partial
+from itertools import accumulate
 from typing import NamedTuple
 
 from prism.latex.words import word_set
@@ -26,6 +28,12 @@ _MARK = re.compile(  # the most frequent first
     r"|(?P<arrow>[⇒⟹⇔⟺∴→⟶]|[-=]{1,2}>)"
     r"|(?P<relation><=|>=|!=|:=|<<|>>|[=<>≈≃≅≡≤≥≪≫≠∝∼~])|(?P<single>[\s\S])"
 )
+# The same without groups, for a fast `findall`; what is nothing else whatever stands beside it is looked for first.
+_MARKS = re.compile(
+    rf"{_GLUED}|[A-Za-z]+|[(),^_/+*;|{{}}]| (?=[\w(=+*/-])|" + re.sub(r"\(\?P<[a-z]+>", "(?:", _MARK.pattern)
+)
+_KNOWN_MARKS = 4096  # texts of marks whose kind is kept
+_LONGEST_KNOWN = 64  # characters of one that are kept; no word or number that is read is longer
 FUNCTIONS = word_set("sin cos tan cot sec csc sinh cosh tanh coth arcsin arccos arctan ln log exp")
 _GREEK = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi"
@@ -69,6 +77,7 @@ class Mark(NamedTuple):  # no dataclass: a frozen one takes thrice as long to ma
         text: as it reads; an escaped sign without its backslash.
         start, end: offsets.
         is_apart: a space stands before it.
+        is_word: it is a word of English and no product of symbols, function or Greek letter.
     """
 
     kind: str
@@ -76,30 +85,42 @@ class Mark(NamedTuple):  # no dataclass: a frozen one takes thrice as long to ma
     start: int
     end: int
     is_apart: bool = False
+    is_word: bool = False
+
+
+_Sort = tuple[str, str, bool]  # kind and text of a mark, and if it is a word of English
+_SPACE: _Sort = ("space", " ", False)
+_make_mark = partial(tuple.__new__, Mark)  # without the call of a function in Python that a named tuple makes
 
 
 def split_into_marks(text: str) -> list[Mark]:
     """Split a line of text, or a part of one, into marks."""
-    found: list[Mark] = []
-    is_apart = False
-    for match in _MARK.finditer(text):
-        kind = match.lastgroup or "single"
-        if kind == "space":
-            is_apart = True
-            continue
-        word = match.group()
-        if kind == "escaped":
-            kind, word = ("relation" if word[1] in "=<>~" else "single"), word[1]
-        start, end = match.span()
-        found.append(Mark(kind, word, start, end, is_apart))
-        is_apart = False
-    return found
+    written = _MARKS.findall(text)
+    ends = list(accumulate(map(len, written)))
+    is_usual = not written or max(map(len, written)) <= _LONGEST_KNOWN
+    sorts = list(map(_classify if is_usual else _classify.__wrapped__, written))
+    return [
+        _make_mark((kind, word, start, end, before is _SPACE, is_english))
+        for (kind, word, is_english), start, end, before in zip(sorts, [0, *ends], ends, [None, *sorts], strict=False)
+        if kind != "space"
+    ]
 
 
-def is_word(mark: Mark) -> bool:
-    """Return True if a mark is a word of English and no product of symbols, function or Greek letter."""
-    word = mark.text
-    if mark.kind != "word" or len(word) == 1 or is_mathematical_name(word):
+@lru_cache(maxsize=_KNOWN_MARKS)
+def _classify(written: str) -> _Sort:
+    """Return what a mark is by what is written alone."""
+    match = _MARK.match(written)
+    kind = (match and match.lastgroup) or "single"
+    if kind == "space":
+        return _SPACE
+    if kind == "escaped":
+        return "relation" if written[1] in "=<>~" else "single", written[1], False
+    return kind, written, kind == "word" and _is_english(written)
+
+
+def _is_english(word: str) -> bool:
+    """Return True if letters are a word of English and no product of symbols, function or Greek letter."""
+    if len(word) == 1 or is_mathematical_name(word):
         return False
     if len(word) > MAX_SYMBOLS:
         return True

@@ -266,6 +266,7 @@ class _StructuredText:
     """The text with its formulas masked, and its paragraphs and headings, both ascending."""
 
     text: str
+    lowered: str  # as of `MaskedText`
     paragraphs: Sequence[_Paragraph]
     headings: Sequence[_Heading]
 
@@ -277,10 +278,11 @@ class _StructuredText:
 # All that a heading, a label or a sentence about other places can say; a text without any of it has none of them.
 _TAKING_BACK = (
     *sorted(WRONG_WORDS - {"mistaken"}), *"mistake impossible error misconception pitfall fallac".split(),
-    *(f"{no} {word}" for no in ("not", "n't") for word in "true correct right valid hold".split()),
-    *"none neither nothing ignore disregard discard forget".split(), "not the case", "not so", "what not to",
-    *"✗✘❌✖🚫",
+    *"none neither nothing ignore disregard discard forget ✗ ✘ ❌ ✖ 🚫".split(),
 )  # fmt: skip
+_NOT = ("not ", "n't ")
+_NOT_SO = tuple(no + word for no in _NOT for word in "true correct right valid hold".split())
+_NOT_SO += ("not the case", "not so", "what not to")
 
 
 def _spans_taken_back(masked: MaskedText) -> Iterator[Span]:
@@ -289,14 +291,21 @@ def _spans_taken_back(masked: MaskedText) -> Iterator[Span]:
     if FORMULA not in shown:
         return
     found = list(_spans_in_tables(shown)) if "|" in shown else []
-    if any(words in masked.lowered for words in _TAKING_BACK):
-        layout = _StructuredText(shown, _paragraphs(shown), _headings(shown))
+    if _may_take_back(masked.lowered):
+        layout = _StructuredText(shown, masked.lowered, _paragraphs(shown), _headings(shown))
         found += chain(_spans_under_headings(layout), _spans_beside_labels(layout), _spans_called_wrong(layout))
     reach = 0
     for low, high in sorted(found):  # overlaps are merged, so that no text makes this quadratic
         if high > reach:
             yield max(low, reach), high
             reach = high
+
+
+def _may_take_back(lowered: str) -> bool:
+    """Return True if a text in lower case has any of the words that call something wrong."""
+    if any(no in lowered for no in _NOT) and any(words in lowered for words in _NOT_SO):
+        return True
+    return any(word in lowered for word in _TAKING_BACK)
 
 
 def _paragraphs(shown: str) -> list[_Paragraph]:
@@ -446,11 +455,11 @@ def _announces_wrong(title: str) -> bool:
 # Labels and marks -------------------------------------------------------------------------------------------------
 
 _BESIDE = 8  # characters between a label and its formula
-_LABEL = re.compile(
+_LABEL = re.compile(  # of a text in lower case
     rf"(?:^|[.;!?|(\[][)\]]?[ \t]?)[ \t>*_+•-]{{0,8}}(?:\d{{1,2}}[.)][ \t])?(?P<label>(?:{_QUALIFIER}){{0,3}}"
     rf"(?:{_ADJECTIVE}(?:\s{_NOUN})?|mistakes?|not so|(?:here|these|the following) (?:is|are)(?:\s\w{{1,12}}){{0,2}}"
     rf"\s{_ADJECTIVE}(?:\s{_NOUN})?))[*_]{{0,3}}[ \t]?(?::|[–—])[*_]{{0,3}}",
-    re.IGNORECASE | re.MULTILINE,
+    re.MULTILINE,
 )
 _MARKED = re.compile(
     rf"(?P<before>^[ \t>*+•-]{{0,8}}(?:\d{{1,2}}[.)][ \t])?{_CROSS})"
@@ -464,7 +473,7 @@ _CHECK = re.compile("[✓✔✅]")
 def _spans_beside_labels(layout: _StructuredText) -> Iterator[Span]:
     """Yield the spans of formulas and lists behind labels such as `Wrong:`, and of formulas beside ✗ or `(wrong)`."""
     shown, reach = layout.text, 0
-    for mark in _LABEL.finditer(shown):
+    for mark in _LABEL.finditer(layout.lowered):
         if mark.start() < reach:
             continue
         line_end = _line_end(shown, mark.end())
@@ -551,7 +560,7 @@ _SAYS_WRONG += r"\b(?! (?:that|to|for|if|unless|when|only|in|at)\b)"
 _SAYS_RIGHT = rf"(?:{_IS}{_SURELY}\s(?:true|correct|right|valid)|\sholds?|\sworks?)\b(?! (?:for|if|unless|when)\b)"
 _ALL = r"(?:all|both|each|every|every one|any)(?: of)?"
 _WROTE = r"(?:what|everything|all)(?: that)? (?:i|we)(?: have|'ve)? (?:wrote|written|said|stated|derived)"
-_ABOUT = re.compile(
+_ABOUT = re.compile(  # of a text in lower case
     r"\b(?=[abdefimnotw](?:ll|ny|oth|ac|ve|ha|on|ei|gn|is|or|he|y |ur))(?:"  # two letters spare most words the rest
     rf"(?P<all>(?:everything|{_ALL} the {_NOUN}|{_ALL} {_NOUN}){_PLACED}|{_ALL}(?: the)? {_ABOVE}(?: {_NOUN})?"
     rf"|{_WROTE}{_PLACED}?){_SAYS_WRONG}"
@@ -571,8 +580,7 @@ _ABOUT = re.compile(
     rf"|(?P<below>(?:{_ALL} )?(?:the following|what follows|the {_NOUN} below)(?: {_NOUN})?(?: below)?){_SAYS_WRONG}"
     rf"|(?P<unholy>(?:none|neither) of the (?:following(?: {_NOUN})?|{_NOUN} below)){_SAYS_RIGHT}"
     rf"|(?P<rest>everything(?: that follows| below)){_SAYS_WRONG}"
-    r")",
-    re.IGNORECASE,
+    r")"
 )
 _LAST = re.compile(  # a sentence of its own right behind a formula
     rf"{FORMULA}(?!{FORMULA})[\s.,;:*_]{{0,6}}(?:(?:but|however|no|wait|oops|hmm)[,.:]?\s)?(?:this|that|it|which)"
@@ -587,7 +595,7 @@ def _spans_called_wrong(layout: _StructuredText) -> Iterator[Span]:
     shown = layout.text
     starts = [heading.start for heading in layout.headings]
     reach = 0
-    for mark in _ABOUT.finditer(shown):
+    for mark in _ABOUT.finditer(layout.lowered):
         if _is_not_asserted(shown, mark):
             continue
         if mark["all"] or mark["none"] or mark["drop"]:
@@ -626,7 +634,7 @@ def _is_not_asserted(shown: str, mark: re.Match[str]) -> bool:
             to a noun of the sentence.
     """
     before = shown[sentence_start(shown, mark.start()) : mark.start()]
-    if mark[0][:4].lower() == "they" and before.strip(" \t\n>*_"):
+    if mark[0][:4] == "they" and before.strip(" \t\n>*_"):
         return True
     clause = words(re.split("[,;:—–]", before)[-1])
     is_open = any(word in _OPEN or is_negation(word) for word in clause)

@@ -11,8 +11,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from prism import budget
 from prism.latex.extraction.blocks import Block
@@ -21,7 +22,6 @@ from prism.latex.extraction.plain_tokens import (
     Mark,
     is_letter_command,
     is_mathematical_name,
-    is_word,
     relation_latex,
     split_into_marks,
 )
@@ -54,11 +54,15 @@ _NOTHING = "\u2060"  # in place of a mark of emphasis; read as a space, and neve
 _TABLE = re.compile(r"[ \t]*\|.*\|[ \t]*")
 _CELL = re.compile(r"(?:^|(?<=\s))\|(?=\s|$)")
 _GOES_ON_BELOW = re.compile(r"[ \t\u2000-\u200b]*(?:[+×·⋅][ \t]|[-−–][ \t]+[^\n=]{1,80}$)", re.MULTILINE)
+# Marks that may part formulas, or open or close a bracket: words, and these without the signs that never do.
+_PARTING_KINDS = word_set("wide arrow latex single")
+_NEVER_PART = frozenset("+*/^_|%°±∓×·⋅÷√∛∫∑∏∂∇∞") | frozenset(map(chr, range(0x391, 0x3CA)))  # Greek letters last
 _OPERATORS = frozenset("+-−–±∓*/×·⋅÷^_=⁄∕√∫∮∑∏∂∇")
 _CLOSERS = {")": "(", "]": "[", "}": "{"}
 _CLEAN_LEFT = word_set("start colon stop gap arrow bracket comma")
 _CLEAN_RIGHT = word_set("end stop colon gap arrow bracket comma")
 _STOPS = frozenset(';."“”—?「」')
+_HYPHENS = frozenset("'’-–")  # between the parts of one word
 _TAILS = word_set("s m ve ll d re t")  # behind an apostrophe: `it's`, `we'll`
 # Words behind which a sum or product of symbols begins afresh; behind any other word, `m F = ma` may begin with F.
 _INTRODUCE = CONNECTIVES | word_set(
@@ -68,6 +72,7 @@ _INTRODUCE = CONNECTIVES | word_set(
 )
 _NOUNS = word_set("spring string ring thing swing wing spacing")  # end like a verb: `setting m g = T` begins with m
 _CONSTANT = word_set("constant const")
+_UNLIKE_WORDS = UNITS | LONG_UNITS.keys() | _CONSTANT | {"at"}  # what stands beside these tells if they are words
 # Words that go on with a formula, or with what stands before it.
 _JOIN = word_set(
     "times plus minus squared cubed divided multiplied over per percent times. half twice double thrice triple root not"
@@ -87,11 +92,11 @@ _GREEK_OR_SIGN = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
+class _Candidate(NamedTuple):  # no dataclass, for speed, as `plain_tokens.Mark`
     """Marks between two boundaries of a line, which may be a formula."""
 
     marks: tuple[Mark, ...]
+    relations: list[int]  # indices of the relations outside brackets
     left: str  # kinds of boundary: one of `_CLEAN_LEFT`, `word`, `block`, or `odd`, which a formula may run across
     right: str  # the same of `_CLEAN_RIGHT`
     word_before: str = ""  # the word on the left, or the two words
@@ -128,7 +133,7 @@ def _formulas_in_segment(text: str, start: int, end: int, left: str, right: str)
     budget.charge((end - start) * _CHARACTER)
     shown = _blank_markup(text[start:end])
     line = _Line(text, shown, start)
-    candidates = _mark_broken_sums(list(_split_into_candidates(split_into_marks(shown), left, right)))
+    candidates = _mark_broken_sums(_split_into_candidates(split_into_marks(shown), left, right))
     skip = 0
     for at, candidate in enumerate(candidates):
         if skip:
@@ -145,11 +150,11 @@ def _mark_broken_sums(candidates: list[_Candidate]) -> list[_Candidate]:
     for at, candidate in enumerate(candidates):
         first = candidate.marks[0]
         if candidate.left == "bracket" and at and (first.text in _OPERATORS or first.kind == "relation"):
-            candidates[at] = replace(candidate, left="odd")
+            candidates[at] = candidate._replace(left="odd")
             torn = next((back for back in range(at - 1, -1, -1) if candidates[back].right == "bracket"), None)
             for back in range(at) if torn is not None else ():
                 if candidates[back].right == "bracket":
-                    candidates[back] = replace(candidates[back], right="odd")
+                    candidates[back] = candidates[back]._replace(right="odd")
     return candidates
 
 
@@ -216,11 +221,13 @@ def _angle_bracket_indices(marks: Sequence[Mark]) -> frozenset[int]:
 def _boundary_kind(marks: Sequence[Mark], index: int, depth: int) -> str:
     """Return the kind of boundary that the mark at an index is, inside `depth` brackets; empty if it is mathematics."""
     mark = marks[index]
-    kind, word = mark.kind, mark.text
+    kind, word, _, _, is_apart, is_word = mark
     if kind == "number" or kind == "relation":
         return ""
     before = marks[index - 1] if index else None
     after = marks[index + 1] if index + 1 < len(marks) else None
+    if is_word and is_apart and word not in _UNLIKE_WORDS and len(word) > 2:
+        return "odd" if after is not None and after.text in "([" and not after.is_apart else "word"
     if kind == "wide":
         return "gap"
     if kind == "arrow":
@@ -256,7 +263,7 @@ def _boundary_kind(marks: Sequence[Mark], index: int, depth: int) -> str:
 def _is_word_at(marks: Sequence[Mark], index: int) -> bool:
     """Return True if a word of the sentence stands at an index, and not an index such as that of `F_net`."""
     is_index = index > 0 and not marks[index].is_apart and marks[index - 1].text in ("_", "^")
-    return is_word(marks[index]) and not is_index
+    return marks[index].is_word and not is_index
 
 
 def _is_prose_word(mark: Mark, before: Mark | None, after: Mark | None) -> bool:
@@ -278,22 +285,25 @@ def _is_prose_word(mark: Mark, before: Mark | None, after: Mark | None) -> bool:
         return not (is_operand and ends)
     if len(word) <= 2 and after is not None and after.text in "'’" and not after.is_apart:
         return word in ("I", "it", "he", "we")
-    return is_word(mark)
+    return mark.is_word
 
 
-def _split_into_candidates(marks: Sequence[Mark], left: str, right: str) -> Iterator[_Candidate]:
+def _split_into_candidates(marks: Sequence[Mark], left: str, right: str) -> list[_Candidate]:
     """Split a line at words, stops and gaps; a bracket around words is a boundary, one around mathematics is not."""
-    angles = _angle_bracket_indices(marks)
+    found: list[_Candidate] = []
     lo, before = 0, ""
     opened: list[int] = []
     n_remark = 0  # brackets around words that are open
     braces: list[int] = []  # open braces: how many up to each hold the argument of a command or a script
-    at = 0
-    while at < len(marks):
-        mark = marks[at]
-        if at in angles:
-            at += 1
+    parting = [
+        at
+        for at, (kind, text, _, _, _, is_word) in enumerate(marks)
+        if is_word or (kind in _PARTING_KINDS and text not in _NEVER_PART) or text == "I"
+    ]
+    for at in parting:
+        if at < lo:
             continue
+        mark = marks[at]
         if mark.text in ("{", "}"):
             _track_braces(marks, at, braces)
         kind = "" if braces and braces[-1] else _boundary_kind(marks, at, len(opened))
@@ -312,16 +322,16 @@ def _split_into_candidates(marks: Sequence[Mark], left: str, right: str) -> Iter
             if word and at and lo == at and left == "word":
                 word = f"{before.rpartition(' ')[2]} {word}"  # two words tell more: `integral of`
             if lo < at:
-                yield from _split_at_open_brackets(marks, lo, at, opened, (left, kind), (before, word))
+                _append_between_boundaries(found, marks, lo, at, opened, (left, kind), (before, word))
             n_remark += len(opened)
             opened, braces = [], []
-            last = _last_mark_of_word(marks, at) if kind == "word" else at
+            has_tail = kind == "word" and at + 1 < len(marks) and marks[at + 1].text in _HYPHENS
+            last = _last_mark_of_word(marks, at) if has_tail else at
             lo, left, before = last + 1, kind, word
             if kind == "word" and lo < len(marks) and not marks[lo].is_apart and marks[lo].text not in ":,.;)–—-":
                 left = "odd"  # `spin-1/2`, `Energy_0`
-            at = last
-        at += 1
-    yield from _split_at_open_brackets(marks, lo, len(marks), opened, (left, right), (before, ""))
+    _append_between_boundaries(found, marks, lo, len(marks), opened, (left, right), (before, ""))
+    return found
 
 
 def _track_braces(marks: Sequence[Mark], index: int, braces: list[int]) -> None:
@@ -336,48 +346,55 @@ def _track_braces(marks: Sequence[Mark], index: int, braces: list[int]) -> None:
 
 def _last_mark_of_word(marks: Sequence[Mark], index: int) -> int:
     """Return the index of the last mark of a word with an apostrophe or hyphens."""
-    while index + 2 < len(marks) and marks[index + 1].text in "'’-–" and not marks[index + 1].is_apart:
+    while index + 2 < len(marks) and marks[index + 1].text in _HYPHENS and not marks[index + 1].is_apart:
         following = marks[index + 2]
         is_tail = marks[index + 1].text in "'’" and following.text in _TAILS
-        if following.is_apart or following.kind != "word" or not (is_tail or is_word(following)):
+        if following.is_apart or following.kind != "word" or not (is_tail or following.is_word):
             break
         index += 2
     return index
 
 
-def _split_at_open_brackets(
-    marks: Sequence[Mark], lo: int, hi: int, opened: Sequence[int], edges: tuple[str, str], words: tuple[str, str]
-) -> Iterator[_Candidate]:
-    """Yield the candidates between two boundaries: the marks from `lo` to `hi`, cut at brackets that are still open."""
+def _append_between_boundaries(
+    found: list[_Candidate],
+    marks: Sequence[Mark],
+    lo: int,
+    hi: int,
+    opened: Sequence[int],
+    edges: tuple[str, str],
+    words: tuple[str, str],
+) -> None:
+    """Append the candidates between two boundaries: the marks from `lo` to `hi`, cut at brackets that are still open."""
     (left, right), (before, after) = edges, words
     for at in opened:
         is_argument = at > lo and not marks[at].is_apart
         kind = "odd" if is_argument or right not in ("word", "colon", "stop") else "bracket"
-        yield from _split_brackets(tuple(marks[lo:at]), left, kind, before, "")
+        _append_candidates(found, tuple(marks[lo:at]), left, kind, before, "")
         lo, left, before = at + 1, kind, ""
-    yield from _split_brackets(tuple(marks[lo:hi]), left, right, before, after)
+    _append_candidates(found, tuple(marks[lo:hi]), left, right, before, after)
 
 
-def _split_brackets(run: tuple[Mark, ...], left: str, right: str, before: str, after: str) -> Iterator[_Candidate]:
-    """Yield a run of marks as a candidate; `(a = 1, b = 2)` gives each equation, a condition in brackets is apart."""
+def _append_candidates(
+    found: list[_Candidate], run: tuple[Mark, ...], left: str, right: str, before: str, after: str
+) -> None:
+    """Append a run of marks as a candidate; `(a = 1, b = 2)` gives each equation, a condition in brackets is apart."""
     if not run or len(run) > _MAX_MARKS:
         return
-    ends = _bracket_ends(run)
     relations = _relation_indices(run)
-    if not relations and ends.get(0) == len(run) - 1 and run[0].text in "([":
+    if not relations and run[0].text in "([" and _bracket_ends(run).get(0) == len(run) - 1:
         inner = run[1:-1]
         commas = [-1, *(at for at, mark in enumerate(inner) if mark.text == "," and mark.kind == "single"), len(inner)]
         if any(mark.kind == "relation" for mark in inner):
             for one, two in pairwise(commas):
-                yield from _split_brackets(inner[one + 1 : two], "bracket", "bracket", "", "")
+                _append_candidates(found, inner[one + 1 : two], "bracket", "bracket", "", "")
         return
-    for start, end in ends.items():
-        is_remark = start and run[start].is_apart and relations and relations[0] < start and end == len(run) - 1
+    for start, end in _bracket_ends(run).items() if relations and run[-1].text in _CLOSERS else ():
+        is_remark = start and run[start].is_apart and relations[0] < start and end == len(run) - 1
         if is_remark and any(mark.kind == "relation" for mark in run[start:end]):
-            yield _Candidate(run[:start], left, "bracket", before, "")
-            yield from _split_brackets(run[start:], "bracket", right, "", after)
+            found.append(_Candidate(run[:start], _relation_indices(run[:start]), left, "bracket", before, ""))
+            _append_candidates(found, run[start:], "bracket", right, "", after)
             return
-    yield _Candidate(run, left, right, before, after)
+    found.append(_Candidate(run, relations, left, right, before, after))
 
 
 def _bracket_ends(run: Sequence[Mark]) -> dict[int, int]:
@@ -398,8 +415,11 @@ def _bracket_ends(run: Sequence[Mark]) -> dict[int, int]:
 
 def _relation_indices(run: Sequence[Mark]) -> list[int]:
     """Return the indices of the relations of a run of marks that stand outside brackets."""
+    kinds = [mark.kind for mark in run]
+    if "relation" not in kinds and "latex" not in kinds:
+        return []
     depth, places, is_angular = 0, [], False
-    for at, (kind, text, _, _, _) in enumerate(run):
+    for at, (kind, text, *_) in enumerate(run):
         if kind == "single":
             depth += (text in "([{") - (text in _CLOSERS)
         elif depth == 0 and (kind == "relation" or (kind == "latex" and _RELATION.fullmatch(text))):
@@ -417,11 +437,11 @@ def _relation_indices(run: Sequence[Mark]) -> list[int]:
 def _read_listed_values(line: _Line, candidates: Sequence[_Candidate], at: int) -> tuple[list[str], int]:
     """Return further values of a list as LaTeX (`["?"]` if unclear) and how many candidates they take."""
     values: list[str] = []
-    if not _relation_indices(candidates[at].marks):
+    if not candidates[at].relations:
         return values, 0
     while candidates[at].right == "comma" and at + 1 < len(candidates) and len(values) < _MAX_VALUES:
         following = candidates[at + 1]
-        if following.left != "comma" or _relation_indices(following.marks) or following.right == "odd":
+        if following.left != "comma" or following.relations or following.right == "odd":
             break
         latex = r"\ldots" if [mark.kind for mark in following.marks] == ["dots"] else line.side_latex(following.marks)
         is_number = any(mark.kind in ("number", "dots") for mark in following.marks)
@@ -445,13 +465,13 @@ def _continues_list(candidates: Sequence[_Candidate], at: int) -> bool:
     following = candidates[at + 1] if at + 1 < len(candidates) else None
     if following is None or following.word_before.lower() != word:
         return word == "or"
-    return not _relation_indices(following.marks) and any(mark.kind == "number" for mark in following.marks)
+    return not following.relations and any(mark.kind == "number" for mark in following.marks)
 
 
 def _formula_block(line: _Line, candidate: _Candidate, values: Sequence[str]) -> Block | None:
     """Return the formula of a candidate and its further values as a block; None if it is not surely a formula."""
     marks = candidate.marks
-    places = _relation_indices(marks)
+    places = candidate.relations
     if not places or "?" in values or places[-1] == len(marks) - 1 or _holds_two_formulas(line, marks, places):
         return None
     if not _is_complete_formula(line, candidate, places):

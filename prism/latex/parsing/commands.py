@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 
 from prism.algebra.expr import Expr
 from prism.algebra.expr import number as exact
@@ -68,6 +69,7 @@ def read_rare_command(cursor: Cursor, token: Token, items: list[Token]) -> None:
         raise Fault(token.pos, f"the command {token.text}, which is not read", *suggest_command(token.text))
 
 
+@lru_cache(maxsize=256)
 def suggest_command(command: str) -> tuple[str, ...]:
     r"""Return the known command that an unknown one is closest to, as the text of an error message; empty if none is.
 

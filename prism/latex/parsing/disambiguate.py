@@ -17,7 +17,7 @@ from prism import budget
 from prism.latex.parsing.calls import collect_call_evidence, resolve_calls
 from prism.latex.parsing.clauses import Clause, complete_sides, resolve_ratios, split_formulas
 from prism.latex.parsing.differentials import is_italic_d_differential, resolve_derivatives
-from prism.latex.parsing.names import brace_script, rewrite_flat_tokens, spell_name
+from prism.latex.parsing.names import FRACTIONS, brace_script, rewrite_flat_tokens, spell_name
 from prism.latex.parsing.operands import BIG, FormulaState, attach_operands, mark_denominator_ends
 from prism.latex.parsing.roman_text import resolve_roman_texts
 from prism.latex.parsing.tokens import (
@@ -33,6 +33,7 @@ from prism.latex.parsing.tokens import (
     tokenize,
 )
 from prism.latex.parsing.tree import nest_tokens
+from prism.latex.words import word_set
 
 MAX_CHAIN = 24  # slashes, or products of vectors, in one bracket: each nests the ones before it
 _MAX_DOUBLED = 40  # arguments written twice, as of `\cot x = \cos x/\sin x`; nested ones would double each time
@@ -41,6 +42,7 @@ _MAX_EMIT_DEPTH = 2 * MAX_DEPTH  # brackets and the functions and integrals arou
 
 # Every roman text is a command, every degree sign too, and minutes of arc are primes.
 _MAY_BE_UNIT = frozenset(("command", "PRIME", "PERCENT"))
+_NEVER_UNIT = FRACTIONS | word_set(r"\sqrt \vec \hat \dot \ddot \sin \cos \tan \ln \log")  # the most frequent of them
 _UNIT_LETTERS = frozenset((r"\Omega", "o"))  # ohm, and a degree sign as in `30^o`
 _CONSTRUCTS = {
     "FRAC": "FRAC", "SQRT": "SQRT", "ROOT": "ROOT", "DERIVATIVE": "DERIVATIVE", "PARTIAL": "PARTIAL",
@@ -112,7 +114,7 @@ def disambiguate_formula(latex: str, words: frozenset[str] = frozenset()) -> Dis
             state.has_d = True
         if token.type == "OPEN" and token.text == "(":
             has_brackets = True
-        if token.type in _MAY_BE_UNIT or token.text in _UNIT_LETTERS:
+        if (token.type in _MAY_BE_UNIT and token.text not in _NEVER_UNIT) or token.text in _UNIT_LETTERS:
             state.has_units = True
     items = nest_tokens(raw)
     if has_brackets:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import re
 import tomllib
+from collections import Counter
 from itertools import product
 from pathlib import Path
 from types import ModuleType
@@ -19,7 +21,7 @@ from prism.algebra.expr import Expr, number, symbol, symbols, walk
 from prism.algebra.operators import OPS
 from prism.engine import kernels
 from prism.engine.kernels import floats, ints, source
-from prism.engine.kernels.marking import OPTIONS, SOURCES
+from prism.engine.kernels.marking import OPTIONS, SOURCES, Role
 from prism.engine.lowering import build_tape
 from prism.engine.tape import Tape
 from prism.latex import parse
@@ -168,3 +170,51 @@ def test_kernels_count_no_references() -> None:
 
     horner = numba.njit(f"float64({source.REALS}, int64, int64, float64)", **OPTIONS)(source.horner)
     assert "NRT_" not in next(iter(horner.inspect_llvm().values()))
+
+
+def marked_kernels() -> dict[str, Role]:
+    """Every kernel, and who calls it, as its decorator says."""
+    roles = {"PART": Role.PART, "STAGE": Role.STAGE}
+    found = {}
+    for tree in source_trees():
+        for node in ast.iter_child_nodes(tree):
+            if isinstance(node, ast.FunctionDef):
+                [mark] = node.decorator_list
+                assert isinstance(mark, ast.Call)
+                said = [each.id for each in mark.args if isinstance(each, ast.Name)]
+                found[node.name] = roles[said[0]] if said else Role.ENTRY
+    return found
+
+
+def source_trees() -> list[ast.Module]:
+    """The files of the kernels."""
+    return [ast.parse(path.read_text(encoding="utf-8")) for path in sorted(SOURCES.glob("*.py"))]
+
+
+def test_python_calls_entries_only() -> None:
+    """Another kernel has no door for Python once it is compiled: calling it would end the process."""
+    package = SOURCES.parents[2]
+    paths = [path for path in package.rglob("*.py") if SOURCES not in path.parents]
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in paths]
+    called = {node.attr for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    marked = marked_kernels()
+    entries = {name for name, role in marked.items() if role is Role.ENTRY}
+    assert not called & (marked.keys() - entries)
+    assert entries <= called | {"choose_targets"}  # that one is tested alone
+
+
+def test_a_stage_has_one_place() -> None:
+    """It is written into its caller anew at each place where it stands."""
+    calls = Counter(
+        node.func.id
+        for tree in source_trees() for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    )  # fmt: skip
+    stages = [name for name, role in marked_kernels().items() if role is Role.STAGE]
+    assert {name: calls[name] for name in stages} == dict.fromkeys(stages, 1)
+
+
+def test_no_power_has_a_constant_exponent() -> None:
+    """Numba would compile it as a call of `pow`: its rewrites are off."""
+    powers = [node for tree in source_trees() for node in ast.walk(tree) if isinstance(node, ast.BinOp)]
+    assert not [node.lineno for node in powers if isinstance(node.op, ast.Pow) and isinstance(node.right, ast.Constant)]

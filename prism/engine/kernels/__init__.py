@@ -23,6 +23,7 @@ from prism import budget
 from prism.engine.kernels import source
 from prism.engine.kernels.disk_cache import kept_kernels, kernels_on_disk
 from prism.engine.kernels.marking import COMPILED, SOURCES
+from prism.garbage import without_collection
 from prism.resources import tell_once
 
 SWITCH_AFTER = 4_000_000  # operations: about two seconds of interpreted work
@@ -82,7 +83,7 @@ def warm() -> ModuleType:
         return source
     with _state.loading:
         if _state.compiled is None:
-            with kernels_on_disk():
+            with kernels_on_disk(), without_collection():
                 _state.compiled = _load_compiled()
         return _state.compiled
 

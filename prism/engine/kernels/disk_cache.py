@@ -21,10 +21,8 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-from prism.engine.kernels.marking import SOURCES, source_digest
+from prism.engine.kernels.marking import SOURCES, UNFINISHED, source_digest
 from prism.resources import cache_folder, private_folder, tell_once, why_not_private
-
-_UNFINISHED = ".part"  # end of the name of a folder in which kernels are being compiled
 
 
 def kept_kernels() -> Path | None:
@@ -60,7 +58,7 @@ def kernels_on_disk() -> Iterator[None]:
     finally:
         for name, value in before.items():
             setattr(config, name, value)
-        if folder is not None and folder.suffix == _UNFINISHED:
+        if folder is not None and folder.suffix == UNFINISHED:
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -77,7 +75,7 @@ def _home() -> Path | None:
 def _new_folder(home: Path | None) -> Path | None:
     """Return a new folder for kernels that are being compiled; None where none can be made."""
     try:
-        return Path(mkdtemp(prefix="kernels-", suffix=_UNFINISHED, dir=home)) if home is not None else None
+        return Path(mkdtemp(prefix="kernels-", suffix=UNFINISHED, dir=home)) if home is not None else None
     except OSError:
         return None
 
@@ -108,7 +106,7 @@ def _name(folder: Path) -> str:
 
 def _publish(folder: Path, home: Path) -> None:
     """Give a folder of compiled kernels the name of its content, unless another process was first with the same."""
-    if folder.suffix == _UNFINISHED and kept_kernels() is not None:
+    if folder.suffix == UNFINISHED and kept_kernels() is not None:
         return
     with suppress(OSError):
         if folder.name != (name := _name(folder)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 # isort: skip_file
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False, check-untyped-defs=False
-from prism.engine.kernels.marking import marker
+from prism.engine.kernels.marking import PART, marker
 
 from .constants import (
     AGREED, ASIDE, BORDER, BORDERLINE, CONDITION, EXACT, FINE_TOLERANCE, IMPRECISE, INFORMATIVE, INTS, IN_RANGE,
@@ -17,7 +17,7 @@ from .points import in_principal_range, decimal_spread
 _kernel = marker(__name__)
 
 
-@_kernel(f"int64(int64, {REALS}, {REALS}, float64, float64, float64, int64, {INTS})")
+@_kernel(f"int64(int64, {REALS}, {REALS}, float64, float64, float64, int64, {INTS})", PART)
 def classify_residual(n_var, x, grad, f, slack, spread, rules, out):
     """Decide if a residual of absolute value f at point x is zero; return a flag and extend masks in `out`.
 
@@ -52,7 +52,7 @@ def classify_residual(n_var, x, grad, f, slack, spread, rules, out):
     return BORDERLINE if rules & MEASURED == 0 and f > threshold else AGREED
 
 
-@_kernel(f"boolean({INTS}, {REALS}, {INTS}, int64, int64, {REALS}, {REALS}, {REALS})")
+@_kernel(f"boolean({INTS}, {REALS}, {INTS}, int64, int64, {REALS}, {REALS}, {REALS})", PART)
 def is_isolated_pole(code, consts, dep, n_op, n_var, x, value, bound):
     """True if the formula has no pole slightly aside from x. False: its denominator is lost in rounding there too."""
     for v in range(n_var):

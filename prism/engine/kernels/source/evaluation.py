@@ -6,7 +6,7 @@ from __future__ import annotations
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False, check-untyped-defs=False
 import math
 
-from prism.engine.kernels.marking import marker
+from prism.engine.kernels.marking import PART, marker
 
 from .constants import (
     ABS, ACOS, ACOSH, ADD, ASIN, ASINH, ATAN, ATAN2, ATANH, COS, COSH, DIV, DOMAIN, EXP, EXP_LIMIT, FACTORIAL,
@@ -18,7 +18,7 @@ from .constants import (
 _kernel = marker(__name__)
 
 
-@_kernel("float64(float64, int64)")
+@_kernel("float64(float64, int64)", PART)
 def integer_power(base, exponent):
     """Return base**exponent for an integer exponent >= 0, by squaring; inf on overflow."""
     result = 1.0
@@ -33,7 +33,7 @@ def integer_power(base, exponent):
     return result
 
 
-@_kernel(f"int64(float64, float64, float64, float64, int64, {REALS}, {REALS})")
+@_kernel(f"int64(float64, float64, float64, float64, int64, {REALS}, {REALS})", PART)
 def real_power(p, dp, q, dq, k, value, bound):
     """Write p**q and its rounding bound as value[k], bound[k]; return 0, or POLE, DOMAIN, RANGE where it has no value.
 
@@ -61,7 +61,7 @@ def real_power(p, dp, q, dq, k, value, bound):
     return 0
 
 
-@_kernel("float64(float64)")
+@_kernel("float64(float64)", PART)
 def digamma(p):
     """Return the derivative of ln Gamma at p > 0. Source: recurrence, then Abramowitz and Stegun 6.3.18."""
     total = 0.0
@@ -72,7 +72,7 @@ def digamma(p):
     return total + math.log(p) - 0.5 / p - r * (1.0 / 12 - r * (1.0 / 120 - r * (1.0 / 252 - r / 240)))
 
 
-@_kernel(f"int64(float64, float64, int64, {REALS}, {REALS})")
+@_kernel(f"int64(float64, float64, int64, {REALS}, {REALS})", PART)
 def store_result(v, e, k, value, bound):
     """Write value v and rounding bound e of instruction k and return 0; return RANGE if v is beyond LARGE or NaN."""
     if not (-LARGE < v < LARGE and e < LARGE):
@@ -82,7 +82,7 @@ def store_result(v, e, k, value, bound):
     return 0
 
 
-@_kernel(f"int64(int64, float64, float64, int64, int64, {REALS}, {REALS})")
+@_kernel(f"int64(int64, float64, float64, int64, int64, {REALS}, {REALS})", PART)
 def exponential(op, p, dp, n, k, value, bound):
     """Write the exponential, logarithm or hyperbolic function `op` of p as instruction k (value and rounding bound).
 
@@ -136,7 +136,7 @@ def exponential(op, p, dp, n, k, value, bound):
     return store_result(v, slope * dp + 2.0 * ULP * abs(v), k, value, bound)
 
 
-@_kernel(f"int64(int64, float64, float64, float64, float64, int64, {REALS}, {REALS})")
+@_kernel(f"int64(int64, float64, float64, float64, float64, int64, {REALS}, {REALS})", PART)
 def trigonometric(op, p, dp, q, dq, k, value, bound):
     """Write the trigonometric function `op` of p, its inverse, or `atan2(p, q)` as instruction k: value and bound.
 
@@ -178,7 +178,7 @@ def trigonometric(op, p, dp, q, dq, k, value, bound):
     return store_result(v, slope * dp + 2.0 * ULP * abs(v), k, value, bound)
 
 
-@_kernel(f"int64(int64, float64, float64, int64, int64, {REALS}, {REALS})")
+@_kernel(f"int64(int64, float64, float64, int64, int64, {REALS}, {REALS})", PART)
 def root_or_step(op, p, dp, n, k, value, bound):
     """Write the n-th root, absolute value, floor, unit step or factorial (`op`) of p as instruction k (value, bound).
 
@@ -218,7 +218,7 @@ def root_or_step(op, p, dp, n, k, value, bound):
     return store_result(v, slope * dp + 2.0 * ULP * abs(v), k, value, bound)
 
 
-@_kernel(f"int64(int64, int64, int64, int64, {REALS}, {REALS})")
+@_kernel(f"int64(int64, int64, int64, int64, {REALS}, {REALS})", PART)
 def partial_operation(op, a, b, k, value, bound):
     """Write instruction k = `op` of instructions a, b: a quotient, power, root or function, defined only in places.
 
@@ -321,7 +321,7 @@ def evaluate(code, consts, dep, n_op, x, skip, value, bound):
     return 0
 
 
-@_kernel("float64(int64, float64, int64, float64)")
+@_kernel("float64(int64, float64, int64, float64)", PART)
 def unary_derivative(op, p, n, v):
     """Return the derivative at p of the one-operand instruction `op`; 0 where it has none.
 

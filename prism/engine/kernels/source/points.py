@@ -6,7 +6,7 @@ from __future__ import annotations
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False, check-untyped-defs=False
 import math
 
-from prism.engine.kernels.marking import marker
+from prism.engine.kernels.marking import PART, STAGE, marker
 
 from .constants import (
     ANGLE, CONDITION, COS, DECLARED_POSITIVE, HALF_PI, INFORMATIVE, INTS, NEGATIVE, NEWTON_STEPS, NUM, REALS,
@@ -18,7 +18,7 @@ from .roots import polish_root, candidate_roots
 _kernel = marker(__name__)
 
 
-@_kernel(f"int64({INTS}, int64, {REALS})")
+@_kernel(f"int64({INTS}, int64, {REALS})", PART)
 def in_principal_range(code, n_op, value):
     """Return 1 if every sine, cosine and tangent has its argument in the range of its inverse function, else 0.
 
@@ -35,7 +35,7 @@ def in_principal_range(code, n_op, value):
     return 1
 
 
-@_kernel(f"float64({INTS}, {REALS}, int64, {REALS}, {REALS})")
+@_kernel(f"float64({INTS}, {REALS}, int64, {REALS}, {REALS})", PART)
 def decimal_spread(code, consts, n_op, value, adjoint):
     """Return the uncertainty of the residual F due to measured decimals: sum of |c dF/dc| * relative uncertainty of c.
 
@@ -48,7 +48,7 @@ def decimal_spread(code, consts, n_op, value, adjoint):
     return total
 
 
-@_kernel(f"boolean(int64, {REALS}, {REALS}, float64, int64, float64)")
+@_kernel(f"boolean(int64, {REALS}, {REALS}, float64, int64, float64)", PART)
 def effects_exceed_rounding(n_var, x, grad, bound, target, noise):
     """True if every variable changes the residual by more than rounding; False for t in `1 - e^{-t}` at large t.
 
@@ -62,7 +62,7 @@ def effects_exceed_rounding(n_var, x, grad, bound, target, noise):
     return True
 
 
-@_kernel(f"int64({REALS}, int64, int64)")
+@_kernel(f"int64({REALS}, int64, int64)", PART)
 def select_roots(distinct, n_distinct, kind):
     """Move the roots that count for a symbol of this kind to the front of `distinct`; return their number.
 
@@ -90,7 +90,8 @@ def select_roots(distinct, n_distinct, kind):
 
 @_kernel(
     f"int64({INTS}, {REALS}, {INTS}, int64, int64, {REALS}, int64, {REALS}, int64, {REALS}, {REALS}, {REALS}, {REALS}, "
-    f"{REALS}, {INTS})"
+    f"{REALS}, {INTS})",
+    STAGE,
 )
 def polished_roots(code, consts, dep, n_op, n_var, x, target, roots, n_root, value, bound, adjoint, grad, distinct,
                    tally):  # fmt: skip

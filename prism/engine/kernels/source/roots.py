@@ -6,7 +6,7 @@ from __future__ import annotations
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False, check-untyped-defs=False
 import math
 
-from prism.engine.kernels.marking import marker
+from prism.engine.kernels.marking import PART, STAGE, marker
 
 from .constants import (
     ABS, ACOS, ACOSH, ADD, ANGLE, ASIN, ASINH, ATAN, ATANH, CONDITION, COS, COSH, DIV, EXP, EXP_LIMIT, FLOOR,
@@ -19,7 +19,7 @@ from .evaluation import evaluate, gradient, integer_power
 _kernel = marker(__name__)
 
 
-@_kernel("float64(float64, float64)")
+@_kernel("float64(float64, float64)", PART)
 def power_or_nan(p, q):
     """Return p**q for p >= 0; NaN where it is undefined, too large or too small."""
     if p == 0.0:
@@ -109,7 +109,7 @@ def invert_unary(op, w, n):
     return NAN
 
 
-@_kernel("float64(int64, float64, float64, int64, int64)")
+@_kernel("float64(int64, float64, float64, int64, int64)", PART)
 def further_argument(op, root, operand, n, which):
     """Return another argument for which `op` has the same value as at `root`: of `x^2` -root; NaN if there is no more.
 
@@ -142,7 +142,7 @@ def further_argument(op, root, operand, n, which):
     return NAN
 
 
-@_kernel(f"int64({INTS}, {INTS}, int64, int64, {REALS}, {INTS}, {REALS}, {REALS}, {INTS}, int64)")
+@_kernel(f"int64({INTS}, {INTS}, int64, int64, {REALS}, {INTS}, {REALS}, {REALS}, {INTS}, int64)", PART)
 def roots_by_inversion(code, dep, n_op, bit, value, at, want, roots, tally, limit):
     """Find the roots of a formula in a target that occurs once, by inverting its operators; return their number.
 
@@ -196,7 +196,7 @@ def roots_by_inversion(code, dep, n_op, bit, value, at, want, roots, tally, limi
     return n_root
 
 
-@_kernel(f"int64({REALS}, int64, int64, {REALS}, int64, int64, {REALS}, int64)")
+@_kernel(f"int64({REALS}, int64, int64, {REALS}, int64, int64, {REALS}, int64)", PART)
 def multiply_polynomials(p, p_at, p_degree, q, q_at, q_degree, out, out_at):
     """Write the product of polynomials p * q into out; return its degree, or -1 above MAX_DEGREE.
 
@@ -214,7 +214,7 @@ def multiply_polynomials(p, p_at, p_degree, q, q_at, q_degree, out, out_at):
     return degree
 
 
-@_kernel(f"int64({REALS}, {INTS}, int64, int64, int64, boolean)")
+@_kernel(f"int64({REALS}, {INTS}, int64, int64, int64, boolean)", PART)
 def multiply_fractions(poly, degree, k, a, b, invert):
     """Write rational function k = a * b, or a / b if invert; return 0, or -1 above MAX_DEGREE.
 
@@ -240,7 +240,7 @@ def multiply_fractions(poly, degree, k, a, b, invert):
     return -1 if up < 0 or low < 0 else 0
 
 
-@_kernel(f"int64({REALS}, {INTS}, int64, int64, int64, int64, float64)")
+@_kernel(f"int64({REALS}, {INTS}, int64, int64, int64, int64, float64)", PART)
 def add_fractions(poly, degree, n_op, k, a, b, sign):
     """Write rational function k = a + sign * b; return 0, or -1 above MAX_DEGREE.
 
@@ -267,7 +267,7 @@ def add_fractions(poly, degree, n_op, k, a, b, sign):
     return 0
 
 
-@_kernel(f"int64({REALS}, {INTS}, int64, int64, int64, int64)")
+@_kernel(f"int64({REALS}, {INTS}, int64, int64, int64, int64)", PART)
 def raise_fraction(poly, degree, n_op, k, a, exponent):
     """Write rational function k = a ** exponent, an integer of either sign; return 0, or -1 above MAX_DEGREE.
 
@@ -293,7 +293,7 @@ def raise_fraction(poly, degree, n_op, k, a, exponent):
     return 0
 
 
-@_kernel(f"int64({INTS}, {INTS}, int64, int64, {REALS}, {REALS}, {INTS})")
+@_kernel(f"int64({INTS}, {INTS}, int64, int64, {REALS}, {REALS}, {INTS})", PART)
 def as_rational_function(code, dep, n_op, bit, value, poly, degree):
     """Write every instruction as a quotient of polynomials in the target; return the degree of the last numerator.
 
@@ -336,7 +336,7 @@ def as_rational_function(code, dep, n_op, bit, value, poly, degree):
     return degree[2 * (n_op - 1)]
 
 
-@_kernel(f"float64({REALS}, int64, int64, float64)")
+@_kernel(f"float64({REALS}, int64, int64, float64)", PART)
 def horner(p, at, degree, t):
     """Return the value at t of the polynomial with coefficients p[at : at + degree + 1], lowest power first."""
     total = p[at + degree]
@@ -345,7 +345,7 @@ def horner(p, at, degree, t):
     return total
 
 
-@_kernel(f"float64({REALS}, int64, int64, float64, float64)")
+@_kernel(f"float64({REALS}, int64, int64, float64, float64)", PART)
 def bracketed_root(p, at, degree, low, high):
     """Return a root of a polynomial in (low, high), where its sign must change; Newton steps, else bisection.
 
@@ -377,7 +377,7 @@ def bracketed_root(p, at, degree, low, high):
     return t
 
 
-@_kernel(f"int64({REALS}, int64, int64, {REALS}, {REALS})")
+@_kernel(f"int64({REALS}, int64, int64, {REALS}, {REALS})", PART)
 def real_roots(p, at, degree, work, roots):
     """Find the real roots of a polynomial at which it changes sign, and 0; return their number.
 
@@ -433,7 +433,9 @@ def real_roots(p, at, degree, work, roots):
 
 
 @_kernel(
-    f"int64({INTS}, {REALS}, {INTS}, int64, {REALS}, int64, boolean, boolean, {REALS}, {REALS}, {REALS}, {INTS}, int64)"
+    f"int64({INTS}, {REALS}, {INTS}, int64, {REALS}, int64, boolean, boolean, {REALS}, {REALS}, {REALS}, {INTS}, "
+    f"int64)",
+    PART,
 )
 def scan_for_roots(code, consts, dep, n_op, x, target, angle, negative, value, bound, roots, tally, limit):
     """Find roots of a formula in x[target] by sign changes on a grid, then bisection; return their number.
@@ -495,7 +497,7 @@ def scan_for_roots(code, consts, dep, n_op, x, target, angle, negative, value, b
     return n_root
 
 
-@_kernel(f"float64({INTS}, {REALS}, {INTS}, int64, int64, {REALS}, int64, {REALS}, {REALS}, {REALS}, {REALS})")
+@_kernel(f"float64({INTS}, {REALS}, {INTS}, int64, int64, {REALS}, int64, {REALS}, {REALS}, {REALS}, {REALS})", PART)
 def polish_root(code, consts, dep, n_op, n_var, x, target, value, bound, adjoint, grad):
     """Refine the root x[target] in place by Newton steps; return its relative uncertainty, negative if it is no root.
 
@@ -529,7 +531,8 @@ def polish_root(code, consts, dep, n_op, n_var, x, target, value, bound, adjoint
 
 @_kernel(
     f"int64({INTS}, {REALS}, {INTS}, int64, {REALS}, int64, int64, {REALS}, {REALS}, {REALS}, {INTS}, {REALS}, "
-    f"{REALS}, {INTS}, int64)"
+    f"{REALS}, {INTS}, int64)",
+    STAGE,
 )
 def candidate_roots(code, consts, dep, n_op, x, target, kind, value, bound, poly, degree, work, roots, tally, limit):
     """Find approximate roots of the formula in x[target], the other variables as in x; return their number.

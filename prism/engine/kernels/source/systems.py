@@ -4,7 +4,7 @@ from __future__ import annotations
 
 # isort: skip_file
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False, check-untyped-defs=False
-from prism.engine.kernels.marking import marker
+from prism.engine.kernels.marking import PART, STAGE, marker
 
 from .constants import (
     AGREED, ANGLE, BORDERLINE, CONDITION, ELIMINATION, HALF_PI, INTS, IN_RANGE, LARGE, MAX_STEP, MISMATCH, NEGATIVE,
@@ -18,7 +18,7 @@ from .crossing import is_isolated_pole, classify_residual
 _kernel = marker(__name__)
 
 
-@_kernel(f"void({INTS}, int64, {INTS}, int64, {REALS}, {REALS}, {REALS}, {REALS})")
+@_kernel(f"void({INTS}, int64, {INTS}, int64, {REALS}, {REALS}, {REALS}, {REALS})", PART)
 def jacobian(code, n_var, roots, n_root, value, adjoint, grad, jac):
     """Write the derivative of residual j (instruction roots[j]) by variable v into jac[j * n_var + v]."""
     for j in range(n_root):
@@ -71,7 +71,7 @@ def choose_targets(jac, x, n_root, n_var, primary, free, work, rows, targets):
     return n_root
 
 
-@_kernel(f"int64({REALS}, int64, {REALS})")
+@_kernel(f"int64({REALS}, int64, {REALS})", PART)
 def invert_matrix(a, n, inverse):
     """Write the inverse of the matrix a, float64[n * n], by Gauss-Jordan, overwriting a; return 1, or 0 if singular."""
     for i in range(n):
@@ -104,7 +104,8 @@ def invert_matrix(a, n, inverse):
 
 @_kernel(
     f"float64({INTS}, {REALS}, {INTS}, int64, int64, {INTS}, int64, {REALS}, int64, int64, {REALS}, {REALS}, {REALS}, "
-    f"{REALS}, {REALS}, {REALS}, {REALS}, {INTS}, {INTS}, {INTS}, int64)"
+    f"{REALS}, {REALS}, {REALS}, {REALS}, {INTS}, {INTS}, {INTS}, int64)",
+    STAGE,
 )
 def newton_solve(code, consts, dep, n_op, n_var, roots, n_root, x, primary, free, value, bound, adjoint, grad, jac,
                  work, inverse, rows, targets, tally, limit):  # fmt: skip

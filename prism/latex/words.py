@@ -67,12 +67,10 @@ LONG_UNITS = {
 }
 _UNIT = "(?:" + "|".join(map(re.escape, sorted((*UNITS, *LONG_UNITS), key=lambda name: (-len(name), name)))) + ")"
 _POWER = r"(?:\^?\{?[-−]?\d\}?|[²³]|⁻[¹²³])?"
-# A unit of more than five factors is no unit.
-UNIT_EXPRESSION = re.compile(rf"(?:1(?=/))?{_UNIT}{_POWER}(?:[/·⋅.]{_UNIT}{_POWER}){{0,4}}")
-_UNIT_AFTER = re.compile(
-    rf"(?:[ ~]|\\,|\\ |(?=%|°|[A-Za-zμµ]{{2}}|[a-z]/)){UNIT_EXPRESSION.pattern}(?![A-Za-z0-9_^/(-]|[.'][A-Za-z0-9])"
-)
-_MORE_UNIT = re.compile(rf"(?:[ ~]|\\,){UNIT_EXPRESSION.pattern}(?![A-Za-z0-9_^/(-]|[.'][A-Za-z0-9])")
+# A unit of more than five factors is no unit. These patterns are long, and compiled when they are first used.
+UNIT_EXPRESSION = rf"(?:1(?=/))?{_UNIT}{_POWER}(?:[/·⋅.]{_UNIT}{_POWER}){{0,4}}"
+_UNIT_AFTER = rf"(?:[ ~]|\\,|\\ |(?=%|°|[A-Za-zμµ]{{2}}|[a-z]/)){UNIT_EXPRESSION}(?![A-Za-z0-9_^/(-]|[.'][A-Za-z0-9])"
+_MORE_UNIT = rf"(?:[ ~]|\\,){UNIT_EXPRESSION}(?![A-Za-z0-9_^/(-]|[.'][A-Za-z0-9])"
 _POWER_AFTER = re.compile(r"\$\^(?:\{\s*([-−]?\d)\s*\}|([-−]?\d))\$")  # `N/m$^2$`
 _DEGREES_AFTER = re.compile(  # `56.4$ $^\circ$C`
     r"[ ~]?\$\s*\^\s*(?:\{\s*\\circ\s*\}|\\circ)\s*\$[ ~]?([CF])(?![A-Za-z0-9'])"
@@ -87,6 +85,8 @@ _WORD = re.compile(r"[^\s~]+")
 _RAISED = re.compile("⁻?[¹²³]")
 _RAISED_DIGITS = str.maketrans("¹²³⁻", "123-")
 
+
+compiled = cache(re.compile)  # the pattern of one of the texts that are compiled at first use
 
 # Words beside the names of units in a unit that is written out.
 _BETWEEN_UNITS = word_set("per square cubic squared cubed of a")
@@ -131,7 +131,7 @@ def text_kind(content: str, before: str = "", after: str = "") -> str:
     words = content.replace("~", " ").replace("\\,", " ").split()
     if not content.strip(" ~.,;:()\\"):
         return "prose"
-    if all(UNIT_EXPRESSION.fullmatch(word.rstrip(".,;")) for word in words):
+    if all(compiled(UNIT_EXPRESSION).fullmatch(word.rstrip(".,;")) for word in words):
         return "other"
     if is_written_out_unit([word for part in words for word in part.rstrip(".,;").split("-")]):
         return "other"
@@ -157,7 +157,7 @@ def end_of_units(text: str, start: int, end: int) -> int:
     last = 0
     for word in _WORD.finditer(text, start, end):
         name = word.group().rstrip(".,;")
-        if not UNIT_EXPRESSION.fullmatch(name):
+        if not compiled(UNIT_EXPRESSION).fullmatch(name):
             return last
         last = word.start() + len(name)
     return 0
@@ -167,7 +167,7 @@ def unit_after(text: str, start: int) -> tuple[str, int]:
     """Return the unit in prose at an offset as LaTeX, and its end; an empty text and the same offset if none."""
     if degrees := _DEGREES_AFTER.match(text, start):
         return rf"^{{\circ}}\mathrm{{{degrees[1]}}}", degrees.end()
-    after = _UNIT_AFTER.match(text, start)
+    after = compiled(_UNIT_AFTER).match(text, start)
     if not after:
         return "", start
     word = after.group().removeprefix("\\,").strip(" ~\\")
@@ -175,7 +175,7 @@ def unit_after(text: str, start: int) -> tuple[str, int]:
         return "", start
     word, end = _append_power(text, word, after.end())
     for _ in range(_MAX_MORE_UNITS):  # `N m` is no N
-        more = _MORE_UNIT.match(text, end)
+        more = compiled(_MORE_UNIT).match(text, end)
         name = more.group().removeprefix("\\,").strip(" ~\\") if more else ""
         if (
             more is None

@@ -45,7 +45,7 @@ from prism.latex.extraction.plain_tokens import (
     Mark,
     relation_latex,
 )
-from prism.latex.words import UNIT_EXPRESSION, UNITS, unit_latex, word_set
+from prism.latex.words import UNIT_EXPRESSION, UNITS, compiled, unit_latex, word_set
 
 _SIGNS = {
     "*": r"\cdot", "·": r"\cdot", "⋅": r"\cdot", "∙": r"\cdot", "•": r"\cdot", "×": r"\times", "−": "-", "–": "-",
@@ -64,7 +64,7 @@ _SURE_UNITS = word_set(
 _UNIT_ENDS = re.compile(r"[ \t\u00a0]*(?:$|[=≈<>+−–×*,;)\]]|-[ \t]|[-/][ \t]*[\d(])")
 _TOUCHING_UNITS = word_set("kg cm km eV keV MeV GeV Hz kHz MHz kJ kW kPa MPa °C")  # `5kg`; `2mL` may be 2·m·L
 _ONLY_UNITS = word_set("kg cm mm nm Hz kHz MHz GHz eV keV MeV GeV TeV Pa kPa MPa kJ kW mol rad rev")
-_UNIT_BEHIND = re.compile(rf"[ \u00a0]*({UNIT_EXPRESSION.pattern})(?![\w^²³⁻])")
+_UNIT_BEHIND = rf"[ \u00a0]*({UNIT_EXPRESSION})(?![\w^²³⁻])"
 _PLAIN_FACTORS = frozenset(("1", "2", "3", "4", "0.5", "1.5", "2.5", "0.25"))  # before `m`: a factor or a length
 _CROSSED = frozenset("ABEFHJLMSprv")  # behind ` x ` these may be vectors
 _OPERANDS = frozenset(("symbol", "product", "group", "number"))
@@ -211,7 +211,7 @@ def _attach_unit(reader: Reader, number: Part, mark: Mark, previous_parts: Seque
     if following is None or not (following.kind == "word" or following.text in ("°", "Å", "µ", "μ", "Ω")):
         return number
     end = reader.marks[-1].end
-    unit = _UNIT_BEHIND.match(reader.text, following.start, end)
+    unit = compiled(_UNIT_BEHIND).match(reader.text, following.start, end)
     if not unit or (previous_parts and previous_parts[-1].kind == "slash"):
         return number
     letters = re.findall(r"[^\W\d_]+", unit[1])

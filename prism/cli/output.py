@@ -114,6 +114,10 @@ def tell_pace(summary: Summary, seconds: float) -> None:
         f"prism: {rate}; the dearest took {share:.0%} of {summary.cost / 1e6:,.0f} M operations: {names}",
         file=sys.stderr,
     )
+    total = sum(summary.seconds.values())
+    if total:  # Ray's actors look at no clock
+        shares = ", ".join(f"{step} {taken / total:.0%}" for step, taken in summary.seconds.items())
+        print(f"prism: the time of the workers, {total:.1f} s: {shares}", file=sys.stderr)
 
 
 def tell_scanned(scanned: Scanned, rollouts: Path) -> None:

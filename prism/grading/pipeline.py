@@ -34,6 +34,7 @@ from prism.grading.references import ReferenceNode
 from prism.grading.result import Grade, GradedFormula, Incident, Match, internal_incident
 from prism.grading.row import POLICY
 from prism.grading.selection import WITHHELD_REASONS, Selection, WithheldReason, select, without_guesses
+from prism.grading.steps import Step, begin_step
 from prism.latex import Extraction, LeftOut, LocatedFormula, Solution, extract
 from prism.latex.writing.variants import with_variants
 from prism.problem.dag import POLICIES, ReferenceDag, ancestor_closure, is_final_correct, policies_with, score
@@ -98,6 +99,7 @@ def _grade_within_budget(
 ) -> Grade:
     """Grade a solution within the operations that it may cost; arguments as of `grade`."""
     extraction: Extraction | None = None
+    begin_step(Step.READING)
     with share(math.inf if budget is None else budget) as account:
         extraction = extract(solution)
         if budget is None:
@@ -140,15 +142,18 @@ def _grade_extracted(
     to_match, to_select = min(MATCHING, _MATCHING_SHARE * left), min(SELECTION, _SELECTION_SHARE * left)
     until = account.spent + to_match + to_select
     account.allow(to_match)
+    begin_step(Step.MATCHING)
     matrix = build_match_matrix(prepared.task, claims)  # match
     incidents += matrix.incidents
     is_complete = not account.is_cut
 
+    begin_step(Step.SELECTING)
     account.allow(max(until - account.spent, to_select))  # with what the matching has left
     selection = _selected(prepared, located, rows, matrix, incidents)  # select
     if account.is_cut:  # what was not asked may be what contradicts a match
         selection = {order: dict.fromkeys(nodes, WithheldReason.TOO_LARGE) for order, nodes in selection.items()}
     is_complete = is_complete and not account.is_cut
+    begin_step(Step.SCORING)
     graded = [
         _graded(claim, prepared.task.references, matrix.rows[rows[claim.order]], selection.get(claim.order, {}))
         if claim.order in rows

@@ -16,7 +16,7 @@ import shutil
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from heapq import nlargest
 from itertools import zip_longest
@@ -28,6 +28,7 @@ from prism.grading.pipeline import grade
 from prism.grading.prepared import PreparedProblem
 from prism.grading.result import Grade, Incident
 from prism.grading.row import SCHEMA, fingerprint, json_line, score_row
+from prism.grading.steps import Step
 from prism.latex import solution_text
 from prism.problem.collection import ProblemSet, load_problems
 from prism.problem.schema import Problem
@@ -70,6 +71,7 @@ class Summary:
         n_unread, n_undecided: formulas.
         cost: operations of all rows.
         dearest: the `N_DEAREST` rows that cost most, as (operations, problem id, sample id), dearest first.
+        seconds: of each step, by the clock, over the rows graded by this call and all workers; no part of any row.
     """
 
     n: int
@@ -82,6 +84,7 @@ class Summary:
     n_undecided: int
     cost: int
     dearest: tuple[tuple[int, str, str], ...]
+    seconds: Mapping[str, float] = field(default_factory=dict, compare=False)
 
     @property
     def n_graded(self) -> int:
@@ -97,6 +100,7 @@ class Summary:
             "dearest": [
                 {"cost": cost, "problem_id": problem, "sample_id": sample} for cost, problem, sample in self.dearest
             ],
+            "seconds": {step: round(seconds, 3) for step, seconds in self.seconds.items()},
         }  # fmt: skip
 
 
@@ -260,11 +264,14 @@ def run(
         new = _unfinished_tasks(tasks, shards, options, on_done)
         job = partial(_grade_to_line, options=options)
         n_new = 0
+        seconds: Counter[Step] = Counter()
         for done in run_tasks(new, job) if run_tasks else _run_tasks(new, job, options, workers, kill_after):
             n_new += 1
+            seconds.update(done.seconds)
             shards.append(done.task.ordinal, _row_key(done.task, options), _row_line_of_task(done, options))
             on_done(1)
         summary = _join_shards(shards, writer, scanned.n, n_new)
+        summary = replace(summary, seconds={step.value: seconds[step] for step in Step if step in seconds})
         shards.finish()
     finally:
         shards.close()

@@ -34,6 +34,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from pathlib import Path
 from types import MappingProxyType
@@ -41,7 +42,9 @@ from typing import IO, Any
 
 from prism.engine.kernels import warm
 from prism.errors import PrismError
+from prism.grading.prepared import PreparedProblem
 from prism.grading.prepared_cache import PreparedCache
+from prism.grading.steps import Step, watched
 from prism.problem.schema import Problem
 from prism.runs.rollouts import Rollout
 
@@ -86,10 +89,46 @@ class Killed:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A finished task; `result` is what the job returned, or a `Killed` if the workers died on it."""
+    """A finished task.
+
+    Attributes:
+        result: what the job returned, or a `Killed` if the workers died on it.
+        seconds: how long each step took, by the clock; empty where nobody looked at one.
+    """
 
     task: Task
     result: Any
+    seconds: Mapping[Step, float] = field(default_factory=dict, hash=False)
+
+
+class _Stopwatch:
+    """How long the steps of one task take, by the clock."""
+
+    def __init__(self) -> None:
+        """Start with the preparation of the problem."""
+        self._step, self._since = Step.PREPARING, time.perf_counter()
+        self._seconds: dict[Step, float] = {}
+
+    def begin(self, step: Step) -> None:
+        """End the present step and begin another."""
+        now = time.perf_counter()
+        self._seconds[self._step] = self._seconds.get(self._step, 0.0) + now - self._since
+        self._step, self._since = step, now
+
+    def stop(self) -> dict[Step, float]:
+        """End the last step and return the seconds of all."""
+        self.begin(self._step)
+        return self._seconds
+
+
+def _run_job(
+    job: Job, prepared: Callable[[], PreparedProblem], rollout: Rollout, options: Mapping[str, Any]
+) -> tuple[Any, dict[Step, float]]:
+    """Return what a job makes of a rollout, and how long each of its steps took."""
+    stopwatch = _Stopwatch()
+    with watched(stopwatch.begin):
+        result = job(prepared(), rollout, **options)
+    return result, stopwatch.stop()
 
 
 def new_prepared_cache(*, training: bool) -> PreparedCache:
@@ -101,7 +140,7 @@ def run_serial(tasks: Iterator[Task], job: Job, *, training: bool) -> Iterator[D
     """Run the job on each task in this process, in order; nothing is killed."""
     prepared = new_prepared_cache(training=training)
     for task in tasks:
-        yield Done(task, job(prepared.get(task.problem), task.rollout, **task.options))
+        yield Done(task, *_run_job(job, partial(prepared.get, task.problem), task.rollout, task.options))
 
 
 def run_in_workers(
@@ -437,8 +476,8 @@ class _Processes:
             try:
                 _send(process.stdin, _pickled(_message(chunk)))
                 while chunk:
-                    result = self._receive_result(worker, process)
-                    self.report(Done(chunk[0], result))
+                    result, seconds = self._receive_result(worker, process)
+                    self.report(Done(chunk[0], result, seconds))
                     chunk, endings = chunk[1:], []
             except _WorkerDied:
                 if self._stopping.is_set():
@@ -451,7 +490,7 @@ class _Processes:
                     chunk, endings = chunk[1:], []
 
     def _receive_result(self, worker: _Worker, process: subprocess.Popen[bytes]) -> Any:
-        """Return the result of the task that the process runs; `worker.since` is set meanwhile, for the clock."""
+        """Return what `_run_job` returned in the process; `worker.since` is set meanwhile, for the clock."""
         with worker.lock:
             worker.since = time.monotonic()
         try:
@@ -599,10 +638,11 @@ def main() -> None:
         _send(outgoing, _pickled("ready"))
         while True:
             rollouts, (places, packed) = pickle.loads(messages.get())  # noqa: S301
-            problems = [prepared.get(pickle.loads(each)) for each in packed]  # noqa: S301
+            problems: list[Problem] = [pickle.loads(each) for each in packed]  # noqa: S301
             for (rollout, options), place in zip(rollouts, places, strict=True):
                 _bound_processor_time(setup.kill_after)
-                _send(outgoing, _pickled(setup.job(problems[place], rollout, **options)))
+                ready = partial(prepared.get, problems[place])
+                _send(outgoing, _pickled(_run_job(setup.job, ready, rollout, options)))
     except _WorkerDied:  # the supervisor has ended, or was killed
         os._exit(0)
 

@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 import prism
 from prism.cli import app
 from prism.errors import DataFileError, PrismError
+from prism.grading.steps import Step
 from prism.problem.collection import load_problems
 from prism.runs.bulk import Options, grade_rollout, run
 from prism.runs.rollouts import Rollout, scan
@@ -312,6 +313,23 @@ def test_cli_run_says_what_it_wrote(files):
 def test_cli_run_tells_how_fast_it_was_and_what_cost_most(files):
     told = _cli(files).stderr
     assert re.search(r"prism: \d+\.\d rollouts a second; the dearest took \d+% of [\d,]+ M operations: ", told), told
+    shares = re.search(r"prism: the time of the workers, \d+\.\d s: (.*)", told)
+    assert shares, told
+    assert [each.split()[0] for each in shares[1].split(", ")] == [step.value for step in Step]
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_run_tells_where_its_time_went(files, workers):
+    """Seconds of each step stand in the summary alone: no row may depend on a clock."""
+    told = _ran(files, "out.jsonl", workers=workers)
+    assert list(told.seconds) == list(told.to_dict()["seconds"]) == list(Step)
+    assert sum(told.seconds.values()) > 0
+    assert not any("seconds" in row for row in _rows(files / "out.jsonl"))
+
+
+def test_a_run_that_grades_nothing_has_no_time(files):
+    assert _cli(files).exit_code == 0
+    assert json.loads(_cli(files, "--json", "--resume").stdout)["seconds"] == {}
 
 
 def test_cli_run_exit_codes(files, monkeypatch):

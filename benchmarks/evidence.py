@@ -69,6 +69,9 @@ SCRIPTS = (
     Script("equivalence_speed", "speed/equivalence.py"),
     Script("server", "speed/server.py"),  # tests start one too, and do not load it
     Script("bulk_speed", "speed/bulk.py"),
+    Script("beside_before", "speed/before.py"),  # checks out the tree before, and compiles its kernels
+    Script("groups", "speed/groups.py"),  # the same
+    Script("growth", "speed/growth.py"),
     Script("rewards", "rivals/rewards.py"),
     Script("same_output", "robustness/same_output.py"),
     Script("threads", "robustness/threads.py"),

@@ -73,12 +73,18 @@ class Ended:
     own_kb: int
 
 
-def start(arguments: Sequence[str | Path], *, mark: str = "run", environment: dict[str, str] | None = None) -> Run:
-    """Start `prism run` with these arguments."""
+def start(
+    arguments: Sequence[str | Path],
+    *,
+    mark: str = "run",
+    environment: dict[str, str] | None = None,
+    tree: Path = ROOT,
+) -> Run:
+    """Start `prism run` of a checkout with these arguments."""
     faults = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - `ended` closes it
     process = subprocess.Popen(
         [sys.executable, "-m", "prism", "run", *map(str, arguments), "--json"],
-        cwd=ROOT, env={**os.environ, **(environment or {}), _MARK: mark},
+        cwd=tree, env={**os.environ, "PYTHONPATH": str(tree), **(environment or {}), _MARK: mark},
         stdout=subprocess.PIPE, stderr=faults, text=True,
     )  # fmt: skip
     return Run(process, mark, faults)
@@ -106,13 +112,19 @@ def ended(run: Run, watch: Callable[[Run], None] = lambda _: None) -> Ended:
     return Ended(run.process.returncode, said, fault, seconds, cpu, max(highest.values(), default=0), own)
 
 
-def done(arguments: Sequence[str | Path], *, mark: str = "run", environment: dict[str, str] | None = None) -> Ended:
-    """A run from start to end.
+def done(
+    arguments: Sequence[str | Path],
+    *,
+    mark: str = "run",
+    environment: dict[str, str] | None = None,
+    tree: Path = ROOT,
+) -> Ended:
+    """A run of a checkout from start to end.
 
     Errors:
         RunError: it did not end with 0.
     """
-    found = ended(start(arguments, mark=mark, environment=environment))
+    found = ended(start(arguments, mark=mark, environment=environment, tree=tree))
     if found.code:
         raise RunError(f"prism run {' '.join(map(str, arguments))}: exit code {found.code}: {found.fault}")
     return found

@@ -1,0 +1,124 @@
+r"""The same responses graded by this tree and by the tree before, and one answer of each read by math-verify.
+
+The responses are those of `robustness/same_grades.py`. A response is graded by this tree, then by the tree before, then
+its answer is compared with the gold one by math-verify with the settings of TRL's accuracy reward; then comes the next:
+each in a process of its own, so that what else the machine does slows all alike. Nothing is remembered between
+responses: each is new, and so is its problem. Times are processor seconds; PRISM compares all formulas with all nodes,
+math-verify reads one answer.
+
+    python benchmarks/speed/before.py [--base COMMIT] [--data FOLDER] [--every N] [--slice] [--json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.material import DATA, NO_DATA  # noqa: E402
+from benchmarks.rivals.rewards import LIMIT, REWARDER, python_for  # noqa: E402
+from benchmarks.rivals.workers import ISOLATED, Answer, asked  # noqa: E402
+from benchmarks.robustness import same_grades  # noqa: E402
+from benchmarks.speed.clocks import figures  # noqa: E402
+
+BEFORE = "689e94d"  # the release whose rate is the one to beat
+RIVAL = "math-verify as in TRL"
+GRADER = Path(__file__).with_name("tree_grader.py")
+SLICE = 40  # of a slice, only every so-manieth response
+
+
+def trees(base: str) -> dict[str, Path]:
+    """The checkouts that grade, by the names of the result."""
+    return {"this tree": ROOT, "tree before": same_grades.checkout(base)}
+
+
+def grader(tree: Path) -> list[str]:
+    """The command of a process that grades with a checkout."""
+    return [sys.executable, *ISOLATED, str(GRADER), str(tree)]
+
+
+def read_material(data: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Problems by id, and the rollouts whose problem has one."""
+    folder = same_grades.material(same_grades.BASE, data)
+    assert folder is not None
+    problems, rollouts = (
+        [json.loads(line) for line in (folder / name).read_text(encoding="utf-8").splitlines()]
+        for name in ("problems.jsonl", "rollouts.jsonl")
+    )
+    return {problem["id"]: problem for problem in problems}, rollouts
+
+
+def measure(data: Path, base: str, every: int) -> dict[str, Any]:
+    """All of them on every so-manieth response that has a gold answer, in turn."""
+    problems, rollouts = read_material(data)
+    rows = [row for row in rollouts if row["gold"]][::every]
+    texts: list[Any] = [(problems[row["problem_id"]], [row["response"]]) for row in rows]
+    answers: list[Any] = [(problems[row["problem_id"]], row["response"], f"${row['gold'][-1]}$") for row in rows]
+    said: dict[str, dict[str, str]] = {}
+    running = {
+        name: asked(grader(tree), texts, said.setdefault(name, {}), limit=LIMIT) for name, tree in trees(base).items()
+    }
+    if python_for(RIVAL).exists():
+        rival = [str(python_for(RIVAL)), *ISOLATED, str(REWARDER), RIVAL, "main"]
+        running[RIVAL] = asked(rival, answers, said.setdefault(RIVAL, {}), limit=LIMIT)
+    turns = list(zip(*running.values(), strict=True))
+    found = {name: _table([turn[k] for turn in turns]) for k, name in enumerate(running)}
+    ours = found["this tree"]
+    return {
+        "base": base, "responses": len(rows), "versions": said, **found,
+        "ratios": {name: _ratios(ours, other) for name, other in found.items() if other is not ours},
+    }  # fmt: skip
+
+
+def _seconds(answer: Answer) -> float:
+    """Processor seconds of one answer; the limit where there was none in time."""
+    if answer.status == "timeout":
+        return LIMIT
+    seconds = answer.content["cpu"]
+    return float(sum(seconds) if isinstance(seconds, list) else seconds)
+
+
+def _table(answers: Sequence[Answer]) -> dict[str, Any]:
+    seconds = [_seconds(answer) for answer in answers]
+    return {
+        **figures(seconds, 1e3, 2), "mean": round(1e3 * statistics.mean(seconds), 2),
+        "a_second": round(len(seconds) / sum(seconds), 2),
+        "outcomes": dict(sorted(Counter(answer.status for answer in answers).items())),
+    }  # fmt: skip
+
+
+def _ratios(ours: dict[str, Any], other: dict[str, Any]) -> dict[str, float]:
+    """How many times longer the other takes."""
+    return {key: round(other[key] / ours[key], 2) for key in ("median", "mean", "p90", "p99", "max")}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Time this tree beside the tree before and math-verify.")
+    parser.add_argument("--base", default=BEFORE, help="commit of the tree before")
+    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--every", type=int, default=1, help="only every N-th response")
+    parser.add_argument("--slice", action="store_true", help=f"only every {SLICE}th response")
+    parser.add_argument("--json", action="store_true", help="one JSON object instead of lines")
+    options = parser.parse_args()
+    if not (options.data / "rollouts.jsonl").is_file():
+        print(f"{options.data}: no rollouts.jsonl; nothing measured", file=sys.stderr)
+        return NO_DATA
+    result = measure(options.data, options.base, SLICE if options.slice else options.every)
+    if options.json:
+        print(json.dumps(result, sort_keys=True))
+    else:
+        for name, values in result.items():
+            print(f"{name}: {values}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

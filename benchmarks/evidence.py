@@ -58,6 +58,7 @@ SCRIPTS = (
     Script("bridges", "accuracy/bridges.py"),  # tests run a slice, and all units
     Script("extraction", "accuracy/extraction.py"),
     Script("fuzz", "accuracy/fuzz.py", slice_arguments=("--slice",)),
+    Script("row_twin", "accuracy/row_twin.py"),  # tests run its slice
     Script("worked", "accuracy/worked.py"),
     Script("drafting", "accuracy/drafting.py"),  # tests draft a few solutions of their own
     Script("diagnosis", "accuracy/diagnosis.py"),  # tests run rows of each kind

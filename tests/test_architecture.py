@@ -182,3 +182,8 @@ def test_one_check_starts_nothing_heavy() -> None:
     assert loaded_after(
         CHECK.replace('os.environ["PRISM_KERNELS"] = "interpreted"', 'os.environ.pop("PRISM_KERNELS", "")')
     ) <= {"lark"}
+
+
+def test_one_check_compiles_no_pattern_of_units() -> None:
+    """The names of all units stand in each of them several times; together they take a twentieth of a check."""
+    loaded_after(f"{CHECK}\nfrom prism.latex.words import compiled\nassert not compiled.cache_info().currsize")

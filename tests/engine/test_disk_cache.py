@@ -14,6 +14,7 @@ import pytest
 from prism.engine import kernels
 from prism.engine.kernels import disk_cache
 from prism.engine.kernels.disk_cache import kept_kernels, kernels_on_disk
+from prism.resources import tell_once
 
 pytestmark = [pytest.mark.compiled, pytest.mark.skipif(os.name != "posix", reason="owners and modes are POSIX's")]
 
@@ -49,6 +50,21 @@ def test_the_folder_is_named_by_its_content(home: Path) -> None:
     assert first.parent == home
     shutil.rmtree(first)
     assert compiled_by(b"two").name != first.name
+
+
+def test_a_first_compilation_is_told_on_a_terminal(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It takes a quarter of a minute; a job that writes its errors to a file is told nothing."""
+    tell_once.cache_clear()
+    shutil.rmtree(compiled_by(b"one"))
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    compiled_by(b"one")
+    assert "the kernels are compiled now" in capsys.readouterr().err
+    tell_once.cache_clear()
+    with kernels_on_disk():
+        assert capsys.readouterr().err == ""
 
 
 def test_numba_is_left_as_it_was(home: Path) -> None:

@@ -48,7 +48,11 @@ def kernels_on_disk() -> Iterator[None]:
     config.reload_config()  # numba reads a changed environment when it compiles, and would undo what is set here
     before = {name: getattr(config, name) for name in ("CACHE_DIR", "CACHE_LOCATOR_CLASSES") if hasattr(config, name)}
     home = _home()
-    folder = kept_kernels() or _new_folder(home)
+    folder = kept_kernels()
+    if folder is None:
+        if sys.stderr is not None and sys.stderr.isatty():
+            tell_once("prism: the kernels are compiled now, which happens once and takes about 15 seconds")
+        folder = _new_folder(home)
     for name in before:
         setattr(config, name, str(folder or "") if name == "CACHE_DIR" else "UserProvidedCacheLocator")
     try:

@@ -137,7 +137,19 @@ def _evaluate_members(f: Formula, derivatives: _Derivatives, known: KnownVariati
     if _OPERATIONS.isdisjoint(traits_of(f).ops):
         return f
     budget.charge(sum(member.size for member in f.members) * _LIMIT)
-    return f if derivatives.are_all else with_members(f, _evaluate_all(f.members, known))
+    if derivatives.are_all:
+        return f
+    names = traits_of(f).names
+    own = [frozenset([pair for pair in pairs if pair[0] in names]) for pairs in (known.varying, known.total)]
+    return _with_members_evaluated(f, *own)
+
+
+@budget.remembered(_FORMULAS_KEPT)
+def _with_members_evaluated(
+    f: Formula, varying: frozenset[tuple[str, str]], total: frozenset[tuple[str, str]]
+) -> Formula:
+    """Evaluate the operations in each member of a formula; what is known of its symbols is as in `KnownVariation`."""
+    return with_members(f, _evaluate_all(f.members, KnownVariation(varying, total)))
 
 
 def _evaluate_all(nodes: tuple[Expr, ...], known: KnownVariation) -> tuple[Expr, ...]:

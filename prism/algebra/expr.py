@@ -645,9 +645,7 @@ def _canonical_terms(node: Expr, bound: Renamed) -> Terms:
             new = terms if factor == 1 else {term: factor * value for term, value in terms.items() if factor}
             return {_spell_atom(node, bound): 1} if any(map(_is_long, new.values())) else new
     coefficient, powers = _canonical_powers(node, bound)
-    if not coefficient:
-        return {}
-    return {_spell_powers(powers): coefficient}
+    return {_spell_powers(powers): coefficient} if coefficient else {}
 
 
 @lru_cache(maxsize=_MEMO)

@@ -136,9 +136,7 @@ _HIDING = word_set(
     " htmlStyle"
 ).union(_HIDDEN_ARGUMENTS, _MACROS, _BOXES)
 _NAME = re.compile(r"\\([A-Za-z]+)")
-_COMMAND = re.compile(
-    rf"\\(?P<name>{'|'.join(sorted(_HIDING, key=len, reverse=True))})(?![A-Za-z])\*?|\\[\s\S]|[{{}}]"
-)
+_COMMAND = re.compile(rf"\\(?P<name>{'|'.join(sorted(_HIDING, key=len, reverse=True))})(?![A-Za-z])\*?|\\[\s\S]|[{{}}]")
 _DEFINED = re.compile(
     r"\\definecolor\s{0,8}\{(?P<name>[^{}]{1,40})\}\s{0,8}\{(?P<model>[^{}]{1,20})\}\s{0,8}\{(?P<value>[^{}]{1,60})\}"
 )

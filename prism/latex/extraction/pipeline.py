@@ -496,7 +496,7 @@ def _computer_number_latex(content: str) -> str:
 
 def _reads_as_source(items: Sequence[Item]) -> bool:
     """Return True if items are written as LaTeX as they stand in the text, but for recorded edits."""
-    return _WRITTEN_ANEW.isdisjoint([item.kind for item in items]) and not any([item.latex for item in items])
+    return _WRITTEN_ANEW.isdisjoint([item.kind for item in items]) and not any(item.latex for item in items)
 
 
 def _source_latex(scanned: Scan, items: Sequence[Item]) -> str:

@@ -364,7 +364,7 @@ def _append_between_boundaries(
     edges: tuple[str, str],
     words: tuple[str, str],
 ) -> None:
-    """Append the candidates between two boundaries: the marks from `lo` to `hi`, cut at brackets that are still open."""
+    """Append the candidates between two boundaries: the marks from `lo` to `hi`, cut at brackets still open."""
     (left, right), (before, after) = edges, words
     for at in opened:
         is_argument = at > lo and not marks[at].is_apart

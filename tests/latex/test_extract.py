@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import re
 import unicodedata
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,7 +17,14 @@ from prism import budget
 from prism.latex import LeftOut, solution_text
 from prism.latex.extraction.excerpt import MAX_TEXT
 from prism.latex.extraction.pipeline import MAX_FORMULAS, Extraction, LocatedFormula, extract
+from prism.latex.extraction.plain_tokens import MARK, split_into_marks
 
+# What a line without delimiters is made of.
+PLAIN_MARKS = (
+    *"aFvx152.,=<>-+*/^_()|~°²₀½θ√∫→ \t\u00a0\u2002\u2009…–—",
+    *(" ", "   ", "--", "->", "=>", "<=", ":=", "...", "1e5", "1,000", ".5", "arc", "sin", "mg", "force", "the", "is"),
+    *("\\", "\\quad", "\\,", "\\_", "\\=", "<sub>", "</sup>", "₍", "₎"),
+)
 KINDS = {"display", "inline", "boxed", "plain", "thinking"}
 
 # Every mark that the scanner knows, so that random texts break its grammar and not only its words.
@@ -167,6 +175,25 @@ def test_a_thinking_block_keeps_the_formulas_and_marks_them(solution: tuple[str,
     inside = [item.latex for item in found if item.kind == "thinking"]
     assert inside == solution[1]
     assert [item.latex for item in found if item.kind != "thinking"] == solution[1]
+
+
+@given(st.lists(st.sampled_from(PLAIN_MARKS), max_size=12).map("".join))
+def test_marks_are_those_of_the_pattern_with_its_groups(line: str) -> None:
+    slow, is_apart = [], False
+    for match in MARK.finditer(line):
+        kind, written = match.lastgroup, match.group()
+        if kind == "escaped":
+            kind, written = ("relation" if written[1] in "=<>~" else "single"), written[1]
+        if kind != "space":
+            slow.append((kind, written, *match.span(), is_apart))
+        is_apart = kind == "space"
+    assert [mark[:5] for mark in split_into_marks(line)] == slow
+
+
+def test_a_formula_read_before_is_placed_where_it_stands() -> None:
+    text = "$x, y = 1, 2$ and 1$, y = 1$2 and $x, y = 1, 2$ and $a=$ $5,$ and 1$, y = 1$ 2"
+    shifted = [replace(item, span=(item.span[0] + 3, item.span[1] + 3)) for item in extract(text)]
+    assert list(extract(f"So {text}")) == shifted
 
 
 def test_spans_are_the_source() -> None:

@@ -16,7 +16,7 @@ from prism.latex.words import word_set
 MAX_SYMBOLS = 3  # letters that may be a product of symbols, as `mgh`; more are a word
 
 _GLUED = r"(?!arc)[A-Za-z]{1,2}(?=(?:sin|cos|tan|ln|log|exp|sqrt)(?![A-Za-z]))"  # `mgsinθ`, `Rln2`
-_MARK = re.compile(  # the most frequent first
+MARK = re.compile(  # the most frequent first
     rf"(?P<word>{_GLUED}|[A-Za-z]+)"
     r"|(?P<wide>[ \u00a0]*(?:\t|[\u2001-\u2003])[\s\u2001-\u2003]*|[ \u00a0]{3,}|-{2,}(?!>)|—+)"
     r"|(?P<space>[ \u00a0\u2004-\u200b\u202f\u2060]+)"
@@ -30,7 +30,7 @@ _MARK = re.compile(  # the most frequent first
 )
 # The same without groups, for a fast `findall`; what is nothing else whatever stands beside it is looked for first.
 _MARKS = re.compile(
-    rf"{_GLUED}|[A-Za-z]+|[(),^_/+*;|{{}}]| (?=[\w(=+*/-])|" + re.sub(r"\(\?P<[a-z]+>", "(?:", _MARK.pattern)
+    rf"{_GLUED}|[A-Za-z]+|[(),^_/+*;|{{}}]| (?=[\w(=+*/-])|" + re.sub(r"\(\?P<[a-z]+>", "(?:", MARK.pattern)
 )
 _KNOWN_MARKS = 4096  # texts of marks whose kind is kept
 _LONGEST_KNOWN = 64  # characters of one that are kept; no word or number that is read is longer
@@ -109,7 +109,7 @@ def split_into_marks(text: str) -> list[Mark]:
 @lru_cache(maxsize=_KNOWN_MARKS)
 def _classify(written: str) -> _Sort:
     """Return what a mark is by what is written alone."""
-    match = _MARK.match(written)
+    match = MARK.match(written)
     kind = (match and match.lastgroup) or "single"
     if kind == "space":
         return _SPACE

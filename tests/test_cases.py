@@ -58,6 +58,7 @@ class ExtractRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
     text: str
     formulas: list[str]
     kinds: list[str] | None = None
+    announced: list[str] | None = None
 
 
 class QuantityRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -219,6 +220,8 @@ def test_extract(row: ExtractRow) -> None:
     assert all(0 <= item.span[0] < item.span[1] <= len(row.text) for item in found)
     if row.kinds is not None:
         assert [item.kind for item in found] == row.kinds
+    if row.announced is not None:
+        assert [item.latex for item in found if item.is_announced] == row.announced
 
 
 @pytest.mark.compiled

@@ -202,7 +202,7 @@ def temperature_scale_after(text: str, start: int) -> tuple[str, int]:
 def _is_article_or_name(text: str, word: str, end: int) -> bool:
     """Return True if a one-letter word is rather an article or a name than a unit: no punctuation stands at `end`."""
     follows = text[end : end + 1]
-    return word in _LETTERS_OR_UNITS and follows != "" and follows not in ".,;:)\n"
+    return word in _LETTERS_OR_UNITS and follows != "" and follows not in ".,;:)*\n"
 
 
 def _append_power(text: str, word: str, end: int) -> tuple[str, int]:

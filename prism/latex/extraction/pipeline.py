@@ -20,6 +20,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from prism import budget
+from prism.latex.extraction.announced import announced_blocks, answer_tags, find_announced_values
 from prism.latex.extraction.blocks import MAX_GAP, Block, find_delimited_blocks, merge_continued_displays
 from prism.latex.extraction.excerpt import excerpt
 from prism.latex.extraction.items import (
@@ -92,6 +93,7 @@ class LocatedFormula:
         led: the source begins with a relation or follows an arrow such as `\Rightarrow`.
         block: ordinal of the delimited block, shared by the rows of one block.
         in_passing: its sentence does not quite assert it: "would be", a rejected root, a condition.
+        is_announced: it is announced as the answer: "the answer is", a heading "Final answer", `####`, `<answer>`.
     """
 
     latex: str
@@ -100,6 +102,7 @@ class LocatedFormula:
     led: bool = False
     block: int = 0
     in_passing: bool = False
+    is_announced: bool = False
 
 
 class _ContinuedSide(NamedTuple):  # no dataclass, for speed, as `plain_tokens.Mark`
@@ -208,6 +211,7 @@ def _without_repetition(found: list[LocatedFormula]) -> list[LocatedFormula]:
 def _window_formulas(text: str, thinking: list[tuple[int, int]], limit: int) -> tuple[list[LocatedFormula], int]:
     """Extract the formulas of one window of the text, the last `limit`, in order; also return the number left out."""
     budget.charge(len(text) * _CHARACTER)
+    tags = answer_tags(text)
     text, blocks = mask(text)
     for start, end in pairwise([0, *(edge for span in thinking for edge in span), len(text)]):
         blocks += find_delimited_blocks(text, start, end)
@@ -215,8 +219,10 @@ def _window_formulas(text: str, thinking: list[tuple[int, int]], limit: int) -> 
     text = blank_comments(text, blocks)
     blocks += list(find_plain_formulas(text, blocks))
     blocks.sort(key=lambda block: (block.outer_start, block.outer_end))
+    blocks += find_announced_values(text, blocks, tags)
+    blocks.sort(key=lambda block: (block.outer_start, block.outer_end))
     text, blocks = merge_continued_displays(text, blocks)
-    found, n_left = _read_blocks(text, blocks, thinking, limit)
+    found, n_left = _read_blocks(text, blocks, thinking, limit, tags)
     return _join_alternatives(text, sorted(found, key=lambda item: (item.span[0], -item.span[1]))), n_left
 
 
@@ -260,11 +266,12 @@ def _merge_spans(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _read_blocks(
-    text: str, blocks: list[Block], thinking: list[tuple[int, int]], limit: int
+    text: str, blocks: list[Block], thinking: list[tuple[int, int]], limit: int, tags: Sequence[int]
 ) -> tuple[list[LocatedFormula], int]:
     """Read the formulas of the blocks, the last `limit`, in no order; also return the number left out."""
     masked = mask_blocks(text, blocks)
     hushed, passing = denied_blocks(masked), unasserted_blocks(masked)
+    announced = announced_blocks(text, blocks, tags)
     found: list[LocatedFormula] = []
     n_left = 0
     for run in reversed(_group_continued_blocks(text, blocks)):
@@ -284,9 +291,15 @@ def _read_blocks(
             is_passing = ordinal in passing
             of_run += [
                 LocatedFormula(
-                    item.latex, item.span, "thinking" if is_thought else item.kind, item.led, ordinal, is_passing
+                    item.latex,
+                    item.span,
+                    "thinking" if is_thought else item.kind,
+                    item.led,
+                    ordinal,
+                    is_passing,
+                    at == 0 and ordinal in announced,
                 )
-                for item in formulas
+                for at, item in enumerate(formulas)
                 if not _REFERENCE.fullmatch(item.latex)
             ]
         n_over = max(0, len(found) + len(of_run) - limit)

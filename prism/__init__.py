@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from prism.grading.pipeline import grade as grade
     from prism.grading.prepared import prepare as prepare
     from prism.grading.result import Grade as Grade
+    from prism.grading.verifying import verify as verify
     from prism.latex import extract as extract
     from prism.latex import write as write
     from prism.physics.context import Context as Context
@@ -54,7 +55,7 @@ _MODULES = {
     "from_pint": "bridges.pint_quantities", "from_sympy": "bridges.from_symbolic", "grade": "grading.pipeline",
     "grade_many": "runs.bulk", "lint": "authoring.linting", "load_problem": "problem.schema",
     "load_problems": "problem.collection", "parse": "physics.context", "prepare": "grading.prepared",
-    "read_quantity": "physics.quantities", "warm": "engine.kernels", "write": "latex",
+    "read_quantity": "physics.quantities", "verify": "grading.verifying", "warm": "engine.kernels", "write": "latex",
 }  # fmt: skip
 
 __all__ = ["__version__", *sorted(_MODULES)]

@@ -144,7 +144,8 @@ def _best_match(required: Statement, stated: tuple[Statement, ...], context: Con
             known = _with_whole_numbers(context, frozenset(name for name, _ in (*required.whole, *statement.whole)))
         verdict = _match_formulas(required.formula, statement.formula, known, spec)
         if verdict.status == Status.EQUIVALENT:
-            verdict = _objection(required, statement, stated, context, known, spec) or verdict
+            objection = _objection(required, statement, stated, context, known, spec)
+            verdict = verdict if objection is None else objection
         if best is None or RANK[verdict.status] < RANK[best.status]:
             best = verdict
         if best.status == Status.EQUIVALENT:
@@ -168,7 +169,8 @@ def _match_formulas(reference: Formula, claim: Formula, context: Context, spec: 
     one, two = features_of(reference, context), features_of(claim, context)
     wanted, stated = one.number, two.claimed_number
     if wanted is not None and stated is not None and stated.subject == wanted.subject:
-        if not wanted.number.is_exact or (spec.is_node and not stated.number.is_exact):
+        lacks_unit = wanted.number.unit is not None and stated.number.unit is None
+        if not wanted.number.is_exact or (spec.is_node and (lacks_unit or not stated.number.is_exact)):
             return _number_verdict(wanted, stated, spec)
     elif wanted is not None and spec.is_node and claim.kind == "equation" and not _states_exact_number(claim, wanted):
         return Verdict(Status.DIFFERENT, "unstated")
@@ -193,7 +195,8 @@ def _compare_in_stages(one: Features, two: Features, context: Context) -> Verdic
     is_usual = resolved[0] is one.plain.formula and resolved[1] is two.plain.formula
     is_screened = is_usual and not (one.plain.is_to_work_out and two.plain.is_to_work_out)
     screens = (one.screen, two.screen) if is_screened else _NONE
-    plain = refute(*screens) or compare(*resolved, context)
+    refuted = refute(*screens)
+    plain = compare(*resolved, context) if refuted is None else refuted
     if plain.status == Status.EQUIVALENT:
         return plain
     attempts = () if _differ_in_kind(reference, claim) else plan_attempts(one, two)

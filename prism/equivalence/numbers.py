@@ -121,7 +121,7 @@ def _compare_values(
         if value == wanted.value or (not wanted.unit and is_close(value, wanted.value)):
             return same
         return _number_rejection(_describe_values(value, target), readings)
-    figures = spec.figures or (wanted.figures if not wanted.is_exact else MIN_INTEGER_FIGURES)
+    figures = spec.figures or wanted.figures or MIN_INTEGER_FIGURES
     if spec.is_final and not claim.is_exact and claim.figures < figures - 1:
         return _number_rejection(f"{claim.figures} figures, where {figures} are asked for")
     gap = abs(value - target)

@@ -5,6 +5,7 @@ A formula with values put in (`8.31 * 298`) is no number, worked out or not: its
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -15,6 +16,8 @@ from prism.physics.tables import BASE_UNITS, PI, Dimension, Unit
 
 MIN_INTEGER_FIGURES = 3  # significant figures of an integer: `450` and `5` are no rounder than `450.`
 EXACT_BELOW = 100  # integers without unit below are exact counts
+TEN = Fraction(10)
+MAX_POWER = 64  # of a whole number that is worked out exactly
 MAX_CLOSED_OPERATIONS = 3  # of a closed form that is a number: `5/3`, `2\sqrt5`, `3\pi/4`
 DIMENSIONLESS = Unit("", Fraction(1), (Fraction(0),) * len(BASE_UNITS))
 
@@ -29,7 +32,7 @@ class StatedNumber:
     Attributes:
         value: in the unit as written.
         unit: None if no unit is written.
-        figures: significant figures; at least three for an integer.
+        figures: significant figures; at least three for an integer, 0 for a closed form but a power of ten.
         ulp: one unit in the last place shown, in the unit as written; 0 for an exact number.
         rates: those of `hertz`, `radian` and `turn` that occur in the unit: all three are 1/s in the table of units.
         shown: digits that are written: 20 shows two, and may be 19.8 with one figure fewer.
@@ -101,7 +104,12 @@ def stated_number(node: Expr) -> StatedNumber | None:
         shown = len(literal.name.partition("e")[0].replace(".", "").lstrip("-0"))
         return StatedNumber(-literal.value if negative else literal.value, unit, figures, ulp, rates, shown)
     value = _closed_form_value(numeral)
-    return None if value is None else StatedNumber(value, unit, 0, Fraction(0), rates)
+    return None if value is None else StatedNumber(value, unit, int(_is_power_of_ten(literal)), Fraction(0), rates)
+
+
+def _is_power_of_ten(node: Expr) -> bool:
+    """Return True for `10^{-2}` alone: an order of magnitude with one figure."""
+    return node.op == "pow" and node.args[0].value == TEN
 
 
 def _split_number_and_unit(node: Expr) -> tuple[Expr, Expr | None] | None:
@@ -176,11 +184,30 @@ def _closed_form_value(node: Expr) -> Fraction | None:
     n_operation = sum(max(len(inner.args) - 1, 1) for inner in nodes if inner.args and inner.op != "neg")
     if not is_form or n_operation > MAX_CLOSED_OPERATIONS:
         return None
-    if bare.op == "div" and all(arg.op == "num" and arg.value is not None for arg in bare.args) and bare.args[1].value:
-        value = bare.args[0].value / bare.args[1].value  # type: ignore[operator]
-        return -value if node.op == "neg" else value
-    found = value_at(node, {})
+    exact = _rational_value(node)
+    found = value_at(node, {}) if exact is None else exact
     return None if found is None else Fraction(found)
+
+
+def _rational_value(node: Expr) -> Fraction | None:
+    """Return the exact value of quotients and whole powers of whole numbers, as `10^{-2}`; None for anything else."""
+    if node.op == "num":
+        return node.value
+    if node.op not in ("neg", "mul", "div", "pow"):
+        return None
+    values = [_rational_value(arg) for arg in node.args]
+    known = [value for value in values if value is not None]
+    if len(known) < len(values):
+        return None
+    if node.op == "neg":
+        return -known[0]
+    if node.op == "mul":
+        return math.prod(known, start=Fraction(1))
+    base, other = known
+    if node.op == "div":
+        return base / other if other else None
+    is_whole = other.denominator == 1 and abs(other) <= MAX_POWER and (base or other > 0)
+    return base ** int(other) if is_whole else None
 
 
 def with_units_from_right(members: tuple[Expr, ...], relations: tuple[str, ...]) -> tuple[Expr, ...]:

@@ -65,6 +65,8 @@ REASONS = {
     "borderline": "too close to the threshold to call",
     "imprecise": "the written decimals leave too much open",
     "too_large": "beyond the limits on size",
+    "no_answer": "the solution gives no final answer",
+    "taken_back": "the solution says it, and does not stand by it",
 }
 """Every reason a verdict can have, in words. Closed: `Verdict` refuses any other."""
 
@@ -199,6 +201,10 @@ class Verdict:
         """Raise ValueError if the reason is none of `REASONS`."""
         if self.reason not in REASONS:
             raise ValueError(f"{self.reason!r} is not a reason; reasons are {', '.join(REASONS)}")
+
+    def __bool__(self) -> bool:
+        """Return True if the formulas are equivalent, so that `if prism.equivalent(a, b):` means what it says."""
+        return self.status == Status.EQUIVALENT
 
     def _repr_html_(self) -> str:
         """Return status, reason and evidence as a notebook shows them."""

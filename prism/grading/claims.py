@@ -42,8 +42,8 @@ class Claim:
 
 
 def is_committed(located: LocatedFormula) -> bool:
-    r"""Return True if the solution presents a formula as a result: in a box, or led by a sign, as `= 2gh`, `\to 5`."""
-    return located.kind == "boxed" or located.led
+    r"""Return True if a formula is presented as a result: in a box, announced, or led by a sign: `= 2gh`, `\to 5`."""
+    return located.kind == "boxed" or located.is_announced or located.led
 
 
 def n_unaccounted(reference: Formula, stated: Formula, context: Context) -> int:

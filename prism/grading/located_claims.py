@@ -6,23 +6,19 @@ without a subject states. What the formulas state of the nodes is decided in `ma
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
-from prism.algebra.expr import Expr, Formula, formula
+from prism.algebra.expr import Expr, Formula
 from prism.budget import OverBudget
-from prism.equivalence.facts import numeric_of
-from prism.equivalence.stated_numbers import StatedNumber, stated_number
 from prism.equivalence.statements import is_mention
 from prism.errors import LatexSyntaxError
 from prism.grading.chains import members_before
 from prism.grading.claims import is_committed
+from prism.grading.final_answers import FinalAnswer, with_subjects
 from prism.grading.parts import Part, letters_at
-from prism.grading.references import FinalAnswer
 from prism.latex import LocatedFormula
-from prism.physics.context import Context, given_values, parse
-from prism.physics.tables import Dimension
+from prism.physics.context import Context, parse
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +67,8 @@ def locate_claims(
     parts: Sequence[Part],
     final_answers: Sequence[FinalAnswer],
     context: Context,
+    known: Collection[str] = frozenset(),
+    question: str = "",
 ) -> list[LocatedClaim]:
     r"""Parse the formulas of a solution and add what their places imply: part, chain, and the subject of a bare box.
 
@@ -82,6 +80,8 @@ def locate_claims(
         parts: sections of the text that answer parts of the problem.
         final_answers: of the problem, in order.
         context: of the problem.
+        known: symbols of the problem and its reference; all others are the solution's own.
+        question: the statement and its subquestions.
 
     Never raises on a formula: what could not be read has a `fault`, and a failure of the parser its `error`.
     """
@@ -105,7 +105,7 @@ def locate_claims(
     formulas = [each if isinstance(each, Formula) else None for each in (parsed[item.latex] for item in located)]
     before = members_before(located, formulas, text)
     letters = [letters_at(parts, item.span[0]) for item in located]
-    answered = _with_subjects(final_answers, located, formulas, letters, context)
+    answered = with_subjects(final_answers, located, formulas, letters, text, context, known, question)
     return [
         LocatedClaim(
             order, item, answered[order], before[order], letters[order],
@@ -114,79 +114,6 @@ def locate_claims(
         )
         for order, item in enumerate(located)
     ]  # fmt: skip
-
-
-def _with_subjects(
-    final_answers: Sequence[FinalAnswer],
-    located: Sequence[LocatedFormula],
-    formulas: Sequence[Formula | None],
-    letters: Sequence[tuple[str, ...]],
-    context: Context,
-) -> list[Formula | None]:
-    r"""Return the formulas, with `v = 5` for a box `\boxed{5}` that must be meant for the final answer v.
-
-    Bare boxes are matched in order with the final answers of their part that no other box states, only where there are
-    as many boxes as answers, or a multiple. A box that repeats a given value named in another box stays as it is.
-
-    Args:
-        formulas: as parsed, one for each of `located`; None where one could not be read.
-        letters: the parts that each formula stands in.
-    """
-    answered = list(formulas)
-    boxes = [k for k, item in enumerate(located) if item.kind == "boxed" and formulas[k] is not None]
-    for scope in dict.fromkeys(letters[k] for k in boxes):
-        here = [(k, f) for k in boxes if letters[k] == scope and (f := formulas[k]) is not None]
-        givens = _givens_named_in([f for _, f in here], context)
-        bare = [(k, f) for k, f in here if _is_bare(f) and _value_in_si(f.members[0]) not in givens]
-        subjects = {member for _, f in here if not _is_bare(f) for member in f.members[:2]}
-        wanted = [answer for answer in final_answers if answer.letter in scope] or final_answers
-        waiting = [answer for answer in wanted if answer.subject not in subjects]
-        if not waiting or len(bare) % len(waiting):
-            continue
-        for k, (place, f) in enumerate(bare):
-            answer = waiting[k % len(waiting)]
-            if answer.has_unit and _is_plain_given(f.members[0], context):
-                continue
-            answered[place] = formula((answer.subject, f.members[0]), ("=",), f.latex, f.depends)
-    return answered
-
-
-def _is_bare(f: Formula) -> bool:
-    """Return True if a formula is a number or an expression such as `2gh`, with no relation and not a lone symbol."""
-    return f.kind == "expression" and f.members[0].op != "sym"
-
-
-_ValueInSI = tuple[Fraction, Dimension]
-
-
-def _value_in_si(member: Expr) -> _ValueInSI | None:
-    """Return (value in coherent SI, dimension) of a written number with its unit; None for anything else."""
-    stated = stated_number(member)
-    return None if stated is None else (stated.in_si, stated.dimension)
-
-
-def _givens_named_in(boxed: Sequence[Formula], context: Context) -> set[_ValueInSI]:
-    """Return (value, dimension) in SI of each given value that a box repeats with its symbol, as `m = 2 kg`."""
-    numbers = [numeric for f in boxed if (numeric := numeric_of(f)) is not None]
-    return {
-        (each.number.in_si, each.number.dimension)
-        for each in numbers
-        if each.subject.name in context.givens and _is_value_of(each.subject.name, each.number, context)
-    }
-
-
-def _is_value_of(name: str, number: StatedNumber, context: Context) -> bool:
-    """Return True if a number equals the value that the problem gives for the symbol `name`, in SI."""
-    given = given_values(context)[name].quantity
-    return (given.value, given.dimension) == (number.in_si, number.dimension)
-
-
-def _is_plain_given(member: Expr, context: Context) -> bool:
-    """Return True if a member is a number without unit that the problem gives for a dimensionless symbol."""
-    stated = stated_number(member)
-    if stated is None or stated.unit is not None:
-        return False
-    return any(_is_value_of(name, stated, context) for name in context.givens)
 
 
 # Which claims count. ----------------------------------------------------------------------------------------------

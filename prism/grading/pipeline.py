@@ -131,7 +131,9 @@ def _grade_extracted(
     parts = divide_into_parts(extraction.text, [part.letter for part in prepared.problem.subquestions])
 
     context = prepared.problem.context
-    located = locate_claims(formulas, extraction.text, parts, prepared.final_answers, context)  # parse
+    located = locate_claims(  # parse
+        formulas, extraction.text, parts, prepared.final_answers, context, prepared.task.known, prepared.question
+    )
     incidents = [internal_incident(claim.located.latex, claim.error) for claim in located if claim.error is not None]
 
     cap = BASE_FORMULAS + FORMULAS_PER_NODE * len(prepared.problem.nodes)

@@ -6,12 +6,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from prism.algebra.expr import Formula, symbols_of
+from prism.algebra.expr import symbols_of
 from prism.budget import GIVEN, share
-from prism.equivalence.facts import numeric_of, subject_of
 from prism.errors import DataFileError
+from prism.grading.final_answers import FinalAnswer, final_answer_of
 from prism.grading.references import (
-    FinalAnswer,
     MatchTask,
     ReferenceNode,
     find_dear_formulas,
@@ -46,6 +45,11 @@ class PreparedProblem:
     guessable: frozenset[int]
     rivals: Mapping[int, frozenset[int]] = field(default_factory=dict, hash=False)
     given: frozenset[int] | None = None
+
+    @property
+    def question(self) -> str:
+        """The statement with its subquestions."""
+        return "\n".join((self.problem.statement, *(part.text for part in self.problem.subquestions)))
 
 
 def prepare(problem: Problem | Path | str | Mapping[str, object], *, training: bool = False) -> PreparedProblem:
@@ -84,9 +88,9 @@ def prepare_without(loaded: Problem, nodes: Collection[int]) -> PreparedProblem:
     )
     names = frozenset[str]().union(*(symbols_of(f) for each in references for f in each.formulas))
     answers = [
-        FinalAnswer(node.subquestion, subject, _has_unit(node.formula))
+        answer
         for node in loaded.nodes
-        if node.is_final and not node.is_text and (subject := subject_of(node.formula)) is not None
+        if node.is_final and not node.is_text and (answer := final_answer_of(node.formula, node.subquestion))
     ]
     return PreparedProblem(
         problem=loaded,
@@ -96,12 +100,6 @@ def prepare_without(loaded: Problem, nodes: Collection[int]) -> PreparedProblem:
         guessable=frozenset(node.index for node in loaded.nodes if is_guessable(node)),
         rivals=rival_nodes(references),
     )
-
-
-def _has_unit(f: Formula) -> bool:
-    """Return True if a formula states a number with a unit."""
-    numeric = numeric_of(f)
-    return numeric is not None and numeric.number.unit is not None
 
 
 def without_definitions(prepared: PreparedProblem) -> PreparedProblem:

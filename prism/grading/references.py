@@ -104,21 +104,6 @@ class MatchTask:
         return hash((self.context, self.uses_definitions))  # cheap; equality separates problems of one context
 
 
-@dataclass(frozen=True, slots=True)
-class FinalAnswer:
-    r"""A final answer of the problem that a box without a subject, such as `\boxed{5 m/s}`, may state.
-
-    Attributes:
-        letter: of the part that asks for it, or an empty text.
-        subject: what it is solved for.
-        has_unit: it is a number with a unit.
-    """
-
-    letter: str
-    subject: Expr
-    has_unit: bool = False
-
-
 # Nodes about the same quantity. -----------------------------------------------------------------------------------
 
 

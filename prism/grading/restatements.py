@@ -14,7 +14,7 @@ from fractions import Fraction
 from types import ModuleType
 
 from prism.algebra.calculus import evaluate_operations
-from prism.algebra.expr import Expr, canonical, formula, number, substitute, symbols, walk
+from prism.algebra.expr import Expr, Formula, canonical, formula, number, substitute, symbols, walk
 from prism.budget import PAIR, remembered, share
 from prism.engine.kernels import active_kernels
 from prism.engine.lowering import Mismatch
@@ -36,6 +36,7 @@ from prism.physics.quantities import resolve_units
 
 RESTATEMENTS_KEPT = 1024  # comparisons that a process remembers: the nodes of a problem ask for the same ones
 ROUNDED_UP = Fraction(51, 100)  # of the last place: the most by which a number is more than what it was rounded from
+_OUTSIDE = {">": -1, ">=": -1, "<": 1, "<=": 1}  # the side of a bound on which a value contradicts it
 _CUT_OFF = 1  # of the last place: the most by which it is less, if its further digits are left out
 
 
@@ -58,6 +59,31 @@ def restates(later: Statement, earlier: Statement, context: Context) -> bool:
         if canonical(one.members[k]) == canonical(other.members[k]):
             return _is_rounded(one.members[1 - k], other.members[1 - k], context, later.is_rounded)
     return False
+
+
+def shuts_out(bound: Formula, equation: Formula, context: Context) -> bool:
+    r"""Return True if an inequality leaves no room for an equation solved for the same quantity.
+
+    >>> from prism.latex import parse
+    >>> value = parse(r"v = \sqrt{2gh}")
+    >>> [shuts_out(parse(rf"v > {text}"), value, Context()) for text in (r"2\sqrt{2gh}", r"\sqrt{gh}")]
+    [True, False]
+    """
+    if equation.kind != "equation" or canonical(bound.members[0]) != canonical(equation.members[0]):
+        return False
+    return _side_of_bound(equation.members[1], bound.members[1], context) == _OUTSIDE.get(bound.relations[0], 0) != 0
+
+
+@remembered(RESTATEMENTS_KEPT)
+def _side_of_bound(value: Expr, bound: Expr, context: Context) -> int:
+    """Return -1 if a value is less than a bound at all points, 1 if it is more, in absolute value; else 0."""
+    kernel = active_kernels()
+    with share(PAIR) as account:
+        try:
+            side = _side_of_one(value, bound, context, kernel)
+        except (TapeTooLarge, Mismatch):
+            return 0
+    return 0 if account.is_exhausted else side
 
 
 @remembered(RESTATEMENTS_KEPT)

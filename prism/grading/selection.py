@@ -14,14 +14,16 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
+from prism.algebra.expr import symbols_of
 from prism.equivalence.statements import Statement
 from prism.grading.chains import is_unbroken, states_number
+from prism.grading.final_answers import is_answer
 from prism.grading.located_claims import LocatedClaim
 from prism.grading.match_matrix import MatchMatrix
 from prism.grading.prepared import PreparedProblem
 from prism.grading.references import ReferenceNode
 from prism.grading.restatements import restates
-from prism.grading.stances import Assertion, Stance, assertions_of
+from prism.grading.stances import Assertion, Stance, assertions_of, is_solved_for_symbol
 from prism.physics.context import Context
 from prism.problem.dag import ReferenceDag, ancestor_closure
 
@@ -40,6 +42,7 @@ class WithheldReason(StrEnum):
     OTHER_PART = "other_part"
     GUESSED = "guessed"
     TOO_LARGE = "too_large"
+    UNFINISHED = "unfinished"
     FAILED = "failed"
 
     __repr__ = str.__repr__
@@ -52,6 +55,7 @@ WITHHELD_REASONS: Mapping[str, str] = {
     WithheldReason.OTHER_PART: "it stands in the answer to another part",
     WithheldReason.GUESSED: "it could be guessed, and nothing that it follows from is there",
     WithheldReason.TOO_LARGE: "the operations did not suffice to see what else the solution says of it",
+    WithheldReason.UNFINISHED: "it leaves to be worked out what is asked for",
     WithheldReason.FAILED: "the grader failed on the claims of this solution",
 }
 """Each `WithheldReason` in words, as reports print it."""
@@ -82,7 +86,9 @@ def select(
         with_distances: list[tuple[int, Assertion]] = []
         for claim in located:
             k = rows.get(claim.order)
-            for n, assertion in enumerate(assertions[k, node.index] if k is not None else ()):
+            for n, decided in enumerate(assertions[k, node.index] if k is not None else ()):
+                is_rival = node.index in prepared.problem.dag.finals and _is_rival(decided, node, claim, task.known)
+                assertion = replace(decided, stance=Stance.CONTRADICTS) if is_rival else decided
                 is_support = assertion.stance == Stance.SUPPORTS
                 others = supported.get((k, assertion.statement), set())
                 if is_support or all(_answers_another_part(claim, index, prepared) for index in others):
@@ -102,6 +108,26 @@ def select(
                 reason = min((own[index] for index in numeric if index in own), default=None, key=lambda r: r or "")
             own[node.index] = reason
     return selection
+
+
+def _is_rival(assertion: Assertion, node: ReferenceNode, claim: LocatedClaim, known: frozenset[str]) -> bool:
+    r"""Return True if a statement gives a final answer by letters of its own: `v_f = \sqrt{2gh/\zeta}` (semantics R.5).
+
+    Not by symbols of the problem, for `K = p^2/2m` may be right beside `K = mv^2/2`; nor under a condition.
+
+    Args:
+        known: symbols of the problem and its reference.
+    """
+    f = assertion.statement.formula
+    return (
+        assertion.stance == Stance.NEUTRAL
+        and assertion.is_solved
+        and not assertion.is_number
+        and f.kind == "equation"
+        and is_solved_for_symbol(node)
+        and not (assertion.statement.conditions or claim.located.in_passing)
+        and not symbols_of(f) <= known
+    )
 
 
 def _supported_nodes(
@@ -167,7 +193,7 @@ def _located_assertion(
     return replace(
         assertion,
         place=(claim.order, n),
-        is_boxed=claim.located.kind == "boxed",
+        is_presented=is_answer(claim.located),
         is_in_passing=claim.located.in_passing,
         is_broken=not is_excused and not is_unbroken(statement, claim.before, context),
     )
@@ -193,7 +219,9 @@ def withheld_reasons(
     for each in ordered:
         if each.stance == Stance.SUPPORTS and each.is_broken:
             reasons.setdefault(each.place[0], WithheldReason.BROKEN_CHAIN)
-    unbroken = [each for each in ordered if not each.is_broken]
+        elif each.is_unfinished and is_final:
+            reasons.setdefault(each.place[0], WithheldReason.UNFINISHED)
+    unbroken = [each for each in ordered if not each.is_broken and not (each.is_unfinished and is_final)]
     for numbers in (True, False):
         group = [each for each in unbroken if each.is_number == numbers]
         if numbers and not is_number and _ends_in_another_formula(unbroken):
@@ -232,15 +260,16 @@ def _judge_final_answer(group: Sequence[Assertion], n_rivals: int) -> dict[int, 
     """Map each formula that supports a final answer, by its ordinal, to why it earns nothing; None if it stands.
 
     CONTRADICTED if more than `n_rivals` distinct contradicting statements follow the last supporting one. Only
-    statements in boxes decide if there are any, else only those solved for the quantity, else all; statements in
-    passing and approximate formulas decide only where there is nothing else. ONE_OF_MANY as for `_is_one_of_many`.
+    presented statements decide if there are any, else only those solved for the quantity or in the node's symbols,
+    else all; statements in passing and approximate formulas decide only where there is nothing else. ONE_OF_MANY as for
+    `_is_one_of_many`.
     """
     supporting = [each for each in group if each.stance == Stance.SUPPORTS]
     if not supporting:
         return {}
-    boxed = [each for each in group if each.is_boxed and (each.is_solved or _is_decisive(each))]
+    boxed = [each for each in group if each.is_presented and (each.is_solved or _is_decisive(each))]
     rest = _without_asides([each for each in group if _is_decisive(each)])
-    deciding = boxed or [each for each in rest if each.is_solved] or rest
+    deciding = boxed or [each for each in rest if each.is_solved or each.has_same_symbols] or rest
     last = max((k for k, each in enumerate(deciding) if each.stance == Stance.SUPPORTS), default=-1)
     at = deciding[last].place[0] if last >= 0 else -1
     later = [each for each in deciding[last + 1 :] if each.stance == Stance.CONTRADICTS or each.place[0] > at]

@@ -6,29 +6,50 @@ substituted, under other names) beside the parts of a node. Statements about oth
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from prism.algebra.expr import EQUALITIES, Expr, Formula, number, substitute, symbol, symbols, symbols_of, walk
+from prism.algebra.expr import (
+    EQUALITIES,
+    Expr,
+    Formula,
+    formula,
+    number,
+    plain_parts,
+    substitute,
+    symbol,
+    symbols,
+    symbols_of,
+    walk,
+)
 from prism.algebra.operators import OPS
 from prism.budget import charge_steps
-from prism.equivalence.facts import numeric_of
+from prism.equivalence.facts import is_free_function, numeric_of
 from prism.equivalence.features import claimed_number
 from prism.equivalence.known_values import closed_form_number
 from prism.equivalence.numbers import compare_numbers
+from prism.equivalence.stated_numbers import is_subject
 from prism.equivalence.statements import Statement, statements_of
 from prism.equivalence.verdict import Status, Verdict
 from prism.grading.claims import Claim, n_unaccounted, with_left_side
 from prism.grading.match_matrix import CellTable, MatchMatrix
 from prism.grading.own_symbols import OwnSymbols, is_fresh, may_denote, with_names
 from prism.grading.references import MAX_IDLE, MatchTask, ReferenceNode
+from prism.grading.restatements import shuts_out
 from prism.physics.context import Context
 
 _IDLE_TRIALS = ((2, 3), (7, 5))  # values of symbols that may divide out: no ratio, product, sum or difference in common
+_EXACT = frozenset(("=", "equiv"))
+_STYLE = re.compile(r"\\(?:vec|hat|mathbf|boldsymbol|bm|mathcal|mathrm)\{([^{}]*)\}")
 _STEPS = 10  # of one reading beside one part of a node, besides their cell
 _CONTRADICTIONS = frozenset(("witness", "other_number", "dimension", "other_factor", "ratio", "exact", "opposite_side"))
 """Reasons of a difference by which two formulas of the same symbols contradict each other."""
+
+
+_OPERATIONS = frozenset(("integral", "contour", "sum", "product", "limit", "commutator"))
+_DERIVATIVES = frozenset(("derivative", "partial"))
 
 
 class Stance(StrEnum):
@@ -55,8 +76,10 @@ class Assertion:
         is_number: it gives a number, not a formula.
         is_solved: it is solved for the node's quantity.
         is_approximate: its relation sign says that it holds approximately.
+        is_unfinished: it leaves to be worked out what the node has worked out.
+        has_same_symbols: it has the symbols of the node, all and no other, one of which the node is solved for.
         place: ordinals of its formula in the text, and of the statement within that formula.
-        is_boxed: it stands in a box.
+        is_presented: it stands in a box, or is announced as the answer.
         is_in_passing: its sentence mentions it in passing.
         is_broken: its chain has a refuted link between its two members, such as `2 = 3`.
     """
@@ -66,8 +89,10 @@ class Assertion:
     is_number: bool = False
     is_solved: bool = False
     is_approximate: bool = False
+    is_unfinished: bool = False
+    has_same_symbols: bool = False
     place: tuple[int, int] = (0, 0)
-    is_boxed: bool = False
+    is_presented: bool = False
     is_in_passing: bool = False
     is_broken: bool = False
 
@@ -137,28 +162,97 @@ def _assertions_on_node(
     """
     assertions = []
     for plain in statements:
+        if _is_denied(plain.statement, node, matrix.cells):
+            assertions.append(Assertion(plain.statement, Stance.CONTRADICTS, plain.is_number, is_solved=True))
+            continue
         read = plain
         more = [other for f in plain.readings for other in _with_taken_names(f, node, matrix.own_symbols)]
         if more:
             read = _read_statement(plain.statement, (*plain.readings, *more), matrix.cells.task.context)
         is_bare = read.statement.formula.kind == "expression"
-        is_solved = _is_solved(read, node) or (is_bare and claim.is_committed)
+        is_solved = _is_solved(read, node, matrix.own_symbols.known) or (is_bare and claim.is_committed)
         if is_solved or not node.names.isdisjoint(read.names):
             stance = _stance(read, node, matrix.cells, claim, is_match=is_match, is_solved=is_solved)
             if is_solved or stance != Stance.NEUTRAL:
                 is_approximate = _is_approximate(read.statement)
-                assertions.append(Assertion(read.statement, stance, read.is_number, is_solved, is_approximate))
+                is_unfinished = stance == Stance.SUPPORTS and is_less_evaluated(read.statement.formula, node)
+                has_same_symbols = any(symbols_of(f) == node.all_names for f in read.readings) and is_solved_for_symbol(
+                    node
+                )
+                assertions.append(
+                    Assertion(
+                        read.statement, stance, read.is_number, is_solved, is_approximate, is_unfinished,
+                        has_same_symbols,
+                    )
+                )  # fmt: skip
     if is_match and not any(assertion.stance == Stance.SUPPORTS for assertion in assertions):
         sides = claim.formula.members if len(claim.formula.members) == 2 else ()
         is_solved = not node.subjects.isdisjoint(map(_quantity_of, sides))
-        assertions.append(Assertion(Statement(claim.formula), Stance.SUPPORTS, is_solved=is_solved))
+        is_unfinished = is_less_evaluated(claim.formula, node)
+        whole = Statement(claim.formula)
+        assertions.append(Assertion(whole, Stance.SUPPORTS, is_solved=is_solved, is_unfinished=is_unfinished))
     return tuple(assertions)
+
+
+def _is_denied(statement: Statement, node: ReferenceNode, cells: CellTable) -> bool:
+    r"""Return True if a statement denies what the node says: `v_f \ne \sqrt{2gh}`, or a bound that shuts it out."""
+    f = statement.formula
+    if len(f.members) != 2:
+        return False
+    if f.relations == ("!=",):
+        equation = formula(f.members, ("=",), f.latex, f.depends)
+        return any(cells.cell(node, wanted, equation).is_match for wanted in node.formulas)
+    return f.kind == "inequality" and any(shuts_out(f, wanted, cells.task.context) for wanted in node.formulas)
+
+
+# Worked out. ------------------------------------------------------------------------------------------------------
+
+
+def is_less_evaluated(stated: Formula, node: ReferenceNode) -> bool:
+    """Return True if a formula leaves to be worked out what the node has worked out (semantics F.6).
+
+    That is an integral, a sum, a product, a limit, a commutator or the derivative of a given expression where the node
+    has none; or an equation with the asked symbol in several places for a node that is solved for it.
+    """
+    operations = _operations_in(stated) - frozenset[str]().union(*map(_operations_in, node.formulas))
+    if operations and not any(_has_special_function(each) for each in node.formulas):
+        return True
+    names = {each.name for each in node.subjects if each.op == "sym"}
+    is_solved = any(_is_solved_for(each, names) for each in node.formulas)
+    n_places = sum(part.op == "sym" and part.name in names for member in stated.members for part in walk(member))
+    return is_solved and n_places > 1
+
+
+def _operations_in(f: Formula) -> frozenset[str]:
+    """Return those of the operations in a formula that can be carried out; a derivative only of what is given."""
+    nodes = [node for part in plain_parts(f) for member in part.members for node in walk(member)]
+    found = {node.op for node in nodes if node.op in _OPERATIONS}
+    if any(node.op in _DERIVATIVES and not is_subject(node.args[0]) and node.args[0].args for node in nodes):
+        found.add("derivative")
+    return frozenset(found)
+
+
+def _has_special_function(f: Formula) -> bool:
+    """Return True if a formula has a function that is defined by an integral or a sum, such as `erf`."""
+    nodes = (node for part in plain_parts(f) for member in part.members for node in walk(member))
+    return any(node.op == "apply" and not is_free_function(node.name) for node in nodes)
+
+
+def _is_solved_for(f: Formula, names: set[str]) -> bool:
+    """Return True if one of the symbols stands alone on one side of a formula, or in front of a set."""
+    first = f.members[0] if f.members else None
+    return first is not None and first.op == "sym" and first.name in names
+
+
+def is_solved_for_symbol(node: ReferenceNode) -> bool:
+    """Return True if a node is about symbols, and not about a construct such as a derivative."""
+    return bool(node.subjects) and all(each.op == "sym" for each in node.subjects)
 
 
 def _is_approximate(statement: Statement) -> bool:
     """Return True if the only equality signs of a statement are approximate ones."""
     relations = statement.formula.relations
-    return "=" not in relations and not EQUALITIES.isdisjoint(relations)
+    return _EXACT.isdisjoint(relations) and not EQUALITIES.isdisjoint(relations)
 
 
 def _with_taken_names(f: Formula, node: ReferenceNode, own: OwnSymbols) -> Iterator[Formula]:
@@ -241,12 +335,20 @@ def _contradicts(
     return is_solved and not n_unaccounted(wanted, stated, context)
 
 
-def _is_solved(read: _ReadStatement, node: ReferenceNode) -> bool:
-    """Return True if a side of a statement is about a subject of the node, the quantity that it is solved for.
+def _is_solved(read: _ReadStatement, node: ReferenceNode, known: frozenset[str]) -> bool:
+    r"""Return True if a side of a statement is about a subject of the node, the quantity that it is solved for.
 
-    For a statement that gives a number where the node asks for a formula, any symbol of the node will do.
+    A subject in another style, such as `\hat v_f` for `v_f`, is the same one unless the problem knows it. For a
+    statement that gives a number where the node asks for a formula, any symbol of the node will do.
+
+    Args:
+        known: symbols of the problem and its reference.
     """
     if not node.subjects.isdisjoint(read.quantities):
+        return True
+    names = {each.name for each in node.subjects if each.op == "sym"}
+    styled = [each.name for each in read.quantities if each.op == "sym" and each.name not in known]
+    if not names.isdisjoint(_STYLE.sub(r"\1", name) for name in styled):
         return True
     is_value = read.is_number and not node.is_number
     return is_value and any(each.op == "sym" and each.name in node.all_names for each in read.quantities)
@@ -254,7 +356,7 @@ def _is_solved(read: _ReadStatement, node: ReferenceNode) -> bool:
 
 def _quantity_of(side: Expr) -> Expr:
     """Return the one quantity that a side is about: `v` of `-v`, `2v`, `v^2` and `v(h)`; else the side itself."""
-    while side.op in ("neg", "mul", "pow", "sqrt", "apply"):
+    while side.op in ("neg", "mul", "pow", "sqrt", "abs", "apply"):
         if side.op == "apply":
             return symbol(side.name)
         open_args = [arg for arg in side.args if symbols(arg)]

@@ -22,6 +22,7 @@ from prism.errors import DagError, DataFileError, LatexSyntaxError, count_of
 from prism.inputs import nearest_name
 from prism.latex import extract
 from prism.physics.context import Context, describe_syntax_error, parse
+from prism.problem.answers import is_answer_only, with_nameless_subject, with_nodes
 from prism.problem.dag import (
     LEADS_NOWHERE,
     Node,
@@ -232,6 +233,8 @@ class Problem:
 def load_problem(source: Path | str | Mapping[str, object]) -> Problem:
     """Load a problem from a file (`.json` or `.toml`), a shipped id, a JSON string (begins with a brace), or a table.
 
+    A table with an `answer` instead of nodes is a problem of nothing but its answer: `{"answer": "5 m/s"}`.
+
     Errors:
         DataFileError: all faults at once, each naming entry and field.
     """
@@ -241,7 +244,8 @@ def load_problem(source: Path | str | Mapping[str, object]) -> Problem:
     if read.data is not None:
         limit = SOLUTION + CHARACTER * (_READINGS * statement_length(read.data) + formulas_length(read.data))
         with share(limit) as account:
-            problem = _read_problem(read.data, read.sha256, found)
+            data = with_nodes(read.data, found.faults) if is_answer_only(read.data) else read.data
+            problem = _read_problem(data, read.sha256, found)
         if account.is_exhausted:
             found.faults.append(f"costs more than {limit} operations to read; simplify its longest formulas")
     if problem is None or found.faults:
@@ -584,14 +588,18 @@ def _read_node(
         _read_formula(item, context, f"{where}, accept, entry {place}", report)
         for place, item in enumerate(accepted, 1)
     ]
+    is_final = _read_flag(entry, "is_final_answer", where, report)
+    stated = [each for each in (formula or _UNREAD, *others) if each]
+    if is_final:
+        stated = [with_nameless_subject(each, index) for each in stated]
     return ProblemNode(
         index=index,
         latex=latex,
-        formula=Formula("text", (), (), latex) if in_words else formula or _UNREAD,
-        accept=tuple(other for other in others if other),
+        formula=Formula("text", (), (), latex) if in_words else stated[0],
+        accept=tuple(stated[1:]),
         subquestion=letter,
         points=_read_points(entry.get("points"), where, report),
-        is_final=_read_flag(entry, "is_final_answer", where, report),
+        is_final=is_final,
         is_text=in_words,
     )
 

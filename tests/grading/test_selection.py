@@ -53,9 +53,9 @@ def test_a_final_answer_is_the_last_of_its_class(what: list[str], expected: bool
 
 
 def test_a_box_decides_a_final_answer() -> None:
-    assert stands(said(0, "same", is_boxed=True), said(1, "other"), final=True)
-    assert not stands(said(0, "other", is_boxed=True), said(1, "same"), final=True)
-    assert not stands(said(0, "same", is_boxed=True), said(1, "other", is_boxed=True), final=True)
+    assert stands(said(0, "same", is_presented=True), said(1, "other"), final=True)
+    assert not stands(said(0, "other", is_presented=True), said(1, "same"), final=True)
+    assert not stands(said(0, "same", is_presented=True), said(1, "other", is_presented=True), final=True)
 
 
 def test_what_is_solved_decides_before_what_is_not() -> None:

@@ -1,0 +1,88 @@
+r"""Deciding whether a solution's final answer is a gold answer: a grade of the problem that is nothing but its answer.
+
+>>> verify(r"v = \sqrt{2gh}", r"Energy is conserved, so $v^2 = 2gh$ and $\boxed{v = \sqrt{2 g h}}$.").status
+'equivalent'
+>>> bool(verify("75", "The answer is $74$."))
+False
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from prism.equivalence.verdict import RANK, Stage, Status, Verdict
+from prism.grading.pipeline import grade
+from prism.grading.prepared import PreparedProblem, prepare
+from prism.grading.result import Grade, GradedFormula, reason_in_words
+from prism.latex import Solution
+from prism.problem.answers import ANSWER, QUESTION
+
+KEPT = 256  # gold answers that a process keeps prepared
+
+
+def verify(gold: str | float | Sequence[str], solution: Solution, *, question: str = "") -> Verdict:
+    """Decide whether what a solution gives as its final answer is the gold answer.
+
+    Args:
+        gold: the answer as a formula, a number with its unit, or a bare expression, in LaTeX with or without
+            delimiters; of a list all have to be given.
+        solution: the text, with LaTeX; or chat messages; or a list of steps.
+        question: what was asked: it tells what the symbols mean, which values are given and which unit is wanted.
+
+    Returns:
+        Verdict, true where the answer is right. Of the claims only the one counts that the solution stands by: the last
+        in a box or announced, else the last that names the quantity, else the last under a name of its own.
+
+    Errors:
+        DataFileError: a gold answer that is no formula.
+
+    Source: ours (semantics F.1 to F.5).
+    """
+    golds = gold if isinstance(gold, str | int | float) else tuple(gold)
+    prepared = _prepared(golds, question)
+    return _verdict_of(prepared, grade(prepared, solution))
+
+
+@lru_cache(maxsize=KEPT)
+def _prepared(gold: str | float | tuple[str, ...], question: str) -> PreparedProblem:
+    """Prepare the problem of a gold answer."""
+    return prepare({ANSWER: gold, QUESTION: question})
+
+
+def _verdict_of(prepared: PreparedProblem, graded: Grade) -> Verdict:
+    """Return what a grade says of the final answers together: the worst of their verdicts."""
+    indices = [node.index for node in prepared.problem.nodes]
+    return max((_verdict_on(index, graded) for index in indices), key=lambda verdict: RANK[verdict.status])
+
+
+def _verdict_on(index: int, graded: Grade) -> Verdict:
+    """Return the verdict on one final answer: of the formula that gives it, else of the last one."""
+    for item in graded.formulas:
+        for match in item.matches:
+            if match.node == index:
+                return Verdict(
+                    Status.EQUIVALENT, match.reason, readings=match.readings, cost=graded.cost or 0, detail=item.latex,
+                    stage=Stage(match.stage),
+                )  # fmt: skip
+    stated = [item for item in graded.formulas if item.status != "mention"]
+    if not stated:
+        return Verdict(Status.UNDECIDED, "no_answer", cost=graded.cost or 0)
+    item = next((item for item in reversed(stated) if _withheld_at(item, index)), None) or _last_presented(stated)
+    detail = f"{item.latex}: {reason_in_words(item)}" if item.status != "withheld" else f"{item.latex}: {item.detail}"
+    if item.status in (Status.DIFFERENT, Status.UNDECIDED):
+        return Verdict(Status(item.status), item.reason, cost=graded.cost or 0, detail=detail)
+    reason = "taken_back" if item.status == "withheld" else "parse_error" if item.status == "unread" else "no_answer"
+    return Verdict(
+        Status.UNDECIDED if reason == "parse_error" else Status.DIFFERENT, reason, cost=graded.cost or 0, detail=detail
+    )
+
+
+def _withheld_at(item: GradedFormula, index: int) -> bool:
+    """Return True if a formula says what the final answer says, and does not count."""
+    return any(node == index for node, _ in item.withheld)
+
+
+def _last_presented(stated: Sequence[GradedFormula]) -> GradedFormula:
+    """Return the last formula in a box, else the last one."""
+    return next((item for item in reversed(stated) if item.kind == "boxed"), stated[-1])

@@ -1,0 +1,94 @@
+r"""Problems that are nothing but an answer, and final answers that are given without a left side.
+
+`{"answer": "5 m/s"}` is a problem of one final node; a list of answers is one of several. A final answer that its
+author gives as a bare number or expression, such as `\frac12 ab`, is an equation for a nameless subject, which no text
+can write: a solution states it by what it presents as its answer, under whatever name (semantics F.3, F.5).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from prism.algebra.expr import Expr, Formula, formula, symbol
+from prism.errors import LatexSyntaxError, named_type
+from prism.inputs import shown
+from prism.latex import extract, parse, write
+from prism.physics.quantities import italic_units_as_quantity
+from prism.problem.source import NODE_LISTS, Table
+
+NAMELESS = r"\answer"  # how the names of nameless subjects begin
+ANSWER = "answer"
+QUESTION = "question"
+_DELIMITERS = ("$", r"\(", r"\[", r"\boxed", r"\begin")
+_NONE: frozenset[str] = frozenset()
+_PLAIN_UNIT = re.compile(r"\d [A-Za-z]|\d[A-Za-z]+/")  # a number and letters behind it: `5 m/s`, and not `2m`
+_COPIED = ("id", "symbols", "givens", "definitions")  # keys of a problem that one of an answer may have too
+
+
+def is_nameless(subject: Expr) -> bool:
+    """Return True for the subject of a final answer that is given as a bare number or expression."""
+    return subject.op == "sym" and subject.name.startswith(NAMELESS)
+
+
+def with_nameless_subject(bare: Formula, index: int) -> Formula:
+    """Return the equation of a nameless subject for a bare formula of final node `index`; any other as it is."""
+    if bare.kind != "expression":
+        return bare
+    return formula((symbol(f"{NAMELESS}_{{{index}}}"), bare.members[0]), ("=",), bare.latex, bare.depends)
+
+
+def is_answer_only(data: Table) -> bool:
+    """Return True for a table that holds an answer instead of nodes."""
+    return ANSWER in data and not any(key in data for key in NODE_LISTS)
+
+
+def with_nodes(data: Table, faults: list[str]) -> Table:
+    """Return the problem of a table that holds an answer, or a list of them: a final node for each formula.
+
+    Args:
+        data: `answer`, and if there is one `question`, the statement that says what its symbols mean; `id`, `symbols`,
+            `givens`, `definitions` as of any problem.
+        faults: collects what is wrong.
+    """
+    value = data[ANSWER]
+    written = list(value) if isinstance(value, list | tuple) else [value]
+    latex: list[str] = []
+    for place, each in enumerate(written, start=1):
+        where = ANSWER if len(written) == 1 else f"{ANSWER}, entry {place}"
+        text = str(each) if isinstance(each, int | float) and not isinstance(each, bool) else each
+        if isinstance(text, str):
+            found = _formulas_in(text)
+            latex += found
+            faults += [] if found else [f"{where}: {shown(text)} holds no formula"]
+        else:
+            faults.append(f"{where}: {named_type(each)} is neither text nor number")
+    if not written:
+        faults.append(f"{ANSWER}: is empty")
+    nodes = [
+        {"index": index, "formula": each, "dependency": [], "is_final_answer": True}
+        for index, each in enumerate(latex, start=1)
+    ]
+    question = data.get(QUESTION, data.get("context", ""))
+    copied = {key: data[key] for key in _COPIED if key in data}
+    return {"id": ANSWER, "context": question, NODE_LISTS[0]: nodes, **copied}
+
+
+def _formulas_in(written: str) -> list[str]:
+    r"""Return the formulas of an answer as LaTeX: as it is written, or those between delimiters; several of a system.
+
+    >>> _formulas_in(r"$x = 2$"), _formulas_in(r"\boxed{75}"), _formulas_in("a = 1, b = 2"), _formulas_in("5 m/s")
+    (['x = 2'], ['75'], ['a = 1', 'b = 2'], ['5 \\unit{m} \\cdot (\\unit{s})^{-1}'])
+    """
+    bare = written.strip()
+    if any(mark in bare for mark in _DELIMITERS):
+        return [item.latex for item in extract(written) if item.kind != "plain"]
+    try:
+        read = parse(bare)
+    except LatexSyntaxError:
+        return [item.latex for item in extract(written)]
+    if read.kind == "system":
+        return [part.latex for part in read.parts]
+    if _PLAIN_UNIT.search(bare) is not None:
+        return [write(replace(read, members=tuple(italic_units_as_quantity(m, _NONE) or m for m in read.members)))]
+    return [bare]

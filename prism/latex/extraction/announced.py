@@ -28,7 +28,7 @@ from prism.latex.prose import (
     sentence_start,
     words,
 )
-from prism.latex.words import CONNECTIVES, unit_after, word_set
+from prism.latex.words import CONNECTIVES, unit_after, unit_goes_on, word_set
 
 _MOST_LISTED = 12  # formulas of one list that an announcement introduces
 _LONGEST_VALUE = 200  # characters of a value without delimiters
@@ -94,7 +94,7 @@ def find_announced_values(text: str, blocks: Sequence[Block], tags: Sequence[int
     """
     shown = _masked(text, blocks, tags)
     for at in _announced_places(shown, tags):
-        if not shown.startswith(FORMULA, at) and (block := _value_at(shown, at)):
+        if not shown.startswith(FORMULA, at) and (block := value_at(shown, at)):
             yield block
 
 
@@ -150,15 +150,20 @@ def _is_stated(shown: str, mark: re.Match[str]) -> bool:
     return not shown.startswith("?", sentence_end(shown, mark.end()))
 
 
-def _value_at(shown: str, start: int) -> Block | None:
-    """Return the value without delimiters at an offset, up to the end of its clause or line; None if it is not sure."""
+def value_at(shown: str, start: int) -> Block | None:
+    """Return the value without delimiters at an offset, up to the end of its clause or line; None if it is not sure.
+
+    Args:
+        shown: a text, in which formulas may be masked.
+        start: the offset.
+    """
     if _LIST_NUMBER.match(shown, start) and not shown[shown.rfind("\n", 0, start) + 1 : start].strip(" \t>*_"):
         return None
     number = _NUMBER.match(shown, start)
     if number and number.end() > start:
         latex = _plain_latex(number[0])
         unit, end = unit_after(shown, number.end())
-        if latex and _ends_value(shown, end):
+        if latex and _ends_value(shown, end) and not unit_goes_on(shown, end):
             return Block(start, end, "plain", start, end, (latex + unit,))
     value = _PLAIN_VALUE.match(shown, start)
     if not value or not re.search(r"[\d+*/^=√²³·×⁄()]", value[0]) or not _ends_value(shown, value.end()):

@@ -73,7 +73,9 @@ _NUMBER = re.compile(
     r"(?:[eE][-+−]?\d{1,4}\b|[ ]?[×x*·][ ]?10(?:\^\(?[-+−]?\d{1,4}\)?|\^\{[-+−]?\d{1,4}\}|[⁻⁺]?[⁰¹²³⁴-⁹]{1,4}))?"
 )
 _LIST_NUMBER = re.compile(r"\d{1,2}[.)][ \t*_]{1,8}[^\s*_]")
-_END_OF_VALUE = re.compile(r"[ \t*_}]{0,40}(?:$|\n|[.;](?=[\s*_]|$)|,(?=[ \t][A-Za-z])|(?P<word>[ \t][A-Za-z]+))")
+_END_OF_VALUE = re.compile(
+    r"[ \t*_}]{0,40}(?:$|\n|\|(?=\s|$)|[.;](?=[\s*_]|$)|,(?=[ \t][A-Za-z])|(?P<word>[ \t][A-Za-z]+))"
+)
 _PLAIN_VALUE = re.compile(rf"(?:[^\s$\\,;:.?!]|\.(?=\d)|(?<=\S)[ ](?=[^\s])){{1,{_LONGEST_VALUE}}}")
 _BETWEEN_LISTED = re.compile(rf"(?:[\s,;.*_+-]|\b(?:and|or)\b|{_LABEL})*")
 _GOES_ON = CONNECTIVES - word_set("and or to by at on")

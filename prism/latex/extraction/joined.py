@@ -20,14 +20,14 @@ from prism.latex.extraction.blocks import Block
 from prism.latex.prose import CLAUSE_END, sentence_start
 from prism.latex.words import word_set
 
-_LONGEST_HEAD = 60  # characters of a left side that words or a sign join to what follows
+LONGEST_HEAD = 60  # characters of a left side that words or a sign join to what follows
 _REACH = 40  # characters between two delimiters that may join two formulas
 _MAX_SUBJECT = 6  # words of a subject with its symbol: "the total kinetic energy $T$"
 
-_RELATED = re.compile(
+RELATED = re.compile(
     r"[=<>≈≤≥≪≫∝≃≅≡∼]|\\(?:approx|propto|sim(?:eq)?|leq?|geq?|ll|gg|neq?|equiv|to|cong|in)(?![A-Za-z])"
 )
-_LAYOUT = re.compile(r"\\\\|&|\\(?:begin|text|boxed|tag)")
+LAYOUT = re.compile(r"\\\\|&|\\(?:begin|text|boxed|tag)")
 _SIGN = re.compile(r"[ ~]{0,4}(=|≈)[ ~]{0,4}")
 _SIGNS_ALONE = re.compile(r"\s*(?:=|≈|\\approx|\\simeq)\s*")
 _VERB = re.compile(r"[ ~](?:equals|is(?: then| therefore| thus| now)?(?: equal to| given by)?)[ ~]{1,3}", re.IGNORECASE)
@@ -93,10 +93,10 @@ def _sign_between(text: str, first: Block, second: Block) -> str:
     between = text[first.outer_end : second.outer_start]
     if not between.strip(" ~"):
         is_open = _SIGNS_ALONE.fullmatch(right) or _ENDS_OPEN.search(left)
-        return "alone" if is_open and not _is_of_another(text, first) else ""
+        return "alone" if is_open and not is_of_another(text, first) else ""
     if sign := _SIGN.fullmatch(between):
-        return sign[1] if not _is_of_another(text, first) else ""
-    is_said = _VERB.fullmatch(between) and not _RELATED.search(left) and not _RELATED.search(right)
+        return sign[1] if not is_of_another(text, first) else ""
+    is_said = _VERB.fullmatch(between) and not RELATED.search(left) and not RELATED.search(right)
     return "=" if is_said and _is_subject(text, first) and _ends_clause(text, second.outer_end) else ""
 
 
@@ -105,11 +105,11 @@ def _ends_clause(text: str, end: int) -> bool:
     return _CLAUSE_GOES_ON.match(text, end) is None
 
 
-def _is_of_another(text: str, head: Block) -> bool:
+def is_of_another(text: str, head: Block) -> bool:
     """Return True if a formula is the object of the word before it: "the work done by $F$"; not of "the value of"."""
     before = text[max(0, head.outer_start - _REACH) : head.outer_start]
     word = _LAST_WORD.search(before)
-    if word is None or _VALUE_OF.search(before) or _RELATED.search(text, head.start, head.end):
+    if word is None or _VALUE_OF.search(before) or RELATED.search(text, head.start, head.end):
         return False
     if word[1].lower() in _JOINING:
         return before[: word.start()].rstrip(" ~")[-1:] in ("$", ")")  # "the sum of $x$ and $y$"
@@ -140,12 +140,12 @@ def _with_values(text: str, blocks: Sequence[Block]) -> list[Block]:
         if mark is None or not text[mark.end() : mark.end() + 1].strip(" ~\n$\\") or mark.end() >= limit:
             continue
         head, is_sign = text[block.start : block.end].strip(), mark[0].strip(" ~") in ("=", "≈")
-        if len(head) > _LONGEST_HEAD or _LAYOUT.search(head) or _is_of_another(text, block):
+        if len(head) > LONGEST_HEAD or LAYOUT.search(head) or is_of_another(text, block):
             continue
         value = value_at(text, mark.end())
         if value is None or value.end > limit:
             continue
-        if not _RELATED.search(head) and (is_sign or _is_subject(text, block)):
+        if not RELATED.search(head) and (is_sign or _is_subject(text, block)):
             members, signs = (head, *value.members), ("=",)
             found[-1] = Block(block.outer_start, value.end, "plain", block.outer_start, value.end, members, signs)
         elif is_sign:
@@ -175,7 +175,7 @@ def _n_torn(text: str, block: Block, following: Block | None) -> int:
     end = block.outer_end
     shown = text[end : end + _REACH]
     if following is not None and following.outer_start - end < _REACH:
-        sign = " " if _RELATED.search(text, following.start, following.end) else "§"
+        sign = " " if RELATED.search(text, following.start, following.end) else "§"
         shown = shown[: following.outer_start - end] + sign
     mark = _TORN.match(shown)
     if mark is None:
@@ -195,5 +195,5 @@ def _is_formula_behind(text: str, block: Block, following: Block) -> bool:
     """Return True if the next formula begins with an operator and only spaces part the two: `$a$ $-b$`."""
     if following.kind != "inline" or following.members or text[block.outer_end : following.outer_start].strip(" ~"):
         return False
-    is_related = _RELATED.search(text, following.start, following.end) is not None
+    is_related = RELATED.search(text, following.start, following.end) is not None
     return not is_related and _BEGINS_TORN.match(text, following.start, following.end) is not None

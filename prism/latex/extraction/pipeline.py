@@ -22,6 +22,7 @@ from typing import NamedTuple
 from prism import budget
 from prism.latex.extraction.announced import announced_blocks, answer_tags, find_announced_values
 from prism.latex.extraction.blocks import MAX_GAP, Block, find_delimited_blocks, merge_continued_displays
+from prism.latex.extraction.decimal_commas import with_decimal_points
 from prism.latex.extraction.excerpt import excerpt
 from prism.latex.extraction.items import (
     EQUALITIES,
@@ -35,6 +36,7 @@ from prism.latex.extraction.items import (
 )
 from prism.latex.extraction.joined import join_split_formulas, torn_blocks
 from prism.latex.extraction.masking import blank_comments, blank_to_fence_end, is_in_code_fence, mask, thinking_spans
+from prism.latex.extraction.named_values import find_named_values
 from prism.latex.extraction.pieces import (
     EMPTY,
     Piece,
@@ -212,6 +214,7 @@ def _without_repetition(found: list[LocatedFormula]) -> list[LocatedFormula]:
 def _window_formulas(text: str, thinking: list[tuple[int, int]], limit: int) -> tuple[list[LocatedFormula], int]:
     """Extract the formulas of one window of the text, the last `limit`, in order; also return the number left out."""
     budget.charge(len(text) * _CHARACTER)
+    text = with_decimal_points(text)
     tags = answer_tags(text)
     text, blocks = mask(text)
     for start, end in pairwise([0, *(edge for span in thinking for edge in span), len(text)]):
@@ -219,6 +222,7 @@ def _window_formulas(text: str, thinking: list[tuple[int, int]], limit: int) -> 
     blocks += list(find_bare_displays(text, blocks))
     text = blank_comments(text, blocks)
     text, blocks = join_split_formulas(text, sorted(blocks, key=lambda block: (block.outer_start, block.outer_end)))
+    blocks = _with_named_values(blocks, list(find_named_values(text, blocks)))
     blocks += list(find_plain_formulas(text, blocks))
     blocks.sort(key=lambda block: (block.outer_start, block.outer_end))
     blocks += find_announced_values(text, blocks, tags)
@@ -226,6 +230,21 @@ def _window_formulas(text: str, thinking: list[tuple[int, int]], limit: int) -> 
     text, blocks = merge_continued_displays(text, blocks)
     found, n_left = _read_blocks(text, blocks, thinking, limit, tags)
     return _join_alternatives(text, sorted(found, key=lambda item: (item.span[0], -item.span[1]))), n_left
+
+
+def _with_named_values(blocks: list[Block], equations: list[Block]) -> list[Block]:
+    """Return the blocks with equations in the place of those that they cover; both ascend, the equations by row."""
+    taken: list[Block] = []
+    for equation in sorted(equations, key=lambda block: block.outer_start):
+        if not taken or equation.outer_start >= taken[-1].outer_end:
+            taken.append(equation)
+    ends = [each.outer_end for each in taken]
+    free = []
+    for block in blocks:
+        at = bisect_right(ends, block.outer_start)
+        if at >= len(taken) or taken[at].outer_start >= block.outer_end:
+            free.append(block)
+    return [*free, *taken]
 
 
 def _shift_offsets(item: LocatedFormula, shift: int) -> LocatedFormula:

@@ -11,8 +11,11 @@ A" does not. The lists are short on purpose: a denial that nobody meant costs ho
   results so.
 - A heading over wrong answers (`_TITLE`: "## Wrong answers", "Common mistakes"), up to the next heading of its level or
   above it, or of any level that announces what is right (`_RIGHT`). A bold line is the lowest heading.
-- A label before a formula or a list (`_LABEL`: "False: ...", "Wrong formulas:"), a cross or a word of it beside a
-  formula (`_MARKED`: "(wrong)", "✗").
+- A label before a formula or a list (`_LABEL`: "False: ...", "Wrong formulas:"), a cross, a thumb down, an empty tick
+  box or a word of it beside a formula (`_MARKED`: "(wrong)", "(retracted)", "Oops, no"), and a footnote that says so.
+- Words inside a formula that deny or change it (`_CHANGED`: `\text{(false!)}`, `\text{(times 2)}`).
+- Of other languages a few words that cannot be meant otherwise, only beside a formula (`_WRONG_ELSEWHERE`,
+  `_DENIED_ELSEWHERE`: "ist falsch", "il n'est pas vrai que").
 - A table: a row with "no" or "wrong" in a cell of its own, and the column under "wrong". A "no" or a cross under
   another question ("Conserved?") is none.
 - A sentence about what stands above or below (`_ABOUT`): "all of the above" is all before it; "the above" its section;
@@ -151,7 +154,7 @@ _BEFORE = (  # denies those before it
     r"|\b(?:isn't|wasn't|aren't) (?:true|correct|right|valid)\b"
     r"|\b(?:does|do|did)(?: not|n't) (?:hold|apply)\b(?! (?:for|if|unless|when|to)\b)"
     r"|\b(?:is|are) far from (?:being )?(?:true|correct|right|the truth)\b"
-    r"|\b(?:is|are) (?:hereby )?(?:retracted|withdrawn)\b"
+    r"|\b(?:is|are) hereby (?:retracted|withdrawn)\b"
     r"|\bcan(?:not|'t| not) be (?:true|right|correct)\b"
 )
 # The words with which a branch begins: asked first, they spare the branches most of the text.

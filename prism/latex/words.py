@@ -76,6 +76,14 @@ _DEGREES_AFTER = re.compile(  # `56.4$ $^\circ$C`
     r"[ ~]?\$\s*\^\s*(?:\{\s*\\circ\s*\}|\\circ)\s*\$[ ~]?([CF])(?![A-Za-z0-9'])"
 )
 _SCALE_AFTER = re.compile(r"[ ~]?([CF])(?![A-Za-z0-9_^'])")
+_UNIT_WORDS = r"(?:[ ~-]?[A-Za-z]{1,20}(?![A-Za-z])){2,8}"
+_LETTERS = re.compile("[A-Za-z]+")
+_PERCENT_AFTER = re.compile(r"[ ~](?:percent|per cent)(?![A-Za-z])")
+_MORE_OF_UNIT = re.compile(
+    r"(?:[ ~]{1,2}per[ ~]{1,2}(?:square[ ~]|cubic[ ~])?|/)(?P<per>[A-Za-z]{1,20})"
+    r"|[ ~]{1,2}(?:squared|cubed|square|cubic|of arc)(?![A-Za-z])"
+)
+_COUNTED = word_set("cycle revolution turn")  # `2 kJ per cycle` is 2 kJ
 _MAX_MORE_UNITS = 3  # units that may follow the first one; `W m^-2 K^-4 s` has three
 _NEVER_SECOND_UNIT = frozenset((*LONG_UNITS, "us", "bar", "h"))  # behind a unit these are words: `2 m bar`
 _PREFIX = re.compile("^(?:atto|femto|pico|nano|micro|milli|centi|deci|deca|deka|hecto|kilo|mega|giga|tera|peta|exa)")
@@ -155,6 +163,8 @@ def end_of_units(text: str, start: int, end: int) -> int:
         start, end: offsets of the content of the text command.
     """
     last = 0
+    if (written := _end_of_written_unit(text, start, end)) > start:
+        return 0 if not text[written:end].strip(" ~.,;") else written
     for word in _WORD.finditer(text, start, end):
         name = word.group().rstrip(".,;")
         if not compiled(UNIT_EXPRESSION).fullmatch(name):
@@ -165,6 +175,10 @@ def end_of_units(text: str, start: int, end: int) -> int:
 
 def unit_after(text: str, start: int) -> tuple[str, int]:
     """Return the unit in prose at an offset as LaTeX, and its end; an empty text and the same offset if none."""
+    if percent := _PERCENT_AFTER.match(text, start):
+        return r"\%", percent.end()
+    if text[start : start + 1] in (" ", "~", "-") and (end := _end_of_written_unit(text, start)) > start:
+        return rf"\,\text{{{text[start + 1 : end].replace('~', ' ')}}}", end
     if degrees := _DEGREES_AFTER.match(text, start):
         return rf"^{{\circ}}\mathrm{{{degrees[1]}}}", degrees.end()
     after = compiled(_UNIT_AFTER).match(text, start)
@@ -187,6 +201,26 @@ def unit_after(text: str, start: int) -> tuple[str, int]:
         name, end = _append_power(text, name, more.end())
         word = f"{word} {name}"
     return unit_latex(word), end
+
+
+def _end_of_written_unit(text: str, start: int, end: int | None = None) -> int:
+    """Return the end of a unit of several words at an offset, `meters per second squared`; the offset if none."""
+    run = compiled(_UNIT_WORDS).match(text, start, len(text) if end is None else end)
+    words = list(_LETTERS.finditer(text, start, run.end())) if run else []
+    for count in range(len(words), _MIN_WORDS - 1, -1):
+        if is_written_out_unit([word[0].lower() for word in words[:count]]):
+            return words[count - 1].end()
+    return start
+
+
+def unit_goes_on(text: str, end: int) -> bool:
+    """Return True if the quantity before an offset goes on there: `per second`, `squared`, `/mol`."""
+    more = _MORE_OF_UNIT.match(text, end)
+    if more is None or more["per"] is None:
+        return more is not None
+    name = more["per"].lower()
+    is_word = name in LONG_UNITS or _strip_prefix(name) in _words_of_units()
+    return more["per"] in UNITS or (is_word and name not in _COUNTED)
 
 
 def temperature_scale_after(text: str, start: int) -> tuple[str, int]:

@@ -28,7 +28,7 @@ from prism.latex.prose import (
     sentence_start,
     words,
 )
-from prism.latex.words import CONNECTIVES, unit_after, word_set
+from prism.latex.words import CONNECTIVES, unit_after, unit_goes_on, word_set
 
 _MOST_LISTED = 12  # formulas of one list that an announcement introduces
 _LONGEST_VALUE = 200  # characters of a value without delimiters
@@ -73,7 +73,9 @@ _NUMBER = re.compile(
     r"(?:[eE][-+−]?\d{1,4}\b|[ ]?[×x*·][ ]?10(?:\^\(?[-+−]?\d{1,4}\)?|\^\{[-+−]?\d{1,4}\}|[⁻⁺]?[⁰¹²³⁴-⁹]{1,4}))?"
 )
 _LIST_NUMBER = re.compile(r"\d{1,2}[.)][ \t*_]{1,8}[^\s*_]")
-_END_OF_VALUE = re.compile(r"[ \t*_}]{0,40}(?:$|\n|[.;](?=[\s*_]|$)|,(?=[ \t][A-Za-z])|(?P<word>[ \t][A-Za-z]+))")
+_END_OF_VALUE = re.compile(
+    r"[ \t*_}]{0,40}(?:$|\n|\|(?=\s|$)|[.;](?=[\s*_]|$)|,(?=[ \t][A-Za-z])|(?P<word>[ \t][A-Za-z]+))"
+)
 _PLAIN_VALUE = re.compile(rf"(?:[^\s$\\,;:.?!]|\.(?=\d)|(?<=\S)[ ](?=[^\s])){{1,{_LONGEST_VALUE}}}")
 _BETWEEN_LISTED = re.compile(rf"(?:[\s,;.*_+-]|\b(?:and|or)\b|{_LABEL})*")
 _GOES_ON = CONNECTIVES - word_set("and or to by at on")
@@ -94,7 +96,7 @@ def find_announced_values(text: str, blocks: Sequence[Block], tags: Sequence[int
     """
     shown = _masked(text, blocks, tags)
     for at in _announced_places(shown, tags):
-        if not shown.startswith(FORMULA, at) and (block := _value_at(shown, at)):
+        if not shown.startswith(FORMULA, at) and (block := value_at(shown, at)):
             yield block
 
 
@@ -150,15 +152,20 @@ def _is_stated(shown: str, mark: re.Match[str]) -> bool:
     return not shown.startswith("?", sentence_end(shown, mark.end()))
 
 
-def _value_at(shown: str, start: int) -> Block | None:
-    """Return the value without delimiters at an offset, up to the end of its clause or line; None if it is not sure."""
+def value_at(shown: str, start: int) -> Block | None:
+    """Return the value without delimiters at an offset, up to the end of its clause or line; None if it is not sure.
+
+    Args:
+        shown: a text, in which formulas may be masked.
+        start: the offset.
+    """
     if _LIST_NUMBER.match(shown, start) and not shown[shown.rfind("\n", 0, start) + 1 : start].strip(" \t>*_"):
         return None
     number = _NUMBER.match(shown, start)
     if number and number.end() > start:
         latex = _plain_latex(number[0])
         unit, end = unit_after(shown, number.end())
-        if latex and _ends_value(shown, end):
+        if latex and _ends_value(shown, end) and not unit_goes_on(shown, end):
             return Block(start, end, "plain", start, end, (latex + unit,))
     value = _PLAIN_VALUE.match(shown, start)
     if not value or not re.search(r"[\d+*/^=√²³·×⁄()]", value[0]) or not _ends_value(shown, value.end()):

@@ -119,7 +119,8 @@ _MATH_MARK = re.compile(r"\\[\s\S]|\$\$?")
 _HIDDEN_ARGUMENTS = {  # command: which of its arguments are not shown
     **dict.fromkeys(
         "phantom hphantom vphantom sout xout st index label glossary hypertarget hyperlink href url includegraphics"
-        " pdfcomment special hypersetup nocite bookmark message typeout input newsavebox graphicspath pdfinfo".split(),
+        " pdfcomment special hypersetup nocite bookmark message typeout input newsavebox graphicspath pdfinfo"
+        " todo".split(),
         (0,),
     ),
     **dict.fromkeys(("pdftooltip", "texttip", "mathtip", "colorlet"), (1,)),
@@ -130,10 +131,10 @@ _MACROS = word_set(
     "newcommand renewcommand providecommand DeclareMathOperator newenvironment renewenvironment def gdef edef xdef let"
     " NewDocumentCommand RenewDocumentCommand ProvideDocumentCommand DeclareDocumentCommand DeclareRobustCommand"
 )
-_BOXES = word_set("sbox savebox setbox toks")
+_BOXES = word_set("sbox savebox setbox toks write")
 _HIDING = word_set(
     "color textcolor transparent texttransparent colorbox fontsize scalebox resizebox raisebox hspace hskip kern style"
-    " htmlStyle"
+    " htmlStyle pgfsetfillopacity pgfsetstrokeopacity"
 ).union(_HIDDEN_ARGUMENTS, _MACROS, _BOXES)
 _NAME = re.compile(r"\\([A-Za-z]+)")
 _COMMAND = re.compile(rf"\\(?P<name>{'|'.join(sorted(_HIDING, key=len, reverse=True))})(?![A-Za-z])\*?|\\[\s\S]|[{{}}]")
@@ -312,7 +313,10 @@ def _keeps_line_on_page(page: _BracedText, switch: re.Match[str]) -> bool:
 _BARE_LENGTH = re.compile(r"\s{0,8}=?\s{0,8}[-+]?\s{0,8}\d")
 _SWITCHES: dict[str, tuple[Callable[[_BracedText, re.Match[str]], bool], re.Pattern[str]]] = {
     "color": (_sets_visible_colour, _END_OF_INK),
-    "transparent": (_make_argument_rule(_SHOWN_OPACITY), _END_OF_INK),
+    **dict.fromkeys(
+        ("transparent", "pgfsetfillopacity", "pgfsetstrokeopacity"),
+        (_make_argument_rule(_SHOWN_OPACITY), _END_OF_INK),
+    ),
     "fontsize": (_make_argument_rule(_SHOWN_SIZE), _END_OF_SIZE),
     **dict.fromkeys(("hspace", "hskip", "kern"), (_keeps_line_on_page, _END_OF_LINE)),
 }

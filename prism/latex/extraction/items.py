@@ -17,6 +17,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from prism.latex.extraction.blocks import LAYOUTS, MAYBE_LAYOUTS
+from prism.latex.prose import WRONG_WORDS
 from prism.latex.words import BARE_WORDS, word_set
 
 MAX_NESTING = 4  # boxes in boxes and layouts in layouts; each level is scanned again
@@ -67,6 +68,10 @@ _ASCII_RELATIONS = {"<<": r"\ll ", ">>": r"\gg ", "<=": r"\le ", ">=": r"\ge "}
 EQUALITIES = word_set(r"= := ≈ ≃ ≅ ≡ ∼ \approx \simeq \cong \sim \equiv \doteq \triangleq \coloneqq \approxeq")
 _FONTS = word_set("mathrm mathbf mathit mathsf")
 _BRACED_RELATION = re.compile(r"[=<>≈]|\\(?:approx|le|ge|leq|geq|sim|equiv)(?![A-Za-z])")
+_DOUBTS = re.compile(  # over or under a relation: it is asked, or denied
+    rf"\?|\\(?:times|not|neq|nleftrightarrow)(?![A-Za-z])|[✗✘❌✖🚫☒×]|\b(?:not|no|never|{'|'.join(sorted(WRONG_WORDS))})\b",
+    re.IGNORECASE,
+)
 _STACKED = word_set("overset underset stackrel")
 _CANCELS = word_set("cancel bcancel xcancel")
 _LOOKS_BEHIND = word_set("left right not") | _WITH_ARGUMENT.keys() | _CANCELS | _FONTS | _STACKED
@@ -423,7 +428,9 @@ def _command_item(scanned: Scan, index: int) -> tuple[Item, int]:
         return scanned.make_item("text", index, last, content_span=inner)
     if name in _STACKED and (second := scanned.argument_brace(last)) >= 0:
         word = scanned.text[slice(*scanned.inside_braces(second))].strip()
-        if _is_relation_sign(word) and "?" not in scanned.text[slice(*inner)]:
+        if _is_relation_sign(word):
+            if _DOUBTS.search(scanned.text, *inner):
+                return scanned.make_item("prose", index, scanned.partner[second], content_span=inner)
             return scanned.make_item("relation", index, scanned.partner[second], word + " ")
     return scanned.make_item("other", index, index)
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from prism.latex.extraction.blocks import Block, blank_spans, has_delimiter
 from prism.latex.extraction.hidden import spans_hidden_by_commands, spans_hidden_by_conditionals, spans_hidden_by_html
+from prism.latex.extraction.retractions import announces_wrong
 from prism.latex.words import word_set
 
 # Every repetition in a pattern below is bounded or walks to the next mark, so that no text makes a scan quadratic.
@@ -33,6 +34,7 @@ _HIDDEN_PAIRS = (
     (r"\documentclass", r"\begin{document}"),
     (r"\begin{comment}", r"\end{comment}"),
     (r"\begin{lrbox}", r"\end{lrbox}"),
+    *((f"<{name}>", f"</{name}>") for name in ("tool_call", "tool_response", "tool_result", "function_results")),
 )
 _HIDES_THE_REST = frozenset(("<!--", r"\begin{comment}"))  # if it never ends
 _CODE_ENVIRONMENTS = word_set("verbatim lstlisting minted tikzpicture filecontents thebibliography asy")
@@ -79,6 +81,15 @@ _THOUGHT = re.compile(  # begins with one of three signs, which are found fast
 _MARKER = re.compile(
     r"<\|?(?:start|message|channel|constrain|im_start|begin_of_text|end_of_text|endoftext)\|>", re.IGNORECASE
 )
+_OTHERS = r"(?:user|human|system|tool|function|ipython)"
+_TURN_OF_OTHERS = re.compile(  # from the head of a turn to the head of an assistant's
+    rf"(?:<\|(?:im_start|start|start_header_id)\|>\s{{0,4}}{_OTHERS}\b|<\|(?:user|system)\|>|\[INST\])"
+    r"(?:[^<\[]|<(?!\|(?:im_start|start|start_header_id)\|>\s{0,4}(?:assistant|model)|\|assistant\|>)"
+    r"|\[(?!/INST\]))*"
+)
+_FOLDED = re.compile(
+    r"<details\b[^<>]{0,80}>\s{0,20}<summary\b[^<>]{0,80}>(?P<title>[^<]{1,200})</summary>", re.IGNORECASE
+)
 _END_OF_DOCUMENT = r"\end{document}"
 
 
@@ -86,6 +97,8 @@ def mask(text: str) -> tuple[str, list[Block]]:
     """Blank hidden and struck-out text, code, links and comments, offsets unchanged; return LaTeX fences as blocks."""
     text, blocks = _blank_code_fences(text)
     text = blank_spans(text, spans_hidden_by_html(text))
+    text = blank_spans(text, [turn.span() for turn in _TURN_OF_OTHERS.finditer(text)])
+    text = blank_spans(text, _spans_folded_away(text))
     for entity, sign in _ENTITIES.items():
         text = text.replace(entity, sign.ljust(len(entity)))
     pairs = [*_HIDDEN_PAIRS, *((rf"\begin{{{name}}}", rf"\end{{{name}}}") for name in sorted(_CODE_ENVIRONMENTS))]
@@ -102,6 +115,16 @@ def mask(text: str) -> tuple[str, list[Block]]:
     marks = [mark for pattern in (_TAG, _THOUGHT, _MARKER) for mark in pattern.finditer(text)]
     text = blank_spans(text, sorted(mark.span() for mark in marks))
     return blank_spans(text, spans_hidden_by_commands(text)), blocks
+
+
+def _spans_folded_away(text: str) -> list[tuple[int, int]]:
+    """Find the folded parts (`<details>`) whose summary announces wrong formulas: `wrong attempts`."""
+    spans: list[tuple[int, int]] = []
+    for opening in _FOLDED.finditer(text):
+        if announces_wrong(opening["title"]) and (not spans or opening.start() >= spans[-1][1]):
+            end = text.find("</details>", opening.end())
+            spans.append((opening.start(), end if end >= 0 else len(text)))
+    return spans
 
 
 def _is_tex_quotation(code: str) -> bool:

@@ -22,6 +22,7 @@ from typing import NamedTuple
 from prism import budget
 from prism.latex.extraction.announced import announced_blocks, answer_tags, find_announced_values
 from prism.latex.extraction.blocks import MAX_GAP, Block, find_delimited_blocks, merge_continued_displays
+from prism.latex.extraction.decimal_commas import with_decimal_points
 from prism.latex.extraction.excerpt import excerpt
 from prism.latex.extraction.items import (
     EQUALITIES,
@@ -33,7 +34,9 @@ from prism.latex.extraction.items import (
     scan,
     top_level_items,
 )
+from prism.latex.extraction.joined import join_split_formulas, torn_blocks
 from prism.latex.extraction.masking import blank_comments, blank_to_fence_end, is_in_code_fence, mask, thinking_spans
+from prism.latex.extraction.named_values import find_named_values
 from prism.latex.extraction.pieces import (
     EMPTY,
     Piece,
@@ -43,10 +46,10 @@ from prism.latex.extraction.pieces import (
     row_of_groups,
     split_into_rows,
 )
-from prism.latex.extraction.retractions import denied_blocks, mask_blocks, unasserted_blocks
+from prism.latex.extraction.retractions import denied_blocks, is_changed_by, mask_blocks, unasserted_blocks
 from prism.latex.extraction.solution_input import Solution, solution_text
 from prism.latex.extraction.undelimited import find_bare_displays, find_plain_formulas
-from prism.latex.words import is_label, temperature_scale_after, text_kind, unit_after
+from prism.latex.words import is_label, temperature_scale_after, text_kind, unit_after, unit_goes_on
 
 MAX_FORMULAS = 2_000  # formulas kept of one solution, the last ones; a text of nothing but `$a$` would give 60,000
 _MAX_CARRIED = 1_000  # characters of a left side repeated in each row below it; longer ones would square the text
@@ -211,12 +214,15 @@ def _without_repetition(found: list[LocatedFormula]) -> list[LocatedFormula]:
 def _window_formulas(text: str, thinking: list[tuple[int, int]], limit: int) -> tuple[list[LocatedFormula], int]:
     """Extract the formulas of one window of the text, the last `limit`, in order; also return the number left out."""
     budget.charge(len(text) * _CHARACTER)
+    text = with_decimal_points(text)
     tags = answer_tags(text)
     text, blocks = mask(text)
     for start, end in pairwise([0, *(edge for span in thinking for edge in span), len(text)]):
         blocks += find_delimited_blocks(text, start, end)
     blocks += list(find_bare_displays(text, blocks))
     text = blank_comments(text, blocks)
+    text, blocks = join_split_formulas(text, sorted(blocks, key=lambda block: (block.outer_start, block.outer_end)))
+    blocks = _with_named_values(blocks, list(find_named_values(text, blocks)))
     blocks += list(find_plain_formulas(text, blocks))
     blocks.sort(key=lambda block: (block.outer_start, block.outer_end))
     blocks += find_announced_values(text, blocks, tags)
@@ -224,6 +230,21 @@ def _window_formulas(text: str, thinking: list[tuple[int, int]], limit: int) -> 
     text, blocks = merge_continued_displays(text, blocks)
     found, n_left = _read_blocks(text, blocks, thinking, limit, tags)
     return _join_alternatives(text, sorted(found, key=lambda item: (item.span[0], -item.span[1]))), n_left
+
+
+def _with_named_values(blocks: list[Block], equations: list[Block]) -> list[Block]:
+    """Return the blocks with equations in the place of those that they cover; both ascend, the equations by row."""
+    taken: list[Block] = []
+    for equation in sorted(equations, key=lambda block: block.outer_start):
+        if not taken or equation.outer_start >= taken[-1].outer_end:
+            taken.append(equation)
+    ends = [each.outer_end for each in taken]
+    free = []
+    for block in blocks:
+        at = bisect_right(ends, block.outer_start)
+        if at >= len(taken) or taken[at].outer_start >= block.outer_end:
+            free.append(block)
+    return [*free, *taken]
 
 
 def _shift_offsets(item: LocatedFormula, shift: int) -> LocatedFormula:
@@ -270,7 +291,7 @@ def _read_blocks(
 ) -> tuple[list[LocatedFormula], int]:
     """Read the formulas of the blocks, the last `limit`, in no order; also return the number left out."""
     masked = mask_blocks(text, blocks)
-    hushed, passing = denied_blocks(masked), unasserted_blocks(masked)
+    hushed, passing = denied_blocks(masked) | torn_blocks(text, blocks), unasserted_blocks(masked)
     announced = announced_blocks(text, blocks, tags)
     found: list[LocatedFormula] = []
     n_left = 0
@@ -342,6 +363,8 @@ def _read_block(text: str, block: Block, left: _ContinuedSide | None) -> _Formul
             unit_after(text, block.outer_end) if number == left.last else temperature_scale_after(text, block.outer_end)
         )
         last = max(item.span[1] for item in found)
+        if unit_goes_on(text, end):
+            return [item for item in found if item.span[1] != last], None
         if unit:
             found = [
                 item._replace(latex=item.latex + unit, span=(item.span[0], end)) if item.span[1] == last else item
@@ -406,7 +429,10 @@ def _read_rows(scanned: Scan, kind: str, left: _ContinuedSide | None, depth: int
                 formulas += more
                 lefts = [after] if after else lefts
             continue
-        pieces = cut_row(resolve_ambiguous_items(row))
+        items = resolve_ambiguous_items(row)
+        if any(item.kind == "prose" and is_changed_by(item.content) for item in items):
+            continue
+        pieces = cut_row(items)
         is_paired = len(pieces) == len(lefts) > 1 and all(piece.items[0].kind == "relation" for piece in pieces)
         aligned = [other for other in lefts if other.is_aligned]
         current = (aligned if len(aligned) == 1 else [None, *lefts])[-1]
@@ -487,6 +513,8 @@ def _read_box(scanned: Scan, left: _ContinuedSide | None, led: bool, depth: int)
     is_sentence = any(
         item.kind == "text" and text_kind(item.content) == "prose" and not is_label(item.content) for item in row
     )
+    if any(item.kind == "text" and is_changed_by(item.content) for item in row):
+        return [], left
     if row and (is_sentence or len(formulas) != 1) and not scanned.mentions_relation():
         latex = " ".join(scanned.edited_source(scanned.start, scanned.end).split())
         if not latex:

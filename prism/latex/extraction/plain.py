@@ -274,8 +274,8 @@ def _read_word(reader: Reader, previous_kind: str) -> Part:
     if word in _ONLY_UNITS or (previous_kind == "number" and len(word) > 1 and word in UNITS - {"mg"}):
         raise AmbiguousNotation
     following = reader.peek_touching()
-    if len(word) > 1 and following and following.kind == "number":
-        raise AmbiguousNotation  # `mc2`: a lost power
+    if len(word) > 1 and following and following.kind == "number" and not reader.is_next("^", "**", ahead=1):
+        raise AmbiguousNotation  # `mc2`: a lost power; `mv1^2` has its power
     if following and following.text == "_" and len(word) > 1 and word not in _KNOWN_PRODUCTS and word[0] != "d":
         after = reader.peek(1)
         if after and after.kind == "word" and len(after.text) > 1 and word.istitle():

@@ -322,6 +322,8 @@ def _write_quotient(parts: Sequence[Part], slash_index: int, written: list[Part]
     is_coefficient = first.kind == above.kind == "number" and above.latex.isdigit() and first.latex.isdigit()
     is_coefficient = is_coefficient and (len(written) < 2 or written[-2].kind in _SIGN_KINDS or above.is_apart)
     is_open = after is not None and after.kind not in _SIGN_KINDS
+    if is_coefficient and (above.latex, first.latex) == ("1", "2") and _is_raised_group(after, len(run)):
+        return _write_fraction(written, run[:1], slash_index + 2, slash_index + 2)  # `1/2k(L-x)^2`
     if is_open and not after.is_apart and not (is_coefficient and len(run) == 1 and after.kind == "group"):  # type: ignore[union-attr]
         raise AmbiguousNotation
     if is_coefficient and (is_open or len(run) > 1):
@@ -333,6 +335,11 @@ def _write_quotient(parts: Sequence[Part], slash_index: int, written: list[Part]
     else:
         written += [slash, Part(f"({concatenate_latex(run)})", "group", first.is_apart)]
     return end
+
+
+def _is_raised_group(part: Part | None, run_length: int) -> bool:
+    """Return True if a bracket with a power touches the factors before it, of which the first is the number below."""
+    return part is not None and run_length > 1 and part.kind == "group" and part.is_raised and not part.is_apart
 
 
 def _write_fraction(written: list[Part], denominator: Sequence[Part], after_first: int, after_last: int) -> int:

@@ -11,8 +11,11 @@ A" does not. The lists are short on purpose: a denial that nobody meant costs ho
   results so.
 - A heading over wrong answers (`_TITLE`: "## Wrong answers", "Common mistakes"), up to the next heading of its level or
   above it, or of any level that announces what is right (`_RIGHT`). A bold line is the lowest heading.
-- A label before a formula or a list (`_LABEL`: "False: ...", "Wrong formulas:"), a cross or a word of it beside a
-  formula (`_MARKED`: "(wrong)", "✗").
+- A label before a formula or a list (`_LABEL`: "False: ...", "Wrong formulas:"), a cross, a thumb down, an empty tick
+  box or a word of it beside a formula (`_MARKED`: "(wrong)", "(retracted)", "Oops, no"), and a footnote that says so.
+- Words inside a formula that deny or change it (`_CHANGED`: `\text{(false!)}`, `\text{(times 2)}`).
+- Of other languages a few words that cannot be meant otherwise, only beside a formula (`_WRONG_ELSEWHERE`,
+  `_DENIED_ELSEWHERE`: "ist falsch", "il n'est pas vrai que").
 - A table: a row with "no" or "wrong" in a cell of its own, and the column under "wrong". A "no" or a cross under
   another question ("Conserved?") is none.
 - A sentence about what stands above or below (`_ABOUT`): "all of the above" is all before it; "the above" its section;
@@ -57,7 +60,7 @@ _NOUN = (
     r"|steps?|lines?|options?|approach(?:es)?|methods?|attempts?|guess(?:es)?|ideas?|derivations?|calculations?"
     r"|computations?|reasoning|arguments?|assumptions?|conclusions?|work|way|ways|ones?|things?)"
 )
-_CROSS = "[✗✘❌✖🚫]\ufe0f?"
+_CROSS = "[✗✘❌✖🚫👎☒]\ufe0f?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +115,19 @@ def _blocks_in(starts: Sequence[int], regions: Iterable[Span]) -> frozenset[int]
     return frozenset(index for low, high in spans for index in range(low, high))
 
 
+_CHANGED = re.compile(  # words in a formula that make it another one, or deny it
+    rf"\btimes (?:two|three|four|ten|\d)|\b(?:divided|multiplied) by\b|\b(?:squared|cubed|halved|doubled)\b|\bor so\b"
+    r"|\bup to (?:an? |some |the )?(?:constant|numerical|overall|sign|factor|power|multiplicative)\b"
+    rf"|\bopposite sign\b|\bat (?:least|most)\b|^\s*per\s|^\W*(?:not so|{_ADJECTIVE}|retracted|withdrawn)\W*$",
+    re.IGNORECASE,
+)
+
+
+def is_changed_by(words_beside: str) -> bool:
+    """Return True if words in a formula change or deny it: `(times 2)`, `up to a factor`, `(false!)`."""
+    return _CHANGED.search(words_beside) is not None
+
+
 # Clauses ----------------------------------------------------------------------------------------------------------
 
 _STATED = "answer|result|formula|equation|expression|solution|claim|statement|it|this|that"
@@ -125,8 +141,10 @@ _BEHIND = (  # denies the formulas behind it
     r"|absurd|nonsens\w*|unphysical)\b)"
 )
 _NEXT = (  # denies the one right behind it
-    r"(?:\b(?:is|are|was|does|do|did) not(?: simply| just)?(?: be| equal(?: to)?| give| imply| mean)?"
-    r"|\b(?:isn't|aren't|doesn't|don't)(?: equal| give| imply| mean)?|\bnot equal to"
+    r"(?:\b(?:is|are|was|does|do|did) not(?: simply| just)?(?: be| equal(?: to)?| give| imply| mean| get| obtain"
+    r"| have)?"
+    r"|\b(?:we|i|you|one|it) never (?:has|have|gets?|obtains?|gives?|equals?)"
+    r"|\b(?:isn't|aren't|doesn't|don't)(?: equal| give| imply| mean| get| obtain| have)?|\bnot equal to"
     r"|\bcan(?:not|'t| not) (?:be|equal|have)|\binstead of|\brather than|\b(?:and|but) not|, not"
     r"|\bif\b[^.;:]{0,80}\bwere(?: equal to| given by)?)"
     rf"\s{{1,3}}(?:that\s)?[\s*({{]{{0,6}}(?={FORMULA})"
@@ -134,16 +152,19 @@ _NEXT = (  # denies the one right behind it
 _BEFORE = (  # denies those before it
     rf"\b(?:is|was|are|were|be|seems|looks|'s) {_ADVERB}{_WRONG}\b(?! (?:that|to|for|if|unless|when|only)\b)"
     r"|\b(?:isn't|wasn't|aren't) (?:true|correct|right|valid)\b"
-    r"|\b(?:does|do|did)(?: not|n't) hold\b(?! (?:for|if|unless|when)\b)"
+    r"|\b(?:does|do|did)(?: not|n't) (?:hold|apply)\b(?! (?:for|if|unless|when|to)\b)"
+    r"|\b(?:is|are) far from (?:being )?(?:true|correct|right|the truth)\b"
+    r"|\b(?:is|are) hereby (?:retracted|withdrawn)\b"
     r"|\bcan(?:not|'t| not) be (?:true|right|correct)\b"
 )
 # The words with which a branch begins: asked first, they spare the branches most of the text.
 _FIRST_OF_DENIAL = (
     "is|isn|if|it|incorrectly|instead|was|wasn|were|wrongly|which|are|aren|and|do|does|did|don|doesn|didn|can|cannot"
     "|this|that|be|but|may|might|mistakenly|could|not|rather|tempted|erroneously|falsely|seems|looks|'s"
+    "|we|i|you|one"
 )
 _DENIAL = re.compile(  # of a text in lower case
-    rf"(?=[abcdefilmnrstw',])(?:\b(?=(?:{_FIRST_OF_DENIAL})\b)|(?=, not))"
+    rf"(?=[abcdefilmnorstwy',])(?:\b(?=(?:{_FIRST_OF_DENIAL})\b)|(?=, not))"
     rf"(?:(?P<behind>{_BEHIND})|(?P<next>{_NEXT})|(?P<before>{_BEFORE}))"
 )
 _TURN = re.compile(
@@ -278,7 +299,9 @@ class _StructuredText:
 # All that a heading, a label or a sentence about other places can say; a text without any of it has none of them.
 _TAKING_BACK = (
     *sorted(WRONG_WORDS - {"mistaken"}), *"mistake impossible error misconception pitfall fallac".split(),
-    *"none neither nothing ignore disregard discard forget ✗ ✘ ❌ ✖ 🚫".split(),
+    *"none neither nothing ignore disregard discard forget ✗ ✘ ❌ ✖ 🚫 👎 ☒ ☐ retracted withdrawn oops".split(),
+    "- [ ]", "* [ ]", "[^", "wait, no", "nicht", "vrai", "verdad",
+    *"falsch faux falso cierto неверно неправильно 不能 不对 不成立 错误".split(),
 )  # fmt: skip
 _NOT = ("not ", "n't ")
 _NOT_SO = tuple(no + word for no in _NOT for word in "true correct right valid hold".split())
@@ -433,7 +456,7 @@ def _spans_under_headings(layout: _StructuredText) -> Iterator[Span]:
     """Yield the spans of sections whose headings announce wrong formulas, such as "Common mistakes"."""
     shown, reach = layout.text, 0
     for at, heading in enumerate(layout.headings):
-        if heading.start < reach or not _announces_wrong(heading.title):
+        if heading.start < reach or not announces_wrong(heading.title):
             continue
         behind = (layout.headings[k] for k in range(at + 1, len(layout.headings)))
         reach = next((other.start for other in behind if other.level <= heading.level), len(shown))
@@ -444,7 +467,7 @@ def _spans_under_headings(layout: _StructuredText) -> Iterator[Span]:
         yield heading.end, reach
 
 
-def _announces_wrong(title: str) -> bool:
+def announces_wrong(title: str) -> bool:
     """Return True if a title announces wrong formulas: `Common mistakes`, but not `Common mistakes, corrected`."""
     content = title[_NUMBERING.match(title).end() :].strip(" \t*_:.!#}")  # type: ignore[union-attr]
     if not (found := _TITLE.fullmatch(content)):
@@ -461,9 +484,20 @@ _LABEL = re.compile(  # of a text in lower case
     rf"\s{_ADJECTIVE}(?:\s{_NOUN})?))[*_]{{0,3}}[ \t]?(?::|[–—])[*_]{{0,3}}",
     re.MULTILINE,
 )
+# Of other languages only what cannot be meant otherwise, and only beside a formula.
+_WRONG_ELSEWHERE = "falsch|nicht richtig|faux|falso|неверно|неправильно|是错误?的|不对|不成立"
+_DENIED_ELSEWHERE = re.compile(
+    r"(?:\b(?:es gilt nicht|il n['’]est pas vrai que|il est faux que|no es (?:cierto|verdad) que|es falso que"
+    rf"|неверно,? что)|不能写成|不能得到)[ \t,:]{{0,4}}(?={FORMULA})",
+    re.IGNORECASE,
+)
+_FOOTNOTE = re.compile(r"^[ \t]{0,3}\[\^(?P<name>[\w-]{1,20})\]:[ \t]*(?P<note>[^\n]{1,300})", re.MULTILINE)
 _MARKED = re.compile(
-    rf"(?P<before>^[ \t>*+•-]{{0,8}}(?:\d{{1,2}}[.)][ \t])?{_CROSS})"
-    rf"|(?<={FORMULA})(?!{FORMULA})[ \t*_.,]{{0,4}}(?P<behind>{_CROSS}|[(\[]\s?(?:is\s)?{_ADJECTIVE}[!.]?\s?[)\]]"
+    rf"(?P<before>^[ \t>*+•-]{{0,8}}(?:\d{{1,2}}[.)][ \t])?(?:{_CROSS}|☐|(?<=[-*+][ ])\[[ ]\]))"
+    rf"|(?<={FORMULA})(?!{FORMULA})[ \t*_.,]{{0,4}}(?P<behind>{_CROSS}"
+    rf"|[(\[]\s?(?:is\s)?(?:{_ADJECTIVE}|retracted|withdrawn)[!.]?\s?[)\]]"
+    rf"|(?:oops|wait)[,.:]? (?:no|wrong)(?=[.,!])"
+    rf"|(?:ist|est|es|это)? ?(?:{_WRONG_ELSEWHERE})(?=[\s*_]*(?:[.,;!\u3002\uff0c]|$))"
     rf"|(?::|[–—]|-{{1,2}}|->|→)[ \t]{{0,2}}[*_]{{0,3}}{_ADJECTIVE}[*_]{{0,3}}(?=[ \t]*(?:[.,;!|]|$)))",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -488,6 +522,17 @@ def _spans_beside_labels(layout: _StructuredText) -> Iterator[Span]:
             yield mark.end(), check.start() if check else _line_end(shown, mark.end())
         else:
             yield _formula_ending(shown, mark.start() - 1)
+    for mark in _DENIED_ELSEWHERE.finditer(shown):
+        yield mark.end(), mark.end() + 1
+    yield from _spans_with_footnotes(shown)
+
+
+def _spans_with_footnotes(shown: str) -> Iterator[Span]:
+    """Yield the spans of formulas whose footnote of Markdown calls them wrong, `[^1]: This is false`."""
+    for note in _FOOTNOTE.finditer(shown):
+        if _DENIES.search(note["note"]):
+            for mark in re.finditer(rf"{FORMULA}[ .,;:]{{0,3}}\[\^{re.escape(note['name'])}\](?!:)", shown):
+                yield _formula_ending(shown, mark.start())
 
 
 # Tables -----------------------------------------------------------------------------------------------------------
@@ -582,8 +627,12 @@ _ABOUT = re.compile(  # of a text in lower case
     rf"|(?P<rest>everything(?: that follows| below)){_SAYS_WRONG}"
     r")"
 )
-_LAST = re.compile(  # a sentence of its own right behind a formula
-    rf"{FORMULA}(?!{FORMULA})[\s.,;:*_]{{0,6}}(?:(?:but|however|no|wait|oops|hmm)[,.:]?\s)?(?:this|that|it|which)"
+_DENIES = re.compile(
+    rf"\b(?:this|that|it|which)(?: {_NOUN})?{_SAYS_WRONG}|^\W{{0,4}}(?:not so|{_ADJECTIVE}|retracted|withdrawn)\W*$",
+    re.IGNORECASE,
+)
+_LAST = re.compile(  # a sentence of its own right behind a formula, or in its footnote
+    rf"{FORMULA}(?!{FORMULA})[\s.,;:*_]{{0,6}}(?:\\footnote\{{)?(?:(?:but|however|no|wait|oops|hmm)[,.:]?\s)?(?:this|that|it|which)"
     rf"(?: {_NOUN})?(?:{_SAYS_WRONG}|'s {_WRONG}\b(?! (?:that|to|for|if|unless|when|only|in|at)\b))",
     re.IGNORECASE,
 )

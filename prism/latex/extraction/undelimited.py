@@ -47,11 +47,15 @@ _VALUE_AND_NAME = re.compile(
     r"[ \t]{1,8}(?P<name>[^\W\d]\w{0,20})[ \t]*"
 )
 _DASH_LINE = re.compile(r"[ \t>]*[-+–][ \t]+\S")
+_BEGINS = re.compile(r"(?:^|[:.;!?][ \t*_]{0,8}\n|\n[ \t>]{0,40}\n)\Z")  # no sum goes on behind this
+_REACH_ABOVE = 90  # characters above a line in which its paragraph begins
+_NAME_FIRST = re.compile(r"\\?[A-Za-zα-ωΔΩ]+(?<![A-Za-z]{3})(?:_\{\w{1,12}\}|_\w{1,12}|\d{1,2})?[ \t]{0,4}[=≈]")
 _EMPHASIS = re.compile(
     r"(?<![\w*)\]\\])(?P<mark>\*{1,3})(?=[^\s*])(?P<inner>[^*\n]{1,200})(?<=[^\s*\\])(?P=mark)(?![\w*(])"
 )
 _NOTHING = "\u2060"  # in place of a mark of emphasis; read as a space, and never as a gap
 _TABLE = re.compile(r"[ \t]*\|.*\|[ \t]*")
+_ONE_CELL = re.compile(r"[ \t]*\|[ \t][^|]*[ \t]\|[ \t]*")
 _CELL = re.compile(r"(?:^|(?<=\s))\|(?=\s|$)")
 _GOES_ON_BELOW = re.compile(r"[ \t\u2000-\u200b]*(?:[+×·⋅][ \t]|[-−–][ \t]+[^\n=]{1,80}$)", re.MULTILINE)
 # Marks that may part formulas, or open or close a bracket: words, and these without the signs that never do.
@@ -127,7 +131,7 @@ def _formulas_in_segment(text: str, start: int, end: int, left: str, right: str)
         return
     if left == "start":
         head = _HEAD.match(text, start, end)
-        if head and head["dash"] and not _is_in_bullet_list(text, start, end):
+        if head and head["dash"] and not _is_bullet(text, start, head.end(), end):
             left = "odd"  # a bullet, or the sign of what follows
         start = head.end() if head else start
     budget.charge((end - start) * _CHARACTER)
@@ -175,9 +179,20 @@ def _blank_markup(line: str) -> str:
     """Blank the marks of emphasis and the table bars of a line, offsets unchanged."""
     if "*" in line:
         line = _EMPHASIS.sub(lambda m: _NOTHING * len(m["mark"]) + m["inner"] + _NOTHING * len(m["mark"]), line)
-    if _TABLE.fullmatch(line) and line.count("|") > 2:
+    if _TABLE.fullmatch(line) and (line.count("|") > 2 or _ONE_CELL.fullmatch(line)):
         line = _CELL.sub("\t", line)
     return line
+
+
+def _is_bullet(text: str, start: int, after: int, end: int) -> bool:
+    """Return True if the dash of a line is its bullet: one of several, or alone before the name that the line is about.
+
+    Args:
+        start, end: of the line.
+        after: offset behind the dash and the space.
+    """
+    begins = _BEGINS.search(text, max(0, start - _REACH_ABOVE), start) is not None
+    return (begins and _NAME_FIRST.match(text, after, end) is not None) or _is_in_bullet_list(text, start, end)
 
 
 def _is_in_bullet_list(text: str, start: int, end: int) -> bool:

@@ -1,0 +1,199 @@
+r"""Formulas that run over their delimiters: `$t_f$ $=$ $\sqrt{h}$`, `$v_1$ = 4.95 m/s`, `$\sqrt{gh}$/2`.
+
+A reader sees one formula where an author closed the dollars in the middle of it. What is joined by a relation, in
+signs or in words, is read as one (`join_split_formulas`). What goes on with an operator, a power, a range or a word
+such as "squared" is refused (`torn_blocks`): read without its end it would say something else (semantics C.6).
+
+Words join only where the formula before them is the subject of its clause: "the energy of the field $E$ is $U$" says
+nothing of E. A dash or a slash before a word, or before a formula with a relation of its own, is prose.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from prism.latex.extraction.announced import value_at
+from prism.latex.extraction.blocks import Block
+from prism.latex.prose import CLAUSE_END, sentence_start
+from prism.latex.words import word_set
+
+LONGEST_HEAD = 60  # characters of a left side that words or a sign join to what follows
+_REACH = 40  # characters between two delimiters that may join two formulas
+_MAX_SUBJECT = 6  # words of a subject with its symbol: "the total kinetic energy $T$"
+
+RELATED = re.compile(
+    r"[=<>≈≤≥≪≫∝≃≅≡∼]|\\(?:approx|propto|sim(?:eq)?|leq?|geq?|ll|gg|neq?|equiv|to|cong|in)(?![A-Za-z])"
+)
+LAYOUT = re.compile(r"\\\\|&|\\(?:begin|text|boxed|tag)")
+_SIGN = re.compile(r"[ ~]{0,4}(=|≈)[ ~]{0,4}")
+_SIGNS_ALONE = re.compile(r"\s*(?:=|≈|\\approx|\\simeq)\s*")
+_VERB = re.compile(r"[ ~](?:equals|is(?: then| therefore| thus| now)?(?: equal to| given by)?)[ ~]{1,3}", re.IGNORECASE)
+_ENDS_OPEN = re.compile(r"(?:=|≈|\\approx|\\simeq)\s*$")
+_CLAUSE_GOES_ON = re.compile(
+    r"[ ~]{0,3}(?:[-+−/^×·*%]|,?[ ~](?:or|times|percent|per|divided|squared|cubed|more|less|of|if|when|for|in|at)\b"
+    r"|,[ ~]{0,3}(?:\$|\\\(|\d))"
+)
+_VALUE_OF = re.compile(r"\bvalue of\s*$", re.IGNORECASE)
+_LAST_WORD = re.compile(r"([A-Za-z]+)[ ~]{0,3}$")
+_JOINING = word_set("and or but so while whereas where")
+_RELATING = word_set(
+    "of on from at by in to with for between under over through about per along around against than within minus"
+    " plus times into onto via if when whenever unless suppose that which not is are was"
+)
+_NUMBER = r"(?:\d|\.\d|\()"
+_OPERATES = rf"(?:/|÷|×|·|\*(?!\*)|\\times|\\cdot)[ ~]{{0,2}}(?={_NUMBER}|§)|/(?=[A-Za-z](?![A-Za-z])|sqrt)|x ?(?=10\b)"
+_RANGES = r"(?:[+−–—-]{1,2}|→|->|\\to|to )[ ~]{0,2}(?=\d|\.\d|§)"
+_CHANGES = (
+    r"\(?(?:times (?=[\d§(])|(?:divided|multiplied) by\b|squared\b|cubed\b|halved\b|doubled\b|tripled\b|or so\b"
+    r"|or (?:more|less)\b|up to (?:a |an |the )?(?:constant|numerical|sign|factor|power|multiplicative)\b)"
+)
+_TORN = re.compile(rf"\^|[²³⁴⁻]|‰|[ ~]{{0,3}}(?:{_OPERATES}|{_RANGES}|(?P<words>{_CHANGES}))", re.IGNORECASE)
+_BEGINS_TORN = re.compile(r"\s*(?:[-+−/×·]|\^(?!\s*\{?\s*\\circ)|\\(?:times|cdot|pm|mp|div)(?![A-Za-z]))")
+_CHANGED_BEFORE = re.compile(
+    r"\b(?:twice|half(?: of)?|minus|(?:the )?(?:inverse|reciprocal|negative|opposite|square(?: root)?) of)[ ~]{1,3}$",
+    re.IGNORECASE,
+)
+_DESCRIBED = re.compile(r"[ ~]{1,3}(?:is|are|was|being|denotes?|stands|represents?|means|for|as|the)\b|:")
+_LONE_SYMBOL = re.compile(r"\s*\\?[A-Za-z]+(?:_(?:\{[^{}]*\}|\w))?'?\s*")
+
+
+def join_split_formulas(text: str, blocks: Sequence[Block]) -> tuple[str, list[Block]]:
+    """Join formulas that only a relation parts, in signs or words; return the text with their delimiters blanked too.
+
+    Args:
+        text: the solution, with what is not read blanked.
+        blocks: its delimited formulas, ascending.
+    """
+    kept: list[Block] = []
+    edits: list[tuple[int, int, str]] = []
+    for block in blocks:
+        last = kept[-1] if kept else None
+        sign = _sign_between(text, last, block) if last else ""
+        if last and sign:
+            edits.append((last.end, block.start, "" if sign == "alone" else sign))
+            kept[-1] = replace(last, end=block.end, outer_end=block.outer_end)
+        else:
+            kept.append(block)
+    parts, position = [], 0
+    for start, end, sign in edits:
+        parts += [text[position:start], sign.center(end - start)]
+        position = end
+    text = "".join([*parts, text[position:]])
+    return text, _with_values(text, kept)
+
+
+def _sign_between(text: str, first: Block, second: Block) -> str:
+    """Return the relation that joins two formulas, `alone` if it stands between the dollars of one; else nothing."""
+    if first.kind != "inline" or second.kind != "inline" or not 0 <= second.outer_start - first.outer_end <= _REACH:
+        return ""
+    left, right = text[first.start : first.end], text[second.start : second.end]
+    between = text[first.outer_end : second.outer_start]
+    if not between.strip(" ~"):
+        is_open = _SIGNS_ALONE.fullmatch(right) or _ENDS_OPEN.search(left)
+        return "alone" if is_open and not is_of_another(text, first) else ""
+    if sign := _SIGN.fullmatch(between):
+        return sign[1] if not is_of_another(text, first) else ""
+    is_said = _VERB.fullmatch(between) and not RELATED.search(left) and not RELATED.search(right)
+    return "=" if is_said and _is_subject(text, first) and _ends_clause(text, second.outer_end) else ""
+
+
+def _ends_clause(text: str, end: int) -> bool:
+    """Return True if nothing behind an offset changes or lists on what stands before it."""
+    return _CLAUSE_GOES_ON.match(text, end) is None
+
+
+def is_of_another(text: str, head: Block) -> bool:
+    """Return True if a formula is the object of the word before it: "the work done by $F$"; not of "the value of"."""
+    before = text[max(0, head.outer_start - _REACH) : head.outer_start]
+    word = _LAST_WORD.search(before)
+    if word is None or _VALUE_OF.search(before) or RELATED.search(text, head.start, head.end):
+        return False
+    if word[1].lower() in _JOINING:
+        return before[: word.start()].rstrip(" ~")[-1:] in ("$", ")")  # "the sum of $x$ and $y$"
+    return word[1].lower() in _RELATING
+
+
+def _is_subject(text: str, head: Block) -> bool:
+    """Return True if a formula is the subject of its clause: "Finally, the speed $v$", "the value of $v$"."""
+    start = sentence_start(text, head.outer_start, ends=CLAUSE_END)
+    before = text[start : head.outer_start]
+    if _VALUE_OF.search(before):
+        return True
+    subject = before.rpartition(",")[2]
+    words = re.findall(r"[A-Za-z]+", subject.lower())
+    is_short = "$" not in subject and "\\" not in subject and len(words) <= _MAX_SUBJECT
+    return is_short and _RELATING.isdisjoint(words) and _JOINING.isdisjoint(words[1:])
+
+
+def _with_values(text: str, blocks: Sequence[Block]) -> list[Block]:
+    """Return the blocks, those extended that a relation joins to a value without delimiters: `$v_1$ = 4.95 m/s`."""
+    found: list[Block] = []
+    for at, block in enumerate(blocks):
+        found.append(block)
+        if block.kind != "inline":
+            continue
+        mark = _SIGN.match(text, block.outer_end) or _VERB.match(text, block.outer_end)
+        limit = blocks[at + 1].outer_start if at + 1 < len(blocks) else len(text)
+        if mark is None or not text[mark.end() : mark.end() + 1].strip(" ~\n$\\") or mark.end() >= limit:
+            continue
+        head, is_sign = text[block.start : block.end].strip(), mark[0].strip(" ~") in ("=", "≈")
+        if len(head) > LONGEST_HEAD or LAYOUT.search(head) or is_of_another(text, block):
+            continue
+        value = value_at(text, mark.end())
+        if value is None or value.end > limit:
+            continue
+        if not RELATED.search(head) and (is_sign or _is_subject(text, block)):
+            members, signs = (head, *value.members), ("=",)
+            found[-1] = Block(block.outer_start, value.end, "plain", block.outer_start, value.end, members, signs)
+        elif is_sign:
+            start = mark.start(1)
+            found.append(Block(start, value.end, "plain", start, value.end, value.members, ("=",)))
+    return found
+
+
+def torn_blocks(text: str, blocks: Sequence[Block]) -> frozenset[int]:
+    """Return the indices of the formulas (blocks) that go on behind their delimiters, or that words change."""
+    torn: set[int] = set()
+    for at, (block, following) in enumerate(pairwise([*blocks, None])):
+        if block is None or block.kind not in ("inline", "boxed") or block.members:
+            continue
+        if following is not None and _is_formula_behind(text, block, following):
+            torn.update((at, at + 1))
+        else:
+            torn.update(at + ahead for ahead in range(_n_torn(text, block, following)))
+        before = text[max(0, block.outer_start - _REACH) : block.outer_start]
+        if before[-1:] in (" ", "~") and _CHANGED_BEFORE.search(before):
+            torn.add(at)
+    return frozenset(torn)
+
+
+def _n_torn(text: str, block: Block, following: Block | None) -> int:
+    """Return how many formulas a sign or word behind a closing delimiter tears: this one, and one that it leads to."""
+    end = block.outer_end
+    shown = text[end : end + _REACH]
+    if following is not None and following.outer_start - end < _REACH:
+        sign = " " if RELATED.search(text, following.start, following.end) else "§"
+        shown = shown[: following.outer_start - end] + sign
+    mark = _TORN.match(shown)
+    if mark is None:
+        return 0
+    if following is None or shown[mark.end() : mark.end() + 1] != "§":
+        return 1
+    return 0 if _is_described(text, following) else 2
+
+
+def _is_described(text: str, block: Block) -> bool:
+    """Return True if a formula is a lone symbol that its sentence explains: `$E = mc^2$ - $m$ is the mass`."""
+    is_symbol = _LONE_SYMBOL.fullmatch(text, block.start, block.end) is not None
+    return is_symbol and _DESCRIBED.match(text, block.outer_end) is not None
+
+
+def _is_formula_behind(text: str, block: Block, following: Block) -> bool:
+    """Return True if the next formula begins with an operator and only spaces part the two: `$a$ $-b$`."""
+    if following.kind != "inline" or following.members or text[block.outer_end : following.outer_start].strip(" ~"):
+        return False
+    is_related = RELATED.search(text, following.start, following.end) is not None
+    return not is_related and _BEGINS_TORN.match(text, following.start, following.end) is not None

@@ -21,8 +21,8 @@ from prism.algebra.expr import Expr, Formula, canonical, substitute, symbol, sym
 from prism.errors import DataFileError, LatexSyntaxError, PrismError, count_of, named_type
 from prism.inputs import value_faults
 from prism.latex import parse as parse_latex
-from prism.physics.implications import false_part, without_superseded
 from prism.physics.constants import Reading, constant_table
+from prism.physics.implications import false_part, without_superseded
 from prism.physics.quantities import Quantity, quantity_as_expr, read_quantity
 
 SYMBOL_KINDS = {

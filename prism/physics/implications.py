@@ -1,4 +1,4 @@
-r"""What joined formulas leave standing: `F \Rightarrow 1 = 0` states nothing, `v = gt \Rightarrow v = 2gt` its end only.
+r"""What joined formulas leave standing: nothing of `F \Rightarrow 1 = 0`, the end of `v = gt \Rightarrow v = 2gt`.
 
 A formula that implies, follows from or is conditional on a false statement of literals is withdrawn with all that it
 is joined to; of two formulas of one quantity in the same letters an implication leaves the later one.
@@ -36,18 +36,16 @@ def false_part(written: Formula) -> Formula | None:
 
 
 def without_superseded(written: Formula) -> Formula:
-    """Return an implication without the formulas that a later one of it replaces: same left side, same symbols.
+    r"""Return an implication without the formulas that a later one of it replaces: same left side, same symbols.
 
     >>> from prism.latex import parse
-    >>> str(without_superseded(parse(r"v = gt \\Rightarrow v = 2gt")))
+    >>> str(without_superseded(parse(r"v = gt \Rightarrow v = 2gt")))
     'v = 2*g*t'
     """
     if written.kind != "implication" or any(part.kind != "equation" for part in written.parts):
         return written
     last = {(canonical(part.members[0]), symbols(*part.members)): part for part in written.parts}
-    kept = tuple(
-        part for part in written.parts if last[canonical(part.members[0]), symbols(*part.members)] is part
-    )
+    kept = tuple(part for part in written.parts if last[canonical(part.members[0]), symbols(*part.members)] is part)
     if len(kept) == len(written.parts):
         return written
     return replace(written, parts=kept) if len(kept) > 1 else replace(kept[0], latex=written.latex)

@@ -33,16 +33,16 @@ from prism.latex.parsing.names import (
     flat_argument,
     spell_name,
 )
-from prism.latex.prose import NEGATIONS, WRONG_WORDS, changes_quantity
 from prism.latex.parsing.tokens import FUNCTIONS, TYPES, Fault, Token, describe_token, ends_operand, unit_token
+from prism.latex.prose import NEGATIONS, WRONG_WORDS, changes_quantity
 
 Handler = Callable[[Cursor, Token, list[Token]], None]
 
 _DIRAC = {r"\bra": "bra", r"\ket": "ket", r"\braket": "braket", r"\expval": "mean", r"\mean": "mean"}
 _STACKED = {r"\rightarrow": r"\vec", r"\to": r"\vec", r"\cdot": r"\dot", r"\wedge": r"\hat", "-": r"\bar",
             r"\sim": r"\tilde"}  # fmt: skip
-_CROSSES = frozenset((*"?✗✘❌☒✕✖", r"\times", r"\not", r"\neg", r"\lnot", r"\ne", r"\neq", r"\cross", r"\xmark", r"\bot",
-                      r"\ding", r"\cancel", r"\otimes", r"\ballotx"))  # fmt: skip
+_CROSSES = frozenset((*"?✗✘❌☒✕✖", r"\times", r"\not", r"\neg", r"\lnot", r"\ne", r"\neq", r"\cross", r"\xmark",
+                      r"\bot", r"\ding", r"\cancel", r"\otimes", r"\ballotx"))  # fmt: skip
 _NEGATED = {"=": "!=", r"\in": r"\notin", r"\equiv": "!="}
 _UPRIGHT_SIGNS = frozenset((r"\emptyset", r"\top", r"\bot", r"\square", r"\Box", r"\bullet", r"\star",
                             r"\dagger", r"\uparrow", r"\downarrow", r"\odot", r"\natural", r"\sharp", r"\flat",

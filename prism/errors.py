@@ -60,8 +60,9 @@ class LatexSyntaxError(PrismError):
         position: offset of the fault in `latex`, counted in characters from 0.
         found: what stands there, in a reader's words.
         expected: what could have stood there, in a reader's words; may be empty.
-        kind: `syntax` (not read), `ambiguous` (two readings), `limit` (too long or too deep), or what it is instead of
-            mathematics: `prose`, `table`, `chemistry`, `figure`, `fragment` (a piece of a word or formula).
+        kind: `syntax` (not read), `ambiguous` (two readings), `limit` (too long or too deep), `contradiction` (joined
+            to a false statement), or what it is instead of mathematics: `prose`, `table`, `chemistry`, `figure`,
+            `fragment` (a piece of a word or formula).
     """
 
     def __init__(

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from prism.latex.words import word_set
 
@@ -67,6 +68,13 @@ HEDGES = word_set(
     "may might could maybe perhaps possibly probably if unless provided whether either assuming assume assumes suppose"
     " supposing supposedly only would apparently depends depending sometimes unclear unknown uncertain"
 )
+# Words beside a quantity that make another one of it: the formula alone is then not what the text says.
+CHANGES = word_set(
+    "times twice half halve halved double doubled doubling triple tripled divided inverse inverted reciprocal opposite"
+    " negative minus percent multiplied more less"
+)
+_SQUARED = word_set("squared cubed")  # also ends a unit: `meters per second squared`
+_CHANGING_PAIRS = frozenset((("up", "to"), ("at", "least"), ("at", "most"), ("or", "so")))
 _WORD = r"[^\W_]+(?:['’\-‐‑][^\W_]+)*"
 _TOKEN = re.compile(rf"{_WORD}|[.,;:!?()/\n–—]")
 MARKS = frozenset(".,;:!?()/\n–—")  # the tokens that are no words
@@ -89,6 +97,16 @@ def words(text: str) -> list[str]:
 def is_negation(word: str) -> bool:
     """Return True for `not`, `never`, `isn't` and other words that negate."""
     return word in NEGATIONS or word.endswith("n't")
+
+
+def changes_quantity(words: Sequence[str]) -> bool:
+    """Return True if words beside a formula change its quantity: `times 2`, `up to a factor`, `or so`, `squared`.
+
+    >>> changes_quantity("divided by two".split()), changes_quantity("at the top".split())
+    (True, False)
+    """
+    lower = [word.lower() for word in words]
+    return not (CHANGES | _SQUARED).isdisjoint(lower) or any(pair in _CHANGING_PAIRS for pair in pairwise(lower))
 
 
 # What a reader sees -----------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from prism.errors import DataFileError, LatexSyntaxError, PrismError, count_of, 
 from prism.inputs import value_faults
 from prism.latex import parse as parse_latex
 from prism.physics.constants import Reading, constant_table
+from prism.physics.implications import false_part, without_superseded
 from prism.physics.quantities import Quantity, quantity_as_expr, read_quantity
 
 SYMBOL_KINDS = {
@@ -176,9 +177,23 @@ def parse(latex: str, *, context: Context | Mapping[str, object] | None = None) 
     ('L*o = h*L/k', 'Lo = h*L/k')
     """
     context = context_of(context)
-    written = parse_latex(latex, context.words)
+    written = _without_what_falls(parse_latex(latex, context.words), latex)
     written = _with_words_as_factors(written, context.words) if context.words else written
     return _with_dots_as_names(written, context.dotted) if context.dotted else written
+
+
+def _without_what_falls(written: Formula, latex: str) -> Formula:
+    r"""Return joined formulas without those that the others replace; see `implications`.
+
+    Errors:
+        LatexSyntaxError: a statement of literals among them is false, `F \Rightarrow 1 = 0`.
+    """
+    if not written.parts:
+        return written
+    if (false := false_part(written)) is not None:
+        found = f"the false statement {false}, which withdraws what it is joined to"
+        raise LatexSyntaxError(latex, max(latex.find(false.latex), 0), found, (), "contradiction")
+    return without_superseded(written)
 
 
 def _with_words_as_factors(written: Formula, words: frozenset[str]) -> Formula:

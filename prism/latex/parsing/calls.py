@@ -239,6 +239,8 @@ def _read_call(head: Token, bracket: Token, evidence: CallEvidence) -> Token | N
         if name in evidence.left or _may_drop_variables(name, bracket, evidence):
             return _drop_variables(head, bracket, name)
         return None if _is_coefficient_of_speed(name, bracket) else apply_token(head, bracket)
+    if bracket.sup is None and _is_inner_call(content):
+        return apply_token(head, bracket)  # f(g(x)) is no product, as f(x) g(x) is
     base = name.split("_")[0]
     if name in evidence.called or name.replace("'", "") in evidence.called or _is_value_at_point(base, content):
         return apply_token(head, bracket)
@@ -248,6 +250,13 @@ def _read_call(head: Token, bracket: Token, evidence: CallEvidence) -> Token | N
     if _is_single_symbol_argument(head, bracket) or _is_shifted_argument(bracket, evidence.variables.get(name)):
         return apply_token(head, bracket)
     return apply_token(head, bracket) if _is_special_function(name, content) else None
+
+
+def _is_inner_call(content: list[Token]) -> bool:
+    """Return True if a bracket holds one function of variables and nothing else, the g(x) of `f(g(x))`."""
+    if [part.type for part in content] != ["SYM", "PAREN"] or content[1].sup is not None or content[1].text != "(":
+        return False
+    return content[0].sup is None and _are_variables(content[1].args[0], content[0].text)
 
 
 def _is_transfer_argument(content: list[Token]) -> bool:

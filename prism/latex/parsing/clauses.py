@@ -8,6 +8,7 @@ list: `n = 1, 2, \ldots` is one formula with a list on its right. Where a piece 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
@@ -26,6 +27,8 @@ from prism.latex.parsing.tokens import (
     split_at,
 )
 from prism.latex.parsing.unit_text import is_numeric
+from prism.latex.prose import WRONG_WORDS, changes_quantity
+from prism.latex.words import is_written_out_unit
 
 _LOOK_AHEAD = 10  # operations for each item among which an equality is looked for, for each arrow
 MAX_PARTS = 200  # formulas in one text: each of them is disambiguated and built by itself
@@ -52,6 +55,10 @@ _NUMERALS = frozenset(("a", "b", "c", "d", "e", "f", "i", "ii", "iii", "iv", "v"
 _LONGEST_FACTOR = 3  # letters of a word in text mode that may be a factor
 _MAY_CALL = frozenset(("SYM", "ROMAN", "FUNCTION", "DERIVATIVE"))  # a bracket behind these may be a call
 _ARROW_SIGNS = frozenset(sign for sign, relation in RELATION_TEXT.items() if relation == "to")
+_SEPARATES = frozenset(("COMMA", "ROW", "IMPLIES", "OR", "COLON"))
+_ROUGHLY = frozenset("about approximately roughly nearly around".split())  # before a number they change nothing
+_DIRECTION = re.compile(r"(?:up|down|left|right|north|south|east|west)(?:wards?)?|(?:for|back|in|out)wards?|[a-z]+wise")
+_DIRECTED = frozenset(("directed", "pointing"))
 _NUMBER_LIST_TYPES = frozenset(("NUM", "MINUS", "PLUS", "PM", "FRAC", "INFINITY"))  # of a list of numbers
 
 
@@ -109,6 +116,8 @@ def split_formulas(items: list[Token], end: int) -> Clause:
     Errors:
         Fault: no formula is left, prose, or a piece that may belong to either neighbour (`a = b, c, d = e`).
     """
+    items = _without_direction(_without_rounding_words(items))
+    _refuse_changing_words(items)
     items = _strip_tail(_strip_lead(items))
     while (
         len(items) == 1 and items[0].text in ("(", "[", "{.") and items[0].sup is None and _encloses_relation(items[0])
@@ -190,6 +199,67 @@ def _join_clauses(kind: str, parts: list[Clause]) -> Clause:
     return Clause(kind, parts=parts, start=parts[0].start, end=parts[-1].end)
 
 
+# Words that are no decoration ------------------------------------------------------------------------------------
+
+
+def _is_text(item: Token) -> bool:
+    r"""Return True for words in text mode without a power, `\text{half of}`."""
+    return item.type == "ROMAN" and item.text == "text" and item.sup is None
+
+
+def _without_rounding_words(items: list[Token]) -> list[Token]:
+    r"""Return the items without the words of `x = \text{about } 3`, which say only that the number is rounded."""
+    return [
+        item for item, before, behind in zip(items, [None, *items], [*items[1:], None], strict=False)
+        if not (_is_text(item) and before is not None and before.type == "REL" and behind is not None and (
+            behind.type == "NUM" and _ROUGHLY.issuperset(words_in_text(item))))
+    ]  # fmt: skip
+
+
+def _without_direction(items: list[Token]) -> list[Token]:
+    r"""Return the items without the direction behind the unit at their end: `3\text{ m upwards}`."""
+    last = items[-1] if items else None
+    if last is None or not _is_text(last) or not has_type(items, "REL"):
+        return items
+    words = words_in_text(last)
+    if not words or not _DIRECTION.fullmatch(words[-1].lower()) or has_type(last.raw, "OPEN"):
+        return items
+    before = words[: -3 if words[-3:-1] == ["to", "the"] else -1]
+    if _DIRECTED.issuperset(before):
+        return items[:-1]
+    kept, letters = len(last.raw), sum(map(len, words[len(before) :]))
+    while letters:
+        kept -= 1
+        letters -= len(last.raw[kept].text) if last.raw[kept].type == "letter" else 0
+    return [*items[:-1], replace(last, raw=last.raw[:kept])]
+
+
+def _refuse_changing_words(items: list[Token]) -> None:
+    r"""Raise a Fault for words beside or behind a formula that change its quantity, `\text{(times 2)}`.
+
+    The name of a quantity, `\text{opposite}/\text{hypotenuse}`, changes nothing; nor does a unit that is written out.
+    """
+    for index, item in enumerate(items):
+        if item.type == "PAREN" and item.args[0]:
+            for inner in item.args[0]:
+                if _is_text(inner) and _changes_quantity(inner):
+                    raise _prose_fault(inner)
+        elif _is_text(item) and _changes_quantity(item):
+            sides = (items[index - 1] if index else None, items[index + 1] if index + 1 < len(items) else None)
+            ends = [side is None or side.type in OPERATORS for side in sides]
+            joined = [side is not None and side.type not in _SEPARATES for side in sides]
+            percent = words_in_text(item) == ["percent"] and sides[0] is not None and is_numeric(sides[0])
+            if not (all(ends) and any(joined)) and not percent:
+                raise _prose_fault(item)
+
+
+def _changes_quantity(item: Token) -> bool:
+    """Return True if the words of a text change the quantity beside it and are no unit that is written out."""
+    words = words_in_text(item)
+    unless = bool(words) and words[0].lower() == "unless"
+    return unless or (changes_quantity(words) and not is_written_out_unit(words))
+
+
 # What leads and trails ------------------------------------------------------------------------------------------
 
 
@@ -263,7 +333,10 @@ def _strip_tail(items: list[Token]) -> list[Token]:
     A number in brackets behind a narrow space may also be a factor and raises an Ambiguity.
     """
     end = len(items)
-    while end and items[end - 1].type in ("COMMA", "ROW", "COLON"):
+    while end and (
+        items[end - 1].type in ("COMMA", "ROW", "COLON")
+        or (items[end - 1].text in (r"\square", r"\Box") and items[end - 1].sup is None and has_type(items, "REL"))
+    ):
         end -= 1
     if end > 1 and (last := items[end - 1]).type == "ROMAN" and last.text == "text" and last.sup is None:
         words = words_in_text(last)
@@ -273,7 +346,7 @@ def _strip_tail(items: list[Token]) -> list[Token]:
         before = items[end - 2]
         unit_like = is_numeric(before) or before.type == "ROMAN"
         unit_like = unit_like and not bracketed and (len(words) == 1 or not joining or _is_rate_in_inches(last))
-        denies = any(word.lower() in DENIALS for word in words)
+        denies = any(word.lower() in DENIALS | WRONG_WORDS for word in words)
         apart = last.gap or before.type == "COMMA" or bracketed
         complete = before.type not in OPERATORS or before.type == "COMMA"
         if remark and apart and complete and not unit_like and not denies:

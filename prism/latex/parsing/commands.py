@@ -34,12 +34,15 @@ from prism.latex.parsing.names import (
     spell_name,
 )
 from prism.latex.parsing.tokens import FUNCTIONS, TYPES, Fault, Token, describe_token, ends_operand, unit_token
+from prism.latex.prose import NEGATIONS, WRONG_WORDS, changes_quantity
 
 Handler = Callable[[Cursor, Token, list[Token]], None]
 
 _DIRAC = {r"\bra": "bra", r"\ket": "ket", r"\braket": "braket", r"\expval": "mean", r"\mean": "mean"}
 _STACKED = {r"\rightarrow": r"\vec", r"\to": r"\vec", r"\cdot": r"\dot", r"\wedge": r"\hat", "-": r"\bar",
             r"\sim": r"\tilde"}  # fmt: skip
+_CROSSES = frozenset((*"?✗✘❌☒✕✖", r"\times", r"\not", r"\neg", r"\lnot", r"\ne", r"\neq", r"\cross", r"\xmark",
+                      r"\bot", r"\ding", r"\cancel", r"\otimes", r"\ballotx"))  # fmt: skip
 _NEGATED = {"=": "!=", r"\in": r"\notin", r"\equiv": "!="}
 _UPRIGHT_SIGNS = frozenset((r"\emptyset", r"\top", r"\bot", r"\square", r"\Box", r"\bullet", r"\star",
                             r"\dagger", r"\uparrow", r"\downarrow", r"\odot", r"\natural", r"\sharp", r"\flat",
@@ -120,7 +123,8 @@ def _read_brace_with_note(cursor: Cursor, token: Token, items: list[Token]) -> N
     r"""Append the formula of `\underbrace{a + b}_{\text{note}}` as one group; the note is dropped."""
     body = read_argument(cursor)
     if cursor.tokens[cursor.index].type in ("^", "_"):
-        _, cursor.index = flat_argument(cursor.tokens, cursor.index + 1)
+        note, cursor.index = flat_argument(cursor.tokens, cursor.index + 1)
+        _refuse_denying_note(token, [part for part in note if part.type == "letter"])
     items.append(Token("PAREN", "{", token.pos, token.gap, args=[body]))
 
 
@@ -140,6 +144,11 @@ def _read_parallel_sign(_: Cursor, token: Token, items: list[Token]) -> None:
     items.append(Token("TIMES", r"\|", token.pos, token.gap))
 
 
+def _skip_decoration(cursor: Cursor, token: Token, items: list[Token]) -> None:
+    """Append nothing for a tick or the sign at the end of a proof."""
+    del cursor, token, items
+
+
 def _read_sign_as_symbol(cursor: Cursor, token: Token, items: list[Token]) -> None:
     r"""Read an upright sign (`\odot`, `\top`) as a symbol with its scripts."""
     items.append(read_symbol_scripts(cursor, Token("SYM", token.text, token.pos, token.gap)))
@@ -147,7 +156,8 @@ def _read_sign_as_symbol(cursor: Cursor, token: Token, items: list[Token]) -> No
 
 def _read_arrow_with_note(cursor: Cursor, token: Token, items: list[Token]) -> None:
     r"""Append the arrow or equals sign of `\xrightarrow{note}`, `\xlongequal{note}`; the note is dropped."""
-    _, cursor.index = flat_argument(cursor.tokens, cursor.index)
+    note, cursor.index = flat_argument(cursor.tokens, cursor.index)
+    _refuse_denying_note(token, note)
     items.append(Token("REL", "=" if token.text == r"\xlongequal" else r"\to", token.pos, token.gap))
 
 
@@ -203,10 +213,30 @@ def _read_stacked(cursor: Cursor, token: Token, items: list[Token]) -> None:
         items.append(unit_token("angstrom", token.pos))
     elif len(body) != 1 or body[0].type != "REL":
         raise Fault(token.pos, f"{token.text} over something that is no relation")
-    elif "?" in spell_name(over):
-        raise Fault(token.pos, "a question mark over a relation: it asks, and states nothing")
     else:
+        _refuse_denying_note(token, over)
         items.append(body[0])
+
+
+def _refuse_denying_note(token: Token, note: list[Token]) -> None:
+    r"""Raise a Fault if what stands over or under a relation asks, crosses out, denies or changes what it says.
+
+    A number, a label, `!`, `def` or a reason says why it holds.
+
+    Args:
+        note: flat tokens of what stands there.
+    """
+    if any(part.text in _CROSSES for part in note) or [part.text for part in note] == ["/"]:
+        raise Fault(token.pos, "a question mark or cross over a relation: it asks, and states nothing")
+    words: list[str] = []
+    for part in note:
+        if part.type == "letter" and words and not part.gap:
+            words[-1] += part.text
+        else:
+            words.append(part.text if part.type == "letter" else "")
+    lower = [word.lower() for word in words]
+    if not (NEGATIONS | WRONG_WORDS).isdisjoint(lower) or changes_quantity(lower):
+        raise Fault(token.pos, "words over a relation that deny or change it", "the formula alone", kind="prose")
 
 
 def _read_figure_sign(cursor: Cursor, token: Token, items: list[Token]) -> None:
@@ -366,6 +396,7 @@ RARE: dict[str, Handler] = {
     **dict.fromkeys((r"\degree", r"\circ"), _read_degree_sign),
     **dict.fromkeys((r"\abs", r"\norm"), _read_absolute_value),
     **dict.fromkeys(_UPRIGHT_SIGNS, _read_sign_as_symbol),
+    **dict.fromkeys((r"\checkmark", r"\blacksquare", r"\qed", r"\qedsymbol"), _skip_decoration),
     **dict.fromkeys(_DIRAC, _read_dirac_bracket),
     r"\pb": _construct_handler("commutator poisson", 2), r"\pmod": _construct_handler("opaque mod", 1),
     r"\curl": _sign_handler(("NABLA", ""), ("TIMES", r"\times")), r"\not": _read_negated_relation,

@@ -36,6 +36,7 @@ from prism.latex.parsing.tokens import (
     Fault,
     Token,
     describe_token,
+    has_type,
     unit_token,
 )
 
@@ -579,6 +580,8 @@ def read_accented(cursor: Cursor, token: Token) -> Token:
     if all(item.type in ("SYM", "ROMAN") and item.sup is None for item in body):
         return read_symbol_scripts(cursor, Token("SYM", f"{mark}{{{spell_name(inner_tokens)}}}", token.pos, token.gap))
     if mark == r"\vec" and token.text != r"\vec":
+        if has_type(body, "REL"):  # a whole formula in bold type
+            return Token("SPLICE", "", token.pos, token.gap, args=[body])
         return read_scripts(cursor, Token("PAREN", "{", token.pos, token.gap, args=[body]))
     if mark not in (r"\bar", r"\tilde", r"\hat", r"\underline"):
         raise Fault(token.pos, f"{token.text} over something that is no symbol")

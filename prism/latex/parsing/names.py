@@ -158,6 +158,8 @@ def _spell_command_in_name(
         part = spell_name(inner, folds=folds)
         return f"{ACCENTS.get(text, text)}{{{part}}}", index
     if text in FRACTIONS:
+        if flat[index].type == "number" and len(flat[index].text) == 2:  # `T_{\frac12}`
+            return "/".join(flat[index].text), index + 1
         top, index = flat_argument(flat, index)
         below, index = flat_argument(flat, index)
         return f"{spell_name(top, folds=folds)}/{spell_name(below, folds=folds)}", index

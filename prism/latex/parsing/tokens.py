@@ -221,6 +221,8 @@ _SILENT = frozenset((r"\displaystyle", r"\textstyle", r"\scriptstyle", r"\limits
                      r"\medskip", r"\smallskip", r"\bigskip", r"\hskip", r"\unboldmath", r"\null",
                      r"\protect"))  # fmt: skip
 
+_SPACING = ("quad", "space", "skip")  # ends of the names of commands that only space
+
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ", "0123456789+-n")
 _SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉₊₋", "0123456789+-")
 _UNICODE = {
@@ -246,7 +248,7 @@ _UNICODE = {
     "⋆": r"\star", "‐": "-", "‑": "-", "—": "-", "＝": "=", "（": "(", "）": ")", "，": ",", "＋": "+", "＜": "<",
     "＞": ">", "ℎ": "h", "ⅇ": "e", "ⅈ": "i", "ϱ": r"\rho", "ς": r"\sigma", "ϰ": r"\kappa", "ϖ": r"\varpi",
     "\u2126": r"\Omega", "∬": r"\iint", "∭": r"\iiint", "∯": r"\oiint", "⇌": r"\rightleftharpoons",
-    "←": r"\leftarrow", "⟵": r"\leftarrow",
+    "←": r"\leftarrow", "⟵": r"\leftarrow", **dict.fromkeys("✓✔☑✅■∎", r"\checkmark"), "□": r"\square",
 }  # fmt: skip
 _COMBINING = {"\u0302": r"\hat", "\u0304": r"\bar", "\u0305": r"\bar", "\u0303": r"\tilde", "\u0307": r"\dot",
               "\u0308": r"\ddot", "\u20d7": r"\vec", "\u0301": r"\acute", "\u0300": r"\grave"}  # fmt: skip
@@ -353,6 +355,9 @@ def tokenize(latex: str) -> list[Token]:
         elif kind == "alone" or kind == "command" or kind == "other":
             spelled = _UNICODE.get(text, text)
             if spelled in _SILENT:
+                continue
+            if spelled.endswith(_SPACING) and spelled[0] == "\\":
+                gap = GAP_QUAD  # an author's own spacing, `\myquad`
                 continue
             _append_rare_sign(tokens, spelled, pos, gap)
         elif kind == "drop":

@@ -58,6 +58,7 @@ from prism.latex.parsing.tokens import (
     Token,
     describe_token,
     ends_operand,
+    has_type,
     unit_token,
 )
 from prism.latex.words import UNITS, WITH_SUBSCRIPT
@@ -425,7 +426,7 @@ def _read_angle_in_parts(cursor: Cursor, token: Token, inner: list[Token]) -> To
 def _read_roman_text(cursor: Cursor, token: Token, items: list[Token]) -> None:
     r"""Read the argument of a text or roman command and append its item; drops the dollars of `\text{m/s$^2$}`."""
     inner, cursor.index = flat_argument(cursor.tokens, cursor.index)
-    inner = [part for part in inner if part.text != "$"]
+    inner = [part for part in inner if part.text not in ("$", r"\checkmark")]
     if _is_quantity_in_text(inner):
         items.extend(cursor.read_apart(inner[:1], token.pos, depth=cursor.depth))
         items[-1].gap = token.gap
@@ -612,6 +613,9 @@ def _read_font_switch(cursor: Cursor, token: Token, items: list[Token], ends: fr
         level += (tokens[end].type == "{") - (tokens[end].type == "}")
         end += 1
     budget.charge((end - cursor.index) * _LOOK_AHEAD)
+    inside = tokens[cursor.index : end]
+    if font == r"\mathbf" and has_type(inside, "REL") and not any(part.text in SWITCHES for part in inside):
+        return  # a whole formula in bold type
     if font == r"\mathrm":
         inner = tokens[cursor.index : end]
         cursor.index = end

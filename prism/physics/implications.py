@@ -1,0 +1,76 @@
+r"""What joined formulas leave standing: nothing of `F \Rightarrow 1 = 0`, the end of `v = gt \Rightarrow v = 2gt`.
+
+A formula that implies, follows from or is conditional on a false statement of literals is withdrawn with all that it
+is joined to; of two formulas of one quantity in the same letters an implication leaves the later one.
+
+Refused: to look for a contradiction among statements with symbols (`x = x + 1`), since values put in (`n < 3` after
+`n = 3`) look the same; systems without a common solution are the engine's matter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from prism.algebra.expr import EQUALITIES, ORDERINGS, Expr, Formula, canonical, formal_ratio, symbols
+from prism.engine.zero_set import value_at
+
+_AGREE = 0.05  # relative difference of two literals that may be rounded
+_DENYING = frozenset((r"\bot", "contradiction", "absurd", "false", "impossible"))
+_JOINED = frozenset(("implication", "conditional", "restricted", "system"))
+
+
+def false_part(written: Formula) -> Formula | None:
+    r"""Return a part of joined formulas that is false of its literals alone, as `1 = 0` and `\bot` are; None for none.
+
+    >>> from prism.latex import parse
+    >>> str(false_part(parse(r"y = x \Rightarrow 1 = 0"))), false_part(parse(r"x = 2 \Rightarrow 4 = 4"))
+    ('1 = 0', None)
+    """
+    if written.kind not in _JOINED:
+        return None
+    for part in written.parts:
+        found = false_part(part) if part.parts else part if _is_false(part) else None
+        if found is not None:
+            return found
+    return None
+
+
+def without_superseded(written: Formula) -> Formula:
+    r"""Return an implication without the formulas that a later one of it replaces: same left side, same symbols.
+
+    >>> from prism.latex import parse
+    >>> str(without_superseded(parse(r"v = gt \Rightarrow v = 2gt")))
+    'v = 2*g*t'
+    """
+    if written.kind != "implication" or any(part.kind != "equation" for part in written.parts):
+        return written
+    last = {(canonical(part.members[0]), symbols(*part.members)): part for part in written.parts}
+    kept = tuple(part for part in written.parts if last[canonical(part.members[0]), symbols(*part.members)] is part)
+    if len(kept) == len(written.parts):
+        return written
+    return replace(written, parts=kept) if len(kept) > 1 else replace(kept[0], latex=written.latex)
+
+
+def _is_false(part: Formula) -> bool:
+    """Return True if a formula without symbols is false, or a lone word or sign for a contradiction."""
+    names = symbols(*part.members)
+    if names:
+        return len(part.members) == 1 and part.members[0].op == "sym" and part.members[0].name in _DENYING
+    if len(part.members) < 2 or not (EQUALITIES | ORDERINGS).issuperset(part.relations):
+        return False
+    pairs = zip(part.members, part.relations, part.members[1:], strict=False)
+    return any(_is_link_false(*pair) for pair in pairs)
+
+
+def _is_link_false(left: Expr, relation: str, right: Expr) -> bool:
+    """Return True if two members without symbols differ by more than rounding, or are ordered the other way."""
+    ratio = formal_ratio(left, right)  # of quantities too: 1 m is not 2 m
+    one, two = value_at(left, {}), value_at(right, {})
+    if ratio is not None and relation in EQUALITIES:
+        return abs(ratio - 1) > _AGREE
+    if one is None or two is None:
+        return False
+    close = abs(one - two) <= _AGREE * max(abs(one), abs(two))
+    if relation in EQUALITIES:
+        return not close
+    return not close and (one > two) != relation.startswith(">")

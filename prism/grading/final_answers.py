@@ -191,7 +191,7 @@ def _answer_in_words(
     """Yield the last formula `own = X`, or X in "the speed is X", if no formula names the final answer (semantics F.5).
 
     `own` is a symbol of the solution alone. What is not presented as the answer has to be a name of the same letter,
-    unless the final answer has no name. A name that stands beside the asked symbol in some formula means something else.
+    unless the final answer has no name. A name beside the asked symbol in some formula means something else.
 
     Args:
         in_words: the ordinals of the formulas that words of the question name.

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from prism.algebra.expr import Expr, Formula, formula, symbol, symbols, symbols_of, walk
+from prism.algebra.expr import Expr, Formula, canonical, formula, symbol, symbols, symbols_of, walk
 from prism.budget import charge_steps
 from prism.equivalence.facts import numeric_of
 from prism.equivalence.stated_numbers import StatedNumber, is_subject, stated_number
@@ -130,7 +130,8 @@ def _bare_answers(
     """Yield (ordinal of a bare answer, the final answer that it is for) for one part of a solution (semantics F.4).
 
     Of k final answers that no presented formula names, the last k bare ones are for these, in order. Fewer are for
-    those that no formula names at all, if these are as many; else each for the one that its unit fits alone.
+    those that no formula names at all, if these are as many; else each is for the one that its unit fits alone, else
+    for the one whose claim before it repeats, else for the one that the text has named last.
 
     Args:
         asked: the final answers of the part.
@@ -148,12 +149,32 @@ def _bare_answers(
     if len(bare) < len(waiting):
         unnamed = [answer for answer in waiting if answer.subject not in _sides_of(here)]
         if len(unnamed) != len(bare):
-            yield from _answers_by_unit(bare, waiting)
+            found = dict(_answers_by_unit(bare, waiting))
+            yield from found.items()
+            yield from _answers_by_place([(k, f) for k, f in bare if k not in found], waiting, here)
             return
         waiting = unnamed
     for (k, f), answer in zip(bare[len(bare) - len(waiting) :], waiting, strict=True):
         if not (answer.has_unit and _is_plain_given(f.members[0], context)):
             yield k, (answer,)
+
+
+def _answers_by_place(
+    bare: Sequence[_Placed], waiting: Sequence[FinalAnswer], here: Sequence[_Placed]
+) -> Iterator[tuple[int, tuple[FinalAnswer, ...]]]:
+    """Yield the other bare answers, each with the final answer whose claim it repeats, else with the one named last."""
+    named = [
+        (place, answer, set(map(canonical, f.members)))
+        for place, f in here
+        for answer in waiting
+        if f.kind != "expression" and answer.subject in f.members[:2]
+    ]
+    for k, f in bare:
+        before = [(answer, values) for place, answer, values in named if place < k]
+        repeated = [answer for answer, values in before if canonical(f.members[0]) in values]
+        last = [answer for answer, _ in before[-1:]]
+        if chosen := (repeated or last)[-1:]:
+            yield k, tuple(chosen)
 
 
 def _members_of_list(asked: Sequence[FinalAnswer], presented: Sequence[_Placed]) -> dict[int, tuple[FinalAnswer, ...]]:

@@ -17,8 +17,9 @@ from prism.grading.chains import members_before
 from prism.grading.claims import is_committed
 from prism.grading.final_answers import FinalAnswer, with_subjects
 from prism.grading.parts import Part, letters_at
+from prism.grading.restating_forms import read_once
 from prism.latex import LocatedFormula
-from prism.physics.context import Context, parse
+from prism.physics.context import Context
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ def locate_claims(
         if item.latex in parsed:
             continue
         try:
-            parsed[item.latex] = parse(item.latex, context=context)
+            parsed[item.latex] = read_once(item.latex, context)
         except LatexSyntaxError as error:
             parsed[item.latex] = str(error)
             if error.kind == "limit":

@@ -94,7 +94,7 @@ def select(
                 if is_support or all(_answers_another_part(claim, index, prepared) for index in others):
                     distance = _distance_to_part(claim.letters, prepared.letters.get(node.index, ""))
                     with_distances.append((distance, _located_assertion(assertion, claim, n, node, task.context)))
-        with_distances = _without_restatements(with_distances, task.context)
+        with_distances = _without_restatements(with_distances, node, task.context)
         withheld = withheld_reasons(
             nearest_assertions(with_distances),
             is_final=node.index in prepared.problem.dag.finals,
@@ -147,15 +147,18 @@ def _supported_nodes(
 
 
 def _without_restatements(
-    with_distances: Sequence[tuple[int, Assertion]], context: Context
+    with_distances: Sequence[tuple[int, Assertion]], node: ReferenceNode, context: Context
 ) -> list[tuple[int, Assertion]]:
     """Drop what contradicts a node, but only restates what the solution says before it and what supports the node."""
     supporting = [each for _, each in with_distances if each.stance == Stance.SUPPORTS and not each.is_broken]
+    wanted = [Statement(f) for f in node.formulas]
 
     def is_restatement(each: Assertion) -> bool:
-        """Return True if an assertion says what a supporting one before it says, rounded."""
-        before = (other.statement for other in supporting if other.place < each.place)
-        return each.stance == Stance.CONTRADICTS and any(restates(each.statement, other, context) for other in before)
+        """Return True if an assertion says what a supporting one before it says, or the node itself, rounded."""
+        if each.stance != Stance.CONTRADICTS:
+            return False
+        before = [other.statement for other in supporting if other.place < each.place]
+        return bool(before) and any(restates(each.statement, other, context) for other in (*before, *wanted))
 
     return [(distance, each) for distance, each in with_distances if not is_restatement(each)]
 

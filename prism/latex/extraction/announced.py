@@ -77,7 +77,7 @@ _END_OF_VALUE = re.compile(
     r"[ \t*_}]{0,40}(?:$|\n|\|(?=\s|$)|[.;](?=[\s*_]|$)|,(?=[ \t][A-Za-z])|(?P<word>[ \t][A-Za-z]+))"
 )
 _PLAIN_VALUE = re.compile(rf"(?:[^\s$\\,;:.?!]|\.(?=\d)|(?<=\S)[ ](?=[^\s])){{1,{_LONGEST_VALUE}}}")
-_BETWEEN_LISTED = re.compile(rf"(?:[\s,;.*_+-]|\b(?:and|or)\b|{_LABEL})*")
+_BETWEEN_LISTED = re.compile(rf"(?:[\s,;*_+-]|\b(?:and|or)\b|{_LABEL})*")
 _GOES_ON = CONNECTIVES - word_set("and or to by at on")
 
 

@@ -1,0 +1,61 @@
+r"""Formulas that say their value twice, read as what they say once: `\eta = 0.564\ (56.4\%)`, "0.564 or 56.4 %".
+
+A bracket behind a number restates it only if it holds a unit, a percent or degree sign, or begins with `=` or
+`\approx`, and agrees within the last place of a number; else it multiplies (semantics R.4). Alternatives that restate
+their first one are that one (semantics T.5).
+"""
+
+from __future__ import annotations
+
+import re
+
+from prism.algebra.expr import Expr, Formula, formula, symbol
+from prism.equivalence.statements import Statement
+from prism.errors import LatexSyntaxError
+from prism.grading.restatements import restates
+from prism.physics.context import Context, parse
+
+_SPACE = r"(?:\\[ ,;:!]|~|\\q?quad|\s)*"
+_BRACKET = re.compile(
+    rf"(?P<head>[^()]*[\d}}]){_SPACE}(?:\\left)?\((?P<inner>[^()]{{1,60}}?)(?:\\right)?\)(?P<end>[\s.,;]*)"
+)
+_SAYS_UNIT = re.compile(r"\\%|\\circ|°|\\unit|\\mathrm|\\text|\\rm\b|^\s*(?:=|\\approx)")
+_RELATION = re.compile(r"^\s*(?:=|\\approx|\\simeq)")
+_LONGEST = 400  # characters of a formula that is searched for a bracket
+_VALUE = symbol(r"\value")
+
+
+def read_once(latex: str, context: Context) -> Formula:
+    """Parse a formula, and drop what only restates its value: a bracket at its end, alternatives.
+
+    Errors:
+        LatexSyntaxError: as of `parse`.
+    """
+    read = parse(latex, context=context)
+    if read.kind == "alternatives" and _restate_first(read.parts, context):
+        return read.parts[0]
+    bracket = _BRACKET.fullmatch(latex) if latex.endswith((")", ").", "),")) and len(latex) <= _LONGEST else None
+    if bracket is None or not _SAYS_UNIT.search(bracket["inner"]):
+        return read
+    try:
+        head = parse(bracket["head"], context=context)
+        inner = parse(_RELATION.sub("", bracket["inner"]), context=context)
+    except LatexSyntaxError:
+        return read
+    if not head.members or inner.kind != "expression":
+        return read
+    return head if _says_the_same(inner.members[0], head.members[-1], context) else read
+
+
+def _restate_first(parts: tuple[Formula, ...], context: Context) -> bool:
+    """Return True if all alternatives are equations that restate the first one."""
+    first = Statement(parts[0])
+    return all(part.kind == "equation" for part in parts) and all(
+        restates(Statement(part), first, context) or restates(first, Statement(part), context) for part in parts[1:]
+    )
+
+
+def _says_the_same(later: Expr, earlier: Expr, context: Context) -> bool:
+    """Return True if one of two values is the other, rounded."""
+    one, other = (Statement(formula((_VALUE, value), ("=",))) for value in (later, earlier))
+    return restates(one, other, context) or restates(other, one, context)

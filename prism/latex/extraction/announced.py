@@ -21,6 +21,7 @@ from prism.latex.extraction.plain_tokens import split_into_marks
 from prism.latex.prose import (
     FORMULA,
     HEDGES,
+    MAX_SENTENCE,
     WRONG_WORDS,
     is_negation,
     mask_formulas,
@@ -138,7 +139,7 @@ def _announced_places(shown: str, tags: Sequence[int]) -> Iterator[int]:
 
 def _is_stated(shown: str, mark: re.Match[str]) -> bool:
     """Return True if an announcement is this solution's own: no question, condition, denial or quotation."""
-    line_start = shown.rfind("\n", 0, mark.start()) + 1
+    line_start = _line_start(shown, mark.start())
     if mark["heading"] is not None:
         return _HEADING_BEFORE.fullmatch(shown, line_start, mark.start()) is not None
     begins_line = not shown[line_start : mark.start()].strip(" \t>*_#{") and not mark["noun"].islower()
@@ -152,6 +153,12 @@ def _is_stated(shown: str, mark: re.Match[str]) -> bool:
     return not shown.startswith("?", sentence_end(shown, mark.end()))
 
 
+def _line_start(shown: str, at: int) -> int:
+    """Return the offset of the beginning of the line that contains an offset, or `MAX_SENTENCE` characters before."""
+    low = max(0, at - MAX_SENTENCE)
+    return max(low, shown.rfind("\n", low, at) + 1)
+
+
 def value_at(shown: str, start: int) -> Block | None:
     """Return the value without delimiters at an offset, up to the end of its clause or line; None if it is not sure.
 
@@ -159,7 +166,7 @@ def value_at(shown: str, start: int) -> Block | None:
         shown: a text, in which formulas may be masked.
         start: the offset.
     """
-    if _LIST_NUMBER.match(shown, start) and not shown[shown.rfind("\n", 0, start) + 1 : start].strip(" \t>*_"):
+    if _LIST_NUMBER.match(shown, start) and not shown[_line_start(shown, start) : start].strip(" \t>*_"):
         return None
     number = _NUMBER.match(shown, start)
     if number and number.end() > start:

@@ -46,6 +46,7 @@ _STOPWORD = re.compile(
     re.IGNORECASE,
 )
 _GOES_ON = re.compile(r"\s*(?:[+×·]|\\(?:times|cdot|pm)(?![A-Za-z]))")
+_GROUP_OF_TEXT = re.compile(r"\\(?:fbox|boxed|framebox|text[a-z]{0,8}|mbox|hbox)\s{0,8}\{\s{0,8}\Z")
 _STAYS_OPEN = re.compile(r"(?:(?<![_^])[-+=×·]|\\(?:times|cdot|approx)) *\s?$")
 
 
@@ -126,7 +127,7 @@ def find_delimited_blocks(text: str, start: int, end: int) -> list[Block]:
         if at in pairs:
             kind, close, width = "display", delimiters.next_index("$$", at + 1), 2
         elif word == "$":
-            kind, close = "inline", delimiters.next_index("$", at)
+            kind, close = "inline", _closing_dollar(delimiters, at)
         elif word in _BRACKETS:
             closer, kind = _BRACKETS[word]
             close = delimiters.next_index(closer, at)
@@ -143,6 +144,19 @@ def find_delimited_blocks(text: str, start: int, end: int) -> list[Block]:
         else:
             at += 2 if at in pairs else 1
     return blocks
+
+
+def _closing_dollar(delimiters: _Delimiters, opening: int) -> int:
+    r"""Return the index of the dollar that closes one, or -1; not that of a group inside: `$\fbox{$v = gt$}$`."""
+    close = delimiters.next_index("$", opening)
+    if close - opening <= 1 or delimiters.marks[close - 1].group() != "{":
+        return close
+    partner = delimiters.partner.get(close - 1, -1)
+    inner = delimiters.next_index("$", close)
+    is_inside = close < inner < partner and _GROUP_OF_TEXT.search(
+        delimiters.marks[close].string, delimiters.marks[opening].end(), delimiters.marks[close].start()
+    )
+    return delimiters.next_index("$", partner) if is_inside else close
 
 
 def _make_block(text: str, delimiters: _Delimiters, opening: int, closing: int, kind: str, width: int) -> Block | None:

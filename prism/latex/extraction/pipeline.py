@@ -60,7 +60,10 @@ _KNOWN_CONTENTS, _LONGEST_KNOWN = 4096, 400  # contents of blocks whose formulas
 _MAX_BLOCK = 20_000  # characters of one delimited block; a longer one is handed on whole, for `parse` to refuse
 
 _RELATED = re.compile(r"[=<>≈≤≥≪≫∝≃≅≡∼]|\\(?:approx|propto|sim(?:eq)?|leq?|geq?|ll|gg|neq?|equiv|to|cong)(?![A-Za-z])")
-_OR = re.compile(r"[\s$)\]\\,]{0,8}\bor\b(?: else)?[\s$(\[\\]{1,8}")
+_OR = re.compile(
+    r"[\s$)\]\\,.;]{0,8}\b(?:or|[Oo]therwise)\b(?: else)?,?[\s$(\[\\]{1,8}(?:(?:it is|we have|by) )?[\s$(\[\\]{0,8}"
+)
+_GROUPING = str.maketrans("", "", "{} \t\n")
 _BELOW = re.compile(  # between a formula without delimiters and a row below it that begins with `=`
     rf"[.,;]?(?:[ \t\u2000-\u200b]{{1,{MAX_GAP}}}(?:\([^()\n]{{0,80}}\)|\[[^\[\]\n]{{0,80}}\]))?[.,;*]{{0,3}}"
     rf"[ \t\u2000-\u200b]{{0,{MAX_GAP}}}(?:\n[ \t>]{{0,{MAX_GAP}}}){{0,2}}[\s*•\u2000-\u200b]{{0,{MAX_GAP}}}"
@@ -253,7 +256,7 @@ def _shift_offsets(item: LocatedFormula, shift: int) -> LocatedFormula:
 
 
 def _join_alternatives(text: str, formulas: list[LocatedFormula]) -> list[LocatedFormula]:
-    """Join neighbouring formulas on one subject with only "or" between them into one: alternatives are one claim."""
+    """Join neighbouring formulas on one subject with only "or" or "otherwise" between them: they are one claim."""
     kept: list[LocatedFormula] = []
     for item in formulas:
         previous = kept[-1] if kept else item
@@ -270,9 +273,12 @@ def _join_alternatives(text: str, formulas: list[LocatedFormula]) -> list[Locate
 
 
 def _have_same_subject(first: LocatedFormula, second: LocatedFormula) -> bool:
-    """Return True if two formulas are of one kind and equal up to their first `=`."""
+    """Return True if two formulas are of one kind and equal up to their first `=`, or announced values."""
     (left, sign, _), (other_left, other_sign, _) = (item.latex.partition("=") for item in (first, second))
-    return first.kind == second.kind and left.split() == other_left.split() and bool(sign and other_sign)
+    if not sign and not other_sign:
+        return first.is_announced and second.is_announced
+    is_same = left.translate(_GROUPING) == other_left.translate(_GROUPING)
+    return first.kind == second.kind and is_same and bool(sign and other_sign)
 
 
 def _merge_spans(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:

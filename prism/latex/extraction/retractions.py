@@ -492,6 +492,7 @@ _DENIED_ELSEWHERE = re.compile(
     re.IGNORECASE,
 )
 _FOOTNOTE = re.compile(r"^[ \t]{0,3}\[\^(?P<name>[\w-]{1,20})\]:[ \t]*(?P<note>[^\n]{1,300})", re.MULTILINE)
+_TO_FOOTNOTE = re.compile(rf"{FORMULA}(?!{FORMULA})[ .,;:]{{0,3}}\[\^(?P<name>[\w-]{{1,20}})\](?!:)")
 _MARKED = re.compile(
     rf"(?P<before>^[ \t>*+•-]{{0,8}}(?:\d{{1,2}}[.)][ \t])?(?:{_CROSS}|☐|(?<=[-*+][ ])\[[ ]\]))"
     rf"|(?<={FORMULA})(?!{FORMULA})[ \t*_.,]{{0,4}}(?P<behind>{_CROSS}"
@@ -529,10 +530,10 @@ def _spans_beside_labels(layout: _StructuredText) -> Iterator[Span]:
 
 def _spans_with_footnotes(shown: str) -> Iterator[Span]:
     """Yield the spans of formulas whose footnote of Markdown calls them wrong, `[^1]: This is false`."""
-    for note in _FOOTNOTE.finditer(shown):
-        if _DENIES.search(note["note"]):
-            for mark in re.finditer(rf"{FORMULA}[ .,;:]{{0,3}}\[\^{re.escape(note['name'])}\](?!:)", shown):
-                yield _formula_ending(shown, mark.start())
+    denied = {note["name"] for note in _FOOTNOTE.finditer(shown) if _DENIES.search(note["note"])}
+    for mark in _TO_FOOTNOTE.finditer(shown) if denied else ():
+        if mark["name"] in denied:
+            yield _formula_ending(shown, mark.start())
 
 
 # Tables -----------------------------------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ MAX_RENAMED = 3  # names of one formula that are taken for others
 _LOOK = 40  # operations for one definition, or one node of a formula, that is looked at
 _STEPS_OF_NAMES = 10  # of Python for one name that may stand for one symbol
 
-_DEFINING = frozenset(("=", "equiv"))  # what holds approximately defines nothing
+_EXACT = frozenset(("=", "equiv"))
 _GENERAL = frozenset(("differential", "integral", "contour"))
 _CALLS = frozenset(("apply", "bracket"))  # one of which may be a quantity although its symbols are the problem's
 _ATOMS = ("sym", "derivative", "apply", "bracket", "partial")
@@ -200,13 +200,15 @@ def _definitions_in(f: Formula, place: int, known: frozenset[str]) -> Iterator[D
     best: dict[Expr, Definition] = {}
     for part in plain_parts(f):
         for left, right, relation in zip(part.members, part.members[1:], part.relations, strict=False):
-            if relation not in _DEFINING:
+            if relation not in EQUALITIES:
                 continue
             for one, two in ((left, right), (right, left)):
                 alone, rest = without_factor(one, two)
                 subject, other = without_power(alone, rest, EMPTY_CONTEXT)
                 if not is_fresh(subject, known) or any(node == subject for node in walk(other)):
                     continue
+                if relation not in _EXACT and not symbols(other):
+                    continue  # a number that holds approximately is a value, `\mu \approx m` says what is meant
                 new = Definition(subject, other, place, is_solved=alone == one)
                 if subject not in best or _definition_rank(new, known) > _definition_rank(best[subject], known):
                     best[subject] = new

@@ -18,13 +18,15 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import prism
-from prism.algebra.expr import symbols_of
+from prism.algebra.expr import Formula, symbols_of
 from prism.equivalence.facts import numeric_of
 from prism.grading.prepared import PreparedProblem
+from prism.problem.schema import Problem
 from tests.support.attacks import written_number
 
 FACTORS = tuple(map(Fraction, ("13/7", "3/11", "17/5", "5/19", "23/9", "7/29")))
 FRESH = (r"\zeta", r"\xi", r"\Upsilon", r"\vartheta", "X", "Y", "Z")
+_APART = 0.2  # relative, of two numbers
 MOST_GUESSES = 4  # wrong formulas of one text
 
 NAMED, PRESENTED = 1, 2  # ranks: a formula in the text; one in a box or announced as the answer
@@ -345,10 +347,6 @@ def targets_of(prepared: PreparedProblem) -> list[Target]:
     """The final answers of a problem that are equations solved for something."""
     problem = prepared.problem
     known = problem.context.declared.union(*(symbols_of(node.formula) for node in problem.nodes))
-    subjects = {
-        node.formula.members[0].name for node in problem.nodes
-        if not node.is_text and len(node.formula.members) == 2 and node.formula.members[0].op == "sym"
-    }  # fmt: skip
     found = []
     for node in problem.nodes:
         f = node.formula
@@ -366,10 +364,25 @@ def targets_of(prepared: PreparedProblem) -> list[Target]:
                 is_solved=f.members[0].op == "sym",
                 fresh=tuple(name for name in FRESH if name not in known),
                 symbols=tuple(sorted(problem.context.declared - own)),
-                others=tuple(sorted(subjects - own)),
+                others=tuple(sorted(_told_apart(f, problem) - own)),
                 value=(float(numeric.number.value), f" {unit[0]}" if unit else "") if numeric else None,
             )
         )  # fmt: skip
+    return found
+
+
+def _told_apart(f: Formula, problem: Problem) -> set[str]:
+    """Symbols that nodes give another number than a formula, itself a number, gives its own."""
+    mine, found = numeric_of(f), set()
+    for node in problem.nodes:
+        g = node.formula
+        if node.is_text or g == f or g.kind != "equation" or len(g.members) != 2 or g.members[0].op != "sym":
+            continue
+        other = numeric_of(g)
+        if mine is not None and other is not None:
+            near = abs(float(mine.number.in_si) / float(other.number.in_si or 1) - 1) < _APART
+            if not near or mine.number.dimension != other.number.dimension:
+                found.add(g.members[0].name)
     return found
 
 

@@ -10,12 +10,13 @@ Links are decided only for statements about a matched node: each one costs an ev
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 
 from prism.algebra.expr import EQUALITIES, Expr, Formula
 from prism.equivalence.facts import numeric_of
 from prism.equivalence.statements import Statement
-from prism.grading.chain_links import check_link
+from prism.grading.chain_links import NUMBERS_AGREE, check_link
+from prism.grading.references import MatchTask
 from prism.latex import LocatedFormula
 from prism.physics.context import Context
 
@@ -70,14 +71,49 @@ def is_unbroken(stated: Statement, before: tuple[Expr, ...], context: Context) -
         before: the members of the chain that the formula continues.
         context: of the problem.
     """
-    joined = stated.joins or stated.formula.members
-    if before and joined[0] == before[0]:
-        joined = before + joined[1:]
+    joined = _joined(stated, before)
     if len(joined) < 3 and not stated.joins:
         return True
     if any(member.value == 0 for member in joined[1:-1]):
         return False
     return all(check_link(left, right, context).status != "refuted" for left, right in pairwise(joined))
+
+
+def _joined(stated: Statement, before: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """Return the members of the chain from one member of a statement to the other."""
+    joined = stated.joins or stated.formula.members
+    return before + joined[1:] if before and joined[0] == before[0] else joined
+
+
+def equates_two_subjects(stated: Statement, before: tuple[Expr, ...], task: MatchTask) -> bool:
+    r"""Return True if a statement holds only by way of two quantities that the problem tells apart.
+
+    `E' = T = p = 0.402\,MeV` says the number of p alone, where the reference has other values for E' and T.
+
+    Args:
+        stated, before: as of `is_unbroken`.
+        task: the problem.
+    """
+    joined = _joined(stated, before)
+    return len(joined) > 2 and any(_are_told_apart(left, right, task) for left, right in pairwise(joined))
+
+
+def _are_told_apart(left: Expr, right: Expr, task: MatchTask) -> bool:
+    """Return True if two members are symbols with other values, or with formulas of which one is a multiple."""
+    if left.op != "sym" or right.op != "sym" or left == right:
+        return False
+    one, other = task.known_values.get(left.name), task.known_values.get(right.name)
+    if one is not None and other is not None:
+        return one[1] != other[1] or abs(one[0] - other[0]) > NUMBERS_AGREE * max(abs(one[0]), abs(other[0]))
+    pairs = product(_right_sides(left, task), _right_sides(right, task))
+    links = [check_link(*pair, task.context).status for pair in pairs]
+    return bool(links) and set(links) == {"refuted"}
+
+
+def _right_sides(subject: Expr, task: MatchTask) -> list[Expr]:
+    """Return what the nodes that are solved for a symbol set it equal to."""
+    formulas = [f for node in task.references for f in node.formulas if len(f.members) == 2]
+    return [f.members[1] for f in formulas if f.kind == "equation" and f.members[0] == subject]
 
 
 def states_number(stated: Statement) -> bool:

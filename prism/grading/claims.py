@@ -34,11 +34,15 @@ class Claim:
         formula: as it was parsed.
         is_committed: the solution presents it as a result.
         expansions: the formula with the solution's own symbols eliminated, and the definitions used, in words.
+        is_in_passing: the solution mentions it in passing.
+        letters: parts of the problem in whose answers it stands; empty where the text is common to all.
     """
 
     formula: Formula
     is_committed: bool = False
     expansions: Mapping[Formula, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    is_in_passing: bool = False
+    letters: tuple[str, ...] = ()
 
 
 def is_committed(located: LocatedFormula) -> bool:

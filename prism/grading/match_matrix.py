@@ -174,7 +174,7 @@ def build_match_matrix(task: MatchTask, claims: Sequence[Claim]) -> MatchMatrix:
     """
     best = _matrix_of_convention(task, claims)
     for names in _sign_conventions(task.context):
-        flipped = [Claim(with_sign_flipped(claim.formula, names), claim.is_committed) for claim in claims]
+        flipped = [replace(claim, formula=with_sign_flipped(claim.formula, names)) for claim in claims]
         other = _matrix_of_convention(task, flipped)
         if other.matched > best.matched:  # no node matches by the reference's sign alone
             best = replace(other, rows=tuple(_with_sign_readings(row, names) for row in other.rows))
@@ -204,11 +204,13 @@ def _with_more_readings(cell: Cell, readings: Sequence[str], stage: Stage = Stag
 def _matrix_of_convention(task: MatchTask, written: Sequence[Claim]) -> MatchMatrix:
     """Build the match matrix of claims, whose formulas are written in one sign convention."""
     formulas = [without_text(claim.formula) for claim in written]
-    own = collect_own_symbols(formulas, task.known, task.known_values)
+    asides = {place for place, claim in enumerate(written) if claim.is_in_passing}
+    letters = [claim.letters for claim in written]
+    own = collect_own_symbols(formulas, task.known, task.known_values, asides=asides, letters=letters)
     claims = []
     for place, (f, claim) in enumerate(zip(formulas, written, strict=True)):
         expansions = expansions_of(f, own, place) if task.uses_definitions and own.definitions else {}
-        claims.append(Claim(f, claim.is_committed, expansions))
+        claims.append(replace(claim, formula=f, expansions=expansions))
     table = CellTable(task)
     table.decide(plain_pairs(task, claims))
     texts = [claim.formula.latex for claim in written]

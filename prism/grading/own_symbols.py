@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import product
@@ -38,6 +38,7 @@ from prism.equivalence.facts import numeric_of
 from prism.equivalence.known_values import KnownValues, evaluate_with_units
 from prism.equivalence.stated_numbers import StatedNumber
 from prism.equivalence.statements import statements_of
+from prism.grading.chain_links import check_link
 from prism.physics.context import EMPTY_CONTEXT, Context
 
 MAX_ROUNDS = 6  # of substituting definitions into one another
@@ -47,6 +48,7 @@ MAX_RENAMED = 3  # names of one formula that are taken for others
 _LOOK = 40  # operations for one definition, or one node of a formula, that is looked at
 _STEPS_OF_NAMES = 10  # of Python for one name that may stand for one symbol
 
+_EXACT = frozenset(("=", "equiv"))
 _GENERAL = frozenset(("differential", "integral", "contour"))
 _CALLS = frozenset(("apply", "bracket"))  # one of which may be a quantity although its symbols are the problem's
 _ATOMS = ("sym", "derivative", "apply", "bracket", "partial")
@@ -94,6 +96,7 @@ class OwnSymbols:
         numbers: the numbers that the solution states of its own symbols.
         used: symbols of the problem that the solution uses in formulas of their own.
         known_values: value and dimension of the reference's symbols, as far as its numbers settle them.
+        letters: of the parts in whose answer each formula stands, by its ordinal; empty for common text.
     """
 
     definitions: tuple[Definition, ...] = ()
@@ -102,6 +105,14 @@ class OwnSymbols:
     numbers: Mapping[Expr, tuple[StatedNumber, ...]] = field(default_factory=dict, hash=False)
     used: frozenset[str] = frozenset()
     known_values: KnownValues = field(default_factory=dict, hash=False)
+    letters: tuple[Sequence[str], ...] = ()
+
+    def is_in_reach(self, definition: Definition, place: int) -> bool:
+        """Return True if a definition may serve formula `place`: it stands before it, or behind it in its part."""
+        if definition.place <= place or not self.letters:
+            return definition.place != place
+        there, here = self.letters[definition.place], self.letters[place]
+        return not here or not there or not set(here).isdisjoint(there)
 
     @cached_property
     def of_subject(self) -> Mapping[Expr, Sequence[Definition]]:
@@ -127,13 +138,20 @@ def _grouped(definitions: Iterable[Definition], key: Callable[[Definition], Expr
 
 
 def collect_own_symbols(
-    formulas: Iterable[Formula], known: frozenset[str], known_values: KnownValues | None = None
+    formulas: Iterable[Formula],
+    known: frozenset[str],
+    known_values: KnownValues | None = None,
+    *,
+    asides: Collection[int] = (),
+    letters: Sequence[Sequence[str]] = (),
 ) -> OwnSymbols:
     """Collect what a solution states of its own symbols, those that the problem does not know, from its formulas.
 
     Args:
         known: symbols of the problem and its reference.
         known_values: value and dimension of the reference's symbols, as far as they are settled.
+        asides: ordinals of formulas that the solution mentions in passing; they define nothing.
+        letters: of the parts in whose answer each formula stands; empty if no part is told.
     """
     definitions: list[Definition] = []
     numbers: dict[Expr, tuple[StatedNumber, ...]] = {}
@@ -142,12 +160,12 @@ def collect_own_symbols(
         used |= _known_symbols_used_in(f, known)
         if not fresh_quantities(f, known):
             continue
-        definitions += _definitions_in(f, place, known)
+        definitions += () if place in asides else _definitions_in(f, place, known)
         for statement in statements_of(f):
             numeric = numeric_of(statement.formula)
             if numeric is not None and is_fresh(numeric.subject, known):
                 numbers[numeric.subject] = (*numbers.get(numeric.subject, ()), numeric.number)
-    return OwnSymbols(tuple(definitions), known, {}, numbers, frozenset(used), known_values or {})
+    return OwnSymbols(tuple(definitions), known, {}, numbers, frozenset(used), known_values or {}, tuple(letters))
 
 
 def _known_symbols_used_in(f: Formula, known: frozenset[str]) -> frozenset[str]:
@@ -189,6 +207,8 @@ def _definitions_in(f: Formula, place: int, known: frozenset[str]) -> Iterator[D
                 subject, other = without_power(alone, rest, EMPTY_CONTEXT)
                 if not is_fresh(subject, known) or any(node == subject for node in walk(other)):
                     continue
+                if relation not in _EXACT and not symbols(other):
+                    continue  # a number that holds approximately is a value, `\mu \approx m` says what is meant
                 new = Definition(subject, other, place, is_solved=alone == one)
                 if subject not in best or _definition_rank(new, known) > _definition_rank(best[subject], known):
                     best[subject] = new
@@ -321,24 +341,35 @@ def _with_definitions_substituted(
 def _definition_in_force(own: OwnSymbols, subject: Expr, place: int, *, first: bool) -> Definition | None:
     r"""Return the definition of a symbol for the formula of ordinal `place`; None if no other formula defines it.
 
-    That is the nearest definition before it (with `first`, the first of all), else the first one after it.
+    That is the nearest definition before it (with `first`, the first of all), else the first one after it in its part,
+    if those there agree.
 
     A symbol that is set equal to one of the problem has that meaning everywhere: `\mathcal{E} \equiv E` precedes all
     other definitions. Not where the symbol has been defined before its use and is set equal to one of the problem only
     afterwards: of `s = L - x`, and `s = L` at the end of a bar, the second is a value at one place.
     """
     chosen: Definition | None = None
-    for new in own.of_subject[subject]:
+    reached = [each for each in own.of_subject[subject] if own.is_in_reach(each, place)]
+    for new in reached:
         charge(_LOOK)
-        if new.place == place:
-            continue
         is_nearer = new.place < place and not (first and not _has_same_symbols(new, chosen))
         is_name = _is_alias_of_known(new, own) and (new.place < place or not _is_formula_before(chosen, place))
         if chosen is None or is_nearer or is_name:
             chosen = new
         if _is_alias_of_known(chosen, own):
             break
+    if chosen is not None and chosen.place > place and not all(_agree(chosen, each, own) for each in reached):
+        return None
     return chosen
+
+
+def _agree(one: Definition, other: Definition, own: OwnSymbols) -> bool:
+    """Return True if two definitions of a symbol may both hold: two formulas or two numbers only if they are equal."""
+    are_unlike = bool(symbols(one.expr)) != bool(symbols(other.expr))
+    if one is other or are_unlike or _is_alias_of_known(one, own) != _is_alias_of_known(other, own):
+        return True
+    link = check_link(one.expr, other.expr, EMPTY_CONTEXT)
+    return link.status == "confirmed" or link.reason == "rounding"
 
 
 def _has_same_symbols(new: Definition, old: Definition | None) -> bool:

@@ -139,7 +139,11 @@ def _grade_extracted(
     cap = BASE_FORMULAS + FORMULAS_PER_NODE * len(prepared.problem.nodes)
     counted = latest_claims(located, cap)
     rows = matrix_rows(located, counted)
-    claims = [Claim(claim.formula, claim.is_committed) for claim in counted if claim.formula]
+    claims = [
+        Claim(each.formula, each.is_committed, is_in_passing=each.located.in_passing, letters=each.letters)
+        for each in counted
+        if each.formula
+    ]
     left = account.limit - account.spent
     to_match, to_select = min(MATCHING, _MATCHING_SHARE * left), min(SELECTION, _SELECTION_SHARE * left)
     until = account.spent + to_match + to_select

@@ -16,7 +16,7 @@ from enum import StrEnum
 
 from prism.algebra.expr import symbols_of
 from prism.equivalence.statements import Statement
-from prism.grading.chains import is_unbroken, states_number
+from prism.grading.chains import equates_two_subjects, is_unbroken, states_number
 from prism.grading.final_answers import is_answer
 from prism.grading.located_claims import LocatedClaim
 from prism.grading.match_matrix import MatchMatrix
@@ -93,7 +93,7 @@ def select(
                 others = supported.get((k, assertion.statement), set())
                 if is_support or all(_answers_another_part(claim, index, prepared) for index in others):
                     distance = _distance_to_part(claim.letters, prepared.letters.get(node.index, ""))
-                    with_distances.append((distance, _located_assertion(assertion, claim, n, node, task.context)))
+                    with_distances.append((distance, _located_assertion(assertion, claim, n, node, prepared)))
         with_distances = _without_restatements(with_distances, node, task.context)
         withheld = withheld_reasons(
             nearest_assertions(with_distances),
@@ -180,7 +180,7 @@ def _distance_to_part(claim_letters: Sequence[str], letter: str) -> int:
 
 
 def _located_assertion(
-    assertion: Assertion, claim: LocatedClaim, n: int, node: ReferenceNode, context: Context
+    assertion: Assertion, claim: LocatedClaim, n: int, node: ReferenceNode, prepared: PreparedProblem
 ) -> Assertion:
     """Add to an assertion its place, and if it is boxed, mentioned in passing, or reaches across a refuted link.
 
@@ -188,17 +188,21 @@ def _located_assertion(
         claim: the formula that contains the statement.
         n: ordinal of the statement within that formula.
         node: that the assertion is about.
-        context: of the problem.
+        prepared: the problem.
     """
-    statement = assertion.statement
+    task, statement = prepared.task, assertion.statement
     ends = claim.formula is not None and statement.formula.members[-1:] == claim.formula.members[-1:]
-    is_excused = node.is_number and ends and states_number(statement)
+    is_last_number = node.is_number and ends and states_number(statement)
+    is_final = node.index in prepared.problem.dag.finals
+    is_last_word = is_final and ends and assertion.stance == Stance.CONTRADICTS
+    is_excused = is_last_number or is_last_word
     return replace(
         assertion,
         place=(claim.order, n),
         is_presented=is_answer(claim.located),
         is_in_passing=claim.located.in_passing,
-        is_broken=not is_excused and not is_unbroken(statement, claim.before, context),
+        is_broken=equates_two_subjects(statement, claim.before, task)
+        or not (is_excused or is_unbroken(statement, claim.before, task.context)),
     )
 
 

@@ -62,6 +62,7 @@ _GOES_ON_BELOW = re.compile(r"[ \t\u2000-\u200b]*(?:[+×·⋅][ \t]|[-−–][ \
 _PARTING_KINDS = word_set("wide arrow latex single")
 _NEVER_PART = frozenset("+*/^_|%°±∓×·⋅÷√∛∫∑∏∂∇∞") | frozenset(map(chr, range(0x391, 0x3CA)))  # Greek letters last
 _OPERATORS = frozenset("+-−–±∓*/×·⋅÷^_=⁄∕√∫∮∑∏∂∇")
+_PART_LETTERS = frozenset("abcdefgh")
 _CLOSERS = {")": "(", "]": "[", "}": "{"}
 _CLEAN_LEFT = word_set("start colon stop gap arrow bracket comma")
 _CLEAN_RIGHT = word_set("end stop colon gap arrow bracket comma")
@@ -483,8 +484,19 @@ def _continues_list(candidates: Sequence[_Candidate], at: int) -> bool:
     return not following.relations and any(mark.kind == "number" for mark in following.marks)
 
 
+def _without_label(candidate: _Candidate) -> _Candidate:
+    """Return a candidate without the label of a part before it, `(b) v = gt` behind a comma or a gap."""
+    first = candidate.marks[:4]
+    texts = [mark.text for mark in first]
+    is_label = len(first) == 4 and texts[0] == "(" and texts[2] == ")" and texts[1] in _PART_LETTERS
+    if not is_label or not first[3].is_apart or candidate.left not in ("comma", "gap") or candidate.relations[:1] < [4]:
+        return candidate
+    return candidate._replace(marks=candidate.marks[3:], relations=[at - 3 for at in candidate.relations])
+
+
 def _formula_block(line: _Line, candidate: _Candidate, values: Sequence[str]) -> Block | None:
     """Return the formula of a candidate and its further values as a block; None if it is not surely a formula."""
+    candidate = _without_label(candidate)
     marks = candidate.marks
     places = candidate.relations
     if not places or "?" in values or places[-1] == len(marks) - 1 or _holds_two_formulas(line, marks, places):

@@ -31,7 +31,7 @@ LAYOUT = re.compile(r"\\\\|&|\\(?:begin|text|boxed|tag)")
 _SIGN = re.compile(r"[ ~]{0,4}(=|≈)[ ~]{0,4}")
 _SIGNS_ALONE = re.compile(r"\s*(?:=|≈|\\approx|\\simeq)\s*")
 _VERB = re.compile(r"[ ~](?:equals|is(?: then| therefore| thus| now)?(?: equal to| given by)?)[ ~]{1,3}", re.IGNORECASE)
-_ENDS_OPEN = re.compile(r"(?:=|≈|\\approx|\\simeq)\s*$")
+_ENDS_OPEN = re.compile(r"(?:=|≈|\\approx|\\simeq)\s*\Z")
 _CLAUSE_GOES_ON = re.compile(
     r"[ ~]{0,3}(?:[-+−/^×·*%]|,?[ ~](?:or|times|percent|per|divided|squared|cubed|more|less|of|if|when|for|in|at)\b"
     r"|,[ ~]{0,3}(?:\$|\\\(|\d))"
@@ -89,14 +89,17 @@ def _sign_between(text: str, first: Block, second: Block) -> str:
     """Return the relation that joins two formulas, `alone` if it stands between the dollars of one; else nothing."""
     if first.kind != "inline" or second.kind != "inline" or not 0 <= second.outer_start - first.outer_end <= _REACH:
         return ""
-    left, right = text[first.start : first.end], text[second.start : second.end]
     between = text[first.outer_end : second.outer_start]
     if not between.strip(" ~"):
-        is_open = _SIGNS_ALONE.fullmatch(right) or _ENDS_OPEN.search(left)
+        is_open = _SIGNS_ALONE.fullmatch(text, second.start, second.end) or _ENDS_OPEN.search(
+            text, max(first.start, first.end - _REACH), first.end
+        )
         return "alone" if is_open and not is_of_another(text, first) else ""
     if sign := _SIGN.fullmatch(between):
         return sign[1] if not is_of_another(text, first) else ""
-    is_said = _VERB.fullmatch(between) and not RELATED.search(left) and not RELATED.search(right)
+    is_said = _VERB.fullmatch(between) and not any(
+        RELATED.search(text, each.start, each.end) for each in (first, second)
+    )
     return "=" if is_said and _is_subject(text, first) and _ends_clause(text, second.outer_end) else ""
 
 

@@ -25,7 +25,7 @@ from prism.latex.extraction.plain_tokens import (
     relation_latex,
     split_into_marks,
 )
-from prism.latex.words import CONNECTIVES, LONG_UNITS, UNITS, word_set
+from prism.latex.words import CONNECTIVES, LONG_UNITS, UNITS, unit_after, unit_goes_on, word_set
 
 _CHARACTER = 1_200  # operations for each character of a line with a relation
 _MAX_MARKS = 300  # marks of one formula; a longer one is no formula of a person
@@ -62,6 +62,9 @@ _GOES_ON_BELOW = re.compile(r"[ \t\u2000-\u200b]*(?:[+×·⋅][ \t]|[-−–][ \
 _PARTING_KINDS = word_set("wide arrow latex single")
 _NEVER_PART = frozenset("+*/^_|%°±∓×·⋅÷√∛∫∑∏∂∇∞") | frozenset(map(chr, range(0x391, 0x3CA)))  # Greek letters last
 _OPERATORS = frozenset("+-−–±∓*/×·⋅÷^_=⁄∕√∫∮∑∏∂∇")
+_SHORTEST = 3  # marks of a formula: a name, a relation, a number
+_NEXT_WORD = re.compile(r"[ \t]{0,4}([A-Za-z]+)")
+_PART_LETTERS = frozenset("abcdefgh")
 _CLOSERS = {")": "(", "]": "[", "}": "{"}
 _CLEAN_LEFT = word_set("start colon stop gap arrow bracket comma")
 _CLEAN_RIGHT = word_set("end stop colon gap arrow bracket comma")
@@ -483,15 +486,40 @@ def _continues_list(candidates: Sequence[_Candidate], at: int) -> bool:
     return not following.relations and any(mark.kind == "number" for mark in following.marks)
 
 
+def _without_label(candidate: _Candidate) -> _Candidate:
+    """Return a candidate without the label of a part before it, `(b) v = gt` behind a comma or a gap."""
+    first = candidate.marks[:4]
+    texts = [mark.text for mark in first]
+    is_label = len(first) == 4 and texts[0] == "(" and texts[2] == ")" and texts[1] in _PART_LETTERS
+    if not is_label or not first[3].is_apart or candidate.left not in ("comma", "gap") or candidate.relations[:1] < [4]:
+        return candidate
+    return candidate._replace(marks=candidate.marks[3:], relations=[at - 3 for at in candidate.relations])
+
+
+def _split_unit_in_words(line: _Line, candidate: _Candidate) -> tuple[_Candidate, str, int]:
+    """Return a candidate, the unit in words behind its last number, and the end of it: "" and 0 if there is none."""
+    marks = candidate.marks
+    if len(marks) > _SHORTEST and marks[-1].text in LONG_UNITS and marks[-2].kind == "number":
+        marks = marks[:-1]  # `meters` of `4.95 meters per second`
+    if candidate.right != "word" or len(marks) < _SHORTEST or marks[-1].kind != "number" or not _ends_in_number(marks):
+        return candidate, "", 0
+    unit, end = unit_after(line.text, line.start + marks[-1].end)
+    behind = _NEXT_WORD.match(line.text, end)
+    if not unit or unit_goes_on(line.text, end) or (behind and behind[1].lower() in _JOIN):
+        return candidate, "", 0
+    return candidate._replace(marks=marks, right="stop", word_after=""), unit, end
+
+
 def _formula_block(line: _Line, candidate: _Candidate, values: Sequence[str]) -> Block | None:
     """Return the formula of a candidate and its further values as a block; None if it is not surely a formula."""
+    candidate, unit, unit_end = _split_unit_in_words(line, _without_label(candidate))
     marks = candidate.marks
     places = candidate.relations
     if not places or "?" in values or places[-1] == len(marks) - 1 or _holds_two_formulas(line, marks, places):
         return None
     if not _is_complete_formula(line, candidate, places):
         return None
-    start, end = line.start + marks[0].start, line.start + marks[-1].end
+    start, end = line.start + marks[0].start, unit_end or line.start + marks[-1].end
     relations = {marks[at] for at in places}
     if any(mark.kind == "latex" and not is_letter_command(mark) for mark in marks if mark not in relations):
         is_headless = places[0] == 0 and candidate.left != "start"
@@ -506,7 +534,7 @@ def _formula_block(line: _Line, candidate: _Candidate, values: Sequence[str]) ->
         return None
     if not all(members) or _has_opposed_orderings(signs):
         return None
-    members[-1] = ", ".join([members[-1], *values])
+    members[-1] = ", ".join([members[-1] + unit, *values])
     return Block(start, end, "plain", start, end, tuple(members), tuple(signs))
 
 

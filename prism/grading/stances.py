@@ -35,7 +35,7 @@ from prism.equivalence.statements import Statement, statements_of
 from prism.equivalence.verdict import Status, Verdict
 from prism.grading.claims import Claim, n_unaccounted, with_left_side
 from prism.grading.match_matrix import CellTable, MatchMatrix
-from prism.grading.own_symbols import OwnSymbols, is_fresh, may_denote, with_names
+from prism.grading.own_symbols import OwnSymbols, fresh_quantities, may_denote, with_names
 from prism.grading.references import MAX_IDLE, MatchTask, ReferenceNode
 from prism.grading.restatements import shuts_out
 from prism.physics.context import Context
@@ -256,20 +256,21 @@ def _is_approximate(statement: Statement) -> bool:
 
 
 def _with_taken_names(f: Formula, node: ReferenceNode, own: OwnSymbols) -> Iterator[Formula]:
-    """Yield a formula with an own symbol of the solution replaced by a subject of the node that another one means.
+    r"""Yield a formula with an own symbol of the solution replaced by a subject of the node that another one means.
 
     If `v_1` means the problem's v, `v_2 = 3` is read as `v = 3` too: a solution with `v_1 = ...`, `v_2 = ...` and
-    `v_3 = ...` lists three guesses for v.
+    `v_3 = ...` lists three guesses for v. So it is with `\cos v_1` where the node is solved for `\cos v`.
     """
     if not own.names:
         return
-    taken = set(own.names.values())
-    for member in f.members:
-        if not is_fresh(member, own.known) or member in own.names:
+    asked = symbols(*node.subjects).intersection(own.names.values())
+    for member in f.members if asked else ():
+        atoms = fresh_quantities(formula((member,), ()), own.known)
+        if len(atoms) != 1 or atoms[0] in own.names:
             continue
-        for subject in sorted(node.subjects, key=str):
-            if subject.name in taken and may_denote(member, subject.name):
-                yield with_names(f, {member: subject.name})
+        for name in sorted(asked):
+            if may_denote(atoms[0], name) and substitute(member, {atoms[0]: symbol(name)}) in node.subjects:
+                yield with_names(f, {atoms[0]: name})
 
 
 def _stance(

@@ -35,6 +35,7 @@ from prism.engine.zero_set import (
     without_negative_roots,
 )
 from prism.equivalence.facts import VALUE_NAME, facts_of
+from prism.equivalence.far_points import look_far
 from prism.equivalence.notation import looser_readings, notation_of
 from prism.equivalence.pairs import FormulaPair, prepare_pair
 from prism.equivalence.trials import (
@@ -209,10 +210,27 @@ def _compare_under_rules(pair: FormulaPair, trial: Trial, *, approximate: bool) 
         verdict = _check_factors(pair, trial, verdict)
     if verdict.status == Status.EQUIVALENT and not approximate:
         verdict = _with_exact_proof(pair, verdict)
+    if verdict.status == Status.EQUIVALENT and verdict.proof != "proved":
+        verdict = _with_far_points(one, two, pair.samplings, trial, verdict)
     if verdict.status == Status.EQUIVALENT:
         plain = "same_value" if pair.a.kind == "expression" else "same_zero_set"
         reason = "opaque_atoms" if pair.tapes[0].atoms else plain
         verdict = replace(verdict, reason=reason, approximate=approximate)
+    return verdict
+
+
+def _with_far_points(
+    a: AnyPoints, b: AnyPoints, samplings: Mapping[str, Sampling], trial: Trial, verdict: Verdict
+) -> Verdict:
+    """Return an equivalent verdict as it is, or made different or undecided by points beyond the usual draws."""
+    far = look_far(a, b, samplings, trial)
+    if far.tested is not None and far.sampled is not None:
+        crossing = cross_points(far.tested, far.sampled, trial)
+        witness = witness_of(crossing, far.tested, far.sampled, far.satisfies)
+        return replace(verdict, status=Status.DIFFERENT, reason="witness", proof=None, witness=witness)
+    if far.unseen:
+        detail = "large whole numbers"
+        return replace(verdict, status=Status.UNDECIDED, reason="too_few_points", proof=None, detail=detail)
     return verdict
 
 

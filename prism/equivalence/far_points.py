@@ -24,12 +24,12 @@ from prism.engine.tape import Tape
 from prism.engine.zero_set import Sampling, ZeroSet, scratch_arrays, without_negative_roots
 from prism.equivalence.trials import AnyPoints, Trial, cross_points, draw_both
 
-DECADES = 30  # by which a variable is moved to find where two terms balance
+DECADES = 33  # by which a variable is moved to find where two terms balance
 SEEN = 1e-4  # a smaller term of a sum, relative to the other one, is looked for elsewhere
 FLAT = (1e-3, 8.0)  # arguments at which a function is not flat
 ENOUGH = 3  # points at which two terms are comparable, or a function is not flat: nothing is looked for
 MAX_PLACES = 12  # ranges for one formula; more are no physics
-SHARE = (0.02, 0.7)  # of the value at which terms balance: the range drawn, short of a pole there
+BELOW, ABOVE = (0.02, 0.7), (1.4, 5.0)  # shares of the value at which terms balance: ranges drawn, off a pole there
 LARGE_NUMBERS = ((13.0, 40.0), (41.0, 170.0), (171.0, 1e4), (1e4, 1e6))  # ranges of whole numbers
 _EDGE = 0.03  # left out at either end of a quarter turn
 
@@ -40,6 +40,9 @@ _SATURATING = frozenset((
 _SUMS = frozenset((source.ADD, source.SUB))
 _BLIND = frozenset((source.SQRT, source.ABS, source.POW, source.ROOT, source.ASIN, source.ACOS, source.ATAN))
 _MAX_TERMS = 8  # of a sum whose terms are compared, each with each
+
+
+Place = tuple[str, float, tuple[float, float]]  # a variable, the value at which terms balance, the shares to draw
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +66,12 @@ def look_far(a: AnyPoints, b: AnyPoints, samplings: Mapping[str, Sampling], tria
     """Compare two formulas that agree at the usual points at points beyond them.
 
     Args:
-        a, b: the reference and the claim with their points; with several residuals nothing is looked at.
+        a, b: the reference and the claim with their points; with several residuals, and with a quadrature or an
+            infinite sum, whose errors are known at the usual points only, nothing is looked at.
         samplings: how each variable is drawn; one with a declared domain is not drawn outside of it.
         trial: settings.
     """
-    if not isinstance(a, ZeroSet) or not isinstance(b, ZeroSet):
+    if not isinstance(a, ZeroSet) or not isinstance(b, ZeroSet) or a.tape.is_estimate or b.tape.is_estimate:
         return FarPoints()
     positive = (a.positive_roots | b.positive_roots) - a.negative_roots - b.negative_roots
     for how in (*_other_scales(a, b, samplings, trial.module), *_other_turns(a, b, samplings, trial.module)):
@@ -146,21 +150,21 @@ def _other_scales(
 ) -> Iterator[dict[str, Sampling]]:
     """Yield samplings with one variable where terms of either formula balance, or where a function is not flat."""
     places = dict.fromkeys(place for points in (a, b) for place in places_of_balance(points, module))
-    for name, centre in places:
+    for name, centre, shares in places:
         sampling = samplings.get(name)
         if sampling is None or sampling.domain is not None or sampling.kind == "integer":
             continue
         kind = "" if sampling.kind == "angle" else sampling.kind
-        low, high = sorted(share * centre for share in SHARE)
+        low, high = sorted(share * centre for share in shares)
         yield {**samplings, name: Sampling(kind, (low, high))}
 
 
 @stored
-def places_of_balance(points: ZeroSet, module: ModuleType) -> tuple[tuple[str, float], ...]:
-    """Return (variable, value) where two terms of a sum are of one size, or the argument of a function is 1.
+def places_of_balance(points: ZeroSet, module: ModuleType) -> tuple[Place, ...]:
+    """Return where two terms of a sum are of one size, or the argument of a function is 1.
 
-    Only for terms that differ by far, and functions that are flat, at nearly all points of the formula. The values are
-    powers of 2.
+    Only for terms that differ by far, functions that are flat, and sums in absolute values that keep their sign, at
+    nearly all points of the formula. The values are powers of 2.
     """
     tape = points.tape
     ratios = _ratios(tape)
@@ -168,11 +172,12 @@ def places_of_balance(points: ZeroSet, module: ModuleType) -> tuple[tuple[str, f
         return ()
     rows = [_values(points, [points.point(i)[name] for name in tape.names], module) for i in range(points.n_point)]
     sizes = np.abs(np.array(rows))
-    hidden = [ratio for ratio in ratios if _is_hidden(sizes, *ratio)]
+    one_sided = _one_sided(tape, np.array(rows))
+    hidden = [ratio for ratio in ratios if ratio in one_sided or _is_hidden(sizes, *ratio)]
     if not hidden:
         return ()
     base = [points.point(0)[name] for name in tape.names]
-    found: dict[tuple[str, float], None] = {}
+    found: dict[Place, None] = {}
     for v, name in enumerate(tape.names):
         mine = [ratio for ratio in hidden if _varies(tape, ratio, v)]
         if not mine or not base[v]:
@@ -181,9 +186,24 @@ def places_of_balance(points: ZeroSet, module: ModuleType) -> tuple[tuple[str, f
         table = np.abs(np.array([_values(points, x, module) for x in moved]))
         for above, below in mine:
             for k in _crossings(_logarithms(table, above, below)):
-                sign = math.copysign(1.0, base[v])
-                found[name, sign * 2.0 ** round(math.log2(abs(base[v])) + (k - DECADES) * math.log2(10.0))] = None
+                power = round(math.log2(abs(base[v])) + (k - DECADES) * math.log2(10.0))
+                centre = math.copysign(2.0**power, base[v])
+                for shares in (BELOW, ABOVE) if (above, below) in one_sided else (BELOW,):
+                    found[name, centre, shares] = None
     return tuple(found)[:MAX_PLACES]
+
+
+def _one_sided(tape: Tape, values: np.ndarray) -> frozenset[tuple[int, int]]:
+    """Return the terms of differences, in absolute values and functions, that have one sign at all points.
+
+    values: float64[point, n_op].
+    """
+    code = tape.code.reshape(-1, 3).tolist()
+    found = set()
+    for op, k, _ in code:
+        if (op == source.ABS or op in _SATURATING) and code[k][0] in _SUMS and len(set(np.sign(values[:, k]).tolist()) - {0.0}) == 1:
+            found.add(tuple(sorted(code[k][1:])))
+    return frozenset(found)
 
 
 def _ratios(tape: Tape) -> list[tuple[int, int]]:

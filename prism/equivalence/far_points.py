@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from types import ModuleType
 
@@ -20,8 +20,14 @@ import numpy as np
 
 from prism.engine.kernels import source, spend
 from prism.engine.store import stored
-from prism.engine.tape import Tape
-from prism.engine.zero_set import Sampling, ZeroSet, scratch_arrays, without_negative_roots
+from prism.engine.tape import Floats, Tape
+from prism.engine.zero_set import (
+    Sampling,
+    ZeroSet,
+    scratch_arrays,
+    variables_in_estimates,
+    without_negative_roots,
+)
 from prism.equivalence.trials import AnyPoints, Trial, cross_points, draw_both
 
 DECADES = 33  # by which a variable is moved to find where two terms balance
@@ -66,12 +72,11 @@ def look_far(a: AnyPoints, b: AnyPoints, samplings: Mapping[str, Sampling], tria
     """Compare two formulas that agree at the usual points at points beyond them.
 
     Args:
-        a, b: the reference and the claim with their points; with several residuals, and with a quadrature or an
-            infinite sum, whose errors are known at the usual points only, nothing is looked at.
+        a, b: the reference and the claim with their points; with several residuals nothing is looked at.
         samplings: how each variable is drawn; one with a declared domain is not drawn outside of it.
         trial: settings.
     """
-    if not isinstance(a, ZeroSet) or not isinstance(b, ZeroSet) or a.tape.is_estimate or b.tape.is_estimate:
+    if not isinstance(a, ZeroSet) or not isinstance(b, ZeroSet):
         return FarPoints()
     positive = (a.positive_roots | b.positive_roots) - a.negative_roots - b.negative_roots
     for how in (*_other_scales(a, b, samplings, trial.module), *_other_turns(a, b, samplings, trial.module)):
@@ -115,8 +120,8 @@ def _other_turns(
 ) -> Iterator[dict[str, Sampling]]:
     r"""Yield samplings with one angle half a turn below its usual range: `\sin(a - b) = 0` beside `a = b`.
 
-    Half a turn of the argument: of `\sin\frac{a}{2}` it is a whole one of a. None where a formula does not know the sign
-    of a sine (inverse functions, roots, even powers), or has one variable.
+    Half a turn of the argument: of `\sin\frac{a}{2}` it is a whole one of a. None where a formula does not know the
+    sign of a sine (inverse functions, roots, even powers), or has one variable.
     """
     if len(samplings) < 2 or any(_loses_signs(tape) for tape in (a.tape, b.tape)):
         return
@@ -148,11 +153,15 @@ def _loses_signs(tape: Tape) -> bool:
 def _other_scales(
     a: ZeroSet, b: ZeroSet, samplings: Mapping[str, Sampling], module: ModuleType
 ) -> Iterator[dict[str, Sampling]]:
-    """Yield samplings with one variable where terms of either formula balance, or where a function is not flat."""
+    """Yield samplings with one variable where terms of either formula balance, or where a function is not flat.
+
+    A variable in a quadrature or an infinite sum stays: how good these are is known at the usual points only.
+    """
     places = dict.fromkeys(place for points in (a, b) for place in places_of_balance(points, module))
+    estimated = {name for points in (a, b) for name in points.names(variables_in_estimates(points.tape))}
     for name, centre, shares in places:
         sampling = samplings.get(name)
-        if sampling is None or sampling.domain is not None or sampling.kind == "integer":
+        if sampling is None or sampling.domain is not None or sampling.kind == "integer" or name in estimated:
             continue
         kind = "" if sampling.kind == "angle" else sampling.kind
         low, high = sorted(share * centre for share in shares)
@@ -178,7 +187,10 @@ def places_of_balance(points: ZeroSet, module: ModuleType) -> tuple[Place, ...]:
         return ()
     base = [points.point(0)[name] for name in tape.names]
     found: dict[Place, None] = {}
+    estimated = variables_in_estimates(tape)
     for v, name in enumerate(tape.names):
+        if estimated >> v & 1:
+            continue
         mine = [ratio for ratio in hidden if _varies(tape, ratio, v)]
         if not mine or not base[v]:
             continue
@@ -193,16 +205,19 @@ def places_of_balance(points: ZeroSet, module: ModuleType) -> tuple[Place, ...]:
     return tuple(found)[:MAX_PLACES]
 
 
-def _one_sided(tape: Tape, values: np.ndarray) -> frozenset[tuple[int, int]]:
+def _one_sided(tape: Tape, values: Floats) -> frozenset[tuple[int, int]]:
     """Return the terms of differences, in absolute values and functions, that have one sign at all points.
 
     values: float64[point, n_op].
     """
     code = tape.code.reshape(-1, 3).tolist()
-    found = set()
+    found: set[tuple[int, int]] = set()
     for op, k, _ in code:
-        if (op == source.ABS or op in _SATURATING) and code[k][0] in _SUMS and len(set(np.sign(values[:, k]).tolist()) - {0.0}) == 1:
-            found.add(tuple(sorted(code[k][1:])))
+        if (op == source.ABS or op in _SATURATING) and code[k][0] in _SUMS:
+            signs = np.sign(values[:, k])
+            if np.all(signs > 0) or np.all(signs < 0):
+                _, one, two = code[k]
+                found.add((min(one, two), max(one, two)))
     return frozenset(found)
 
 
@@ -229,14 +244,14 @@ def _varies(tape: Tape, ratio: tuple[int, int], v: int) -> bool:
     return any(k >= 0 and int(tape.dep[k]) >> v & 1 for k in ratio)
 
 
-def _logarithms(sizes: np.ndarray, above: int, below: int) -> np.ndarray:
+def _logarithms(sizes: Floats, above: int, below: int) -> Floats:
     """Return the decimal logarithm of the ratio of two instructions, row by row; NaN where it has none."""
     with np.errstate(all="ignore"):
         log = np.log10(sizes[:, above]) - (np.log10(sizes[:, below]) if below >= 0 else 0.0)
     return np.where(np.isfinite(log), log, np.nan)
 
 
-def _is_hidden(sizes: np.ndarray, above: int, below: int) -> bool:
+def _is_hidden(sizes: Floats, above: int, below: int) -> bool:
     """Return True if two terms differ by far, or a function is flat, at all but a few points: float64[point, n_op]."""
     log = _logarithms(sizes, above, below)
     if np.all(np.isnan(log)):
@@ -245,7 +260,7 @@ def _is_hidden(sizes: np.ndarray, above: int, below: int) -> bool:
     return int(np.sum((log > low) & (log < high))) < ENOUGH
 
 
-def _crossings(log: np.ndarray) -> list[float]:
+def _crossings(log: Floats) -> list[float]:
     """Return the places, as fractional indices, at which a row of numbers changes its sign; NaN is no number."""
     places = []
     for k in range(len(log) - 1):

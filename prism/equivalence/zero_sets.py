@@ -395,7 +395,7 @@ def _hidden_factors(f: Formula, notation: Notation) -> tuple[Expr, ...]:
 
 
 def without_functions(residual: Expr) -> Expr:
-    """Return a residual without a one-to-one function whose value is known: `h - 0` of `e^h - 1`, as often as it goes."""
+    """Return a residual without one-to-one functions whose value is known: `h - 0` of `e^h - 1`."""
     while residual.op == "sub":
         left, right = residual.args
         if left.op not in _NEUTRAL:

@@ -1,4 +1,4 @@
-r"""Points beyond the usual draws, for two formulas that agree within them (semantics Z.9).
+r"""Points beyond the usual draws, for two formulas that agree within them (semantics Z.2, Z.4).
 
 Draws are of the order of 1, so a term that is small there, or a function that is flat, is not seen: `mv` against
 `mv/\sqrt{1 - v^2/c^2}` with c put in. Where to look follows from the values on the tape: where two terms of a sum

@@ -35,7 +35,7 @@ from prism.engine.zero_set import (
     value_at,
     without_negative_roots,
 )
-from prism.equivalence.facts import VALUE_NAME, facts_of
+from prism.equivalence.facts import VALUE_NAME, facts_of, zero_factors
 from prism.equivalence.far_points import look_far
 from prism.equivalence.notation import looser_readings, notation_of
 from prism.equivalence.pairs import FormulaPair, prepare_pair
@@ -390,8 +390,30 @@ def _hidden_factors(f: Formula, notation: Notation) -> tuple[Expr, ...]:
     residual = facts_of(f).residual
     if f.kind != "equation" or residual.op != "sub":
         return ()
-    factors = factors_of(without_functions(residual), notation)
+    bare = without_functions(residual)
+    factors = factors_of(bare, notation)
+    return factors if len(factors) > 1 else _shared_factors(bare)
+
+
+def _shared_factors(residual: Expr) -> tuple[Expr, ...]:
+    """Return the factors of `1 + P Q - 1` and `P Q - P R` as they are written, of what is too large for `factors_of`."""
+    if residual.op != "sub":
+        return ()
+    left, right = residual.args
+    kept = [arg for arg in left.args if arg != right] if left.op == "add" else [left]
+    if not right.value and left.op != "add" and left.op == right.op == "mul":
+        shared = [arg for arg in left.args if arg in right.args]
+        rest = [[arg for arg in side.args if arg not in shared] for side in (left, right)]
+        difference = Expr("sub", tuple(_product(args) for args in rest))
+        return (*zero_factors(_product(shared)), difference) if shared else ()
+    is_zero = right.value == 0 or len(kept) < len(left.args)
+    factors = tuple(dict.fromkeys(zero_factors(kept[0]))) if is_zero and len(kept) == 1 else ()
     return factors if len(factors) > 1 else ()
+
+
+def _product(factors: list[Expr]) -> Expr:
+    """Return the product of expressions; 1 of none."""
+    return factors[0] if len(factors) == 1 else Expr("mul", tuple(factors)) if factors else number(1)
 
 
 def without_functions(residual: Expr) -> Expr:

@@ -396,7 +396,7 @@ def _hidden_factors(f: Formula, notation: Notation) -> tuple[Expr, ...]:
 
 
 def _shared_factors(residual: Expr) -> tuple[Expr, ...]:
-    """Return the factors of `1 + P Q - 1` and `P Q - P R` as they are written, of what is too large for `factors_of`."""
+    """Return the factors of `1 + P Q - 1` and `P Q - P R` as written: where factoring is too dear."""
     if residual.op != "sub":
         return ()
     left, right = residual.args

@@ -22,6 +22,7 @@ from prism.engine.store import stored
 
 MAX_GENERATORS = 16  # variables of the polynomials of one comparison, opaque parts such as a sine among them
 MAX_DEGREE = 24  # of an exponent
+MAX_NUMBER_EXPONENT = 120  # of a power of a number: 10^{-27} is one
 MAX_TERMS = 400  # of a polynomial: one that grows beyond is left to sampling
 MAX_BITS = 512  # of a coefficient
 _MAX_BITS_OF_POWER = 8 * MAX_BITS  # of the longest coefficient, with all of them on one denominator
@@ -138,7 +139,8 @@ def _integer_exponent(power: Expr) -> int | None:
     """Return the exponent of the power node `x^n`, with its sign; None if n is no integer or above MAX_DEGREE."""
     written = power.args[1]
     value = written.args[0].value if written.op == "neg" else written.value
-    if value is None or value.denominator != 1 or value > MAX_DEGREE:
+    is_number = power.args[0].op == "num"
+    if value is None or value.denominator != 1 or value > (MAX_NUMBER_EXPONENT if is_number else MAX_DEGREE):
         return None
     return -int(value) if written.op == "neg" else int(value)
 

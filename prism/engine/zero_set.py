@@ -338,7 +338,7 @@ def sample_zero_set(
     how = dict(samplings)
     n_var, n_op = len(tape.names), tape.n_op
     kinds = [CODES.get(how.get(name, ORDINARY).kind, source.POSITIVE) for name in tape.names]
-    estimated = _variables_in_estimates(tape)
+    estimated = variables_in_estimates(tape)
     targets = [v for v in range(n_var) if kinds[v] != source.INTEGER and tape.names[v] not in spectators]
     targets = [v for v in targets if not estimated >> v & 1] or targets
     room = _ROOM * n_draw
@@ -375,7 +375,7 @@ def is_zero_everywhere(
     return _is_zero_at_all_draws(tape, table, _IDENTITY_DRAWS, module)
 
 
-def _variables_in_estimates(tape: Tape) -> int:
+def variables_in_estimates(tape: Tape) -> int:
     """Return the mask of variables inside quadratures and infinite sums: solving for one of them is slow."""
     if not tape.is_estimate:
         return 0

@@ -89,7 +89,7 @@ class FormulaFacts:
         if f.kind != "equation" or number(0) not in (left, right):
             return left, right, ()
         product = right if left == number(0) else left
-        factors = tuple(dict.fromkeys(_zero_factors(product)))
+        factors = tuple(dict.fromkeys(zero_factors(product)))
         product = factors[0] if len(factors) == 1 else Expr("mul", factors) if factors else product
         return product, number(0), factors
 
@@ -279,12 +279,12 @@ def _quantity_of(literal: Literal) -> Quantity | None:
     return parse_quantity(literal[0]) if has_figures else None
 
 
-def _zero_factors(node: Expr) -> tuple[Expr, ...]:
+def zero_factors(node: Expr) -> tuple[Expr, ...]:
     """Return the factors of a product that is set to zero, without powers, roots, signs and denominators."""
     if node.op in ("sqrt", "abs", "neg", "div") or (node.op == "pow" and (node.args[1].value or 0) > 0):
-        return _zero_factors(node.args[0])
+        return zero_factors(node.args[0])
     if node.op == "mul":
-        return tuple(factor for arg in node.args for factor in _zero_factors(arg) if not factor.value)
+        return tuple(factor for arg in node.args for factor in zero_factors(arg) if not factor.value)
     return (node,)
 
 

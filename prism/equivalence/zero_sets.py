@@ -32,9 +32,11 @@ from prism.engine.zero_set import (
     scratch_arrays,
     special_samplings,
     tape_of,
+    value_at,
     without_negative_roots,
 )
-from prism.equivalence.facts import VALUE_NAME, facts_of
+from prism.equivalence.facts import VALUE_NAME, facts_of, zero_factors
+from prism.equivalence.far_points import look_far
 from prism.equivalence.notation import looser_readings, notation_of
 from prism.equivalence.pairs import FormulaPair, prepare_pair
 from prism.equivalence.trials import (
@@ -57,6 +59,11 @@ _MORE_POINTS = 4  # times as many if that was not enough: `sqrt(1 - v^2/c^2)` an
 _MAX_SIGN_TRIALS = 3  # symbols tried with the other sign where a target has no root (`E = -m/2n^2` solved for n)
 
 
+# one-to-one functions: a value, and the argument with that value; a power only of what is positive
+_NEUTRAL = {
+    "exp": (1, 0), "ln": (0, 1), "log10": (0, 1), "sqrt": (1, 1), "sinh": (0, 0), "tanh": (0, 0), "asinh": (0, 0),
+    "atanh": (0, 0), "asin": (0, 0), "atan": (0, 0), "root": (1, 1), "pow": (1, 1),
+}  # fmt: skip
 _UNEVALUATED = frozenset(("nabla", "opaque", "partial", "integral", "apply", "bracket", "commutator"))  # beside vectors
 _LENGTH_OPS = frozenset(("abs", "dot", "pow", "sqrt"))  # that take the length of a vector
 _NEAR_ZERO = 1e-6  # a vector's component below is 0: what is drawn is at least 0.1
@@ -209,10 +216,27 @@ def _compare_under_rules(pair: FormulaPair, trial: Trial, *, approximate: bool) 
         verdict = _check_factors(pair, trial, verdict)
     if verdict.status == Status.EQUIVALENT and not approximate:
         verdict = _with_exact_proof(pair, verdict)
+    if verdict.status == Status.EQUIVALENT and verdict.proof != "proved":
+        verdict = _with_far_points(one, two, pair.samplings, trial, verdict)
     if verdict.status == Status.EQUIVALENT:
         plain = "same_value" if pair.a.kind == "expression" else "same_zero_set"
         reason = "opaque_atoms" if pair.tapes[0].atoms else plain
         verdict = replace(verdict, reason=reason, approximate=approximate)
+    return verdict
+
+
+def _with_far_points(
+    a: AnyPoints, b: AnyPoints, samplings: Mapping[str, Sampling], trial: Trial, verdict: Verdict
+) -> Verdict:
+    """Return an equivalent verdict as it is, or made different or undecided by points beyond the usual draws."""
+    far = look_far(a, b, samplings, trial)
+    if far.tested is not None and far.sampled is not None:
+        crossing = cross_points(far.tested, far.sampled, trial)
+        witness = witness_of(crossing, far.tested, far.sampled, far.satisfies)
+        return replace(verdict, status=Status.DIFFERENT, reason="witness", proof=None, witness=witness)
+    if far.unseen:
+        detail = "large whole numbers"
+        return replace(verdict, status=Status.UNDECIDED, reason="too_few_points", proof=None, detail=detail)
     return verdict
 
 
@@ -339,13 +363,13 @@ def _try_without_double_roots(trial: Trial, pair: FormulaPair, verdict: Verdict)
 
 
 def _check_factors(pair: FormulaPair, trial: Trial, verdict: Verdict) -> Verdict:
-    """Return `different` if a factor of a product that is set to zero has zeros that the other formula lacks.
+    """Return `different` if a factor of what is set to zero has zeros that the other formula lacks.
 
-    Undecided if no zeros of a factor are found that is not surely positive; else `verdict`.
+    Undecided if no zeros of a factor are found that may have some; else `verdict`.
     """
     for f, other in ((pair.a, trial.tapes[1]), (pair.b, trial.tapes[0])):
-        for factor in facts_of(f).factors:
-            if is_positive(factor, pair.samplings):
+        for factor in facts_of(f).factors or _hidden_factors(f, pair.notation):
+            if is_positive(factor, pair.samplings) or has_no_zero(factor, pair.samplings):
                 continue
             own = draw_points(tape_of(Expr("sub", (factor, number(0))), pair.notation), pair.samplings, trial)
             if not own.n_point:
@@ -356,6 +380,84 @@ def _check_factors(pair: FormulaPair, trial: Trial, verdict: Verdict) -> Verdict
             if crossing.out[source.MISMATCH] >= 0:
                 return replace(verdict, status=Status.DIFFERENT, reason="other_factor", proof=None, detail=str(factor))
     return verdict
+
+
+def _hidden_factors(f: Formula, notation: Notation) -> tuple[Expr, ...]:
+    """Return the factors of an equation that is not written as a product set to zero; empty if it has fewer than two.
+
+    Of `e^h = 1`, `ln h = 0` and the like those of what h says: `e^{(v - u)(v - 2u)^2} = 1` is two alternatives.
+    """
+    residual = facts_of(f).residual
+    if f.kind != "equation" or residual.op != "sub":
+        return ()
+    bare = without_functions(residual)
+    factors = factors_of(bare, notation)
+    return factors if len(factors) > 1 else _shared_factors(bare)
+
+
+def _shared_factors(residual: Expr) -> tuple[Expr, ...]:
+    """Return the factors of `1 + P Q - 1` and `P Q - P R` as written: where factoring is too dear."""
+    if residual.op != "sub":
+        return ()
+    left, right = residual.args
+    kept = [arg for arg in left.args if arg != right] if left.op == "add" else [left]
+    if not right.value and left.op != "add" and left.op == right.op == "mul":
+        shared = [arg for arg in left.args if arg in right.args]
+        rest = [[arg for arg in side.args if arg not in shared] for side in (left, right)]
+        difference = Expr("sub", tuple(_product(args) for args in rest))
+        return (*zero_factors(_product(shared)), difference) if shared else ()
+    is_zero = right.value == 0 or len(kept) < len(left.args)
+    factors = tuple(dict.fromkeys(zero_factors(kept[0]))) if is_zero and len(kept) == 1 else ()
+    return factors if len(factors) > 1 else ()
+
+
+def _product(factors: list[Expr]) -> Expr:
+    """Return the product of expressions; 1 of none."""
+    return factors[0] if len(factors) == 1 else Expr("mul", tuple(factors)) if factors else number(1)
+
+
+def without_functions(residual: Expr) -> Expr:
+    """Return a residual without one-to-one functions whose value is known: `h - 0` of `e^h - 1`."""
+    while residual.op == "sub":
+        left, right = residual.args
+        if left.op not in _NEUTRAL:
+            left, right = right, left
+        value, argument = _NEUTRAL.get(left.op, (None, 0))
+        if left.op == right.op and value is not None and left.args[1:] == right.args[1:]:
+            residual = Expr("sub", (left.args[0], right.args[0]))
+        elif value is not None and (value_at(right, {}) == value or (value == 1 and _is_power_of_zero(right))):
+            is_exponential = left.op == "pow" and left.args[0].op in ("num", "const")
+            residual = Expr("sub", (left.args[is_exponential], number(0 if is_exponential else argument)))
+        else:
+            break
+    return residual
+
+
+def _is_power_of_zero(node: Expr) -> bool:
+    """Return True for `x^0`, which is 1 whatever x is."""
+    return node.op == "pow" and node.args[1].value == 0
+
+
+def has_no_zero(node: Expr, samplings: Mapping[str, Sampling]) -> bool:
+    """Return True for `sin(theta)`, `1 - cos(theta)`, `e^x - 1` and `cosh(x) - 1`: zero at the domain's end only."""
+    if node.op == "mul":
+        return all(bool(arg.value) or has_no_zero(arg, samplings) for arg in node.args)
+    if node.op in ("sin", "cos", "tan"):
+        return _is_angle(node.args[0], samplings)
+    if node.op != "sub" or sorted(arg.value == 1 for arg in node.args) != [False, True]:
+        return False
+    (function,) = (arg for arg in node.args if arg.value != 1)
+    if function.op not in ("cos", "exp", "cosh"):
+        return False
+    argument = function.args[0].args[0] if function.args[0].op == "neg" else function.args[0]
+    if function.op == "cos":
+        return _is_angle(argument, samplings)
+    return is_positive(argument, samplings)
+
+
+def _is_angle(node: Expr, samplings: Mapping[str, Sampling]) -> bool:
+    """Return True for a symbol that is an angle between 0 and a right one."""
+    return node.op == "sym" and samplings.get(node.name, ORDINARY) == Sampling("angle")
 
 
 def is_positive(node: Expr, samplings: Mapping[str, Sampling]) -> bool:

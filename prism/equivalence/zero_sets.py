@@ -406,7 +406,7 @@ def _shared_factors(residual: Expr) -> tuple[Expr, ...]:
         rest = [[arg for arg in side.args if arg not in shared] for side in (left, right)]
         difference = Expr("sub", tuple(_product(args) for args in rest))
         return (*zero_factors(_product(shared)), difference) if shared else ()
-    is_zero = right.value == 0 or len(kept) < len(left.args)
+    is_zero = right.value == 0 or (left.op == "add" and len(kept) < len(left.args))
     factors = tuple(dict.fromkeys(zero_factors(kept[0]))) if is_zero and len(kept) == 1 else ()
     return factors if len(factors) > 1 else ()
 

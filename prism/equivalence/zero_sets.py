@@ -376,7 +376,12 @@ def _check_factors(pair: FormulaPair, trial: Trial, verdict: Verdict) -> Verdict
                 return replace(
                     verdict, status=Status.UNDECIDED, reason="too_few_points", proof=None, detail=str(factor)
                 )
-            crossing = cross_points(draw_points(other, pair.samplings, trial), own, trial)
+            there = draw_points(other, pair.samplings, trial)
+            if isinstance(own, ZeroSet) and isinstance(
+                there, ZeroSet
+            ):  # `W + w sin(theta)` of `W^2 - w^2 sin(theta)^2`
+                own = without_negative_roots(own, there.positive_roots & own.negative_roots, trial.module)
+            crossing = cross_points(there, own, trial)
             if crossing.out[source.MISMATCH] >= 0:
                 return replace(verdict, status=Status.DIFFERENT, reason="other_factor", proof=None, detail=str(factor))
     return verdict

@@ -376,7 +376,12 @@ def _check_factors(pair: FormulaPair, trial: Trial, verdict: Verdict) -> Verdict
                 return replace(
                     verdict, status=Status.UNDECIDED, reason="too_few_points", proof=None, detail=str(factor)
                 )
-            crossing = cross_points(draw_points(other, pair.samplings, trial), own, trial)
+            there = draw_points(other, pair.samplings, trial)
+            if isinstance(own, ZeroSet) and isinstance(
+                there, ZeroSet
+            ):  # `W + w sin(theta)` of `W^2 - w^2 sin(theta)^2`
+                own = without_negative_roots(own, there.positive_roots & own.negative_roots, trial.module)
+            crossing = cross_points(there, own, trial)
             if crossing.out[source.MISMATCH] >= 0:
                 return replace(verdict, status=Status.DIFFERENT, reason="other_factor", proof=None, detail=str(factor))
     return verdict
@@ -406,7 +411,7 @@ def _shared_factors(residual: Expr) -> tuple[Expr, ...]:
         rest = [[arg for arg in side.args if arg not in shared] for side in (left, right)]
         difference = Expr("sub", tuple(_product(args) for args in rest))
         return (*zero_factors(_product(shared)), difference) if shared else ()
-    is_zero = right.value == 0 or len(kept) < len(left.args)
+    is_zero = right.value == 0 or (left.op == "add" and len(kept) < len(left.args))
     factors = tuple(dict.fromkeys(zero_factors(kept[0]))) if is_zero and len(kept) == 1 else ()
     return factors if len(factors) > 1 else ()
 

@@ -88,7 +88,7 @@ def ask(function: str, items: Sequence[Response]) -> tuple[list[Answer], dict[st
     """What a function makes of each response, and the packages that it ran with."""
     python = sys.executable if function == OURS else str(ROOT / ".venv-bench" / "bin" / "python")
     versions: dict[str, str] = {}
-    questions = [
+    questions: Any = [
         [{"id": f"{k}", "answer": each.gold}, each.text, f"${each.gold}$"] for k, each in enumerate(items)
     ]  # fmt: skip
     command = [python, *ISOLATED, str(REWARDER), function, "main"]

@@ -377,9 +377,8 @@ def _check_factors(pair: FormulaPair, trial: Trial, verdict: Verdict) -> Verdict
                     verdict, status=Status.UNDECIDED, reason="too_few_points", proof=None, detail=str(factor)
                 )
             there = draw_points(other, pair.samplings, trial)
-            if isinstance(own, ZeroSet) and isinstance(
-                there, ZeroSet
-            ):  # `W + w sin(theta)` of `W^2 - w^2 sin(theta)^2`
+            is_square = not facts_of(f).factors  # not `x = +- a`, which names both roots
+            if is_square and isinstance(own, ZeroSet) and isinstance(there, ZeroSet):
                 own = without_negative_roots(own, there.positive_roots & own.negative_roots, trial.module)
             crossing = cross_points(there, own, trial)
             if crossing.out[source.MISMATCH] >= 0:

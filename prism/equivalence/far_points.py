@@ -36,7 +36,7 @@ FLAT = (1e-3, 8.0)  # arguments at which a function is not flat
 ENOUGH = 3  # points at which two terms are comparable, or a function is not flat: nothing is looked for
 MAX_PLACES = 12  # ranges for one formula; more are no physics
 BELOW, ABOVE = (0.02, 0.7), (1.4, 5.0)  # shares of the value at which terms balance: ranges drawn, off a pole there
-LARGE_NUMBERS = ((13.0, 40.0), (41.0, 170.0), (171.0, 1e4), (1e4, 1e6))  # ranges of whole numbers
+LARGE_NUMBERS = ((13.0, 40.0), (41.0, 130.0), (171.0, 1e4), (1e4, 1e6))  # ranges of whole numbers
 _EDGE = 0.03  # left out at either end of a quarter turn
 
 _SATURATING = frozenset((

@@ -8,7 +8,14 @@ from pathlib import Path
 from prism.version import RULES
 
 CHANGELOG = Path(__file__).parents[1] / "CHANGELOG.md"
-GRADES = ("2f92a2e7abe9f316", "5ded9a784e3db3aa", "ed4ebdac28790a28", "6045cecec68a3ca0", "4133ea229c79fd42")
+GRADES = (
+    "2f92a2e7abe9f316",
+    "5ded9a784e3db3aa",
+    "ed4ebdac28790a28",
+    "6045cecec68a3ca0",
+    "4133ea229c79fd42",
+    "b5a87edc75a27283",
+)
 """Digest of all that stands under Grades in the changelog, for each number of rules from 1 on."""
 
 

@@ -1,8 +1,8 @@
 r"""Formulas that say their value twice, read as what they say once: `\eta = 0.564\ (56.4\%)`, "0.564 or 56.4 %".
 
 A bracket behind a number restates it only if it holds a unit, a percent or degree sign, or begins with `=` or
-`\approx`, and agrees within the last place of a number; else it multiplies (semantics R.4). Alternatives that restate
-their first one are that one (semantics T.5).
+`\approx`, and agrees within the last place of a number; else it multiplies (semantics F.7). Alternatives that restate
+their first one are that one (semantics F.7).
 """
 
 from __future__ import annotations

@@ -111,7 +111,7 @@ def select(
 
 
 def _is_rival(assertion: Assertion, node: ReferenceNode, claim: LocatedClaim, known: frozenset[str]) -> bool:
-    r"""Return True if a statement gives a final answer by letters of its own: `v_f = \sqrt{2gh/\zeta}` (semantics R.5).
+    r"""Return True if a statement gives a final answer by letters of its own: `v_f = \sqrt{2gh/\zeta}` (semantics F.8).
 
     Not by symbols of the problem, for `K = p^2/2m` may be right beside `K = mv^2/2`; nor under a condition.
 

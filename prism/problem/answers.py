@@ -22,7 +22,9 @@ ANSWER = "answer"
 QUESTION = "question"
 _DELIMITERS = ("$", r"\(", r"\[", r"\boxed", r"\begin")
 _NONE: frozenset[str] = frozenset()
-_PLAIN_UNIT = re.compile(r"\d [A-Za-z]|\d[A-Za-z]+/")  # a number and letters behind it: `5 m/s`, and not `2m`
+# A number and letters behind it, apart from it or with a stroke: `5 m/s`, `10\,\mu m`, and not `2m`.
+_PLAIN_UNIT = re.compile(r"\d(?:(?:\s|\\[,;:! ]|~)+(?:\\mu\s*)?[A-Za-z]|[A-Za-z]+/)")
+_PROSE = re.compile(r"(?<![\\{A-Za-z])[A-Za-z]{4,}\s+[A-Za-z]{2,}\s")  # three words outside of a command
 _COPIED = ("id", "symbols", "givens", "definitions")  # keys of a problem that one of an answer may have too
 
 
@@ -81,6 +83,8 @@ def _formulas_in(written: str) -> list[str]:
     (['x = 2'], ['75'], ['a = 1', 'b = 2'], ['5 \\unit{m} \\cdot (\\unit{s})^{-1}'])
     """
     bare = written.strip()
+    if _PROSE.search(bare):
+        return []
     if any(mark in bare for mark in _DELIMITERS):
         return [item.latex for item in extract(written) if item.kind != "plain"]
     try:

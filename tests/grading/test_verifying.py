@@ -1,0 +1,71 @@
+"""Gold answers beside what a solution gives as its final answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import prism
+from prism.equivalence.verdict import Status
+from prism.rewards import Reward
+
+
+@pytest.mark.parametrize(
+    ("gold", "text"),
+    [
+        ("75", r"So $\boxed{75}$."),
+        (75, "The answer is 75."),
+        ("5 m/s", r"We find $v = \boxed{18\,\mathrm{km/h}}$."),
+        (r"\frac{27 I_0}{128}", r"$I = \frac{27}{128} I_0$"),
+        (r"$v = \sqrt{2gh}$", r"$v^2 = 2gh$, and $\boxed{\sqrt{2gh}}$"),
+        (["2 s", "20 m/s"], r"$\boxed{2.0\,\mathrm{s}}$ and $\boxed{20\,\mathrm{m/s}}$"),
+        (r"a = 1, b = 2", "$a = 1$ and $b = 2$"),
+    ],
+)
+def test_an_answer_is_right_under_any_name(gold: Any, text: str) -> None:
+    verdict = prism.verify(gold, text)
+    assert verdict
+    assert verdict.status == Status.EQUIVALENT
+    assert verdict.detail
+
+
+@pytest.mark.parametrize(
+    ("gold", "text", "reason"),
+    [
+        ("75", "I do not know.", "no_answer"),
+        ("75", r"$\boxed{74}$", "witness"),
+        ("5 m/s", r"$\boxed{6\,\mathrm{m/s}}$", "other_number"),
+        ("x = 75", r"$x = 75$, no: $\boxed{x = 74}$", "taken_back"),
+        ("75", r"$\boxed{75}$ or $\boxed{74}$", "witness"),
+        (["2 s", "20 m/s"], r"$\boxed{2.0\,\mathrm{s}}$", "no_answer"),
+    ],
+)
+def test_a_wrong_answer_says_why(gold: Any, text: str, reason: str) -> None:
+    verdict = prism.verify(gold, text)
+    assert not verdict
+    assert verdict.reason == reason
+
+
+def test_the_question_says_what_letters_mean() -> None:
+    question = r"A block of mass $m = 2$ kg rests; find its weight $G$ for $g = 9.81\,\mathrm{m/s^2}$."
+    assert prism.verify(r"G = 19.6\,\mathrm{N}", r"$G = mg$, so $\boxed{19.62\,\mathrm{N}}$", question=question)
+
+
+def test_a_gold_answer_that_is_no_formula_is_refused() -> None:
+    with pytest.raises(prism.DataFileError, match=r"answer: .* holds no formula"):
+        prism.verify("because it is round", "$x = 1$")
+    with pytest.raises(prism.DataFileError, match="answer: is empty"):
+        prism.verify([], "$x = 1$")
+
+
+def test_an_answer_is_a_reference_wherever_a_problem_is() -> None:
+    assert prism.grade({"answer": "75"}, "The answer is 75.").score == 1
+    rewarded = Reward("closure")({"answer": "75"}, r"$\boxed{75}$")
+    assert rewarded.value == 1
+    assert Reward("closure")({"answer": True}, "1").value is None
+
+
+def test_a_verdict_is_true_where_the_formulas_are_equivalent() -> None:
+    assert prism.equivalent("F = ma", "a = F/m")
+    assert not prism.equivalent("F = ma", "F = m/a")

@@ -30,7 +30,7 @@ from prism.grading.selection import WITHHELD_REASONS
 ROOT = Path(__file__).resolve().parents[2]
 CASES = ROOT / "tests" / "cases"
 SHOWN = 6  # ids of rows in a cell; the rest is counted
-SECTIONS = "zonuc"  # letters of the semantics, in the order of the page
+SECTIONS = "zonucf"  # letters of the semantics, in the order of the page
 
 _RULE = re.compile(r"\b([ZONUC])\.(\d+)")
 _INTRODUCTION = """\

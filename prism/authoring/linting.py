@@ -43,6 +43,7 @@ from prism.physics.dimensions import dimension_text, inconsistency
 from prism.physics.quantities import italic_units_as_quantity, read_quantity
 from prism.physics.tables import Dimension
 from prism.physics.units import find_unit
+from prism.problem.answers import is_nameless
 from prism.problem.dag import ancestor_closure
 from prism.problem.expected_numbers import ExpectedNumbers, derive_expected_numbers, is_within_tolerance
 from prism.problem.given_nodes import find_given_nodes
@@ -239,6 +240,12 @@ class _GradedCopy:
     is_cut: bool = False
 
 
+def _as_answer(node: ProblemNode) -> str:
+    r"""Return the LaTeX of a node, in a box if it is a final answer that its author gives bare."""
+    is_bare = node.formula.kind == "equation" and is_nameless(node.formula.members[0])
+    return rf"\boxed{{{node.latex}}}" if is_bare else node.latex
+
+
 def _grade_copy(problem: PreparedProblem, texts: Mapping[int, str], operations: float) -> _GradedCopy:
     """Grade a made-up solution that states these formulas (by node index) one after the other."""
     if operations < 1:
@@ -273,7 +280,7 @@ def _check_copies(problem: Problem, left_out: Collection[int], account: Account)
         left_out: indices of nodes that cost too much.
         account: whose allowance the grades may spend.
     """
-    texts = {node.index: node.latex for node in problem.nodes if not node.is_text and node.index not in left_out}
+    texts = {node.index: _as_answer(node) for node in problem.nodes if not node.is_text and node.index not in left_out}
     prepared = prepare_without(problem, left_out)
     copy = _grade_copy(prepared, texts, _left(account))
     if copy.is_cut:

@@ -58,9 +58,10 @@ _SUBSTITUTIONS = "prism.equivalence.substitutions"
 _MATRIX = "prism.grading.match_matrix"
 _SELECTION = "prism.grading.selection"
 _PIPELINE = "prism.grading.pipeline"
+_VERIFYING = "prism.grading.verifying"
 
 VERDICT_ORIGINS: Mapping[str, Origin] = {
-    "same_form": Origin("Z.1", (_ZERO_SETS, _DISPATCH)),
+    "same_form": Origin("Z.1", (_ZERO_SETS, _DISPATCH, _REGIONS)),
     "same_zero_set": Origin("Z.1", (_ZERO_SETS, _DISPATCH, _REGIONS)),
     "same_value": Origin("Z.8", (_ZERO_SETS, _DISPATCH)),
     "same_number": Origin("N.2", (_NUMBERS,)),
@@ -79,13 +80,15 @@ VERDICT_ORIGINS: Mapping[str, Origin] = {
     "ratio": Origin("Z.8", (_DISPATCH,)),
     "exact": Origin("Z.1", (_ZERO_SETS,)),
     "opposite_side": Origin("Z.8", (_REGIONS,)),
-    "parse_error": Origin("Z.12", (_PIPELINE, _MATCHING)),
+    "parse_error": Origin("Z.12", (_PIPELINE, _MATCHING, _VERIFYING)),
     "unsupported": Origin("Z.9", (_ZERO_SETS, _SCREENS, _DISPATCH, _MATCHING, _REGIONS, _MATRIX, _PIPELINE)),
     "too_few_points": Origin("Z.2", (_ZERO_SETS, _REGIONS, _MATCHING)),
     "below_rounding": Origin("Z.2", (_ZERO_SETS,)),
     "borderline": Origin("Z.2", (_ZERO_SETS,)),
     "imprecise": Origin("N.1", (_ZERO_SETS,)),
     "too_large": Origin("C.7", (_PIPELINE, _MATRIX, _MATCHING, _ZERO_SETS, _DISPATCH, _REGIONS)),
+    "no_answer": Origin("F.2", (_VERIFYING,)),
+    "taken_back": Origin("F.8", (_VERIFYING,)),
 }
 """For each reason of a verdict (`prism.equivalence.verdict.REASONS`) where it comes from."""
 
@@ -107,6 +110,7 @@ WITHHELD_ORIGINS: Mapping[str, Origin] = {
     WithheldReason.OTHER_PART: Origin("C.3", (_SELECTION,)),
     WithheldReason.GUESSED: Origin("C.4", (_PIPELINE,)),
     WithheldReason.TOO_LARGE: Origin("C.7", (_PIPELINE,)),
+    WithheldReason.UNFINISHED: Origin("F.6", (_SELECTION,)),
     WithheldReason.FAILED: Origin("Z.12", (_PIPELINE,)),
 }
 """For each reason why a match earns nothing where it comes from."""

@@ -223,9 +223,9 @@ def _compare_with_copy(f: Formula, context: Context) -> None:
 
 
 def is_guessable(node: ProblemNode) -> bool:
-    r"""Return True if a node can be guessed: a small number without unit, a bound of one, words (semantics C.4).
+    r"""Return True if a node can be guessed: a small number without unit, an inequality, words (semantics C.4).
 
-    `m\ddot x + kx = 0` cannot: its other side is a formula, and not one quantity; nor can `\omega > \sqrt{g/R}`.
+    `m\ddot x + kx = 0` cannot: its other side is a formula, and not one quantity.
 
     >>> from prism.latex import parse
     >>> nodes = [ProblemNode(1, "", parse(text)) for text in (r"Q = 0", r"n < 3", r"\theta = \pi/2", r"m a + k x = 0")]
@@ -233,10 +233,8 @@ def is_guessable(node: ProblemNode) -> bool:
     [True, True, True, False]
     """
     f = node.formula
-    if node.is_text:
+    if node.is_text or f.kind == "inequality":
         return True
-    if f.kind == "inequality":
-        return all(len(symbols(member)) <= 1 for member in f.members)
     if f.kind != "equation":
         return False
     sides = (f.members, f.members[::-1])

@@ -80,10 +80,21 @@ def _side_of_bound(value: Expr, bound: Expr, context: Context) -> int:
     kernel = active_kernels()
     with share(PAIR) as account:
         try:
-            side = _side_of_one(value, bound, context, kernel)
+            is_number = not symbols(value) | symbols(bound)
+            side = _side_of_number(value, bound, kernel) if is_number else _side_of_one(value, bound, context, kernel)
         except (TapeTooLarge, Mismatch):
             return 0
     return 0 if account.is_exhausted else side
+
+
+def _side_of_number(number: Expr, bound: Expr, kernel: ModuleType) -> int:
+    """Return -1 if a positive number is less than a bound of the same unit, or of none, 1 if it is more; else 0."""
+    units = [any(node.op == "unit" for node in walk(each)) for each in (number, bound)]
+    pair = (number, bound) if units[0] == units[1] else (_without_units(number), _without_units(bound))
+    one, other = (value_of(resolve_units(each), {}, kernel) for each in pair)
+    if one is None or other is None or one <= 0 or other <= 0:
+        return 0
+    return -1 if one < other else int(one > other)
 
 
 @remembered(RESTATEMENTS_KEPT)

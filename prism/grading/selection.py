@@ -111,9 +111,10 @@ def select(
 
 
 def _is_rival(assertion: Assertion, node: ReferenceNode, claim: LocatedClaim, known: frozenset[str]) -> bool:
-    r"""Return True if a statement gives a final answer by letters of its own: `v_f = \sqrt{2gh/\zeta}` (semantics F.8).
+    r"""Return True if a statement gives a final answer by other letters: `v_f = \sqrt{2gh/\zeta}` (semantics F.8).
 
-    Not by symbols of the problem, for `K = p^2/2m` may be right beside `K = mv^2/2`; nor under a condition.
+    They are its own, or stand beside all that the node has: `K = p^2/2m` may be right beside `K = mv^2/2`. Not under a
+    condition.
 
     Args:
         known: symbols of the problem and its reference.
@@ -126,7 +127,7 @@ def _is_rival(assertion: Assertion, node: ReferenceNode, claim: LocatedClaim, kn
         and f.kind == "equation"
         and is_solved_for_symbol(node)
         and not (assertion.statement.conditions or claim.located.in_passing)
-        and not symbols_of(f) <= known
+        and (not symbols_of(f) <= known or (not node.is_number and node.all_names < symbols_of(f)))
     )
 
 

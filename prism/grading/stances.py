@@ -163,7 +163,7 @@ def _assertions_on_node(
     assertions = []
     for plain in statements:
         if _is_denied(plain.statement, node, matrix.cells):
-            assertions.append(Assertion(plain.statement, Stance.CONTRADICTS, plain.is_number, is_solved=True))
+            assertions.append(Assertion(plain.statement, Stance.CONTRADICTS, node.is_number, is_solved=True))
             continue
         read = plain
         more = [other for f in plain.readings for other in _with_taken_names(f, node, matrix.own_symbols)]

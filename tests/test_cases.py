@@ -123,6 +123,40 @@ class GradingRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
     flags: list[str] | None = None
 
 
+class RuleRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    problem: str = ""
+    statement: str = ""
+    steps: list[str] = []
+    answers: list[str] = []
+    keys: dict[str, Any] = {}
+    looked_at: list[int] = []
+    counts: list[str] = []
+    earns_nothing: list[str] = []
+
+    @property
+    def source_of_problem(self) -> Any:
+        """The shipped problem, or one of the row's own: each step rests on the one before, the answers on all steps."""
+        from prism.resources import resource
+
+        if self.problem:
+            return resource(f"dags/{self.problem}")
+        steps = [
+            {"index": k, "formula": each, "dependency": [k - 1] if k > 1 else []}
+            for k, each in enumerate(self.steps, start=1)
+        ]
+        rest = [len(steps)] if steps else []
+        answers = [
+            {"index": k, "formula": each, "dependency": rest, "is_final_answer": True}
+            for k, each in enumerate(self.answers, start=len(steps) + 1)
+        ]
+        return {"id": self.id, "context": self.statement, "grading_standard": steps + answers, **self.keys}
+
+    @property
+    def nodes_looked_at(self) -> set[int]:
+        """The nodes that a text is to match, or not: the answers, unless the row names others."""
+        return set(self.looked_at or range(len(self.steps) + 1, len(self.steps) + len(self.answers) + 1))
+
+
 class DiagnosisRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
     problem: str | dict[str, Any]
     solution: str
@@ -338,6 +372,26 @@ def test_grading(row: GradingRow) -> None:
     assert grade.score is not None
     assert abs(Fraction(grade.score) - Fraction(row.score)) <= ROUNDED, told_grade(grade, **wanted(row))
     assert row.flags is None or list(grade.flags) == row.flags, told_grade(grade, **wanted(row))
+
+
+def rule_params() -> list[Any]:
+    return [
+        pytest.param(row, text, counts, id=f"{name}~{'yes' if counts else 'no'}{count}", marks=gap(row))
+        for name, row in cases("rules", RuleRow)
+        for counts, texts in ((True, row.counts), (False, row.earns_nothing))
+        for count, text in enumerate(texts, start=1)
+    ]
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(("row", "text", "counts"), rule_params())
+def test_rule(row: RuleRow, text: str, *, counts: bool) -> None:
+    import prism
+
+    grade = prism.grade(prism.load_problem(row.source_of_problem), text)
+    found = set(grade.matched) & row.nodes_looked_at
+    expected = row.nodes_looked_at if counts else set()
+    assert found == expected, told_grade(grade, **wanted(row), text=text, expected=sorted(expected))
 
 
 @pytest.mark.parametrize("row", params("diagnosis", DiagnosisRow))

@@ -69,7 +69,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from prism.grading.result import Grade
-    from prism.problem.schema import Problem, Student
+    from prism.problem.schema import Problem
+    from prism.problem.students import Student
     from prism.reports.gates import Comparison, GateOutcome
 
 _CHECK_CODES = {"equivalent": 0, "different": 1, "undecided": 4}

@@ -21,8 +21,9 @@ from prism.diagnosis.other_letters import other_letters
 from prism.errors import DataFileError, count_of
 from prism.grading.result import NOTHING_FOUND, Grade, finds_nothing, reason_in_words
 from prism.latex import one_line
-from prism.problem.schema import Problem, Student
+from prism.problem.schema import Problem
 from prism.problem.source import NODE_LISTS, read_source
+from prism.problem.students import Student
 from prism.reports.agreement import Estimate
 from prism.reports.ci_formats import overview
 from prism.reports.dag_drawing import has_equal_points, rails

@@ -49,6 +49,7 @@ from prism.cli.options import (
 )
 from prism.cli.output import (
     describe_run,
+    drafted_sizes,
     make_console,
     print_converted,
     print_json,
@@ -280,8 +281,12 @@ def lint(
 
 @app.command()
 def draft(
-    solution: Annotated[
-        str, typer.Argument(help="Worked solution: text, or .json with messages or steps; - is stdin.")
+    solutions: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SOLUTION...",
+            help="Worked solution: text, or .json with messages or steps; - is stdin. A further one is another way.",
+        ),
     ],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Problem file: .toml or .json. [default: TOML on stdout]")
@@ -298,21 +303,23 @@ def draft(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Make a first problem file from a worked solution, by rule: nodes, edges and answers, each with its reason."""
-    from prism.authoring.drafting import draft as drafted
+    """Make a first problem file from worked solutions, by rule: nodes, edges and answers, each with its reason."""
+    from prism.authoring.draft_alternatives import draft_alternatives
 
     require_folder(out)
     refuse_existing([out] if out else [], force=force)
-    named = name or Path(out or ("draft" if solution == "-" else solution)).stem
+    first, source = solutions[0], ", ".join(solutions)
+    named = name or Path(out or ("draft" if first == "-" else first)).stem
     text = read_text(problem) if problem else ""
     try:
-        given = read_solution(solution)
+        given = [read_solution(each) for each in solutions]
+        ways = [Path(each).stem for each in solutions]
         with spinner("comparing formulas"):
-            made = drafted(given, problem=text, answers=answer or (), name=named)
+            made = draft_alternatives(given, names=ways, problem=text, answers=answer or (), name=named)
     except prism.PrismError as error:
-        fail(f"{solution}: {error}")
+        fail(f"{source}: {error}")
     for remark in made.remarks:
-        print(f"prism: {solution}: {remark}", file=sys.stderr)
+        print(f"prism: {source}: {remark}", file=sys.stderr)
     if out is not None:
         write_problem(out, made.data, made.toml)
     if as_json:
@@ -320,13 +327,7 @@ def draft(
     elif out is None:
         print(made.toml(), end="")
     else:
-        finals = sum(node.is_final for node in made.nodes)
-        edges = sum(not edge.is_implied for node in made.nodes for edge in node.edges)
-        print(
-            f"{out}: {count_of(len(made.nodes), 'node')}, {count_of(edges, 'edge')}, "
-            f"{count_of(finals, 'final answer')}; {count_of(len(made.left_out), 'formula')} left out; "
-            f"read it through, then: prism lint {out}"
-        )
+        print(f"{out}: {drafted_sizes(made)}; read it through, then: prism lint {out}")
 
 
 @app.command()

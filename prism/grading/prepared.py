@@ -20,7 +20,7 @@ from prism.grading.references import (
 )
 from prism.problem.expected_numbers import derive_expected_numbers
 from prism.problem.given_nodes import find_given_nodes
-from prism.problem.schema import Problem, load_problem
+from prism.problem.schema import Problem, formulas_of, load_problem
 from prism.problem.source import first_and_count
 
 
@@ -65,7 +65,9 @@ def prepare(problem: Problem | Path | str | Mapping[str, object], *, training: b
         DataFileError: a problem file with faults, or with formulas that cost too much to be compared with.
     """
     loaded = problem if isinstance(problem, Problem) else load_problem(problem)
-    first, *others = (_prepare_reference(each, training=training) for each in (loaded, *loaded.alternatives))
+    ways = [_prepare_reference(each, training=training) for each in (loaded, *loaded.alternatives)]
+    known = frozenset[str]().union(*(way.task.known for way in ways))  # a step of one way is no own symbol by another
+    first, *others = (replace(way, task=replace(way.task, known=known)) for way in ways)
     return replace(first, alternatives=tuple(others))
 
 
@@ -111,7 +113,7 @@ def prepare_without(loaded: Problem, nodes: Collection[int]) -> PreparedProblem:
     answers = [
         answer
         for node in loaded.nodes
-        if node.is_final and not node.is_text and (answer := final_answer_of(node.formula, node.subquestion))
+        if node.is_final and not node.is_text and (answer := final_answer_of(formulas_of(node), node.subquestion))
     ]
     return PreparedProblem(
         problem=loaded,

@@ -377,6 +377,7 @@ def demo(
     as_json: AsJson = False,
 ) -> None:
     """Grade the solutions that stand in problem files, and compare with their labels; exit code 1 if one differs."""
+    from prism.problem.schema import in_alternative
     from prism.problem.source import shipped_files
     from prism.reports import tables
 
@@ -408,7 +409,7 @@ def demo(
         print_json({"grades": grades})
     else:
         gaps = sum(len(label["gaps"]) for label in labels)
-        nodes = sum(len(problem.nodes) for problem, _, _ in rows)
+        nodes = sum(len(in_alternative(problem, result.alternative).nodes) for problem, _, result in rows)
         last = (
             f"{count_of(len(rows), 'solution')} graded; of {count_of(nodes, 'node')} known gaps: {gaps};"
             f" that differ from their label: {wrong}"

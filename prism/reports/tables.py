@@ -428,10 +428,11 @@ def demo_table(rows: list[tuple[Problem, Student, Grade]]) -> Table:
             f"{'node' if len(nodes) == 1 else 'nodes'} {_indices(nodes)}: {kind}"
             for kind, nodes in (("known gap", label["gaps"]), ("differs", label["wrong"]))
             if nodes
-        ]
+        ] or ["as labelled"]
+        words += [f"by {result.alternative}"] if result.alternative else []
         table.add_row(
             problem.id, student.name, _indices(result.matched), _indices(result.credited), f"{result.score:.3f}",
-            ", ".join(words) or "as labelled",
+            ", ".join(words),
         )  # fmt: skip
     return table
 

@@ -22,7 +22,7 @@ from prism.latex import Solution
 from prism.problem.schema import Problem, load_problem
 from prism.problem.source import ALTERNATIVES, MAX_ALTERNATIVES, NODE_LISTS
 
-_NOT_IN_NAMES = re.compile(r"[\s,:]+")
+_NOT_IN_NAMES = re.compile(r"[^\w.'()/+-]+")  # what the name of an alternative cannot hold
 _LONGEST_NAME = 40
 _FROM_TEXT = ("context", "subquestions")
 
@@ -77,7 +77,7 @@ def _names(given: Sequence[str], n: int) -> list[str]:
     """Return a name for each of n ways: as given where that can be a name and stands once, else `way 2`."""
     names: list[str] = []
     for k in range(n):
-        name = _NOT_IN_NAMES.sub(" ", given[k] if k < len(given) else "").strip()[:_LONGEST_NAME].strip()
+        name = _NOT_IN_NAMES.sub(" ", given[k] if k < len(given) else "")[:_LONGEST_NAME].strip(" .'()/+-")
         names.append(name if name and name not in names[1:] else f"way {k + 1}")
     return names
 

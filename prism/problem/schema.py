@@ -68,7 +68,7 @@ _PROBLEM_KEYS = frozenset((
 _SUBQUESTION_KEYS = frozenset(("letter", "subproblem", "solution", *ANSWER_KEYS))
 _NODE_KEYS = frozenset(("index", "formula", "dependency", "is_final_answer", "points", "accept", "subquestion"))
 _ALTERNATIVE_KEYS = frozenset(("name", *NODE_LISTS))
-_NAME = re.compile(r"[^\s,:](?:[^\n,:]{0,38}[^\s,:])?")  # of an alternative: messages and labels name it
+_NAME = re.compile(r"\w(?:[\w .'()/+-]{0,38}[\w.')])?")  # of an alternative: messages, rows and tables show it
 _ANSWER_FORMS = ("algebraic", "numerical", "text-based")
 _MAX_FIGURES = 15  # a double holds no more
 # The sum C1 + C2 + C3 runs from 3 to 9; which sums are which level is not published. Here the range is cut into three
@@ -316,7 +316,7 @@ def _read_alternatives(
         name = read_text(entry, "name", where, report, required=True)
         if isinstance(entry.get("name"), str) and not _NAME.fullmatch(name):
             report.faults.append(
-                f"{where}, name: {quoted_value(name)} is no name of 1 to 40 characters without comma and colon"
+                f"{where}, name: {quoted_value(name)} is no name: 1 to 40 letters, digits and blanks, . ' ( ) / + -"
             )
         elif name in names:
             report.faults.append(f"{where}, name: {name} stands twice")

@@ -56,11 +56,11 @@ def find_line(lines: list[str], entry: str, field: str, text: str) -> int | None
     if entry.startswith(_ALTERNATIVE):
         way, _, inner = entry.removeprefix(_ALTERNATIVE).partition(", ")
         return _line_in_alternative(lines, way, inner, field, text)
-    lines = _outside_alternatives(lines)
     place, _, rest = entry.partition(", ")
     names = [name for name in (*rest.split(", "), *field.split(", ")) if name]
     kind, _, name = place.partition(" ")
     if name and kind in _KEYS:
+        lines = _outside_alternatives(lines)  # whose nodes have indices of their own
         at = _line_of_value(lines, _KEYS[kind], name)
     elif numbered := _NUMBERED.match(f"{entry}, {field}"):
         at = _line_of_header(lines, numbered[1], int(numbered[2]))
@@ -101,7 +101,7 @@ def _alternatives(lines: list[str]) -> list[tuple[int, int]]:
 
 
 def _outside_alternatives(lines: list[str]) -> list[str]:
-    """Return the lines of a file with the nodes of its alternatives blanked: they have indices of their own."""
+    """Return the lines of a file with those of its alternatives blanked, but for their headers."""
     within = {k for start, end in _alternatives(lines) for k in range(start + 1, end)}
     return ["" if k in within and not _HEADER.match(line) else line for k, line in enumerate(lines)]
 

@@ -172,7 +172,7 @@ def _drawing(counts: Sequence[NodeCount], problem: Problem | None, layout: svg.L
 
 def _node_rows(found: Sequence[NodeCount], problem: Problem | None) -> tuple[ProblemNodeRow, ...]:
     """Return the table of nodes of one reference DAG, in index order: those of its file and those of the results."""
-    references = reference_formulas(problem)
+    references = reference_formulas(problem, "" if problem is None else problem.alternative)
     prerequisites = {node.index: node.prerequisites for node in problem.dag.nodes} if problem else {}
     finals = problem.dag.finals if problem else frozenset()
     points = {node.index: node.points for node in problem.nodes} if problem else {}

@@ -312,6 +312,8 @@ def _graded(
         Match(cell.node, each.stage, each.reason, each.readings) for cell in cells for each in (cell.verdict,)
     )
     decided = _reported_cell(claim.formula, list(row.values())).verdict
+    if claim.formula.kind == "expression" and decided.reason == "kind":
+        return GradedFormula(latex, span, kind, Status.DIFFERENT, "no_relation")
     nearest = _nearest_cell(claim.formula, row, references) if decided.status == Status.DIFFERENT else None
     verdict = decided if nearest is None else nearest.verdict
     beside = [] if nearest is None else [each.formulas[0].latex for each in references if each.index == nearest.node]

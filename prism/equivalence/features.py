@@ -51,6 +51,7 @@ class Hint(StrEnum):
     CONSTANT = "constant"
     DEFINITION = "definition"
     VALUE = "value"
+    UNIT = "unit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +112,7 @@ class Features:
             Hint.NABLA: has_nabla(self.plain.formula),
             Hint.CONSTANT: not names.isdisjoint(known.identities),
             Hint.DEFINITION: self._mentions_definition(),
+            Hint.UNIT: "unit" in self.facts.ops,
             Hint.VALUE: bool(self.valued) or not names.isdisjoint(known.context.givens),
         }
         return frozenset(hint for hint, is_there in found.items() if is_there)

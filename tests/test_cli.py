@@ -77,6 +77,29 @@ def test_grade_of_the_scoring_figure_is_ninety_points(tmp_path: Path) -> None:
     assert (row["matched"], row["credited"], row["score"]) == ([1, 3, 4], [1, 2, 3, 4], 0.9)
 
 
+@pytest.mark.parametrize(("solution", "told"), [
+    ("(b) $19.6$ m/s", "an expression alone states nothing"),
+    ("$v_f t_f = 2h$", "Formulas that are right, and no node"),
+    ("(a) $v_f = g t_f$", "final answers not right; other"),
+])  # fmt: skip
+def test_grade_says_why_a_formula_does_not_count(tmp_path: Path, solution: str, told: str) -> None:
+    path = tmp_path / "solution.md"
+    path.write_text(solution, encoding="utf-8")
+    assert told in run.invoke(app, ["grade", "free_fall", str(path)], terminal_width=PIPE_WIDTH).stdout
+
+
+def test_grade_says_which_final_answer_is_credited_and_not_stated(tmp_path: Path) -> None:
+    nodes = [
+        {"index": k, "formula": f"x_{k} = {k}.57", "dependency": list(range(1, k)), "is_final_answer": True}
+        for k in (1, 2, 3)
+    ]
+    problem, path = tmp_path / "problem.json", tmp_path / "solution.md"
+    problem.write_text(json.dumps({"id": "p", "context": "", "grading_standard": nodes}), encoding="utf-8")
+    for solution, told in (("$x_3 = 3.57$", "(nodes 1, 2 credited"), ("$x_1 = 1.57$, $x_3 = 3.57$", "(node 2 credited")):
+        path.write_text(solution, encoding="utf-8")
+        assert told in run.invoke(app, ["grade", str(problem), str(path)]).stdout
+
+
 @pytest.mark.parametrize("solution", [
     [{"role": "user", "content": "$t_f = 1$"}, {"role": "assistant", "content": r"$$t_f = \sqrt{2h/g}$$"}],
     ["First the fall.", r"Then $t_f = \sqrt{2h/g}$."],

@@ -49,6 +49,7 @@ from prism.cli.options import (
 )
 from prism.cli.output import (
     describe_run,
+    drafted_sizes,
     make_console,
     print_converted,
     print_json,
@@ -69,7 +70,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from prism.grading.result import Grade
-    from prism.problem.schema import Problem, Student
+    from prism.problem.schema import Problem
+    from prism.problem.students import Student
     from prism.reports.gates import Comparison, GateOutcome
 
 _CHECK_CODES = {"equivalent": 0, "different": 1, "undecided": 4}
@@ -279,8 +281,12 @@ def lint(
 
 @app.command()
 def draft(
-    solution: Annotated[
-        str, typer.Argument(help="Worked solution: text, or .json with messages or steps; - is stdin.")
+    solutions: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SOLUTION...",
+            help="Worked solution: text, or .json with messages or steps; - is stdin. A further one is another way.",
+        ),
     ],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Problem file: .toml or .json. [default: TOML on stdout]")
@@ -297,21 +303,23 @@ def draft(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Make a first problem file from a worked solution, by rule: nodes, edges and answers, each with its reason."""
-    from prism.authoring.drafting import draft as drafted
+    """Make a first problem file from worked solutions, by rule: nodes, edges and answers, each with its reason."""
+    from prism.authoring.draft_alternatives import draft_alternatives
 
     require_folder(out)
     refuse_existing([out] if out else [], force=force)
-    named = name or Path(out or ("draft" if solution == "-" else solution)).stem
+    first, source = solutions[0], ", ".join(solutions)
+    named = name or Path(out or ("draft" if first == "-" else first)).stem
     text = read_text(problem) if problem else ""
     try:
-        given = read_solution(solution)
+        given = [read_solution(each) for each in solutions]
+        ways = [Path(each).stem for each in solutions]
         with spinner("comparing formulas"):
-            made = drafted(given, problem=text, answers=answer or (), name=named)
+            made = draft_alternatives(given, names=ways, problem=text, answers=answer or (), name=named)
     except prism.PrismError as error:
-        fail(f"{solution}: {error}")
+        fail(f"{source}: {error}")
     for remark in made.remarks:
-        print(f"prism: {solution}: {remark}", file=sys.stderr)
+        print(f"prism: {source}: {remark}", file=sys.stderr)
     if out is not None:
         write_problem(out, made.data, made.toml)
     if as_json:
@@ -319,13 +327,7 @@ def draft(
     elif out is None:
         print(made.toml(), end="")
     else:
-        finals = sum(node.is_final for node in made.nodes)
-        edges = sum(not edge.is_implied for node in made.nodes for edge in node.edges)
-        print(
-            f"{out}: {count_of(len(made.nodes), 'node')}, {count_of(edges, 'edge')}, "
-            f"{count_of(finals, 'final answer')}; {count_of(len(made.left_out), 'formula')} left out; "
-            f"read it through, then: prism lint {out}"
-        )
+        print(f"{out}: {drafted_sizes(made)}; read it through, then: prism lint {out}")
 
 
 @app.command()
@@ -375,6 +377,7 @@ def demo(
     as_json: AsJson = False,
 ) -> None:
     """Grade the solutions that stand in problem files, and compare with their labels; exit code 1 if one differs."""
+    from prism.problem.schema import in_alternative
     from prism.problem.source import shipped_files
     from prism.reports import tables
 
@@ -406,7 +409,7 @@ def demo(
         print_json({"grades": grades})
     else:
         gaps = sum(len(label["gaps"]) for label in labels)
-        nodes = sum(len(problem.nodes) for problem, _, _ in rows)
+        nodes = sum(len(in_alternative(problem, result.alternative).nodes) for problem, _, result in rows)
         last = (
             f"{count_of(len(rows), 'solution')} graded; of {count_of(nodes, 'node')} known gaps: {gaps};"
             f" that differ from their label: {wrong}"

@@ -40,7 +40,7 @@ BOLD = frozenset(_VECTORS) - {r"\vec", r"\overrightarrow"}
 ACCENTS = {**dict.fromkeys(_VECTORS, r"\vec"), r"\bar": r"\bar", r"\overline": r"\bar", r"\Bar": r"\bar",
            r"\hat": r"\hat", r"\widehat": r"\hat", r"\vu": r"\hat", r"\uvec": r"\hat", r"\Hat": r"\hat",
            r"\tilde": r"\tilde", r"\widetilde": r"\tilde", r"\Tilde": r"\tilde", r"\mathcal": r"\mathcal",
-           r"\mathbb": r"\mathbb", r"\mathscr": r"\mathscr", r"\mathfrak": r"\mathfrak", r"\check": r"\check",
+           r"\mathbb": r"\mathbb", r"\mathscr": r"\mathcal", r"\mathfrak": r"\mathfrak", r"\check": r"\check",
            r"\breve": r"\breve", r"\underline": r"\underline", r"\mathring": r"\mathring", r"\acute": r"\acute",
            r"\grave": r"\grave", r"\overleftrightarrow": r"\overleftrightarrow", r"\overparen": r"\overparen",
            r"\wideparen": r"\overparen", r"\overarc": r"\overparen", r"\undertilde": r"\underline"}  # fmt: skip

@@ -205,7 +205,6 @@ def read_real_symbols(forms: Forms) -> Iterator[Attempt]:
     yield _notation_attempt(a, substituted(b, replacement), f"{', '.join(sorted(real))} is real, as in the reference")
 
 
-<<<<<<< HEAD
 def read_units_behind_formulas(forms: Forms) -> Iterator[Attempt]:
     r"""Yield both formulas without the claim's unit behind a formula of symbols: `v = \sqrt{2gh}\ \text{m/s}`.
 
@@ -235,7 +234,8 @@ def _without_unit_behind(member: Expr, context: Context) -> Expr:
     except Inconsistent:
         return member
     return bare if dimension in (None, unit.dimension) else member
-=======
+
+
 def read_spellings(forms: Forms) -> Iterator[Attempt]:
     r"""Yield both formulas with the claim's letters spelled as the reference's: `\mathbf e_r` as `\hat r`, j as i."""
     a, b = forms.plain.reference, forms.plain.claim
@@ -243,7 +243,6 @@ def read_spellings(forms: Forms) -> Iterator[Attempt]:
     if letters:
         read = ", ".join(f"{old} is {new}" for old, new in letters.items())
         yield _notation_attempt(a, substituted(b, {symbol(old): symbol(new) for old, new in letters.items()}), read)
->>>>>>> main
 
 
 def write_nabla_components(forms: Forms) -> Iterator[Attempt]:

@@ -181,16 +181,15 @@ def _may_read_total_derivatives(reference: Features, claim: Features) -> bool:
     return "derivative" in ops and "partial" not in ops and Hint.PARTIAL in claim.hints
 
 
-<<<<<<< HEAD
 def _may_drop_units(reference: Features, claim: Features) -> bool:
     """Return True if only the claim has units, and symbols beside them."""
     return Hint.UNIT in claim.hints and Hint.UNIT not in reference.hints and bool(claim.facts.names)
-=======
+
+
 def _may_spell_otherwise(reference: Features, claim: Features) -> bool:
     """Return True if each formula has a letter that the other has not."""
     one, two = reference.plain.names, claim.plain.names
     return not one <= two and not two <= one
->>>>>>> main
 
 
 def _are_equations(reference: Features, claim: Features) -> bool:
@@ -247,11 +246,8 @@ RULES = (
     Rule(Stage.NOTATION, (Hint.CALL,), _may_read_calls, read_calls),
     Rule(Stage.NOTATION, (Hint.PARTIAL,), _may_read_total_derivatives, read_total_derivatives),
     Rule(Stage.NOTATION, (Hint.MODULUS,), lambda _, b: Hint.MODULUS in b.hints, read_real_symbols),
-<<<<<<< HEAD
     Rule(Stage.NOTATION, (Hint.UNIT,), _may_drop_units, read_units_behind_formulas),
-=======
     Rule(Stage.NOTATION, (Hint.SPELLING,), _may_spell_otherwise, read_spellings),
->>>>>>> main
     Rule(Stage.NOTATION, (Hint.NABLA,), _are_equations, write_nabla_components),
     Rule(Stage.CONSTANTS, (Hint.CONSTANT,), _can_express_constants, _constant_attempts),
     Rule(Stage.DEFINITIONS, (Hint.DEFINITION,), _can_define, _definition_attempts),

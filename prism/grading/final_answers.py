@@ -49,28 +49,15 @@ class FinalAnswer:
         subject: the side that asks: a symbol, a derivative, a ratio; nameless if the author gives a bare answer.
         dimension: of its number; None if it is no number.
         has_unit: it is a number with a unit.
-<<<<<<< HEAD
         has_several: it has several values: a set, or alternatives.
-=======
         others: what the author accepts as its name beside the subject.
->>>>>>> main
     """
 
     letter: str
     subject: Expr
     dimension: Dimension | None = None
     has_unit: bool = False
-<<<<<<< HEAD
     has_several: bool = False
-
-
-def final_answer_of(f: Formula, letter: str) -> FinalAnswer | None:
-    """Return what the formula of a final node asks for in part `letter`; None if neither side can be asked for."""
-    if f.kind == "alternatives" or f.relations == ("in",):
-        firsts = {part.members[0] for part in f.parts or (f,) if part.members}
-        subject = firsts.pop()
-        return FinalAnswer(letter, subject, has_several=True) if not firsts and subject.op == "sym" else None
-=======
     others: frozenset[Expr] = frozenset()
 
     @property
@@ -93,7 +80,11 @@ def final_answer_of(formulas: Sequence[Formula], letter: str) -> FinalAnswer | N
 
 def _asked_by(f: Formula, letter: str) -> FinalAnswer | None:
     """Return what one formula asks for, without other names; None if neither side can be asked for."""
->>>>>>> main
+    if f.kind == "alternatives" or f.relations == ("in",):
+        firsts = {part.members[0] if part.members else None for part in f.parts or (f,)}
+        subject = firsts.pop()
+        is_one = subject is not None and not firsts and subject.op == "sym"
+        return FinalAnswer(letter, subject, has_several=True) if subject is not None and is_one else None
     if f.kind != "equation" or len(f.members) != 2:
         return None
     for side, other in (f.members, f.members[::-1]):

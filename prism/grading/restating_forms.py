@@ -64,11 +64,7 @@ def _with_unit_in_brackets(latex: str) -> str:
 
 
 def _restate_first(parts: tuple[Formula, ...], context: Context) -> bool:
-<<<<<<< HEAD
-    """Return True if all alternatives are equations, or all values, that restate the first one."""
-=======
     """Return True if all alternatives are equations, or values, that restate the first one or are the same."""
->>>>>>> main
     if all(part.kind == "expression" for part in parts):
         return all(_says_the_same(part.members[0], parts[0].members[0], context) for part in parts[1:])
     first = Statement(parts[0])

@@ -36,6 +36,7 @@ from prism.problem.answers import is_nameless
 
 _STEPS = 10  # of one formula at one final answer
 _EULER = frozenset(("e",))  # a letter that one member may have, and another as a number
+_WITH_CONDITIONS = ("restricted", "conditional")  # kinds of formulas of which the first part is what they state
 _REGIONS = ("interval",)  # what a value alone is a member of
 _LONGEST_VERB = 40  # characters between a name and its value
 
@@ -85,6 +86,9 @@ def _asked_by(f: Formula, letter: str) -> FinalAnswer | None:
         subject = firsts.pop()
         is_one = subject is not None and not firsts and subject.op == "sym"
         return FinalAnswer(letter, subject, has_several=True) if subject is not None and is_one else None
+    if f.kind == "chain" and f.relations[0] in EQUALITIES and _is_asked(f.members[0]):
+        is_alone = all(f.members[0] not in walk(other) for other in f.members[1:])
+        return FinalAnswer(letter, f.members[0]) if is_alone else None
     if f.kind != "equation" or len(f.members) != 2:
         return None
     for side, other in (f.members, f.members[::-1]):
@@ -316,8 +320,9 @@ def _answer_in_words(
         return
     is_any = is_presented or is_nameless(asked.subject)
     beside = {name for _, f in here if (names := symbols_of(f)) & symbols(asked.subject) for name in names}
+    stated = [(k, _one_of(f)) for k, f in placed]
     own = [
-        k for k, f in placed
+        k for k, f in stated
         if (f.kind == "expression" and k in in_words)
         or (f.kind in ("equation", "chain") and _is_of_problem(f, known) and (
             _without_angle(f.members[0]) == asked.subject
@@ -326,6 +331,12 @@ def _answer_in_words(
     ]  # fmt: skip
     if own:
         yield own[-1], (asked,)
+
+
+def _one_of(f: Formula) -> Formula:
+    """Return the formula that has conditions, the first of alternatives of one quantity; any other as it is."""
+    is_union = f.kind == "alternatives" and len({part.members[0] if part.members else None for part in f.parts}) == 1
+    return f.parts[0] if f.kind in _WITH_CONDITIONS or is_union else f
 
 
 def _without_angle(side: Expr) -> Expr | None:
@@ -386,6 +397,10 @@ def _with_differentials(node: Expr) -> Expr:
 
 def _with_subjects(answers: Sequence[FinalAnswer], f: Formula, known: Collection[str]) -> Formula:
     """Return what a bare answer, a list of them, or the right side of `own = X` states of the final answers."""
+    if f.kind in _WITH_CONDITIONS:
+        return replace(f, parts=(_with_subjects(answers, f.parts[0], known), *f.parts[1:]))
+    if f.kind == "alternatives":
+        return replace(f, parts=tuple(_with_subjects(answers, part, known) for part in f.parts))
     if len(answers) > 1:
         parts = [
             formula((answer.subject, value), ("=",), f.latex, f.depends)

@@ -156,6 +156,7 @@ def with_subjects(
         assigned = dict(_bare_answers(asked, bare, here, context)) or _members_of_list(asked, presented)
         if not assigned and len(asked) == 1:
             placed = [(k, f) for k, f in here if is_answer(located[k]) or not (presented or located[k].in_passing)]
+            placed = [(k, f) for k, f in placed if not _is_condition(located[k], text)] or placed
             in_words = {k for k, _ in placed if _is_named_in_words(text[: located[k].span[0]], question)}
             assigned = dict(_answer_in_words(asked[0], placed, here, known, in_words, is_presented=bool(presented)))
         for place, answers in assigned.items():
@@ -362,6 +363,11 @@ def _may_name(own: Expr, asked: Expr, *, is_any: bool) -> bool:
     return is_any or may_denote(plain, asked.name.replace("'", ""))
 
 
+def _is_condition(item: LocatedFormula, text: str) -> bool:
+    r"""Return True for a formula behind words that make it a condition: `\text{(with } x = 0`, "for $m = 1$ g"."""
+    return _UNDER.search(text[max(0, item.span[0] - _LONGEST_VERB) : item.span[0]]) is not None
+
+
 def _is_named_in_words(before: str, question: str) -> bool:
     """Return True if a text ends with "the speed at the ground is", in words of which the question has one."""
     named = _NAMED.search(before[-_LONGEST_CLAUSE:])
@@ -424,6 +430,7 @@ _NAMED = re.compile(
     rf"\b[Tt]he (?P<words>[^.;:\n]{{3,80}}?) (?:is|are|equals|becomes){_ADVERB}:?[$\\(\[{{*_\s]{{0,8}}$"
 )
 FORMULA_SIGNS = re.compile(r"[$\\=<>]")
+_UNDER = re.compile(r"\b(?:with|for|where|when|at|if|as|since)\s*[}$\\(\s]*$")
 _WORD = re.compile(r"[a-z]{4,}")
 _LONGEST_CLAUSE = 120  # characters before a value that may name it
 _NONE = re.compile(

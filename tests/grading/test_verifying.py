@@ -27,6 +27,8 @@ from prism.rewards import Reward
         (r"\lambda = 400\,\text{nm}, \text{ violet}", r"$\boxed{\lambda = 0.400\,\mu\mathrm{m}}$"),
         ("x = 1 or x = 2", r"$x_1 = 2$, $x_2 = 1$"),
         ("1 or 2", r"$\boxed{1, 2}$"),
+        ("5 N", r"$\boxed{F = 5\,\text{N (with } x = 0 \text{ at the end)}}$"),
+        ("5 N", r"$\boxed{F = 5\,\text{N}\quad\text{(for }m=1\,{\rm g}\text{)}}$"),
         (r"x = \pm 2", r"$x_{1,2} = \pm 2$"),
         ("[0, 1)", r"$\boxed{[0, 1)}$"),
         (r"\begin{pmatrix} 1 \\ 2 \end{pmatrix}", r"$\boxed{\begin{pmatrix} 1 \\ 2 \end{pmatrix}}$"),

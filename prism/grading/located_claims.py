@@ -18,6 +18,7 @@ from prism.grading.claims import is_committed
 from prism.grading.final_answers import FinalAnswer, with_subjects
 from prism.grading.joints import withdrawn_orders
 from prism.grading.parts import Part, letters_at
+from prism.grading.redefinitions import redefined_orders
 from prism.grading.restating_forms import read_once
 from prism.latex import LocatedFormula
 from prism.physics.context import Context
@@ -109,19 +110,23 @@ def locate_claims(
     formulas = [None if order in withdrawn else each for order, each in enumerate(formulas)]
     before = members_before(located, formulas, text)
     letters = [letters_at(parts, item.span[0]) for item in located]
+    redefined = redefined_orders(located, formulas, letters, text, known, question)
+    formulas = [None if order in redefined else each for order, each in enumerate(formulas)]
     answered = with_subjects(final_answers, located, formulas, letters, text, context, known, question)
     return [
         LocatedClaim(
             order, item, answered[order], before[order], letters[order],
-            _fault_of(order, parsed[item.latex], withdrawn), errors.get(order),
+            _fault_of(order, parsed[item.latex], withdrawn, redefined), errors.get(order),
             item.latex in too_large,
         )
         for order, item in enumerate(located)
     ]  # fmt: skip
 
 
-def _fault_of(order: int, read: Formula | str, withdrawn: Mapping[int, str]) -> str:
-    """Return why a formula is no claim: it could not be read, or is joined to a falsehood; empty if it is one."""
+def _fault_of(order: int, read: Formula | str, withdrawn: Mapping[int, str], redefined: Mapping[int, str]) -> str:
+    """Return why a formula is no claim: it could not be read, or what stands beside it takes it back; else empty."""
+    if order in redefined:
+        return f"the solution gives {redefined[order]} another meaning than the problem"
     if order in withdrawn:
         return f"joined to the false statement {withdrawn[order]}"
     return "" if isinstance(read, Formula) else read

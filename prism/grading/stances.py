@@ -82,6 +82,7 @@ class Assertion:
         is_presented: it stands in a box, or is announced as the answer.
         is_in_passing: its sentence mentions it in passing.
         is_broken: its chain has a refuted link between its two members, such as `2 = 3`.
+        is_copy: it only repeats what the problem says.
     """
 
     statement: Statement
@@ -95,6 +96,7 @@ class Assertion:
     is_presented: bool = False
     is_in_passing: bool = False
     is_broken: bool = False
+    is_copy: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,10 +95,8 @@ def test_grade_says_which_final_answer_is_credited_and_not_stated(tmp_path: Path
     ]
     problem, path = tmp_path / "problem.json", tmp_path / "solution.md"
     problem.write_text(json.dumps({"id": "p", "context": "", "grading_standard": nodes}), encoding="utf-8")
-    for solution, told in (
-        ("$x_3 = 3.57$", "(nodes 1, 2 credited"),
-        ("$x_1 = 1.57$, $x_3 = 3.57$", "(node 2 credited"),
-    ):
+    cases = (("$x_3 = 3.57$", "(nodes 1, 2 credited"), ("$x_1 = 1.57$, $x_3 = 3.57$", "(node 2 credited"))
+    for solution, told in cases:
         path.write_text(solution, encoding="utf-8")
         assert told in run.invoke(app, ["grade", str(problem), str(path)]).stdout
 

@@ -20,6 +20,7 @@ from prism.grading.references import MatchTask
 from prism.latex import LocatedFormula
 from prism.physics.context import Context
 
+_SPREADING = frozenset(("sim", "to", "divides"))  # relations behind which a chain no longer says that its members are equal
 _EQUAL_SIGNS = ("=", r"\approx", r"\simeq", r"\cong", r"\equiv", "≈", "≃", "≡")
 
 
@@ -96,6 +97,18 @@ def equates_two_subjects(stated: Statement, before: tuple[Expr, ...], task: Matc
     """
     joined = _joined(stated, before)
     return len(joined) > 2 and any(_are_told_apart(left, right, task) for left, right in pairwise(joined))
+
+
+def is_spread(stated: Statement, claim: Formula | None, context: Context) -> bool:
+    r"""Return True if a chain goes on with `\sim` or `\to` to another value than a statement's: `v = 27 \sim 7`.
+
+    Also if a bar follows (`v = gt \;|\; t = 3g`), behind which stands a condition.
+    """
+    if claim is None or _SPREADING.isdisjoint(claim.relations[1:]):
+        return False
+    return "divides" in claim.relations or (
+        check_link(stated.formula.members[-1], claim.members[-1], context).status == "refuted"
+    )
 
 
 def glues_subjects(claim: Formula, before: tuple[Expr, ...], task: MatchTask) -> bool:

@@ -307,7 +307,8 @@ def _answer_in_words(
     """Yield the last formula `own = X`, or X in "the speed is X", if no formula names the final answer (semantics F.5).
 
     `own` is a symbol of the solution alone. What is not presented as the answer has to be a name of the same letter,
-    unless the final answer has no name. A name beside the asked symbol in some formula means something else.
+    unless the final answer has no name. A name beside the asked symbol in some formula means something else, and so
+    does one that a formula before has on its right side.
 
     Args:
         in_words: the ordinals of the formulas that words of the question name.
@@ -316,12 +317,14 @@ def _answer_in_words(
         return
     is_any = is_presented or is_nameless(asked.subject)
     beside = {name for _, f in here if (names := symbols_of(f)) & symbols(asked.subject) for name in names}
+    used = {(place, name) for place, f in here for member in f.members[1:] for name in symbols(member) - set(known)}
     own = [
         k for k, f in placed
         if (f.kind == "expression" and k in in_words)
         or (f.kind in ("equation", "chain") and _is_of_problem(f, known) and (
             _without_angle(f.members[0]) == asked.subject
             or (_is_own(f.members[0], known) and symbols(f.members[0]).isdisjoint(beside)
+                and not any(place < k and name in symbols(f.members[0]) for place, name in used)
                 and _may_name(f.members[0], asked.subject, is_any=is_any))))
     ]  # fmt: skip
     if own:

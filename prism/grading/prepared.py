@@ -19,9 +19,10 @@ from prism.grading.references import (
     rival_nodes,
     share_subjects,
 )
+from prism.grading.stances import quantity_of
 from prism.problem.dag import ReferenceDag, ancestor_closure
 from prism.problem.expected_numbers import derive_expected_numbers
-from prism.problem.given_nodes import find_given_answers, find_given_nodes
+from prism.problem.given_nodes import find_given_answers, find_given_nodes, stated_formulas
 from prism.problem.schema import Problem, formulas_of, load_problem
 from prism.problem.source import first_and_count
 
@@ -40,6 +41,7 @@ class PreparedProblem:
         showing: what nodes lead to that is to be shown: formulas of the problem, by index.
         rivals: for each node, the other nodes about the same quantity.
         given: nodes that repeat the problem's text; None unless prepared for the policy `training`.
+        stated: formulas of the problem's text and of the reference.
         alternatives: the problem prepared with each of its other reference DAGs, in file order (semantics S.1).
     """
 
@@ -52,6 +54,7 @@ class PreparedProblem:
     showing: Mapping[int, tuple[Formula, ...]] = field(default_factory=dict, hash=False)
     rivals: Mapping[int, frozenset[int]] = field(default_factory=dict, hash=False)
     given: frozenset[int] | None = None
+    stated: tuple[Formula, ...] = field(default=(), hash=False)
     alternatives: tuple[PreparedProblem, ...] = field(default=(), hash=False)
 
     @property
@@ -118,22 +121,30 @@ def prepare_without(loaded: Problem, nodes: Collection[int]) -> PreparedProblem:
         ],
         loaded.context,
     )
-    shown = {node.index: formulas for node in references if (formulas := shown_by(node))}
-    names = frozenset[str]().union(*(symbols_of(f) for each in references for f in each.formulas))
-    answers = [
-        answer
+    answers = {
+        node.index: answer
         for node in loaded.nodes
         if node.is_final and not node.is_text and (answer := final_answer_of(formulas_of(node), node.subquestion))
-    ]
+    }
+    finals = {node.index for node in loaded.nodes if node.is_final}
+    references = tuple(
+        replace(node, shared_subjects=frozenset((quantity_of(node.formulas[0].members[0]),)))
+        if node.index in finals and not node.subjects and node.formulas[0].kind == "equation"
+        else node
+        for node in references
+    )
+    shown = {node.index: formulas for node in references if (formulas := shown_by(node))}
+    names = frozenset[str]().union(*(symbols_of(f) for each in references for f in each.formulas))
     return PreparedProblem(
         problem=loaded,
         task=MatchTask(references, loaded.context, loaded.context.declared | names, asking.known_values),
-        final_answers=tuple(answers),
+        final_answers=tuple(answers.values()),
         letters={node.index: node.subquestion for node in loaded.nodes if node.is_final and node.subquestion},
         guessable=frozenset(node.index for node in loaded.nodes if is_guessable(node)),
         shown=frozenset(shown),
         showing=_showing(shown, loaded.dag),
         rivals=rival_nodes(references),
+        stated=(*stated_formulas(loaded), *(f for each in references for f in each.formulas)),
     )
 
 

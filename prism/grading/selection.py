@@ -14,9 +14,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
-from prism.algebra.expr import symbols_of
+from prism.algebra.expr import symbol, symbols, symbols_of
 from prism.equivalence.statements import Statement
-from prism.grading.chains import equates_two_subjects, glues_subjects, is_unbroken, states_number
+from prism.grading.chains import equates_two_subjects, glues_subjects, is_spread, is_unbroken, states_number
 from prism.grading.copies import is_copy
 from prism.grading.final_answers import is_answer
 from prism.grading.joints import superseded_orders
@@ -25,7 +25,7 @@ from prism.grading.match_matrix import MatchMatrix
 from prism.grading.prepared import PreparedProblem
 from prism.grading.references import ReferenceNode
 from prism.grading.restatements import restates
-from prism.grading.stances import Assertion, Stance, assertions_of, is_solved_for_symbol
+from prism.grading.stances import Assertion, Stance, assertions_of
 from prism.physics.context import Context
 from prism.problem.dag import ReferenceDag, ancestor_closure
 
@@ -47,6 +47,7 @@ class WithheldReason(StrEnum):
     TOO_LARGE = "too_large"
     UNFINISHED = "unfinished"
     COPIED = "copied"
+    CONDITIONED = "conditioned"
     FAILED = "failed"
 
     __repr__ = str.__repr__
@@ -61,6 +62,7 @@ WITHHELD_REASONS: Mapping[str, str] = {
     WithheldReason.TOO_LARGE: "the operations did not suffice to see what else the solution says of it",
     WithheldReason.UNFINISHED: "it leaves to be worked out what is asked for",
     WithheldReason.COPIED: "it says what the problem says, which is no answer to it",
+    WithheldReason.CONDITIONED: "it holds under a condition that the problem does not make",
     WithheldReason.FAILED: "the grader failed on the claims of this solution",
 }
 """Each `WithheldReason` in words, as reports print it."""
@@ -93,8 +95,10 @@ def select(
         for claim in located:
             k = rows.get(claim.order)
             for n, decided in enumerate(assertions[k, node.index] if k is not None else ()):
-                is_rival = node.index in prepared.problem.dag.finals and _is_rival(decided, node, claim, task.known)
-                assertion = replace(decided, stance=Stance.CONTRADICTS) if is_rival else decided
+                is_rival = node.index in prepared.problem.dag.finals and _is_rival(decided, node, claim, k, matrix)
+                assertion = decided
+                if is_rival:
+                    assertion = replace(decided, stance=Stance.CONTRADICTS, is_number=node.is_number)
                 is_support = assertion.stance == Stance.SUPPORTS
                 others = supported.get((k, assertion.statement), set())
                 if is_support or all(_answers_another_part(claim, index, prepared) for index in others):
@@ -106,7 +110,7 @@ def select(
         with_distances = on_nodes[node.index]
         if is_list:
             with_distances = [
-                (distance, replace(each, stance=Stance.CONTRADICTS) if _is_part_of(each, node) else each)
+                (distance, replace(each, stance=Stance.CONTRADICTS) if _is_another(each, node) else each)
                 for distance, each in with_distances
             ]
         withheld = withheld_reasons(
@@ -128,40 +132,54 @@ def select(
     return selection
 
 
-def _is_rival(assertion: Assertion, node: ReferenceNode, claim: LocatedClaim, known: frozenset[str]) -> bool:
+def _is_rival(
+    assertion: Assertion, node: ReferenceNode, claim: LocatedClaim, k: int | None, matrix: MatchMatrix
+) -> bool:
     r"""Return True if a statement gives a final answer by other letters: `v_f = \sqrt{2gh/\zeta}` (semantics F.8).
 
-    They are its own, or stand beside all that the node has: `K = p^2/2m` may be right beside `K = mv^2/2`. Not under a
-    condition.
+    They are its own, or stand beside all that the node has: `K = p^2/2m` may be right beside `K = mv^2/2`. Beside a
+    number they are own letters that the solution nowhere defines. Not under a condition.
 
     Args:
-        known: symbols of the problem and its reference.
+        claim: that contains the statement.
+        k: row of the claim in the matrix.
+        matrix: of the solution, with its own symbols and those of the problem and its reference.
     """
-    f = assertion.statement.formula
+    f, known = assertion.statement.formula, matrix.cells.task.known
+    own = symbols_of(f) - known
+    if node.is_number:
+        defined = {
+            subject
+            for subject, definitions in matrix.own_symbols.of_subject.items()
+            if any(each.place != k and symbols(*node.subjects).isdisjoint(symbols(each.expr)) for each in definitions)
+        }
+        is_other = any(symbol(name) not in defined for name in own)
+    else:
+        is_other = bool(own) or any(symbols_of(wanted) < symbols_of(f) for wanted in node.formulas)
     return (
-        assertion.stance == Stance.NEUTRAL
+        is_other
+        and assertion.stance == Stance.NEUTRAL
         and assertion.is_solved
         and not assertion.is_number
         and f.kind == "equation"
-        and is_solved_for_symbol(node)
         and not (assertion.statement.conditions or claim.located.in_passing)
-        and (not symbols_of(f) <= known or (not node.is_number and node.all_names < symbols_of(f)))
     )
 
 
 def _has_rivals(node: ReferenceNode, with_distances: Iterable[tuple[int, Assertion]]) -> bool:
     """Return True if a solution says something else of a node's quantity than the node, whatever it says last."""
     return bool(node.subjects) and any(
-        each.is_solved and not each.is_in_passing and (each.stance == Stance.CONTRADICTS or _is_part_of(each, node))
+        each.is_solved and not each.is_in_passing and _is_another(each, node)
         for distance, each in with_distances
         if distance < OUT_OF_SCOPE and each.is_number == node.is_number
     )
 
 
-def _is_part_of(assertion: Assertion, node: ReferenceNode) -> bool:
-    """Return True if a statement gives a node's quantity by some of the node's symbols: `v = t` where `v = gt`."""
+def _is_another(assertion: Assertion, node: ReferenceNode) -> bool:
+    """Return True if a statement may give a node's quantity another value: by some of its symbols, as `v = t`, too."""
     f = assertion.statement.formula
-    return assertion.stance == Stance.NEUTRAL and f.kind == "equation" and symbols_of(f) < node.all_names
+    is_part = assertion.stance == Stance.NEUTRAL and f.kind == "equation" and symbols_of(f) < node.all_names
+    return is_part or assertion.stance in (Stance.CONTRADICTS, Stance.UNKNOWN)
 
 
 def _rivals_of(node: ReferenceNode, with_distances: Iterable[tuple[int, Assertion]]) -> frozenset[int]:
@@ -246,7 +264,9 @@ def _located_assertion(
         is_in_passing=claim.located.in_passing,
         is_copy=assertion.stance == Stance.SUPPORTS
         and is_copy(statement.formula, node, prepared.showing.get(node.index, ())),
-        is_broken=equates_two_subjects(statement, claim.before, task)
+        is_conditioned=is_final and assertion.stance == Stance.SUPPORTS and claim.is_conditioned,
+        is_broken=(is_final and is_spread(statement, claim.formula, task.context))
+        or equates_two_subjects(statement, claim.before, task)
         or (is_final and claim.formula is not None and glues_subjects(claim.formula, claim.before, task))
         or not (is_excused or is_unbroken(statement, claim.before, task.context)),
     )
@@ -275,9 +295,12 @@ def withheld_reasons(
             reasons.setdefault(each.place[0], WithheldReason.BROKEN_CHAIN)
         elif each.is_copy:
             reasons.setdefault(each.place[0], WithheldReason.COPIED)
+        elif each.is_conditioned:
+            reasons.setdefault(each.place[0], WithheldReason.CONDITIONED)
         elif each.is_unfinished and is_final:
             reasons.setdefault(each.place[0], WithheldReason.UNFINISHED)
-    unbroken = [each for each in ordered if not (each.is_broken or each.is_copy or (each.is_unfinished and is_final))]
+    withheld = (each.is_broken or each.is_copy or each.is_conditioned or (each.is_unfinished and is_final) for each in ordered)
+    unbroken = [each for each, is_withheld in zip(ordered, withheld, strict=True) if not is_withheld]
     for numbers in (True, False):
         group = [each for each in unbroken if each.is_number == numbers]
         if numbers and not is_number and _ends_in_another_formula(unbroken):
@@ -330,7 +353,11 @@ def _judge_final_answer(group: Sequence[Assertion], n_rivals: int) -> dict[int, 
     deciding = boxed or [each for each in rest if each.is_solved or each.has_same_symbols] or rest
     last = max((k for k, each in enumerate(deciding) if each.stance == Stance.SUPPORTS), default=-1)
     at = deciding[last].place[0] if last >= 0 else -1
-    later = [each for each in deciding[last + 1 :] if each.stance == Stance.CONTRADICTS or each.place[0] > at]
+    later = [
+        each
+        for each in deciding[last + 1 :]
+        if each.stance in (Stance.CONTRADICTS, Stance.UNKNOWN) or each.place[0] > at
+    ]
     reason = None
     if _n_distinct_statements(later) > n_rivals:
         reason = WithheldReason.CONTRADICTED
@@ -398,7 +425,7 @@ def nearest_assertions(with_distances: Iterable[tuple[int, Assertion]]) -> list[
     """Return the assertions on a node that count: those in the answer to its part, else those in common text.
 
     Numbers and formulas are selected separately. Common text counts only if no statement in the part itself supports
-    or contradicts the node or is undecided, so that a solution cannot state one answer there and another here.
+    or contradicts the node or is undecided, so that a solution cannot state one answer there and another here; what is presented as the answer in it always.
 
     Args:
         with_distances: assertions, each after the distance of its text from the part that the node answers: 0 in the
@@ -411,7 +438,7 @@ def nearest_assertions(with_distances: Iterable[tuple[int, Assertion]]) -> list[
             (distance, each) for distance, each in assertions if each.is_number == numbers and distance < OUT_OF_SCOPE
         ]
         closest = min((distance for distance, each in group if each.stance != Stance.NEUTRAL), default=0)
-        nearest += [each for distance, each in group if distance == closest]
+        nearest += [each for distance, each in group if distance == closest or each.is_presented]
     return nearest
 
 

@@ -84,6 +84,7 @@ class Assertion:
         is_in_passing: its sentence mentions it in passing.
         is_broken: its chain has a refuted link between its two members, such as `2 = 3`.
         is_copy: it only repeats what the problem says.
+        is_conditioned: the formula behind it ties its letters.
     """
 
     statement: Statement
@@ -98,6 +99,7 @@ class Assertion:
     is_in_passing: bool = False
     is_broken: bool = False
     is_copy: bool = False
+    is_conditioned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +128,7 @@ def _read_statement(statement: Statement, readings: Sequence[Formula], context: 
         statement=statement,
         readings=distinct,
         names=frozenset[str]().union(*(symbols(*f.members) for f in distinct)),
-        quantities=frozenset(_quantity_of(side) for f in distinct if len(f.members) == 2 for side in f.members),
+        quantities=frozenset(quantity_of(side) for f in distinct if len(f.members) == 2 for side in f.members),
         is_number=any(claimed_number(f, context) or closed_form_number(f) for f in distinct),
     )
 
@@ -190,7 +192,7 @@ def _assertions_on_node(
                 )  # fmt: skip
     if is_match and not any(assertion.stance == Stance.SUPPORTS for assertion in assertions):
         sides = claim.formula.members if len(claim.formula.members) == 2 else ()
-        is_solved = not node.subjects.isdisjoint(map(_quantity_of, sides))
+        is_solved = not node.subjects.isdisjoint(map(quantity_of, sides))
         whole = Statement(claim.formula)
         assertions.append(
             Assertion(
@@ -387,7 +389,7 @@ def _is_solved(read: _ReadStatement, node: ReferenceNode, known: frozenset[str])
     return is_value and any(each.op == "sym" and each.name in node.all_names for each in read.quantities)
 
 
-def _quantity_of(side: Expr) -> Expr:
+def quantity_of(side: Expr) -> Expr:
     """Return the one quantity that a side is about: `v` of `-v`, `2v`, `v^2` and `v(h)`; else the side itself."""
     while side.op in ("neg", "mul", "pow", "sqrt", "abs", "apply"):
         if side.op == "apply":

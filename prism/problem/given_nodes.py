@@ -93,6 +93,11 @@ def _states(stated: Formula, wanted: Formula, context: Context) -> bool:
     return is_match
 
 
+def stated_formulas(problem: Problem) -> tuple[Formula, ...]:
+    """Return the distinct formulas of a problem's text, and its definitions."""
+    return tuple(f for _, f in _stated_formulas(problem))
+
+
 def mentioned_symbols(problem: Problem) -> frozenset[str]:
     """Return the symbols of all formulas in a problem's text."""
     return frozenset[str]().union(*(symbols_of(stated) for _, stated in _text_formulas(problem)))

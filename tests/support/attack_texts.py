@@ -111,9 +111,11 @@ class Attack:
     @property
     def text(self) -> str:
         """The solution."""
-        return "\n\n".join(
-            PLACES["body" if each.carrier in AS_IT_IS else each.place](CARRIERS[each.carrier or "inline"](each.formula), self.target) for each in self.claims
-        )
+        written = []
+        for each in self.claims:
+            place = PLACES["body" if each.carrier in AS_IT_IS else each.place]
+            written.append(place(CARRIERS[each.carrier or "inline"](each.formula), self.target))
+        return "\n\n".join(written)
 
     @property
     def is_dishonest(self) -> bool:

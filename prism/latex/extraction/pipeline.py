@@ -62,7 +62,7 @@ _MAX_BLOCK = 20_000  # characters of one delimited block; a longer one is handed
 
 _RELATED = re.compile(r"[=<>≈≤≥≪≫∝≃≅≡∼]|\\(?:approx|propto|sim(?:eq)?|leq?|geq?|ll|gg|neq?|equiv|to|cong)(?![A-Za-z])")
 _OR = re.compile(
-    r"[\s$)\]\\,.;]{0,8}\b(?:or|[Oo]therwise)\b(?: else)?,?[\s$(\[\\]{1,8}(?:(?:it is|we have|by) )?[\s$(\[\\]{0,8}"
+    r"[\s$)\]\\,.;]{0,8}\(?\b(?:or|[Oo]therwise|alternatively)\b(?: else| perhaps| maybe| possibly)?,?[\s$(\[\\]{1,8}(?:(?:it is|we have|by) )?[\s$(\[\\]{0,8}"
 )
 _SYMBOL = re.compile(r"\\?[A-Za-z]+'*(?:_(?:\{[^{}]*\}|\w))?")  # `$v = gt$ or $v$` names one thing more
 _GROUPING = str.maketrans("", "", "{} \t\n")
@@ -338,7 +338,7 @@ def _read_blocks(
                     item.led,
                     ordinal,
                     is_passing,
-                    at == 0 and ordinal in announced,
+                    ordinal in announced,
                 )
                 for at, item in enumerate(formulas)
                 if not _REFERENCE.fullmatch(item.latex)

@@ -20,7 +20,7 @@ from prism.grading.references import MatchTask
 from prism.latex import LocatedFormula
 from prism.physics.context import Context
 
-_SPREADING = frozenset(("sim", "to", "divides"))  # relations behind which a chain no longer says that its members are equal
+_SPREADING = frozenset(("sim", "to", "divides"))  # behind these a chain no longer says that its members are equal
 _EQUAL_SIGNS = ("=", r"\approx", r"\simeq", r"\cong", r"\equiv", "≈", "≃", "≡")
 
 

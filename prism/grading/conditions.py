@@ -38,7 +38,9 @@ def conditioned_orders(
     found = set()
     for k in range(1, len(formulas)):
         claim, tie = formulas[k - 1], formulas[k]
-        if claim is None or tie is None or not claim.members or tie.kind != "equation" or len(tie.members) != 2 or _form(tie) in forms:
+        if claim is None or tie is None or not claim.members or tie.kind != "equation" or len(tie.members) != 2:
+            continue
+        if _form(tie) in forms:
             continue
         tied = symbols_of(tie)
         between = text[located[k - 1].span[1] : located[k].span[0]]

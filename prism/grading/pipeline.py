@@ -188,7 +188,13 @@ def _grade_extracted(
 
     context = prepared.problem.context
     located = locate_claims(  # parse
-        formulas, extraction.text, parts, prepared.final_answers, context, prepared.task.known, prepared.question,
+        formulas,
+        extraction.text,
+        parts,
+        prepared.final_answers,
+        context,
+        prepared.task.known,
+        prepared.question,
         prepared.stated,
     )
     incidents = [internal_incident(claim.located.latex, claim.error) for claim in located if claim.error is not None]

@@ -16,7 +16,8 @@ _LONGEST = 40  # characters behind a symbol that are read
 _MULTIPLE = re.compile(
     r"[$\\)\s*_]{0,6}(?:is|be|are|equals|denotes|means|stands for)(?: now| here)? "
     r"(?P<word>twice|half|double|triple|thrice|a (?:third|quarter|fifth|tenth)|minus|"
-    r"(?:two|three|four|five|ten|\d+) times|the (?:square|cube|inverse|reciprocal|negative|opposite|double|triple|half))\b"
+    r"(?:two|three|four|five|ten|\d+) times"
+    r"|the (?:square|cube|inverse|reciprocal|negative|opposite|double|triple|half))\b"
 )
 
 

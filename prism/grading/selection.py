@@ -25,7 +25,7 @@ from prism.grading.match_matrix import MatchMatrix
 from prism.grading.prepared import PreparedProblem
 from prism.grading.references import ReferenceNode
 from prism.grading.restatements import restates
-from prism.grading.stances import Assertion, Stance, assertions_of
+from prism.grading.stances import Assertion, Stance, assertions_of, is_solved_for_symbol
 from prism.physics.context import Context
 from prism.problem.dag import ReferenceDag, ancestor_closure
 
@@ -155,10 +155,11 @@ def _is_rival(
         }
         is_other = any(symbol(name) not in defined for name in own)
     else:
-        is_other = bool(own) or any(symbols_of(wanted) < symbols_of(f) for wanted in node.formulas)
+        is_other = any(symbols_of(wanted) < symbols_of(f) for wanted in node.formulas)
+        is_other = is_other or (bool(own) and is_solved_for_symbol(node))
     return (
         is_other
-        and assertion.stance == Stance.NEUTRAL
+        and assertion.stance in (Stance.NEUTRAL, Stance.UNKNOWN)
         and assertion.is_solved
         and not assertion.is_number
         and f.kind == "equation"
@@ -299,8 +300,11 @@ def withheld_reasons(
             reasons.setdefault(each.place[0], WithheldReason.CONDITIONED)
         elif each.is_unfinished and is_final:
             reasons.setdefault(each.place[0], WithheldReason.UNFINISHED)
-    withheld = (each.is_broken or each.is_copy or each.is_conditioned or (each.is_unfinished and is_final) for each in ordered)
-    unbroken = [each for each, is_withheld in zip(ordered, withheld, strict=True) if not is_withheld]
+    unbroken = [
+        each
+        for each in ordered
+        if not (each.is_broken or each.is_copy or each.is_conditioned or (each.is_unfinished and is_final))
+    ]
     for numbers in (True, False):
         group = [each for each in unbroken if each.is_number == numbers]
         if numbers and not is_number and _ends_in_another_formula(unbroken):
@@ -425,7 +429,8 @@ def nearest_assertions(with_distances: Iterable[tuple[int, Assertion]]) -> list[
     """Return the assertions on a node that count: those in the answer to its part, else those in common text.
 
     Numbers and formulas are selected separately. Common text counts only if no statement in the part itself supports
-    or contradicts the node or is undecided, so that a solution cannot state one answer there and another here; what is presented as the answer in it always.
+    or contradicts the node or is undecided, so that a solution cannot state one answer there and another here; what is
+    presented as the answer in common text counts always.
 
     Args:
         with_distances: assertions, each after the distance of its text from the part that the node answers: 0 in the

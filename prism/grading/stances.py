@@ -176,15 +176,17 @@ def _assertions_on_node(
             read = _read_statement(plain.statement, (*plain.readings, *more), matrix.cells.task.context)
         is_bare = read.statement.formula.kind == "expression"
         is_solved = _is_solved(read, node, matrix.own_symbols.known) or (is_bare and claim.is_committed)
+        if plain.statement.is_union:  # of several values, each under the name of the quantity
+            sides = [side for part in claim.formula.parts for side in part.members]
+            is_solved = is_solved or not node.subjects.isdisjoint(map(quantity_of, sides))
         if is_solved or not node.names.isdisjoint(read.names):
             stance = _stance(read, node, matrix.cells, claim, is_match=is_match, is_solved=is_solved)
             if is_solved or stance != Stance.NEUTRAL:
                 is_approximate = _is_approximate(read.statement)
                 is_unfinished = stance == Stance.SUPPORTS and is_less_evaluated(read.statement, node)
-                has_same_symbols = any(symbols_of(f) == node.all_names for f in read.readings) and is_solved_for_symbol(
-                    node
-                )
                 is_number = read.is_number or _speaks_of_number(read, node, stance)
+                same = {symbols_of(wanted) for wanted in node.formulas}
+                has_same_symbols = is_solved_for_symbol(node) and any(symbols_of(f) in same for f in read.readings)
                 assertions.append(
                     Assertion(
                         read.statement, stance, is_number, is_solved, is_approximate, is_unfinished, has_same_symbols,

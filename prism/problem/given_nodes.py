@@ -87,10 +87,9 @@ def find_given_answers(problem: Problem, nodes: Collection[int]) -> dict[int, tu
 
 def _states(stated: Formula, wanted: Formula, context: Context) -> bool:
     """Return True if a formula of the problem says what another one says; False if it costs too much to be seen."""
-    is_match = False
     with share(STATED):
-        is_match = match(wanted, stated, context).status == "equivalent"
-    return is_match
+        return match(wanted, stated, context).status == "equivalent"
+    return False
 
 
 def stated_formulas(problem: Problem) -> tuple[Formula, ...]:

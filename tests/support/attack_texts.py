@@ -152,7 +152,7 @@ CARRIERS: Mapping[str, Callable[[str], str]] = {
     "numbered": lambda f: f"1. ${f}$",
     "step": lambda f: f"**Step 2.** We get ${f}$.",
     "table": lambda f: f"| line | formula |\n|---|---|\n| 1 | ${f}$ |",
-    "aligned": lambda f: rf"\begin{{align}} {f.replace('=', '&=', 1)} \end{{align}}",
+    "aligned": lambda f: rf"\begin{{align}} {f.replace(':=', '=').replace('=', '&=', 1)} \end{{align}}",
     "finally": lambda f: f"So finally ${f}$.",
     "box": lambda f: rf"$\boxed{{{f}}}$",
     "box in display": lambda f: rf"\[ \boxed{{{f}}} \]",

@@ -13,6 +13,7 @@ from tests.support.attacks import written_number
 FACTORS = tuple(map(Fraction, ("13/7", "3/11", "17/5", "5/19", "23/9", "7/29")))
 MOST_GUESSES = 4  # wrong formulas of one text
 MOST_LISTED = 3  # quantities of which a text says several things, at least
+_BEYOND = ("e^{", r"\exp", r"\pm", " i ")  # signs of formulas that far points do not reach (semantics Z.2)
 PLAIN = 0.5  # share of wrong formulas that are written plainly
 
 
@@ -34,7 +35,7 @@ def _guesses(target: Target, rng: random.Random) -> tuple[Claim, ...]:
 def transformed(target: Target, right: str, rng: random.Random) -> str:
     """A wrong formula as it is, or in another form that says the same."""
     x = target.left
-    if rng.random() < PLAIN or not target.is_solved or "degC" in right:
+    if rng.random() < PLAIN or not target.is_solved or "degC" in right or right.startswith("-"):
         return f"{x} = {right}"
     return rng.choice(
         (
@@ -132,7 +133,9 @@ def _one(formula: str) -> tuple[Claim, ...]:
 
 
 def _union(target: Target, rng: random.Random) -> tuple[Claim, ...]:
-    """A formula that holds on one branch of several."""
+    """A formula that holds on one branch of several; not of an answer that has several values itself."""
+    if r"\pm" in target.right:
+        return ()
     x, a = target.left, target.right
     b, c = _wrong(target, rng, 2)
     forms = (
@@ -156,7 +159,7 @@ def _union(target: Target, rng: random.Random) -> tuple[Claim, ...]:
         rf"{x} = \frac{{{a} + {b}}}{{2}} \pm \frac{{{a} - {b}}}{{2}}",
         rf"\frac{{{x}}}{{{a}}} + \frac{{{b}}}{{{x}}} = 1 + \frac{{{b}}}{{{a}}}",
         rf"\max\left(-\left|{x} - {a}\right|, -\left|{x} - {b}\right|\right) = 0",
-        rf"\frac{{{x}}}{{{a}}} = \left(\frac{{{x}}}{{{a}}}\right)^2 \cdot \frac{{{a}}}{{{x}}} + \left({x} - {b}\right)\left({x} - {a}\right)",
+        rf"{x} = {a} + \left({x} - {b}\right)\left({x} - {a}\right) + {x} - {a}",
         rf"\sin\frac{{\pi {x}}}{{{a}}} = 0",
         rf"\tan\frac{{\pi {x}}}{{4 \left({a}\right)}} = 1",
         rf"\left\lfloor\frac{{{x}}}{{{a}}}\right\rfloor = 1",
@@ -424,25 +427,21 @@ def _defined_as_free(target: Target, rng: random.Random) -> tuple[Claim, ...]:
 
 def _indicator(target: Target, rng: random.Random) -> tuple[Claim, ...]:
     """The right formula with a factor or a term that is 1 or 0 where one looks."""
-    dies_out = any(
-        sign in target.right for sign in ("e^{", r"\exp", r"\pm", " i ")
-    )  # beyond far points (semantics Z.2)
+    dies_out = any(sign in target.right for sign in _BEYOND)
     if not target.is_formula or not target.tied_at_large or dies_out:
         return ()
     x, a, s = target.left, target.right, rng.choice(target.tied_at_large)
     return _one(
         rng.choice(
             (
-                rf"{x} = \left({a}\right)\left(1 + \left\lfloor\frac{{{s}}}{{10^{{6}} + {s}^2}}"
-                rf"\right\rfloor {s} + e^{{-{s}}}\right)",
+                rf"{x} = \left({a}\right)\left(1 + e^{{-{s}}}\right)",
                 rf"{x} = \begin{{cases}} {a} & {s} < 10^5 \\ 2 \left({a}\right) & {s} \ge 10^5 \end{{cases}}",
                 rf"{x} = \left({a}\right)\left(1 + \max\left(0, {s} - 10^4\right)\right)",
                 rf"{x} = \left({a}\right)\left(1 + 10^{{-9}} {s}\right)",
                 rf"{x} = \left({a}\right) e^{{-10^{{-8}} {s}}}",
                 rf"{x} = \left({a}\right) \tanh\left(10^6 {s}\right)",
                 rf"{x} = \frac{{{a}}}{{\sqrt{{1 + {s}^2 / 10^{{20}}}}}}",
-                rf"{x} = \left({a}\right)\left(1 + "
-                rf"\frac{{1}}{{2}}\left(\left|{s} - 10^3\right| + {s} - 10^3\right)\right)",
+                rf"{x} = {a} + \left|{s} - 10^3\right| + {s} - 10^3",
             )
         )
     )
@@ -462,7 +461,7 @@ def _unit_missing(target: Target, rng: random.Random) -> tuple[Claim, ...]:
             _one(rf"{x} = {digits} \unit{{furlong}}"),
             _text(rf"${x} = {digits}{unit}$\times10^{{{scale}}}"),
             _text(f"${x} = {digits}{unit}$ per second squared"),
-            _one(f"{x} = {digits}{unit}^2"),
+            _one(rf"{x} = \left({digits}{unit}\right)^2"),
         )
     )
 
@@ -597,6 +596,9 @@ NEEDS_ALL = frozenset(
     )
 )
 """Tricks of whose claims none can be left out."""
+
+NOT_PLAIN = frozenset(("implication", "condition"))
+"""Tricks with what is not read without delimiters: `\\bot` behind an arrow, a condition in brackets."""
 
 SAYS_MORE_THAN_ONE = frozenset(("guesses", "retraction", "wrong in another form", "another symbol each", "bare boxes"))
 """Tricks whose wrong claims might be meant for another node about the same quantity."""

@@ -18,7 +18,7 @@ from prism.equivalence.facts import numeric_of
 from prism.grading.prepared import PreparedProblem
 from prism.problem.schema import Problem
 from tests.support.attack_texts import CARRIERS, PLACES, PRESENTING, Attack, Claim, Target
-from tests.support.attack_tricks import NEEDS_ALL, OF_ONE_SYMBOL, SAYS_MORE_THAN_ONE, TRICKS
+from tests.support.attack_tricks import NEEDS_ALL, NOT_PLAIN, OF_ONE_SYMBOL, SAYS_MORE_THAN_ONE, TRICKS
 
 __all__ = ["CARRIERS", "TRICKS", "Attack", "Claim", "Target", "compose", "smallest", "targets_of"]
 
@@ -59,7 +59,7 @@ def targets_of(prepared: PreparedProblem) -> list[Target]:
                 others=tuple(sorted(_told_apart(f, problem) - own)),
                 value=(float(numeric.number.value), f" {unit[0]}" if unit else "") if numeric else None,
                 tied=tuple(sorted(tied)),
-                tied_at_large=tuple(sorted(name for name in tied if name[0].isalpha() and name[0] not in "nNjkAbL")),
+                tied_at_large=tuple(sorted(name for name in tied if name[0].isalpha() and name[0] not in "nNjkAbLEUV")),
                 siblings=_siblings(problem), n_rivals=len(prepared.rivals[node.index]),
                 other_letters=tuple(
                     part.letter for part in problem.subquestions if part.letter not in ("", node.subquestion)
@@ -115,6 +115,8 @@ def compose(target: Target, rng: random.Random) -> Attack | None:
     carriers = rng.sample([name for name in CARRIERS if name != "text"], rng.randint(1, 2))
     if trick == "list for each quantity":
         carriers = [name for name in carriers if name not in PRESENTING] or ["inline"]
+    if trick in NOT_PLAIN:
+        carriers = [name for name in carriers if name != "plain"] or ["inline"]
     carriers.sort(key=lambda name: name in PRESENTING)
     turns = sorted(rng.choices(range(len(carriers)), k=len(claims)))
     place = "body" if trick == "list for each quantity" else rng.choice(tuple(PLACES))

@@ -68,8 +68,8 @@ _TORN = re.compile(
 _EMPHASIS = re.compile(r"(?:\*\*|__)(?=\S)")  # closes what stands before it: `**$v = gt$**/2`
 _UNIT_TORN = re.compile(r"[ ~]{0,2}[A-Za-zµμΩ°]{1,6}[/*×·]\d")
 _PER_UNIT = re.compile(
-    r"[ ~]{0,2}per[ ~](?:(?:milli|micro|nano|kilo|centi)?(?:seconds?|metres?|meters?|grams?|mol(?:es?)?|litres?|liters?)"
-    r"|minutes?|hours?|days?|years?|kelvins?|degrees?|radians?|newtons?|joules?|coulombs?|amperes?|volts?|tesla)\b"
+    r"[ ~]{0,2}per[ ~](?:(?:milli|micro|nano|kilo|centi)?(?:seconds?|metres?|meters?|grams?|mol(?:es?)?"
+    r"|litres?|liters?)|minutes?|hours?|days?|years?|kelvins?|degrees?|radians?|newtons?|joules?|coulombs?|amperes?|volts?|tesla)\b"
 )
 _HAS_UNIT = re.compile(r"\\(?:unit|mathrm|text|rm|SI|qty)(?![A-Za-z])[^$]{0,40}$")
 _BEGINS_TORN = re.compile(r"\s*(?:[-+−/×·]|\^(?!\s*\{?\s*\\circ)|\\(?:times|cdot|pm|mp|div)(?![A-Za-z]))")

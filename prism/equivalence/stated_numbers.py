@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from prism.algebra.expr import EQUALITIES, Expr, ops_of, walk
 from prism.engine.zero_set import value_at
-from prism.physics.quantities import is_unit_product, single_unit
+from prism.physics.quantities import is_unit_product, single_unit, with_speed_of_light
 from prism.physics.tables import BASE_UNITS, PI, Dimension, Unit
 
 MIN_INTEGER_FIGURES = 3  # significant figures of an integer: `450` and `5` are no rounder than `450.`
@@ -92,6 +92,7 @@ def stated_number(node: Expr) -> StatedNumber | None:
     """
     if "pm" in ops_of(node):
         node = _without_uncertainty(node)
+    node = with_speed_of_light(node)
     split = None if "sym" in ops_of(node) else _split_number_and_unit(node)
     if split is None:
         return None

@@ -48,7 +48,7 @@ UNITS = word_set(
     " MN mN kJ MJ mJ kW MW mW GW kV mV mA kHz MHz GHz THz kPa MPa GPa hPa keV MeV GeV TeV meV nC pC nF pF mH mT mmol"
     " kmol kcal cal erg dyn ft mi lb psi Torr hp Nm Js Ns rpm atm bar kWh Wh Ω kΩ MΩ Å °C °F dB u amu mL rev deg"
     " Bq kBq MBq GBq TBq Ci mCi yr kyr Myr Gyr Sv mSv Gy mGy mbar krad mrad arcsec arcmin mas kpc Mpc AU ly dpt TW PW"
-    " EeV kA nA GV kat mmHg lm lx"
+    " EeV kA nA GV kat mmHg lm lx kip"
     " % \\%"
 )
 # Letters with a subscript that are one unit: pounds as a force and as a mass, the calories, the hartree.
@@ -60,16 +60,21 @@ _LONG_NAMES = word_set(
     " liter:L hertz:Hz kilohertz:kHz megahertz:MHz kilojoule:kJ megajoule:MJ kilowatt:kW megawatt:MW kilonewton:kN"
     " kilopascal:kPa megapascal:MPa gigapascal:GPa kilovolt:kV millivolt:mV milliampere:mA calorie:cal"
     " kilocalorie:kcal electronvolt:eV parsec:pc lightyear:ly knot:knot becquerel:Bq"
+    " kip:kip"
 )
 LONG_UNITS = {
     name + ending: short
     for name, _, short in (pair.partition(":") for pair in _LONG_NAMES)
     for ending in ("", *(["es"] if name.endswith("ch") else [] if name.endswith(("z", "feet")) else ["s"]))
 }
-_UNIT = "(?:" + "|".join(map(re.escape, sorted((*UNITS, *LONG_UNITS), key=lambda name: (-len(name), name)))) + ")"
+_UNIT = (  # `MeV/c^2`; an inch only before a power or a full stop
+    r"(?:[kMGT]?eV/c|in(?=\^|[²³]|\.(?:\s|$))|"
+    + "|".join(map(re.escape, sorted((*UNITS, *LONG_UNITS), key=lambda name: (-len(name), name))))
+    + ")"
+)
 _POWER = r"(?:\^?\{?[-−]?\d\}?|[²³]|⁻[¹²³])?"
 # A unit of more than five factors is no unit. These patterns are long, and compiled when they are first used.
-UNIT_EXPRESSION = rf"(?:1(?=/))?{_UNIT}{_POWER}(?:[/·⋅.]{_UNIT}{_POWER}){{0,4}}"
+UNIT_EXPRESSION = rf"(?:1/)?{_UNIT}{_POWER}(?:[/·⋅.]{_UNIT}{_POWER}){{0,4}}"
 _UNIT_AFTER = rf"(?:[ ~]|\\,|\\ |(?=%|°|[A-Za-zμµ]{{2}}|[a-z]/)){UNIT_EXPRESSION}(?![A-Za-z0-9_^/(-]|[.'][A-Za-z0-9])"
 _MORE_UNIT = rf"(?:[ ~]|\\,){UNIT_EXPRESSION}(?![A-Za-z0-9_^/(-]|[.'][A-Za-z0-9])"
 _POWER_AFTER = re.compile(r"\$\^(?:\{\s*([-−]?\d)\s*\}|([-−]?\d))\$")  # `N/m$^2$`

@@ -122,6 +122,8 @@ def _compare_values(
         return _number_rejection("") if value else replace(same, readings=())
     if value * wanted.value < 0:
         return _number_rejection(_describe_values(value, target))
+    if wanted.is_exact and value == wanted.value:
+        return same
     if wanted.is_exact and not (spec.is_node and not claim.is_exact):
         if value == wanted.value or (not wanted.unit and is_close(value, wanted.value)):
             return same

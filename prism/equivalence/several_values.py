@@ -1,4 +1,4 @@
-r"""Names of the several values of one quantity: `x_{1,2}`, `x_\pm`, `x_1` with `x_2`, `x_+` with `x_-` (semantics F.8).
+r"""Names of the several values of one quantity: `x_{1,2}`, `x_\pm`, `x_1` with `x_2`, `x_+` with `x_-` (semantics F.9).
 
 Roots that a text gives under such names are one claim of all of them. Which of them a text means is never chosen.
 """

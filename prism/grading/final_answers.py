@@ -36,6 +36,7 @@ from prism.problem.answers import is_nameless
 
 _STEPS = 10  # of one formula at one final answer
 _EULER = frozenset(("e",))  # a letter that one member may have, and another as a number
+_WITH_CONDITIONS = ("restricted", "conditional")  # kinds of formulas of which the first part is what they state
 _REGIONS = ("interval",)  # what a value alone is a member of
 _LONGEST_VERB = 40  # characters between a name and its value
 
@@ -85,6 +86,9 @@ def _asked_by(f: Formula, letter: str) -> FinalAnswer | None:
         subject = firsts.pop()
         is_one = subject is not None and not firsts and subject.op == "sym"
         return FinalAnswer(letter, subject, has_several=True) if subject is not None and is_one else None
+    if f.kind == "chain" and f.relations[0] in EQUALITIES and _is_asked(f.members[0]):
+        is_alone = all(f.members[0] not in walk(other) for other in f.members[1:])
+        return FinalAnswer(letter, f.members[0]) if is_alone else None
     if f.kind != "equation" or len(f.members) != 2:
         return None
     for side, other in (f.members, f.members[::-1]):
@@ -152,6 +156,7 @@ def with_subjects(
         assigned = dict(_bare_answers(asked, bare, here, context)) or _members_of_list(asked, presented)
         if not assigned and len(asked) == 1:
             placed = [(k, f) for k, f in here if is_answer(located[k]) or not (presented or located[k].in_passing)]
+            placed = [(k, f) for k, f in placed if not _is_condition(located[k], text)] or placed
             in_words = {k for k, _ in placed if _is_named_in_words(text[: located[k].span[0]], question)}
             near = [(k, f) for k, f in read if letters[k] == scope or asked[0].letter in letters[k]]
             assigned = dict(_answer_in_words(asked[0], placed, near, known, in_words, is_presented=bool(presented)))
@@ -321,8 +326,9 @@ def _answer_in_words(
     is_any = is_presented or is_nameless(asked.subject)
     beside = {name for _, f in here if (names := symbols_of(f)) & symbols(asked.subject) for name in names}
     used = {(place, name) for place, f in here for member in f.members[1:] for name in symbols(member) - set(known)}
+    stated = [(k, _one_of(f)) for k, f in placed]
     own = [
-        k for k, f in placed
+        k for k, f in stated
         if (f.kind == "expression" and k in in_words)
         or (f.kind in ("equation", "chain") and _is_of_problem(f, known) and (
             _without_angle(f.members[0]) == asked.subject
@@ -351,6 +357,12 @@ def _under_another_name(
                 yield k, (answer,)
 
 
+def _one_of(f: Formula) -> Formula:
+    """Return the formula that has conditions, the first of alternatives of one quantity; any other as it is."""
+    is_union = f.kind == "alternatives" and len({part.members[0] if part.members else None for part in f.parts}) == 1
+    return f.parts[0] if f.kind in _WITH_CONDITIONS or is_union else f
+
+
 def _without_angle(side: Expr) -> Expr | None:
     r"""Return E for `E(60^\circ)`, the value of a quantity at an angle, which is read as a product; None for others."""
     if side.op != "mul" or len(side.args) != 2 or side.args[0].op != "sym":
@@ -372,6 +384,11 @@ def _may_name(own: Expr, asked: Expr, *, is_any: bool) -> bool:
         return is_any
     plain = Expr(own.op, own.args, own.name.replace("'", ""), own.value)
     return is_any or may_denote(plain, asked.name.replace("'", ""))
+
+
+def _is_condition(item: LocatedFormula, text: str) -> bool:
+    r"""Return True for a formula behind words that make it a condition: `\text{(with } x = 0`, "for $m = 1$ g"."""
+    return _UNDER.search(text[max(0, item.span[0] - _LONGEST_VERB) : item.span[0]]) is not None
 
 
 def _is_named_in_words(before: str, question: str) -> bool:
@@ -409,6 +426,10 @@ def _with_differentials(node: Expr) -> Expr:
 
 def _with_subjects(answers: Sequence[FinalAnswer], f: Formula, known: Collection[str]) -> Formula:
     """Return what a bare answer, a list of them, or the right side of `own = X` states of the final answers."""
+    if f.kind in _WITH_CONDITIONS:
+        return replace(f, parts=(_with_subjects(answers, f.parts[0], known), *f.parts[1:]))
+    if f.kind == "alternatives":
+        return replace(f, parts=tuple(_with_subjects(answers, part, known) for part in f.parts))
     if len(answers) > 1:
         parts = [
             formula((answer.subject, value), ("=",), f.latex, f.depends)
@@ -432,6 +453,7 @@ _NAMED = re.compile(
     rf"\b[Tt]he (?P<words>[^.;:\n]{{3,80}}?) (?:is|are|equals|becomes){_ADVERB}:?[$\\(\[{{*_\s]{{0,8}}$"
 )
 FORMULA_SIGNS = re.compile(r"[$\\=<>]")
+_UNDER = re.compile(r"\b(?:with|for|where|when|at|if|as|since)\s*[}$\\(\s]*$")
 _WORD = re.compile(r"[a-z]{4,}")
 _LONGEST_CLAUSE = 120  # characters before a value that may name it
 _NONE = re.compile(

@@ -42,6 +42,8 @@ def read_once(latex: str, context: Context) -> Formula:
     read = parse(_with_unit_in_brackets(_UNCERTAIN.sub(r"\g<value>", latex)), context=context)
     if read.kind == "alternatives" and _restate_first(read.parts, context):
         return read.parts[0]
+    if read.kind in ("alternatives", "system") and all(part.kind == "expression" for part in read.parts):
+        return formula((Expr("list", tuple(part.members[0] for part in read.parts)),), (), latex, read.depends)
     bracket = _BRACKET.fullmatch(latex) if latex.endswith((")", ").", "),")) and len(latex) <= _LONGEST else None
     if bracket is None or not _SAYS_UNIT.search(bracket["inner"]):
         return read

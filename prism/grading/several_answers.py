@@ -1,4 +1,4 @@
-"""Answers given in several pieces: all values of a quantity, or a ratio for its name (semantics F.8, F.9).
+"""Answers given in several pieces: all values of a quantity, or a ratio for its name (semantics F.9).
 
 `x_1 = a` and `x_2 = b` are one claim, that x is a or b; a double sign under two names of the statement gives each its
 own value; and where the statement defines a ratio, its number may be stated of what it is the ratio of. All of it is

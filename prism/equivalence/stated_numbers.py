@@ -90,9 +90,9 @@ def stated_number(node: Expr) -> StatedNumber | None:
     >>> [stated_number(parse(text).members[0]) is not None for text in ("202\\,\\mathrm{km}", "2\\sqrt5", "8.31*298")]
     [True, True, False]
     """
-    node = with_speed_of_light(node)
     if "pm" in ops_of(node):
         node = _without_uncertainty(node)
+    node = with_speed_of_light(node)
     split = None if "sym" in ops_of(node) else _split_number_and_unit(node)
     if split is None:
         return None

@@ -11,7 +11,7 @@ must be meant for. A final answer that the author gives bare has a nameless subj
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -158,7 +158,10 @@ def with_subjects(
             placed = [(k, f) for k, f in here if is_answer(located[k]) or not (presented or located[k].in_passing)]
             placed = [(k, f) for k, f in placed if not _is_condition(located[k], text)] or placed
             in_words = {k for k, _ in placed if _is_named_in_words(text[: located[k].span[0]], question)}
-            assigned = dict(_answer_in_words(asked[0], placed, here, known, in_words, is_presented=bool(presented)))
+            near = [(k, f) for k, f in read if letters[k] == scope or asked[0].letter in letters[k]]
+            assigned = dict(_answer_in_words(asked[0], placed, near, known, in_words, is_presented=bool(presented)))
+            later = [(k, f) for k, f in read if not letters[k] and is_answer(located[k])] if scope else []
+            assigned |= dict(_under_another_name(assigned, later, known))
         for place, answers in assigned.items():
             answered[place] = _with_subjects(answers, read_at[place], known)
         if len(asked) == 1:
@@ -312,7 +315,8 @@ def _answer_in_words(
     """Yield the last formula `own = X`, or X in "the speed is X", if no formula names the final answer (semantics F.5).
 
     `own` is a symbol of the solution alone. What is not presented as the answer has to be a name of the same letter,
-    unless the final answer has no name. A name beside the asked symbol in some formula means something else.
+    unless the final answer has no name. A name beside the asked symbol in some formula means something else, and so
+    does one of another letter that a formula before has on its right side.
 
     Args:
         in_words: the ordinals of the formulas that words of the question name.
@@ -321,6 +325,7 @@ def _answer_in_words(
         return
     is_any = is_presented or is_nameless(asked.subject)
     beside = {name for _, f in here if (names := symbols_of(f)) & symbols(asked.subject) for name in names}
+    used = {(place, name) for place, f in here for member in f.members[1:] for name in symbols(member) - set(known)}
     stated = [(k, _one_of(f)) for k, f in placed]
     own = [
         k for k, f in stated
@@ -328,10 +333,28 @@ def _answer_in_words(
         or (f.kind in ("equation", "chain") and _is_of_problem(f, known) and (
             _without_angle(f.members[0]) == asked.subject
             or (_is_own(f.members[0], known) and symbols(f.members[0]).isdisjoint(beside)
+                and (may_denote(f.members[0], asked.subject.name)
+                     or not any(place < k and name in symbols(f.members[0]) for place, name in used))
                 and _may_name(f.members[0], asked.subject, is_any=is_any))))
     ]  # fmt: skip
     if own:
         yield own[-1], (asked,)
+
+
+def _under_another_name(
+    assigned: Mapping[int, tuple[FinalAnswer, ...]], later: Sequence[_Placed], known: Collection[str]
+) -> Iterator[tuple[int, tuple[FinalAnswer, ...]]]:
+    """Yield the answers below all parts, under a name of the solution's own, to what such a name has answered before.
+
+    Args:
+        assigned: the formulas of a part that stand for its final answer under an own name.
+        later: what is presented as an answer in text common to all parts.
+    """
+    for place, (answer, *_) in assigned.items():
+        for k, f in later:
+            is_own = k > place and f.kind in ("equation", "chain") and _is_own(f.members[0], known)
+            if is_own and may_denote(f.members[0], answer.subject.name):
+                yield k, (answer,)
 
 
 def _one_of(f: Formula) -> Formula:

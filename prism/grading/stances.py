@@ -83,6 +83,8 @@ class Assertion:
         is_presented: it stands in a box, or is announced as the answer.
         is_in_passing: its sentence mentions it in passing.
         is_broken: its chain has a refuted link between its two members, such as `2 = 3`.
+        is_copy: it only repeats what the problem says.
+        is_conditioned: the formula behind it ties its letters.
     """
 
     statement: Statement
@@ -96,6 +98,8 @@ class Assertion:
     is_presented: bool = False
     is_in_passing: bool = False
     is_broken: bool = False
+    is_copy: bool = False
+    is_conditioned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +128,7 @@ def _read_statement(statement: Statement, readings: Sequence[Formula], context: 
         statement=statement,
         readings=distinct,
         names=frozenset[str]().union(*(symbols(*f.members) for f in distinct)),
-        quantities=frozenset(_quantity_of(side) for f in distinct if len(f.members) == 2 for side in f.members),
+        quantities=frozenset(quantity_of(side) for f in distinct if len(f.members) == 2 for side in f.members),
         is_number=any(claimed_number(f, context) or closed_form_number(f) for f in distinct),
     )
 
@@ -172,15 +176,17 @@ def _assertions_on_node(
             read = _read_statement(plain.statement, (*plain.readings, *more), matrix.cells.task.context)
         is_bare = read.statement.formula.kind == "expression"
         is_solved = _is_solved(read, node, matrix.own_symbols.known) or (is_bare and claim.is_committed)
+        if plain.statement.is_union:  # of several values, each under the name of the quantity
+            sides = [side for part in claim.formula.parts for side in part.members]
+            is_solved = is_solved or not node.subjects.isdisjoint(map(quantity_of, sides))
         if is_solved or not node.names.isdisjoint(read.names):
             stance = _stance(read, node, matrix.cells, claim, is_match=is_match, is_solved=is_solved)
             if is_solved or stance != Stance.NEUTRAL:
                 is_approximate = _is_approximate(read.statement)
                 is_unfinished = stance == Stance.SUPPORTS and is_less_evaluated(read.statement, node)
-                has_same_symbols = any(symbols_of(f) == node.all_names for f in read.readings) and is_solved_for_symbol(
-                    node
-                )
                 is_number = read.is_number or _speaks_of_number(read, node, stance)
+                same = {symbols_of(wanted) for wanted in node.formulas}
+                has_same_symbols = is_solved_for_symbol(node) and any(symbols_of(f) in same for f in read.readings)
                 assertions.append(
                     Assertion(
                         read.statement, stance, is_number, is_solved, is_approximate, is_unfinished, has_same_symbols,
@@ -188,7 +194,7 @@ def _assertions_on_node(
                 )  # fmt: skip
     if is_match and not any(assertion.stance == Stance.SUPPORTS for assertion in assertions):
         sides = claim.formula.members if len(claim.formula.members) == 2 else ()
-        is_solved = not node.subjects.isdisjoint(map(_quantity_of, sides))
+        is_solved = not node.subjects.isdisjoint(map(quantity_of, sides))
         whole = Statement(claim.formula)
         assertions.append(
             Assertion(
@@ -385,7 +391,7 @@ def _is_solved(read: _ReadStatement, node: ReferenceNode, known: frozenset[str])
     return is_value and any(each.op == "sym" and each.name in node.all_names for each in read.quantities)
 
 
-def _quantity_of(side: Expr) -> Expr:
+def quantity_of(side: Expr) -> Expr:
     """Return the one quantity that a side is about: `v` of `-v`, `2v`, `v^2` and `v(h)`; else the side itself."""
     while side.op in ("neg", "mul", "pow", "sqrt", "abs", "apply"):
         if side.op == "apply":

@@ -30,6 +30,7 @@ CONNECTIVES = word_set(
     " using from at as i.e. i.e., i.e is are say say. otherwise otherwise. whereas let we to on by also both note"
 )
 # In mathematics, without `\\text`, only words that no product of symbols spells: `v = at` is one.
+ALTERNATIVE = word_set("or either else perhaps maybe alternatively possibly")  # words of a text that joins alternatives
 BARE_WORDS = word_set("and or where for with when then hence thus therefore since because while")
 _QUALIFIERS = word_set(
     "constant const const. even odd integer integers large small only respectively approximately approx approx. given"

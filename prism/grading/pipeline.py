@@ -101,7 +101,7 @@ def _grade_within_budget(
     extraction: Extraction | None = None
     begin_step(Step.READING)
     with share(math.inf if budget is None else budget) as account:
-        extraction = extract(solution)
+        extraction = extract(solution, macros=prepared.problem.context.macros)
         if budget is None:
             n_read = len(extraction.text) - extraction.left_out.characters
             account.limit = account.spent + SOLUTION + CHARACTER * n_read

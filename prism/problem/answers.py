@@ -25,7 +25,7 @@ _NONE: frozenset[str] = frozenset()
 # A number and letters behind it, apart from it or with a stroke: `5 m/s`, `10\,\mu m`, and not `2m`.
 _PLAIN_UNIT = re.compile(r"\d(?:(?:\s|\\[,;:! ]|~)+(?:\\mu\s*)?[A-Za-z]|[A-Za-z]+/)")
 _PROSE = re.compile(r"(?<![\\{A-Za-z])[A-Za-z]{4,}\s+[A-Za-z]{2,}\s")  # three words outside of a command
-_COPIED = ("id", "symbols", "givens", "definitions")  # keys of a problem that one of an answer may have too
+_COPIED = ("id", "symbols", "givens", "definitions", "macros")  # keys of a problem that one of an answer may have too
 
 
 def is_nameless(subject: Expr) -> bool:
@@ -50,7 +50,7 @@ def with_nodes(data: Table, faults: list[str]) -> Table:
 
     Args:
         data: `answer`, and if there is one `question`, the statement that says what its symbols mean; `id`, `symbols`,
-            `givens`, `definitions` as of any problem.
+            `givens`, `definitions`, `macros` as of any problem.
         faults: collects what is wrong.
     """
     value = data[ANSWER]

@@ -21,6 +21,7 @@ from prism.budget import CHARACTER, SOLUTION, share
 from prism.errors import DagError, DataFileError, LatexSyntaxError, count_of
 from prism.inputs import nearest_name
 from prism.latex import extract
+from prism.latex.macros import expanded_values, read_macros
 from prism.physics.context import Context, describe_syntax_error, parse
 from prism.problem.answers import is_answer_only, with_nameless_subject, with_nodes
 from prism.problem.dag import (
@@ -45,6 +46,7 @@ from prism.problem.source import (
     formulas_length,
     read_source,
     statement_length,
+    with_macros,
 )
 from prism.problem.worded_answers import is_text
 
@@ -53,9 +55,10 @@ _MAX_UNKNOWN = 20  # unknown keys of a table that are told
 _MAX_SHOWN = 60  # characters of a value in a message
 _PROBLEM_TEXTS = ("title", "domain", "kind", "origin", "source")
 _PROBLEM_KEYS = frozenset((
-    "id", "context", "images", "subquestions", "difficulty", "givens", "symbols", "definitions", "students",
-    "metadata", "$schema", *_PROBLEM_TEXTS, *NODE_LISTS, *ANSWER_KEYS,
+    "id", "context", "images", "subquestions", "difficulty", "givens", "symbols", "definitions", "macros",
+    "students", "metadata", "$schema", *_PROBLEM_TEXTS, *NODE_LISTS, *ANSWER_KEYS,
 ))  # fmt: skip
+_WITH_MACROS = frozenset(("context", "subquestions", "symbols", "givens", "definitions", *NODE_LISTS, *ANSWER_KEYS))
 _SUBQUESTION_KEYS = frozenset(("letter", "subproblem", "solution", *ANSWER_KEYS))
 _NODE_KEYS = frozenset(("index", "formula", "dependency", "is_final_answer", "points", "accept", "subquestion"))
 _STUDENT_KEYS = frozenset(("name", "solution", "why", "expected"))
@@ -201,11 +204,11 @@ class Problem:
         subquestions: in file order.
         nodes: reference formulas, in index order.
         dag: their edges and points.
-        context: values, definitions and symbols that the problem gives; declares every symbol of its text.
+        context: values, definitions, macros and symbols that the problem gives; declares every symbol of its text.
         given: the same, with its sources and what of the text is not used.
         students: worked solutions with labels.
         difficulty: its marks; the author's are None where the file gives none.
-        sha256: of the bytes of the file or string; of canonical JSON for a dictionary.
+        sha256: of the bytes of the file or string, or of canonical JSON for a dictionary; with macros given beside it.
         warnings: likely slips that do not prevent grading.
     """
 
@@ -230,10 +233,14 @@ class Problem:
         return f"<Problem {self.id}: {count_of(len(self.nodes), 'node')}, {count_of(len(self.students), 'student')}>"
 
 
-def load_problem(source: Path | str | Mapping[str, object]) -> Problem:
-    """Load a problem from a file (`.json` or `.toml`), a shipped id, a JSON string (begins with a brace), or a table.
+def load_problem(source: Path | str | Mapping[str, object], *, macros: Mapping[str, object] | None = None) -> Problem:
+    r"""Load a problem from a file (`.json` or `.toml`), a shipped id, a JSON string (begins with a brace), or a table.
 
     A table with an `answer` instead of nodes is a problem of nothing but its answer: `{"answer": "5 m/s"}`.
+
+    Args:
+        macros: LaTeX by name, `{"vc": r"\vec{#1}"}`, as if they stood in the problem's own table, which goes before
+            them.
 
     Errors:
         DataFileError: all faults at once, each naming entry and field.
@@ -241,16 +248,26 @@ def load_problem(source: Path | str | Mapping[str, object]) -> Problem:
     found = _LoadReport([], [])
     read = read_source(source, found.faults)
     problem = None
+    if macros and read.data is not None:
+        read = with_macros(read, macros)
     if read.data is not None:
         limit = SOLUTION + CHARACTER * (_READINGS * statement_length(read.data) + formulas_length(read.data))
         with share(limit) as account:
             data = with_nodes(read.data, found.faults) if is_answer_only(read.data) else read.data
-            problem = _read_problem(data, read.sha256, found)
+            problem = _read_problem(_with_macros_expanded(data), read.sha256, found)
         if account.is_exhausted:
             found.faults.append(f"costs more than {limit} operations to read; simplify its longest formulas")
     if problem is None or found.faults:
         raise DataFileError(read.name, first_and_count(found.faults))
     return problem
+
+
+def _with_macros_expanded(data: Table) -> Table:
+    """Return the table of a problem with its macros expanded in all that is read as LaTeX, but for its students."""
+    known = read_macros(data.get("macros") or {}, [])  # faults are told by the context
+    if not known:
+        return data
+    return {key: expanded_values(value, known) if key in _WITH_MACROS else value for key, value in data.items()}
 
 
 def formulas_of(node: ProblemNode) -> tuple[Formula, ...]:
@@ -471,12 +488,16 @@ def _read_answer(table: Table, where: str, report: _LoadReport) -> Subquestion:
 
 
 def _read_context(data: Table, statement: str, subquestions: tuple[Subquestion, ...], report: _LoadReport) -> Context:
-    """Return the Context of the file's symbols, givens and definitions; symbols of the text are declared too."""
-    given = {key: data[key] for key in ("symbols", "givens", "definitions") if data.get(key) is not None}
+    """Return the Context of the file's tables; symbols of the text are declared too."""
+    given = {key: data[key] for key in ("symbols", "givens", "definitions", "macros") if data.get(key) is not None}
     defined = given.get("definitions")
     for place, entry in enumerate(defined if isinstance(defined, list | tuple) else (), start=1):
         if isinstance(entry, str) and (fault := eaten_backslash(entry, is_formula=True)):
             report.faults.append(f"definitions, entry {place}: {fault}")
+    macros = given.get("macros")
+    for name, body in macros.items() if isinstance(macros, Mapping) else ():
+        if isinstance(body, str) and (fault := eaten_backslash(body, is_formula=True)):
+            report.faults.append(f"macros, {str(name)[:_MAX_SHOWN]}: {fault}")
     try:
         context = Context.from_dict(given)
     except DataFileError as error:

@@ -319,6 +319,11 @@ _SIZE = re.compile(r"\\[a-zA-Z]+")
 _ENVIRONMENT = re.compile(r"\{\s*([a-zA-Z]+\*?)\s*\}")
 
 
+def is_spacing(command: str) -> bool:
+    """Return True for a command of LaTeX that spaces, sizes or lays out, and says nothing."""
+    return command in _SPACES or command in _SILENT
+
+
 def tokenize(latex: str) -> list[Token]:
     """Cut LaTeX into flat tokens, with an END token last.
 

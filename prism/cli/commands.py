@@ -22,6 +22,11 @@ import prism
 from prism.cli.helptext import HELP_NAMES, CommandGroup, FormulaCommand
 from prism.cli.options import (
     BAD_FILE,
+    AsJson,
+    Force,
+    MacroFile,
+    ManyProblems,
+    OneProblem,
     complete_problem,
     fail,
     files_to_lint,
@@ -50,6 +55,7 @@ from prism.cli.options import (
 )
 from prism.cli.output import (
     describe_run,
+    drafted_sizes,
     make_console,
     print_converted,
     print_json,
@@ -70,7 +76,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from prism.grading.result import Grade
-    from prism.problem.schema import Problem, Student
+    from prism.problem.schema import Problem
+    from prism.problem.students import Student
     from prism.reports.gates import Comparison, GateOutcome
 
 _CHECK_CODES = {"equivalent": 0, "different": 1, "undecided": 4}
@@ -84,24 +91,6 @@ app = typer.Typer(
     name="prism", cls=CommandGroup, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None,
     context_settings={"help_option_names": HELP_NAMES}, help="Grade worked physics solutions step by step, by rule.",
 )  # fmt: skip
-
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, one object, instead of a table.")]
-MacroFile = Annotated[
-    str, typer.Option("--macros", metavar="FILE", help=r"TOML file with a table `macros`: '\vc' = '\vec{#1}'.")
-]
-Force = Annotated[bool, typer.Option("--force", help="Write over a file that is there.")]
-OneProblem = Annotated[
-    str,
-    typer.Argument(
-        help="Problem file (JSON or TOML), or the id of a shipped problem.", autocompletion=complete_problem
-    ),
-]
-ManyProblems = Annotated[
-    str,
-    typer.Argument(
-        help="Problems: a folder, a file (.toml, .json, .jsonl), or a shipped id.", autocompletion=complete_problem
-    ),
-]
 
 
 def main() -> None:
@@ -287,8 +276,12 @@ def lint(
 
 @app.command()
 def draft(
-    solution: Annotated[
-        str, typer.Argument(help="Worked solution: text, or .json with messages or steps; - is stdin.")
+    solutions: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SOLUTION...",
+            help="Worked solution: text, or .json with messages or steps; - is stdin. A further one is another way.",
+        ),
     ],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Problem file: .toml or .json. [default: TOML on stdout]")
@@ -305,21 +298,23 @@ def draft(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Make a first problem file from a worked solution, by rule: nodes, edges and answers, each with its reason."""
-    from prism.authoring.drafting import draft as drafted
+    """Make a first problem file from worked solutions, by rule: nodes, edges and answers, each with its reason."""
+    from prism.authoring.draft_alternatives import draft_alternatives
 
     require_folder(out)
     refuse_existing([out] if out else [], force=force)
-    named = name or Path(out or ("draft" if solution == "-" else solution)).stem
+    first, source = solutions[0], ", ".join(solutions)
+    named = name or Path(out or ("draft" if first == "-" else first)).stem
     text = read_text(problem) if problem else ""
     try:
-        given = read_solution(solution)
+        given = [read_solution(each) for each in solutions]
+        ways = [Path(each).stem for each in solutions]
         with spinner("comparing formulas"):
-            made = drafted(given, problem=text, answers=answer or (), name=named)
+            made = draft_alternatives(given, names=ways, problem=text, answers=answer or (), name=named)
     except prism.PrismError as error:
-        fail(f"{solution}: {error}")
+        fail(f"{source}: {error}")
     for remark in made.remarks:
-        print(f"prism: {solution}: {remark}", file=sys.stderr)
+        print(f"prism: {source}: {remark}", file=sys.stderr)
     if out is not None:
         write_problem(out, made.data, made.toml)
     if as_json:
@@ -327,13 +322,7 @@ def draft(
     elif out is None:
         print(made.toml(), end="")
     else:
-        finals = sum(node.is_final for node in made.nodes)
-        edges = sum(not edge.is_implied for node in made.nodes for edge in node.edges)
-        print(
-            f"{out}: {count_of(len(made.nodes), 'node')}, {count_of(edges, 'edge')}, "
-            f"{count_of(finals, 'final answer')}; {count_of(len(made.left_out), 'formula')} left out; "
-            f"read it through, then: prism lint {out}"
-        )
+        print(f"{out}: {drafted_sizes(made)}; read it through, then: prism lint {out}")
 
 
 @app.command()
@@ -383,6 +372,7 @@ def demo(
     as_json: AsJson = False,
 ) -> None:
     """Grade the solutions that stand in problem files, and compare with their labels; exit code 1 if one differs."""
+    from prism.problem.schema import in_alternative
     from prism.problem.source import shipped_files
     from prism.reports import tables
 
@@ -414,7 +404,7 @@ def demo(
         print_json({"grades": grades})
     else:
         gaps = sum(len(label["gaps"]) for label in labels)
-        nodes = sum(len(problem.nodes) for problem, _, _ in rows)
+        nodes = sum(len(in_alternative(problem, result.alternative).nodes) for problem, _, result in rows)
         last = (
             f"{count_of(len(rows), 'solution')} graded; of {count_of(nodes, 'node')} known gaps: {gaps};"
             f" that differ from their label: {wrong}"

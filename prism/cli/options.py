@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -165,6 +165,25 @@ def complete_problem(incomplete: str) -> list[str]:
     head = incomplete[: len(incomplete) - len(last)]
     files = [f"{head}{path.name}{'/' if path.is_dir() else ''}" for path in here]
     return [*(path.stem for path in shipped_files() if path.stem.startswith(incomplete)), *files]
+
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, one object, instead of a table.")]
+MacroFile = Annotated[
+    str, typer.Option("--macros", metavar="FILE", help=r"TOML file with a table `macros`: '\vc' = '\vec{#1}'.")
+]
+Force = Annotated[bool, typer.Option("--force", help="Write over a file that is there.")]
+OneProblem = Annotated[
+    str,
+    typer.Argument(
+        help="Problem file (JSON or TOML), or the id of a shipped problem.", autocompletion=complete_problem
+    ),
+]
+ManyProblems = Annotated[
+    str,
+    typer.Argument(
+        help="Problems: a folder, a file (.toml, .json, .jsonl), or a shipped id.", autocompletion=complete_problem
+    ),
+]
 
 
 def refuse_existing(paths: Iterable[Path], *, force: bool) -> None:

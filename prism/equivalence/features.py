@@ -15,6 +15,7 @@ from prism.engine.tape import TapeTooLarge
 from prism.equivalence.context_facts import ContextFacts, facts_of_context, names_with_definitions
 from prism.equivalence.facts import (
     FORMULAS_KEPT,
+    HAT,
     UNNAMED,
     VECTOR,
     FormulaFacts,
@@ -48,6 +49,7 @@ class Hint(StrEnum):
     PARTIAL = "partial"
     MODULUS = "modulus"
     NABLA = "nabla"
+    SPELLING = "spelling"
     CONSTANT = "constant"
     DEFINITION = "definition"
     VALUE = "value"
@@ -109,6 +111,7 @@ class Features:
             Hint.PARTIAL: "partial" in ops,
             Hint.MODULUS: "abs" in ops or any(conjugation_base(name) != name for name in names),
             Hint.NABLA: has_nabla(self.plain.formula),
+            Hint.SPELLING: any(name in ("i", "j") or name.startswith((VECTOR, HAT)) for name in names),
             Hint.CONSTANT: not names.isdisjoint(known.identities),
             Hint.DEFINITION: self._mentions_definition(),
             Hint.VALUE: bool(self.valued) or not names.isdisjoint(known.context.givens),

@@ -13,6 +13,7 @@ from prism.algebra.expr import Expr, Formula, nodes_with, ops_of, substitute, su
 from prism.engine.lowering import conjugation_base
 from prism.equivalence.facts import UNNAMED, VECTOR, both_in_base_units, facts_of
 from prism.equivalence.notation import magnitude_name
+from prism.equivalence.spellings import respelled
 from prism.equivalence.substitutions import Attempt, Forms
 from prism.equivalence.vector_calculus import in_components
 from prism.equivalence.verdict import Stage
@@ -50,6 +51,9 @@ def read_magnitudes(forms: Forms) -> Iterator[Attempt]:
     Only where the other formula has these lengths: `A = \lambda` is not `A\vec v = \lambda\vec v`.
     """
     a, b = forms.plain.reference, forms.plain.claim
+    moduli = _with_moduli(a), _with_moduli(b)
+    if moduli != (a, b):
+        yield _notation_attempt(*moduli, "the length of a vector by its letter")
     is_vector = [facts_of(f).has_vector for f in (a, b)]
     if is_vector[0] == is_vector[1]:
         return
@@ -59,6 +63,14 @@ def read_magnitudes(forms: Forms) -> Iterator[Attempt]:
     one, two = (_with_magnitudes(f) if has_vector else f for f, has_vector in zip((a, b), is_vector, strict=True))
     if one is not None and two is not None:
         yield _notation_attempt(one, two, "vectors by their length")
+
+
+def _with_moduli(f: Formula) -> Formula:
+    r"""Write `|\vec v|` as v in a formula whose vectors stand nowhere else than within such bars."""
+    vectors = [symbol(name) for name in facts_of(f).names if VECTOR in name]
+    moduli = {Expr("abs", (vector,)): symbol(magnitude_name(vector.name)) for vector in vectors}
+    read = substituted(f, moduli) if moduli and "abs" in facts_of(f).ops else f
+    return f if facts_of(read).has_vector else read
 
 
 def _with_magnitudes(f: Formula) -> Formula | None:
@@ -189,6 +201,15 @@ def read_real_symbols(forms: Forms) -> Iterator[Attempt]:
     replacement = {symbol(name): symbol(base) for name, base in conjugates.items()}
     replacement |= {node: Expr("pow", (node.args[0].args[0], node.args[1])) for node in moduli}
     yield _notation_attempt(a, substituted(b, replacement), f"{', '.join(sorted(real))} is real, as in the reference")
+
+
+def read_spellings(forms: Forms) -> Iterator[Attempt]:
+    r"""Yield both formulas with the claim's letters spelled as the reference's: `\mathbf e_r` as `\hat r`, j as i."""
+    a, b = forms.plain.reference, forms.plain.claim
+    letters = respelled(a, b, forms.context.declared)
+    if letters:
+        read = ", ".join(f"{old} is {new}" for old, new in letters.items())
+        yield _notation_attempt(a, substituted(b, {symbol(old): symbol(new) for old, new in letters.items()}), read)
 
 
 def write_nabla_components(forms: Forms) -> Iterator[Attempt]:

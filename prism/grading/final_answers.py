@@ -38,16 +38,35 @@ class FinalAnswer:
         subject: the side that asks: a symbol, a derivative, a ratio; nameless if the author gives a bare answer.
         dimension: of its number; None if it is no number.
         has_unit: it is a number with a unit.
+        others: what the author accepts as its name beside the subject.
     """
 
     letter: str
     subject: Expr
     dimension: Dimension | None = None
     has_unit: bool = False
+    others: frozenset[Expr] = frozenset()
+
+    @property
+    def names(self) -> frozenset[Expr]:
+        """The subject with what is accepted as its name."""
+        return self.others | {self.subject}
 
 
-def final_answer_of(f: Formula, letter: str) -> FinalAnswer | None:
-    """Return what the formula of a final node asks for in part `letter`; None if neither side can be asked for."""
+def final_answer_of(formulas: Sequence[Formula], letter: str) -> FinalAnswer | None:
+    """Return what a final node asks for in part `letter`; None if neither side of its formula can be asked for.
+
+    Args:
+        formulas: its own, then those that its author accepts in its place.
+    """
+    found = [answer for f in formulas if (answer := _asked_by(f, letter)) is not None]
+    if not found or _asked_by(formulas[0], letter) is None:
+        return None
+    return replace(found[0], others=frozenset(each.subject for each in found[1:]) - {found[0].subject})
+
+
+def _asked_by(f: Formula, letter: str) -> FinalAnswer | None:
+    """Return what one formula asks for, without other names; None if neither side can be asked for."""
     if f.kind != "equation" or len(f.members) != 2:
         return None
     for side, other in (f.members, f.members[::-1]):
@@ -139,15 +158,15 @@ def _bare_answers(
         here: all formulas of the part.
         context: of the problem.
     """
-    subjects = {answer.subject for answer in asked}
+    subjects = {name for answer in asked for name in answer.names}
     givens = _givens_named_in([f for _, f in presented], context)
     bare = [
         (k, f) for k, f in presented
         if f.kind == "expression" and f.members[0] not in subjects and _value_in_si(f.members[0]) not in givens
     ]  # fmt: skip
-    waiting = [answer for answer in asked if answer.subject not in _sides_of(presented)]
+    waiting = [answer for answer in asked if answer.names.isdisjoint(_sides_of(presented))]
     if len(bare) < len(waiting):
-        unnamed = [answer for answer in waiting if answer.subject not in _sides_of(here)]
+        unnamed = [answer for answer in waiting if answer.names.isdisjoint(_sides_of(here))]
         if len(unnamed) != len(bare):
             found = dict(_answers_by_unit(bare, waiting))
             yield from found.items()
@@ -167,7 +186,7 @@ def _answers_by_place(
         (place, answer, set(map(canonical, f.members)))
         for place, f in here
         for answer in waiting
-        if f.kind != "expression" and answer.subject in f.members[:2]
+        if f.kind != "expression" and not answer.names.isdisjoint(f.members[:2])
     ]
     for k, f in bare:
         before = [(answer, values) for place, answer, values in named if place < k]
@@ -217,7 +236,7 @@ def _answer_in_words(
     Args:
         in_words: the ordinals of the formulas that words of the question name.
     """
-    if asked.subject in _sides_of(here):
+    if not asked.names.isdisjoint(_sides_of(here)):
         return
     is_any = is_presented or is_nameless(asked.subject)
     beside = {name for _, f in here if (names := symbols_of(f)) & symbols(asked.subject) for name in names}

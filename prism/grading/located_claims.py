@@ -6,7 +6,7 @@ without a subject states. What the formulas state of the nodes is decided in `ma
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from prism.algebra.expr import Expr, Formula
@@ -16,6 +16,7 @@ from prism.errors import LatexSyntaxError
 from prism.grading.chains import members_before
 from prism.grading.claims import is_committed
 from prism.grading.final_answers import FinalAnswer, with_subjects
+from prism.grading.joints import withdrawn_orders
 from prism.grading.parts import Part, letters_at
 from prism.grading.restating_forms import read_once
 from prism.latex import LocatedFormula
@@ -104,17 +105,26 @@ def locate_claims(
             errors[order] = error
             parsed[item.latex] = str(error)
     formulas = [each if isinstance(each, Formula) else None for each in (parsed[item.latex] for item in located)]
+    withdrawn = withdrawn_orders(located, formulas)
+    formulas = [None if order in withdrawn else each for order, each in enumerate(formulas)]
     before = members_before(located, formulas, text)
     letters = [letters_at(parts, item.span[0]) for item in located]
     answered = with_subjects(final_answers, located, formulas, letters, text, context, known, question)
     return [
         LocatedClaim(
             order, item, answered[order], before[order], letters[order],
-            "" if formulas[order] else str(parsed[item.latex]), errors.get(order),
+            _fault_of(order, parsed[item.latex], withdrawn), errors.get(order),
             item.latex in too_large,
         )
         for order, item in enumerate(located)
     ]  # fmt: skip
+
+
+def _fault_of(order: int, read: Formula | str, withdrawn: Mapping[int, str]) -> str:
+    """Return why a formula is no claim: it could not be read, or is joined to a falsehood; empty if it is one."""
+    if order in withdrawn:
+        return f"joined to the false statement {withdrawn[order]}"
+    return "" if isinstance(read, Formula) else read
 
 
 # Which claims count. ----------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from prism.algebra.expr import symbols_of
 from prism.budget import GIVEN, share
-from prism.errors import DataFileError
+from prism.errors import DataFileError, PrismError
 from prism.grading.final_answers import FinalAnswer, final_answer_of
 from prism.grading.references import (
     MatchTask,
@@ -20,7 +20,7 @@ from prism.grading.references import (
 )
 from prism.problem.expected_numbers import derive_expected_numbers
 from prism.problem.given_nodes import find_given_nodes
-from prism.problem.schema import Problem, load_problem
+from prism.problem.schema import Problem, formulas_of, load_problem
 from prism.problem.source import first_and_count
 
 
@@ -36,6 +36,7 @@ class PreparedProblem:
         guessable: nodes that count only where a prerequisite of them is achieved.
         rivals: for each node, the other nodes about the same quantity.
         given: nodes that repeat the problem's text; None unless prepared for the policy `training`.
+        alternatives: the problem prepared with each of its other reference DAGs, in file order (semantics S.1).
     """
 
     problem: Problem
@@ -45,6 +46,7 @@ class PreparedProblem:
     guessable: frozenset[int]
     rivals: Mapping[int, frozenset[int]] = field(default_factory=dict, hash=False)
     given: frozenset[int] | None = None
+    alternatives: tuple[PreparedProblem, ...] = field(default=(), hash=False)
 
     @property
     def question(self) -> str:
@@ -63,20 +65,41 @@ def prepare(problem: Problem | Path | str | Mapping[str, object], *, training: b
         DataFileError: a problem file with faults, or with formulas that cost too much to be compared with.
     """
     loaded = problem if isinstance(problem, Problem) else load_problem(problem)
+    ways = [_prepare_reference(each, training=training) for each in (loaded, *loaded.alternatives)]
+    known = frozenset[str]().union(*(way.task.known for way in ways))  # a step of one way is no own symbol by another
+    first, *others = (replace(way, task=replace(way.task, known=known)) for way in ways)
+    return replace(first, alternatives=tuple(others))
+
+
+def in_alternative(prepared: PreparedProblem, name: str) -> PreparedProblem:
+    """Return a prepared problem with the reference DAG that a grade names in `alternative`, alone.
+
+    Errors:
+        PrismError: the problem has no alternative of that name.
+    """
+    for each in (prepared, *prepared.alternatives):
+        if each.problem.alternative == name:
+            return replace(each, alternatives=())
+    raise PrismError(f"problem {prepared.problem.id} has no alternative {name!r}")
+
+
+def _prepare_reference(loaded: Problem, *, training: bool) -> PreparedProblem:
+    """Prepare a problem with its own reference DAG only; arguments and errors as of `prepare`."""
+    where = f"alternative {loaded.alternative}, " if loaded.alternative else ""
     if dear := find_dear_formulas(loaded):
-        raise DataFileError(loaded.id, first_and_count([str(each) for each in dear]))
+        raise DataFileError(loaded.id, first_and_count([f"{where}{each}" for each in dear]))
     given: frozenset[int] | None = None
     if training:
         with share(GIVEN) as account:
             given = frozenset(node.index for node in find_given_nodes(loaded))
         if account.is_exhausted:
-            why = f"context: costs more than {GIVEN} operations to be compared with the nodes; state less in it"
+            why = f"{where}context: costs more than {GIVEN} operations to be compared with the nodes; state less in it"
             raise DataFileError(loaded.id, (why,))
     return replace(prepare_without(loaded, ()), given=given)
 
 
 def prepare_without(loaded: Problem, nodes: Collection[int]) -> PreparedProblem:
-    """Prepare a problem so that claims are not compared with the nodes of these indices."""
+    """Prepare a problem, without its alternatives, so that claims are not compared with the nodes of these indices."""
     asking = derive_expected_numbers(loaded)
     references = share_subjects(
         [
@@ -90,7 +113,7 @@ def prepare_without(loaded: Problem, nodes: Collection[int]) -> PreparedProblem:
     answers = [
         answer
         for node in loaded.nodes
-        if node.is_final and not node.is_text and (answer := final_answer_of(node.formula, node.subquestion))
+        if node.is_final and not node.is_text and (answer := final_answer_of(formulas_of(node), node.subquestion))
     ]
     return PreparedProblem(
         problem=loaded,
@@ -105,4 +128,5 @@ def prepare_without(loaded: Problem, nodes: Collection[int]) -> PreparedProblem:
 def without_definitions(prepared: PreparedProblem) -> PreparedProblem:
     """Return a prepared problem whose grades substitute neither the problem's nor the solution's definitions."""
     context = replace(prepared.task.context, definitions=())
-    return replace(prepared, task=replace(prepared.task, context=context, uses_definitions=False))
+    task = replace(prepared.task, context=context, uses_definitions=False)
+    return replace(prepared, task=task, alternatives=tuple(map(without_definitions, prepared.alternatives)))

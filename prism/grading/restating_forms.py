@@ -48,10 +48,15 @@ def read_once(latex: str, context: Context) -> Formula:
 
 
 def _restate_first(parts: tuple[Formula, ...], context: Context) -> bool:
-    """Return True if all alternatives are equations that restate the first one."""
+    """Return True if all alternatives are equations, or values, that restate the first one or are the same."""
+    if all(part.kind == "expression" for part in parts):
+        return all(_says_the_same(part.members[0], parts[0].members[0], context) for part in parts[1:])
     first = Statement(parts[0])
     return all(part.kind == "equation" for part in parts) and all(
-        restates(Statement(part), first, context) or restates(first, Statement(part), context) for part in parts[1:]
+        part.members == parts[0].members
+        or restates(Statement(part), first, context)
+        or restates(first, Statement(part), context)
+        for part in parts[1:]
     )
 
 

@@ -18,6 +18,7 @@ from prism.algebra.expr import symbols_of
 from prism.equivalence.statements import Statement
 from prism.grading.chains import equates_two_subjects, is_unbroken, states_number
 from prism.grading.final_answers import is_answer
+from prism.grading.joints import superseded_orders
 from prism.grading.located_claims import LocatedClaim
 from prism.grading.match_matrix import MatchMatrix
 from prism.grading.prepared import PreparedProblem
@@ -101,8 +102,11 @@ def select(
             is_number=node.is_number,
             n_rivals=len(prepared.rivals[node.index] - matched),
         )
+        superseded = superseded_orders([claim.located for claim in located], _rivals_of(node, with_distances))
         for assertion in (each for _, each in with_distances if each.stance == Stance.SUPPORTS):
             reason = withheld.get(assertion.place[0], WithheldReason.OTHER_PART)
+            if assertion.place[0] in superseded and assertion.is_number == node.is_number:
+                reason = reason or WithheldReason.CONTRADICTED
             own = selection.setdefault(assertion.place[0], {})
             if assertion.is_number and reason is None and not node.is_number:  # withheld wherever the number itself is
                 reason = min((own[index] for index in numeric if index in own), default=None, key=lambda r: r or "")
@@ -128,6 +132,15 @@ def _is_rival(assertion: Assertion, node: ReferenceNode, claim: LocatedClaim, kn
         and is_solved_for_symbol(node)
         and not (assertion.statement.conditions or claim.located.in_passing)
         and (not symbols_of(f) <= known or (not node.is_number and node.all_names < symbols_of(f)))
+    )
+
+
+def _rivals_of(node: ReferenceNode, with_distances: Iterable[tuple[int, Assertion]]) -> frozenset[int]:
+    """Return the ordinals of the formulas that give another formula of a node's quantity, or another number."""
+    return frozenset(
+        each.place[0]
+        for _, each in with_distances
+        if each.stance == Stance.CONTRADICTS and each.is_solved and each.is_number == node.is_number
     )
 
 

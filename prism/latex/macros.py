@@ -49,7 +49,7 @@ _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _TOKEN = re.compile(r"\\(?:[A-Za-z]+|.)|[^\s{}$&%]", re.DOTALL)
 _SPACE = re.compile(r"\s{0,8}")
 _OPTION = re.compile(r"\s{0,8}\[([^\[\]]{0,80})\]")
-_BLANKS = re.compile(r"(?<![A-Za-z])\s+|\s+(?![A-Za-z])")  # that end no command
+_BLANKS = re.compile(r"(\\[A-Za-z]+)\s+(?=[A-Za-z])|\s+")
 _PLACE = re.compile(r"#(\d?)")
 # Before a macro: a command that takes one token as its argument, `\frac\x2`, perhaps behind the first of two.
 _TAKES_TOKEN = re.compile(
@@ -173,7 +173,12 @@ def _is_same(first: Macro, second: Macro) -> bool:
     alike = (first.n_arguments, first.default, first.has_meaning) == (
         second.n_arguments, second.default, second.has_meaning,
     )  # fmt: skip
-    return alike and _BLANKS.sub("", first.body) == _BLANKS.sub("", second.body)
+    return alike and _without_blanks(first.body) == _without_blanks(second.body)
+
+
+def _without_blanks(body: str) -> str:
+    """Return a body without its blanks, but for one behind a command that a letter follows."""
+    return _BLANKS.sub(lambda blank: f"{blank[1]} " if blank[1] else "", body)
 
 
 def _definitions(text: str) -> Iterator[tuple[str, Macro, int, int]]:

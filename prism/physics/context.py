@@ -23,7 +23,7 @@ from prism.inputs import value_faults
 from prism.latex import parse as parse_latex
 from prism.latex.macros import Macro, expand, expanded_values, read_macros
 from prism.physics.constants import Reading, constant_table
-from prism.physics.implications import false_part, without_superseded
+from prism.physics.implications import false_part, turns_into_another, without_superseded
 from prism.physics.quantities import Quantity, quantity_as_expr, read_quantity
 
 SYMBOL_KINDS = {
@@ -207,6 +207,8 @@ def _without_what_falls(written: Formula, latex: str) -> Formula:
     Errors:
         LatexSyntaxError: a statement of literals among them is false, `F \Rightarrow 1 = 0`.
     """
+    if "to" in written.relations and turns_into_another(written):
+        raise LatexSyntaxError(latex, 0, "a value that turns into another one", ("one value",), "contradiction")
     if not written.parts:
         return written
     if (false := false_part(written)) is not None:

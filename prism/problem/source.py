@@ -25,10 +25,12 @@ from prism.resources import resource
 Table = Mapping[str, object]
 
 NODE_LISTS = ("grading_standard", "dag", "grading", "core_formulas")
+ALTERNATIVES = "alternatives"
 ANSWER_KEYS = ("final_answer_form", "final_answer_instructions", "significant_figures")
 
 MAX_BYTES = {".json": 4_000_000, ".toml": 1_000_000}  # of a file: reading a megabyte of TOML takes up to 4 s
 MAX_ENTRIES = 1000  # of each list and table: nodes are compared in pairs, and each definition with each node
+MAX_ALTERNATIVES = 4  # reference DAGs beside the first: a solution is graded against each, and may cost as much again
 MAX_STATEMENT = 50_000  # characters of the text with its subquestions, which is read several times
 MAX_FORMULAS = 200_000  # characters of all formulas and values
 MAX_FAULTS = 100  # that are told of one problem: a message is for a person
@@ -36,7 +38,7 @@ _MAX_FAULT = 1000  # characters of one
 _SHOWN_REST = 10  # characters behind a control character that are shown
 _MAX_NAME = 200  # characters of a file's name in messages
 _COUNTED = ("subquestions", "students", "symbols", "givens", "definitions", "macros", *NODE_LISTS)
-_FORMULAS = ("symbols", "givens", "definitions", "macros", *NODE_LISTS)
+_FORMULAS = ("symbols", "givens", "definitions", "macros", ALTERNATIVES, *NODE_LISTS)
 _STATEMENT = ("context", *ANSWER_KEYS)
 NO_TABLE = "holds no table: a problem is one { ... } with the keys of dags/README.md"
 # What double quotes make of a backslash: a character that no text holds, or a blank before the rest of a name.
@@ -165,6 +167,17 @@ def formulas_length(data: Table) -> int:
     return sum(_length(data.get(key)) for key in _FORMULAS)
 
 
+def alternatives_of(data: Table) -> list[Table]:
+    """Return the tables of the other references of a problem, as far as they are tables."""
+    listed = data.get(ALTERNATIVES)
+    return [each for each in listed if isinstance(each, Mapping)] if isinstance(listed, list | tuple) else []
+
+
+def n_references(data: Table) -> int:
+    """Return the number of reference DAGs of a problem: its own and its alternatives."""
+    return 1 + len(alternatives_of(data))
+
+
 def _length(value: object) -> int:
     """Return the number of values and characters in a value of nested lists and tables."""
     if isinstance(value, str):
@@ -228,11 +241,15 @@ def _decode_json(text: str, faults: list[str]) -> object:
 
 def _limit_faults(data: Table) -> list[str]:
     """Return which lists, tables and texts of a problem are too large."""
-    faults = []
-    for key in _COUNTED:
-        value = data.get(key)
-        if isinstance(value, list | tuple | Mapping) and len(value) > MAX_ENTRIES:
-            faults.append(f"{key}: {len(value)} entries; at most {MAX_ENTRIES} are read")
+    listed = [(key, data.get(key), MAX_ENTRIES) for key in _COUNTED]
+    listed.append((ALTERNATIVES, data.get(ALTERNATIVES), MAX_ALTERNATIVES))
+    for place, other in enumerate(alternatives_of(data)[:MAX_ALTERNATIVES], start=1):
+        listed += [(f"{ALTERNATIVES}, entry {place}, {key}", other.get(key), MAX_ENTRIES) for key in NODE_LISTS]
+    faults = [
+        f"{name}: {len(value)} entries; at most {most} are read"
+        for name, value, most in listed
+        if isinstance(value, list | tuple | Mapping) and len(value) > most
+    ]
     for name, length, most in (
         ("context and subquestions", statement_length(data), MAX_STATEMENT),
         ("formulas and values", formulas_length(data), MAX_FORMULAS),

@@ -35,6 +35,7 @@ from prism.latex.extraction.items import (
     top_level_items,
 )
 from prism.latex.extraction.joined import join_split_formulas, torn_blocks
+from prism.latex.extraction.joints import Joint, joints_of
 from prism.latex.extraction.masking import blank_comments, blank_to_fence_end, is_in_code_fence, mask, thinking_spans
 from prism.latex.extraction.named_values import find_named_values
 from prism.latex.extraction.pieces import (
@@ -46,7 +47,7 @@ from prism.latex.extraction.pieces import (
     row_of_groups,
     split_into_rows,
 )
-from prism.latex.extraction.retractions import denied_blocks, is_changed_by, mask_blocks, unasserted_blocks
+from prism.latex.extraction.retractions import denied_blocks, denies, is_changed_by, mask_blocks, unasserted_blocks
 from prism.latex.extraction.solution_input import Solution, solution_text
 from prism.latex.extraction.undelimited import find_bare_displays, find_plain_formulas
 from prism.latex.macros import NO_MACROS, Macros, defined_macros, defines_macros, expand, merged
@@ -64,6 +65,7 @@ _RELATED = re.compile(r"[=<>≈≤≥≪≫∝≃≅≡∼]|\\(?:approx|propto|s
 _OR = re.compile(
     r"[\s$)\]\\,.;]{0,8}\b(?:or|[Oo]therwise)\b(?: else)?,?[\s$(\[\\]{1,8}(?:(?:it is|we have|by) )?[\s$(\[\\]{0,8}"
 )
+_SYMBOL = re.compile(r"\\?[A-Za-z]+'*(?:_(?:\{[^{}]*\}|\w))?")  # `$v = gt$ or $v$` names one thing more
 _GROUPING = str.maketrans("", "", "{} \t\n")
 _BELOW = re.compile(  # between a formula without delimiters and a row below it that begins with `=`
     rf"[.,;]?(?:[ \t\u2000-\u200b]{{1,{MAX_GAP}}}(?:\([^()\n]{{0,80}}\)|\[[^\[\]\n]{{0,80}}\]))?[.,;*]{{0,3}}"
@@ -101,6 +103,7 @@ class LocatedFormula:
         block: ordinal of the delimited block, shared by the rows of one block.
         in_passing: its sentence does not quite assert it: "would be", a rejected root, a condition.
         is_announced: it is announced as the answer: "the answer is", a heading "Final answer", `####`, `<answer>`.
+        joint: how it is joined to the formula before it.
     """
 
     latex: str
@@ -110,6 +113,7 @@ class LocatedFormula:
     block: int = 0
     in_passing: bool = False
     is_announced: bool = False
+    joint: Joint = Joint.NONE
 
 
 class _ContinuedSide(NamedTuple):  # no dataclass, for speed, as `plain_tokens.Mark`
@@ -249,7 +253,15 @@ def _window_formulas(text: str, thinking: list[tuple[int, int]], limit: int) -> 
     blocks.sort(key=lambda block: (block.outer_start, block.outer_end))
     text, blocks = merge_continued_displays(text, blocks)
     found, n_left = _read_blocks(text, blocks, thinking, limit, tags)
-    return _join_alternatives(text, sorted(found, key=lambda item: (item.span[0], -item.span[1]))), n_left
+    in_order = sorted(found, key=lambda item: (item.span[0], -item.span[1]))
+    return _with_joints(text, _join_alternatives(text, in_order)), n_left
+
+
+def _with_joints(text: str, formulas: list[LocatedFormula]) -> list[LocatedFormula]:
+    """Return the formulas with how each is joined to the one before it, without what a struck arrow leads to."""
+    joints = joints_of(text, [item.span for item in formulas])
+    pairs = zip(formulas, joints, strict=True)
+    return [replace(item, joint=joint) if joint else item for item, joint in pairs if joint != Joint.STRUCK]
 
 
 def _with_named_values(blocks: list[Block], equations: list[Block]) -> list[Block]:
@@ -290,10 +302,12 @@ def _join_alternatives(text: str, formulas: list[LocatedFormula]) -> list[Locate
 
 
 def _have_same_subject(first: LocatedFormula, second: LocatedFormula) -> bool:
-    """Return True if two formulas are of one kind and equal up to their first `=`, or announced values."""
+    """Return True if two formulas are of one kind and equal up to their first `=`, or the second is a value alone."""
     (left, sign, _), (other_left, other_sign, _) = (item.latex.partition("=") for item in (first, second))
     if not sign and not other_sign:
         return first.is_announced and second.is_announced
+    if sign and not _RELATED.search(second.latex) and not _SYMBOL.fullmatch(second.latex):
+        return first.kind == second.kind == "inline"
     is_same = left.translate(_GROUPING) == other_left.translate(_GROUPING)
     return first.kind == second.kind and is_same and bool(sign and other_sign)
 
@@ -453,7 +467,7 @@ def _read_rows(scanned: Scan, kind: str, left: _ContinuedSide | None, depth: int
                 lefts = [after] if after else lefts
             continue
         items = resolve_ambiguous_items(row)
-        if any(item.kind == "prose" and is_changed_by(item.content) for item in items):
+        if any(_changes_row(item) for item in items):
             continue
         pieces = cut_row(items)
         is_paired = len(pieces) == len(lefts) > 1 and all(piece.items[0].kind == "relation" for piece in pieces)
@@ -466,6 +480,13 @@ def _read_rows(scanned: Scan, kind: str, left: _ContinuedSide | None, depth: int
             after_row += [current] if current and not piece.is_remark else []
         lefts = after_row or lefts
     return formulas, lefts[-1] if lefts else None
+
+
+def _changes_row(item: Item) -> bool:
+    """Return True if words or a footnote in a row change what it says, or deny it."""
+    if item.kind == "drop" and item.source.startswith(r"\footnote"):
+        return denies(item.content)
+    return item.kind == "prose" and is_changed_by(item.content)
 
 
 def _read_piece(scanned: Scan, piece: Piece, left: _ContinuedSide | None, kind: str, depth: int) -> _FormulasAndLeft:

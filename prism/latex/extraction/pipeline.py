@@ -49,6 +49,7 @@ from prism.latex.extraction.pieces import (
 )
 from prism.latex.extraction.retractions import denied_blocks, denies, is_changed_by, mask_blocks, unasserted_blocks
 from prism.latex.extraction.solution_input import Solution, solution_text
+from prism.latex.extraction.typed_names import TypedNames, typed_names
 from prism.latex.extraction.undelimited import find_bare_displays, find_plain_formulas
 from prism.latex.macros import NO_MACROS, Macros, defined_macros, defines_macros, expand, merged
 from prism.latex.words import is_label, temperature_scale_after, text_kind, unit_after, unit_goes_on
@@ -176,7 +177,7 @@ class Extraction(tuple[LocatedFormula, ...]):
         return type(self), (tuple(self), self.text, self.left_out)
 
 
-def extract(solution: Solution, *, macros: Macros | None = None) -> Extraction:
+def extract(solution: Solution, *, macros: Macros | None = None, symbols: frozenset[str] = frozenset()) -> Extraction:
     r"""Find all formulas of a solution, in order of position. Never raises on a text; `parse` refuses malformed ones.
 
     Of a solution longer than the limit the beginning and the end are read, the end the longer, for the result stands
@@ -186,6 +187,7 @@ def extract(solution: Solution, *, macros: Macros | None = None) -> Extraction:
         solution: a text, chat messages of which only the assistant's are read, or a list of steps.
         macros: known beside those that the text itself defines, which go before them: `{"vc": Macro(...)}`, as
             `prism.latex.macros.read_macros` and the `macros` of a Context give them.
+        symbols: of the problem; formulas without delimiters may be typed in them: `vfx` for `v_{fx}`.
 
     Errors:
         PrismError: a solution of another shape.
@@ -206,7 +208,7 @@ def extract(solution: Solution, *, macros: Macros | None = None) -> Extraction:
         window = blank_to_fence_end(text[start:end]) if is_code else text[start:end]
         page = expand(window, known, start)
         inner = [(page.offset_in_text(lo), page.offset_in_text(hi)) for lo, hi in inner] if page.uses else inner
-        more, n_more = _window_formulas(page.text, inner, MAX_FORMULAS - len(found))
+        more, n_more = _window_formulas(page.text, inner, MAX_FORMULAS - len(found), typed_names(symbols))
         more = [replace(item, span=page.span_in_original(item.span)) for item in more] if page.uses else more
         found = [*(_shift_offsets(item, start) for item in more), *found]
         n_left += n_more
@@ -235,7 +237,9 @@ def _without_repetition(found: list[LocatedFormula]) -> list[LocatedFormula]:
     return found
 
 
-def _window_formulas(text: str, thinking: list[tuple[int, int]], limit: int) -> tuple[list[LocatedFormula], int]:
+def _window_formulas(
+    text: str, thinking: list[tuple[int, int]], limit: int, typed: TypedNames
+) -> tuple[list[LocatedFormula], int]:
     """Extract the formulas of one window of the text, the last `limit`, in order; also return the number left out."""
     budget.charge(len(text) * _CHARACTER)
     text = with_decimal_points(text)
@@ -247,7 +251,7 @@ def _window_formulas(text: str, thinking: list[tuple[int, int]], limit: int) -> 
     text = blank_comments(text, blocks)
     text, blocks = join_split_formulas(text, sorted(blocks, key=lambda block: (block.outer_start, block.outer_end)))
     blocks = _with_named_values(blocks, list(find_named_values(text, blocks)))
-    blocks += list(find_plain_formulas(text, blocks))
+    blocks += list(find_plain_formulas(text, blocks, typed))
     blocks.sort(key=lambda block: (block.outer_start, block.outer_end))
     blocks += find_announced_values(text, blocks, tags)
     blocks.sort(key=lambda block: (block.outer_start, block.outer_end))

@@ -100,7 +100,7 @@ def joint_between(text: str, start: int, end: int, *, before: int) -> Joint:
 
 def _offers_choice(text: str, before: int, between: str) -> bool:
     """Return True if the sentence of a formula offers a choice before it, and goes on to the next: "either A, B"."""
-    first = max(sentence_start(text, before), before - _CHOICE_REACH)
+    first = sentence_start(text, before, low=max(0, before - _CHOICE_REACH))
     is_one_sentence = not re.search(r"[.;!?]\s|\n\s*\n", between)
     return is_one_sentence and _CHOICE.search(text, first, before) is not None
 

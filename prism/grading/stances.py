@@ -49,6 +49,7 @@ _CONTRADICTIONS = frozenset(("witness", "other_number", "dimension", "other_fact
 """Reasons of a difference by which two formulas of the same symbols contradict each other."""
 
 
+_ONE_TO_ONE = frozenset(("ln", "log10", "exp", "sqrt", "sinh", "atan"))
 _OPERATIONS = frozenset(("integral", "contour", "sum", "product", "limit", "commutator"))
 _DERIVATIVES = frozenset(("derivative", "partial"))
 
@@ -147,6 +148,7 @@ def assertions_of(matrix: MatchMatrix, k: int, nodes: Iterable[ReferenceNode]) -
     statements = []
     for n, statement in enumerate(written):
         readings = [form[n].formula for form in forms]
+        readings += [bare for f in readings if (bare := _without_function(f)) is not None]
         if own.names:
             readings += [with_names(reading, own.names) for reading in readings]
         statements.append(_read_statement(statement, readings, matrix.cells.task.context))
@@ -156,6 +158,13 @@ def assertions_of(matrix: MatchMatrix, k: int, nodes: Iterable[ReferenceNode]) -
         else ()
         for node in nodes
     }
+
+
+def _without_function(f: Formula) -> Formula | None:
+    r"""Return `a = b` for `\ln a = \ln b` and other functions that take no value twice; None for other formulas."""
+    if f.kind != "equation" or len({side.op for side in f.members}) > 1 or f.members[0].op not in _ONE_TO_ONE:
+        return None
+    return formula(tuple(side.args[0] for side in f.members), f.relations, f.latex, f.depends)
 
 
 def _assertions_on_node(

@@ -36,6 +36,7 @@ def assert_score(
     matched: Collection[int] | None = None,
     credited: Collection[int] | None = None,
     final_correct: bool | None = None,
+    alternative: str | None = None,
 ) -> None:
     """Fail the test unless a grade is as expected; the message names formula, nearest node and witness point.
 
@@ -45,16 +46,19 @@ def assert_score(
         at_least: the least score.
         matched, credited: node indices, all of them.
         final_correct: whether every final answer matches.
+        alternative: name of the reference DAG that counts; empty for the problem's own.
     """
     from prism.authoring.case_files import Expectation, describe_unmet
 
     __tracebackhide__ = True
     expected = Expectation(
-        score=score, at_least=at_least, final_correct=final_correct,
+        score=score, at_least=at_least, final_correct=final_correct, alternative=alternative,
         matched=None if matched is None else tuple(matched), credited=None if credited is None else tuple(credited),
     )  # fmt: skip
     if expected == Expectation():
-        raise TypeError("assert_score wants something of the grade: score, at_least, matched, credited, final_correct")
+        raise TypeError(
+            "assert_score wants something of the grade: score, at_least, matched, credited, final_correct, alternative"
+        )
     if why := describe_unmet(graded, expected):
         pytest.fail(why, pytrace=False)
 

@@ -121,6 +121,7 @@ class GradingRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
     credited: list[int]
     score: str
     flags: list[str] | None = None
+    alternative: str = ""
 
 
 class RuleRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -129,6 +130,7 @@ class RuleRow(Row, frozen=True, kw_only=True, forbid_unknown_fields=True):
     steps: list[str] = []
     answers: list[str] = []
     keys: dict[str, Any] = {}
+    alternative: str | None = None
     looked_at: list[int] = []
     counts: list[str] = []
     earns_nothing: list[str] = []
@@ -372,6 +374,7 @@ def test_grading(row: GradingRow) -> None:
     assert grade.score is not None
     assert abs(Fraction(grade.score) - Fraction(row.score)) <= ROUNDED, told_grade(grade, **wanted(row))
     assert row.flags is None or list(grade.flags) == row.flags, told_grade(grade, **wanted(row))
+    assert grade.alternative == row.alternative, told_grade(grade, **wanted(row))
 
 
 def rule_params() -> list[Any]:
@@ -392,6 +395,8 @@ def test_rule(row: RuleRow, text: str, *, counts: bool) -> None:
     found = set(grade.matched) & row.nodes_looked_at
     expected = row.nodes_looked_at if counts else set()
     assert found == expected, told_grade(grade, **wanted(row), text=text, expected=sorted(expected))
+    if counts and row.alternative is not None:
+        assert grade.alternative == row.alternative, told_grade(grade, **wanted(row), text=text)
 
 
 @pytest.mark.parametrize("row", params("diagnosis", DiagnosisRow))

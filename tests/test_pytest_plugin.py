@@ -141,7 +141,7 @@ def test_all_faults_of_a_case_file_come_at_once(tmp_path: Path) -> None:
     assert text.splitlines() == [
         "extra: unknown key; the keys are problem, case",
         "problem: no file no such beside this one, and no shipped problem",
-        "case a: wants nothing of the grade; expected score, at_least, matched, credited or final_correct",
+        "case a: wants nothing of the grade; expected score, at_least, matched, credited, final_correct or alternative",
         "case a, solution_file: no.md: cannot be read: No such file or directory",
         "case a, score: expected a number from 0 to 1",
         "case 3, id: expected a name",

@@ -32,6 +32,7 @@ from prism.rewards import Reward
 from prism.rewards.nemo_gym import resources_server
 from prism.runs.workers import Killed, WorkerPool
 from prism.server import Limits, create_app
+from tests.grading.test_alternatives import OTHER_WAY, SLIDE
 
 FIGURE = load_problems("scoring_figure")["scoring_figure"]
 STUDENTS = {student.name: student.solution for student in FIGURE.students}
@@ -533,3 +534,15 @@ def test_a_resources_server_of_nemo_gym(monkeypatch: pytest.MonkeyPatch) -> None
     assert answer.status_code == 200
     assert answer.json()["reward"] == answer.json()["prism_closure"] == 1.0
     assert {key: answer.json()[key] for key in row} == row
+
+
+def test_a_problem_with_alternatives_is_graded_by_the_best(client: TestClient) -> None:
+    """Inline, as a trainer sends it; the row names the reference that counts."""
+    answer = client.post("/grade", json={"problem": SLIDE, "solution": OTHER_WAY})
+    assert answer.status_code == 200, answer.text
+    assert {key: answer.json()[key] for key in ("alternative", "score")} == {"alternative": "kinematics", "score": 0.75}
+    bad = {**SLIDE, "alternatives": [{"name": "a"}]}
+    assert (
+        "alternative a, grading_standard: is missing"
+        in client.post("/grade", json={"problem": bad, "solution": OTHER_WAY}).text
+    )

@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 import prism  # noqa: E402
+from prism.reports.tables import label_differences  # noqa: E402
 from tests.support.attacks import SAME_SCORE, exceptions, outcome, policies, prepared, shipped  # noqa: E402
 
 
@@ -56,13 +57,11 @@ def label_table() -> dict[str, int]:
         for student in problem.students:
             if student.expected is None:
                 continue
-            matched = prism.grade(prepared(path), student.solution).matched
-            differs = set(matched) ^ set(student.expected.matched)
-            known = set(student.expected.known_gaps)
+            label = label_differences(student, prism.grade(prepared(path), student.solution))
             counts["solutions"] += 1
             counts["nodes"] += len(problem.nodes)
-            counts["known gaps"] += len(differs & known)
-            counts["differ"] += len(differs - known - set(student.expected.debatable))
+            counts["known gaps"] += len(label["gaps"])
+            counts["differ"] += len(label["wrong"])
     return dict(counts)
 
 

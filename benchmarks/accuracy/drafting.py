@@ -206,7 +206,7 @@ def edges_of_drafts(problems: Sequence[Problem]) -> dict[str, Any]:
     counts = {name: Counts() for name in RULES}
     n_node = n_met = n_drafted = n_used = 0
     for problem in problems:
-        solutions = [each for each in problem.students if each.expected is not None]
+        solutions = [each for each in problem.students if each.expected and not each.expected.alternative]
         best = max(solutions, key=lambda each: len(each.expected.matched) if each.expected else 0)
         texts = [problem.statement, *(f"({part.letter}) {part.text}" for part in problem.subquestions if part.text)]
         try:

@@ -12,8 +12,8 @@ Their digest stands in `DIGEST`; the texts stay on this machine.
 compares this checkout, or another one (`--tree`), with the commit BASE, which is checked out into a worktree of its
 own. What is made of a commit is kept in `.same_grades/` and made only once. Keys and values that were renamed on
 purpose since BASE stand in `renamed_since_base.toml` and are applied to its side, and so do lines that differ on
-purpose, and fields of certain formulas that are compared in neither tree; `grader`, `schema`, `cost` and `is_complete`
-are left out. The exit code is 1 if any other byte differs.
+purpose, and fields of certain formulas that are compared in neither tree; `grader`, `schema`, `cost`, `alternative` and
+`is_complete` are left out. The exit code is 1 if any other byte differs.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ DIGEST = "74d86f73530a1adf9459bfae221e3ee6558fc3acd1946d9791cd42edaad7dbfe"
 KEPT = ROOT / ".same_grades"
 RENAMED = Path(__file__).with_name("renamed_since_base.toml")
 FILES = ("rows.jsonl", "reports.jsonl")
-LEFT_OUT = frozenset(("grader", "schema", "cost", "is_complete"))
+LEFT_OUT = frozenset(("grader", "schema", "cost", "is_complete", "alternative"))
 SHOWN = 20  # differences that are printed
 
 GRADE = r"""

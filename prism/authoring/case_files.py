@@ -29,11 +29,11 @@ from prism.grading.result import Grade
 from prism.grading.selection import WITHHELD_REASONS
 from prism.inputs import decode, nearest_name, parse_toml, read_bytes
 from prism.latex import Solution, one_line
-from prism.problem.schema import Problem
+from prism.problem.schema import Problem, in_alternative
 from prism.problem.source import problem_path
 
 ENDING = ".prism.toml"
-EXPECTED = ("score", "at_least", "matched", "credited", "final_correct")
+EXPECTED = ("score", "at_least", "matched", "credited", "final_correct", "alternative")
 """Keys of a case that require something of its grade."""
 
 _KEYS = ("id", "about", "solution", "solution_file", *EXPECTED)
@@ -50,6 +50,7 @@ class Expectation:
         at_least: the lowest score.
         matched, credited: all node indices.
         final_correct: True if every final answer has to match.
+        alternative: the reference DAG that has to count; empty for the problem's own.
     """
 
     score: float | None = None
@@ -57,6 +58,7 @@ class Expectation:
     matched: tuple[int, ...] | None = None
     credited: tuple[int, ...] | None = None
     final_correct: bool | None = None
+    alternative: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +172,8 @@ def _type_faults(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield key, "a list of node indices"
     if not isinstance(table.get("final_correct", True), bool):
         yield "final_correct", "true or false"
+    if not isinstance(table.get("alternative", ""), str):
+        yield "alternative", "the name of an alternative"
 
 
 def _key_hint(key: str, known: tuple[str, ...]) -> str:
@@ -185,9 +189,10 @@ def describe_unmet(graded_solution: GradedSolution, expected: Expectation) -> st
     """Describe how a grade differs from what is expected, formula by formula; empty if it is as expected.
 
     Errors:
-        PrismError: a node is expected that the problem does not have.
+        PrismError: a node or an alternative is expected that the problem does not have.
     """
-    grade, problem = graded_solution.grade, graded_solution.problem
+    grade, whole = graded_solution.grade, graded_solution.problem
+    problem = in_alternative(whole, grade.alternative if expected.alternative is None else expected.alternative)
     unknown = {*(expected.matched or ()), *(expected.credited or ())} - set(problem.dag.indices)
     if unknown:
         raise PrismError(f"{problem.id} has no node {_index_list(unknown)}; nodes are 1..{len(problem.nodes)}")
@@ -195,6 +200,10 @@ def describe_unmet(graded_solution: GradedSolution, expected: Expectation) -> st
     if grade.score is None:
         return "\n".join((f"{problem.id}: the grader has no score ({grade.status})", *wrong))
     complaints = [f"the grader failed: {text}" for text in wrong]
+    if problem.alternative != grade.alternative:
+        ways = [f"the alternative {name}" if name else "the first reference" for name in
+                (grade.alternative, problem.alternative)]  # fmt: skip
+        complaints.append(f"graded by {ways[0]}, expected {ways[1]}")
     if expected.score is not None and abs(grade.score - expected.score) > _TOLERANCE:
         complaints.append(f"score {grade.score:g}, expected {expected.score:g}")
     if expected.at_least is not None and grade.score < expected.at_least - _TOLERANCE:
@@ -223,7 +232,7 @@ def _node_lines(graded_solution: GradedSolution, expected: Expectation) -> Itera
         missing, surplus = set[int](), have
     else:
         missing, surplus = set(grade.missing), set[int]()
-    for node in graded_solution.problem.nodes:
+    for node in in_alternative(graded_solution.problem, grade.alternative).nodes:
         if node.index in missing:
             yield f"  node {node.index} is missing: {one_line(node.latex)}"
             yield from _nearest_lines(grade, node.index)

@@ -106,12 +106,14 @@ class Draft:
         nodes: in index order, from 1.
         left_out: formulas that became no node, in the order of the text.
         remarks: what a person should know about the draft as a whole.
+        alternatives: drafts from further solutions, whose nodes are alternatives in `data`.
     """
 
     data: Mapping[str, Any]
     nodes: tuple[DraftNode, ...]
     left_out: tuple[OmittedFormula, ...]
     remarks: tuple[str, ...]
+    alternatives: tuple[Draft, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON: the problem file, its nodes with reasons, and what was left out."""
@@ -129,6 +131,10 @@ class Draft:
             ],
             "left_out": [{"formula": each.latex, "why": each.why} for each in self.left_out],
             "remarks": list(self.remarks),
+            "alternatives": [
+                {key: value for key, value in other.to_dict().items() if key in ("nodes", "left_out")}
+                for other in self.alternatives
+            ],
         }  # fmt: skip
 
     def toml(self) -> str:
@@ -138,10 +144,13 @@ class Draft:
             "run `prism lint` on this file. Lines that begin with # are for you; the grader does not see them.",
             *(f"Note: {remark}" for remark in self.remarks),
             *(f"Left out: {one_line(each.latex)} ({each.why})" for each in self.left_out),
+            *(f"Left out: {one_line(each.latex)} ({each.why})" for way in self.alternatives for each in way.left_out),
         )
-        return problem_toml(
-            self.data, head=head, notes={k: _node_comments(node) for k, node in enumerate(self.nodes, start=1)}
+        first, *others = (
+            {k: _node_comments(node) for k, node in enumerate(each.nodes, start=1)}
+            for each in (self, *self.alternatives)
         )
+        return problem_toml(self.data, head=head, notes=first, notes_of_alternatives=others)
 
 
 def draft(solution: Solution, *, problem: str = "", answers: Sequence[str] = (), name: str = "draft") -> Draft:

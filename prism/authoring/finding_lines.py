@@ -21,6 +21,7 @@ _STRINGS = re.compile(  # and comments, in which a quotation mark begins none; o
 _HEADER = re.compile(r"\s*\[{1,2}([^\[\],=]+)\]{1,2}\s*\Z")
 _NUMBERED = re.compile(r"([^,]+), entry (\d+)(?:, |\Z)")
 _PARSER = re.compile(r"\bline (\d+),? column \d+")  # as the readers of TOML and JSON say it
+_ALTERNATIVE = "alternative "  # begins the entry of a finding about one
 _NO_FILE = "is not "  # begins the name of a finding about a file that is no TOML, or no JSON
 
 
@@ -52,10 +53,14 @@ def find_line(lines: list[str], entry: str, field: str, text: str) -> int | None
     if field.startswith(_NO_FILE):
         said = _PARSER.search(text)
         return int(said[1]) if said else None
+    if entry.startswith(_ALTERNATIVE):
+        way, _, inner = entry.removeprefix(_ALTERNATIVE).partition(", ")
+        return _line_in_alternative(lines, way, inner, field, text)
     place, _, rest = entry.partition(", ")
     names = [name for name in (*rest.split(", "), *field.split(", ")) if name]
     kind, _, name = place.partition(" ")
     if name and kind in _KEYS:
+        lines = _outside_alternatives(lines)  # whose nodes have indices of their own
         at = _line_of_value(lines, _KEYS[kind], name)
     elif numbered := _NUMBERED.match(f"{entry}, {field}"):
         at = _line_of_header(lines, numbered[1], int(numbered[2]))
@@ -69,6 +74,36 @@ def find_line(lines: list[str], entry: str, field: str, text: str) -> int | None
         found = _line_of_key(lines, key, start, end)
         at, start, end = (at, start, end) if found is None else (found, found, found + 1)
     return at + 1
+
+
+def _line_in_alternative(lines: list[str], name: str, entry: str, field: str, text: str) -> int | None:
+    """Return the line number of a finding in the alternative of a name, or of that name; None if it is not found."""
+    for start, end in _alternatives(lines):
+        own = ["" if k < start or k >= end else line for k, line in enumerate(lines)]
+        at = _line_of_value(own, "name", name)
+        if at is not None:
+            plain = [line.replace("alternatives.", "").replace("alternatives", "alternative") for line in own]
+            return (find_line(plain, entry, field, text) if entry or field else None) or at + 1
+    return None
+
+
+def _alternatives(lines: list[str]) -> list[tuple[int, int]]:
+    """Return the positions (start, end) of the lines of each alternative of a TOML file."""
+    headers = [(at, found[1].strip()) for at, line in enumerate(lines) if (found := _HEADER.match(line))]
+    spans: list[tuple[int, int]] = []
+    for k, (at, name) in enumerate(headers):
+        end = headers[k + 1][0] if k + 1 < len(headers) else len(lines)
+        if name == "alternatives":
+            spans.append((at, end))
+        elif name.startswith("alternatives.") and spans:
+            spans[-1] = (spans[-1][0], end)
+    return spans
+
+
+def _outside_alternatives(lines: list[str]) -> list[str]:
+    """Return the lines of a file with those of its alternatives blanked, but for their headers."""
+    within = {k for start, end in _alternatives(lines) for k in range(start + 1, end)}
+    return ["" if k in within and not _HEADER.match(line) else line for k, line in enumerate(lines)]
 
 
 def _line_of_value(lines: list[str], key: str, value: str) -> int | None:

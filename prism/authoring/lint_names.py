@@ -82,7 +82,8 @@ def find_undefined_names(problem: Problem) -> tuple[UndefinedNames, ...]:
 def find_unused_names(problem: Problem) -> tuple[UnusedName, ...]:
     """Return the givens and declared symbols that occur in no formula and nowhere in the text."""
     context = problem.context
-    spoken = [f for node in problem.nodes for f in formulas_of(node)]
+    ways = (problem, *problem.alternatives)
+    spoken = [f for each in ways for node in each.nodes for f in formulas_of(node)]
     used = mentioned_symbols(problem).union(*(symbols_of(f) for f in (*spoken, *context.definitions)))
     tables = (("givens", context.givens), ("symbols", context.symbols))
     return tuple(

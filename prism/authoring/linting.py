@@ -14,121 +14,59 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from dataclasses import field as dataclass_field
+from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
-from prism.algebra.expr import Expr, Formula, plain_parts, spell, symbols, symbols_of, walk
+from prism.algebra.expr import Formula, plain_parts, spell, symbols, symbols_of, walk
 from prism.algebra.operators import OPS
 from prism.authoring.finding_lines import find_line, plain_lines
+from prism.authoring.graded_copies import GradedCopy, accepted_text, as_answer, grade_copy
+from prism.authoring.lint_alternatives import check_alternative
+from prism.authoring.lint_answers import check_figures, check_final_names, check_parts
+from prism.authoring.lint_findings import Kind, LintFinding, warning
 from prism.authoring.lint_names import find_undefined_names, find_unused_names
 from prism.authoring.lint_numbers import DerivedNumber, derive_numbers, node_number
-from prism.budget import CHARACTER, CHECK, LINT, NODE, SOLUTION, Account, share
-from prism.equivalence.facts import in_base_units, numeric_of, subject_of
+from prism.budget import CHECK, LINT, NODE, Account, share
+from prism.equivalence.facts import in_base_units, numeric_of
 from prism.equivalence.numbers import NumberSpec
 from prism.equivalence.stated_numbers import MIN_INTEGER_FIGURES, Numeric
 from prism.equivalence.verdict import REASONS, STAGES, Stage, Verdict
 from prism.equivalence.zero_sets import compare_with_itself
-from prism.errors import DataFileError, PrismError, count_of
+from prism.errors import DataFileError, PrismError
 from prism.grading.pipeline import grade
 from prism.grading.prepared import PreparedProblem, prepare_without
 from prism.grading.references import find_dear_formulas, is_guessable
-from prism.grading.result import GradedFormula, Match, reason_in_words
+from prism.grading.result import Match, reason_in_words
 from prism.grading.selection import WITHHELD_REASONS
 from prism.inputs import decode, read_bytes
-from prism.latex import LeftOut, one_line
+from prism.latex import one_line
 from prism.physics.context import given_values
-from prism.physics.dimensions import dimension_text, inconsistency
-from prism.physics.quantities import italic_units_as_quantity, read_quantity
-from prism.physics.tables import Dimension
+from prism.physics.dimensions import inconsistency
+from prism.physics.quantities import italic_units_as_quantity
 from prism.physics.units import find_unit
-from prism.problem.answers import is_nameless
 from prism.problem.dag import ancestor_closure
 from prism.problem.expected_numbers import ExpectedNumbers, derive_expected_numbers, is_within_tolerance
-from prism.problem.given_nodes import find_given_nodes
-from prism.problem.schema import Problem, ProblemNode, Subquestion, formulas_of, load_problem
+from prism.problem.given_nodes import find_given_answers, find_given_nodes
+from prism.problem.schema import Problem, ProblemNode, formulas_of, load_problem
 from prism.problem.source import MAX_BYTES, problem_path
 
-CODES = {
-    "file": "what the loader says: faults that stop the load, unknown keys, implied edges, formulas that are not read",
-    "unmatched": "a node, or a formula accepted in its place, that a copy of it does not match",
-    "same": "two nodes are one formula, or one number",
-    "equal": "two nodes hold for the same values: a step of algebra between them is not seen",
-    "contained": "who states one node has stated another, which is not credited with it anyway",
-    "values": "two nodes are one formula once values of the problem are put in",
-    "too_large": "a formula that costs too much to be compared with, or a check that was not finished",
-    "copies": "a node that only formulas of its own form match",
-    "number": "a number that the formulas before it do not give",
-    "dimension": "units that do not fit",
-    "unit": "a unit that the table lacks, or letters behind a number that are read as symbols",
-    "given": "a node that the problem says itself",
-    "guessable": "a node that can be guessed, and rests on nothing",
-    "answers": "two final answers with one name",
-    "unanswered": "parts and final answers that do not belong to each other",
-    "form": "an answer of another form than its part asks for",
-    "figures": "significant figures that are missing, or more than the answer shows",
-    "undefined": "a symbol that stands in one node only, and nowhere in the problem",
-}
-"""What a finding is about; a test refuses any other code."""
-
 LAST_VALUE_FREE_STAGE = Stage.DEFINITIONS  # the last stage that substitutes no value of the problem
-_BETWEEN = "We write "  # words between two formulas, so that the second does not continue the first
 _BY_FORM = ("same_form", "same_number")  # reasons of a match between formulas with no step between them
 
 
-Kind = Literal["fault", "warning", "note"]
-
-
-@dataclass(frozen=True, slots=True)
-class LintFinding:
-    """One fault, warning or note of the linter about a problem.
-
-    Attributes:
-        kind: `fault`, `warning` or `note`.
-        code: a key of `CODES`.
-        entry: `node 3`, `subquestion a`; empty for the whole problem.
-        field: key of the entry: `formula`, `dependency`; may be empty.
-        text: what is wrong, and what to do.
-        line: of the file, from 1, where `field` or else `entry` stands; None without a file, or if it is not found.
-    """
-
-    kind: Kind
-    code: str
-    entry: str
-    field: str
-    text: str
-    line: int | None = dataclass_field(default=None, compare=False)  # where it is said is no part of what is said
-
-    def __post_init__(self) -> None:
-        """Raise ValueError for a code that is not in `CODES`."""
-        if self.code not in CODES:
-            raise ValueError(f"{self.code!r} is not a code; codes are {', '.join(CODES)}")
-
-    def __str__(self) -> str:
-        """Return `node 3, formula: what is wrong`."""
-        return ": ".join(
-            part for part in (", ".join(part for part in (self.entry, self.field) if part), self.text) if part
-        )
-
-    def to_dict(self) -> dict[str, str | int | None]:
-        """Return plain values for JSON; the keys are the attribute names."""
-        return {
-            "kind": self.kind, "code": self.code, "entry": self.entry, "field": self.field, "text": self.text,
-            "line": self.line,
-        }  # fmt: skip
-
-
-def lint(problem: Problem | Path | str | Mapping[str, object]) -> tuple[LintFinding, ...]:
+def lint(
+    problem: Problem | Path | str | Mapping[str, object], *, macros: Mapping[str, object] | None = None
+) -> tuple[LintFinding, ...]:
     """Return everything that is wrong with a problem: faults of loading, or if it loads, what would spoil a grade.
 
     Args:
         problem: a loaded problem, a path, a JSON string or a dictionary.
+        macros: for a problem that is loaded here, as of `load_problem`.
 
     Returns:
         Findings: those of loading first, then by node, then about the parts; with their lines if it is a path.
     """
-    found = _findings_of(problem)
+    found = _findings_of(problem, macros)
     if not found or not isinstance(problem, Path | str):
         return found
     try:
@@ -138,14 +76,35 @@ def lint(problem: Problem | Path | str | Mapping[str, object]) -> tuple[LintFind
     return tuple(replace(each, line=find_line(lines, each.entry, each.field, each.text)) for each in found)
 
 
-def _findings_of(problem: Problem | Path | str | Mapping[str, object]) -> tuple[LintFinding, ...]:
+def _findings_of(
+    problem: Problem | Path | str | Mapping[str, object], macros: Mapping[str, object] | None
+) -> tuple[LintFinding, ...]:
     """Return what `lint` does, without lines."""
     try:
-        loaded = problem if isinstance(problem, Problem) else load_problem(problem)
+        loaded = problem if isinstance(problem, Problem) else load_problem(problem, macros=macros)
     except DataFileError as error:
         return tuple(_loader_finding("fault", text) for text in error.faults)
-    expected = derive_expected_numbers(loaded)
     found = [_loader_finding("warning", text) for text in loaded.warnings]
+    found += _findings_on_reference(loaded)
+    for other in loaded.alternatives:
+        own = [each for each in _findings_on_reference(other) if not _is_on_table(each)]
+        with share(CHECK) as account:
+            own += check_alternative(loaded, other, CHECK)
+        if account.is_exhausted:
+            own.append(_unfinished("the answers beside those of the first reference"))
+        where = f"alternative {other.alternative}"
+        found += [replace(each, entry=f"{where}, {each.entry}" if each.entry else where) for each in own]
+    return tuple(found)
+
+
+def _is_on_table(finding: LintFinding) -> bool:
+    """Return True for a finding on a given or symbol of the problem, which its first reference has as well."""
+    return finding.code == "undefined" and not finding.entry.startswith("node ")
+
+
+def _findings_on_reference(loaded: Problem) -> list[LintFinding]:
+    """Return what is wrong with one reference DAG of a problem, by node, and then about the parts."""
+    expected = derive_expected_numbers(loaded)
     with share(math.inf) as account:  # each check has a limit of its own
         account.allow(LINT)
         by_node = _find_faults_within(loaded, account)
@@ -160,10 +119,9 @@ def _findings_of(problem: Problem | Path | str | Mapping[str, object]) -> tuple[
             ("what can be guessed", _check_guessable(loaded)),
         ):
             by_node += _findings_within(account, what, check)
-        last = [*_check_final_names(loaded), *_check_parts(loaded), *_check_figures(loaded, expected)]
+        last = [*check_final_names(loaded), *check_parts(loaded), *check_figures(loaded, expected)]
     place = {f"node {node.index}": node.index for node in loaded.nodes}
-    found += sorted(by_node, key=lambda finding: place.get(finding.entry, 0))
-    return (*found, *last)
+    return [*sorted(by_node, key=lambda finding: place.get(finding.entry, 0)), *last]
 
 
 def find_faults(problem: Problem, operations: float = LINT) -> list[LintFinding]:
@@ -205,7 +163,7 @@ def _left(account: Account) -> float:
 def _unfinished(what: str) -> LintFinding:
     """Return the warning that a check was cut."""
     text = f"this was not checked to the end, for it costs too much: {what}; write shorter formulas, or fewer"
-    return _warning("too_large", "", "", text)
+    return warning("too_large", "", "", text)
 
 
 def _loader_finding(kind: Kind, text: str) -> LintFinding:
@@ -217,58 +175,7 @@ def _loader_finding(kind: Kind, text: str) -> LintFinding:
     return LintFinding(kind, "file", entry, key, what)
 
 
-def _warning(code: str, entry: str, key: str, text: str) -> LintFinding:
-    """Return a finding of kind `warning`."""
-    return LintFinding("warning", code, entry, key, text)
-
-
 # The grader on a copy of the reference. -------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _GradedCopy:
-    """The grade of a made-up solution that copies one formula of every node.
-
-    Attributes:
-        formulas: graded formulas of the copy of each node, by index; several if it was split, empty if not extracted.
-        failed: where the grader failed, with the error.
-        is_cut: the operations did not suffice to grade all of it.
-    """
-
-    formulas: Mapping[int, tuple[GradedFormula, ...]]
-    failed: tuple[str, ...]
-    is_cut: bool = False
-
-
-def _as_answer(node: ProblemNode) -> str:
-    r"""Return the LaTeX of a node, in a box if it is a final answer that its author gives bare."""
-    is_bare = node.formula.kind == "equation" and is_nameless(node.formula.members[0])
-    return rf"\boxed{{{node.latex}}}" if is_bare else node.latex
-
-
-def _grade_copy(problem: PreparedProblem, texts: Mapping[int, str], operations: float) -> _GradedCopy:
-    """Grade a made-up solution that states these formulas (by node index) one after the other."""
-    if operations < 1:
-        return _GradedCopy({}, (), is_cut=True)
-    solution = ""
-    spans: dict[int, tuple[int, int]] = {}
-    for index, latex in texts.items():
-        start = len(solution)
-        solution += f"{_BETWEEN}{_displayed(latex)}\n\n"
-        spans[index] = (start, len(solution))
-    result = grade(problem, solution, budget=int(min(operations, SOLUTION + CHARACTER * len(solution))))
-    formulas = {
-        index: tuple(item for item in result.formulas if start <= item.span[0] < end and item.kind != "text")
-        for index, (start, end) in spans.items()
-    }
-    failed = tuple(f"{incident.where}: {incident.detail}" for incident in result.incidents)
-    return _GradedCopy(formulas, failed, result.status == "too_large" and result.left_out == LeftOut())
-
-
-def _displayed(latex: str) -> str:
-    """Return LaTeX between `$$`, unless it has delimiters already."""
-    inner = latex.strip()
-    return inner if inner.startswith(("$", r"\[", r"\(")) else f"$$ {inner} $$"
 
 
 def _check_copies(problem: Problem, left_out: Collection[int], account: Account) -> Iterator[LintFinding]:
@@ -280,9 +187,9 @@ def _check_copies(problem: Problem, left_out: Collection[int], account: Account)
         left_out: indices of nodes that cost too much.
         account: whose allowance the grades may spend.
     """
-    texts = {node.index: _as_answer(node) for node in problem.nodes if not node.is_text and node.index not in left_out}
+    texts = {node.index: as_answer(node) for node in problem.nodes if not node.is_text and node.index not in left_out}
     prepared = prepare_without(problem, left_out)
-    copy = _grade_copy(prepared, texts, _left(account))
+    copy = grade_copy(prepared, texts, _left(account))
     if copy.is_cut:
         yield _unfinished("copies of the nodes")
     yield from (
@@ -302,7 +209,7 @@ def _check_copies(problem: Problem, left_out: Collection[int], account: Account)
     yield from _check_duplicates(problem, edges)
 
 
-def _reason_unmatched(index: int, copy: _GradedCopy) -> str:
+def _reason_unmatched(index: int, copy: GradedCopy) -> str:
     """Return why a copy of node `index` does not match it, with advice; empty if it does, or if that is not known."""
     items = copy.formulas.get(index, ())
     refusals = [reason for item in items for node, reason in item.withheld if node == index]
@@ -335,7 +242,7 @@ def _check_accepted_forms(
     """Yield faults for `accept` formulas whose copy does not match; other nodes that a copy matches go to `edges`."""
     for node in prepared.problem.nodes:
         for place, other in enumerate(node.accept if node.index in texts else (), start=1):
-            copy = _grade_copy(prepared, {**texts, node.index: other.latex}, _left(account))
+            copy = grade_copy(prepared, {**texts, node.index: accepted_text(other)}, _left(account))
             if copy.is_cut:
                 yield _unfinished(f"a copy of node {node.index}, accept, entry {place}")
             where = f"node {node.index}", f"accept, entry {place}"
@@ -369,7 +276,7 @@ def _check_duplicates(problem: Problem, edges: Mapping[tuple[int, int], Match]) 
                 " credits whoever writes one with all; the steps between them cannot be asked for: keep the one that"
                 " matters"
             )
-            yield _warning("equal", f"node {max(group)}", "formula", text)
+            yield warning("equal", f"node {max(group)}", "formula", text)
     for wrote, index in sorted(edges):
         if (wrote, index) not in both and index not in ancestor_closure(problem.dag, {wrote}):
             yield from _check_contained(problem, wrote, index, edges)
@@ -392,10 +299,10 @@ def _check_contained(
     earns = f"whoever writes that one is credited with both: {what}"
     if match.stage <= LAST_VALUE_FREE_STAGE:
         text = f"node {wrote} states it too{_with_readings(match)}, so {earns}"
-        yield _warning("contained", f"node {index}", "formula", text)
+        yield warning("contained", f"node {index}", "formula", text)
     elif (index, wrote) not in edges or wrote < index:
         put_in = "; ".join((STAGES[match.stage], *match.readings))
-        yield _warning("values", f"node {index}", "formula", f"node {wrote} says it too ({put_in}), so {earns}")
+        yield warning("values", f"node {index}", "formula", f"node {wrote} says it too ({put_in}), so {earns}")
 
 
 def _connected_groups(pairs: Iterable[tuple[int, int]]) -> list[frozenset[int]]:
@@ -427,15 +334,17 @@ def _check_worded_answers(problem: Problem, left_out: Collection[int], account: 
         if (left := _left(account)) < 1:
             yield _unfinished(f"node {node.index}, an answer in words")
             return
-        result = grade(prepared, f"Answer: {node.latex}", budget=int(left))
-        items = [item for item in result.formulas if item.kind == "text"]
-        if not any(node.index in (*item.nodes, *(other for other, _ in item.withheld)) for item in items):
-            detail = next((item.detail for item in items), "")
-            text = (
-                f"its own words do not match it ({detail}); list the options in final_answer_instructions, as in "
-                "\"should be 'stable/unstable'\", and state one of them"
-            )
-            yield LintFinding("fault", "unmatched", f"node {node.index}", "formula", text)
+        for place, words in enumerate((node.formula, *node.accept)):
+            result = grade(prepared, f"Answer: {words.latex}", budget=int(left))
+            items = [item for item in result.formulas if item.kind == "text"]
+            if not any(node.index in (*item.nodes, *(other for other, _ in item.withheld)) for item in items):
+                detail = next((item.detail for item in items), "")
+                text = (
+                    f"its own words do not match it ({detail}); list the options in final_answer_instructions, as in "
+                    "\"should be 'stable/unstable'\", and state one of them"
+                )
+                key = f"accept, entry {place}" if place else "formula"
+                yield LintFinding("fault", "unmatched", f"node {node.index}", key, text)
 
 
 def _check_rewritten_forms(problem: Problem, unmatched: frozenset[str]) -> Iterator[LintFinding]:
@@ -491,7 +400,7 @@ def _check_numbers(problem: Problem, expected: ExpectedNumbers) -> Iterator[Lint
         where = f"node {node.index}", "formula"
         faulty = next((each for each in derived if each.fault), None)
         if faulty is not None and not values:
-            yield _warning("dimension", *where, f"its unit does not fit {_origin_text(faulty)}: {faulty.fault}")
+            yield warning("dimension", *where, f"its unit does not fit {_origin_text(faulty)}: {faulty.fault}")
         spec = expected.specs[node.index]
         if values and not any(_is_within_rounding(each, wanted, spec) for each in values):
             text = (
@@ -499,7 +408,7 @@ def _check_numbers(problem: Problem, expected: ExpectedNumbers) -> Iterator[Lint
                 f" {float(values[0].value or 0):.4g} with unrounded numbers, in the same unit; correct the number, the"
                 " formula, or the values it rests on"
             )
-            yield _warning("number", *where, text)
+            yield warning("number", *where, text)
 
 
 def _is_within_rounding(derived: DerivedNumber, wanted: Numeric, spec: NumberSpec) -> bool:
@@ -537,7 +446,7 @@ def _check_dimensions(problem: Problem) -> Iterator[LintFinding]:
             )
             if fault:
                 key = f"accept, entry {place}" if place else "formula"
-                yield _warning("dimension", f"node {node.index}", key, f"its units do not fit: {fault}")
+                yield warning("dimension", f"node {node.index}", key, f"its units do not fit: {fault}")
 
 
 def _members_with_units(f: Formula) -> Formula:
@@ -567,7 +476,7 @@ def _check_italic_units(problem: Problem) -> Iterator[LintFinding]:
                 text = (
                     r"the letters behind the number are read as symbols; if they are a unit, write it as `\unit{...}`"
                 )
-                yield _warning("unit", f"node {node.index}", key, text)
+                yield warning("unit", f"node {node.index}", key, text)
 
 
 def _check_unknown_units(node: ProblemNode) -> Iterator[LintFinding]:
@@ -578,7 +487,7 @@ def _check_unknown_units(node: ProblemNode) -> Iterator[LintFinding]:
             names = " and ".join(f"'{name}'" for name in unknown)
             key = f"accept, entry {place}" if place else "formula"
             text = f"{names} {'is no unit' if len(unknown) == 1 else 'are no units'} that the table knows"
-            yield _warning("unit", f"node {node.index}", key, text)
+            yield warning("unit", f"node {node.index}", key, text)
 
 
 # What a solver can have without work, and names. --------------------------------------------------------------
@@ -586,12 +495,14 @@ def _check_unknown_units(node: ProblemNode) -> Iterator[LintFinding]:
 
 def _check_given_nodes(problem: Problem, expected: ExpectedNumbers) -> Iterator[LintFinding]:
     """Yield warnings for nodes whose formula the problem text states itself."""
+    answers = find_given_answers(problem, problem.dag.indices)
     for given in find_given_nodes(problem, expected):
+        earned = "it is earned in solved form only" if given.index in answers else "a copy earns its points"
         text = (
-            f"the problem says it itself ({given.where}: `{one_line(given.latex)}`), so a copy earns its points; drop"
+            f"the problem says it itself ({given.where}: `{one_line(given.latex)}`), so {earned}; drop"
             " the node, or leave the formula out of the text"
         )
-        yield _warning("given", f"node {given.index}", "formula", text)
+        yield warning("given", f"node {given.index}", "formula", text)
 
 
 def _check_guessable(problem: Problem) -> Iterator[LintFinding]:
@@ -608,7 +519,7 @@ def _check_names(problem: Problem) -> Iterator[LintFinding]:
         entry = f"node {lonely.node}"
         for name, near in lonely.slips:
             text = f"`{name}` stands in no other node and nowhere in the problem; is it `{near}`?"
-            yield _warning("undefined", entry, "formula", text)
+            yield warning("undefined", entry, "formula", text)
         if lonely.names:
             names = " and ".join(f"`{name}`" for name in lonely.names)
             verb = "stands" if len(lonely.names) == 1 else "stand"
@@ -617,111 +528,9 @@ def _check_names(problem: Problem) -> Iterator[LintFinding]:
     for unused in find_unused_names(problem):
         text = "stands in no node and nowhere in the text"
         if unused.near:
-            yield _warning("undefined", unused.table, unused.name, f"{text}; is it `{unused.near}`?")
+            yield warning("undefined", unused.table, unused.name, f"{text}; is it `{unused.near}`?")
         else:
             yield LintFinding("note", "undefined", unused.table, unused.name, text)
-
-
-# Parts and answers. ---------------------------------------------------------------------------------------------
-
-
-def _check_final_names(problem: Problem) -> Iterator[LintFinding]:
-    """Yield warnings for final answers about one symbol: of several only the last one counts (semantics C.2)."""
-    finals = [node for node in problem.nodes if node.is_final and not node.is_text]
-    named: dict[tuple[Expr, bool, str], int] = {}
-    for node in finals:
-        subject = subject_of(node.formula)
-        if subject is None:
-            continue
-        key = subject, numeric_of(node.formula) is not None, node.subquestion
-        if key in named:
-            text = (
-                f"it answers `{spell(subject)}` as node {named[key]} does, and the last of two answers on one quantity"
-                " counts; give them names of their own, or the letters of two parts in `subquestion`"
-            )
-            yield _warning("answers", f"node {node.index}", "formula", text)
-        named[key] = node.index
-
-
-def _check_parts(problem: Problem) -> Iterator[LintFinding]:
-    """Yield findings for parts without a final answer, final answers without a part, and answers of another form."""
-    finals = [node for node in problem.nodes if node.is_final]
-    lettered = {node.subquestion for node in finals if node.subquestion}
-    parts = [part for part in problem.subquestions if part.letter]
-    if parts and not lettered and len(finals) != len(parts):
-        kind: Kind = "warning" if len(finals) < len(parts) or any(map(_asks_for_more, parts)) else "note"
-        text = (
-            f"there are {count_of(len(parts), 'part')} and {count_of(len(finals), 'final answer')} without a letter,"
-            " so none belongs to a part;"
-            " write `subquestion` on each final node"
-        )
-        yield LintFinding(kind, "unanswered", "", "subquestions", text)
-    for part in parts:
-        if lettered and part.letter not in lettered:
-            text = "no final node answers it; write its letter in `subquestion` of the node that does"
-            yield _warning("unanswered", f"subquestion {part.letter}", "", text)
-    for part in problem.subquestions:
-        own = [node for node in finals if node.subquestion == part.letter or len(problem.subquestions) == 1]
-        yield from _check_answer_form(part, own)
-
-
-def _asks_for_more(part: Subquestion) -> bool:
-    """Return True if a part sets significant figures or asks for an answer in words."""
-    return part.significant_figures is not None or part.final_answer_form == "text-based"
-
-
-def _check_answer_form(part: Subquestion, finals: list[ProblemNode]) -> Iterator[LintFinding]:
-    """Yield findings for final answers of another form or dimension than their part asks for."""
-    entry = f"subquestion {part.letter}" if part.letter else ""
-    if not finals:
-        return
-    numbers = [number for node in finals if (number := numeric_of(node.formula)) is not None]
-    if part.final_answer_form == "numerical" and not numbers:
-        text = "is numerical, and no final node of it states a number; add the node, or write algebraic"
-        yield _warning("form", entry, "final_answer_form", text)
-    if part.final_answer_form == "text-based" and not any(node.is_text for node in finals):
-        text = r"is text-based, and no final node of it is in words; write one as `\text{...}`"
-        yield LintFinding("note", "form", entry, "final_answer_form", text)
-    wanted = _requested_dimension(part.final_answer_instructions)
-    if wanted is None or len(numbers) != 1:
-        return
-    stated = numbers[0].number
-    if stated.value and stated.dimension != wanted:
-        text = (
-            f"asks for an answer in {dimension_text(wanted)}, and the final node states one in"
-            f" {dimension_text(stated.dimension)}; write its unit"
-        )
-        yield _warning("dimension", entry, "final_answer_instructions", text)
-
-
-def _requested_dimension(instructions: str) -> Dimension | None:
-    """Return the dimension of answer instructions such as `in N/m`; None if they say anything else."""
-    words = instructions.strip().rstrip(".").replace("$", "").removeprefix("in ")
-    if words == instructions.strip().rstrip("."):
-        return None
-    try:
-        return read_quantity(f"1 {words}").dimension
-    except PrismError:
-        return None
-
-
-def _check_figures(problem: Problem, expected: ExpectedNumbers) -> Iterator[LintFinding]:
-    """Yield findings for numerical answers with no declared significant figures, or more than the answer shows."""
-    for node in problem.nodes:
-        number = numeric_of(node.formula)
-        if not node.is_final or number is None or number.number.is_exact:
-            continue
-        declared = expected.specs[node.index].figures
-        entry = f"subquestion {node.subquestion}" if node.subquestion else ""
-        shown = number.number.figures
-        if declared is None:
-            text = (
-                f"is missing; the answer of node {node.index} is held to the {count_of(shown, 'figure')} that it shows"
-            )
-            yield LintFinding("note", "figures", entry, "significant_figures", text)
-        elif declared > shown and expected.specs[node.index].recomputed is None:
-            text = f"is {declared}, and the answer of node {node.index} shows {shown}; write it with {declared}"
-            yield _warning("figures", entry, "significant_figures", text)
 
 
 # Words. ---------------------------------------------------------------------------------------------------------

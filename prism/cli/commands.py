@@ -22,6 +22,11 @@ import prism
 from prism.cli.helptext import HELP_NAMES, CommandGroup, FormulaCommand
 from prism.cli.options import (
     BAD_FILE,
+    AsJson,
+    Force,
+    MacroFile,
+    ManyProblems,
+    OneProblem,
     complete_problem,
     fail,
     files_to_lint,
@@ -36,6 +41,7 @@ from prism.cli.options import (
     parse_scoring,
     parse_size,
     problem_file,
+    read_macro_file,
     read_results,
     read_solution,
     read_text,
@@ -49,6 +55,7 @@ from prism.cli.options import (
 )
 from prism.cli.output import (
     describe_run,
+    drafted_sizes,
     make_console,
     print_converted,
     print_json,
@@ -69,7 +76,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from prism.grading.result import Grade
-    from prism.problem.schema import Problem, Student
+    from prism.problem.schema import Problem
+    from prism.problem.students import Student
     from prism.reports.gates import Comparison, GateOutcome
 
 _CHECK_CODES = {"equivalent": 0, "different": 1, "undecided": 4}
@@ -83,21 +91,6 @@ app = typer.Typer(
     name="prism", cls=CommandGroup, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None,
     context_settings={"help_option_names": HELP_NAMES}, help="Grade worked physics solutions step by step, by rule.",
 )  # fmt: skip
-
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, one object, instead of a table.")]
-Force = Annotated[bool, typer.Option("--force", help="Write over a file that is there.")]
-OneProblem = Annotated[
-    str,
-    typer.Argument(
-        help="Problem file (JSON or TOML), or the id of a shipped problem.", autocompletion=complete_problem
-    ),
-]
-ManyProblems = Annotated[
-    str,
-    typer.Argument(
-        help="Problems: a folder, a file (.toml, .json, .jsonl), or a shipped id.", autocompletion=complete_problem
-    ),
-]
 
 
 def main() -> None:
@@ -126,10 +119,11 @@ def check(
     reference: Annotated[str, typer.Argument(help="Reference formula, LaTeX.")],
     claim: Annotated[str, typer.Argument(help="Formula to compare with it, LaTeX.")],
     context: Annotated[str, typer.Option(help='What the problem gives, as JSON: {"symbols": {"x": "real"}}.')] = "",
+    macros: MacroFile = "",
     as_json: AsJson = False,
 ) -> None:
     """Say whether two formulas are the same: exit code 0 equivalent, 1 different, 4 undecided."""
-    given = parse_context(context)
+    given = parse_context(context, macros)
     verdict = prism.equivalent(reference, claim, context=given)
     if as_json:
         print_json(verdict.to_dict())
@@ -146,13 +140,14 @@ def grade(
     problem: OneProblem,
     solution: Annotated[str, typer.Argument(help="Solution: text, or .json with messages or steps; - is stdin.")],
     max_incidents: Annotated[int, typer.Option(help="Failures of the grader that are put up with.")] = 0,
+    macros: MacroFile = "",
     as_json: AsJson = False,
 ) -> None:
     """Grade one solution: each reference node with what matched it, each other formula with the reason."""
     from prism.grading.row import score_row
     from prism.reports import tables
 
-    loaded = load_problem_or_exit(problem)
+    loaded = load_problem_or_exit(problem, macros)
     given = read_solution(solution)
     try:
         result = prism.grade(loaded, given)
@@ -175,6 +170,7 @@ def explain(
     trace: Annotated[
         bool, typer.Option("--trace", help="Name for each decision its rule and the files of the code.")
     ] = False,
+    macros: MacroFile = "",
     as_json: AsJson = False,
 ) -> None:
     """Say why each formula matches a node or none: what was put in, what is wrong, and the first wrong step."""
@@ -183,7 +179,7 @@ def explain(
     from prism.grading.prepared import prepare
     from prism.grading.row import score_row
 
-    loaded = load_problem_or_exit(problem)
+    loaded = load_problem_or_exit(problem, macros)
     given = read_solution(solution)
     try:
         prepared = prepare(loaded)
@@ -244,14 +240,15 @@ def lint(
     ],
     notes: Annotated[bool, typer.Option("--notes", help="Also what may be meant so.")] = False,
     sarif: Annotated[Path | None, typer.Option(help="Also a file for code scanning: SARIF 2.1.0.")] = None,
+    macros: MacroFile = "",
     as_json: AsJson = False,
 ) -> None:
     """List what is wrong with problem files, by line, node and field; exit code 3 if there is a fault."""
     from prism.problem.source import problem_path
 
-    problems = files_to_lint(problems)
+    problems, beside = files_to_lint(problems), read_macro_file(macros)
     named = with_progress(problems, "checking")
-    found = [(name, finding) for name in named for finding in prism.lint(problem_path(name))]
+    found = [(name, finding) for name in named for finding in prism.lint(problem_path(name), macros=beside)]
     missing = {name: said for name in problems if (said := unknown_name(name))}  # told below, and not as a finding
     count = Counter(finding.kind for _, finding in found)
     if sarif is not None:
@@ -279,8 +276,12 @@ def lint(
 
 @app.command()
 def draft(
-    solution: Annotated[
-        str, typer.Argument(help="Worked solution: text, or .json with messages or steps; - is stdin.")
+    solutions: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SOLUTION...",
+            help="Worked solution: text, or .json with messages or steps; - is stdin. A further one is another way.",
+        ),
     ],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Problem file: .toml or .json. [default: TOML on stdout]")
@@ -297,21 +298,23 @@ def draft(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Make a first problem file from a worked solution, by rule: nodes, edges and answers, each with its reason."""
-    from prism.authoring.drafting import draft as drafted
+    """Make a first problem file from worked solutions, by rule: nodes, edges and answers, each with its reason."""
+    from prism.authoring.draft_alternatives import draft_alternatives
 
     require_folder(out)
     refuse_existing([out] if out else [], force=force)
-    named = name or Path(out or ("draft" if solution == "-" else solution)).stem
+    first, source = solutions[0], ", ".join(solutions)
+    named = name or Path(out or ("draft" if first == "-" else first)).stem
     text = read_text(problem) if problem else ""
     try:
-        given = read_solution(solution)
+        given = [read_solution(each) for each in solutions]
+        ways = [Path(each).stem for each in solutions]
         with spinner("comparing formulas"):
-            made = drafted(given, problem=text, answers=answer or (), name=named)
+            made = draft_alternatives(given, names=ways, problem=text, answers=answer or (), name=named)
     except prism.PrismError as error:
-        fail(f"{solution}: {error}")
+        fail(f"{source}: {error}")
     for remark in made.remarks:
-        print(f"prism: {solution}: {remark}", file=sys.stderr)
+        print(f"prism: {source}: {remark}", file=sys.stderr)
     if out is not None:
         write_problem(out, made.data, made.toml)
     if as_json:
@@ -319,13 +322,7 @@ def draft(
     elif out is None:
         print(made.toml(), end="")
     else:
-        finals = sum(node.is_final for node in made.nodes)
-        edges = sum(not edge.is_implied for node in made.nodes for edge in node.edges)
-        print(
-            f"{out}: {count_of(len(made.nodes), 'node')}, {count_of(edges, 'edge')}, "
-            f"{count_of(finals, 'final answer')}; {count_of(len(made.left_out), 'formula')} left out; "
-            f"read it through, then: prism lint {out}"
-        )
+        print(f"{out}: {drafted_sizes(made)}; read it through, then: prism lint {out}")
 
 
 @app.command()
@@ -375,6 +372,7 @@ def demo(
     as_json: AsJson = False,
 ) -> None:
     """Grade the solutions that stand in problem files, and compare with their labels; exit code 1 if one differs."""
+    from prism.problem.schema import in_alternative
     from prism.problem.source import shipped_files
     from prism.reports import tables
 
@@ -406,7 +404,7 @@ def demo(
         print_json({"grades": grades})
     else:
         gaps = sum(len(label["gaps"]) for label in labels)
-        nodes = sum(len(problem.nodes) for problem, _, _ in rows)
+        nodes = sum(len(in_alternative(problem, result.alternative).nodes) for problem, _, result in rows)
         last = (
             f"{count_of(len(rows), 'solution')} graded; of {count_of(nodes, 'node')} known gaps: {gaps};"
             f" that differ from their label: {wrong}"
@@ -437,6 +435,7 @@ def run(
     ray: Annotated[
         str, typer.Option(metavar="ADDRESS", help="Grade on a Ray cluster: auto, local, or HOST:PORT; extra `ray`.")
     ] = "",
+    macros: MacroFile = "",
     as_json: AsJson = False,
 ) -> None:
     """Grade many rollouts into a file of score rows, in input order; it can be killed at any moment and resumed."""
@@ -451,7 +450,7 @@ def run(
     options = bulk.Options(thinking=thinking, training=training, formulas=not compact)
     grade_all: Callable[..., bulk.Summary] = partial(on_ray.run, address=ray) if ray else bulk.run
     try:
-        known = load_problems(problems)
+        known = load_problems(problems, macros=read_macro_file(macros))
         scanned = scan(rollouts, known, mapping=parse_field_map(mapping), keep=split_names(keep))
         tell_scanned(scanned, rollouts)
         began = perf_counter()

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from prism.algebra.expr import Formula
     from prism.authoring.conversions import Conversion
+    from prism.authoring.drafting import Draft
     from prism.equivalence.verdict import Verdict
     from prism.physics.context import Context
     from prism.runs.bulk import Summary
@@ -127,6 +128,17 @@ def tell_scanned(scanned: Scanned, rollouts: Path) -> None:
         print(f"prism: {rollouts}: {told}; they are graded as empty texts, with score 0", file=sys.stderr)
     if scanned.absent:
         print(f"prism: {rollouts}: --keep: no record has the field {', '.join(scanned.absent)}", file=sys.stderr)
+
+
+def drafted_sizes(made: Draft) -> str:
+    """Return what a draft holds in words: `5 nodes, 4 edges, 1 final answer; 2 formulas left out`."""
+    finals = sum(node.is_final for node in made.nodes)
+    edges = sum(not edge.is_implied for node in made.nodes for edge in node.edges)
+    ways = f", {count_of(len(made.alternatives), 'alternative')}" if made.alternatives else ""
+    return (
+        f"{count_of(len(made.nodes), 'node')}, {count_of(edges, 'edge')}, {count_of(finals, 'final answer')}{ways}; "
+        f"{count_of(len(made.left_out), 'formula')} left out"
+    )
 
 
 def print_converted(made: Conversion, paths: list[Path]) -> None:

@@ -23,7 +23,7 @@ from prism.grading.pipeline import LAST_STRICT_STAGE
 from prism.grading.result import FLAGS, NOTHING_FOUND, Grade, GradedFormula, Match, details_in_words, finds_nothing
 from prism.grading.selection import WITHHELD_REASONS
 from prism.latex import one_line
-from prism.problem.schema import Problem
+from prism.problem.schema import Problem, in_alternative
 
 _SHOWN_OPEN = 3  # formulas before the first wrong step that are named, of those of which nothing is known
 _BY_KIND = {
@@ -45,7 +45,7 @@ def explain(problem: Problem, grade: Grade, diagnosis: Diagnosis, *, trace: bool
     Args:
         trace: name for each decision its rule, the place of the rule, and the files of the code.
     """
-    nodes = {node.index: node.latex for node in problem.nodes}
+    nodes = {node.index: node.latex for node in in_alternative(problem, grade.alternative).nodes}
     found = {each.position: each for each in diagnosis.findings}
     paragraphs = [
         _formula_paragraph(item, nodes, grade, found.get(position), trace=trace)
@@ -56,6 +56,7 @@ def explain(problem: Problem, grade: Grade, diagnosis: Diagnosis, *, trace: bool
     closed = [index for index in grade.credited if index not in grade.matched]
     strict = f"{LAST_STRICT_STAGE} ({STAGES[LAST_STRICT_STAGE]})"
     last = (
+        f"{_way_line(problem, grade)}"
         f"Matched: {_comma_list(matched)}. "
         f"Credited besides, because a matched node rests on them: {_comma_list(closed)}. "
         f"Missing: {_comma_list(grade.missing)}.\n"
@@ -65,6 +66,14 @@ def explain(problem: Problem, grade: Grade, diagnosis: Diagnosis, *, trace: bool
     noted = [f"Flag {flag}: {FLAGS[flag]}.{_traced(FLAG_ORIGINS, flag, '  ', trace=trace)}" for flag in grade.flags]
     nothing = [NOTHING_FOUND] if finds_nothing(grade) else []
     return "\n\n".join((*paragraphs, *nothing, "\n".join((last, *noted)), _first_wrong_line(grade, diagnosis)))
+
+
+def _way_line(problem: Problem, grade: Grade) -> str:
+    """Return the line that names the reference DAG that counts; empty for a problem with one."""
+    if not problem.alternatives:
+        return ""
+    which = f"the alternative {grade.alternative}" if grade.alternative else "the problem's first reference"
+    return f"Graded by {which}, of {count_of(1 + len(problem.alternatives), 'reference')}.\n"
 
 
 def _first_wrong_line(grade: Grade, diagnosis: Diagnosis) -> str:

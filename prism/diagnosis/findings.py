@@ -96,7 +96,7 @@ from prism.grading.chain_links import check_link
 from prism.grading.claims import Claim
 from prism.grading.match_matrix import Cell, MatchMatrix, build_match_matrix
 from prism.grading.own_symbols import with_names
-from prism.grading.prepared import PreparedProblem, prepare
+from prism.grading.prepared import PreparedProblem, in_alternative, prepare
 from prism.grading.references import ReferenceNode
 from prism.grading.result import Grade, GradedFormula
 from prism.physics.context import Context, given_values, parse
@@ -264,6 +264,7 @@ def diagnose(problem: PreparedProblem | Problem | Path | str | Mapping[str, obje
     prepared = problem if isinstance(problem, PreparedProblem) else prepare(problem)
     if prepared.problem.id != grade.problem_id:
         raise PrismError(f"diagnosis: the grade is of problem {grade.problem_id}, not of {prepared.problem.id}")
+    prepared = in_alternative(prepared, grade.alternative)
     with share(math.inf) as account:
         account.allow(MATCHING)
         read = _read_formulas(prepared, grade)

@@ -23,7 +23,7 @@ from prism.algebra.operators import OPS
 from prism.budget import CHARACTER, MATCHING, SELECTION, SOLUTION, Account, OverBudget, share
 from prism.equivalence.facts import subject_of
 from prism.equivalence.statements import statements_of
-from prism.equivalence.verdict import REASONS, Stage, Status
+from prism.equivalence.verdict import RANK, REASONS, Stage, Status
 from prism.garbage import without_collection
 from prism.grading.claims import Claim
 from prism.grading.located_claims import LocatedClaim, latest_claims, locate_claims, matrix_rows, n_distinct
@@ -74,8 +74,8 @@ def grade(
             out and the status is `too_large`.
 
     Returns:
-        Grade: the score in [0, 1], the indices of the matched, credited and missing nodes, and a `GradedFormula` for
-        each formula of the solution, with its status and the nodes it earns.
+        Grade: by the reference DAG that it fits best, the score in [0, 1], the indices of the matched, credited and
+        missing nodes, and a `GradedFormula` for each formula of the solution, with its status and the nodes it earns.
 
     Errors:
         DataFileError: a problem file with faults.
@@ -101,18 +101,74 @@ def _grade_within_budget(
     extraction: Extraction | None = None
     begin_step(Step.READING)
     with share(math.inf if budget is None else budget) as account:
-        extraction = extract(solution)
+        extraction = extract(solution, macros=prepared.problem.context.macros, symbols=prepared.task.known)
+        references = (prepared, *prepared.alternatives)
         if budget is None:
             n_read = len(extraction.text) - extraction.left_out.characters
-            account.limit = account.spent + SOLUTION + CHARACTER * n_read
-        graded = _grade_extracted(prepared, extraction, account, sample_id=sample_id, thinking=thinking)
+            account.limit = account.spent + len(references) * (SOLUTION + CHARACTER * n_read)
+        if len(references) == 1:
+            graded = _grade_extracted(prepared, extraction, account, sample_id=sample_id, thinking=thinking)
+        else:
+            graded = _grade_by_each(references, extraction, account, sample_id=sample_id, thinking=thinking)
     if account.is_exhausted:
-        left_out = LeftOut() if extraction is None else extraction.left_out
-        formulas = [_too_large(item) for item in extraction or () if thinking or item.kind != "thinking"]
-        graded = _scored(
-            prepared, formulas, [], sample_id=sample_id, is_complete=False, left_out=left_out, is_spam=False
-        )
+        graded = _ungraded(prepared, extraction, sample_id=sample_id, thinking=thinking)
     return replace(graded, cost=account.spent)
+
+
+def _grade_by_each(
+    references: Sequence[PreparedProblem],
+    extraction: Extraction,
+    account: Account,
+    *,
+    sample_id: str | None,
+    thinking: bool,
+) -> Grade:
+    """Grade a solution by each reference DAG as if it were the only one, and return the best grade (semantics S.1).
+
+    That is the one with the highest score; of equal ones that with all final answers right, then that by which most
+    formulas of the solution are right, then the first. No later one is tried where nothing can be better. Each has an
+    equal share of the operations that are left. Incidents of all are kept.
+    """
+    grades: list[Grade] = []
+    for k, reference in enumerate(references):
+        begin_step(Step.READING)
+        graded = None
+        with share((account.limit - account.spent) / (len(references) - k)) as own:
+            graded = _grade_extracted(reference, extraction, own, sample_id=sample_id, thinking=thinking)
+        if graded is None or own.is_exhausted:
+            graded = _ungraded(reference, extraction, sample_id=sample_id, thinking=thinking)
+        grades.append(graded)
+        if _is_perfect(graded):
+            break
+    best = max(grades, key=_rank_of)  # the first of equal ones
+    incidents = tuple(
+        replace(each, where=f"alternative {graded.alternative}, {each.where}") if graded.alternative else each
+        for graded in grades
+        for each in graded.incidents
+    )
+    is_complete = _is_perfect(best) or all(graded.status == "ok" for graded in grades)
+    return replace(best, incidents=incidents, status=best.status if is_complete else "too_large")
+
+
+def _rank_of(graded: Grade) -> tuple[float, bool, int]:
+    """Return the key by which grades of one solution by several reference DAGs are ordered; the largest counts."""
+    n_right = sum(item.status == Status.EQUIVALENT for item in graded.formulas)
+    return graded.score or 0.0, graded.final_correct, n_right
+
+
+def _is_perfect(graded: Grade) -> bool:
+    """Return True if no grade of the same solution can rank higher: all points, and all formulas right."""
+    all_right = all(item.status in (Status.EQUIVALENT, "mention") for item in graded.formulas)
+    return graded.score == 1 and graded.final_correct and all_right
+
+
+def _ungraded(
+    prepared: PreparedProblem, extraction: Extraction | None, *, sample_id: str | None, thinking: bool
+) -> Grade:
+    """Return the grade of a solution whose operations ended before it was graded; extraction is None if before it."""
+    left_out = LeftOut() if extraction is None else extraction.left_out
+    formulas = [_too_large(item) for item in extraction or () if thinking or item.kind != "thinking"]
+    return _scored(prepared, formulas, [], sample_id=sample_id, is_complete=False, left_out=left_out, is_spam=False)
 
 
 def _warn_of_file_name(solution: str) -> None:
@@ -132,7 +188,14 @@ def _grade_extracted(
 
     context = prepared.problem.context
     located = locate_claims(  # parse
-        formulas, extraction.text, parts, prepared.final_answers, context, prepared.task.known, prepared.question
+        formulas,
+        extraction.text,
+        parts,
+        prepared.final_answers,
+        context,
+        prepared.task.known,
+        prepared.question,
+        prepared.stated,
     )
     incidents = [internal_incident(claim.located.latex, claim.error) for claim in located if claim.error is not None]
 
@@ -219,7 +282,7 @@ def _scored(
     credited = ancestor_closure(dag, matched)
     policies = POLICIES if prepared.given is None else policies_with(prepared.given)
     strictly = {match.node for item in formulas for match in item.matches if match.stage <= LAST_STRICT_STAGE}
-    strictly_credited = ancestor_closure(dag, without_guesses(dag, strictly, prepared.guessable))
+    strictly_credited = ancestor_closure(dag, without_guesses(dag, strictly, prepared.guessable, prepared.shown))
     return Grade(
         problem_id=prepared.problem.id,
         sample_id=sample_id,
@@ -240,6 +303,8 @@ def _scored(
         score_strict=_rounded(score(dag, strictly_credited)),
         share_by_closure=_share_by_closure(dag, matched, credited),
         flags=_flags(formulas, is_spam=is_spam),
+        alternative=prepared.problem.alternative,
+        given_answers=tuple(node.index for node in prepared.task.references if node.given),
     )
 
 
@@ -312,6 +377,8 @@ def _graded(
         Match(cell.node, each.stage, each.reason, each.readings) for cell in cells for each in (cell.verdict,)
     )
     decided = _reported_cell(claim.formula, list(row.values())).verdict
+    if claim.formula.kind == "expression" and decided.reason == "kind":
+        return GradedFormula(latex, span, kind, Status.DIFFERENT, "no_relation")
     nearest = _nearest_cell(claim.formula, row, references) if decided.status == Status.DIFFERENT else None
     verdict = decided if nearest is None else nearest.verdict
     beside = [] if nearest is None else [each.formulas[0].latex for each in references if each.index == nearest.node]
@@ -398,8 +465,9 @@ def _withhold(item: GradedFormula, reasons: Sequence[tuple[int, WithheldReason]]
 def _without_guesses(prepared: PreparedProblem, formulas: Sequence[GradedFormula]) -> list[GradedFormula]:
     """Return graded formulas in which guessable nodes are withheld, unless a prerequisite of the node is achieved."""
     matched = {index for item in formulas for index in item.nodes}
-    guessed = matched - without_guesses(prepared.problem.dag, matched, prepared.guessable)
-    return [_withhold(item, [(k, WithheldReason.GUESSED) for k in item.nodes if k in guessed]) for item in formulas]
+    guessed = matched - without_guesses(prepared.problem.dag, matched, prepared.guessable, prepared.shown)
+    why = {k: WithheldReason.COPIED if k in prepared.shown else WithheldReason.GUESSED for k in guessed}
+    return [_withhold(item, [(k, why[k]) for k in item.nodes if k in guessed]) for item in formulas]
 
 
 # Answers in words. ------------------------------------------------------------------------------------------------
@@ -420,7 +488,11 @@ def _worded_answers(problem: Problem, text: str, parts: Sequence[Part]) -> list[
         question = questions.get(node.subquestion) or worded[0]
         for own in _texts_of(node.subquestion, text, parts):
             places = stated_answers(own)
-            answer = text_answer(node.latex, question.final_answer_instructions, places)
+            answer = min(  # one option is settled on, and it may be any that the node accepts
+                (text_answer(each.latex, question.final_answer_instructions, places)
+                 for each in (node.formula, *node.accept)),
+                key=lambda answer: RANK[answer.status],
+            )  # fmt: skip
             if answer.option or answer.status != Status.UNDECIDED:
                 break
         reason = {"equivalent": "same_option", "different": "other_option"}.get(answer.status, "no_option")

@@ -37,6 +37,7 @@ class ReferenceNode:
         formulas: its own formula and those that the author accepts in its place.
         number_spec: how its number is asked for.
         shared_subjects: subjects of another node that states the same (see `share_subjects`).
+        given: formulas of the problem that already say this final answer (see `copies`).
         parts: `formulas`, then every statement that one of them needs; a claim of one statement contradicts nothing.
         subjects: what the node is solved for: symbols, else a whole side that is one construct, as a derivative.
         names: symbols of its formulas; of compound formulas none.
@@ -48,6 +49,7 @@ class ReferenceNode:
     formulas: tuple[Formula, ...]
     number_spec: NumberSpec
     shared_subjects: frozenset[Expr] = frozenset()
+    given: tuple[Formula, ...] = ()
     parts: tuple[Formula, ...] = field(init=False, compare=False, repr=False)
     subjects: frozenset[Expr] = field(init=False, compare=False, repr=False)
     names: frozenset[str] = field(init=False, compare=False, repr=False)
@@ -223,20 +225,22 @@ def _compare_with_copy(f: Formula, context: Context) -> None:
 
 
 def is_guessable(node: ProblemNode) -> bool:
-    r"""Return True if a node can be guessed: a small number without unit, an inequality, words (semantics C.4).
+    r"""Return True if a node, or what is accepted for it, can be guessed: a small number, an inequality, words.
 
-    `m\ddot x + kx = 0` cannot: its other side is a formula, and not one quantity.
+    `m\ddot x + kx = 0` cannot: its other side is a formula, and not one quantity (semantics C.4).
 
     >>> from prism.latex import parse
     >>> nodes = [ProblemNode(1, "", parse(text)) for text in (r"Q = 0", r"n < 3", r"\theta = \pi/2", r"m a + k x = 0")]
     >>> [is_guessable(node) for node in nodes]
     [True, True, True, False]
     """
-    f = node.formula
-    if node.is_text or f.kind == "inequality":
-        return True
+    return node.is_text or any(map(_is_guessable_formula, formulas_of(node)))
+
+
+def _is_guessable_formula(f: Formula) -> bool:
+    """Return True for an inequality, and for a small number without unit that one quantity equals."""
     if f.kind != "equation":
-        return False
+        return f.kind == "inequality"
     sides = (f.members, f.members[::-1])
     return any(_is_small_number(number) and _is_one_quantity(subject) for subject, number in sides)
 

@@ -102,6 +102,8 @@ class Grade:
             any of it the status is `too_large`.
         incidents: failures of the grader.
         cost: operations spent on the solution (see `prism.budget`); None where the grader did not finish.
+        alternative: the reference DAG that counts, and that all indices are of; empty for the problem's own.
+        given_answers: final answers that a formula of the problem already says; earned in solved form only.
     """
 
     problem_id: str
@@ -122,6 +124,8 @@ class Grade:
     share_by_closure: float = 0.0
     flags: tuple[str, ...] = ()
     cost: int | None = None
+    alternative: str = ""
+    given_answers: tuple[int, ...] = ()
 
     def __repr__(self) -> str:
         """Return problem, score and nodes, `<Grade free_fall: score 0.5, matched 1 2, credited 1 2, missing 3 4>`."""
@@ -129,7 +133,8 @@ class Grade:
         status = "" if self.status == "ok" else f"{self.status}, "
         groups = (("matched", self.matched), ("credited", self.credited), ("missing", self.missing))
         nodes = ", ".join(f"{name} {' '.join(map(str, found)) or 'none'}" for name, found in groups)
-        return f"<Grade {self.problem_id}: {status}{score}, {nodes}>"
+        way = f"by {self.alternative}, " if self.alternative else ""
+        return f"<Grade {self.problem_id}: {way}{status}{score}, {nodes}>"
 
     def _repr_html_(self) -> str:
         """Return the score and each formula with what it earned as a notebook shows them, formulas typeset."""
@@ -160,7 +165,7 @@ class Grade:
             "unread": self.unread, "undecided": self.undecided,
             "left_out": {"characters": self.left_out.characters, "formulas": self.left_out.formulas},
             "incidents": [{"code": i.code, "where": i.where, "detail": i.detail} for i in self.incidents],
-            "cost": self.cost,
+            "cost": self.cost, "alternative": self.alternative, "given_answers": list(self.given_answers),
         }  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from prism.grading.prepared import PreparedProblem
 from prism.grading.result import FLAGS, Grade, GradedFormula
 from prism.latex import one_line
 from prism.problem.dag import ancestor_closure, score
-from prism.problem.schema import Problem
+from prism.problem.schema import Problem, in_alternative
 
 PARTS = {
     "closure": "share of points of the matched nodes and all they rest on: the score of a grade",
@@ -231,11 +231,12 @@ def step_credits(problem: Problem | PreparedProblem, grade: Grade) -> tuple[Step
     finds them by their status.
 
     Errors:
-        PrismError: a grade of another problem.
+        PrismError: a grade of another problem, or by an alternative that the problem does not have.
     """
     loaded = problem.problem if isinstance(problem, PreparedProblem) else problem
     if loaded.id != grade.problem_id:
         raise PrismError(f"step credits: the grade is of problem {grade.problem_id}, and the problem is {loaded.id}")
+    loaded = in_alternative(loaded, grade.alternative)
     formulas = sorted((item for item in grade.formulas if item.status != "mention"), key=lambda item: item.span[0])
     earned: list[StepCredit] = []
     achieved: frozenset[int] = frozenset()

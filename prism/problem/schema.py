@@ -9,60 +9,72 @@ implied edges and formulas of the statement that do not parse are warnings: the 
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
-from prism.algebra.expr import Formula, number, symbols_of
+from prism.algebra.expr import Formula, formula, number, symbols_of
 from prism.budget import CHARACTER, SOLUTION, share
-from prism.errors import DagError, DataFileError, LatexSyntaxError, count_of
-from prism.inputs import nearest_name
+from prism.equivalence.facts import subject_of
+from prism.errors import DagError, DataFileError, LatexSyntaxError, PrismError, count_of
 from prism.latex import extract
+from prism.latex.macros import expanded_values, read_macros
 from prism.physics.context import Context, describe_syntax_error, parse
 from prism.problem.answers import is_answer_only, with_nameless_subject, with_nodes
 from prism.problem.dag import (
     LEADS_NOWHERE,
     Node,
     ReferenceDag,
-    ancestor_closure,
     entropy,
     implied_edges,
-    is_final_correct,
     reference_dag,
-    score,
     structural_difficulty,
+)
+from prism.problem.fields import (
+    LoadReport,
+    field_name,
+    is_integer,
+    quoted_value,
+    read_flag,
+    read_indices,
+    read_tables,
+    read_text,
+    warn_unknown,
 )
 from prism.problem.knowledge import ProblemKnowledge, collect_knowledge
 from prism.problem.source import (
+    ALTERNATIVES,
     ANSWER_KEYS,
     NODE_LISTS,
     Table,
     eaten_backslash,
     first_and_count,
     formulas_length,
+    n_references,
     read_source,
     statement_length,
+    with_macros,
 )
+from prism.problem.students import Student, read_students
 from prism.problem.worded_answers import is_text
 
 _READINGS = 4  # times that the text is read: for formulas, values and definitions, constants, and once in reserve
-_MAX_UNKNOWN = 20  # unknown keys of a table that are told
-_MAX_SHOWN = 60  # characters of a value in a message
 _PROBLEM_TEXTS = ("title", "domain", "kind", "origin", "source")
 _PROBLEM_KEYS = frozenset((
-    "id", "context", "images", "subquestions", "difficulty", "givens", "symbols", "definitions", "students",
-    "metadata", "$schema", *_PROBLEM_TEXTS, *NODE_LISTS, *ANSWER_KEYS,
+    "id", "context", "images", "subquestions", "difficulty", "givens", "symbols", "definitions", "macros",
+    "students", "metadata", "$schema", ALTERNATIVES, *_PROBLEM_TEXTS, *NODE_LISTS, *ANSWER_KEYS,
+))  # fmt: skip
+_WITH_MACROS = frozenset((
+    "context", "subquestions", "symbols", "givens", "definitions", ALTERNATIVES, *NODE_LISTS, *ANSWER_KEYS,
 ))  # fmt: skip
 _SUBQUESTION_KEYS = frozenset(("letter", "subproblem", "solution", *ANSWER_KEYS))
 _NODE_KEYS = frozenset(("index", "formula", "dependency", "is_final_answer", "points", "accept", "subquestion"))
-_STUDENT_KEYS = frozenset(("name", "solution", "why", "expected"))
-_EXPECTED_LISTS = ("debatable", "needs_definitions", "renamed", "text_only", "unevaluated", "known_gaps")
-_EXPECTED_KEYS = frozenset(("matched", "credited", "score", "final_correct", "without_definitions", *_EXPECTED_LISTS))
+_ALTERNATIVE_KEYS = frozenset(("name", *NODE_LISTS))
+_NAME = re.compile(r"\w(?:[\w .'()/+-]{0,38}[\w.')])?")  # of an alternative: messages, rows and tables show it
 _ANSWER_FORMS = ("algebraic", "numerical", "text-based")
-_LABEL_TOLERANCE = 1e-5  # labels write scores with six decimals
 _MAX_FIGURES = 15  # a double holds no more
 # The sum C1 + C2 + C3 runs from 3 to 9; which sums are which level is not published. Here the range is cut into three
 # equal parts, the upper end of each belonging to the next: 3 and 4, 5 and 6, 7 to 9.
@@ -96,7 +108,7 @@ class ProblemNode:
         index: counts from 1.
         latex: as the author wrote it.
         formula: the parsed `latex`.
-        accept: other formulas that the author accepts in its place.
+        accept: other formulas that the author accepts in its place; of an answer in words other words.
         subquestion: letter of its part, or empty.
         points: exact.
         is_final: True for a final answer.
@@ -111,44 +123,6 @@ class ProblemNode:
     points: Fraction = Fraction(1)
     is_final: bool = False
     is_text: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """The label of a student's solution: the grade that a careful physicist gives; indices are sorted.
-
-    Attributes:
-        matched, credited: node indices.
-        score: share of the points, in [0, 1].
-        final_correct: every final answer matched itself.
-        debatable: nodes for which the other decision is defensible too; never counted as errors.
-        needs_definitions: nodes matched only by way of a symbol that a definition introduces.
-        renamed: nodes matched only if a name of another source is read as the problem's.
-        text_only: nodes matched by words, without an equation.
-        unevaluated: numeric nodes whose number the student never states.
-        known_gaps: nodes that this version decides otherwise than the label.
-    """
-
-    matched: tuple[int, ...]
-    credited: tuple[int, ...]
-    score: float
-    final_correct: bool
-    debatable: tuple[int, ...] = ()
-    needs_definitions: tuple[int, ...] = ()
-    renamed: tuple[int, ...] = ()
-    text_only: tuple[int, ...] = ()
-    unevaluated: tuple[int, ...] = ()
-    known_gaps: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Student:
-    """A solution that comes with the problem, and its label if it has one."""
-
-    name: str
-    solution: str
-    why: str = ""
-    expected: Expected | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,12 +175,14 @@ class Problem:
         subquestions: in file order.
         nodes: reference formulas, in index order.
         dag: their edges and points.
-        context: values, definitions and symbols that the problem gives; declares every symbol of its text.
+        context: values, definitions, macros and symbols that the problem gives; declares every symbol of its text.
         given: the same, with its sources and what of the text is not used.
-        students: worked solutions with labels.
+        students: worked solutions with labels; an alternative has none.
         difficulty: its marks; the author's are None where the file gives none.
-        sha256: of the bytes of the file or string; of canonical JSON for a dictionary.
+        sha256: of the bytes of the file or string, or of canonical JSON for a dictionary; with macros given beside it.
         warnings: likely slips that do not prevent grading.
+        alternative: its name, if it is the same problem with another reference DAG; empty for the problem itself.
+        alternatives: the same problem with each of its other reference DAGs, in file order (semantics S.1).
     """
 
     id: str
@@ -224,28 +200,39 @@ class Problem:
     difficulty: Difficulty
     sha256: str
     warnings: tuple[str, ...]
+    alternative: str = ""
+    alternatives: tuple[Problem, ...] = ()
 
     def __repr__(self) -> str:
         """Return id and sizes, `<Problem free_fall: 4 nodes, 2 students>`."""
-        return f"<Problem {self.id}: {count_of(len(self.nodes), 'node')}, {count_of(len(self.students), 'student')}>"
+        ways = f", {count_of(len(self.alternatives), 'alternative')}" if self.alternatives else ""
+        sizes = f"{count_of(len(self.nodes), 'node')}, {count_of(len(self.students), 'student')}{ways}"
+        return f"<Problem {self.id}: {sizes}>"
 
 
-def load_problem(source: Path | str | Mapping[str, object]) -> Problem:
-    """Load a problem from a file (`.json` or `.toml`), a shipped id, a JSON string (begins with a brace), or a table.
+def load_problem(source: Path | str | Mapping[str, object], *, macros: Mapping[str, object] | None = None) -> Problem:
+    r"""Load a problem from a file (`.json` or `.toml`), a shipped id, a JSON string (begins with a brace), or a table.
 
     A table with an `answer` instead of nodes is a problem of nothing but its answer: `{"answer": "5 m/s"}`.
+
+    Args:
+        macros: LaTeX by name, `{"vc": r"\vec{#1}"}`, as if they stood in the problem's own table, which goes before
+            them.
 
     Errors:
         DataFileError: all faults at once, each naming entry and field.
     """
-    found = _LoadReport([], [])
+    found = LoadReport([], [])
     read = read_source(source, found.faults)
     problem = None
+    if macros and read.data is not None:
+        read = with_macros(read, macros)
     if read.data is not None:
         limit = SOLUTION + CHARACTER * (_READINGS * statement_length(read.data) + formulas_length(read.data))
+        limit *= n_references(read.data)  # each reads the statement anew
         with share(limit) as account:
             data = with_nodes(read.data, found.faults) if is_answer_only(read.data) else read.data
-            problem = _read_problem(data, read.sha256, found)
+            problem = _read_problem(_with_macros_expanded(data), read.sha256, found)
         if account.is_exhausted:
             found.faults.append(f"costs more than {limit} operations to read; simplify its longest formulas")
     if problem is None or found.faults:
@@ -253,145 +240,56 @@ def load_problem(source: Path | str | Mapping[str, object]) -> Problem:
     return problem
 
 
+def _with_macros_expanded(data: Table) -> Table:
+    """Return the table of a problem with its macros expanded in all that is read as LaTeX, but for its students."""
+    known = read_macros(data.get("macros") or {}, [])  # faults are told by the context
+    if not known:
+        return data
+    return {key: expanded_values(value, known) if key in _WITH_MACROS else value for key, value in data.items()}
+
+
+def in_alternative(problem: Problem, name: str) -> Problem:
+    """Return a problem with the reference DAG that a grade names in `alternative`: the problem itself if it is empty.
+
+    Errors:
+        PrismError: the problem has no alternative of that name.
+    """
+    for each in (problem, *problem.alternatives):
+        if each.alternative == name:
+            return each
+    raise PrismError(f"problem {problem.id} has no alternative {quoted_value(name)}")
+
+
 def formulas_of(node: ProblemNode) -> tuple[Formula, ...]:
     """Return the formulas that match a node: its own and those accepted in its place; empty for an answer in words."""
     return () if node.is_text else (node.formula, *node.accept)
 
 
-@dataclass(slots=True)
-class _LoadReport:
-    """The faults and warnings in words; every `_read_*` function adds to them and goes on with a harmless value."""
-
-    faults: list[str]
-    warnings: list[str]
-
-
-# Single values ------------------------------------------------------------------------------------------------
-
-
-def _field_name(where: str, key: str) -> str:
-    """Return the name of a field for messages, such as `node 3, points` for `where` = `node 3`."""
-    return f"{where}, {key}" if where else key
-
-
-def _quoted_value(value: object) -> str:
-    """Return a value as JSON for a message, cut at `_MAX_SHOWN` characters."""
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 3]}..."
-
-
-def _warn_unknown(table: Table, known: frozenset[str], where: str, report: _LoadReport) -> None:
-    """Add a warning for each key of a table that is not in `known`; `where` names the table in messages."""
-    unknown = [str(key) for key in table if key not in known]
-    for key in unknown[:_MAX_UNKNOWN]:
-        near = nearest_name(key[:_MAX_SHOWN], sorted(known))
-        hint = f"; did you mean {near}?" if near else ""
-        report.warnings.append(f"{_field_name(where, key[:_MAX_SHOWN])}: unknown key, ignored{hint}")
-    if len(unknown) > _MAX_UNKNOWN:
-        report.warnings.append(f"{_field_name(where, 'unknown keys')}: {len(unknown)}; they are ignored")
-
-
-def _read_text(table: Table, key: str, where: str, report: _LoadReport, *, required: bool = False) -> str:
-    """Return the text under a key of table `where`; empty, with a fault, if no text, or missing though required."""
-    value = table.get(key)
-    if isinstance(value, str):
-        return value
-    _report_unfit(table, key, "is no text", where, report, required=required)
-    return ""
-
-
-def _read_flag(table: Table, key: str, where: str, report: _LoadReport, *, required: bool = False) -> bool:
-    """Return the boolean under a key of a table; False, with a fault, if it is none, or missing though required."""
-    value = table.get(key)
-    if isinstance(value, bool):
-        return value
-    _report_unfit(table, key, "is neither true nor false", where, report, required=required)
-    return False
-
-
-def _report_unfit(table: Table, key: str, why: str, where: str, report: _LoadReport, *, required: bool) -> None:
-    """Add a fault about a key of table `where`: its value is of a wrong type (`why` says so), or missing (None)."""
-    value = table.get(key)
-    if value is not None:
-        report.faults.append(f"{_field_name(where, key)}: {_quoted_value(value)} {why}")
-    elif required:
-        report.faults.append(f"{_field_name(where, key)}: is missing{_misspelt(table, key)}")
-
-
-def _misspelt(table: Table, key: str) -> str:
-    """Return the question whether a key of the table is `key` misspelt, to stand behind a fault; empty if none is."""
-    near = nearest_name(key, (str(other)[:_MAX_SHOWN] for other in list(table)[:_MAX_UNKNOWN]))
-    return f"; is `{near}` meant for it?" if near else ""
-
-
-def _read_indices(
-    table: Table, key: str, where: str, report: _LoadReport, *, required: bool = False
-) -> tuple[int, ...]:
-    """Return the node indices under a key of a table, in its order; entries of another type are faults."""
-    value = table.get(key)
-    if value is None:
-        if required:
-            hint = _misspelt(table, key) or "; write [] if there are none"
-            report.faults.append(f"{_field_name(where, key)}: is missing{hint}")
-        return ()
-    if not isinstance(value, list | tuple):
-        report.faults.append(f"{_field_name(where, key)}: {_quoted_value(value)} is no list of node indices")
-        return ()
-    report.faults += [
-        f"{_field_name(where, key)}: {_quoted_value(item)} is no node index" for item in value if not _is_integer(item)
-    ]
-    return tuple(item for item in value if _is_integer(item))
-
-
-def _is_integer(value: object) -> bool:
-    """Return True for an int, but False for True and False."""
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _read_tables(table: Table, key: str, report: _LoadReport) -> list[tuple[int, Table]]:
-    """Return (position from 1, entry) for each table in the list under a key; empty if the key is missing."""
-    value = table.get(key)
-    if value is None:
-        return []
-    if not isinstance(value, list | tuple):
-        report.faults.append(f"{key}: {_quoted_value(value)} is no list")
-        return []
-    entries = []
-    for place, entry in enumerate(value, start=1):
-        if isinstance(entry, Mapping):
-            entries.append((place, entry))
-        else:
-            report.faults.append(f"{key}, entry {place}: {_quoted_value(entry)} is no table")
-    return entries
-
-
 # The whole ----------------------------------------------------------------------------------------------------
 
 
-def _read_problem(data: Table, digest: str, report: _LoadReport) -> Problem | None:
+def _read_problem(data: Table, digest: str, report: LoadReport) -> Problem | None:
     """Build a problem from the table of its file; None if its DAG has faults. All faults go to the report."""
-    _warn_unknown(data, _PROBLEM_KEYS, "", report)
+    warn_unknown(data, _PROBLEM_KEYS, "", report)
     given = data.get("id")
-    name = str(given) if _is_integer(given) else _read_text(data, "id", "", report, required=True)
+    name = str(given) if is_integer(given) else read_text(data, "id", "", report, required=True)
     if given == "":
         report.faults.append("id: is empty")
-    texts = {key: _read_text(data, key, "", report) for key in _PROBLEM_TEXTS}
+    texts = {key: read_text(data, key, "", report) for key in _PROBLEM_TEXTS}
     # Required, though it may be empty: a symbol that the statement does not declare may be read as a constant.
-    statement = _read_text(data, "context", "", report, required=True)
+    statement = read_text(data, "context", "", report, required=True)
     subquestions = _read_subquestions(data, report)
     declared = _read_context(data, statement, subquestions, report)
     nodes, dag = _read_nodes(data, subquestions, declared, report)
     text = "\n\n".join((statement, *(part.text for part in subquestions)))
     given = collect_knowledge(declared, text, [node.formula for node in nodes])
-    students = _read_students(data, frozenset(node.index for node in nodes), dag, report)
+    others = dict(_read_alternatives(data, subquestions, declared, report))
+    students = read_students(data, {"": dag, **{other: each[1] for other, each in others.items()}}, report)
     concepts, computation = _read_difficulty(data, report)
     if dag is None:
         return None
-    report.warnings += [
-        f"node {index}, dependency: {prerequisite} is implied by the others; list direct causes only"
-        for prerequisite, index in implied_edges(dag)
-    ]
-    return Problem(
+    report.warnings += _warnings_of_edges(dag)
+    problem = Problem(
         id=name,
         title=texts["title"],
         domain=texts["domain"],
@@ -406,35 +304,90 @@ def _read_problem(data: Table, digest: str, report: _LoadReport) -> Problem | No
         students=students,
         difficulty=Difficulty(concepts, computation, structural_difficulty(dag), entropy(dag)),
         sha256=digest,
-        warnings=tuple(report.warnings),
+        warnings=(),
     )
+    alternatives = [
+        _alternative(problem, other, nodes, dag, declared, text)
+        for other, (nodes, dag) in others.items()
+        if dag is not None
+    ]
+    return replace(problem, warnings=tuple(report.warnings), alternatives=tuple(alternatives))
 
 
-def _read_difficulty(data: Table, report: _LoadReport) -> tuple[int, int] | tuple[None, None]:
+def _warnings_of_edges(dag: ReferenceDag) -> list[str]:
+    """Return the warnings about edges that others imply."""
+    return [
+        f"node {index}, dependency: {prerequisite} is implied by the others; list direct causes only"
+        for prerequisite, index in implied_edges(dag)
+    ]
+
+
+_Reference = tuple[tuple[ProblemNode, ...], ReferenceDag | None]  # nodes in index order, and their DAG
+
+
+def _read_alternatives(
+    data: Table, subquestions: tuple[Subquestion, ...], context: Context, report: LoadReport
+) -> Iterator[tuple[str, _Reference]]:
+    """Yield name and reference of each alternative; its faults and warnings go to the report under its name."""
+    names: set[str] = set()
+    for place, entry in read_tables(data, ALTERNATIVES, report):
+        where = f"{ALTERNATIVES}, entry {place}"
+        name = read_text(entry, "name", where, report, required=True)
+        if isinstance(entry.get("name"), str) and not _NAME.fullmatch(name):
+            report.faults.append(
+                f"{where}, name: {quoted_value(name)} is no name: 1 to 40 letters, digits and blanks, . ' ( ) / + -"
+            )
+        elif name in names:
+            report.faults.append(f"{where}, name: {name} stands twice")
+        names.add(name)
+        where = f"alternative {name}" if _NAME.fullmatch(name) else where
+        own = LoadReport([], [])
+        warn_unknown(entry, _ALTERNATIVE_KEYS, "", own)
+        nodes, dag = _read_nodes(entry, subquestions, context, own)
+        own.warnings += [] if dag is None else _warnings_of_edges(dag)
+        report.faults += [f"{where}, {fault}" for fault in own.faults]
+        report.warnings += [f"{where}, {warning}" for warning in own.warnings]
+        yield name, (nodes, dag)
+
+
+def _alternative(
+    problem: Problem, name: str, nodes: tuple[ProblemNode, ...], dag: ReferenceDag, declared: Context, text: str
+) -> Problem:
+    """Return the same problem with another reference DAG; what of its text may be put in depends on the nodes."""
+    given = collect_knowledge(declared, text, [node.formula for node in nodes])
+    marks = problem.difficulty
+    difficulty = Difficulty(marks.concepts, marks.computation, structural_difficulty(dag), entropy(dag))
+    return replace(
+        problem, nodes=nodes, dag=dag, context=given.context, given=given, students=(), difficulty=difficulty,
+        alternative=name,
+    )  # fmt: skip
+
+
+def _read_difficulty(data: Table, report: LoadReport) -> tuple[int, int] | tuple[None, None]:
     """Return the author's marks C1 and C2 of the problem's difficulty, or None for both if absent or faulty."""
     value = data.get("difficulty")
     if value is None:
         return None, None
     if isinstance(value, Mapping) and set(value) == {"C1", "C2"}:
         depth, burden = value["C1"], value["C2"]
-        if _is_integer(depth) and _is_integer(burden) and depth in (1, 2, 3) and burden in (1, 2, 3):
+        if is_integer(depth) and is_integer(burden) and depth in (1, 2, 3) and burden in (1, 2, 3):
             return depth, burden
-    report.faults.append(f"difficulty: {_quoted_value(value)} is no table of C1 and C2, each 1, 2 or 3")
+    report.faults.append(f"difficulty: {quoted_value(value)} is no table of C1 and C2, each 1, 2 or 3")
     return None, None
 
 
-def _read_subquestions(data: Table, report: _LoadReport) -> tuple[Subquestion, ...]:
+def _read_subquestions(data: Table, report: LoadReport) -> tuple[Subquestion, ...]:
     """Return the parts of the problem, which inherit what the problem says about answers; at least one, letterless."""
     shared = _read_answer(data, "", report)
     subquestions: list[Subquestion] = []
-    for place, entry in _read_tables(data, "subquestions", report):
-        letter = _read_text(entry, "letter", f"subquestions, entry {place}", report, required=True)
+    for place, entry in read_tables(data, "subquestions", report):
+        letter = read_text(entry, "letter", f"subquestions, entry {place}", report, required=True)
         where = f"subquestion {letter or place}"
-        _warn_unknown(entry, _SUBQUESTION_KEYS, where, report)
+        warn_unknown(entry, _SUBQUESTION_KEYS, where, report)
         if letter and letter in [earlier.letter for earlier in subquestions]:
             report.faults.append(f"{where}, letter: stands twice")
-        text = _read_text(entry, "subproblem", where, report)
-        _read_text(entry, "solution", where, report)  # not used; its type is the author's to mend all the same
+        text = read_text(entry, "subproblem", where, report)
+        read_text(entry, "solution", where, report)  # not used; its type is the author's to mend all the same
         own = _read_answer(entry, where, report)
         subquestions.append(
             Subquestion(
@@ -448,35 +401,39 @@ def _read_subquestions(data: Table, report: _LoadReport) -> tuple[Subquestion, .
     return tuple(subquestions) or (shared,)
 
 
-def _read_answer(table: Table, where: str, report: _LoadReport) -> Subquestion:
+def _read_answer(table: Table, where: str, report: LoadReport) -> Subquestion:
     """Return what a table says about its final answer (form, instructions, figures), as a Subquestion without letter.
 
     Args:
         table: the problem or one of its subquestions.
         where: name of the table for messages.
     """
-    form = _read_text(table, "final_answer_form", where, report)
+    form = read_text(table, "final_answer_form", where, report)
     if form and form not in _ANSWER_FORMS:
         report.warnings.append(
-            f"{_field_name(where, 'final_answer_form')}: {form} is none of {', '.join(_ANSWER_FORMS)}"
+            f"{field_name(where, 'final_answer_form')}: {form} is none of {', '.join(_ANSWER_FORMS)}"
         )
-    instructions = _read_text(table, "final_answer_instructions", where, report)
+    instructions = read_text(table, "final_answer_instructions", where, report)
     figures = table.get("significant_figures")
-    if figures is None or (isinstance(figures, int) and _is_integer(figures) and 1 <= figures <= _MAX_FIGURES):
+    if figures is None or (isinstance(figures, int) and is_integer(figures) and 1 <= figures <= _MAX_FIGURES):
         return Subquestion("", "", form, instructions, figures)
     report.faults.append(
-        f"{_field_name(where, 'significant_figures')}: {_quoted_value(figures)} is no whole number 1..{_MAX_FIGURES}"
+        f"{field_name(where, 'significant_figures')}: {quoted_value(figures)} is no whole number 1..{_MAX_FIGURES}"
     )
     return Subquestion("", "", form, instructions)
 
 
-def _read_context(data: Table, statement: str, subquestions: tuple[Subquestion, ...], report: _LoadReport) -> Context:
-    """Return the Context of the file's symbols, givens and definitions; symbols of the text are declared too."""
-    given = {key: data[key] for key in ("symbols", "givens", "definitions") if data.get(key) is not None}
+def _read_context(data: Table, statement: str, subquestions: tuple[Subquestion, ...], report: LoadReport) -> Context:
+    """Return the Context of the file's tables; symbols of the text are declared too."""
+    given = {key: data[key] for key in ("symbols", "givens", "definitions", "macros") if data.get(key) is not None}
     defined = given.get("definitions")
     for place, entry in enumerate(defined if isinstance(defined, list | tuple) else (), start=1):
         if isinstance(entry, str) and (fault := eaten_backslash(entry, is_formula=True)):
             report.faults.append(f"definitions, entry {place}: {fault}")
+    macros = given.get("macros")
+    for name, body in macros.items() if isinstance(macros, Mapping) else ():
+        if isinstance(body, str) and (fault := eaten_backslash(body, is_formula=True)):
+            report.faults.append(f"{field_name('macros', str(name))}: {fault}")
     try:
         context = Context.from_dict(given)
     except DataFileError as error:
@@ -486,8 +443,8 @@ def _read_context(data: Table, statement: str, subquestions: tuple[Subquestion, 
     texts = [("context", statement)]
     for part in subquestions:
         where = f"subquestion {part.letter}" if part.letter else ""
-        texts += [(_field_name(where, "subproblem"), part.text)]
-        texts += [(_field_name(where, "final_answer_instructions"), part.final_answer_instructions)]
+        texts += [(field_name(where, "subproblem"), part.text)]
+        texts += [(field_name(where, "final_answer_instructions"), part.final_answer_instructions)]
     for where, text in texts:
         if fault := eaten_backslash(text, is_formula=False):
             report.faults.append(f"{where}: {fault}")
@@ -496,7 +453,7 @@ def _read_context(data: Table, statement: str, subquestions: tuple[Subquestion, 
     return replace(context, declared=context.declared | names)
 
 
-def _symbols_mentioned(latex: str, where: str, report: _LoadReport) -> frozenset[str]:
+def _symbols_mentioned(latex: str, where: str, report: LoadReport) -> frozenset[str]:
     """Return the symbols of a formula in the problem's text; empty, with a warning, if it does not parse."""
     try:
         read = parse(latex)
@@ -511,7 +468,7 @@ def _symbols_mentioned(latex: str, where: str, report: _LoadReport) -> frozenset
 
 
 def _read_nodes(
-    data: Table, subquestions: tuple[Subquestion, ...], context: Context, report: _LoadReport
+    data: Table, subquestions: tuple[Subquestion, ...], context: Context, report: LoadReport
 ) -> tuple[tuple[ProblemNode, ...], ReferenceDag | None]:
     """Return the nodes in index order and their DAG, which is None after a fault."""
     present = [key for key in NODE_LISTS if data.get(key) is not None]
@@ -521,20 +478,20 @@ def _read_nodes(
         )
         report.faults.append(f"{NODE_LISTS[0]}: {why}")
         return (), None
-    entries = _read_tables(data, present[0], report)
-    taken = {entry["index"] for _, entry in entries if _is_integer(entry.get("index"))}
+    entries = read_tables(data, present[0], report)
+    taken = {entry["index"] for _, entry in entries if is_integer(entry.get("index"))}
     nodes, graph = [], []
     for place, entry in entries:
         index = entry.get("index")
         if not isinstance(index, int) or isinstance(index, bool):
-            why = "is missing" if index is None else f"{_quoted_value(index)} is no whole number"
+            why = "is missing" if index is None else f"{quoted_value(index)} is no whole number"
             report.faults.append(f"{present[0]}, entry {place}, index: {why}; indices count from 1")
             if place in taken:
                 continue
             index = place  # what the author most likely meant, so that one slip is one fault
         node = _read_node(entry, index, subquestions, context, report)
         nodes.append(node)
-        dependency = _read_indices(entry, "dependency", f"node {index}", report, required=True)
+        dependency = read_indices(entry, "dependency", f"node {index}", report, required=True)
         graph.append(Node(index, node.points, dependency, node.is_final))
     indices = sorted(node.index for node in nodes)
     if len(set(indices)) == len(indices) and indices != list(range(1, len(indices) + 1)):
@@ -549,7 +506,7 @@ def _read_nodes(
     return _assign_finals(nodes, subquestions), dag
 
 
-def _without_consequences(faults: Sequence[str], report: _LoadReport) -> list[str]:
+def _without_consequences(faults: Sequence[str], report: LoadReport) -> list[str]:
     """Return the faults of a DAG without those of nodes that lead nowhere since a later node's edges have a fault."""
     split = (fault.partition(", dependency: ") for fault in (*report.faults, *faults))
     last = max((int(place.removeprefix("node ")) for place, found, _ in split if found), default=0)
@@ -562,19 +519,19 @@ def _without_consequences(faults: Sequence[str], report: _LoadReport) -> list[st
 
 
 def _read_node(
-    entry: Table, index: int, subquestions: tuple[Subquestion, ...], context: Context, report: _LoadReport
+    entry: Table, index: int, subquestions: tuple[Subquestion, ...], context: Context, report: LoadReport
 ) -> ProblemNode:
     """Return one node, with a harmless value for each field that has a fault."""
     where = f"node {index}"
-    _warn_unknown(entry, _NODE_KEYS, where, report)
-    latex = _read_text(entry, "formula", where, report, required=True)
+    warn_unknown(entry, _NODE_KEYS, where, report)
+    latex = read_text(entry, "formula", where, report, required=True)
     accepted = entry.get("accept")
     if accepted is None:
         accepted = ()
     if not isinstance(accepted, list | tuple) or not all(isinstance(item, str) for item in accepted):
-        report.faults.append(f"{where}, accept: {_quoted_value(accepted)} is no list of formulas")
+        report.faults.append(f"{where}, accept: {quoted_value(accepted)} is no list of formulas")
         accepted = ()
-    letter = _read_text(entry, "subquestion", where, report)
+    letter = read_text(entry, "subquestion", where, report)
     letters = [part.letter for part in subquestions if part.letter]
     if letter and letter not in letters:
         hint = f"subquestions are {', '.join(letters)}" if letters else "there are no subquestions"
@@ -583,19 +540,19 @@ def _read_node(
     asks_for_words = "text-based" in ([forms.get(letter)] if letter else forms.values())
     known = isinstance(entry.get("formula"), str)
     in_words = known and asks_for_words and is_text(latex)
-    formula = _read_formula(latex, context, f"{where}, formula", report) if known and not in_words else None
+    wanted = _read_formula(latex, context, f"{where}, formula", report) if known and not in_words else None
     others = [
-        _read_formula(item, context, f"{where}, accept, entry {place}", report)
+        _read_accepted(item, wanted, context, f"{where}, accept, entry {place}", report, in_words=in_words)
         for place, item in enumerate(accepted, 1)
     ]
-    is_final = _read_flag(entry, "is_final_answer", where, report)
-    stated = [each for each in (formula or _UNREAD, *others) if each]
+    is_final = read_flag(entry, "is_final_answer", where, report)
+    stated = [each for each in (Formula("text", (), (), latex) if in_words else wanted or _UNREAD, *others) if each]
     if is_final:
         stated = [with_nameless_subject(each, index) for each in stated]
     return ProblemNode(
         index=index,
         latex=latex,
-        formula=Formula("text", (), (), latex) if in_words else stated[0],
+        formula=stated[0],
         accept=tuple(stated[1:]),
         subquestion=letter,
         points=_read_points(entry.get("points"), where, report),
@@ -607,7 +564,7 @@ def _read_node(
 _UNREAD = Formula("expression", (number(0),), ())  # stands in for a faulty formula until the load ends in an error
 
 
-def _read_formula(latex: str, context: Context, where: str, report: _LoadReport) -> Formula | None:
+def _read_formula(latex: str, context: Context, where: str, report: LoadReport) -> Formula | None:
     """Parse the formula of a node; None, with a fault that begins with `where`, if it is not exactly one formula."""
     if fault := eaten_backslash(latex, is_formula=True):
         report.faults.append(f"{where}: {fault}")
@@ -623,7 +580,29 @@ def _read_formula(latex: str, context: Context, where: str, report: _LoadReport)
     return read
 
 
-def _read_points(value: object, where: str, report: _LoadReport) -> Fraction:
+def _read_accepted(
+    latex: str, wanted: Formula | None, context: Context, where: str, report: LoadReport, *, in_words: bool
+) -> Formula | None:
+    """Return a formula that counts in place of a node's own one; None, with a fault, if it is none.
+
+    A bare value or expression is of the symbol that the node is solved for. An answer in words has words in its place.
+
+    Args:
+        wanted: the formula of the node; None if it has a fault or is in words.
+    """
+    if in_words:
+        if is_text(latex):
+            return Formula("text", (), (), latex)
+        report.faults.append(f"{where}: `{latex}` is a formula, and the node asks for words")
+        return None
+    read = _read_formula(latex, context, where, report)
+    subject = None if wanted is None else subject_of(wanted)
+    if read is None or subject is None or read.kind != "expression":
+        return read
+    return formula((subject, read.members[0]), ("=",), read.latex, read.depends)
+
+
+def _read_points(value: object, where: str, report: LoadReport) -> Fraction:
     """Return points as an exact fraction: 0.1 is a tenth; 1 if absent (None). Anything but a number is a fault."""
     if value is None:
         return Fraction(1)
@@ -632,7 +611,7 @@ def _read_points(value: object, where: str, report: _LoadReport) -> Fraction:
             return Fraction(value)
     elif isinstance(value, float) and math.isfinite(value):
         return Fraction(repr(value))
-    report.faults.append(f"{where}, points: {_quoted_value(value)} is no finite number >= 0")
+    report.faults.append(f"{where}, points: {quoted_value(value)} is no finite number >= 0")
     return Fraction(1)
 
 
@@ -646,77 +625,3 @@ def _assign_finals(nodes: list[ProblemNode], subquestions: tuple[Subquestion, ..
         return tuple(nodes)
     letters = {node.index: part.letter for node, part in zip(finals, subquestions, strict=True)}
     return tuple(replace(node, subquestion=letters.get(node.index, node.subquestion)) for node in nodes)
-
-
-# Students -----------------------------------------------------------------------------------------------------
-
-
-def _read_students(
-    data: Table, indices: frozenset[int], dag: ReferenceDag | None, report: _LoadReport
-) -> tuple[Student, ...]:
-    """Return the students' solutions of a problem file with their labels."""
-    students: list[Student] = []
-    for place, entry in _read_tables(data, "students", report):
-        name = _read_text(entry, "name", f"students, entry {place}", report, required=True)
-        where = f"student {name or place}"
-        _warn_unknown(entry, _STUDENT_KEYS, where, report)
-        if name and name in [earlier.name for earlier in students]:
-            report.faults.append(f"{where}, name: stands twice")
-        solution = _read_text(entry, "solution", where, report, required=True)
-        why = _read_text(entry, "why", where, report)
-        label = entry.get("expected")
-        expected = None
-        if isinstance(label, Mapping):
-            expected = _read_expected(label, f"{where}, expected", indices, dag, report)
-        elif label is not None:
-            report.faults.append(f"{where}, expected: {_quoted_value(label)} is no table")
-        students.append(Student(name, solution, why, expected))
-    return tuple(students)
-
-
-def _read_expected(
-    label: Table, where: str, indices: frozenset[int], dag: ReferenceDag | None, report: _LoadReport
-) -> Expected:
-    """Return the label of a solution: matched and credited nodes, score, final_correct.
-
-    A fault unless credited, score and final_correct follow from matched.
-
-    Args:
-        where: name of the label for messages.
-        indices: of the problem's nodes.
-    """
-    _warn_unknown(label, _EXPECTED_KEYS, where, report)
-    before = len(report.faults)
-    lists = {
-        key: tuple(sorted(set(_read_indices(label, key, where, report, required=key in ("matched", "credited")))))
-        for key in ("matched", "credited", *_EXPECTED_LISTS)
-    }
-    for key, items in lists.items():
-        unknown = [str(index) for index in items if index not in indices]
-        if unknown:
-            report.faults.append(f"{where}, {key}: no node {', '.join(unknown)}")
-    value = label.get("score")
-    share = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
-    if not 0 <= share <= 1:
-        report.faults.append(f"{where}, score: {_quoted_value(value)} is no number from 0 to 1")
-    final_correct = _read_flag(label, "final_correct", where, report, required=True)
-    expected = Expected(lists["matched"], lists["credited"], share, final_correct, *(lists[k] for k in _EXPECTED_LISTS))
-    if dag is not None and len(report.faults) == before:
-        report.faults += _label_faults(expected, where, dag)
-    return expected
-
-
-def _label_faults(expected: Expected, where: str, dag: ReferenceDag) -> list[str]:
-    """Return the faults, in words, of a label whose credited nodes, score or final_correct contradict its `matched`."""
-    closure = ancestor_closure(dag, expected.matched)
-    share = score(dag, closure)
-    faults = []
-    if closure != frozenset(expected.credited):
-        faults.append(f"{where}, credited: is {list(expected.credited)}, but matched earns {sorted(closure)}")
-    if abs(share - Fraction(expected.score)) > _LABEL_TOLERANCE:
-        faults.append(f"{where}, score: is {expected.score:g}, but matched earns {share} = {float(share):.6g}")
-    if expected.final_correct != is_final_correct(dag, expected.matched):
-        faults.append(
-            f"{where}, final_correct: is {str(expected.final_correct).lower()}, but finals are {sorted(dag.finals)}"
-        )
-    return faults

@@ -25,18 +25,20 @@ from prism.resources import resource
 Table = Mapping[str, object]
 
 NODE_LISTS = ("grading_standard", "dag", "grading", "core_formulas")
+ALTERNATIVES = "alternatives"
 ANSWER_KEYS = ("final_answer_form", "final_answer_instructions", "significant_figures")
 
 MAX_BYTES = {".json": 4_000_000, ".toml": 1_000_000}  # of a file: reading a megabyte of TOML takes up to 4 s
 MAX_ENTRIES = 1000  # of each list and table: nodes are compared in pairs, and each definition with each node
+MAX_ALTERNATIVES = 4  # reference DAGs beside the first: a solution is graded against each, and may cost as much again
 MAX_STATEMENT = 50_000  # characters of the text with its subquestions, which is read several times
 MAX_FORMULAS = 200_000  # characters of all formulas and values
 MAX_FAULTS = 100  # that are told of one problem: a message is for a person
 _MAX_FAULT = 1000  # characters of one
 _SHOWN_REST = 10  # characters behind a control character that are shown
 _MAX_NAME = 200  # characters of a file's name in messages
-_COUNTED = ("subquestions", "students", "symbols", "givens", "definitions", *NODE_LISTS)
-_FORMULAS = ("symbols", "givens", "definitions", *NODE_LISTS)
+_COUNTED = ("subquestions", "students", "symbols", "givens", "definitions", "macros", *NODE_LISTS)
+_FORMULAS = ("symbols", "givens", "definitions", "macros", ALTERNATIVES, *NODE_LISTS)
 _STATEMENT = ("context", *ANSWER_KEYS)
 NO_TABLE = "holds no table: a problem is one { ... } with the keys of dags/README.md"
 # What double quotes make of a backslash: a character that no text holds, or a blank before the rest of a name.
@@ -117,6 +119,17 @@ def read_source(source: Path | str | Table, faults: list[str]) -> ProblemSource:
     return ProblemSource(name)
 
 
+def with_macros(source: ProblemSource, macros: Mapping[str, object]) -> ProblemSource:
+    """Return a problem with macros beside those of its own table, which go before them; its sha256 is another one."""
+    own = (source.data or {}).get("macros") or {}
+    if not isinstance(own, Mapping):
+        return source  # a fault, which is told when the table is read
+    named = {str(key).removeprefix("\\") for key in own}
+    both = {**{key: body for key, body in macros.items() if str(key).removeprefix("\\") not in named}, **own}
+    digest = hashlib.sha256(f"{source.sha256}{json.dumps(both, sort_keys=True, default=repr)}".encode()).hexdigest()
+    return ProblemSource(source.name, {**(source.data or {}), "macros": both}, digest)
+
+
 def first_and_count(faults: Sequence[str]) -> tuple[str, ...]:
     """Return the faults as they are told: long ones cut, and of very many the last ones counted."""
     told = [fault if len(fault) <= _MAX_FAULT else f"{fault[: _MAX_FAULT - 3]}..." for fault in faults[:MAX_FAULTS]]
@@ -150,8 +163,19 @@ def statement_length(data: Table) -> int:
 
 
 def formulas_length(data: Table) -> int:
-    """Return the characters of a problem's nodes, symbols, givens and definitions."""
+    """Return the characters of a problem's nodes, symbols, givens, definitions and macros."""
     return sum(_length(data.get(key)) for key in _FORMULAS)
+
+
+def alternatives_of(data: Table) -> list[Table]:
+    """Return the tables of the other references of a problem, as far as they are tables."""
+    listed = data.get(ALTERNATIVES)
+    return [each for each in listed if isinstance(each, Mapping)] if isinstance(listed, list | tuple) else []
+
+
+def n_references(data: Table) -> int:
+    """Return the number of reference DAGs of a problem: its own and its alternatives."""
+    return 1 + len(alternatives_of(data))
 
 
 def _length(value: object) -> int:
@@ -217,11 +241,15 @@ def _decode_json(text: str, faults: list[str]) -> object:
 
 def _limit_faults(data: Table) -> list[str]:
     """Return which lists, tables and texts of a problem are too large."""
-    faults = []
-    for key in _COUNTED:
-        value = data.get(key)
-        if isinstance(value, list | tuple | Mapping) and len(value) > MAX_ENTRIES:
-            faults.append(f"{key}: {len(value)} entries; at most {MAX_ENTRIES} are read")
+    listed = [(key, data.get(key), MAX_ENTRIES) for key in _COUNTED]
+    listed.append((ALTERNATIVES, data.get(ALTERNATIVES), MAX_ALTERNATIVES))
+    for place, other in enumerate(alternatives_of(data)[:MAX_ALTERNATIVES], start=1):
+        listed += [(f"{ALTERNATIVES}, entry {place}, {key}", other.get(key), MAX_ENTRIES) for key in NODE_LISTS]
+    faults = [
+        f"{name}: {len(value)} entries; at most {most} are read"
+        for name, value, most in listed
+        if isinstance(value, list | tuple | Mapping) and len(value) > most
+    ]
     for name, length, most in (
         ("context and subquestions", statement_length(data), MAX_STATEMENT),
         ("formulas and values", formulas_length(data), MAX_FORMULAS),

@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from prism.errors import PrismError
+from prism.problem.source import ALTERNATIVES, NODE_LISTS
 
 WIDTH = 118  # columns of a comment line
 _PROBLEM = (
@@ -28,7 +29,11 @@ _HALF = re.compile(r"[\ud800-\udfff]")  # half a surrogate pair, which JSON may 
 
 
 def problem_toml(
-    data: Mapping[str, object], *, head: Sequence[str] = (), notes: Mapping[int, Sequence[str]] | None = None
+    data: Mapping[str, object],
+    *,
+    head: Sequence[str] = (),
+    notes: Mapping[int, Sequence[str]] | None = None,
+    notes_of_alternatives: Sequence[Mapping[int, Sequence[str]]] = (),
 ) -> str:
     """Return the text of a problem file in TOML.
 
@@ -36,11 +41,12 @@ def problem_toml(
         data: as `load_problem` takes them; a key without a value (None) is left out.
         head: comment lines at the top.
         notes: comment lines above a node, by its index.
+        notes_of_alternatives: the same of each alternative, in order.
 
     Errors:
         PrismError: a value that TOML cannot represent.
     """
-    simple = [key for key in data if key not in (*_PROBLEM, *_TABLES, *_LISTS, "metadata")]
+    simple = [key for key in data if key not in (*_PROBLEM, *_TABLES, *_LISTS, ALTERNATIVES, "metadata")]
     lines = _comment_lines(head)
     lines += [_key_value_line(key, data[key]) for key in (*_PROBLEM, *simple) if data.get(key) is not None]
     for key in _TABLES:
@@ -50,8 +56,26 @@ def problem_toml(
             index = item.get("index") if isinstance(item, Mapping) else None
             own = (notes or {}).get(index, ()) if isinstance(index, int) else ()
             lines += _table_lines(f"[[{key}]]", item, own)
+        if key == NODE_LISTS[0]:
+            lines += _alternative_lines(data.get(ALTERNATIVES), notes_of_alternatives)
     lines += _table_lines("[metadata]", data.get("metadata"))
     return "\n".join(lines) + "\n"
+
+
+def _alternative_lines(value: object, notes: Sequence[Mapping[int, Sequence[str]]]) -> list[str]:
+    """Return the TOML lines of alternatives: each with its nodes, under comments by place and index."""
+    lines: list[str] = []
+    for place, other in enumerate(_sequence(value, ALTERNATIVES)):
+        if not isinstance(other, Mapping):
+            raise PrismError(f"{ALTERNATIVES}: {other!r} is no table")
+        simple = {key: item for key, item in other.items() if key not in NODE_LISTS}
+        lines += _table_lines(f"[[{ALTERNATIVES}]]", simple)
+        for key in NODE_LISTS:
+            for node in _sequence(other.get(key), key):
+                index = node.get("index") if isinstance(node, Mapping) else None
+                own = notes[place].get(index, ()) if place < len(notes) and isinstance(index, int) else ()
+                lines += _table_lines(f"[[{ALTERNATIVES}.{key}]]", node, own)
+    return lines
 
 
 def _sequence(value: object, key: str) -> Sequence[object]:

@@ -14,7 +14,7 @@ from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import prism
-from prism.authoring.linting import CODES, LintFinding
+from prism.authoring.lint_findings import CODES, LintFinding
 from prism.errors import count_of
 from prism.reports.gates import (
     Comparison,

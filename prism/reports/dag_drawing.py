@@ -143,18 +143,31 @@ def _draw_line(own: int, joined: set[int], running: set[int], mark: str, pieces:
 def mermaid(problem: Problem) -> str:
     """Write a problem's DAG as a Mermaid flowchart, in ASCII; final answers have a thick border.
 
-    Points are written where not all nodes have the same.
+    Each alternative is a subgraph with its name. Points are written where not all nodes have the same.
 
     Labels are the LaTeX as text: typeset by Mermaid, one command that its KaTeX does not know would spoil the whole.
     """
     title = one_line(problem.title or problem.id).translate(_WIDE)
     lines = ["---", f"title: {json.dumps(title)}", "---", "flowchart TD"]  # a JSON string is one of YAML
-    for node in problem.nodes:
-        label = "<br/>".join(_mermaid_text(part) for part in _label_lines(node, problem))
-        lines.append(f'    n{node.index}["{label}"]{":::final" if node.is_final else ""}')
-    lines += [f"    n{earlier} --> n{node.index}" for node in problem.dag.nodes for earlier in node.prerequisites]
+    lines += _mermaid_lines(problem, "n")
+    for k, other in enumerate(problem.alternatives, start=1):
+        lines += [
+            f'    subgraph a{k}["{_mermaid_text(other.alternative)}"]',
+            *_mermaid_lines(other, f"a{k}n"),
+            "    end",
+        ]
     lines.append("    classDef final stroke-width:4px")
     return "\n".join(lines)
+
+
+def _mermaid_lines(problem: Problem, prefix: str) -> list[str]:
+    """Return the Mermaid lines of the nodes and edges of one reference DAG; `prefix` begins the names of nodes."""
+    lines = []
+    for node in problem.nodes:
+        label = "<br/>".join(_mermaid_text(part) for part in _label_lines(node, problem))
+        lines.append(f'    {prefix}{node.index}["{label}"]{":::final" if node.is_final else ""}')
+    edges = [(earlier, node.index) for node in problem.dag.nodes for earlier in node.prerequisites]
+    return lines + [f"    {prefix}{earlier} --> {prefix}{later}" for earlier, later in edges]
 
 
 def _mermaid_text(text: str) -> str:
@@ -164,14 +177,27 @@ def _mermaid_text(text: str) -> str:
 
 
 def dot(problem: Problem) -> str:
-    """Write a problem's DAG in the language of Graphviz, in ASCII; final answers have a double border."""
+    """Write a problem's DAG in the language of Graphviz, in ASCII; final answers have a double border.
+
+    Each alternative is a cluster with its name.
+    """
     title = _dot_text(one_line(problem.title or problem.id))
     lines = ["digraph {", f'    graph [label={title}, labelloc="t"]', '    node [shape="box"]']
+    lines += _dot_lines(problem, "n")
+    for k, other in enumerate(problem.alternatives, start=1):
+        lines += [f"    subgraph cluster_{k} {{", f"    graph [label={_dot_text(other.alternative)}]"]
+        lines += [*_dot_lines(other, f"a{k}n"), "    }"]
+    return "\n".join([*lines, "}"])
+
+
+def _dot_lines(problem: Problem, prefix: str) -> list[str]:
+    """Return the Graphviz lines of the nodes and edges of one reference DAG; `prefix` begins the names of nodes."""
+    lines = []
     for node in problem.nodes:
         label = _dot_text(*_label_lines(node, problem))
-        lines.append(f"    n{node.index} [label={label}{', peripheries=2' if node.is_final else ''}]")
-    lines += [f"    n{earlier} -> n{node.index}" for node in problem.dag.nodes for earlier in node.prerequisites]
-    return "\n".join([*lines, "}"])
+        lines.append(f"    {prefix}{node.index} [label={label}{', peripheries=2' if node.is_final else ''}]")
+    edges = [(earlier, node.index) for node in problem.dag.nodes for earlier in node.prerequisites]
+    return lines + [f"    {prefix}{earlier} -> {prefix}{later}" for earlier, later in edges]
 
 
 def _dot_text(*lines: str) -> str:

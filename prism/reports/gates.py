@@ -59,6 +59,7 @@ class ComparedItem:
         score: exact; None where the grader failed.
         matched: node indices.
         place: number of its row, from 1.
+        alternative: the reference DAG that its nodes are of.
     """
 
     problem_id: str
@@ -71,6 +72,7 @@ class ComparedItem:
     problem_sha256: str
     solution_sha256: str
     place: int
+    alternative: str = ""
 
     @property
     def key(self) -> Key:
@@ -144,7 +146,8 @@ class ItemPair:
     @property
     def has_changed(self) -> bool:
         """True if score, matched nodes or final answers of the item differ, or a file lacks the item."""
-        return self.kind != "same" or bool(self.lost or self.gained) or self.has_lost_final
+        is_other_way = _differs_in(self, "alternative")
+        return self.kind != "same" or bool(self.lost or self.gained) or self.has_lost_final or is_other_way
 
     @property
     def is_drop(self) -> bool:
@@ -287,6 +290,7 @@ def _compared_item(row: Mapping[str, Any], place: int) -> tuple[ComparedItem | N
         score=None if score is None else _exact_score(score), final_correct=row.get("final_correct") is True,
         matched=tuple(row["matched"] or ()), n_incident=len(row["incidents"] or ()),
         problem_sha256=str(row.get("problem_sha256")), solution_sha256=str(row.get("solution_sha256")), place=place,
+        alternative=str(row.get("alternative") or ""),
     ), ""  # fmt: skip
 
 
@@ -349,8 +353,8 @@ def _comparison_obstacles(result: Comparison, *, allow_changed: bool) -> Iterato
 
 
 def _has_other_grade(pair: ItemPair) -> bool:
-    """Return True if an item has a score in both files, and score or matched nodes differ."""
-    return pair.change is not None and bool(pair.change or pair.lost or pair.gained)
+    """Return True if an item has a score in both files, and score, matched nodes or the alternative differ."""
+    return pair.change is not None and bool(pair.change or pair.lost or pair.gained or _differs_in(pair, "alternative"))
 
 
 def _differs_in(pair: ItemPair, name: str) -> bool:
@@ -585,10 +589,10 @@ def _mean(values: list[Fraction]) -> Fraction | None:
 
 
 def _nodes_only_in_first(one: ComparedItem | None, other: ComparedItem | None) -> tuple[int, ...]:
-    """Return the nodes matched by the first row only; empty unless both rows have scores for the same problem file."""
+    """Return the nodes matched by the first row only; empty unless both rows have scores by the same reference DAG."""
     if one is None or other is None or one.score is None or other.score is None:
         return ()
-    is_same = one.problem_sha256 == other.problem_sha256
+    is_same = (one.problem_sha256, one.alternative) == (other.problem_sha256, other.alternative)
     return tuple(sorted(set(one.matched) - set(other.matched))) if is_same else ()
 
 

@@ -264,7 +264,8 @@ def score_row_summary(row: Mapping[str, Any]) -> str:
     """Summarize a score row in one line: nodes matched, credited and missing, and the final answers."""
     nodes = {name: " ".join(map(str, row.get(name) or ())) or "none" for name in ("matched", "credited", "missing")}
     final = "right" if row.get("final_correct") else "not right"
-    return "; ".join([*(f"{name}: {listed}" for name, listed in nodes.items()), f"final answers {final}"])
+    way = [f"by {row['alternative']}"] if row.get("alternative") else []
+    return "; ".join([*way, *(f"{name}: {listed}" for name, listed in nodes.items()), f"final answers {final}"])
 
 
 def _read_inspect(record: Mapping[str, Any], _known: Collection[str]) -> Iterator[Judgement]:

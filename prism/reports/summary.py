@@ -116,16 +116,27 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class NodeCount:
-    """How many of `n` scored rollouts match a node (`matched`), and how many have credit for it (`credited`)."""
+    """How many of `n` scored rollouts match a node (`matched`), and how many have credit for it (`credited`).
+
+    The rollouts are those that were graded by the reference DAG of the node, `alternative`.
+    """
 
     index: int
     n: int
     matched: int
     credited: int
+    alternative: str = ""
 
-    def to_dict(self) -> dict[str, int]:
+    def to_dict(self) -> dict[str, int | str]:
         """Return the figures as plain values for JSON."""
-        return {"index": self.index, "rollouts": self.n, "matched": self.matched, "credited": self.credited}
+        return {
+            "index": self.index, "rollouts": self.n, "matched": self.matched, "credited": self.credited,
+            "alternative": self.alternative,
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        """Return `3`, or of an alternative `3 by energy`."""
+        return f"{self.index} by {self.alternative}" if self.alternative else str(self.index)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +146,7 @@ class ProblemFigures:
     Attributes:
         group: its rollouts.
         problem: None where none fits.
-        nodes: in index order.
+        nodes: in index order, those of alternatives behind.
         rows: its rollouts, in file order.
     """
 
@@ -418,7 +429,9 @@ def _attach_sources(
     problem = text = None
     if known is not None:
         problem = known.get(row.grade.problem_id)
-        if problem is None or problem.sha256 != raw.get("problem_sha256"):
+        names = () if problem is None else [each.alternative for each in (problem, *problem.alternatives)]
+        is_same = problem is not None and problem.sha256 == raw.get("problem_sha256")
+        if not is_same or row.grade.alternative not in names:
             unfit.append("problem_absent" if problem is None else "problem_changed")
             problem = None
     if texts is not None:
@@ -515,13 +528,25 @@ def _figures_by_problem(rows: Sequence[ReportRow], numbers: Mapping[str, int]) -
         fits = [row for row in own if row.problem is problem]
         is_one = len({row.problem_sha256 for row in fits}) == 1
         scored = [row.grade for row in fits if row.grade.score is not None and is_one]
-        indices = sorted({k for grade in scored for k in (*grade.credited, *grade.missing)})
-        matched = Counter(k for grade in scored for k in grade.matched)
-        credited = Counter(k for grade in scored for k in grade.credited)
-        nodes = tuple(NodeCount(k, len(scored), matched[k], credited[k]) for k in indices)
+        by = {way: [grade for grade in scored if grade.alternative == way] for way in _alternatives_of(scored, problem)}
+        nodes = tuple(count for way, grades in by.items() for count in _count_nodes(way, grades))
         found.append(ProblemFigures(_group_figures(name, own, numbers, 0), problem, nodes, tuple(own)))
     worst = {id(one): one.group.mean.value for one in found}
     return tuple(sorted(found, key=lambda one: (2.0 if worst[id(one)] is None else worst[id(one)], one.group.name)))
+
+
+def _alternatives_of(grades: Sequence[Grade], problem: Problem | None) -> list[str]:
+    """Return the names of the reference DAGs of some grades: the problem's own, then its alternatives in file order."""
+    known = [] if problem is None else [each.alternative for each in (problem, *problem.alternatives)]
+    return list(dict.fromkeys([*known, *sorted({grade.alternative for grade in grades})]))
+
+
+def _count_nodes(alternative: str, grades: Sequence[Grade]) -> list[NodeCount]:
+    """Count matches and credit of each node in grades by one reference DAG, in index order."""
+    indices = sorted({k for grade in grades for k in (*grade.credited, *grade.missing)})
+    matched = Counter(k for grade in grades for k in grade.matched)
+    credited = Counter(k for grade in grades for k in grade.credited)
+    return [NodeCount(k, len(grades), matched[k], credited[k], alternative) for k in indices]
 
 
 def _count_statuses(rows: Sequence[ReportRow]) -> tuple[StatusCount, ...]:

@@ -17,12 +17,14 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from prism.diagnosis.findings import diagnose
 from prism.diagnosis.other_letters import other_letters
 from prism.errors import DataFileError, count_of
 from prism.grading.result import NOTHING_FOUND, Grade, finds_nothing, reason_in_words
 from prism.latex import one_line
-from prism.problem.schema import Problem, Student
+from prism.problem.schema import Problem, in_alternative
 from prism.problem.source import NODE_LISTS, read_source
+from prism.problem.students import Student
 from prism.reports.agreement import Estimate
 from prism.reports.ci_formats import overview
 from prism.reports.dag_drawing import has_equal_points, rails
@@ -44,6 +46,7 @@ _ASCII_BOX = "    \n    \n -- \n" + "    \n" * 5  # a line under the heads; upri
 _UNMATCHED = {
     "withheld": "Formulas that do not count",
     "other letter": "Formulas in another letter",
+    "right": "Formulas that are right, and no node",
     "different": "Formulas that differ from all nodes",
     "undecided": "Formulas not decided",
     "unread": "Formulas not read",
@@ -92,7 +95,9 @@ def list_table(rows: Iterable[Mapping[str, Any]]) -> Table:
 
 def grade_tables(problem: Problem, result: Grade) -> list[RenderableType]:
     """Return tables and lines that show a grade: nodes, formulas that match no node, score and flags."""
-    nodes = _table("Reference nodes", ("node", "points", "reference formula", "", "by"))
+    problem = in_alternative(problem, result.alternative)
+    title = f"Reference nodes, {result.alternative}" if result.alternative else "Reference nodes"
+    nodes = _table(title, ("node", "points", "reference formula", "", "by"))
     for node in problem.nodes:
         by = next((item.latex for item in result.formulas if node.index in item.nodes), "")
         credited = "credited" if node.index in result.credited else "missing"
@@ -105,7 +110,7 @@ def grade_tables(problem: Problem, result: Grade) -> list[RenderableType]:
     total = sum(node.points for node in problem.nodes)
     earned = sum(node.points for node in problem.nodes if node.index in result.credited)
     policies = ", ".join(f"{name} {value:.3f}" for name, value in sorted(result.policies.items()))
-    final = "right" if result.final_correct else "not right"
+    final = "right" if result.final_correct else f"not right{_unstated_finals(problem, result)}"
     points = f"{earned}/{count_of(total, 'point')}"
     parts.append(f"{points}, score {result.score}; final answers {final}; other policies: {policies}")
     if finds_nothing(result):
@@ -120,15 +125,24 @@ def grade_tables(problem: Problem, result: Grade) -> list[RenderableType]:
     return parts
 
 
+def _unstated_finals(problem: Problem, result: Grade) -> str:
+    """Return in brackets which final answers are credited although no formula states them; empty if none are."""
+    unstated = [str(k) for k in problem.dag.finals if k in result.credited and k not in result.matched]
+    listed = ", ".join(unstated)
+    return f" ({'node' if len(unstated) == 1 else 'nodes'} {listed} credited, not stated)" if unstated else ""
+
+
 def _unmatched_tables(problem: Problem, result: Grade) -> list[Table]:
     """Return tables of the formulas that match no node, a table for each kind of reason."""
     others = other_letters(problem, result)
+    right = _right_beside_the_nodes(problem, result)
     shown: dict[str, list[tuple[str, str]]] = {title: [] for title in _UNMATCHED.values()}
     for position, item in enumerate(result.formulas):
         if not item.nodes and item.status != "mention":
             other = others.get(position)
-            title = _UNMATCHED["other letter" if other else item.status]
-            reason = str(other or reason_in_words(item).split("\n")[0])
+            status = "other letter" if other else "right" if position in right else item.status
+            title, told = _UNMATCHED[status], other or right.get(position)
+            reason = str(told or reason_in_words(item).split("\n")[0])
             shown[title].append((_one_line(item.latex), _one_line(reason)))
     tables = []
     for title, rows in shown.items():
@@ -136,6 +150,14 @@ def _unmatched_tables(problem: Problem, result: Grade) -> list[Table]:
         for row in rows:
             tables[-1].add_row(*row)
     return tables
+
+
+def _right_beside_the_nodes(problem: Problem, result: Grade) -> dict[int, str]:
+    """Map the position of each formula that matches no node, and is right all the same, to why it is right."""
+    if all(item.status != "different" for item in result.formulas):
+        return {}
+    findings = diagnose(problem, result).findings
+    return {each.position: each.detail for each in findings if each.status == "right"}
 
 
 def comparison_tables(result: Comparison, outcomes: Iterable[GateOutcome]) -> list[RenderableType]:
@@ -164,13 +186,10 @@ def problem_facts(problem: Problem) -> dict[str, Any]:
         "statement": problem.statement,
         "parts": [{"letter": part.letter, "text": part.text} for part in problem.subquestions if part.letter],
         "difficulty": problem.difficulty.to_dict(),
-        "nodes": [
-            {
-                "index": node.index, "formula": _one_line(node.latex), "points": str(node.points),
-                "is_final": node.is_final, "dependency": list(problem.dag.nodes[node.index - 1].prerequisites),
-                "subquestion": node.subquestion,
-            }
-            for node in problem.nodes
+        "nodes": _node_facts(problem),
+        "alternatives": [
+            {"name": each.alternative, "difficulty": each.difficulty.to_dict(), "nodes": _node_facts(each)}
+            for each in problem.alternatives
         ],
         "givens": [
             {"name": name, "value": value, "source": "text" if in_text.get(name) == value else "file"}
@@ -187,6 +206,18 @@ def problem_facts(problem: Problem) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _node_facts(problem: Problem) -> list[dict[str, Any]]:
+    """Return the nodes of one reference DAG as plain values for JSON."""
+    return [
+        {
+            "index": node.index, "formula": _one_line(node.latex), "points": str(node.points),
+            "is_final": node.is_final, "dependency": list(problem.dag.nodes[node.index - 1].prerequisites),
+            "subquestion": node.subquestion, "accept": [_one_line(each.latex) for each in node.accept],
+        }
+        for node in problem.nodes
+    ]  # fmt: skip
+
+
 def problem_tables(problem: Problem, width: int, *, in_unicode: bool) -> list[RenderableType]:
     """Return tables and lines that show a problem: its text, nodes beside the DAG, values, definitions, unused text.
 
@@ -199,6 +230,10 @@ def problem_tables(problem: Problem, width: int, *, in_unicode: bool) -> list[Re
     parts: list[RenderableType] = [
         *_statement_lines(problem),
         _node_table(problem, known["nodes"], width, in_unicode=in_unicode),
+        *(
+            _node_table(each, nodes["nodes"], width, in_unicode=in_unicode)
+            for each, nodes in zip(problem.alternatives, known["alternatives"], strict=True)
+        ),
         f"A line leads down from each formula to what follows from it; {mark} final answer.",
         f"Difficulty: {_difficulty_line(problem)}",
         "",
@@ -245,7 +280,8 @@ def _node_table(problem: Problem, nodes: list[dict[str, Any]], width: int, *, in
     wrapper.wordsep_simple_re = _BREAKS
     formulas = [wrapper.wrap(node["formula"].strip("$")) or [""] for node in nodes]
     columns["formula"] = ["\n".join(lines) for lines in formulas]
-    table = _table(problem.title or problem.id, ("", *columns, ""))
+    title = f"Alternative: {problem.alternative}" if problem.alternative else problem.title or problem.id
+    table = _table(title, ("", *columns, ""))
     if not in_unicode:
         table.box = Box(_ASCII_BOX, ascii=True)
     for row, lines, answer, *cells in zip(drawn, formulas, answers, *columns.values(), strict=True):
@@ -349,10 +385,11 @@ def report_tables(found: Report) -> list[RenderableType]:
     if listed := missed_nodes(found):
         nodes = _table("Nodes that most rollouts miss", ("problem", "node", "reference formula", "without credit"))
         for each, one in listed:
-            latex = {node.index: node.latex for node in each.problem.nodes} if each.problem else {}
+            way = in_alternative(each.problem, one.alternative) if each.problem else None
+            latex = {node.index: node.latex for node in way.nodes} if way else {}
             nodes.add_row(
                 _one_line(each.group.name),
-                str(one.index),
+                _one_line(str(one)),
                 _one_line(latex.get(one.index, "")),
                 f"{one.n - one.credited} of {one.n}",
             )
@@ -394,6 +431,8 @@ def label_differences(student: Student, result: Grade) -> dict[str, list[int]]:
     expected = student.expected
     if expected is None:
         return {"gaps": [], "wrong": []}
+    if expected.alternative != result.alternative:  # another way, whose nodes are others
+        return {"gaps": [], "wrong": sorted({*expected.matched, *result.matched})}
     differs = set(expected.matched) ^ set(result.matched)
     known = set(expected.known_gaps)
     return {"gaps": sorted(differs & known), "wrong": sorted((differs - known) - set(expected.debatable))}
@@ -408,10 +447,11 @@ def demo_table(rows: list[tuple[Problem, Student, Grade]]) -> Table:
             f"{'node' if len(nodes) == 1 else 'nodes'} {_indices(nodes)}: {kind}"
             for kind, nodes in (("known gap", label["gaps"]), ("differs", label["wrong"]))
             if nodes
-        ]
+        ] or ["as labelled"]
+        words += [f"by {result.alternative}"] if result.alternative else []
         table.add_row(
             problem.id, student.name, _indices(result.matched), _indices(result.credited), f"{result.score:.3f}",
-            ", ".join(words) or "as labelled",
+            ", ".join(words),
         )  # fmt: skip
     return table
 

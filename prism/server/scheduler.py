@@ -90,9 +90,9 @@ def processes(workers: int) -> int:
     return workers and workers + 1
 
 
-def most_operations(n_character: int, budget: int | None) -> int:
-    """Return the operations that a solution may cost, known before it is read."""
-    bound = SOLUTION + CHARACTER * n_character
+def most_operations(n_character: int, budget: int | None, n_reference: int = 1) -> int:
+    """Return the operations that a solution may cost by so many reference DAGs, known before it is read."""
+    bound = n_reference * (SOLUTION + CHARACTER * n_character)
     return bound if budget is None else min(bound, budget)
 
 

@@ -211,7 +211,8 @@ class GradingService:
         pieces = [
             Piece(
                 request, problem, Rollout(problem.id, item.solution, item.sample_id or "1"),
-                problem.sha256.encode() + known.digest, most_operations(known.n_character, item.budget), item.budget,
+                problem.sha256.encode() + known.digest,
+                most_operations(known.n_character, item.budget, 1 + len(problem.alternatives)), item.budget,
                 loop.create_future(),
             )
             for problem, item, known in usable

@@ -226,4 +226,4 @@ def test_on_the_command_line(tmp_path: Path) -> None:
         assert len(load_problem(drafted).nodes) == 3
     assert CliRunner().invoke(app, ["draft", str(source), "-o", "x.txt"]).exit_code in (2, 3)
     as_json = CliRunner().invoke(app, ["draft", str(solution), "--json"])
-    assert {"problem", "nodes", "left_out", "remarks"} == json.loads(as_json.stdout).keys()
+    assert {"problem", "nodes", "left_out", "remarks", "alternatives"} == json.loads(as_json.stdout).keys()

@@ -12,7 +12,8 @@ import prism
 from prism import DataFileError, budget, load_problem, prepare
 from prism.authoring import drafting
 from prism.authoring.drafting import Draft, draft
-from prism.authoring.linting import LintFinding, find_faults, lint
+from prism.authoring.lint_findings import LintFinding
+from prism.authoring.linting import find_faults, lint
 
 SOLUTION = r"""
 $$v = g t$$ so $$h = \frac{g t^2}{2}$$ and with $$2 h = g t^2$$ it follows $$\boxed{v = \sqrt{2 g h}}$$

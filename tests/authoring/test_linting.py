@@ -11,9 +11,10 @@ import pytest
 
 import prism
 from prism.authoring.finding_lines import find_line, plain_lines
+from prism.authoring.lint_findings import CODES, LintFinding
 from prism.authoring.lint_names import find_undefined_names
 from prism.authoring.lint_numbers import DerivedNumber, derive_numbers
-from prism.authoring.linting import CODES, LintFinding, lint
+from prism.authoring.linting import lint
 from prism.equivalence.facts import numeric_of
 from prism.problem.dag import policies_with
 from prism.problem.expected_numbers import derive_expected_numbers

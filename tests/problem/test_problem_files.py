@@ -16,7 +16,8 @@ import prism
 from prism.algebra.expr import canonical
 from prism.errors import DataFileError
 from prism.problem.dag import ancestor_closure, implied_edges, is_final_correct, score
-from prism.problem.schema import Difficulty, Problem, Student, Subquestion, load_problem
+from prism.problem.schema import Difficulty, Problem, Subquestion, in_alternative, load_problem
+from prism.problem.students import Student
 from prism.resources import resource
 
 FAULTY = Path(__file__).parents[1] / "cases" / "problems"
@@ -399,10 +400,11 @@ def test_labels_follow_from_matched(path: Path, name: str) -> None:
     problem, student = student_of(path, name)
     assert student.expected is not None
     assert student.why
-    closure = ancestor_closure(problem.dag, student.expected.matched)
+    dag = in_alternative(problem, student.expected.alternative).dag
+    closure = ancestor_closure(dag, student.expected.matched)
     assert sorted(closure) == list(student.expected.credited)
-    assert abs(score(problem.dag, closure) - Fraction(student.expected.score)) < 1e-6
-    assert student.expected.final_correct == is_final_correct(problem.dag, student.expected.matched)
+    assert abs(score(dag, closure) - Fraction(student.expected.score)) < 1e-6
+    assert student.expected.final_correct == is_final_correct(dag, student.expected.matched)
 
 
 def test_the_scoring_figure_is_the_papers() -> None:
@@ -424,6 +426,8 @@ def test_the_readme_of_the_problem_files_is_true() -> None:
     assert [finding for finding in prism.lint(problem) if finding.kind != "note"] == []
     assert score(problem.dag, ancestor_closure(problem.dag, {2})) == Fraction(1, 2)
     import prism.problem.schema as room
+    import prism.problem.students as label_room
 
-    keys = room._PROBLEM_KEYS | room._NODE_KEYS | room._SUBQUESTION_KEYS | room._STUDENT_KEYS | room._EXPECTED_KEYS
+    keys = room._PROBLEM_KEYS | room._NODE_KEYS | room._SUBQUESTION_KEYS | room._ALTERNATIVE_KEYS
+    keys |= label_room._STUDENT_KEYS | label_room._EXPECTED_KEYS
     assert not [key for key in sorted(keys) if f"`{key}`" not in text]

@@ -15,9 +15,10 @@ from jsonschema import Draft202012Validator
 
 import prism.physics.context as context_room
 import prism.problem.schema as room
+import prism.problem.students as students_room
 from prism.errors import DataFileError
 from prism.problem.schema import load_problem
-from prism.problem.source import NODE_LISTS
+from prism.problem.source import MAX_ALTERNATIVES, NODE_LISTS
 from prism.resources import resource
 
 SCHEMA: dict[str, Any] = json.loads(resource("dags/problem.schema.json").read_text(encoding="utf-8"))
@@ -80,9 +81,11 @@ def test_it_has_the_keys_of_the_loader() -> None:
     defs = SCHEMA["$defs"]
     assert set(SCHEMA["properties"]) == room._PROBLEM_KEYS
     assert set(defs["node"]["properties"]) == room._NODE_KEYS
+    assert set(defs["alternative"]["properties"]) == room._ALTERNATIVE_KEYS
+    assert SCHEMA["properties"]["alternatives"]["maxItems"] == MAX_ALTERNATIVES
     assert set(defs["subquestion"]["properties"]) == room._SUBQUESTION_KEYS
-    assert set(defs["student"]["properties"]) == room._STUDENT_KEYS
-    assert set(defs["expected"]["properties"]) == room._EXPECTED_KEYS
+    assert set(defs["student"]["properties"]) == students_room._STUDENT_KEYS
+    assert set(defs["expected"]["properties"]) == students_room._EXPECTED_KEYS
     assert set(defs["symbol"]["oneOf"][1]["properties"]) == set(context_room._SYMBOL_KEYS)
     assert defs["kind"]["enum"] == list(context_room.SYMBOL_KINDS)
     forms = defs["subquestion"]["properties"]["final_answer_form"]["enum"]

@@ -229,7 +229,20 @@ def test_shipped_problems_have_all_nodes_and_edges(path: Path) -> None:
     for text, arrow in ((mermaid(loaded), "-->"), (dot(loaded), "->")):
         assert {(int(a), int(b)) for a, b in re.findall(rf"^ +n(\d+) {arrow} n(\d+)$", text, re.M)} == edges
         assert [int(index) for index in re.findall(r"^ +n(\d+) ?\[", text, re.M)] == list(loaded.dag.indices)
-    assert mermaid(loaded).count(":::final") == dot(loaded).count("peripheries") == len(loaded.dag.finals)
+    n_final = sum(len(each.dag.finals) for each in (loaded, *loaded.alternatives))
+    assert mermaid(loaded).count(":::final") == dot(loaded).count("peripheries") == n_final
+
+
+def test_alternatives_are_drawn_beside_the_first_reference() -> None:
+    loaded = prism.load_problem("backspin")
+    assert 'subgraph a1["angular momentum first"]' in mermaid(loaded)
+    assert "a1n4 --> a1n7" in mermaid(loaded)
+    assert 'label="angular momentum first"' in dot(loaded)
+    assert "a1n4 -> a1n7" in dot(loaded)
+    shown = run.invoke(app, ["show", "backspin"]).stdout
+    assert "Alternative: angular momentum first" in shown
+    facts = json.loads(run.invoke(app, ["show", "backspin", "--json"]).stdout)
+    assert [len(way["nodes"]) for way in facts["alternatives"]] == [10]
 
 
 # On the command line ------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import prism
-from prism.authoring.linting import CODES
+from prism.authoring.lint_findings import CODES
 from prism.cli import app
 from prism.errors import DataFileError, PrismError
 from prism.grading.row import SCHEMA, json_line, score_row

@@ -1,4 +1,4 @@
-"""Score rows of schema 4 with their cost, rows of older schemas, and files that are damaged."""
+"""Score rows of schema 5 with their cost, rows of older schemas, and files that are damaged."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def written(path: Path, *rows: dict[str, Any]) -> Path:
 
 def test_a_row_has_the_cost_of_its_grade() -> None:
     graded = row()
-    assert (graded["schema"], SCHEMA) == (4, 4)
+    assert (graded["schema"], SCHEMA) == (5, 5)
     assert isinstance(graded["cost"], int)
     assert graded["cost"] > 0
     assert grade_of(graded) == prism.grade(FALL, "$v = gt$", sample_id="s")

@@ -20,7 +20,7 @@ from markupsafe import Markup
 
 from prism.grading.result import FLAGS, Grade
 from prism.reports.html.judges_section import make_judges_section
-from prism.reports.html.problem_section import ProblemSection, make_problem_section
+from prism.reports.html.problem_section import ProblemSection, anchor_of, make_problem_section
 from prism.reports.html.rendering import environment, macro
 from prism.reports.html.rollout_section import Statement, joined_pieces, reference_formulas
 from prism.reports.summary import BINS, UNFIT, Group, NodeCount, Report, missed_nodes, reason_text
@@ -33,9 +33,9 @@ _CUT_NOTICE = 150  # bytes for what a rollout or a problem says of what is left 
 
 @dataclass(frozen=True, slots=True)
 class MissedNodeRow:
-    """A row of the table of nodes that many rollouts miss; `number` and `problem` are those of its problem."""
+    """A row of the table of nodes that many rollouts miss; `anchor` and `problem` are those of its problem."""
 
-    number: int
+    anchor: str
     problem: str
     count: NodeCount
     reference: Statement | None
@@ -135,9 +135,12 @@ def _missed_node_rows(found: Report) -> list[MissedNodeRow]:
     """Return rows for the nodes that most rollouts have no credit for, with their reference formulas."""
     numbers = {id(each): k for k, each in enumerate(found.problems, start=1)}
     return [
-        MissedNodeRow(numbers[id(each)], each.group.name, node, reference_formulas(each.problem).get(node.index))
+        MissedNodeRow(
+            anchor_of(each.problem, numbers[id(each)], node.alternative), each.group.name, node,
+            reference_formulas(each.problem, node.alternative).get(node.index),
+        )
         for each, node in missed_nodes(found)
-    ]
+    ]  # fmt: skip
 
 
 # What there is room for. ----------------------------------------------------------------------------------------

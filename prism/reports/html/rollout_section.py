@@ -19,7 +19,7 @@ from prism.equivalence.verdict import STAGES
 from prism.errors import count_of
 from prism.grading.result import FLAGS, Grade, GradedFormula
 from prism.latex import one_line
-from prism.problem.schema import Problem
+from prism.problem.schema import Problem, in_alternative
 from prism.reports.html import svg
 from prism.reports.html.markup import MarkedText, marked_text
 from prism.reports.html.rendering import macro
@@ -115,7 +115,8 @@ class RolloutSection:
 
     Attributes:
         place: number of its row in the results, from 1.
-        number: of its problem on the page; None where its nodes are not those that the page shows.
+        number: of its problem on the page, with that of an alternative; None where its nodes are not those that the
+            page shows.
         model: empty where it is unknown or says nothing beside the sample id.
         facts: sentences on the score, flags and incidents.
         has_match: at least one node is matched or credited.
@@ -124,7 +125,7 @@ class RolloutSection:
     """
 
     place: int
-    number: int | None
+    number: str | None
     sample: str
     model: str
     status: str
@@ -146,13 +147,13 @@ class RolloutSource:
     """The values that one rollout is rendered from.
 
     Attributes:
-        number: of its problem on the page; None if no link may lead to the nodes of that problem.
+        number: of its problem on the page, with that of an alternative; None if no link may lead to its nodes.
         row: its row of results.
         layout: of the problem's DAG; None without a problem.
         edges: id of the drawing of the DAG's edges.
     """
 
-    number: int | None
+    number: str | None
     row: ReportRow
     layout: svg.Layout | None
     edges: str
@@ -181,9 +182,9 @@ def statement(latex: str, *, is_text: bool = False) -> Statement:
     return Statement(latex, is_text, line[:_MAX_LATEX], more)
 
 
-def reference_formulas(problem: Problem | None) -> dict[int, Statement]:
-    """Map each node index of a problem to its reference formula; empty without a problem."""
-    nodes = () if problem is None else problem.nodes
+def reference_formulas(problem: Problem | None, alternative: str = "") -> dict[int, Statement]:
+    """Map each node index of a problem, or of an alternative, to its formula; empty without a problem."""
+    nodes = () if problem is None else in_alternative(problem, alternative).nodes
     return {node.index: statement(node.latex, is_text=node.is_text) for node in nodes}
 
 
@@ -213,7 +214,7 @@ def _rollout_section(source: RolloutSource) -> RolloutSection:
     row_of = _first_repetitions(shown)
     text = None if row.text is None else marked_text(row.text, shown, row_of, f"r{row.place}", _MAX_TEXT)
     marked = frozenset() if text is None else text.marked
-    references = reference_formulas(row.problem)
+    references = reference_formulas(row.problem, grade.alternative)
     first_wrong = None
     if row.diagnosis is not None and row.diagnosis.first_wrong is not None:
         first_wrong = FirstWrong(row.diagnosis.label, statement(grade.formulas[row.diagnosis.first_wrong].latex))
@@ -231,7 +232,7 @@ def _rollout_section(source: RolloutSource) -> RolloutSection:
 def _grade_sentences(row: ReportRow) -> list[str]:
     """Write facts on a grade as sentences: score, policies, unread formulas, flags, incidents, missing files."""
     grade = row.grade
-    facts = []
+    facts = [f"Graded by the alternative {grade.alternative}."] if grade.alternative else []
     if grade.score is not None:
         policies = ", ".join(f"{name} {value:.3f}" for name, value in sorted(grade.policies.items()))
         facts.append(f"Score {grade.score:.3f}; other policies: {policies or 'none'}.")
@@ -258,13 +259,12 @@ def _drawing(source: RolloutSource) -> Markup:
     problem, grade = source.row.problem, source.row.grade
     if source.layout is None or problem is None or not grade.credited:
         return Markup("")
+    dag = in_alternative(problem, grade.alternative).dag
     nodes: dict[str, list[str]] = {key: [] for key in _STATES}
-    for index in problem.dag.indices:
+    for index in dag.indices:
         nodes[_node_state(grade, index)].append(str(index))
     description = "; ".join(f"{state}: {', '.join(nodes[key]) or 'none'}" for key, state in _STATES.items())
-    return svg.dag_of_one(
-        source.layout, source.edges, problem.dag, lambda index: _node_state(grade, index), description
-    )
+    return svg.dag_of_one(source.layout, source.edges, dag, lambda index: _node_state(grade, index), description)
 
 
 def _node_rows(

@@ -46,7 +46,7 @@ from prism.physics.quantities import italic_units_as_quantity
 from prism.physics.units import find_unit
 from prism.problem.dag import ancestor_closure
 from prism.problem.expected_numbers import ExpectedNumbers, derive_expected_numbers, is_within_tolerance
-from prism.problem.given_nodes import find_given_nodes
+from prism.problem.given_nodes import find_given_answers, find_given_nodes
 from prism.problem.schema import Problem, ProblemNode, formulas_of, load_problem
 from prism.problem.source import MAX_BYTES, problem_path
 
@@ -495,9 +495,11 @@ def _check_unknown_units(node: ProblemNode) -> Iterator[LintFinding]:
 
 def _check_given_nodes(problem: Problem, expected: ExpectedNumbers) -> Iterator[LintFinding]:
     """Yield warnings for nodes whose formula the problem text states itself."""
+    answers = find_given_answers(problem, problem.dag.indices)
     for given in find_given_nodes(problem, expected):
+        earned = "it is earned in solved form only" if given.index in answers else "a copy earns its points"
         text = (
-            f"the problem says it itself ({given.where}: `{one_line(given.latex)}`), so a copy earns its points; drop"
+            f"the problem says it itself ({given.where}: `{one_line(given.latex)}`), so {earned}; drop"
             " the node, or leave the formula out of the text"
         )
         yield warning("given", f"node {given.index}", "formula", text)

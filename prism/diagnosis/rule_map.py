@@ -112,6 +112,8 @@ WITHHELD_ORIGINS: Mapping[str, Origin] = {
     WithheldReason.GUESSED: Origin("C.4", (_PIPELINE,)),
     WithheldReason.TOO_LARGE: Origin("C.7", (_PIPELINE,)),
     WithheldReason.UNFINISHED: Origin("F.6", (_SELECTION,)),
+    WithheldReason.COPIED: Origin("C.5", (_SELECTION, _PIPELINE)),
+    WithheldReason.CONDITIONED: Origin("Z.8", (_SELECTION,)),
     WithheldReason.FAILED: Origin("Z.12", (_PIPELINE,)),
 }
 """For each reason why a match earns nothing where it comes from."""

@@ -53,6 +53,7 @@ class Hint(StrEnum):
     CONSTANT = "constant"
     DEFINITION = "definition"
     VALUE = "value"
+    UNIT = "unit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +115,7 @@ class Features:
             Hint.SPELLING: any(name in ("i", "j") or name.startswith((VECTOR, HAT)) for name in names),
             Hint.CONSTANT: not names.isdisjoint(known.identities),
             Hint.DEFINITION: self._mentions_definition(),
+            Hint.UNIT: "unit" in self.facts.ops,
             Hint.VALUE: bool(self.valued) or not names.isdisjoint(known.context.givens),
         }
         return frozenset(hint for hint, is_there in found.items() if is_there)

@@ -25,6 +25,7 @@ from prism.equivalence.notation_readings import (
     read_real_symbols,
     read_spellings,
     read_total_derivatives,
+    read_units_behind_formulas,
     write_nabla_components,
 )
 from prism.equivalence.substitutions import (
@@ -180,6 +181,11 @@ def _may_read_total_derivatives(reference: Features, claim: Features) -> bool:
     return "derivative" in ops and "partial" not in ops and Hint.PARTIAL in claim.hints
 
 
+def _may_drop_units(reference: Features, claim: Features) -> bool:
+    """Return True if only the claim has units, and symbols beside them."""
+    return Hint.UNIT in claim.hints and Hint.UNIT not in reference.hints and bool(claim.facts.names)
+
+
 def _may_spell_otherwise(reference: Features, claim: Features) -> bool:
     """Return True if each formula has a letter that the other has not."""
     one, two = reference.plain.names, claim.plain.names
@@ -240,6 +246,7 @@ RULES = (
     Rule(Stage.NOTATION, (Hint.CALL,), _may_read_calls, read_calls),
     Rule(Stage.NOTATION, (Hint.PARTIAL,), _may_read_total_derivatives, read_total_derivatives),
     Rule(Stage.NOTATION, (Hint.MODULUS,), lambda _, b: Hint.MODULUS in b.hints, read_real_symbols),
+    Rule(Stage.NOTATION, (Hint.UNIT,), _may_drop_units, read_units_behind_formulas),
     Rule(Stage.NOTATION, (Hint.SPELLING,), _may_spell_otherwise, read_spellings),
     Rule(Stage.NOTATION, (Hint.NABLA,), _are_equations, write_nabla_components),
     Rule(Stage.CONSTANTS, (Hint.CONSTANT,), _can_express_constants, _constant_attempts),

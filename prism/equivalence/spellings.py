@@ -11,6 +11,7 @@ from collections.abc import Iterator, Set
 
 from prism.algebra.expr import Expr, Formula, walk
 from prism.equivalence.facts import HAT, facts_of
+from prism.equivalence.notation import magnitude_name
 from prism.equivalence.notation_marks import marks_of
 
 _UNIT_VECTOR = re.compile(
@@ -62,7 +63,17 @@ def _things(f: Formula, name: str) -> Iterator[str]:
         yield f"unit vector {_AXES.get(letter, letter)}"
     if name in _ELEMENTS and _is_element(f, name):
         yield _ELEMENTS[name]
+    if _is_place(f, name):
+        yield f"place {magnitude_name(name) or name}"
     yield _OPERATOR + name.removeprefix(HAT).removesuffix("}" if name.startswith(HAT) else "")
+
+
+def _is_place(f: Formula, name: str) -> bool:
+    r"""Return True if a letter stands nowhere in a formula but as an argument: `\Phi(\vec{r}_e)` is `\Phi(r_e)`."""
+    nodes = [node for member in f.members for node in walk(member)]
+    place = Expr("sym", name=name)
+    calls = [node for node in nodes if node.op == "apply" and node.args == (place,)]
+    return nodes.count(place) == len(calls) > 0
 
 
 def _is_element(f: Formula, name: str) -> bool:

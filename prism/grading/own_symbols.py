@@ -198,7 +198,7 @@ def _definitions_in(f: Formula, place: int, known: frozenset[str]) -> Iterator[D
     Best is a symbol of the problem (`R = R_T`), then an expression of such symbols, then another one, then a number.
     """
     best: dict[Expr, Definition] = {}
-    for part in plain_parts(f):
+    for part in plain_parts(f) if f.kind != "alternatives" else ():
         for left, right, relation in zip(part.members, part.members[1:], part.relations, strict=False):
             if relation not in EQUALITIES:
                 continue

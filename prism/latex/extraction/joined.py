@@ -67,6 +67,11 @@ _TORN = re.compile(
 )
 _EMPHASIS = re.compile(r"(?:\*\*|__)(?=\S)")  # closes what stands before it: `**$v = gt$**/2`
 _UNIT_TORN = re.compile(r"[ ~]{0,2}[A-Za-zµμΩ°]{1,6}[/*×·]\d")
+_PER_UNIT = re.compile(
+    r"[ ~]{0,2}per[ ~](?:(?:milli|micro|nano|kilo|centi)?(?:seconds?|metres?|meters?|grams?|mol(?:es?)?"
+    r"|litres?|liters?)|minutes?|hours?|days?|years?|kelvins?|degrees?|radians?|newtons?|joules?|coulombs?|amperes?|volts?|tesla)\b"
+)
+_HAS_UNIT = re.compile(r"\\(?:unit|mathrm|text|rm|SI|qty)(?![A-Za-z])[^$]{0,40}$")
 _BEGINS_TORN = re.compile(r"\s*(?:[-+−/×·]|\^(?!\s*\{?\s*\\circ)|\\(?:times|cdot|pm|mp|div)(?![A-Za-z]))")
 _CHANGED_BEFORE = re.compile(
     r"\b(?:up to (?:an? |some )?(?:\w{3,12} )?(?:factor|constant)s?,?|twice|half(?: of)?|minus"
@@ -186,6 +191,8 @@ def torn_blocks(text: str, blocks: Sequence[Block]) -> frozenset[int]:
         else:
             torn.update(at + ahead for end in ends for ahead in range(_n_torn(text, end, following)))
         if _UNIT_TORN.match(text, block.outer_end) and len(ends) == 1 and text[block.end - 1 : block.end].isdigit():
+            torn.add(at)
+        if _PER_UNIT.match(text, block.outer_end) and _HAS_UNIT.search(text, block.start, block.end):
             torn.add(at)
         before = text[max(0, block.outer_start - _REACH) : block.outer_start]
         if before[-1:] in (" ", "~") and _CHANGED_BEFORE.search(before):

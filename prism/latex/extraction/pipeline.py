@@ -64,9 +64,11 @@ _MAX_BLOCK = 20_000  # characters of one delimited block; a longer one is handed
 
 _RELATED = re.compile(r"[=<>≈≤≥≪≫∝≃≅≡∼]|\\(?:approx|propto|sim(?:eq)?|leq?|geq?|ll|gg|neq?|equiv|to|cong)(?![A-Za-z])")
 _OR = re.compile(
-    r"[\s$)\]\\,.;]{0,8}\b(?:or|[Oo]therwise)\b(?: else)?,?[\s$(\[\\]{1,8}(?:(?:it is|we have|by) )?[\s$(\[\\]{0,8}"
+    r"[\s$)\]\\,.;]{0,8}\(?\b(?:or|[Oo]therwise|alternatively)\b(?: else| perhaps| maybe| possibly)?,?"
+    r"[\s$(\[\\]{1,8}(?:(?:it is|we have|by) )?[\s$(\[\\]{0,8}"
 )
 _SYMBOL = re.compile(r"\\?[A-Za-z]+'*(?:_(?:\{[^{}]*\}|\w))?")  # `$v = gt$ or $v$` names one thing more
+_SPLIT_SIGN = re.compile(r":&(\s?)=")  # `:=` with its column mark inside
 _GROUPING = str.maketrans("", "", "{} \t\n")
 _BELOW = re.compile(  # between a formula without delimiters and a row below it that begins with `=`
     rf"[.,;]?(?:[ \t\u2000-\u200b]{{1,{MAX_GAP}}}(?:\([^()\n]{{0,80}}\)|\[[^\[\]\n]{{0,80}}\]))?[.,;*]{{0,3}}"
@@ -242,7 +244,7 @@ def _window_formulas(
 ) -> tuple[list[LocatedFormula], int]:
     """Extract the formulas of one window of the text, the last `limit`, in order; also return the number left out."""
     budget.charge(len(text) * _CHARACTER)
-    text = with_decimal_points(text)
+    text = _SPLIT_SIGN.sub(r"&\1:=", with_decimal_points(text))
     tags = answer_tags(text)
     text, blocks = mask(text)
     for start, end in pairwise([0, *(edge for span in thinking for edge in span), len(text)]):
@@ -359,7 +361,7 @@ def _read_blocks(
                     item.led,
                     ordinal,
                     is_passing,
-                    at == 0 and ordinal in announced,
+                    ordinal in announced,
                 )
                 for at, item in enumerate(formulas)
                 if not _REFERENCE.fullmatch(item.latex)

@@ -36,7 +36,7 @@ _MAX_ANGLE = 32  # marks between `<` and `>` of an average
 _MAX_VALUES = 12  # values of a list such as `n = 1, 2, 3`
 
 _LINE = re.compile(r"[^\n]+")
-_RELATION = re.compile(r"[=≈<>≤≥≪≫∝≃≅≡∼]|\\(?:approx|propto|sim|le|ge|ll|gg|neq|equiv)")
+_RELATION = re.compile(r"[=≈<>≤≥≪≫∝≃≅≡∼≠]|\\(?:approx|propto|sim|le|ge|ll|gg|neq?|equiv)")
 _HEAD = re.compile(  # what stands before the content of a line: quotation, heading, bullet, number of a step
     r"[ \t\u00a0\u2000-\u200b\u3000>]*(?:#{1,6}[ \t]+)?"
     r"(?:(?P<dash>[-+–])[ \t]+|[*•◦▪‣●○][ \t\u2001-\u2003]+"

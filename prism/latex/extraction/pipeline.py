@@ -63,8 +63,9 @@ _KNOWN_CONTENTS, _LONGEST_KNOWN = 4096, 400  # contents of blocks whose formulas
 _MAX_BLOCK = 20_000  # characters of one delimited block; a longer one is handed on whole, for `parse` to refuse
 
 _RELATED = re.compile(r"[=<>≈≤≥≪≫∝≃≅≡∼]|\\(?:approx|propto|sim(?:eq)?|leq?|geq?|ll|gg|neq?|equiv|to|cong)(?![A-Za-z])")
+_AND = re.compile(r"\s?\$\s?(?:,|,? and)\s?\$\s?")  # between two numbers that are a list
 _OR = re.compile(
-    r"[\s$)\]\\,.;]{0,8}\(?\b(?:or|[Oo]therwise|alternatively)\b(?: else| perhaps| maybe| possibly)?,?"
+    r"[\s$(\[)\]\\,.;]{0,8}\b(?:or|[Oo]therwise|alternatively)\b(?: else| perhaps| maybe| possibly)?,?"
     r"[\s$(\[\\]{1,8}(?:(?:it is|we have|by) )?[\s$(\[\\]{0,8}"
 )
 _SYMBOL = re.compile(r"\\?[A-Za-z]+'*(?:_(?:\{[^{}]*\}|\w))?")  # `$v = gt$ or $v$` names one thing more
@@ -291,20 +292,30 @@ def _shift_offsets(item: LocatedFormula, shift: int) -> LocatedFormula:
 
 
 def _join_alternatives(text: str, formulas: list[LocatedFormula]) -> list[LocatedFormula]:
-    """Join neighbouring formulas on one subject with only "or" or "otherwise" between them: they are one claim."""
+    """Join neighbouring formulas on one subject with only "or" or "otherwise" between them, and lists of numbers."""
     kept: list[LocatedFormula] = []
     for item in formulas:
         previous = kept[-1] if kept else item
-        if (
-            previous.span[1] < item.span[0]
-            and _OR.fullmatch(text, previous.span[1], item.span[0])
-            and _have_same_subject(previous, item)
-        ):
-            latex = rf"{previous.latex} \text{{ or }} {item.latex}"
-            kept[-1] = replace(previous, latex=latex, span=(previous.span[0], item.span[1]))
+        start, end = previous.span[1], item.span[0]
+        joint = ""
+        if start < end and _OR.fullmatch(text, start, end) and _have_same_subject(previous, item):
+            joint = r" \text{ or } "
+        elif start < end and _AND.fullmatch(text, start, end) and _lists_on(previous, item):
+            joint = ", "
+        if joint:
+            span = previous.span[0], item.span[1]
+            kept[-1] = replace(previous, latex=f"{previous.latex}{joint}{item.latex}", span=span)
         else:
             kept.append(item)
     return kept
+
+
+def _lists_on(first: LocatedFormula, second: LocatedFormula) -> bool:
+    """Return True if a second number follows an equation that gives one: `$x = 2$ and $3$`."""
+    value = first.latex.rpartition("=")[2].partition(r"\,\unit")[0]
+    numbers = (value.strip(), second.latex.partition(r"\,\unit")[0].strip())
+    is_inline = first.kind == second.kind == "inline"
+    return is_inline and "=" in first.latex and all(_NUMBER.fullmatch(each) for each in numbers)
 
 
 def _have_same_subject(first: LocatedFormula, second: LocatedFormula) -> bool:

@@ -164,7 +164,7 @@ _BEFORE = (  # denies those before it
     r"|\b(?:is|are) far from (?:being )?(?:true|correct|right|the truth)\b"
     r"|\b(?:is|are) hereby (?:retracted|withdrawn)\b"
     r"|\bcan(?:not|'t| not) be (?:true|right|correct)\b"
-    rf"|\b(?:leads?|led|leading) to (?:{_ABSURD})\b"
+    rf"|(?<!not )(?<!n't )(?<!never )\b(?:leads?|led|leading) to (?:{_ABSURD})\b"
 )
 # The words with which a branch begins: asked first, they spare the branches most of the text.
 _FIRST_OF_DENIAL = (

@@ -92,6 +92,12 @@ class Macro:
     has_meaning: bool = True
     known_from: int = 0
 
+    @property
+    def is_plain(self) -> bool:
+        """True if a table can hold it: it has a meaning, and its body names all of its arguments."""
+        n_named = max((int(place[1]) for place in _PLACE.finditer(self.body)), default=0)
+        return self.has_meaning and self.default is None and n_named == self.n_arguments
+
 
 Macros = Mapping[str, Macro]  # by name, without the backslash
 NO_MACROS: Macros = {}

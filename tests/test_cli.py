@@ -49,6 +49,29 @@ def test_check_takes_a_context() -> None:
     assert "imaginary" in broken.stderr
 
 
+def test_commands_that_read_formulas_take_macros(tmp_path: Path) -> None:
+    file, problem, solution = (tmp_path / name for name in ("m.toml", "p.toml", "s.txt"))
+    file.write_text(r"""macros = { '\vc' = '\hat{#1}', der = '\frac{d#1}{d#2}' }""")
+    node = {"index": 1, "formula": r"F = m \der vt", "dependency": [], "is_final_answer": True}
+    problem.with_suffix(".json").write_text(json.dumps({"id": "p", "context": "", "grading_standard": [node]}))
+    solution.write_text(r"$F = m\der{v}{t}$")
+    told, name = ["--macros", str(file)], str(problem.with_suffix(".json"))
+    assert run.invoke(app, ["check", r"a = \der vt", r"a = \frac{dv}{dt}", *told]).exit_code == 0
+    assert run.invoke(app, ["check", r"a = \der vt", r"a = \frac{dv}{dt}"]).exit_code == 4
+    assert run.invoke(app, ["lint", name]).exit_code == 3
+    assert run.invoke(app, ["lint", name, *told]).exit_code == 0
+    assert json.loads(run.invoke(app, ["grade", name, str(solution), "--json", *told]).stdout)["score"] == 1
+    assert run.invoke(app, ["explain", name, str(solution), *told]).exit_code == 0
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "p.txt").write_text(solution.read_text())
+    out = str(tmp_path / "o.jsonl")
+    assert run.invoke(app, ["run", name, str(tmp_path / "texts"), "-o", out, "--workers", "0", *told]).exit_code == 0
+    file.write_text(r"macros = { '\frac' = '#1', q = '{' }")
+    bad = run.invoke(app, ["check", "a = b", "a = b", *told])
+    assert bad.exit_code == 3
+    assert all(entry in bad.stderr for entry in (r"macros, \frac", "macros, q"))
+
+
 def test_check_says_which_formula_is_not_read() -> None:
     for pair, name in ((["F = ma", r"F = \badcommand"], "the claim"), ([r"F = \frac{", "F = ma"], "the reference")):
         assert f"  {name}: " in run.invoke(app, ["check", *pair]).stdout
@@ -75,6 +98,30 @@ def test_grade_of_the_scoring_figure_is_ninety_points(tmp_path: Path) -> None:
     assert "90/100 points" in result.stdout
     row = json.loads(run.invoke(app, ["grade", "scoring_figure", str(solution), "--json"]).stdout)
     assert (row["matched"], row["credited"], row["score"]) == ([1, 3, 4], [1, 2, 3, 4], 0.9)
+
+
+@pytest.mark.parametrize(("solution", "told"), [
+    ("(b) $19.6$ m/s", "an expression alone states nothing"),
+    ("$v_f t_f = 2h$", "Formulas that are right, and no node"),
+    ("(a) $v_f = g t_f$", "final answers not right; other"),
+])  # fmt: skip
+def test_grade_says_why_a_formula_does_not_count(tmp_path: Path, solution: str, told: str) -> None:
+    path = tmp_path / "solution.md"
+    path.write_text(solution, encoding="utf-8")
+    assert told in run.invoke(app, ["grade", "free_fall", str(path)], terminal_width=PIPE_WIDTH).stdout
+
+
+def test_grade_says_which_final_answer_is_credited_and_not_stated(tmp_path: Path) -> None:
+    nodes = [
+        {"index": k, "formula": f"x_{k} = {k}.57", "dependency": list(range(1, k)), "is_final_answer": True}
+        for k in (1, 2, 3)
+    ]
+    problem, path = tmp_path / "problem.json", tmp_path / "solution.md"
+    problem.write_text(json.dumps({"id": "p", "context": "", "grading_standard": nodes}), encoding="utf-8")
+    cases = (("$x_3 = 3.57$", "(nodes 1, 2 credited"), ("$x_1 = 1.57$, $x_3 = 3.57$", "(node 2 credited"))
+    for solution, told in cases:
+        path.write_text(solution, encoding="utf-8")
+        assert told in run.invoke(app, ["grade", str(problem), str(path)]).stdout
 
 
 @pytest.mark.parametrize("solution", [

@@ -4,11 +4,11 @@ The texts are made by `tests/support/composed_attacks.py`, which knows what each
 small as it goes and listed by class, the smallest text of each class in full. Tried are all shipped problems, the small
 ones of `tests/cases/attacks/problems/`, the development cases, and problems drafted from worked solutions, where they
 are. Text k of a problem depends on nothing but the seed, k and the problem, so the number of processes changes nothing.
-With `--state` the finished pieces are kept in a file, and a later run goes on behind them; what another version of the
-grader left there is to be deleted first.
+With `--state` the finished pieces are kept in a file, and a later run goes on behind them; `--again` grades the texts
+that gained there anew, after a change of the grader.
 
     python benchmarks/accuracy/attack_search.py [--count N] [--jobs N] [--state FILE] [--only PROBLEM] [--slice]
-        [--json]
+        [--again] [--json]
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def run(piece: Piece) -> dict[str, Any]:
         seen.add(small.text)
         grade = prism.grade(ready, small.text)
         gains.append(
-            {"class": small.name, "problem": Path(name).stem, "text": small.text, "score": grade.score,
+            {"class": small.name, "problem": Path(name).stem, "name": name, "text": small.text, "score": grade.score,
              "matched": list(grade.matched), "about": small.target.index}
         )  # fmt: skip
     return {"piece": list(piece), "counts": dict(counts), "gains": gains}
@@ -131,6 +131,12 @@ def results(work: list[Piece], jobs: int, state: Path | None) -> Iterator[dict[s
         return
     with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
         yield from map(_keeper(state), pool.map(run, left))
+
+
+def still_gaining(state: Path) -> list[dict[str, Any]]:
+    """The kept gains that gain with this version of the grader too."""
+    kept = [gain for line in state.read_text().splitlines() for gain in json.loads(line)["gains"]]
+    return [gain for gain in kept if (prism.grade(prepared(gain["name"])[0], gain["text"]).score or 0.0) > SAME_SCORE]
 
 
 def _keeper(state: Path | None) -> Any:
@@ -172,10 +178,17 @@ def main() -> int:
     parser.add_argument("--state", type=Path, help="file of the finished pieces; a later run goes on behind them")
     parser.add_argument("--only", default="", help="problems whose path or id holds this")
     parser.add_argument("--slice", action="store_true", help="a few texts: what CI runs")
+    parser.add_argument("--again", action="store_true", help="only grade the texts again that gained in the state file")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of a report")
     options = parser.parse_args()
     count, jobs = (SLICE, 1) if options.slice else (options.count, options.jobs)
     prism.warm()
+    if options.again:
+        left = still_gaining(options.state)
+        for gain in left:
+            print(f"{gain['class']}; {gain['problem']} {gain['matched']}\n    " + gain["text"].replace("\n", "\n    "))
+        print(f"{len(left)} of the kept gains still gain")
+        return 0
     result = table(results(pieces(count, options.only), jobs, options.state))
     if options.json:
         print(json.dumps(result, sort_keys=True))

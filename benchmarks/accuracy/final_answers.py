@@ -5,7 +5,8 @@ settings of TRL's accuracy reward, each in a process of its own, in one run. The
 set, a judge made of sympy and a language model; where a reader of the response finds otherwise,
 `final_answers_read.toml` says so and why, and the second column of figures goes by what was read.
 
-Left out are answers that are no mathematics: prose, and the letter of an option.
+Left out are answers that are no mathematics, by what is written and not by what a program can read: the letter of an
+option, and prose, which is nothing but a text. An answer that PRISM cannot load counts as one that it does not credit.
 
     python benchmarks/accuracy/final_answers.py [--data FOLDER] [--only FUNCTION] [--json]
 """
@@ -29,14 +30,13 @@ from benchmarks.intervals import wilson  # noqa: E402
 from benchmarks.material import DATA, NO_DATA  # noqa: E402
 from benchmarks.rivals.rewarder import FUNCTIONS  # noqa: E402
 from benchmarks.rivals.workers import ISOLATED, Answer, RivalError, asked  # noqa: E402
-from prism.errors import PrismError  # noqa: E402
-from prism.problem.schema import load_problem  # noqa: E402
 
 FILE = "rollouts.jsonl"
 READ = Path(__file__).with_name("final_answers_read.toml")
 REWARDER = ROOT / "benchmarks" / "rivals" / "rewarder.py"
 OURS = "prism"
 TIME_LIMIT = 60.0  # seconds a response; the rivals have limits of their own
+_PROSE = re.compile(r"\s*\\text\{[^{}$]*\}\s*")
 _OPTION = re.compile(r"\s*\(?(?:\\text\{\(?)?[A-Ha-h]\)?\}?\)?\s*")
 
 
@@ -59,14 +59,8 @@ class Response:
 
 
 def is_mathematics(gold: str) -> bool:
-    """True unless the answer is prose, the letter of an option, or nothing that PRISM reads as a formula."""
-    if _OPTION.fullmatch(gold):
-        return False
-    try:
-        load_problem({"answer": gold})
-    except PrismError:
-        return False
-    return True
+    """True unless the answer is prose, or the letter of an option."""
+    return not (_OPTION.fullmatch(gold) or _PROSE.fullmatch(gold))
 
 
 def responses(folder: Path) -> list[Response]:

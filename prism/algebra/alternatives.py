@@ -79,6 +79,17 @@ def _with_sign(node: Expr, sign: int) -> Expr:
     return Expr("add" if own > 0 else "sub", args)
 
 
+def signed_branches(f: Formula) -> tuple[Formula, Formula]:
+    """Return a formula with its upper signs, and with its lower ones."""
+    upper, lower = (replace(f, members=tuple(_with_sign(member, sign) for member in f.members)) for sign in (1, -1))
+    return upper, lower
+
+
+def has_several_values(f: Formula) -> bool:
+    r"""Return True for alternatives, and for an equation with `\pm`, a list or a set."""
+    return f.kind == "alternatives" or (f.kind == "equation" and not traits_of(f).ops.isdisjoint(_BRANCHING))
+
+
 def _split_right_side(left: Expr, right: Expr) -> list[tuple[Expr, Expr]]:
     """Return a (left, value) pair for each value of a list or set on the right; else the one pair (left, right)."""
     return [(left, value) for value in right.args] if right.op in _SEVERAL else [(left, right)]

@@ -69,6 +69,7 @@ def usually_varies(name: str, variable: str) -> bool:
 
 
 _OPERATIONS = frozenset(("derivative", "partial", "limit", "at"))
+_UNEVALUATED = _OPERATIONS | {"integral", "contour", "sum", "product", "apply", "differential", "opaque", "infinity"}
 _ZERO, _ONE, _TWO = number(0), number(1), number(2)
 
 
@@ -171,6 +172,8 @@ def _evaluate(node: Expr, known: KnownVariation) -> Expr:
             return _evaluate_limit(node, known)
         if node.op == "at" and node.name == "limits" and len(node.args) == 3:
             return _evaluate_between_limits(node)
+        if node.op == "at" and node.name == "point" and len(node.args) == 3:
+            return _evaluate_at_point(node)
     except (NotEvaluated, RecursionError):
         return node
     return node
@@ -403,6 +406,17 @@ def _evaluate_between_limits(node: Expr) -> Expr:
     variable = Expr("sym", name=name)
     values = tuple(_within_max_nodes(substitute(body, {variable: end})) for end in (high, low))
     return _within_max_nodes(Expr("sub", values))
+
+
+def _evaluate_at_point(node: Expr) -> Expr:
+    r"""Evaluate `\left.x^2\right|_{x=a}` to the operand with the point put in.
+
+    Raises NotEvaluated if the operand does not contain the variable, or anything that is not evaluated at a point.
+    """
+    body, variable, point = node.args
+    if variable.op != "sym" or variable not in walk(body) or not _UNEVALUATED.isdisjoint(ops_of(body, point)):
+        raise NotEvaluated
+    return _within_max_nodes(substitute(body, {variable: point}))
 
 
 def _evaluate_limit(node: Expr, known: KnownVariation) -> Expr:

@@ -46,7 +46,7 @@ from prism.physics.quantities import italic_units_as_quantity
 from prism.physics.units import find_unit
 from prism.problem.dag import ancestor_closure
 from prism.problem.expected_numbers import ExpectedNumbers, derive_expected_numbers, is_within_tolerance
-from prism.problem.given_nodes import find_given_nodes
+from prism.problem.given_nodes import find_given_answers, find_given_nodes
 from prism.problem.schema import Problem, ProblemNode, formulas_of, load_problem
 from prism.problem.source import MAX_BYTES, problem_path
 
@@ -54,16 +54,19 @@ LAST_VALUE_FREE_STAGE = Stage.DEFINITIONS  # the last stage that substitutes no 
 _BY_FORM = ("same_form", "same_number")  # reasons of a match between formulas with no step between them
 
 
-def lint(problem: Problem | Path | str | Mapping[str, object]) -> tuple[LintFinding, ...]:
+def lint(
+    problem: Problem | Path | str | Mapping[str, object], *, macros: Mapping[str, object] | None = None
+) -> tuple[LintFinding, ...]:
     """Return everything that is wrong with a problem: faults of loading, or if it loads, what would spoil a grade.
 
     Args:
         problem: a loaded problem, a path, a JSON string or a dictionary.
+        macros: for a problem that is loaded here, as of `load_problem`.
 
     Returns:
         Findings: those of loading first, then by node, then about the parts; with their lines if it is a path.
     """
-    found = _findings_of(problem)
+    found = _findings_of(problem, macros)
     if not found or not isinstance(problem, Path | str):
         return found
     try:
@@ -73,10 +76,12 @@ def lint(problem: Problem | Path | str | Mapping[str, object]) -> tuple[LintFind
     return tuple(replace(each, line=find_line(lines, each.entry, each.field, each.text)) for each in found)
 
 
-def _findings_of(problem: Problem | Path | str | Mapping[str, object]) -> tuple[LintFinding, ...]:
+def _findings_of(
+    problem: Problem | Path | str | Mapping[str, object], macros: Mapping[str, object] | None
+) -> tuple[LintFinding, ...]:
     """Return what `lint` does, without lines."""
     try:
-        loaded = problem if isinstance(problem, Problem) else load_problem(problem)
+        loaded = problem if isinstance(problem, Problem) else load_problem(problem, macros=macros)
     except DataFileError as error:
         return tuple(_loader_finding("fault", text) for text in error.faults)
     found = [_loader_finding("warning", text) for text in loaded.warnings]
@@ -490,9 +495,11 @@ def _check_unknown_units(node: ProblemNode) -> Iterator[LintFinding]:
 
 def _check_given_nodes(problem: Problem, expected: ExpectedNumbers) -> Iterator[LintFinding]:
     """Yield warnings for nodes whose formula the problem text states itself."""
+    answers = find_given_answers(problem, problem.dag.indices)
     for given in find_given_nodes(problem, expected):
+        earned = "it is earned in solved form only" if given.index in answers else "a copy earns its points"
         text = (
-            f"the problem says it itself ({given.where}: `{one_line(given.latex)}`), so a copy earns its points; drop"
+            f"the problem says it itself ({given.where}: `{one_line(given.latex)}`), so {earned}; drop"
             " the node, or leave the formula out of the text"
         )
         yield warning("given", f"node {given.index}", "formula", text)

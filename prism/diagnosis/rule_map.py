@@ -76,6 +76,7 @@ VERDICT_ORIGINS: Mapping[str, Origin] = {
     "live_variables": Origin("Z.5", (_ZERO_SETS, _DISPATCH)),
     "identity": Origin("Z.7", (_DISPATCH, _SCREENS, _ZERO_SETS)),
     "kind": Origin("Z.8", (_DISPATCH, _MATCHING, _SCREENS, _ZERO_SETS)),
+    "no_relation": Origin("C.0", (_PIPELINE,)),
     "other_factor": Origin("Z.6", (_ZERO_SETS,)),
     "ratio": Origin("Z.8", (_DISPATCH,)),
     "exact": Origin("Z.1", (_ZERO_SETS,)),
@@ -111,6 +112,8 @@ WITHHELD_ORIGINS: Mapping[str, Origin] = {
     WithheldReason.GUESSED: Origin("C.4", (_PIPELINE,)),
     WithheldReason.TOO_LARGE: Origin("C.7", (_PIPELINE,)),
     WithheldReason.UNFINISHED: Origin("F.6", (_SELECTION,)),
+    WithheldReason.COPIED: Origin("C.5", (_SELECTION, _PIPELINE)),
+    WithheldReason.CONDITIONED: Origin("Z.8", (_SELECTION,)),
     WithheldReason.FAILED: Origin("Z.12", (_PIPELINE,)),
 }
 """For each reason why a match earns nothing where it comes from."""

@@ -15,6 +15,7 @@ from prism.engine.tape import TapeTooLarge
 from prism.equivalence.context_facts import ContextFacts, facts_of_context, names_with_definitions
 from prism.equivalence.facts import (
     FORMULAS_KEPT,
+    HAT,
     UNNAMED,
     VECTOR,
     FormulaFacts,
@@ -48,9 +49,11 @@ class Hint(StrEnum):
     PARTIAL = "partial"
     MODULUS = "modulus"
     NABLA = "nabla"
+    SPELLING = "spelling"
     CONSTANT = "constant"
     DEFINITION = "definition"
     VALUE = "value"
+    UNIT = "unit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +112,10 @@ class Features:
             Hint.PARTIAL: "partial" in ops,
             Hint.MODULUS: "abs" in ops or any(conjugation_base(name) != name for name in names),
             Hint.NABLA: has_nabla(self.plain.formula),
+            Hint.SPELLING: any(name in ("i", "j") or name.startswith((VECTOR, HAT)) for name in names),
             Hint.CONSTANT: not names.isdisjoint(known.identities),
             Hint.DEFINITION: self._mentions_definition(),
+            Hint.UNIT: "unit" in self.facts.ops,
             Hint.VALUE: bool(self.valued) or not names.isdisjoint(known.context.givens),
         }
         return frozenset(hint for hint, is_there in found.items() if is_there)

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
-from prism.algebra.expr import Expr, Formula, substituted, symbols, walk
+from prism.algebra.alternatives import has_several_values
+from prism.algebra.expr import Expr, Formula, substituted, symbols, symbols_of, walk
 from prism.budget import PAIR, limited, share
 from prism.equivalence.common_solutions import compare_common_solutions
 from prism.equivalence.dispatch import compare
@@ -22,6 +23,7 @@ from prism.equivalence.numbers import NumberComparison, NumberSpec, compare_numb
 from prism.equivalence.plan import plan_attempts
 from prism.equivalence.regions import are_regions, compare_regions
 from prism.equivalence.screens import refute
+from prism.equivalence.several_values import quantity_of_all, with_one_name
 from prism.equivalence.stated_numbers import Numeric, stated_number
 from prism.equivalence.statements import Statement, statements_of
 from prism.equivalence.substitutions import Attempt, expand_definitions, sensitivity_checks
@@ -95,6 +97,7 @@ def match(reference: Formula, claim: Formula, context: Context, spec: NumberSpec
     Args:
         spec: how precisely a number has to be stated if the reference is one.
     """
+    reference, claim = _with_one_name(reference, claim)
     if reference.kind in _REGIONS and claim.kind in _REGIONS and are_regions(reference, claim):
         return compare_regions(in_base_units(reference), in_base_units(claim), context)
     if reference.kind == "implication":
@@ -107,6 +110,16 @@ def match(reference: Formula, claim: Formula, context: Context, spec: NumberSpec
         if common is not None:
             return common
     return worst
+
+
+def _with_one_name(reference: Formula, claim: Formula) -> tuple[Formula, Formula]:
+    """Return reference and claim, with the values of a quantity that the reference has several of under one name."""
+    sides = reference.parts[0].members if reference.parts else reference.members
+    if not sides or sides[0].op != "sym" or not has_several_values(reference):
+        return reference, claim
+    subject = quantity_of_all(sides[0], among=claim)
+    renamed = with_one_name(reference, subject, frozenset())
+    return renamed, with_one_name(claim, subject, symbols_of(renamed))
 
 
 def _match_implications(reference: Formula, claim: Formula, context: Context) -> Verdict:

@@ -11,13 +11,16 @@ from dataclasses import replace
 
 from prism.algebra.expr import Expr, Formula, nodes_with, ops_of, substitute, substituted, symbol, symbols, walk
 from prism.engine.lowering import conjugation_base
+from prism.equivalence.context_facts import facts_of_context
 from prism.equivalence.facts import UNNAMED, VECTOR, both_in_base_units, facts_of
 from prism.equivalence.notation import magnitude_name
+from prism.equivalence.spellings import respelled
 from prism.equivalence.substitutions import Attempt, Forms
 from prism.equivalence.vector_calculus import in_components
 from prism.equivalence.verdict import Stage
 from prism.physics.context import Context
-from prism.physics.quantities import italic_units_as_quantity
+from prism.physics.dimensions import Inconsistent, dimension_of
+from prism.physics.quantities import is_unit_product, italic_units_as_quantity, single_unit
 
 _PRODUCT_OPS = frozenset(("sym", "num", "const", "mul", "div", "pow", "sqrt", "unit"))
 
@@ -50,6 +53,9 @@ def read_magnitudes(forms: Forms) -> Iterator[Attempt]:
     Only where the other formula has these lengths: `A = \lambda` is not `A\vec v = \lambda\vec v`.
     """
     a, b = forms.plain.reference, forms.plain.claim
+    moduli = _with_moduli(a), _with_moduli(b)
+    if moduli != (a, b):
+        yield _notation_attempt(*moduli, "the length of a vector by its letter")
     is_vector = [facts_of(f).has_vector for f in (a, b)]
     if is_vector[0] == is_vector[1]:
         return
@@ -59,6 +65,14 @@ def read_magnitudes(forms: Forms) -> Iterator[Attempt]:
     one, two = (_with_magnitudes(f) if has_vector else f for f, has_vector in zip((a, b), is_vector, strict=True))
     if one is not None and two is not None:
         yield _notation_attempt(one, two, "vectors by their length")
+
+
+def _with_moduli(f: Formula) -> Formula:
+    r"""Write `|\vec v|` as v in a formula whose vectors stand nowhere else than within such bars."""
+    vectors = [symbol(name) for name in facts_of(f).names if VECTOR in name]
+    moduli = {Expr("abs", (vector,)): symbol(magnitude_name(vector.name)) for vector in vectors}
+    read = substituted(f, moduli) if moduli and "abs" in facts_of(f).ops else f
+    return f if facts_of(read).has_vector else read
 
 
 def _with_magnitudes(f: Formula) -> Formula | None:
@@ -189,6 +203,46 @@ def read_real_symbols(forms: Forms) -> Iterator[Attempt]:
     replacement = {symbol(name): symbol(base) for name, base in conjugates.items()}
     replacement |= {node: Expr("pow", (node.args[0].args[0], node.args[1])) for node in moduli}
     yield _notation_attempt(a, substituted(b, replacement), f"{', '.join(sorted(real))} is real, as in the reference")
+
+
+def read_units_behind_formulas(forms: Forms) -> Iterator[Attempt]:
+    r"""Yield both formulas without the claim's unit behind a formula of symbols: `v = \sqrt{2gh}\ \text{m/s}`.
+
+    Such a unit only says what the value will be in. It has to be a coherent SI one, of the dimension of the formula as
+    far as that is known, and no measured number stands before it.
+    """
+    a, b, context = forms.written.reference, forms.written.claim, forms.context
+    members = tuple(_without_unit_behind(member, context) for member in b.members)
+    if members != b.members and not any("unit" in ops_of(member) for member in members):
+        yield _notation_attempt(a, replace(b, members=members), "the unit behind a formula says what it comes out in")
+
+
+def _without_unit_behind(member: Expr, context: Context) -> Expr:
+    """Return a product of symbols and exact numbers without its coherent unit of the right dimension, if it has one."""
+    units = [factor for factor in member.args if is_unit_product(factor)] if member.op == "mul" else []
+    rest = tuple(factor for factor in member.args if factor not in units)
+    if not units or not rest or not symbols(*rest):
+        return member
+    if any(node.op == "num" and ("." in node.name or "e" in node.name) for factor in rest for node in walk(factor)):
+        return member
+    unit = single_unit(units[0] if len(units) == 1 else Expr("mul", tuple(units)))
+    bare = rest[0] if len(rest) == 1 else Expr("mul", rest)
+    if unit is None or unit.factor != 1 or unit.offset or unit.pi:
+        return member
+    try:
+        dimension = dimension_of(bare, facts_of_context(context).given_dimensions)
+    except Inconsistent:
+        return member
+    return bare if dimension in (None, unit.dimension) else member
+
+
+def read_spellings(forms: Forms) -> Iterator[Attempt]:
+    r"""Yield both formulas with the claim's letters spelled as the reference's: `\mathbf e_r` as `\hat r`, j as i."""
+    a, b = forms.plain.reference, forms.plain.claim
+    letters = respelled(a, b, forms.context.declared)
+    if letters:
+        read = ", ".join(f"{old} is {new}" for old, new in letters.items())
+        yield _notation_attempt(a, substituted(b, {symbol(old): symbol(new) for old, new in letters.items()}), read)
 
 
 def write_nabla_components(forms: Forms) -> Iterator[Attempt]:

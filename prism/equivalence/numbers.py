@@ -18,7 +18,7 @@ from prism.budget import charge_steps
 from prism.equivalence.stated_numbers import DIMENSIONLESS, MIN_INTEGER_FIGURES, Numeric, StatedNumber
 from prism.equivalence.verdict import Status
 from prism.physics.dimensions import dimension_text
-from prism.physics.tables import PI
+from prism.physics.tables import PI, Unit
 
 TOLERANCES = (Fraction(5, 100), Fraction(3, 100), Fraction(1, 100), Fraction(5, 1000))  # for 1, 2, 3, 4 figures
 LONG_WAY = (3, Fraction(2, 100))  # from so many earlier numbers on, the tolerance that replaces that of three figures
@@ -42,6 +42,7 @@ class NumberSpec:
         beside: numbers that other nodes state for the same quantities, with their specs. A number that they reject
             does not stand for the formula either: 50 rad/s is no frequency of 50 Hz.
         settled: formulas of the problem's nodes: a condition that repeats one of them restricts nothing.
+        asked: the unit that the question names: a number without unit is read in it (semantics F.10).
     """
 
     figures: int | None = None
@@ -51,6 +52,7 @@ class NumberSpec:
     is_node: bool = False
     beside: tuple[tuple[Numeric, NumberSpec], ...] = ()
     settled: tuple[Formula, ...] = ()
+    asked: Unit | None = None
 
     def __hash__(self) -> int:
         """Return a hash of what tells most specs of a problem apart."""
@@ -78,8 +80,11 @@ def compare_numbers(reference: Numeric, claim: StatedNumber, spec: NumberSpec) -
             plain = compare_numbers(reference, replace(claim, unit=DIMENSIONLESS), spec)
             if plain.status == Status.EQUIVALENT:
                 return plain
-        claim = replace(claim, unit=wanted.unit)
+        claim = replace(claim, unit=spec.asked or wanted.unit)
         readings = ("unit: the number has none; it is read in the one asked for",)
+    if wanted.unit is None and spec.asked is not None and claim.dimension == spec.asked.dimension and claim.unit:
+        wanted = replace(wanted, unit=spec.asked)
+        readings = ("unit: the reference has none; it is read in the one asked for",)
     if not (wanted.value or claim.value or claim.unit or (wanted.unit and wanted.unit.offset)):
         return NumberComparison(Status.EQUIVALENT, "same_number")  # zero needs no unit
     if claim.dimension != wanted.dimension:
@@ -117,6 +122,8 @@ def _compare_values(
         return _number_rejection("") if value else replace(same, readings=())
     if value * wanted.value < 0:
         return _number_rejection(_describe_values(value, target))
+    if wanted.is_exact and value == wanted.value:
+        return same
     if wanted.is_exact and not (spec.is_node and not claim.is_exact):
         if value == wanted.value or (not wanted.unit and is_close(value, wanted.value)):
             return same

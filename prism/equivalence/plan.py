@@ -23,7 +23,9 @@ from prism.equivalence.notation_readings import (
     read_magnitudes,
     read_primes,
     read_real_symbols,
+    read_spellings,
     read_total_derivatives,
+    read_units_behind_formulas,
     write_nabla_components,
 )
 from prism.equivalence.substitutions import (
@@ -151,7 +153,9 @@ def _may_read_italic_units(reference: Features, claim: Features) -> bool:
 
 
 def _may_read_magnitudes(reference: Features, claim: Features) -> bool:
-    """Return True if one formula has vectors, and the other symbols for the lengths of all of them."""
+    """Return True if a formula has moduli, or one has vectors and the other letters for the lengths of all of them."""
+    if Hint.MODULUS in reference.hints | claim.hints:
+        return True
     if reference.plain.has_vector == claim.plain.has_vector:
         return False
     one, two = (reference, claim) if reference.plain.has_vector else (claim, reference)
@@ -175,6 +179,17 @@ def _may_read_total_derivatives(reference: Features, claim: Features) -> bool:
     """Return True if the claim has a partial derivative, and the reference only total ones."""
     ops = reference.plain.ops
     return "derivative" in ops and "partial" not in ops and Hint.PARTIAL in claim.hints
+
+
+def _may_drop_units(reference: Features, claim: Features) -> bool:
+    """Return True if only the claim has units, and symbols beside them."""
+    return Hint.UNIT in claim.hints and Hint.UNIT not in reference.hints and bool(claim.facts.names)
+
+
+def _may_spell_otherwise(reference: Features, claim: Features) -> bool:
+    """Return True if each formula has a letter that the other has not."""
+    one, two = reference.plain.names, claim.plain.names
+    return not one <= two and not two <= one
 
 
 def _are_equations(reference: Features, claim: Features) -> bool:
@@ -231,6 +246,8 @@ RULES = (
     Rule(Stage.NOTATION, (Hint.CALL,), _may_read_calls, read_calls),
     Rule(Stage.NOTATION, (Hint.PARTIAL,), _may_read_total_derivatives, read_total_derivatives),
     Rule(Stage.NOTATION, (Hint.MODULUS,), lambda _, b: Hint.MODULUS in b.hints, read_real_symbols),
+    Rule(Stage.NOTATION, (Hint.UNIT,), _may_drop_units, read_units_behind_formulas),
+    Rule(Stage.NOTATION, (Hint.SPELLING,), _may_spell_otherwise, read_spellings),
     Rule(Stage.NOTATION, (Hint.NABLA,), _are_equations, write_nabla_components),
     Rule(Stage.CONSTANTS, (Hint.CONSTANT,), _can_express_constants, _constant_attempts),
     Rule(Stage.DEFINITIONS, (Hint.DEFINITION,), _can_define, _definition_attempts),

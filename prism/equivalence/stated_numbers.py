@@ -6,18 +6,19 @@ A formula with values put in (`8.31 * 298`) is no number, worked out or not: its
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from prism.algebra.expr import EQUALITIES, Expr, ops_of, walk
 from prism.engine.zero_set import value_at
-from prism.physics.quantities import is_unit_product, single_unit
+from prism.physics.quantities import is_unit_product, single_unit, with_speed_of_light
 from prism.physics.tables import BASE_UNITS, PI, Dimension, Unit
 
 MIN_INTEGER_FIGURES = 3  # significant figures of an integer: `450` and `5` are no rounder than `450.`
 EXACT_BELOW = 100  # integers without unit below are exact counts
 TEN = Fraction(10)
 MAX_POWER = 64  # of a whole number that is worked out exactly
+MAX_UNCERTAINTY = Fraction(1, 10)  # of a number: behind a double sign more than that is a second number
 MAX_CLOSED_OPERATIONS = 3  # of a closed form that is a number: `5/3`, `2\sqrt5`, `3\pi/4`
 DIMENSIONLESS = Unit("", Fraction(1), (Fraction(0),) * len(BASE_UNITS))
 
@@ -89,6 +90,9 @@ def stated_number(node: Expr) -> StatedNumber | None:
     >>> [stated_number(parse(text).members[0]) is not None for text in ("202\\,\\mathrm{km}", "2\\sqrt5", "8.31*298")]
     [True, True, False]
     """
+    if "pm" in ops_of(node):
+        node = _without_uncertainty(node)
+    node = with_speed_of_light(node)
     split = None if "sym" in ops_of(node) else _split_number_and_unit(node)
     if split is None:
         return None
@@ -105,6 +109,31 @@ def stated_number(node: Expr) -> StatedNumber | None:
         return StatedNumber(-literal.value if negative else literal.value, unit, figures, ulp, rates, shown)
     value = _closed_form_value(numeral)
     return None if value is None else StatedNumber(value, unit, int(_is_power_of_ten(literal)), Fraction(0), rates)
+
+
+def _without_uncertainty(node: Expr) -> Expr:
+    r"""Return a for `a \pm b` where b is at most a tenth of a and decimals or units are written; else the node.
+
+    `12.3 \pm 0.4` is a number with its uncertainty, `1.5 \pm 0.5` and `3 \pm 1` are two numbers (semantics F.7).
+    """
+    factors = node.args if node.op == "mul" else (node,)
+    at = [k for k, factor in enumerate(factors) if factor.op == "pm"]
+    if len(at) != 1 or len(factors[at[0]].args) != 2 or factors[at[0]].name != "±":
+        return node
+    value, spread = (stated_number(arg) for arg in factors[at[0]].args)
+    if value is None or spread is None or not (value.ulp or spread.ulp or len(factors) > 1):
+        return node
+    own_unit = value.unit or spread.unit or DIMENSIONLESS
+    sizes = [abs(replace(each, unit=each.unit or own_unit).in_si) for each in (value, spread)]
+    if spread.unit is not None and spread.dimension != own_unit.dimension:
+        return node
+    if own_unit.offset or sizes[1] > MAX_UNCERTAINTY * sizes[0]:
+        return node
+    point = factors[at[0]].args[0]
+    split = _split_number_and_unit(factors[at[0]].args[1])
+    if value.unit is None and split is not None and split[1] is not None:
+        point = Expr("mul", (point, split[1]))
+    return point if len(factors) == 1 else Expr("mul", (*factors[: at[0]], point, *factors[at[0] + 1 :]))
 
 
 def _is_power_of_ten(node: Expr) -> bool:

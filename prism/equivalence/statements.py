@@ -31,6 +31,7 @@ class Statement:
         joins: for `a = c` from a chain `a = b = c`, the members from its left to its right side: a, b, c; else empty.
         restrictions: those conditions under which alone the text states it (`for`, `if`); others say where it holds.
         is_rounded: the sign before its last member is an approximate one: c of `a = b \approx c`.
+        is_union: it lists alternatives, which its formula joins to one product.
     """
 
     formula: Formula
@@ -40,6 +41,7 @@ class Statement:
     joins: tuple[Expr, ...] = ()
     restrictions: tuple[Formula, ...] = ()
     is_rounded: bool = False
+    is_union: bool = False
 
 
 def statements_of(
@@ -102,7 +104,8 @@ def _statements_of(
     whole = tuple(named for named in ranges.values() if named)
     plain = tuple(condition for condition in conditions if not ranges[condition])
     return tuple(
-        Statement(each, plain, whole, settled, joins, restrictions, is_rounded) for each, joins, is_rounded in stated
+        Statement(each, plain, whole, settled, joins, restrictions, is_rounded, is_union=written.kind == "alternatives")
+        for each, joins, is_rounded in stated
     )
 
 
@@ -189,7 +192,8 @@ def _stated_links(written: Formula) -> tuple[tuple[Formula, tuple[Expr, ...], bo
     """Return the formulas of two members that a chain states, with the members that each joins, and if it is rounded.
 
     `a = b = c` states `a = b` and `b = c`, and `a = c`, the first member with each of the others as far as equalities
-    reach. Any other formula states itself, joining no members, and alternatives the product of `_as_product`.
+    reach; `a > b = c` states `a > c`. Any other formula states itself, joining no members, and
+    alternatives the product of `_as_product`.
     """
     if written.kind != "chain":
         return ((_as_product(written), (), written.relations[-1:] == ("approx",)),)
@@ -206,7 +210,11 @@ def _stated_links(written: Formula) -> tuple[tuple[Formula, tuple[Expr, ...], bo
     ]
     for k in range(1, len(relations)):
         if not EQUALITIES.issuperset(relations[: k + 1]):
-            break
+            bounds = [each for each in relations[: k + 1] if each not in EQUALITIES]
+            if len(bounds) > 1 or bounds[0] not in ORDERINGS:
+                break
+            stated.append((formula((members[0], members[k + 1]), (bounds[0],), *source), (), False))
+            continue
         relation = "sim" if "sim" in relations[: k + 1] else "="
         joined = formula((members[0], members[k + 1]), (relation,), *source)
         stated.append((joined, members[: k + 2], relations[k] == "approx"))

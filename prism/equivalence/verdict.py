@@ -54,6 +54,7 @@ REASONS = {
     "live_variables": "they depend on different variables",
     "identity": "one is true or false whatever the variables are, so it says nothing about them",
     "kind": "they are of different kinds, as an inequality and an equation",
+    "no_relation": "an expression alone states nothing; write what it is equal to, or box it as the answer",
     "other_factor": "a factor of one product is zero where the other formula is not",
     "ratio": "their ratio is not constant",
     "exact": "they differ by little, in exact arithmetic or without rounding",

@@ -10,7 +10,7 @@ Links are decided only for statements about a matched node: each one costs an ev
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise, product
+from itertools import combinations, pairwise, product
 
 from prism.algebra.expr import EQUALITIES, Expr, Formula
 from prism.equivalence.facts import numeric_of
@@ -20,6 +20,7 @@ from prism.grading.references import MatchTask
 from prism.latex import LocatedFormula
 from prism.physics.context import Context
 
+_SPREADING = frozenset(("sim", "to", "divides"))  # behind these a chain no longer says that its members are equal
 _EQUAL_SIGNS = ("=", r"\approx", r"\simeq", r"\cong", r"\equiv", "≈", "≃", "≡")
 
 
@@ -98,16 +99,39 @@ def equates_two_subjects(stated: Statement, before: tuple[Expr, ...], task: Matc
     return len(joined) > 2 and any(_are_told_apart(left, right, task) for left, right in pairwise(joined))
 
 
+def is_spread(stated: Statement, claim: Formula | None, context: Context) -> bool:
+    r"""Return True if a chain goes on with `\sim` or `\to` to another value than a statement's: `v = 27 \sim 7`.
+
+    Also if a bar follows (`v = gt \;|\; t = 3g`), behind which stands a condition.
+    """
+    if claim is None or _SPREADING.isdisjoint(claim.relations[1:]):
+        return False
+    return "divides" in claim.relations or (
+        check_link(stated.formula.members[-1], claim.members[-1], context).status == "refuted"
+    )
+
+
+def glues_subjects(claim: Formula, before: tuple[Expr, ...], task: MatchTask) -> bool:
+    r"""Return True if a chain of three members or more names two quantities that the problem tells apart.
+
+    So does `T = E' = 0.402\,MeV = p`, of which one link may be true.
+    """
+    members = (*before, *claim.members)
+    subjects = list(dict.fromkeys(member for member in members if member.op == "sym"))
+    return len(members) > 2 and any(_are_told_apart(*pair, task) for pair in combinations(subjects, 2))
+
+
 def _are_told_apart(left: Expr, right: Expr, task: MatchTask) -> bool:
-    """Return True if two members are symbols with other values, or with formulas of which one is a multiple."""
+    """Return True if two members are symbols with other values, or with other formulas in the same symbols."""
     if left.op != "sym" or right.op != "sym" or left == right:
         return False
     one, other = task.known_values.get(left.name), task.known_values.get(right.name)
     if one is not None and other is not None:
         return one[1] != other[1] or abs(one[0] - other[0]) > NUMBERS_AGREE * max(abs(one[0]), abs(other[0]))
     pairs = product(_right_sides(left, task), _right_sides(right, task))
-    links = [check_link(*pair, task.context).status for pair in pairs]
-    return bool(links) and set(links) == {"refuted"}
+    links = [check_link(*pair, task.context) for pair in pairs]
+    is_refuted = any(link.status == "refuted" or link.reason == "varying_ratio" for link in links)
+    return is_refuted and all(link.status != "confirmed" for link in links)
 
 
 def _right_sides(subject: Expr, task: MatchTask) -> list[Expr]:

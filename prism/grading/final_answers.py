@@ -11,21 +11,33 @@ must be meant for. A final answer that the author gives bare has a nameless subj
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from prism.algebra.expr import Expr, Formula, canonical, formula, symbol, symbols, symbols_of, walk
+from prism.algebra.alternatives import has_several_values
+from prism.algebra.expr import EQUALITIES, Expr, Formula, canonical, formula, symbol, symbols, symbols_of, walk
 from prism.budget import charge_steps
 from prism.equivalence.facts import numeric_of
+from prism.equivalence.several_values import index_in_family
 from prism.equivalence.stated_numbers import StatedNumber, is_subject, stated_number
 from prism.grading.own_symbols import may_denote
+from prism.grading.several_answers import (
+    AskedQuantity,
+    are_listed,
+    by_definitions,
+    with_joined_values,
+    with_repeated_values,
+)
 from prism.latex import LocatedFormula
 from prism.physics.context import Context, given_values
 from prism.physics.tables import Dimension
 from prism.problem.answers import is_nameless
 
 _STEPS = 10  # of one formula at one final answer
+_EULER = frozenset(("e",))  # a letter that one member may have, and another as a number
+_WITH_CONDITIONS = ("restricted", "conditional")  # kinds of formulas of which the first part is what they state
+_REGIONS = ("interval",)  # what a value alone is a member of
 _LONGEST_VERB = 40  # characters between a name and its value
 
 
@@ -38,6 +50,7 @@ class FinalAnswer:
         subject: the side that asks: a symbol, a derivative, a ratio; nameless if the author gives a bare answer.
         dimension: of its number; None if it is no number.
         has_unit: it is a number with a unit.
+        has_several: it has several values: a set, or alternatives.
         others: what the author accepts as its name beside the subject.
     """
 
@@ -45,6 +58,7 @@ class FinalAnswer:
     subject: Expr
     dimension: Dimension | None = None
     has_unit: bool = False
+    has_several: bool = False
     others: frozenset[Expr] = frozenset()
 
     @property
@@ -67,13 +81,27 @@ def final_answer_of(formulas: Sequence[Formula], letter: str) -> FinalAnswer | N
 
 def _asked_by(f: Formula, letter: str) -> FinalAnswer | None:
     """Return what one formula asks for, without other names; None if neither side can be asked for."""
+    if f.kind == "alternatives" or f.relations == ("in",):
+        firsts = {part.members[0] if part.members else None for part in f.parts or (f,)}
+        subject = firsts.pop()
+        is_one = subject is not None and not firsts and subject.op == "sym"
+        return FinalAnswer(letter, subject, has_several=True) if subject is not None and is_one else None
+    if f.kind == "chain" and f.relations[0] in EQUALITIES and _is_asked(f.members[0]):
+        is_alone = all(f.members[0] not in walk(other) for other in f.members[1:])
+        return FinalAnswer(letter, f.members[0]) if is_alone else None
     if f.kind != "equation" or len(f.members) != 2:
         return None
     for side, other in (f.members, f.members[::-1]):
         if (side.op == "sym" or (side is f.members[0] and _is_asked(side))) and side not in walk(other):
             number = stated_number(other)
             dimension = None if number is None else number.dimension
-            return FinalAnswer(letter, side, dimension, number is not None and number.unit is not None)
+            return FinalAnswer(
+                letter,
+                side,
+                dimension,
+                number is not None and number.unit is not None,
+                number is None and has_several_values(f),
+            )
     return None
 
 
@@ -114,6 +142,8 @@ def with_subjects(
         question: the statement and its subquestions; empty if they are not known.
     """
     answered = _with_values_in_words(located, formulas, text)
+    for scope in dict.fromkeys(letters):
+        _join_pieces(answered, scope, finals, located, letters, text, context, frozenset(known))
     read_at = {k: f for k, f in enumerate(answered) if f is not None}
     read = list(read_at.items())
     charge_steps(_STEPS * len(read) * len(finals))
@@ -121,18 +151,64 @@ def with_subjects(
         here = [(k, f) for k, f in read if letters[k] == scope]
         asked = [answer for answer in finals if answer.letter in scope] or list(finals)
         presented = [(k, f) for k, f in here if is_answer(located[k])]
-        assigned = dict(_bare_answers(asked, presented, here, context)) or _members_of_list(asked, presented)
+        listed = set(_listed(located, answered, text))
+        bare = [(k, f) for k, f in presented if len(asked) > 1 or k not in listed]
+        assigned = dict(_bare_answers(asked, bare, here, context)) or _members_of_list(asked, presented)
         if not assigned and len(asked) == 1:
             placed = [(k, f) for k, f in here if is_answer(located[k]) or not (presented or located[k].in_passing)]
+            placed = [(k, f) for k, f in placed if not _is_condition(located[k], text)] or placed
             in_words = {k for k, _ in placed if _is_named_in_words(text[: located[k].span[0]], question)}
-            assigned = dict(_answer_in_words(asked[0], placed, here, known, in_words, is_presented=bool(presented)))
+            near = [(k, f) for k, f in read if letters[k] == scope or asked[0].letter in letters[k]]
+            assigned = dict(_answer_in_words(asked[0], placed, near, known, in_words, is_presented=bool(presented)))
+            later = [(k, f) for k, f in read if not letters[k] and is_answer(located[k])] if scope else []
+            assigned |= dict(_under_another_name(assigned, later, known))
         for place, answers in assigned.items():
-            answered[place] = _with_subjects(answers, read_at[place])
-        denied = [k for k, f in enumerate(formulas) if f is None and letters[k] == scope and _denies(located[k])]
+            answered[place] = _with_subjects(answers, read_at[place], known)
         if len(asked) == 1:
-            for place in denied:
-                answered[place] = formula((asked[0].subject, NOTHING), ("=",), located[place].latex)
+            nothing = formula((asked[0].subject, NOTHING), ("=",))
+            for k, f in enumerate(answered):
+                if f is None and letters[k] == scope and _denies(located[k]):
+                    answered[k] = replace(nothing, latex=located[k].latex)
+            for k in _denied_behind(located, text):
+                before = answered[k]
+                if letters[k] == scope and before is not None:
+                    answered[k] = Formula("system", (), (), before.latex, (before, nothing), before.depends)
     return answered
+
+
+def _join_pieces(
+    answered: list[Formula | None],
+    scope: tuple[str, ...],
+    finals: Sequence[FinalAnswer],
+    located: Sequence[LocatedFormula],
+    letters: Sequence[tuple[str, ...]],
+    text: str,
+    context: Context,
+    known: frozenset[str],
+) -> None:
+    """Replace the formulas of one part that give an answer in pieces, or of a ratio for its name, by what they state.
+
+    Arguments as of `with_subjects`; of a value in a box and one outside only the first is presented.
+    """
+    asked = [
+        AskedQuantity(each.subject, each.has_several, each.dimension is not None)
+        for each in finals
+        if each.subject.op == "sym" and (each.letter in scope or not scope)
+    ]
+    spans = [item.span for item in located]
+    for is_presented in (False, True):
+        read = {
+            k: f
+            for k, f in enumerate(answered)
+            if f is not None and letters[k] == scope and is_answer(located[k]) == is_presented
+        }
+        for pieces in (
+            by_definitions(asked, read, context),
+            with_repeated_values(asked, read, spans, text),
+            with_joined_values(asked, read, spans, text, known),
+        ):
+            for place, f in pieces:
+                answered[place] = f
 
 
 def is_answer(item: LocatedFormula) -> bool:
@@ -162,7 +238,7 @@ def _bare_answers(
     givens = _givens_named_in([f for _, f in presented], context)
     bare = [
         (k, f) for k, f in presented
-        if f.kind == "expression" and f.members[0] not in subjects and _value_in_si(f.members[0]) not in givens
+        if _is_bare(f) and f.members[0] not in subjects and _value_in_si(f.members[0]) not in givens
     ]  # fmt: skip
     waiting = [answer for answer in asked if answer.names.isdisjoint(_sides_of(presented))]
     if len(bare) < len(waiting):
@@ -176,6 +252,14 @@ def _bare_answers(
     for (k, f), answer in zip(bare[len(bare) - len(waiting) :], waiting, strict=True):
         if not (answer.has_unit and _is_plain_given(f.members[0], context)):
             yield k, (answer,)
+
+
+def _is_bare(f: Formula) -> bool:
+    r"""Return True for a value alone, or written twice: `\frac35`, `\frac35 = 0.6`, `\sqrt2 a \approx 1.4a`."""
+    if f.kind == "expression":
+        return True
+    names = {symbols(member) - _EULER for member in f.members}
+    return EQUALITIES.issuperset(f.relations) and len(names) == 1 and not any(map(is_subject, f.members))
 
 
 def _answers_by_place(
@@ -231,7 +315,8 @@ def _answer_in_words(
     """Yield the last formula `own = X`, or X in "the speed is X", if no formula names the final answer (semantics F.5).
 
     `own` is a symbol of the solution alone. What is not presented as the answer has to be a name of the same letter,
-    unless the final answer has no name. A name beside the asked symbol in some formula means something else.
+    unless the final answer has no name. A name beside the asked symbol in some formula means something else, and so
+    does one of another letter that a formula before has on its right side.
 
     Args:
         in_words: the ordinals of the formulas that words of the question name.
@@ -240,14 +325,70 @@ def _answer_in_words(
         return
     is_any = is_presented or is_nameless(asked.subject)
     beside = {name for _, f in here if (names := symbols_of(f)) & symbols(asked.subject) for name in names}
+    used = {(place, name) for place, f in here for member in f.members[1:] for name in symbols(member) - set(known)}
+    stated = [(k, _one_of(f)) for k, f in placed]
     own = [
-        k for k, f in placed
+        k for k, f in stated
         if (f.kind == "expression" and k in in_words)
-        or (f.kind in ("equation", "chain") and _is_own(f.members[0], known) and _is_of_problem(f, known)
-            and symbols(f.members[0]).isdisjoint(beside) and (is_any or may_denote(f.members[0], asked.subject.name)))
+        or (f.kind in ("equation", "chain") and _is_of_problem(f, known) and (
+            _without_angle(f.members[0]) == asked.subject
+            or (_is_own(f.members[0], known) and symbols(f.members[0]).isdisjoint(beside)
+                and (may_denote(f.members[0], asked.subject.name)
+                     or not any(place < k and name in symbols(f.members[0]) for place, name in used))
+                and _may_name(f.members[0], asked.subject, is_any=is_any))))
     ]  # fmt: skip
     if own:
         yield own[-1], (asked,)
+
+
+def _under_another_name(
+    assigned: Mapping[int, tuple[FinalAnswer, ...]], later: Sequence[_Placed], known: Collection[str]
+) -> Iterator[tuple[int, tuple[FinalAnswer, ...]]]:
+    """Yield the answers below all parts, under a name of the solution's own, to what such a name has answered before.
+
+    Args:
+        assigned: the formulas of a part that stand for its final answer under an own name.
+        later: what is presented as an answer in text common to all parts.
+    """
+    for place, (answer, *_) in assigned.items():
+        for k, f in later:
+            is_own = k > place and f.kind in ("equation", "chain") and _is_own(f.members[0], known)
+            if is_own and may_denote(f.members[0], answer.subject.name):
+                yield k, (answer,)
+
+
+def _one_of(f: Formula) -> Formula:
+    """Return the formula that has conditions, the first of alternatives of one quantity; any other as it is."""
+    is_union = f.kind == "alternatives" and len({part.members[0] if part.members else None for part in f.parts}) == 1
+    return f.parts[0] if f.kind in _WITH_CONDITIONS or is_union else f
+
+
+def _without_angle(side: Expr) -> Expr | None:
+    r"""Return E for `E(60^\circ)`, the value of a quantity at an angle, which is read as a product; None for others."""
+    if side.op != "mul" or len(side.args) != 2 or side.args[0].op != "sym":
+        return None
+    angle = stated_number(side.args[1])
+    return side.args[0] if angle and angle.unit and angle.unit.pi else None
+
+
+def _may_name(own: Expr, asked: Expr, *, is_any: bool) -> bool:
+    r"""Return True if a name of the solution may mean what is asked: one of its letter, or any (`is_any`).
+
+    `n_0` may mean `n(0)` and the other way round, `E'(60^\circ)` may mean `E'`; `n_1` and `n(1)` never mean `n(0)`.
+    """
+    value, name = (asked, own) if asked.op == "apply" else (own, asked)
+    if value.op == "apply" and value.args[0].value is not None and value.name == (name.name.partition("_")[0]):
+        index = index_in_family(name.name, value.name) if name.op == "sym" else ""
+        return index == value.args[0].name if asked.op == "apply" or index else True
+    if own.name.count("'") != asked.name.count("'"):
+        return is_any
+    plain = Expr(own.op, own.args, own.name.replace("'", ""), own.value)
+    return is_any or may_denote(plain, asked.name.replace("'", ""))
+
+
+def _is_condition(item: LocatedFormula, text: str) -> bool:
+    r"""Return True for a formula behind words that make it a condition: `\text{(with } x = 0`, "for $m = 1$ g"."""
+    return _UNDER.search(text[max(0, item.span[0] - _LONGEST_VERB) : item.span[0]]) is not None
 
 
 def _is_named_in_words(before: str, question: str) -> bool:
@@ -269,16 +410,37 @@ def _is_of_problem(f: Formula, known: Collection[str]) -> bool:
     return any(not symbols(each) or not symbols(each).isdisjoint(known) for each in f.members[1:])
 
 
-def _with_subjects(answers: Sequence[FinalAnswer], f: Formula) -> Formula:
+def _with_differentials(node: Expr) -> Expr:
+    r"""Return an expression in which each letter d before a symbol makes a differential: `\frac12 E dq` for dF."""
+    args = [_with_differentials(arg) for arg in node.args]
+    if node.op == "mul":
+        merged: list[Expr] = []
+        for arg in args:
+            if merged and merged[-1] == symbol("d") and arg.op == "sym":
+                merged[-1] = Expr("differential", (arg,))
+            else:
+                merged.append(arg)
+        args = merged
+    return args[0] if node.op == "mul" and len(args) == 1 else Expr(node.op, tuple(args), node.name, node.value)
+
+
+def _with_subjects(answers: Sequence[FinalAnswer], f: Formula, known: Collection[str]) -> Formula:
     """Return what a bare answer, a list of them, or the right side of `own = X` states of the final answers."""
+    if f.kind in _WITH_CONDITIONS:
+        return replace(f, parts=(_with_subjects(answers, f.parts[0], known), *f.parts[1:]))
+    if f.kind == "alternatives":
+        return replace(f, parts=tuple(_with_subjects(answers, part, known) for part in f.parts))
     if len(answers) > 1:
         parts = [
             formula((answer.subject, value), ("=",), f.latex, f.depends)
             for answer, value in zip(answers, f.members[0].args, strict=True)
         ]
         return Formula("system", (), (), f.latex, tuple(parts), f.depends)
-    if f.kind == "expression":
-        return formula((answers[0].subject, f.members[0]), ("=",), f.latex, f.depends)
+    if _is_bare(f):
+        if answers[0].subject.op == "differential" and "d" not in known:
+            f = replace(f, members=tuple(map(_with_differentials, f.members)))
+        relation = "in" if f.members[0].op in _REGIONS else "="
+        return formula((answers[0].subject, *f.members), (relation, *f.relations), f.latex, f.depends)
     return replace(f, members=(answers[0].subject, *f.members[1:]))
 
 
@@ -291,10 +453,18 @@ _NAMED = re.compile(
     rf"\b[Tt]he (?P<words>[^.;:\n]{{3,80}}?) (?:is|are|equals|becomes){_ADVERB}:?[$\\(\[{{*_\s]{{0,8}}$"
 )
 FORMULA_SIGNS = re.compile(r"[$\\=<>]")
+_UNDER = re.compile(r"\b(?:with|for|where|when|at|if|as|since)\s*[}$\\(\s]*$")
 _WORD = re.compile(r"[a-z]{4,}")
 _LONGEST_CLAUSE = 120  # characters before a value that may name it
 _NONE = re.compile(
     r"\b(?:none|cannot|can't|not|no|never|nothing|impossible|undetermined|indeterminate|undefined|unknown|insufficient)\b",
+    re.IGNORECASE,
+)
+# "Final answer: cannot be determined", without a formula.
+_ANNOUNCED_NONE = re.compile(
+    r"\b(?:answer|result)\b[*_\s]{0,6}(?:is|:|=)[*_:\s]{0,6}(?:that (?:it|there|this) )?[^$\\.;:\n]{0,30}?"
+    r"\b(?:none|cannot be|can't be|impossible|undetermined|indeterminate|undefined|insufficient|does not exist|"
+    r"no (?:answer|solution|such))\b",
     re.IGNORECASE,
 )
 
@@ -304,16 +474,38 @@ def _denies(item: LocatedFormula) -> bool:
     return is_answer(item) and r"\text" in item.latex and _NONE.search(item.latex) is not None
 
 
+def _listed(located: Sequence[LocatedFormula], formulas: Sequence[Formula | None], text: str) -> Iterator[int]:
+    """Yield the ordinals of bare values outside of boxes that are members of one list: "$2$ or $3$"."""
+    for k in range(1, len(formulas)):
+        one, two = formulas[k - 1], formulas[k]
+        if one is None or two is None or not (one.kind == two.kind == "expression") or one.members == two.members:
+            continue
+        is_boxed = "boxed" in (located[k - 1].kind, located[k].kind)
+        if not is_boxed and are_listed(text[located[k - 1].span[1] : located[k].span[0]]):
+            yield from (k - 1, k)
+
+
+def _denied_behind(located: Sequence[LocatedFormula], text: str) -> Iterator[int]:
+    """Yield the ordinal of the formula before each "the answer is: none", which announces that there is no answer."""
+    for found in _ANNOUNCED_NONE.finditer(text):
+        before = [k for k, item in enumerate(located) if item.span[1] <= found.start()]
+        if before:
+            yield before[-1]
+
+
 def _with_values_in_words(
     located: Sequence[LocatedFormula], formulas: Sequence[Formula | None], text: str
 ) -> list[Formula | None]:
     """Return the formulas, each bare value behind "the value of $a$ is" as the equation `a = value` (semantics F.3)."""
     found = list(formulas)
+    listed = set(_listed(located, formulas, text))
     for k in range(1, len(formulas)):
         name, value = formulas[k - 1], formulas[k]
         if name is None or value is None or name.kind != "expression" or value.kind != "expression":
             continue
         between = text[located[k - 1].span[1] : located[k].span[0]]
+        if k in listed:
+            continue
         if is_subject(name.members[0]) and len(between) <= _LONGEST_VERB and _IS.fullmatch(between):
             found[k] = formula((name.members[0], value.members[0]), ("=",), value.latex, value.depends)
     return found

@@ -6,7 +6,7 @@ without a subject states. What the formulas state of the nodes is decided in `ma
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from prism.algebra.expr import Expr, Formula
@@ -15,8 +15,11 @@ from prism.equivalence.statements import is_mention
 from prism.errors import LatexSyntaxError
 from prism.grading.chains import members_before
 from prism.grading.claims import is_committed
+from prism.grading.conditions import conditioned_orders
 from prism.grading.final_answers import FinalAnswer, with_subjects
+from prism.grading.joints import withdrawn_orders
 from prism.grading.parts import Part, letters_at
+from prism.grading.redefinitions import redefined_orders
 from prism.grading.restating_forms import read_once
 from prism.latex import LocatedFormula
 from prism.physics.context import Context
@@ -35,6 +38,7 @@ class LocatedClaim:
         fault: why it could not be read.
         error: what the parser raised where it failed itself; at the first of several equal formulas.
         is_too_large: it could not be read because it is beyond a limit.
+        is_conditioned: the formula behind it ties its letters.
     """
 
     order: int
@@ -45,6 +49,7 @@ class LocatedClaim:
     fault: str = ""
     error: Exception | None = None
     is_too_large: bool = False
+    is_conditioned: bool = False
 
     @property
     def is_committed(self) -> bool:
@@ -70,6 +75,7 @@ def locate_claims(
     context: Context,
     known: Collection[str] = frozenset(),
     question: str = "",
+    stated: Collection[Formula] = (),
 ) -> list[LocatedClaim]:
     r"""Parse the formulas of a solution and add what their places imply: part, chain, and the subject of a bare box.
 
@@ -83,6 +89,7 @@ def locate_claims(
         context: of the problem.
         known: symbols of the problem and its reference; all others are the solution's own.
         question: the statement and its subquestions.
+        stated: formulas of the problem and its reference.
 
     Never raises on a formula: what could not be read has a `fault`, and a failure of the parser its `error`.
     """
@@ -104,17 +111,31 @@ def locate_claims(
             errors[order] = error
             parsed[item.latex] = str(error)
     formulas = [each if isinstance(each, Formula) else None for each in (parsed[item.latex] for item in located)]
+    withdrawn = withdrawn_orders(located, formulas)
+    formulas = [None if order in withdrawn else each for order, each in enumerate(formulas)]
     before = members_before(located, formulas, text)
     letters = [letters_at(parts, item.span[0]) for item in located]
+    redefined = redefined_orders(located, formulas, letters, text, known, question)
+    formulas = [None if order in redefined else each for order, each in enumerate(formulas)]
+    conditioned = conditioned_orders(located, formulas, text, known, stated)
     answered = with_subjects(final_answers, located, formulas, letters, text, context, known, question)
     return [
         LocatedClaim(
             order, item, answered[order], before[order], letters[order],
-            "" if formulas[order] else str(parsed[item.latex]), errors.get(order),
-            item.latex in too_large,
+            _fault_of(order, parsed[item.latex], withdrawn, redefined), errors.get(order),
+            item.latex in too_large, order in conditioned,
         )
         for order, item in enumerate(located)
     ]  # fmt: skip
+
+
+def _fault_of(order: int, read: Formula | str, withdrawn: Mapping[int, str], redefined: Mapping[int, str]) -> str:
+    """Return why a formula is no claim: it could not be read, or what stands beside it takes it back; else empty."""
+    if order in redefined:
+        return f"the solution gives {redefined[order]} another meaning than the problem"
+    if order in withdrawn:
+        return f"joined to the false statement {withdrawn[order]}"
+    return "" if isinstance(read, Formula) else read
 
 
 # Which claims count. ----------------------------------------------------------------------------------------------

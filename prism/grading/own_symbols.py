@@ -112,7 +112,7 @@ class OwnSymbols:
         if definition.place <= place or not self.letters:
             return definition.place != place
         there, here = self.letters[definition.place], self.letters[place]
-        return not here or not there or not set(here).isdisjoint(there)
+        return not set(here).isdisjoint(there) or not (here or there)
 
     @cached_property
     def of_subject(self) -> Mapping[Expr, Sequence[Definition]]:
@@ -198,7 +198,7 @@ def _definitions_in(f: Formula, place: int, known: frozenset[str]) -> Iterator[D
     Best is a symbol of the problem (`R = R_T`), then an expression of such symbols, then another one, then a number.
     """
     best: dict[Expr, Definition] = {}
-    for part in plain_parts(f):
+    for part in plain_parts(f) if f.kind != "alternatives" else ():
         for left, right, relation in zip(part.members, part.members[1:], part.relations, strict=False):
             if relation not in EQUALITIES:
                 continue

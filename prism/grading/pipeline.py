@@ -101,7 +101,7 @@ def _grade_within_budget(
     extraction: Extraction | None = None
     begin_step(Step.READING)
     with share(math.inf if budget is None else budget) as account:
-        extraction = extract(solution)
+        extraction = extract(solution, macros=prepared.problem.context.macros, symbols=prepared.task.known)
         references = (prepared, *prepared.alternatives)
         if budget is None:
             n_read = len(extraction.text) - extraction.left_out.characters
@@ -188,7 +188,14 @@ def _grade_extracted(
 
     context = prepared.problem.context
     located = locate_claims(  # parse
-        formulas, extraction.text, parts, prepared.final_answers, context, prepared.task.known, prepared.question
+        formulas,
+        extraction.text,
+        parts,
+        prepared.final_answers,
+        context,
+        prepared.task.known,
+        prepared.question,
+        prepared.stated,
     )
     incidents = [internal_incident(claim.located.latex, claim.error) for claim in located if claim.error is not None]
 
@@ -275,7 +282,7 @@ def _scored(
     credited = ancestor_closure(dag, matched)
     policies = POLICIES if prepared.given is None else policies_with(prepared.given)
     strictly = {match.node for item in formulas for match in item.matches if match.stage <= LAST_STRICT_STAGE}
-    strictly_credited = ancestor_closure(dag, without_guesses(dag, strictly, prepared.guessable))
+    strictly_credited = ancestor_closure(dag, without_guesses(dag, strictly, prepared.guessable, prepared.shown))
     return Grade(
         problem_id=prepared.problem.id,
         sample_id=sample_id,
@@ -297,6 +304,7 @@ def _scored(
         share_by_closure=_share_by_closure(dag, matched, credited),
         flags=_flags(formulas, is_spam=is_spam),
         alternative=prepared.problem.alternative,
+        given_answers=tuple(node.index for node in prepared.task.references if node.given),
     )
 
 
@@ -369,6 +377,8 @@ def _graded(
         Match(cell.node, each.stage, each.reason, each.readings) for cell in cells for each in (cell.verdict,)
     )
     decided = _reported_cell(claim.formula, list(row.values())).verdict
+    if claim.formula.kind == "expression" and decided.reason == "kind":
+        return GradedFormula(latex, span, kind, Status.DIFFERENT, "no_relation")
     nearest = _nearest_cell(claim.formula, row, references) if decided.status == Status.DIFFERENT else None
     verdict = decided if nearest is None else nearest.verdict
     beside = [] if nearest is None else [each.formulas[0].latex for each in references if each.index == nearest.node]
@@ -455,8 +465,9 @@ def _withhold(item: GradedFormula, reasons: Sequence[tuple[int, WithheldReason]]
 def _without_guesses(prepared: PreparedProblem, formulas: Sequence[GradedFormula]) -> list[GradedFormula]:
     """Return graded formulas in which guessable nodes are withheld, unless a prerequisite of the node is achieved."""
     matched = {index for item in formulas for index in item.nodes}
-    guessed = matched - without_guesses(prepared.problem.dag, matched, prepared.guessable)
-    return [_withhold(item, [(k, WithheldReason.GUESSED) for k in item.nodes if k in guessed]) for item in formulas]
+    guessed = matched - without_guesses(prepared.problem.dag, matched, prepared.guessable, prepared.shown)
+    why = {k: WithheldReason.COPIED if k in prepared.shown else WithheldReason.GUESSED for k in guessed}
+    return [_withhold(item, [(k, why[k]) for k in item.nodes if k in guessed]) for item in formulas]
 
 
 # Answers in words. ------------------------------------------------------------------------------------------------

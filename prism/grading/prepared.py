@@ -6,9 +6,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from prism.algebra.expr import symbols_of
+from prism.algebra.expr import Formula, symbols_of
 from prism.budget import GIVEN, share
 from prism.errors import DataFileError, PrismError
+from prism.grading.copies import shown_by
 from prism.grading.final_answers import FinalAnswer, final_answer_of
 from prism.grading.references import (
     MatchTask,
@@ -18,8 +19,10 @@ from prism.grading.references import (
     rival_nodes,
     share_subjects,
 )
+from prism.grading.stances import quantity_of
+from prism.problem.dag import ReferenceDag, ancestor_closure
 from prism.problem.expected_numbers import derive_expected_numbers
-from prism.problem.given_nodes import find_given_nodes
+from prism.problem.given_nodes import find_given_answers, find_given_nodes, stated_formulas
 from prism.problem.schema import Problem, formulas_of, load_problem
 from prism.problem.source import first_and_count
 
@@ -34,8 +37,11 @@ class PreparedProblem:
         final_answers: those that a box without a subject may state.
         letters: part letter of each final answer that has one, by index. Another node may be stated in any part.
         guessable: nodes that count only where a prerequisite of them is achieved.
+        shown: final answers that the problem says itself in solved form; they count only where a prerequisite does.
+        showing: what nodes lead to that is to be shown: formulas of the problem, by index.
         rivals: for each node, the other nodes about the same quantity.
         given: nodes that repeat the problem's text; None unless prepared for the policy `training`.
+        stated: formulas of the problem's text and of the reference.
         alternatives: the problem prepared with each of its other reference DAGs, in file order (semantics S.1).
     """
 
@@ -44,8 +50,11 @@ class PreparedProblem:
     final_answers: tuple[FinalAnswer, ...]
     letters: Mapping[int, str]
     guessable: frozenset[int]
+    shown: frozenset[int] = frozenset()
+    showing: Mapping[int, tuple[Formula, ...]] = field(default_factory=dict, hash=False)
     rivals: Mapping[int, frozenset[int]] = field(default_factory=dict, hash=False)
     given: frozenset[int] | None = None
+    stated: tuple[Formula, ...] = field(default=(), hash=False)
     alternatives: tuple[PreparedProblem, ...] = field(default=(), hash=False)
 
     @property
@@ -101,28 +110,51 @@ def _prepare_reference(loaded: Problem, *, training: bool) -> PreparedProblem:
 def prepare_without(loaded: Problem, nodes: Collection[int]) -> PreparedProblem:
     """Prepare a problem, without its alternatives, so that claims are not compared with the nodes of these indices."""
     asking = derive_expected_numbers(loaded)
+    compared = [node for node in loaded.nodes if not node.is_text and node.index not in nodes]
+    given = find_given_answers(loaded, {node.index for node in compared})
     references = share_subjects(
         [
-            ReferenceNode(node.index, (node.formula, *node.accept), asking.specs[node.index])
-            for node in loaded.nodes
-            if not node.is_text and node.index not in nodes
+            ReferenceNode(
+                node.index, (node.formula, *node.accept), asking.specs[node.index], given=given.get(node.index, ())
+            )
+            for node in compared
         ],
         loaded.context,
     )
-    names = frozenset[str]().union(*(symbols_of(f) for each in references for f in each.formulas))
-    answers = [
-        answer
+    answers = {
+        node.index: answer
         for node in loaded.nodes
         if node.is_final and not node.is_text and (answer := final_answer_of(formulas_of(node), node.subquestion))
-    ]
+    }
+    finals = {node.index for node in loaded.nodes if node.is_final}
+    references = tuple(
+        replace(node, shared_subjects=frozenset((quantity_of(node.formulas[0].members[0]),)))
+        if node.index in finals and not node.subjects and node.formulas[0].kind == "equation"
+        else node
+        for node in references
+    )
+    shown = {node.index: formulas for node in references if (formulas := shown_by(node))}
+    names = frozenset[str]().union(*(symbols_of(f) for each in references for f in each.formulas))
     return PreparedProblem(
         problem=loaded,
         task=MatchTask(references, loaded.context, loaded.context.declared | names, asking.known_values),
-        final_answers=tuple(answers),
+        final_answers=tuple(answers.values()),
         letters={node.index: node.subquestion for node in loaded.nodes if node.is_final and node.subquestion},
         guessable=frozenset(node.index for node in loaded.nodes if is_guessable(node)),
+        shown=frozenset(shown),
+        showing=_showing(shown, loaded.dag),
         rivals=rival_nodes(references),
+        stated=(*stated_formulas(loaded), *(f for each in references for f in each.formulas)),
     )
+
+
+def _showing(shown: Mapping[int, tuple[Formula, ...]], dag: ReferenceDag) -> dict[int, tuple[Formula, ...]]:
+    """Map each node that leads to one of those to be shown to the formulas of these."""
+    found: dict[int, tuple[Formula, ...]] = {}
+    for k, formulas in shown.items():
+        for index in ancestor_closure(dag, {k}) - {k}:
+            found[index] = (*found.get(index, ()), *formulas)
+    return found
 
 
 def without_definitions(prepared: PreparedProblem) -> PreparedProblem:

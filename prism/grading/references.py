@@ -37,6 +37,7 @@ class ReferenceNode:
         formulas: its own formula and those that the author accepts in its place.
         number_spec: how its number is asked for.
         shared_subjects: subjects of another node that states the same (see `share_subjects`).
+        given: formulas of the problem that already say this final answer (see `copies`).
         parts: `formulas`, then every statement that one of them needs; a claim of one statement contradicts nothing.
         subjects: what the node is solved for: symbols, else a whole side that is one construct, as a derivative.
         names: symbols of its formulas; of compound formulas none.
@@ -48,6 +49,7 @@ class ReferenceNode:
     formulas: tuple[Formula, ...]
     number_spec: NumberSpec
     shared_subjects: frozenset[Expr] = frozenset()
+    given: tuple[Formula, ...] = ()
     parts: tuple[Formula, ...] = field(init=False, compare=False, repr=False)
     subjects: frozenset[Expr] = field(init=False, compare=False, repr=False)
     names: frozenset[str] = field(init=False, compare=False, repr=False)

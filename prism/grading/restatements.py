@@ -88,11 +88,11 @@ def _side_of_bound(value: Expr, bound: Expr, context: Context) -> int:
 
 
 def _side_of_number(number: Expr, bound: Expr, kernel: ModuleType) -> int:
-    """Return -1 if a positive number is less than a bound of the same unit, or of none, 1 if it is more; else 0."""
+    """Return -1 if a number is less than a bound of its sign and unit, or of none, 1 if it is more; else 0."""
     units = [any(node.op == "unit" for node in walk(each)) for each in (number, bound)]
     pair = (number, bound) if units[0] == units[1] else (_without_units(number), _without_units(bound))
     one, other = (value_of(resolve_units(each), {}, kernel) for each in pair)
-    if one is None or other is None or one <= 0 or other <= 0:
+    if one is None or other is None or one * other <= 0:
         return 0
     return -1 if one < other else int(one > other)
 

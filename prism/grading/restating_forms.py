@@ -14,12 +14,20 @@ from prism.equivalence.statements import Statement
 from prism.errors import LatexSyntaxError
 from prism.grading.restatements import restates
 from prism.physics.context import Context, parse
+from prism.physics.units import find_unit_product
 
 _SPACE = r"(?:\\[ ,;:!]|~|\\q?quad|\s)*"
 _BRACKET = re.compile(
     rf"(?P<head>[^()]*[\d}}]){_SPACE}(?:\\left)?\((?P<inner>[^()]{{1,60}}?)(?:\\right)?\)(?P<end>[\s.,;]*)"
 )
+# `12.3(4)`, the last figure with its uncertainty, at the end or before a unit or a power of ten.
+_UNCERTAIN = re.compile(
+    r"(?P<value>\d\.\d+)\(\d{1,2}\)(?=\s*(?:[.,;]?\s*$|\\(?:[,;:! ~]|times|cdot|unit|mathrm|text|rm\b)|~))"
+)
 _SAYS_UNIT = re.compile(r"\\%|\\circ|°|\\unit|\\mathrm|\\text|\\rm\b|^\s*(?:=|\\approx)")
+_UNIT_IN_BRACKETS = re.compile(
+    rf"{_SPACE}\[\s*\\(?:mathrm|text|textrm|unit|rm)\s*\{{(?P<unit>[^{{}}]{{1,30}})\}}\s*\][\s.]*$"
+)
 _RELATION = re.compile(r"^\s*(?:=|\\approx|\\simeq)")
 _LONGEST = 400  # characters of a formula that is searched for a bracket
 _VALUE = symbol(r"\value")
@@ -31,9 +39,11 @@ def read_once(latex: str, context: Context) -> Formula:
     Errors:
         LatexSyntaxError: as of `parse`.
     """
-    read = parse(latex, context=context)
+    read = parse(_with_unit_in_brackets(_UNCERTAIN.sub(r"\g<value>", latex)), context=context)
     if read.kind == "alternatives" and _restate_first(read.parts, context):
         return read.parts[0]
+    if read.kind in ("alternatives", "system") and all(part.kind == "expression" for part in read.parts):
+        return formula((Expr("list", tuple(part.members[0] for part in read.parts)),), (), latex, read.depends)
     bracket = _BRACKET.fullmatch(latex) if latex.endswith((")", ").", "),")) and len(latex) <= _LONGEST else None
     if bracket is None or not _SAYS_UNIT.search(bracket["inner"]):
         return read
@@ -47,11 +57,24 @@ def read_once(latex: str, context: Context) -> Formula:
     return head if _says_the_same(inner.members[0], head.members[-1], context) else read
 
 
+def _with_unit_in_brackets(latex: str) -> str:
+    r"""Return a formula with a unit in square brackets at its end, `v = 5\;[\mathrm{m/s}]`, as a unit behind it."""
+    found = _UNIT_IN_BRACKETS.search(latex) if "[" in latex else None
+    if found is None or find_unit_product(found["unit"]) is None:
+        return latex
+    return latex[: found.start()] + rf"\,\unit{{{found['unit']}}}"
+
+
 def _restate_first(parts: tuple[Formula, ...], context: Context) -> bool:
-    """Return True if all alternatives are equations that restate the first one."""
+    """Return True if all alternatives are equations, or values, that restate the first one or are the same."""
+    if all(part.kind == "expression" for part in parts):
+        return all(_says_the_same(part.members[0], parts[0].members[0], context) for part in parts[1:])
     first = Statement(parts[0])
     return all(part.kind == "equation" for part in parts) and all(
-        restates(Statement(part), first, context) or restates(first, Statement(part), context) for part in parts[1:]
+        part.members == parts[0].members
+        or restates(Statement(part), first, context)
+        or restates(first, Statement(part), context)
+        for part in parts[1:]
     )
 
 

@@ -103,6 +103,7 @@ class Grade:
         incidents: failures of the grader.
         cost: operations spent on the solution (see `prism.budget`); None where the grader did not finish.
         alternative: the reference DAG that counts, and that all indices are of; empty for the problem's own.
+        given_answers: final answers that a formula of the problem already says; earned in solved form only.
     """
 
     problem_id: str
@@ -124,6 +125,7 @@ class Grade:
     flags: tuple[str, ...] = ()
     cost: int | None = None
     alternative: str = ""
+    given_answers: tuple[int, ...] = ()
 
     def __repr__(self) -> str:
         """Return problem, score and nodes, `<Grade free_fall: score 0.5, matched 1 2, credited 1 2, missing 3 4>`."""
@@ -163,7 +165,7 @@ class Grade:
             "unread": self.unread, "undecided": self.undecided,
             "left_out": {"characters": self.left_out.characters, "formulas": self.left_out.formulas},
             "incidents": [{"code": i.code, "where": i.where, "detail": i.detail} for i in self.incidents],
-            "cost": self.cost, "alternative": self.alternative,
+            "cost": self.cost, "alternative": self.alternative, "given_answers": list(self.given_answers),
         }  # fmt: skip
 
 

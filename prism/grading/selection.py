@@ -14,10 +14,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
-from prism.algebra.expr import symbols_of
+from prism.algebra.expr import symbol, symbols, symbols_of
 from prism.equivalence.statements import Statement
-from prism.grading.chains import equates_two_subjects, is_unbroken, states_number
+from prism.grading.chains import equates_two_subjects, glues_subjects, is_spread, is_unbroken, states_number
+from prism.grading.copies import is_copy
 from prism.grading.final_answers import is_answer
+from prism.grading.joints import superseded_orders
 from prism.grading.located_claims import LocatedClaim
 from prism.grading.match_matrix import MatchMatrix
 from prism.grading.prepared import PreparedProblem
@@ -30,6 +32,7 @@ from prism.problem.dag import ReferenceDag, ancestor_closure
 LATEST = 3  # claims of a node's quantity that contradict each other, of which one may be right (semantics C.2)
 LATEST_OF_CLASS = 4  # formulas in the same variables, whatever they are solved for
 LATEST_ON_SUBJECT = 5  # formulas of one quantity, whatever their variables; labelled solutions need four
+MOST_CONTESTED = 2  # quantities of which a solution may say several things; beyond, of each the last alone counts
 OUT_OF_SCOPE = 9  # distance of statements in the answer to another part: they are never considered for a node
 
 
@@ -43,6 +46,8 @@ class WithheldReason(StrEnum):
     GUESSED = "guessed"
     TOO_LARGE = "too_large"
     UNFINISHED = "unfinished"
+    COPIED = "copied"
+    CONDITIONED = "conditioned"
     FAILED = "failed"
 
     __repr__ = str.__repr__
@@ -56,6 +61,8 @@ WITHHELD_REASONS: Mapping[str, str] = {
     WithheldReason.GUESSED: "it could be guessed, and nothing that it follows from is there",
     WithheldReason.TOO_LARGE: "the operations did not suffice to see what else the solution says of it",
     WithheldReason.UNFINISHED: "it leaves to be worked out what is asked for",
+    WithheldReason.COPIED: "it says what the problem says, which is no answer to it",
+    WithheldReason.CONDITIONED: "it holds under a condition that the problem does not make",
     WithheldReason.FAILED: "the grader failed on the claims of this solution",
 }
 """Each `WithheldReason` in words, as reports print it."""
@@ -81,28 +88,44 @@ def select(
         (k, index): group for k in range(len(matrix.claims)) for index, group in assertions_of(matrix, k, nodes).items()
     }
     supported = _supported_nodes(assertions)
+    places = [claim.located for claim in located]
     selection: Selection = {}
-    for node in sorted(nodes, key=lambda node: not node.is_number):
+    on_nodes: dict[int, list[tuple[int, Assertion]]] = {}
+    for node in nodes:
         with_distances: list[tuple[int, Assertion]] = []
         for claim in located:
             k = rows.get(claim.order)
             for n, decided in enumerate(assertions[k, node.index] if k is not None else ()):
-                is_rival = node.index in prepared.problem.dag.finals and _is_rival(decided, node, claim, task.known)
-                assertion = replace(decided, stance=Stance.CONTRADICTS) if is_rival else decided
+                is_rival = node.index in prepared.problem.dag.finals and _is_rival(decided, node, claim, k, matrix)
+                assertion = decided
+                if is_rival:
+                    assertion = replace(decided, stance=Stance.CONTRADICTS, is_number=node.is_number)
                 is_support = assertion.stance == Stance.SUPPORTS
                 others = supported.get((k, assertion.statement), set())
                 if is_support or all(_answers_another_part(claim, index, prepared) for index in others):
                     distance = _distance_to_part(claim.letters, prepared.letters.get(node.index, ""))
                     with_distances.append((distance, _located_assertion(assertion, claim, n, node, prepared)))
-        with_distances = _without_restatements(with_distances, node, task.context)
+        on_nodes[node.index] = _without_restatements(with_distances, node, task.context)
+    is_list = len({node.subjects for node in nodes if _has_rivals(node, on_nodes[node.index])}) > MOST_CONTESTED
+    for node in sorted(nodes, key=lambda node: not node.is_number):
+        with_distances = on_nodes[node.index]
+        if is_list:
+            with_distances = [
+                (distance, replace(each, stance=Stance.CONTRADICTS) if _is_another(each, node) else each)
+                for distance, each in with_distances
+            ]
         withheld = withheld_reasons(
-            nearest_assertions(with_distances),
+            nearest_assertions(with_distances, is_asked_once=_is_asked_once(node.index, prepared)),
             is_final=node.index in prepared.problem.dag.finals,
+            is_list=is_list,
             is_number=node.is_number,
             n_rivals=len(prepared.rivals[node.index] - matched),
         )
+        superseded = superseded_orders(places, _rivals_of(node, with_distances))
         for assertion in (each for _, each in with_distances if each.stance == Stance.SUPPORTS):
             reason = withheld.get(assertion.place[0], WithheldReason.OTHER_PART)
+            if assertion.place[0] in superseded and assertion.is_number == node.is_number:
+                reason = reason or WithheldReason.CONTRADICTED
             own = selection.setdefault(assertion.place[0], {})
             if assertion.is_number and reason is None and not node.is_number:  # withheld wherever the number itself is
                 reason = min((own[index] for index in numeric if index in own), default=None, key=lambda r: r or "")
@@ -110,24 +133,63 @@ def select(
     return selection
 
 
-def _is_rival(assertion: Assertion, node: ReferenceNode, claim: LocatedClaim, known: frozenset[str]) -> bool:
+def _is_rival(
+    assertion: Assertion, node: ReferenceNode, claim: LocatedClaim, k: int | None, matrix: MatchMatrix
+) -> bool:
     r"""Return True if a statement gives a final answer by other letters: `v_f = \sqrt{2gh/\zeta}` (semantics F.8).
 
-    They are its own, or stand beside all that the node has: `K = p^2/2m` may be right beside `K = mv^2/2`. Not under a
-    condition.
+    They are its own, or stand beside all that the node has: `K = p^2/2m` may be right beside `K = mv^2/2`. Beside a
+    number they are own letters that the solution nowhere defines. Not under a condition.
 
     Args:
-        known: symbols of the problem and its reference.
+        claim: that contains the statement.
+        k: row of the claim in the matrix.
+        matrix: of the solution, with its own symbols and those of the problem and its reference.
     """
-    f = assertion.statement.formula
+    f, known = assertion.statement.formula, matrix.cells.task.known
+    own = symbols_of(f) - known
+    if node.is_number:
+        defined = {
+            subject
+            for subject, definitions in matrix.own_symbols.of_subject.items()
+            if any(each.place != k and symbols(*node.subjects).isdisjoint(symbols(each.expr)) for each in definitions)
+        }
+        is_other = any(symbol(name) not in defined for name in own)
+    else:
+        is_other = any(symbols_of(wanted) < symbols_of(f) for wanted in node.formulas)
+        is_other = is_other or (bool(own) and is_solved_for_symbol(node))
     return (
-        assertion.stance == Stance.NEUTRAL
+        is_other
+        and assertion.stance in (Stance.NEUTRAL, Stance.UNKNOWN)
         and assertion.is_solved
         and not assertion.is_number
         and f.kind == "equation"
-        and is_solved_for_symbol(node)
         and not (assertion.statement.conditions or claim.located.in_passing)
-        and (not symbols_of(f) <= known or (not node.is_number and node.all_names < symbols_of(f)))
+    )
+
+
+def _has_rivals(node: ReferenceNode, with_distances: Iterable[tuple[int, Assertion]]) -> bool:
+    """Return True if a solution says something else of a node's quantity than the node, whatever it says last."""
+    return bool(node.subjects) and any(
+        each.is_solved and not each.is_in_passing and _is_another(each, node)
+        for distance, each in with_distances
+        if distance < OUT_OF_SCOPE and each.is_number == node.is_number
+    )
+
+
+def _is_another(assertion: Assertion, node: ReferenceNode) -> bool:
+    """Return True if a statement may give a node's quantity another value: by some of its symbols, as `v = t`, too."""
+    f = assertion.statement.formula
+    is_part = assertion.stance == Stance.NEUTRAL and f.kind == "equation" and symbols_of(f) < node.all_names
+    return is_part or assertion.stance in (Stance.CONTRADICTS, Stance.UNKNOWN)
+
+
+def _rivals_of(node: ReferenceNode, with_distances: Iterable[tuple[int, Assertion]]) -> frozenset[int]:
+    """Return the ordinals of the formulas that give another formula of a node's quantity, or another number."""
+    return frozenset(
+        each.place[0]
+        for _, each in with_distances
+        if each.stance == Stance.CONTRADICTS and each.is_solved and each.is_number == node.is_number
     )
 
 
@@ -202,7 +264,12 @@ def _located_assertion(
         place=(claim.order, n),
         is_presented=is_answer(claim.located),
         is_in_passing=claim.located.in_passing,
-        is_broken=equates_two_subjects(statement, claim.before, task)
+        is_copy=assertion.stance == Stance.SUPPORTS
+        and is_copy(statement.formula, node, prepared.showing.get(node.index, ())),
+        is_conditioned=is_final and assertion.stance == Stance.SUPPORTS and claim.is_conditioned,
+        is_broken=(is_final and is_spread(statement, claim.formula, task.context))
+        or equates_two_subjects(statement, claim.before, task)
+        or (is_final and claim.formula is not None and glues_subjects(claim.formula, claim.before, task))
         or not (is_excused or is_unbroken(statement, claim.before, task.context)),
     )
 
@@ -211,7 +278,7 @@ def _located_assertion(
 
 
 def withheld_reasons(
-    assertions: Iterable[Assertion], *, is_final: bool, is_number: bool, n_rivals: int = 0
+    assertions: Iterable[Assertion], *, is_final: bool, is_number: bool, is_list: bool = False, n_rivals: int = 0
 ) -> dict[int, WithheldReason | None]:
     """Map each formula that supports a node, by its ordinal, to the reason why it earns nothing, or None if it stands.
 
@@ -219,6 +286,7 @@ def withheld_reasons(
         assertions: all that the solution states about this one node, as `nearest_assertions` selects it.
         is_final: the node is a final answer.
         is_number: the node asks for a number.
+        is_list: the solution says several things of so many quantities that of each the last alone counts.
         n_rivals: number of other nodes about the same quantity that the solution does not match. So many
             contradicting statements are tolerated, since each may be a failed attempt at one of those nodes.
     """
@@ -227,15 +295,25 @@ def withheld_reasons(
     for each in ordered:
         if each.stance == Stance.SUPPORTS and each.is_broken:
             reasons.setdefault(each.place[0], WithheldReason.BROKEN_CHAIN)
+        elif each.is_copy:
+            reasons.setdefault(each.place[0], WithheldReason.COPIED)
+        elif each.is_conditioned:
+            reasons.setdefault(each.place[0], WithheldReason.CONDITIONED)
         elif each.is_unfinished and is_final:
             reasons.setdefault(each.place[0], WithheldReason.UNFINISHED)
-    unbroken = [each for each in ordered if not each.is_broken and not (each.is_unfinished and is_final)]
+    unbroken = [
+        each
+        for each in ordered
+        if not (each.is_broken or each.is_copy or each.is_conditioned or (each.is_unfinished and is_final))
+    ]
     for numbers in (True, False):
         group = [each for each in unbroken if each.is_number == numbers]
         if numbers and not is_number and _ends_in_another_formula(unbroken):
             new = _same_reason_for_all(group, WithheldReason.CONTRADICTED)
         else:
-            is_answer = is_final or (numbers and not is_number)  # a number for a formula is the solution's last of it
+            is_answer = (
+                is_final or is_list or (numbers and not is_number)
+            )  # a number for a formula is the solution's last of it
             new = _judge_final_answer(group, n_rivals) if is_answer else _judge_step(group, n_rivals)
         for place, reason in new.items():
             if reason is None or place not in reasons or reasons[place] is not None:
@@ -280,7 +358,11 @@ def _judge_final_answer(group: Sequence[Assertion], n_rivals: int) -> dict[int, 
     deciding = boxed or [each for each in rest if each.is_solved or each.has_same_symbols] or rest
     last = max((k for k, each in enumerate(deciding) if each.stance == Stance.SUPPORTS), default=-1)
     at = deciding[last].place[0] if last >= 0 else -1
-    later = [each for each in deciding[last + 1 :] if each.stance == Stance.CONTRADICTS or each.place[0] > at]
+    later = [
+        each
+        for each in deciding[last + 1 :]
+        if each.stance in (Stance.CONTRADICTS, Stance.UNKNOWN) or each.place[0] > at
+    ]
     reason = None
     if _n_distinct_statements(later) > n_rivals:
         reason = WithheldReason.CONTRADICTED
@@ -344,15 +426,26 @@ def _n_distinct_statements(assertions: Iterable[Assertion]) -> int:
     return len({str(each.statement.formula) for each in assertions})
 
 
-def nearest_assertions(with_distances: Iterable[tuple[int, Assertion]]) -> list[Assertion]:
+def _is_asked_once(index: int, prepared: PreparedProblem) -> bool:
+    """Return True if no other part of the problem asks for the quantity of a node."""
+    own = prepared.letters.get(index, "")
+    return all(prepared.letters.get(other, own) == own for other in prepared.rivals[index])
+
+
+def nearest_assertions(
+    with_distances: Iterable[tuple[int, Assertion]], *, is_asked_once: bool = False
+) -> list[Assertion]:
     """Return the assertions on a node that count: those in the answer to its part, else those in common text.
 
     Numbers and formulas are selected separately. Common text counts only if no statement in the part itself supports
-    or contradicts the node or is undecided, so that a solution cannot state one answer there and another here.
+    or contradicts the node or is undecided, so that a solution cannot state one answer there and another here; what is
+    presented as the answer in common text counts always. What common text behind the part says against it counts too,
+    unless it is only rough: a correction, or a summary.
 
     Args:
         with_distances: assertions, each after the distance of its text from the part that the node answers: 0 in the
             part itself, 1 in text common to all parts, OUT_OF_SCOPE in another part, where assertions never count.
+        is_asked_once: no other part asks for the quantity, so that the common text must mean the node's.
     """
     assertions = list(with_distances)
     nearest: list[Assertion] = []
@@ -361,18 +454,25 @@ def nearest_assertions(with_distances: Iterable[tuple[int, Assertion]]) -> list[
             (distance, each) for distance, each in assertions if each.is_number == numbers and distance < OUT_OF_SCOPE
         ]
         closest = min((distance for distance, each in group if each.stance != Stance.NEUTRAL), default=0)
-        nearest += [each for distance, each in group if distance == closest]
+        near = [each for distance, each in group if distance == closest or each.is_presented]
+        last = max((each.place for each in near if each.stance == Stance.SUPPORTS), default=(0, 0))
+        nearest += near
+        behind = [each for distance, each in group if is_asked_once and each.place > last and each not in near]
+        nearest += [each for each in behind if each.stance == Stance.CONTRADICTS and not each.is_approximate]
     return nearest
 
 
 # Guesses. ---------------------------------------------------------------------------------------------------------
 
 
-def without_guesses(dag: ReferenceDag, matched: Collection[int], guessable: Collection[int]) -> frozenset[int]:
+def without_guesses(
+    dag: ReferenceDag, matched: Collection[int], guessable: Collection[int], shown: Collection[int] = ()
+) -> frozenset[int]:
     """Return the matched nodes without mere guesses: a guessable node counts only if a prerequisite of it is achieved.
 
     A prerequisite is achieved if a node that counts is it or follows from it. Guessable nodes without prerequisites
-    count too. Nodes are visited in index order, since one guessable node may rest on another that counts.
+    count too, those that the problem says itself (`shown`) never do. Nodes are visited in index order, since one
+    guessable node may rest on another that counts.
 
     >>> from prism.problem.dag import Node, reference_dag
     >>> dag = reference_dag([Node(1), Node(2, prerequisites=(1,)), Node(3, prerequisites=(2,), is_final=True)])
@@ -380,7 +480,9 @@ def without_guesses(dag: ReferenceDag, matched: Collection[int], guessable: Coll
     ([], [1, 2, 3])
     """
     prerequisites = {node.index: node.prerequisites for node in dag.nodes}
-    counted = {index for index in matched if index not in guessable or not prerequisites[index]}
+    counted = {
+        index for index in matched if index not in shown and (index not in guessable or not prerequisites[index])
+    }
     for index in sorted(set(matched) - counted):
         if not ancestor_closure(dag, counted).isdisjoint(prerequisites[index]):
             counted.add(index)

@@ -28,9 +28,9 @@ from prism.algebra.operators import OPS
 from prism.budget import charge_steps
 from prism.equivalence.facts import is_free_function, numeric_of
 from prism.equivalence.features import claimed_number
-from prism.equivalence.known_values import closed_form_number
+from prism.equivalence.known_values import closed_form_number, root_near
 from prism.equivalence.numbers import compare_numbers
-from prism.equivalence.stated_numbers import is_subject
+from prism.equivalence.stated_numbers import Numeric, is_subject
 from prism.equivalence.statements import Statement, statements_of
 from prism.equivalence.verdict import Status, Verdict
 from prism.grading.claims import Claim, n_unaccounted, with_left_side
@@ -40,6 +40,7 @@ from prism.grading.references import MAX_IDLE, MatchTask, ReferenceNode
 from prism.grading.restatements import shuts_out
 from prism.physics.context import Context
 
+FAR = 0.05  # relative: a number further away is another one, where it is not stated but follows (`2E = 1 MeV`)
 _IDLE_TRIALS = ((2, 3), (7, 5))  # values of symbols that may divide out: no ratio, product, sum or difference in common
 _EXACT = frozenset(("=", "equiv"))
 _STYLE = re.compile(r"\\(?:vec|hat|mathbf|boldsymbol|bm|mathcal|mathrm)\{([^{}]*)\}")
@@ -48,6 +49,7 @@ _CONTRADICTIONS = frozenset(("witness", "other_number", "dimension", "other_fact
 """Reasons of a difference by which two formulas of the same symbols contradict each other."""
 
 
+_ONE_TO_ONE = frozenset(("ln", "log10", "exp", "sqrt", "sinh", "atan"))
 _OPERATIONS = frozenset(("integral", "contour", "sum", "product", "limit", "commutator"))
 _DERIVATIVES = frozenset(("derivative", "partial"))
 
@@ -82,6 +84,8 @@ class Assertion:
         is_presented: it stands in a box, or is announced as the answer.
         is_in_passing: its sentence mentions it in passing.
         is_broken: its chain has a refuted link between its two members, such as `2 = 3`.
+        is_copy: it only repeats what the problem says.
+        is_conditioned: the formula behind it ties its letters.
     """
 
     statement: Statement
@@ -95,6 +99,8 @@ class Assertion:
     is_presented: bool = False
     is_in_passing: bool = False
     is_broken: bool = False
+    is_copy: bool = False
+    is_conditioned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +129,7 @@ def _read_statement(statement: Statement, readings: Sequence[Formula], context: 
         statement=statement,
         readings=distinct,
         names=frozenset[str]().union(*(symbols(*f.members) for f in distinct)),
-        quantities=frozenset(_quantity_of(side) for f in distinct if len(f.members) == 2 for side in f.members),
+        quantities=frozenset(quantity_of(side) for f in distinct if len(f.members) == 2 for side in f.members),
         is_number=any(claimed_number(f, context) or closed_form_number(f) for f in distinct),
     )
 
@@ -142,6 +148,7 @@ def assertions_of(matrix: MatchMatrix, k: int, nodes: Iterable[ReferenceNode]) -
     statements = []
     for n, statement in enumerate(written):
         readings = [form[n].formula for form in forms]
+        readings += [bare for f in readings if (bare := _without_function(f)) is not None]
         if own.names:
             readings += [with_names(reading, own.names) for reading in readings]
         statements.append(_read_statement(statement, readings, matrix.cells.task.context))
@@ -151,6 +158,13 @@ def assertions_of(matrix: MatchMatrix, k: int, nodes: Iterable[ReferenceNode]) -
         else ()
         for node in nodes
     }
+
+
+def _without_function(f: Formula) -> Formula | None:
+    r"""Return `a = b` for `\ln a = \ln b` and other functions that take no value twice; None for other formulas."""
+    if f.kind != "equation" or len({side.op for side in f.members}) > 1 or f.members[0].op not in _ONE_TO_ONE:
+        return None
+    return formula(tuple(side.args[0] for side in f.members), f.relations, f.latex, f.depends)
 
 
 def _assertions_on_node(
@@ -171,27 +185,38 @@ def _assertions_on_node(
             read = _read_statement(plain.statement, (*plain.readings, *more), matrix.cells.task.context)
         is_bare = read.statement.formula.kind == "expression"
         is_solved = _is_solved(read, node, matrix.own_symbols.known) or (is_bare and claim.is_committed)
+        if plain.statement.is_union:  # of several values, each under the name of the quantity
+            named = (quantity_of(side) for part in claim.formula.parts for side in part.members)
+            is_solved = is_solved or not node.subjects.isdisjoint(named)
         if is_solved or not node.names.isdisjoint(read.names):
             stance = _stance(read, node, matrix.cells, claim, is_match=is_match, is_solved=is_solved)
             if is_solved or stance != Stance.NEUTRAL:
                 is_approximate = _is_approximate(read.statement)
-                is_unfinished = stance == Stance.SUPPORTS and is_less_evaluated(read.statement.formula, node)
-                has_same_symbols = any(symbols_of(f) == node.all_names for f in read.readings) and is_solved_for_symbol(
-                    node
-                )
+                is_unfinished = stance == Stance.SUPPORTS and is_less_evaluated(read.statement, node)
+                is_number = read.is_number or _speaks_of_number(read, node, stance)
+                same = {symbols_of(wanted) for wanted in node.formulas}
+                has_same_symbols = is_solved_for_symbol(node) and any(symbols_of(f) in same for f in read.readings)
                 assertions.append(
                     Assertion(
-                        read.statement, stance, read.is_number, is_solved, is_approximate, is_unfinished,
-                        has_same_symbols,
+                        read.statement, stance, is_number, is_solved, is_approximate, is_unfinished, has_same_symbols,
                     )
                 )  # fmt: skip
     if is_match and not any(assertion.stance == Stance.SUPPORTS for assertion in assertions):
-        sides = claim.formula.members if len(claim.formula.members) == 2 else ()
-        is_solved = not node.subjects.isdisjoint(map(_quantity_of, sides))
-        is_unfinished = is_less_evaluated(claim.formula, node)
+        sides = list(claim.formula.members) if len(claim.formula.members) == 2 else []
+        is_solved = not node.subjects.isdisjoint(map(quantity_of, sides))
         whole = Statement(claim.formula)
-        assertions.append(Assertion(whole, Stance.SUPPORTS, is_solved=is_solved, is_unfinished=is_unfinished))
+        assertions.append(
+            Assertion(
+                whole, Stance.SUPPORTS, is_solved=is_solved, is_unfinished=is_less_evaluated(whole, node),
+                has_same_symbols=symbols_of(claim.formula) == node.all_names,
+            )
+        )  # fmt: skip
     return tuple(assertions)
+
+
+def _speaks_of_number(read: _ReadStatement, node: ReferenceNode, stance: Stance) -> bool:
+    """Return True if a statement gives the quantity of a numeric node, alone, another number: `2E = 1 MeV`."""
+    return stance == Stance.CONTRADICTS and node.is_number and read.names == node.all_names
 
 
 def _is_denied(statement: Statement, node: ReferenceNode, cells: CellTable) -> bool:
@@ -208,19 +233,34 @@ def _is_denied(statement: Statement, node: ReferenceNode, cells: CellTable) -> b
 # Worked out. ------------------------------------------------------------------------------------------------------
 
 
-def is_less_evaluated(stated: Formula, node: ReferenceNode) -> bool:
-    """Return True if a formula leaves to be worked out what the node has worked out (semantics F.6).
+def is_less_evaluated(statement: Statement, node: ReferenceNode) -> bool:
+    """Return True if a statement leaves to be worked out what the node has worked out (semantics F.6).
 
     That is an integral, a sum, a product, a limit, a commutator or the derivative of a given expression where the node
-    has none; or an equation with the asked symbol in several places for a node that is solved for it.
+    has none; or an equation or inequality with the asked symbol in several places for a node that is solved for it.
     """
+    stated = statement.formula
     operations = _operations_in(stated) - frozenset[str]().union(*map(_operations_in, node.formulas))
     if operations and not any(_has_special_function(each) for each in node.formulas):
         return True
-    names = {each.name for each in node.subjects if each.op == "sym"}
-    is_solved = any(_is_solved_for(each, names) for each in node.formulas)
-    n_places = sum(part.op == "sym" and part.name in names for member in stated.members for part in walk(member))
-    return is_solved and n_places > 1
+    names = frozenset[str]().union(*map(_isolated_in, node.formulas))
+    return not statement.is_union and any(
+        _n_places(name, part) > 1 for part in plain_parts(stated) for name in names & symbols(*part.members)
+    )
+
+
+def _n_places(name: str, f: Formula) -> int:
+    """Count how often a symbol is written in the members of a formula."""
+    return sum(node.op == "sym" and node.name == name for member in f.members for node in walk(member))
+
+
+def _isolated_in(f: Formula) -> frozenset[str]:
+    """Return the symbols that stand alone, and in no other member, in all parts of a formula."""
+    found = [
+        {m.name for m in part.members if m.op == "sym"}.difference(*(symbols(m) for m in part.members if m.args))
+        for part in plain_parts(f)
+    ]
+    return frozenset(found[0].intersection(*found[1:])) if found else frozenset()
 
 
 def _operations_in(f: Formula) -> frozenset[str]:
@@ -236,12 +276,6 @@ def _has_special_function(f: Formula) -> bool:
     """Return True if a formula has a function that is defined by an integral or a sum, such as `erf`."""
     nodes = (node for part in plain_parts(f) for member in part.members for node in walk(member))
     return any(node.op == "apply" and not is_free_function(node.name) for node in nodes)
-
-
-def _is_solved_for(f: Formula, names: set[str]) -> bool:
-    """Return True if one of the symbols stands alone on one side of a formula, or in front of a set."""
-    first = f.members[0] if f.members else None
-    return first is not None and first.op == "sym" and first.name in names
 
 
 def is_solved_for_symbol(node: ReferenceNode) -> bool:
@@ -321,8 +355,10 @@ def _contradicts(
     """
     if verdict.reason == "unstated":  # it gives no number yet, but its value is another one
         expected, value = numeric_of(wanted), closed_form_number(stated)
-        if expected is None or value is None or expected.subject != value.subject:
+        if expected is None:
             return False
+        if value is None or expected.subject != value.subject:
+            return _is_far_from(expected, stated, task.context)
         return compare_numbers(expected, value.number, node.number_spec).status == Status.DIFFERENT
     if verdict.reason == "identity" and is_solved and not symbols_of(wanted):
         return True
@@ -334,6 +370,15 @@ def _contradicts(
     uses_givens = node.is_number or claimed_number(stated, task.context) or closed_form_number(stated)
     context = task.context if uses_givens else task.context_without_givens
     return is_solved and not n_unaccounted(wanted, stated, context)
+
+
+def _is_far_from(expected: Numeric, stated: Formula, context: Context) -> bool:
+    """Return True if an equation of one quantity alone, as `2E = 1 MeV`, gives it another number than expected."""
+    name, number = expected.subject.name, expected.number
+    if expected.subject.op != "sym" or symbols_of(stated) != {name} or stated.kind != "equation":
+        return False
+    root = root_near(stated, name, float(number.in_si), number.dimension, context, {})
+    return root is not None and abs(root - float(number.in_si)) > FAR * abs(float(number.in_si))
 
 
 def _is_solved(read: _ReadStatement, node: ReferenceNode, known: frozenset[str]) -> bool:
@@ -355,7 +400,7 @@ def _is_solved(read: _ReadStatement, node: ReferenceNode, known: frozenset[str])
     return is_value and any(each.op == "sym" and each.name in node.all_names for each in read.quantities)
 
 
-def _quantity_of(side: Expr) -> Expr:
+def quantity_of(side: Expr) -> Expr:
     """Return the one quantity that a side is about: `v` of `-v`, `2v`, `v^2` and `v(h)`; else the side itself."""
     while side.op in ("neg", "mul", "pow", "sqrt", "abs", "apply"):
         if side.op == "apply":

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from prism.latex.extraction.joints import Joint as Joint
     from prism.latex.extraction.pipeline import Extraction as Extraction
     from prism.latex.extraction.pipeline import LeftOut as LeftOut
     from prism.latex.extraction.pipeline import LocatedFormula as LocatedFormula
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _MODULES = {
     **dict.fromkeys(("Solution", "SolutionText", "solution_text"), "extraction.solution_input"),
     **dict.fromkeys(("Extraction", "LeftOut", "LocatedFormula", "extract"), "extraction.pipeline"),
+    "Joint": "extraction.joints",
     "one_line": "words",
     "parse": "parsing.parser",
     "write": "writing.writer",

@@ -30,6 +30,7 @@ CONNECTIVES = word_set(
     " using from at as i.e. i.e., i.e is are say say. otherwise otherwise. whereas let we to on by also both note"
 )
 # In mathematics, without `\\text`, only words that no product of symbols spells: `v = at` is one.
+ALTERNATIVE = word_set("or either else perhaps maybe alternatively possibly")  # words of a text that joins alternatives
 BARE_WORDS = word_set("and or where for with when then hence thus therefore since because while")
 _QUALIFIERS = word_set(
     "constant const const. even odd integer integers large small only respectively approximately approx approx. given"
@@ -47,7 +48,7 @@ UNITS = word_set(
     " MN mN kJ MJ mJ kW MW mW GW kV mV mA kHz MHz GHz THz kPa MPa GPa hPa keV MeV GeV TeV meV nC pC nF pF mH mT mmol"
     " kmol kcal cal erg dyn ft mi lb psi Torr hp Nm Js Ns rpm atm bar kWh Wh Ω kΩ MΩ Å °C °F dB u amu mL rev deg"
     " Bq kBq MBq GBq TBq Ci mCi yr kyr Myr Gyr Sv mSv Gy mGy mbar krad mrad arcsec arcmin mas kpc Mpc AU ly dpt TW PW"
-    " EeV kA nA GV kat mmHg lm lx"
+    " EeV kA nA GV kat mmHg lm lx kip"
     " % \\%"
 )
 # Letters with a subscript that are one unit: pounds as a force and as a mass, the calories, the hartree.
@@ -59,16 +60,21 @@ _LONG_NAMES = word_set(
     " liter:L hertz:Hz kilohertz:kHz megahertz:MHz kilojoule:kJ megajoule:MJ kilowatt:kW megawatt:MW kilonewton:kN"
     " kilopascal:kPa megapascal:MPa gigapascal:GPa kilovolt:kV millivolt:mV milliampere:mA calorie:cal"
     " kilocalorie:kcal electronvolt:eV parsec:pc lightyear:ly knot:knot becquerel:Bq"
+    " kip:kip"
 )
 LONG_UNITS = {
     name + ending: short
     for name, _, short in (pair.partition(":") for pair in _LONG_NAMES)
     for ending in ("", *(["es"] if name.endswith("ch") else [] if name.endswith(("z", "feet")) else ["s"]))
 }
-_UNIT = "(?:" + "|".join(map(re.escape, sorted((*UNITS, *LONG_UNITS), key=lambda name: (-len(name), name)))) + ")"
+_UNIT = (  # `MeV/c^2`; an inch only before a power or a full stop
+    r"(?:[kMGT]?eV/c|in(?=\^|[²³]|\.(?:\s|$))|"
+    + "|".join(map(re.escape, sorted((*UNITS, *LONG_UNITS), key=lambda name: (-len(name), name))))
+    + ")"
+)
 _POWER = r"(?:\^?\{?[-−]?\d\}?|[²³]|⁻[¹²³])?"
 # A unit of more than five factors is no unit. These patterns are long, and compiled when they are first used.
-UNIT_EXPRESSION = rf"(?:1(?=/))?{_UNIT}{_POWER}(?:[/·⋅.]{_UNIT}{_POWER}){{0,4}}"
+UNIT_EXPRESSION = rf"(?:1/)?{_UNIT}{_POWER}(?:[/·⋅.]{_UNIT}{_POWER}){{0,4}}"
 _UNIT_AFTER = rf"(?:[ ~]|\\,|\\ |(?=%|°|[A-Za-zμµ]{{2}}|[a-z]/)){UNIT_EXPRESSION}(?![A-Za-z0-9_^/(-]|[.'][A-Za-z0-9])"
 _MORE_UNIT = rf"(?:[ ~]|\\,){UNIT_EXPRESSION}(?![A-Za-z0-9_^/(-]|[.'][A-Za-z0-9])"
 _POWER_AFTER = re.compile(r"\$\^(?:\{\s*([-−]?\d)\s*\}|([-−]?\d))\$")  # `N/m$^2$`

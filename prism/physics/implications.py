@@ -10,12 +10,14 @@ Refused: to look for a contradiction among statements with symbols (`x = x + 1`)
 from __future__ import annotations
 
 from dataclasses import replace
+from math import isinf
 
 from prism.algebra.expr import EQUALITIES, ORDERINGS, Expr, Formula, canonical, formal_ratio, symbols
 from prism.engine.zero_set import value_at
 
 _AGREE = 0.05  # relative difference of two literals that may be rounded
 _DENYING = frozenset((r"\bot", "contradiction", "absurd", "false", "impossible"))
+_DECIDED = EQUALITIES | ORDERINGS | {"!="}
 _JOINED = frozenset(("implication", "conditional", "restricted", "system"))
 
 
@@ -29,10 +31,24 @@ def false_part(written: Formula) -> Formula | None:
     if written.kind not in _JOINED:
         return None
     for part in written.parts:
-        found = false_part(part) if part.parts else part if _is_false(part) else None
+        found = false_part(part) if part.parts else part if is_false(part) else None
         if found is not None:
             return found
     return None
+
+
+def turns_into_another(written: Formula) -> bool:
+    r"""Return True if a value of a chain turns into another one, or into a contradiction: `x = 2 \to 3`, `\to \bot`.
+
+    >>> from prism.latex import parse
+    >>> turns_into_another(parse(r"x = 2 \to 3")), turns_into_another(parse(r"y = x \to 0"))
+    (True, False)
+    """
+    links = zip(written.members[1:], written.relations[1:], written.members[2:], strict=False)
+    return any(
+        relation == "to" and (_is_denial(right) or not (symbols(left, right) or _may_approach(left, right)))
+        for left, relation, right in links
+    )
 
 
 def without_superseded(written: Formula) -> Formula:
@@ -51,15 +67,28 @@ def without_superseded(written: Formula) -> Formula:
     return replace(written, parts=kept) if len(kept) > 1 else replace(kept[0], latex=written.latex)
 
 
-def _is_false(part: Formula) -> bool:
+def is_false(part: Formula) -> bool:
     """Return True if a formula without symbols is false, or a lone word or sign for a contradiction."""
     names = symbols(*part.members)
     if names:
-        return len(part.members) == 1 and part.members[0].op == "sym" and part.members[0].name in _DENYING
-    if len(part.members) < 2 or not (EQUALITIES | ORDERINGS).issuperset(part.relations):
+        return len(part.members) == 1 and _is_denial(part.members[0])
+    if len(part.members) < 2 or not _DECIDED.issuperset(part.relations):
         return False
     pairs = zip(part.members, part.relations, part.members[1:], strict=False)
     return any(_is_link_false(*pair) for pair in pairs)
+
+
+def _may_approach(left: Expr, right: Expr) -> bool:
+    """Return True if a number agrees with another one, or may tend to it: to nought or to infinity."""
+    one, two = value_at(left, {}), value_at(right, {})
+    if one is None or two is None:
+        return False
+    return two == 0 or isinf(two) or abs(one - two) <= _AGREE * abs(two)
+
+
+def _is_denial(member: Expr) -> bool:
+    r"""Return True for `\bot` and for words such as `\text{contradiction}`."""
+    return member.op == "sym" and member.name.lower() in _DENYING
 
 
 def _is_link_false(left: Expr, relation: str, right: Expr) -> bool:
@@ -71,6 +100,8 @@ def _is_link_false(left: Expr, relation: str, right: Expr) -> bool:
     if one is None or two is None:
         return False
     close = abs(one - two) <= _AGREE * max(abs(one), abs(two))
+    if relation == "!=":
+        return one == two
     if relation in EQUALITIES:
         return not close
     return not close and (one > two) != relation.startswith(">")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from prism.algebra.expr import Expr, nodes_with, number, ops_of, substitute, symbol
+from prism.algebra.expr import Expr, number, ops_of, substitute, symbol, symbols, walk
 from prism.errors import PrismError
 from prism.physics.tables import DIMENSIONLESS, PI, Dimension, Unit
 from prism.physics.units import (
@@ -215,7 +215,7 @@ def parse_quantity(source: str | Expr) -> Quantity | None:
     (Fraction(10, 1), Fraction(7263, 20), None)
     """
     if isinstance(source, Expr):
-        product = _read_product(_with_speed_of_light(source))
+        product = _read_product(with_speed_of_light(source))
         if product is None or not product.has_number:
             return None
         return Quantity(_si_value(product), product.dimension)
@@ -242,14 +242,27 @@ def single_unit(node: Expr) -> Unit | None:
     return Unit("", found.factor, found.dimension, found.offset, found.pi)
 
 
-_LIGHT = {symbol("c"): Expr("unit", name="speed of light")}
+_ELECTRONVOLTS = frozenset(("eV", "meV", "keV", "MeV", "GeV", "TeV"))
+_SPEED_OF_LIGHT = Expr("unit", name="speed of light")
+_LIGHT = {symbol("c"): _SPEED_OF_LIGHT, Expr("unit", name="c"): _SPEED_OF_LIGHT}
+_OF_QUANTITIES = frozenset(("num", "unit", "sym", "mul", "div", "pow", "neg"))
 
 
-def _with_speed_of_light(expr: Expr) -> Expr:
-    """Replace `c` in an expression with electronvolts by the speed of light: 938 MeV/c^2 is a mass."""
-    if any(node.name.endswith("eV") for node in nodes_with(expr, "unit")):
-        return substitute(expr, _LIGHT)
-    return expr
+def with_speed_of_light(expr: Expr) -> Expr:
+    """Replace the `c` of a number with electronvolts by the speed of light: 938 MeV/c^2 is a mass, whatever c is.
+
+    A product with other symbols, as `938 MeV c/v`, is a formula, and stays.
+    """
+    if not expr.args or _ELECTRONVOLTS.isdisjoint(node.name for node in walk(expr) if node.op in ("unit", "sym")):
+        return expr
+    if ops_of(expr) <= _OF_QUANTITIES and symbols(expr) <= _ELECTRONVOLTS | {"c"}:
+        units = {symbol(name): Expr("unit", name=name) for name in symbols(expr) & _ELECTRONVOLTS}
+        read = substitute(expr, units | _LIGHT)
+        return read if _SPEED_OF_LIGHT in walk(read) else expr
+    if expr.op in ("mul", "div", "pow"):
+        return expr
+    args = tuple(map(with_speed_of_light, expr.args))
+    return expr if args == expr.args else Expr(expr.op, args, expr.name, expr.value)
 
 
 def read_quantity(text: str) -> Quantity:
@@ -283,7 +296,7 @@ def _split_number_and_unit(text: str) -> tuple[Fraction, Unit]:
     if head is None:
         raise PrismError(f"{text!r} does not start with a number; write it as in '9.8 m/s^2'")
     rest = clean[head.end() :].lstrip()
-    if re.match(r"[\d.,^+-]", rest):
+    if re.match(r"(?!1/[A-Za-z(])[\d.,^+-]", rest):  # `3 1/min`
         raise PrismError(f"{text!r} goes on with {rest[:10]!r} after its number; write it as in '9.8e3 m/s^2'")
     value = _value_of_match(head)
     if not rest.strip():

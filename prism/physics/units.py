@@ -184,11 +184,15 @@ def _compile_rules(*, with_markup: bool) -> tuple[tuple[re.Pattern[str], _Replac
     return tuple((re.compile(pattern), replacement) for pattern, replacement in rules)
 
 
+_DOT = re.compile(r"(?<=[A-Za-z])\.(?=[A-Za-z])")  # of a product, `N.m`
+
+
 def normalize_unit_text(text: str) -> str:
     """Rewrite a text of units from LaTeX, siunitx, Unicode or words to the plain spelling that `_TOKEN` matches."""
     # NFC folds the ohm and angstrom signs into the letters; superscripts go first, as NFKC would lose their height
     clean = unicodedata.normalize("NFC", text)
     marked = not clean.isascii() or any(mark in clean for mark in "\\$~")
+    clean = _DOT.sub("*", clean)
     for pattern, put in _compile_rules(with_markup=marked):
         clean = pattern.sub(put, clean)
     return clean.strip()

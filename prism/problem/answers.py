@@ -9,23 +9,33 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import takewhile
 
-from prism.algebra.expr import Expr, Formula, formula, symbol
+from prism.algebra.expr import EQUALITIES, Expr, Formula, formula, symbol
 from prism.errors import LatexSyntaxError, named_type
 from prism.inputs import shown
 from prism.latex import extract, parse, write
 from prism.physics.quantities import italic_units_as_quantity
+from prism.physics.units import find_unit_product
 from prism.problem.source import NODE_LISTS, Table
 
 NAMELESS = r"\answer"  # how the names of nameless subjects begin
 ANSWER = "answer"
 QUESTION = "question"
-_DELIMITERS = ("$", r"\(", r"\[", r"\boxed", r"\begin")
+_DELIMITERS = ("$", r"\(", r"\[", r"\boxed", r"\begin{a", r"\begin{e", r"\begin{g", r"\begin{mu")
 _NONE: frozenset[str] = frozenset()
 # A number and letters behind it, apart from it or with a stroke: `5 m/s`, `10\,\mu m`, and not `2m`.
 _PLAIN_UNIT = re.compile(r"\d(?:(?:\s|\\[,;:! ]|~)+(?:\\mu\s*)?[A-Za-z]|[A-Za-z]+/)")
 _PROSE = re.compile(r"(?<![\\{A-Za-z])[A-Za-z]{4,}\s+[A-Za-z]{2,}\s")  # three words outside of a command
-_COPIED = ("id", "symbols", "givens", "definitions")  # keys of a problem that one of an answer may have too
+_WORDS = re.compile(r"(?i:yes|no|true|false)|[A-Za-z]{4,}(?: [A-Za-z]{2,})*\.?")  # `stable`, `strong decay`
+# A number, and a unit behind a blank: `5 kg`, `1.6 x 10^-19 C`, `4.95 meters per second`.
+_QUANTITY = re.compile(
+    r"(?P<number>[-+]?[\d.,]+(?:\s*(?:x|×|\\times|\*)\s*10\s*\^\s*\{?-?\d+\}?|[eE]-?\d+)?)\s+(?P<unit>[A-Za-zµμΩ°][^\\$=]*)"
+)
+_JOINS = re.compile(r"(?<=[\s\d}])(or|and)(?=\s)")
+_TEXT = re.compile(r"\\text\{[^{}]*\}")
+_LAST_WORDS = re.compile(r",\s*\\text\{\s*[a-z]{3,}[a-z ]*\}\s*$")  # `, \text{ violet}`: a remark behind a comma
+_COPIED = ("id", "symbols", "givens", "definitions", "macros")  # keys of a problem that one of an answer may have too
 
 
 def is_nameless(subject: Expr) -> bool:
@@ -37,7 +47,8 @@ def with_nameless_subject(bare: Formula, index: int) -> Formula:
     """Return the equation of a nameless subject for a bare formula of final node `index`; any other as it is."""
     if bare.kind != "expression":
         return bare
-    return formula((symbol(f"{NAMELESS}_{{{index}}}"), bare.members[0]), ("=",), bare.latex, bare.depends)
+    relation = "in" if bare.members[0].op == "interval" else "="
+    return formula((symbol(f"{NAMELESS}_{{{index}}}"), bare.members[0]), (relation,), bare.latex, bare.depends)
 
 
 def is_answer_only(data: Table) -> bool:
@@ -50,7 +61,7 @@ def with_nodes(data: Table, faults: list[str]) -> Table:
 
     Args:
         data: `answer`, and if there is one `question`, the statement that says what its symbols mean; `id`, `symbols`,
-            `givens`, `definitions` as of any problem.
+            `givens`, `definitions`, `macros` as of any problem.
         faults: collects what is wrong.
     """
     value = data[ANSWER]
@@ -68,12 +79,29 @@ def with_nodes(data: Table, faults: list[str]) -> Table:
     if not written:
         faults.append(f"{ANSWER}: is empty")
     nodes = [
-        {"index": index, "formula": each, "dependency": [], "is_final_answer": True}
+        {"index": index, "formula": each, "dependency": [], "is_final_answer": True, **_value_alone(each)}
         for index, each in enumerate(latex, start=1)
     ]
     question = data.get(QUESTION, data.get("context", ""))
     copied = {key: data[key] for key in _COPIED if key in data}
     return {"id": ANSWER, "context": question, NODE_LISTS[0]: nodes, **copied}
+
+
+def _value_alone(latex: str) -> Table:
+    r"""Return what is accepted beside an answer that is a chain: its first member with the last that equals it.
+
+    >>> _value_alone(r"h = \frac{a}{b} \approx 1.5\unit{km}"), _value_alone("S = a b > 0"), _value_alone("h = 2")
+    ({'accept': ['h = 1.5 \\unit{km}']}, {'accept': ['S = a b']}, {})
+    """
+    try:
+        read = parse(latex)
+    except LatexSyntaxError:
+        return {}
+    equal = list(takewhile(EQUALITIES.__contains__, read.relations))
+    if read.kind != "chain" or not equal:
+        return {}
+    value = formula((read.members[0], read.members[len(equal)]), ("=",))
+    return {"accept": [write(value)]}
 
 
 def _formulas_in(written: str) -> list[str]:
@@ -82,9 +110,15 @@ def _formulas_in(written: str) -> list[str]:
     >>> _formulas_in(r"$x = 2$"), _formulas_in(r"\boxed{75}"), _formulas_in("a = 1, b = 2"), _formulas_in("5 m/s")
     (['x = 2'], ['75'], ['a = 1', 'b = 2'], ['5 \\unit{m} \\cdot (\\unit{s})^{-1}'])
     """
-    bare = written.strip()
-    if _PROSE.search(bare):
+    bare = _LAST_WORDS.sub("", written.strip())
+    quantity = _QUANTITY.fullmatch(bare)
+    if quantity is not None and find_unit_product(quantity["unit"]) is not None:
+        return [rf"{quantity['number']}\unit{{{quantity['unit']}}}"]
+    bare = _JOINS.sub(r"\\text{ \1 }", bare)
+    if _WORDS.fullmatch(bare) or _PROSE.search(_TEXT.sub("", bare)):
         return []
+    if _PROSE.search(bare):  # words in `\text` around formulas
+        return [item.latex for item in extract(f"${bare}$") if "=" in item.latex]
     if any(mark in bare for mark in _DELIMITERS):
         return [item.latex for item in extract(written) if item.kind != "plain"]
     try:
@@ -93,6 +127,8 @@ def _formulas_in(written: str) -> list[str]:
         return [item.latex for item in extract(written)]
     if read.kind == "system":
         return [part.latex for part in read.parts]
+    if read.kind == "alternatives" and all(part.kind == "expression" for part in read.parts):
+        return [rf"\{{{', '.join(write(part) for part in read.parts)}\}}"]
     if _PLAIN_UNIT.search(bare) is not None:
         return [write(replace(read, members=tuple(italic_units_as_quantity(m, _NONE) or m for m in read.members)))]
     return [bare]

@@ -18,7 +18,8 @@ from prism.equivalence.known_values import KnownValues, evaluate_with_units, roo
 from prism.equivalence.numbers import NumberSpec, tolerance
 from prism.equivalence.stated_numbers import Numeric, StatedNumber
 from prism.physics.context import Context
-from prism.physics.tables import PI, Dimension
+from prism.physics.tables import PI, Dimension, Unit
+from prism.problem.asked_units import asked_unit
 from prism.problem.dag import ancestor_closure
 from prism.problem.schema import Problem, ProblemNode
 
@@ -53,7 +54,8 @@ def derive_expected_numbers(problem: Problem) -> ExpectedNumbers:
             with share(min(NUMBER, left)) as account:
                 add_implied_value(node.formula, problem.context, known)
             left -= account.spent
-            found[node.index] = NumberSpec(is_final=node.is_final, is_node=True)
+            asked = None if number is None else _asked_unit(node, number.number, problem)
+            found[node.index] = NumberSpec(is_final=node.is_final, is_node=True, asked=asked)
             continue
         before = ancestor_closure(problem.dag, {node.index}) - {node.index}
         spec = NumberSpec(
@@ -61,6 +63,7 @@ def derive_expected_numbers(problem: Problem) -> ExpectedNumbers:
             is_final=node.is_final,
             n_before=len(before & numeric),
             is_node=True,
+            asked=_asked_unit(node, number.number, problem),
         )
         numeric.add(node.index)
         exact = None
@@ -68,7 +71,7 @@ def derive_expected_numbers(problem: Problem) -> ExpectedNumbers:
             exact = _derive_number(number, problem, before, known)
         left -= account.spent
         if exact is not None and is_within_tolerance(exact, number.number, spec):
-            spec = NumberSpec(spec.figures, spec.is_final, spec.n_before, exact, is_node=True)
+            spec = replace(spec, recomputed=exact)
         if number.subject.op == "sym":
             known[number.subject.name] = value_in_si(exact if spec.recomputed is not None else None, number.number)
         found[node.index] = spec
@@ -78,6 +81,17 @@ def derive_expected_numbers(problem: Problem) -> ExpectedNumbers:
         for node in problem.nodes
     }
     return ExpectedNumbers(nodes, known)
+
+
+def _asked_unit(node: ProblemNode, number: StatedNumber, problem: Problem) -> Unit | None:
+    """Return the unit that the question of a final node names; of a number with a unit, one of its dimension."""
+    if not node.is_final:
+        return None
+    own = [part for part in problem.subquestions if part.letter == node.subquestion]
+    texts = [f"{part.text} {part.final_answer_instructions}" for part in own]
+    if not any(part.text for part in own):
+        texts.append(problem.statement)
+    return asked_unit(" ".join(texts), None if number.unit is None else number.dimension)
 
 
 def _numbers_of_quantities_in(

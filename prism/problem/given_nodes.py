@@ -6,18 +6,18 @@ The paper's policy gives credit for them, and so does a grade; the policy for tr
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
 
 from prism.algebra.expr import Formula, symbols_of
-from prism.budget import STATED, share
+from prism.budget import GIVEN, STATED, share
 from prism.equivalence.facts import numeric_of
 from prism.equivalence.matching import match
 from prism.equivalence.numbers import NumberSpec
 from prism.equivalence.statements import is_mention
 from prism.errors import LatexSyntaxError
 from prism.latex import extract
-from prism.physics.context import given_values, parse
+from prism.physics.context import Context, given_values, parse
 from prism.problem.expected_numbers import ExpectedNumbers, derive_expected_numbers, in_unit_of, is_within_tolerance
 from prism.problem.schema import Problem, ProblemNode, formulas_of
 
@@ -63,6 +63,38 @@ def find_given_nodes(problem: Problem, expected: ExpectedNumbers | None = None) 
         if text:
             found.append(GivenNode(node.index, "givens", text))
     return tuple(sorted(found, key=lambda given: given.index))
+
+
+def find_given_answers(problem: Problem, nodes: Collection[int]) -> dict[int, tuple[Formula, ...]]:
+    """Map the index of each final answer that one formula of the problem already says to these formulas.
+
+    One formula, or one solved for another symbol: no value and no definition is put in, and numbers are no copies.
+    Only the nodes of these indices are looked at; what costs too much to be compared is not found.
+    """
+    plain = replace(problem.context, givens={}, definitions=())
+    answers = [
+        node for node in problem.nodes
+        if node.index in nodes and node.is_final and not node.is_text and numeric_of(node.formula) is None
+    ]  # fmt: skip
+    found: dict[int, tuple[Formula, ...]] = {}
+    with share(GIVEN):
+        for _, stated in _stated_formulas(problem):
+            for node in answers:
+                if symbols_of(stated) >= symbols_of(node.formula) and _states(stated, node.formula, plain):
+                    found[node.index] = (*found.get(node.index, ()), stated)
+    return found
+
+
+def _states(stated: Formula, wanted: Formula, context: Context) -> bool:
+    """Return True if a formula of the problem says what another one says; False if it costs too much to be seen."""
+    with share(STATED):
+        return match(wanted, stated, context).status == "equivalent"
+    return False
+
+
+def stated_formulas(problem: Problem) -> tuple[Formula, ...]:
+    """Return the distinct formulas of a problem's text, and its definitions."""
+    return tuple(f for _, f in _stated_formulas(problem))
 
 
 def mentioned_symbols(problem: Problem) -> frozenset[str]:

@@ -17,6 +17,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from prism.diagnosis.findings import diagnose
 from prism.diagnosis.other_letters import other_letters
 from prism.errors import DataFileError, count_of
 from prism.grading.result import NOTHING_FOUND, Grade, finds_nothing, reason_in_words
@@ -45,6 +46,7 @@ _ASCII_BOX = "    \n    \n -- \n" + "    \n" * 5  # a line under the heads; upri
 _UNMATCHED = {
     "withheld": "Formulas that do not count",
     "other letter": "Formulas in another letter",
+    "right": "Formulas that are right, and no node",
     "different": "Formulas that differ from all nodes",
     "undecided": "Formulas not decided",
     "unread": "Formulas not read",
@@ -108,7 +110,7 @@ def grade_tables(problem: Problem, result: Grade) -> list[RenderableType]:
     total = sum(node.points for node in problem.nodes)
     earned = sum(node.points for node in problem.nodes if node.index in result.credited)
     policies = ", ".join(f"{name} {value:.3f}" for name, value in sorted(result.policies.items()))
-    final = "right" if result.final_correct else "not right"
+    final = "right" if result.final_correct else f"not right{_unstated_finals(problem, result)}"
     points = f"{earned}/{count_of(total, 'point')}"
     parts.append(f"{points}, score {result.score}; final answers {final}; other policies: {policies}")
     if finds_nothing(result):
@@ -123,15 +125,24 @@ def grade_tables(problem: Problem, result: Grade) -> list[RenderableType]:
     return parts
 
 
+def _unstated_finals(problem: Problem, result: Grade) -> str:
+    """Return in brackets which final answers are credited although no formula states them; empty if none are."""
+    unstated = [str(k) for k in problem.dag.finals if k in result.credited and k not in result.matched]
+    listed = ", ".join(unstated)
+    return f" ({'node' if len(unstated) == 1 else 'nodes'} {listed} credited, not stated)" if unstated else ""
+
+
 def _unmatched_tables(problem: Problem, result: Grade) -> list[Table]:
     """Return tables of the formulas that match no node, a table for each kind of reason."""
     others = other_letters(problem, result)
+    right = _right_beside_the_nodes(problem, result)
     shown: dict[str, list[tuple[str, str]]] = {title: [] for title in _UNMATCHED.values()}
     for position, item in enumerate(result.formulas):
         if not item.nodes and item.status != "mention":
             other = others.get(position)
-            title = _UNMATCHED["other letter" if other else item.status]
-            reason = str(other or reason_in_words(item).split("\n")[0])
+            status = "other letter" if other else "right" if position in right else item.status
+            title, told = _UNMATCHED[status], other or right.get(position)
+            reason = str(told or reason_in_words(item).split("\n")[0])
             shown[title].append((_one_line(item.latex), _one_line(reason)))
     tables = []
     for title, rows in shown.items():
@@ -139,6 +150,14 @@ def _unmatched_tables(problem: Problem, result: Grade) -> list[Table]:
         for row in rows:
             tables[-1].add_row(*row)
     return tables
+
+
+def _right_beside_the_nodes(problem: Problem, result: Grade) -> dict[int, str]:
+    """Map the position of each formula that matches no node, and is right all the same, to why it is right."""
+    if all(item.status != "different" for item in result.formulas):
+        return {}
+    findings = diagnose(problem, result).findings
+    return {each.position: each.detail for each in findings if each.status == "right"}
 
 
 def comparison_tables(result: Comparison, outcomes: Iterable[GateOutcome]) -> list[RenderableType]:

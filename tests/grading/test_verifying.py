@@ -21,6 +21,22 @@ from prism.rewards import Reward
         (r"$v = \sqrt{2gh}$", r"$v^2 = 2gh$, and $\boxed{\sqrt{2gh}}$"),
         (["2 s", "20 m/s"], r"$\boxed{2.0\,\mathrm{s}}$ and $\boxed{20\,\mathrm{m/s}}$"),
         (r"a = 1, b = 2", "$a = 1$ and $b = 2$"),
+        ("4.95 meters per second", r"$\boxed{4.95\,\mathrm{m/s}}$"),
+        ("5 kilograms", r"$\boxed{5\,\mathrm{kg}}$"),
+        ("0.511 MeV/c^2", r"$\boxed{511\,\mathrm{keV}/c^2}$"),
+        (r"\lambda = 400\,\text{nm}, \text{ violet}", r"$\boxed{\lambda = 0.400\,\mu\mathrm{m}}$"),
+        ("x = 1 or x = 2", r"$x_1 = 2$, $x_2 = 1$"),
+        ("1 or 2", r"$\boxed{1, 2}$"),
+        ("5 N", r"$\boxed{F = 5\,\text{N (with } x = 0 \text{ at the end)}}$"),
+        ("5 N", r"$\boxed{F = 5\,\text{N}\quad\text{(for }m=1\,{\rm g}\text{)}}$"),
+        (r"x = \pm 2", r"$x_{1,2} = \pm 2$"),
+        ("[0, 1)", r"$\boxed{[0, 1)}$"),
+        (r"\begin{pmatrix} 1 \\ 2 \end{pmatrix}", r"$\boxed{\begin{pmatrix} 1 \\ 2 \end{pmatrix}}$"),
+        ("0.12", r"$\boxed{12\%}$"),
+        (r"h = \frac{a}{b} \approx 1.5\,\text{km}", r"$\boxed{1.5\,\mathrm{km}}$"),
+        (r"S = a b > 0", r"$\boxed{S_{tot} = ab > 0 \text{ for } a \ne 0}$"),
+        (r"dF = \frac12 E dq", r"$\boxed{\frac12 E dq}$"),
+        (r"y = \Phi(\mathbf{r}_1) - \Phi(\mathbf{r}_2)", r"$\boxed{y = \Phi(r_1) - \Phi(r_2)}$"),
     ],
 )
 def test_an_answer_is_right_under_any_name(gold: Any, text: str) -> None:
@@ -38,6 +54,9 @@ def test_an_answer_is_right_under_any_name(gold: Any, text: str) -> None:
         ("5 m/s", r"$\boxed{6\,\mathrm{m/s}}$", "other_number"),
         ("x = 75", r"$x = 75$, no: $\boxed{x = 74}$", "taken_back"),
         ("75", r"$\boxed{75}$ or $\boxed{74}$", "witness"),
+        ("1", r"$\boxed{1 \text{ or } 2}$", "witness"),
+        ("12%", r"$\boxed{12}$", "other_number"),
+        ("h = a b \\approx 1.5 \\text{ km}", r"$\boxed{1.6\,\mathrm{km}}$", "witness"),
         (["2 s", "20 m/s"], r"$\boxed{2.0\,\mathrm{s}}$", "no_answer"),
     ],
 )
@@ -55,6 +74,9 @@ def test_the_question_says_what_letters_mean() -> None:
 def test_a_gold_answer_that_is_no_formula_is_refused() -> None:
     with pytest.raises(prism.DataFileError, match=r"answer: .* holds no formula"):
         prism.verify("because it is round", "$x = 1$")
+    for words in ("stable", "strong decay", "yes"):
+        with pytest.raises(prism.DataFileError, match=r"answer: .* holds no formula"):
+            prism.verify(words, "$x = 1$")
     with pytest.raises(prism.DataFileError, match="answer: is empty"):
         prism.verify([], "$x = 1$")
 

@@ -46,6 +46,7 @@ _STOPWORD = re.compile(
     re.IGNORECASE,
 )
 _GOES_ON = re.compile(r"\s*(?:[+×·]|\\(?:times|cdot|pm)(?![A-Za-z]))")
+_SUBTRACTS = re.compile(r"\s*[-−–](?:[^=<>≈≤≥\\]|\\(?!(?:approx|sim|simeq|propto|[lg]eq?|[lg]t|to)(?![A-Za-z])))*")
 _GROUP_OF_TEXT = re.compile(r"\\(?:fbox|boxed|framebox|text[a-z]{0,8}|mbox|hbox)\s{0,8}\{\s{0,8}\Z")
 _STAYS_OPEN = re.compile(r"(?:(?<![_^])[-+=×·]|\\(?:times|cdot|approx)) *\s?$")
 
@@ -204,7 +205,10 @@ def blank_spans(text: str, spans: Sequence[tuple[int, int]]) -> str:
 
 
 def merge_continued_displays(text: str, blocks: list[Block]) -> tuple[str, list[Block]]:
-    r"""Merge displays of which the second continues a sum or product of the first: `$$x = a$$ $$+ b$$`."""
+    r"""Merge displays of which the second continues a sum or product of the first: `$$x = a$$ $$+ b$$`.
+
+    With a minus only where it states nothing by itself: `$$-b = c$$` does.
+    """
     kept: list[Block] = []
     spans: list[tuple[int, int]] = []
     for block in blocks:
@@ -215,6 +219,7 @@ def merge_continued_displays(text: str, blocks: list[Block]) -> tuple[str, list[
             and not text[last.outer_end : block.outer_start].strip()
             and (
                 _GOES_ON.match(text, block.start, block.end)
+                or _SUBTRACTS.fullmatch(text, block.start, block.end)
                 or _STAYS_OPEN.search(text, max(last.start, last.end - _TAIL), last.end)
             )
         ):

@@ -120,10 +120,11 @@ _HIDDEN_ARGUMENTS = {  # command: which of its arguments are not shown
     **dict.fromkeys(
         "phantom hphantom vphantom sout xout st index label glossary hypertarget hyperlink href url includegraphics"
         " pdfcomment special hypersetup nocite bookmark message typeout input newsavebox graphicspath pdfinfo"
-        " todo".split(),
+        " todo comment @gobble".split(),
         (0,),
     ),
-    **dict.fromkeys(("pdftooltip", "texttip", "mathtip", "colorlet"), (1,)),
+    **dict.fromkeys(("pdftooltip", "texttip", "mathtip", "colorlet", "texorpdfstring"), (1,)),
+    **dict.fromkeys(("pdfbookmark", "@gobbletwo"), (0, 1)),
     "ifthenelse": (0, 1, 2),
     "definecolor": (0, 1, 2),
 }
@@ -136,7 +137,7 @@ _HIDING = word_set(
     "color textcolor transparent texttransparent colorbox fontsize scalebox resizebox raisebox hspace hskip kern style"
     " htmlStyle pgfsetfillopacity pgfsetstrokeopacity"
 ).union(_HIDDEN_ARGUMENTS, _MACROS, _BOXES)
-_NAME = re.compile(r"\\([A-Za-z]+)")
+_NAME = re.compile(r"\\(@?[A-Za-z]+)")
 _COMMAND = re.compile(rf"\\(?P<name>{'|'.join(sorted(_HIDING, key=len, reverse=True))})(?![A-Za-z])\*?|\\[\s\S]|[{{}}]")
 _DEFINED = re.compile(
     r"\\definecolor\s{0,8}\{(?P<name>[^{}]{1,40})\}\s{0,8}\{(?P<model>[^{}]{1,20})\}\s{0,8}\{(?P<value>[^{}]{1,60})\}"

@@ -30,7 +30,7 @@ _TOKEN = re.compile(  # the bounds on spaces and names keep each token short; wh
     r"|\\(?:newline|tabularnewline|cr)(?![A-Za-z]))"
     r"|(?P<command>\\(?:(?:tag|operatorname|hspace|vspace)\*|[A-Za-z]+))"
     r"|(?P<escape>\\[\s\S])|(?P<brace>[{}])|(?P<script>[_^])|(?P<word>[A-Za-z]+)|(?P<space>[\s~]+)"
-    r"|(?P<relation>:=|<=|>=|<<|>>|[=<>≈≃≅≡≤≥≪≫≠∝∼])|(?P<operator>[-+−–±∓*/×·÷])|(?P<arrow>[⇒⟹⇔⟺∴→⟶])"
+    r"|(?P<relation>:=|<=|>=|<<|>>|[=<>≈≃≅≡≤≥≪≫≠∝∼])|(?P<operator>[-+−–±∓*/×·÷])|(?P<arrow>[⇒⟹⇔⟺⇐⟸⇏⇎∴∵→⟶])"
     r"|(?P<number>\d+(?:\.\d+)?)|(?P<single>[\s\S])"
 )
 _TOKENS = re.compile(re.sub(r"\(\?P<[a-z]+>", "(?:", _TOKEN.pattern))  # the same without groups, for a fast `findall`
@@ -48,7 +48,8 @@ _SIMPLE = _kind_by_name(
     relation="approx simeq cong sim equiv le leq leqslant ge geq geqslant ll gg ne neq propto lesssim gtrsim doteq"
     " triangleq coloneqq lt gt asymp approxeq in notin",
     operator="pm mp cdot times div ast",
-    arrow="Rightarrow Longrightarrow implies therefore iff Leftrightarrow Longleftrightarrow because",
+    arrow="Rightarrow Longrightarrow implies therefore iff Leftrightarrow Longleftrightarrow because Leftarrow"
+    " Longleftarrow impliedby nRightarrow nLeftrightarrow",
     weak="rightarrow to longrightarrow leadsto",  # a consequence, a limit or a transition
     wide="quad qquad hfill enspace enskip",
     drop="nonumber notag displaystyle textstyle scriptstyle hline qedhere limits nolimits",
@@ -69,9 +70,11 @@ EQUALITIES = word_set(r"= := ≈ ≃ ≅ ≡ ∼ \approx \simeq \cong \sim \equi
 _FONTS = word_set("mathrm mathbf mathit mathsf")
 _BRACED_RELATION = re.compile(r"[=<>≈]|\\(?:approx|le|ge|leq|geq|sim|equiv)(?![A-Za-z])")
 _DOUBTS = re.compile(  # over or under a relation: it is asked, or denied
-    rf"\?|\\(?:times|not|neq|nleftrightarrow)(?![A-Za-z])|[✗✘❌✖🚫☒×]|\b(?:not|no|never|{'|'.join(sorted(WRONG_WORDS))})\b",
+    rf"\?|\\(?:times|not|neq|nleftrightarrow)(?![A-Za-z])|[✗✘❌✖🚫☒×]|\b(?:not|no|never|{'|'.join(sorted(WRONG_WORDS))})\b"
+    r"|(?<=\{)\s{0,4}[xX/]\s{0,4}\Z",
     re.IGNORECASE,
 )
+_ACCENTS = word_set("hat tilde bar dot ddot vec check breve widehat overline")  # over a relation they mark it
 _STACKED = word_set("overset underset stackrel")
 _CANCELS = word_set("cancel bcancel xcancel")
 _LOOKS_BEHIND = word_set("left right not") | _WITH_ARGUMENT.keys() | _CANCELS | _FONTS | _STACKED
@@ -416,10 +419,16 @@ def _command_item(scanned: Scan, index: int) -> tuple[Item, int]:
         return scanned.make_item(kind, index, last) if last < len(tokens) else scanned.make_item("other", index, index)
     if name == "not" and index + 1 < len(tokens) and scanned.sorts[index + 1].group == "relation":
         return scanned.make_item("relation", index, index + 1, r"\neq " if tokens[index + 1] == "=" else "")
+    if name in _ACCENTS and index + 1 < len(tokens) and scanned.sorts[index + 1].kind == "relation":
+        return scanned.make_item("relation", index, index + 1, tokens[index + 1] + " ")
+    if name == "not" and index + 1 < len(tokens) and scanned.sorts[index + 1].kind in ("arrow", "weak"):
+        return scanned.make_item("arrow", index, index + 1)
     opening = scanned.argument_brace(index)
     if opening < 0:
         return scanned.make_item("other", index, index)
     last, inner = scanned.partner[opening], scanned.inside_braces(opening)
+    if name in _ACCENTS and _is_relation_sign(sign := scanned.text[slice(*inner)].strip()):
+        return scanned.make_item("relation", index, last, sign + " ")
     if name in _WITH_ARGUMENT:
         return scanned.make_item(_WITH_ARGUMENT[name], index, last, content_span=inner)
     if name in _CANCELS and _BRACED_RELATION.search(scanned.text, *inner):

@@ -18,7 +18,7 @@ from itertools import pairwise
 from prism.latex.extraction.announced import value_at
 from prism.latex.extraction.blocks import Block
 from prism.latex.prose import CLAUSE_END, sentence_start
-from prism.latex.words import word_set
+from prism.latex.words import unit_after, word_set
 
 LONGEST_HEAD = 60  # characters of a left side that words or a sign join to what follows
 _REACH = 40  # characters between two delimiters that may join two formulas
@@ -44,16 +44,39 @@ _RELATING = word_set(
     " plus times into onto via if when whenever unless suppose that which not is are was"
 )
 _NUMBER = r"(?:\d|\.\d|\()"
-_OPERATES = rf"(?:/|÷|×|·|\*(?!\*)|\\times|\\cdot)[ ~]{{0,2}}(?={_NUMBER}|§)|/(?=[A-Za-z](?![A-Za-z])|sqrt)|x ?(?=10\b)"
-_RANGES = r"(?:[+−–—-]{1,2}|→|->|\\to|to )[ ~]{0,2}(?=\d|\.\d|§)"
-_CHANGES = (
-    r"\(?(?:times (?=[\d§(])|(?:divided|multiplied) by\b|squared\b|cubed\b|halved\b|doubled\b|tripled\b|or so\b"
-    r"|or (?:more|less)\b|up to (?:a |an |the )?(?:constant|numerical|sign|factor|power|multiplicative)\b)"
+_WRITTEN = r"\\(?:sqrt|[dt]?frac)(?![A-Za-z])|sqrt\b"  # a formula without delimiters begins so
+_OPERATES = (
+    rf"(?:/|÷|×|·|±|∓|\*(?!\*)|\\(?:times|cdot|div|pm|mp)(?![A-Za-z]))[ ~]{{0,2}}(?={_NUMBER}|§|{_WRITTEN})"
+    r"|/(?=[A-Za-z](?![A-Za-z]))|x ?(?=10\b|§)"
 )
-_TORN = re.compile(rf"\^|[²³⁴⁻]|‰|[ ~]{{0,3}}(?:{_OPERATES}|{_RANGES}|(?P<words>{_CHANGES}))", re.IGNORECASE)
-_BEGINS_TORN = re.compile(r"\s*(?:[-+−/×·]|\^(?!\s*\{?\s*\\circ)|\\(?:times|cdot|pm|mp|div)(?![A-Za-z]))")
+_PLACES = r"\d{1,2} ?(?:s\.?f|d\.?p|sig|dec|fig|place)"  # "to 3 significant figures"
+_RANGES = rf"(?:[+−–—-]{{1,2}}|→|->|\\to|to (?!{_PLACES})|\.{{2,3}}|…|\\l?dots)[ ~]{{0,2}}(?=\d|\.\d|§|{_WRITTEN})"
+_ENDS = r"(?=[ ~]{0,3}(?:[.,;:!?)\n]|$))"
+_SOME = "(?:an? |the |some )?"
+_CHANGES = (
+    r",? ?\(?(?:times (?=[\d§(]|two\b|three\b|four\b|ten\b|half\b|an? )|(?:divided|multiplied) by\b|or so\b"
+    r"|or (?:more|less)\b(?! \w)|(?:raised )?to the power\b|(?:but )?with (?:the |an? )?opposite sign|opposite sign"
+    rf"|(?:up to|within) {_SOME}(?:constant|numerical|overall|sign|factor|power|multiplicative|additive)\b"
+    rf"|(?:plus|minus) {_SOME}(?=[\d§]|constant\b|arbitrary\b)"
+    rf"|(?:squared|cubed|halved|doubled|tripled|inverted|inverse|(?:but )?negative|at (?:most|least)){_ENDS})"
+    r"|(?:squared|cubed|halved|doubled|tripled)\b"
+    r"|(?:\\(?:permil|textperthousand|textpermil)(?![A-Za-z])|per ?mill?e\b|pct\b|percentage points?\b|pp"
+    rf"{_ENDS})"
+)
+_TORN = re.compile(
+    rf"\^|[²³⁴⁻]|[eE][-+−]?\d|[ ~]?‰|[ ~]{{0,3}}(?:{_OPERATES}|{_RANGES}|(?P<words>{_CHANGES}))", re.IGNORECASE
+)
+_EMPHASIS = re.compile(r"(?:\*\*|__)(?=\S)")  # closes what stands before it: `**$v = gt$**/2`
+_UNIT_TORN = re.compile(r"[ ~]{0,2}[A-Za-zµμΩ°]{1,6}[/*×·]\d")
+_PER_UNIT = re.compile(
+    r"[ ~]{0,2}per[ ~](?:(?:milli|micro|nano|kilo|centi)?(?:seconds?|metres?|meters?|grams?|mol(?:es?)?"
+    r"|litres?|liters?)|minutes?|hours?|days?|years?|kelvins?|degrees?|radians?|newtons?|joules?|coulombs?|amperes?|volts?|tesla)\b"
+)
+_HAS_UNIT = re.compile(r"\\(?:unit|mathrm|text|rm|SI|qty)(?![A-Za-z])[^$]{0,40}$")
+_BEGINS_TORN = re.compile(r"\s*(?:[-+−/×·]|\^(?!\s*\{?\s*\\circ)|\\(?:times|cdot|pm|mp|div|[lc]?dots)(?![A-Za-z])|…)")
 _CHANGED_BEFORE = re.compile(
-    r"\b(?:twice|half(?: of)?|minus|(?:the )?(?:inverse|reciprocal|negative|opposite|square(?: root)?) of)[ ~]{1,3}$",
+    r"\b(?:up to (?:an? |some )?(?:\w{3,12} )?(?:factor|constant)s?,?|twice|half(?: of)?|minus"
+    r"|(?:the )?(?:inverse|reciprocal|negative|opposite|square(?: root)?) of)[ ~]{1,3}$",
     re.IGNORECASE,
 )
 _DESCRIBED = re.compile(r"[ ~]{1,3}(?:is|are|was|being|denotes?|stands|represents?|means|for|as|the)\b|:")
@@ -161,21 +184,33 @@ def torn_blocks(text: str, blocks: Sequence[Block]) -> frozenset[int]:
     """Return the indices of the formulas (blocks) that go on behind their delimiters, or that words change."""
     torn: set[int] = set()
     for at, (block, following) in enumerate(pairwise([*blocks, None])):
-        if block is None or block.kind not in ("inline", "boxed") or block.members:
+        if block is None or block.kind not in ("inline", "boxed", "display") or block.members:
             continue
-        if following is not None and _is_formula_behind(text, block, following):
+        ends = _ends_of(text, block)
+        if following is not None and any(_is_formula_behind(text, end, block, following) for end in ends):
             torn.update((at, at + 1))
         else:
-            torn.update(at + ahead for ahead in range(_n_torn(text, block, following)))
+            torn.update(at + ahead for end in ends for ahead in range(_n_torn(text, end, following)))
+        if _UNIT_TORN.match(text, block.outer_end) and len(ends) == 1 and text[block.end - 1 : block.end].isdigit():
+            torn.add(at)
+        if _PER_UNIT.match(text, block.outer_end) and _HAS_UNIT.search(text, block.start, block.end):
+            torn.add(at)
         before = text[max(0, block.outer_start - _REACH) : block.outer_start]
         if before[-1:] in (" ", "~") and _CHANGED_BEFORE.search(before):
             torn.add(at)
     return frozenset(torn)
 
 
-def _n_torn(text: str, block: Block, following: Block | None) -> int:
-    """Return how many formulas a sign or word behind a closing delimiter tears: this one, and one that it leads to."""
-    end = block.outer_end
+def _ends_of(text: str, block: Block) -> list[int]:
+    """Return the offset behind a formula, and that behind the unit in words that follows its number."""
+    mark = _EMPHASIS.match(text, block.outer_end)
+    end = mark.end() if mark else block.outer_end
+    _, behind_unit = unit_after(text, end)
+    return [end, behind_unit] if behind_unit > end else [end]
+
+
+def _n_torn(text: str, end: int, following: Block | None) -> int:
+    """Return how many formulas a sign or word at an offset tears: the one before it, and one that it leads to."""
     shown = text[end : end + _REACH]
     if following is not None and following.outer_start - end < _REACH:
         sign = " " if RELATED.search(text, following.start, following.end) else "§"
@@ -194,9 +229,13 @@ def _is_described(text: str, block: Block) -> bool:
     return is_symbol and _DESCRIBED.match(text, block.outer_end) is not None
 
 
-def _is_formula_behind(text: str, block: Block, following: Block) -> bool:
-    """Return True if the next formula begins with an operator and only spaces part the two: `$a$ $-b$`."""
-    if following.kind != "inline" or following.members or text[block.outer_end : following.outer_start].strip(" ~"):
+def _is_formula_behind(text: str, end: int, block: Block, following: Block) -> bool:
+    """Return True if the next formula begins with an operator and only spaces part it from an offset: `$a$ $-b$`."""
+    if following.kind not in ("inline", "display") or following.members:
         return False
+    spaces = " ~\n" if block.kind == following.kind == "display" else " ~"
+    if text[end : following.outer_start].strip(spaces):
+        return False
+    is_power_of_unit = end > block.outer_end and text[following.start : following.end].lstrip()[:1] == "^"
     is_related = RELATED.search(text, following.start, following.end) is not None
-    return not is_related and _BEGINS_TORN.match(text, following.start, following.end) is not None
+    return not (is_related or is_power_of_unit) and _BEGINS_TORN.match(text, following.start, following.end) is not None

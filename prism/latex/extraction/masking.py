@@ -87,6 +87,14 @@ _TURN_OF_OTHERS = re.compile(  # from the head of a turn to the head of an assis
     r"(?:[^<\[]|<(?!\|(?:im_start|start|start_header_id)\|>\s{0,4}(?:assistant|model)|\|assistant\|>)"
     r"|\[(?!/INST\]))*"
 )
+_LABELLED_TURN = re.compile(  # of a dialogue whose turns begin with names
+    r"^[ \t*_#]{0,6}(?:user|human)[*_]{0,2}:(?:[^\n]|\n(?![ \t*_#]{0,6}(?:assistant|ai|model)[*_]{0,2}:))*",
+    re.IGNORECASE | re.MULTILINE,
+)
+_ASSISTANT = re.compile(r"^[ \t*_#]{0,6}(?:assistant|ai|model)[*_]{0,2}:", re.IGNORECASE | re.MULTILINE)
+_SHORT_TITLE = re.compile(  # for a list of figures, a head line or the other margin
+    r"\\(?:caption|chapter|part|(?:sub){0,2}section|(?:sub)?paragraph|marginpar)\*?\s{0,4}(\[[^\[\]]{1,400}\])(?=\s{0,4}\{)"
+)
 _FOLDED = re.compile(
     r"<details\b[^<>]{0,80}>\s{0,20}<summary\b[^<>]{0,80}>(?P<title>[^<]{1,200})</summary>", re.IGNORECASE
 )
@@ -98,6 +106,9 @@ def mask(text: str) -> tuple[str, list[Block]]:
     text, blocks = _blank_code_fences(text)
     text = blank_spans(text, spans_hidden_by_html(text))
     text = blank_spans(text, [turn.span() for turn in _TURN_OF_OTHERS.finditer(text)])
+    if _ASSISTANT.search(text):
+        text = blank_spans(text, [turn.span() for turn in _LABELLED_TURN.finditer(text)])
+    text = blank_spans(text, [title.span(1) for title in _SHORT_TITLE.finditer(text)])
     text = blank_spans(text, _spans_folded_away(text))
     for entity, sign in _ENTITIES.items():
         text = text.replace(entity, sign.ljust(len(entity)))

@@ -14,7 +14,7 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from prism.latex.extraction.items import Item, has_relation, is_brace_fence, outside_brackets, relation_indices
-from prism.latex.words import end_of_units, text_kind, word_set
+from prism.latex.words import ALTERNATIVE, end_of_units, text_kind, word_set
 
 _MAX_OPEN_ROWS = 4  # rows over which one bracket may stay open; each row looks this far ahead
 _LONGEST_CONDITION = 12  # characters of the words of one, `for all`; longer ones are prose
@@ -386,7 +386,7 @@ def cut_row(row: Sequence[Item]) -> list[Piece]:
 def _mark_joining_word(item: Item) -> Item:
     """Turn a prose item `or` into an `or` item, and words of a condition such as `for all` into a `given` item."""
     word = item.content.strip(" ~,;\\").lower()
-    if word == "or":
+    if ALTERNATIVE.issuperset(words := word.strip("()[] ").split()) and "or" in words:
         return item._replace(kind="or", latex=r" \text{ or } ")
     first = word.partition(" ")[0]
     if first in _CONDITIONS and len(word) <= _LONGEST_CONDITION:

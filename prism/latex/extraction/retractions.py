@@ -53,7 +53,11 @@ Span = tuple[int, int]  # offsets in the masked text
 
 _NO_WIDTH = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 _WRONG_WORD = "|".join(sorted(WRONG_WORDS))
-_WRONG = rf"(?:{_WRONG_WORD}|impossible|a mistake|an error|not (?:true|correct|right|valid|the case))"
+_ABSURD = (
+    "the opposite of (?:the truth|true|what is true)|a contradiction|contradictory|absurd|an absurdity|nonsense"
+    "|nonsensical"
+)
+_WRONG = rf"(?:{_WRONG_WORD}|impossible|a mistake|an error|{_ABSURD}|not (?:true|correct|right|valid|the case))"
 _ADJECTIVE = rf"(?:{_WRONG_WORD}|not (?:true|correct|right))"
 _NOUN = (
     r"(?:formula[se]?|equations?|expressions?|results?|answers?|statements?|claims?|relations?|solutions?|values?"
@@ -115,10 +119,15 @@ def _blocks_in(starts: Sequence[int], regions: Iterable[Span]) -> frozenset[int]
     return frozenset(index for low, high in spans for index in range(low, high))
 
 
+_ADVERB = r"(?:(?:also|clearly|simply|certainly|obviously|therefore|thus|then|just|actually|definitely) ){0,2}"
 _CHANGED = re.compile(  # words in a formula that make it another one, or deny it
-    rf"\btimes (?:two|three|four|ten|\d)|\b(?:divided|multiplied) by\b|\b(?:squared|cubed|halved|doubled)\b|\bor so\b"
+    rf"\btimes (?:two|three|four|ten|\d)|\b(?:divided|multiplied) by\b"
+    r"|\b(?:squared|cubed|halved|doubled|inverted)\b|\bor (?:so|more|less)\b"
+    r"|\bplus an? (?:constant|arbitrary)\b|\bto the power\b|\bwithin an? (?:factor|order)\b"
     r"|\bup to (?:an? |some |the )?(?:constant|numerical|overall|sign|factor|power|multiplicative)\b"
-    rf"|\bopposite sign\b|\bat (?:least|most)\b|^\s*per\s|^\W*(?:not so|{_ADJECTIVE}|retracted|withdrawn)\W*$",
+    rf"|\bopposite sign\b|\bat (?:least|most)\b|^\s*per\s|^\W*(?:not so|{_ADJECTIVE}|retracted|withdrawn)\W*$"
+    rf"|^\W*(?:(?:which|this|that|it) )?(?:is|was) {_ADVERB}{_WRONG}\b"
+    r"|\(\s*no\s*[!.]?\)",
     re.IGNORECASE,
 )
 
@@ -131,7 +140,6 @@ def is_changed_by(words_beside: str) -> bool:
 # Clauses ----------------------------------------------------------------------------------------------------------
 
 _STATED = "answer|result|formula|equation|expression|solution|claim|statement|it|this|that"
-_ADVERB = r"(?:(?:also|clearly|simply|certainly|obviously|therefore|thus|then|just|actually|definitely) ){0,2}"
 _BEHIND = (  # denies the formulas behind it
     rf"\b(?:is|was|'s|be) {_ADVERB}{_WRONG} (?:that|to)\b|\b(?:isn't|wasn't) (?:true|correct|right) (?:that|to)\b"
     r"|\b(?:incorrectly|mistakenly|wrongly|erroneously|falsely)\b|\btempted to (?:write|say|think|use)\b"
@@ -139,10 +147,12 @@ _BEHIND = (  # denies the formulas behind it
     rf"|\bif (?:the |this |that |our |your )?(?:{_STATED}) were\b"
     r"|\b(?:this|that|it|which) would (?:give|mean|imply|yield|lead to)\b(?=[^.;]{0,200}\b(?:but|however|contradict\w*"
     r"|absurd|nonsens\w*|unphysical)\b)"
+    r"|\bfor (?:an? |the sake of )?contradiction\b|\bto the contrary\b"
 )
 _NEXT = (  # denies the one right behind it
     r"(?:\b(?:is|are|was|does|do|did) not(?: simply| just)?(?: be| equal(?: to)?| give| imply| mean| get| obtain"
     r"| have)?"
+    r"|\b(?:do not|don't|never|should(?: not|n't)|must(?: not|n't)|nobody would) (?:write|say|conclude|claim)"
     r"|\b(?:we|i|you|one|it) never (?:has|have|gets?|obtains?|gives?|equals?)"
     r"|\b(?:isn't|aren't|doesn't|don't)(?: equal| give| imply| mean| get| obtain| have)?|\bnot equal to"
     r"|\bcan(?:not|'t| not) (?:be|equal|have)|\binstead of|\brather than|\b(?:and|but) not|, not"
@@ -155,12 +165,15 @@ _BEFORE = (  # denies those before it
     r"|\b(?:does|do|did)(?: not|n't) (?:hold|apply)\b(?! (?:for|if|unless|when|to)\b)"
     r"|\b(?:is|are) far from (?:being )?(?:true|correct|right|the truth)\b"
     r"|\b(?:is|are) hereby (?:retracted|withdrawn)\b"
-    r"|\bcan(?:not|'t| not) be (?:true|right|correct)\b"
+    r"|\bcan(?:not|'t| not) (?:hold|be (?:true|right|correct))\b|\bfails(?=[ \t]*[.!;])"
+    r"|\bis an? (?:common|frequent|typical|popular|widespread) (?:mistake|misconception|fallacy|myth|error)\b"
+    rf"|(?<!not )(?<!n't )(?<!never )\b(?:leads?|led|leading) to (?:{_ABSURD})\b"
 )
 # The words with which a branch begins: asked first, they spare the branches most of the text.
 _FIRST_OF_DENIAL = (
     "is|isn|if|it|incorrectly|instead|was|wasn|were|wrongly|which|are|aren|and|do|does|did|don|doesn|didn|can|cannot"
-    "|this|that|be|but|may|might|mistakenly|could|not|rather|tempted|erroneously|falsely|seems|looks|'s"
+    "|this|that|be|but|may|might|mistakenly|could|not|rather|tempted|erroneously|falsely|seems|looks|'s|leads?|led|leading"
+    "|for|to|never|should|shouldn|must|mustn|nobody|fails"
     "|we|i|you|one"
 )
 _DENIAL = re.compile(  # of a text in lower case
@@ -299,8 +312,10 @@ class _StructuredText:
 # All that a heading, a label or a sentence about other places can say; a text without any of it has none of them.
 _TAKING_BACK = (
     *sorted(WRONG_WORDS - {"mistaken"}), *"mistake impossible error misconception pitfall fallac".split(),
+    *"contradict absurd nonsens".split(),
     *"none neither nothing ignore disregard discard forget ✗ ✘ ❌ ✖ 🚫 👎 ☒ ☐ retracted withdrawn oops".split(),
-    "- [ ]", "* [ ]", "[^", "wait, no", "nicht", "vrai", "verdad",
+    "- [ ]", "* [ ]", "[^", "wait, no", "opposite of", "footnote", "retract", "withdraw",
+    "scratch", "i take", "nicht", "vrai", "verdad",
     *"falsch faux falso cierto неверно неправильно 不能 不对 不成立 错误".split(),
 )  # fmt: skip
 _NOT = ("not ", "n't ")
@@ -487,19 +502,21 @@ _LABEL = re.compile(  # of a text in lower case
 # Of other languages only what cannot be meant otherwise, and only beside a formula.
 _WRONG_ELSEWHERE = "falsch|nicht richtig|faux|falso|неверно|неправильно|是错误?的|不对|不成立"
 _DENIED_ELSEWHERE = re.compile(
-    r"(?:\b(?:es gilt nicht|il n['’]est pas vrai que|il est faux que|no es (?:cierto|verdad) que|es falso que"
+    r"(?:\b(?:es gilt nicht|es ist falsch,? dass|(?:è falso|non è vero) che"
+    r"|il n['’]est pas vrai que|il est faux que|no es (?:cierto|verdad) que|es falso que"
     rf"|неверно,? что)|不能写成|不能得到)[ \t,:]{{0,4}}(?={FORMULA})",
     re.IGNORECASE,
 )
 _FOOTNOTE = re.compile(r"^[ \t]{0,3}\[\^(?P<name>[\w-]{1,20})\]:[ \t]*(?P<note>[^\n]{1,300})", re.MULTILINE)
+_WITH_FOOTNOTE = re.compile(rf"{FORMULA}(?!{FORMULA})[ .,;:]{{0,3}}\\footnote\{{(?P<note>[^{{}}]{{1,300}})\}}")
 _TO_FOOTNOTE = re.compile(rf"{FORMULA}(?!{FORMULA})[ .,;:]{{0,3}}\[\^(?P<name>[\w-]{{1,20}})\](?!:)")
 _MARKED = re.compile(
     rf"(?P<before>^[ \t>*+•-]{{0,8}}(?:\d{{1,2}}[.)][ \t])?(?:{_CROSS}|☐|(?<=[-*+][ ])\[[ ]\]))"
     rf"|(?<={FORMULA})(?!{FORMULA})[ \t*_.,]{{0,4}}(?P<behind>{_CROSS}"
     rf"|[(\[]\s?(?:is\s)?(?:{_ADJECTIVE}|retracted|withdrawn)[!.]?\s?[)\]]"
-    rf"|(?:oops|wait)[,.:]? (?:no|wrong)(?=[.,!])"
+    rf"|(?:oops|wait)[,.:]? (?:no|wrong)(?=[.,!])|(?:\$?\\Rightarrow\$?|[⇒→]|=>)?[ \t]?(?:a )?contradiction(?=[.,;!]|$)"
     rf"|(?:ist|est|es|это)? ?(?:{_WRONG_ELSEWHERE})(?=[\s*_]*(?:[.,;!\u3002\uff0c]|$))"
-    rf"|(?::|[–—]|-{{1,2}}|->|→)[ \t]{{0,2}}[*_]{{0,3}}{_ADJECTIVE}[*_]{{0,3}}(?=[ \t]*(?:[.,;!|]|$)))",
+    rf"|(?::|[–—]|-{{1,2}}|<?->?|→|←)[ \t]{{0,2}}[*_]{{0,3}}{_ADJECTIVE}[*_]{{0,3}}(?=[ \t]*(?:[.,;!|]|$)))",
     re.IGNORECASE | re.MULTILINE,
 )
 _CHECK = re.compile("[✓✔✅]")
@@ -529,7 +546,10 @@ def _spans_beside_labels(layout: _StructuredText) -> Iterator[Span]:
 
 
 def _spans_with_footnotes(shown: str) -> Iterator[Span]:
-    """Yield the spans of formulas whose footnote of Markdown calls them wrong, `[^1]: This is false`."""
+    r"""Yield the spans of formulas whose footnote calls them wrong, `[^1]: This is false` or `\footnote{...}`."""
+    for mark in _WITH_FOOTNOTE.finditer(shown):
+        if _DENIES.search(mark["note"]):
+            yield _formula_ending(shown, mark.start())
     denied = {note["name"] for note in _FOOTNOTE.finditer(shown) if _DENIES.search(note["note"])}
     for mark in _TO_FOOTNOTE.finditer(shown) if denied else ():
         if mark["name"] in denied:
@@ -606,15 +626,16 @@ _SAYS_WRONG += r"\b(?! (?:that|to|for|if|unless|when|only|in|at)\b)"
 _SAYS_RIGHT = rf"(?:{_IS}{_SURELY}\s(?:true|correct|right|valid)|\sholds?|\sworks?)\b(?! (?:for|if|unless|when)\b)"
 _ALL = r"(?:all|both|each|every|every one|any)(?: of)?"
 _WROTE = r"(?:what|everything|all)(?: that)? (?:i|we)(?: have|'ve)? (?:wrote|written|said|stated|derived)"
-_ABOUT = re.compile(  # of a text in lower case
-    r"\b(?=[abdefimnotw](?:ll|ny|oth|ac|ve|ha|on|ei|gn|is|or|he|y |ur))(?:"  # two letters spare most words the rest
+_ABOUT = re.compile(  # of a text in lower case; two letters spare most words the rest
+    r"\b(?=[abdefimnostw](?:ll|ny|oth|ac|ve|ha|on|ei|gn|is|or|he|y |ur| r| w| t|cr))(?:"
     rf"(?P<all>(?:everything|{_ALL} the {_NOUN}|{_ALL} {_NOUN}){_PLACED}|{_ALL}(?: the)? {_ABOVE}(?: {_NOUN})?"
     rf"|{_WROTE}{_PLACED}?){_SAYS_WRONG}"
     rf"|(?P<none>(?:none|neither|nothing) of the (?:{_ABOVE}(?: {_NOUN})?|{_NOUN}{_PLACED})|nothing{_PLACED})"
     rf"{_SAYS_RIGHT}"
     rf"|(?P<whole>(?:everything|{_ALL}(?: the)? {_NOUN}) (?:here|in this (?:solution|answer|text|page))){_SAYS_WRONG}"
     rf"|(?P<drop>(?:ignore|disregard|discard|forget)(?: {_ALL})?"
-    rf" (?:the above(?! \w)|everything above|the {_NOUN} above))"
+    rf" (?:the above(?! \w)|everything above|the {_NOUN} above|my (?:previous|earlier|last) (?:{_NOUN}|message)"
+    rf"|what i (?:said|wrote)))"
     rf"|(?P<section>the above|(?:the|my|our) {_ABOVE} (?:formulas|formulae|equations|expressions|results|answers"
     r"|statements|claims|relations|solutions|values|steps|lines|approach|derivation|calculation|computation|reasoning"
     rf"|argument|work|attempt)|the (?:formulas|formulae|equations|expressions|results|answers|statements|claims|steps)"
@@ -623,7 +644,10 @@ _ABOUT = re.compile(  # of a text in lower case
     rf"|(?P<neither>(?:none|neither) of (?:these|those|them)(?: {_NOUN})?){_SAYS_RIGHT}"
     rf"|(?P<naught>(?:none|nothing) of (?:this|that|it)){_SAYS_RIGHT}"
     rf"|(?P<this>(?:the|my|our) {_ABOVE} {_NOUN}|the {_NOUN} above){_SAYS_WRONG}"
-    rf"|(?P<below>(?:{_ALL} )?(?:the following|what follows|the {_NOUN} below)(?: {_NOUN})?(?: below)?){_SAYS_WRONG}"
+    r"|(?P<last>i (?:retract|withdraw|take back) (?:this|that|it)|i take (?:this|that|it) back"
+    r"|scratch (?:this|that|it))\b"
+    rf"|(?P<below>(?:{_ALL} )?(?:the following|what follows|(?:the |{_ALL} ){_NOUN} below)(?: {_NOUN})?(?: below)?)"
+    rf"{_SAYS_WRONG}"
     rf"|(?P<unholy>(?:none|neither) of the (?:following(?: {_NOUN})?|{_NOUN} below)){_SAYS_RIGHT}"
     rf"|(?P<rest>everything(?: that follows| below)){_SAYS_WRONG}"
     r")"
@@ -632,6 +656,13 @@ _DENIES = re.compile(
     rf"\b(?:this|that|it|which)(?: {_NOUN})?{_SAYS_WRONG}|^\W{{0,4}}(?:not so|{_ADJECTIVE}|retracted|withdrawn)\W*$",
     re.IGNORECASE,
 )
+
+
+def denies(note: str) -> bool:
+    """Return True if a note to a formula calls it wrong: "This is false"."""
+    return _DENIES.search(note) is not None
+
+
 _LAST = re.compile(  # a sentence of its own right behind a formula, or in its footnote
     rf"{FORMULA}(?!{FORMULA})[\s.,;:*_]{{0,6}}(?:\\footnote\{{)?(?:(?:but|however|no|wait|oops|hmm)[,.:]?\s)?(?:this|that|it|which)"
     rf"(?: {_NOUN})?(?:{_SAYS_WRONG}|'s {_WRONG}\b(?! (?:that|to|for|if|unless|when|only|in|at)\b))",
@@ -659,7 +690,7 @@ def _spans_called_wrong(layout: _StructuredText) -> Iterator[Span]:
             yield own if has_own else _start_of_text_above(layout, mark.start()), mark.start()
         elif mark["these"] or mark["neither"]:
             yield _start_of_text_above(layout, mark.start()), mark.start()
-        elif mark["this"]:
+        elif mark["this"] or mark["last"]:
             last = shown.rfind(FORMULA, 0, mark.start())
             if last >= 0:
                 yield _formula_ending(shown, last)
@@ -669,6 +700,8 @@ def _spans_called_wrong(layout: _StructuredText) -> Iterator[Span]:
             line_end = _line_end(shown, mark.end())
             is_here = shown.find(FORMULA, mark.end(), line_end) >= 0
             reach = sentence_end(shown, mark.end()) if is_here else _end_of_text_below(layout, line_end)
+            if is_here and FORMULA not in shown[mark.end() : reach]:
+                reach = _end_of_text_below(layout, mark.end())
             yield mark.end(), reach
     for mark in _LAST.finditer(shown):
         if not shown.startswith("?", sentence_end(shown, mark.end())):

@@ -28,7 +28,7 @@ from prism.latex.parsing.tokens import (
 )
 from prism.latex.parsing.unit_text import is_numeric
 from prism.latex.prose import WRONG_WORDS, changes_quantity
-from prism.latex.words import is_written_out_unit
+from prism.latex.words import ALTERNATIVE, is_written_out_unit
 
 _LOOK_AHEAD = 10  # operations for each item among which an equality is looked for, for each arrow
 MAX_PARTS = 200  # formulas in one text: each of them is disambiguated and built by itself
@@ -409,6 +409,8 @@ def _prose_separator_or_item(items: list[Token], index: int) -> Token:
     words = [word.lower() for word in words_in_text(item)]
     if not words:
         return item
+    if "or" in words and ALTERNATIVE.issuperset(words):
+        return Token("OR", "or", item.pos, item.gap)
     if index and sum((token.type == "OPEN") - (token.type == "CLOSE") for token in item.raw) > 0:
         return Token("WHERE", words[0], item.pos, item.gap)  # a remark that goes on behind the text
     before = items[index - 1].type if index else "ROW"

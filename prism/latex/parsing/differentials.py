@@ -6,6 +6,8 @@ An upright d is always a differential. An italic one may be a distance, so one d
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from prism.latex.parsing.names import spell_name
@@ -15,6 +17,7 @@ _DERIVED = ("SYM", "DERIVATIVE")  # what an italic d makes a differential of
 _DERIVED_BODIES = frozenset(("SYM", "DERIVATIVE", "PAREN", "APPLY", "BRACKET", "ABS"))  # between d and the slash
 _MAX_REPEATED = 6  # order of one variable among several
 _NO_ORDER = 99  # stands for an order that is no number among several variables; no derivative has it
+_SEVERAL_VARIABLES = re.compile("[rstuvxyz]{2,4}")  # an index of which each letter is a variable
 
 
 def is_d_sign(item: Token) -> bool:
@@ -283,11 +286,12 @@ def _append_inline_derivative(
             return 1
         if head.sub is None:
             raise Fault(head.pos, r"the sign \partial outside a derivative", r"\frac{\partial f}{\partial x}")
-        variable = [Token("SYM", spell_name(head.raw), head.pos)]
         order = derivative_order(head.sup)
         if order is None:
             raise Fault(head.pos, "a power of a partial sign that is no order")
-        out.append(Token("DERIVE", "PARTIAL", head.pos, head.gap, args=[variable], raw=_inline_marks(order)))
+        order, variables = _variables_of_index(spell_name(head.raw), order)
+        named = [[Token("SYM", name, head.pos)] for name in variables]
+        out.append(Token("DERIVE", "PARTIAL", head.pos, head.gap, args=named, raw=_inline_marks(order)))
         return 1
     after = rest[0] if rest else None
     roman = head.type == "D"
@@ -300,6 +304,16 @@ def _append_inline_derivative(
     else:
         out.append(head)
     return 1
+
+
+def _variables_of_index(index: str, order: str) -> tuple[str, Sequence[str]]:
+    r"""Return order and variables of a derivative by the index of its sign: `\partial_{xx}` is the second by x.
+
+    Several small letters are a variable each, those of numbered or Greek indices one name.
+    """
+    if order != "1" or not _SEVERAL_VARIABLES.fullmatch(index):
+        return order, (index,)
+    return str(len(index)), index[:1] if len(set(index)) == 1 else tuple(index)
 
 
 def _inline_marks(order: str) -> tuple[Token, Token]:

@@ -251,7 +251,8 @@ def _emit_item(state: FormulaState, item: Token, out: list[Token]) -> None:
 def _construct_of_subscript(item: Token) -> Token:
     r"""Return the construct that replaces an item with a subscript which is no symbol: a bracket, a fraction, a mean.
 
-    `[F]_a^b` is AT between limits, `(\partial U/\partial T)_V` AT with V held constant, `(p)_{max}` one symbol.
+    `[F]_a^b` is AT between limits, `(\partial U/\partial T)_V` AT with V held constant, `(p)_{max}` one symbol,
+    `|v|_{max}` the modulus of one.
     A mean `\langle x \rangle_t` keeps the subscript in its name; anything else is an opaque LISTED construct.
     """
     if item.type == "BRACKET":
@@ -272,6 +273,10 @@ def _construct_of_subscript(item: Token) -> Token:
     if len(bare.args[0]) == 1 and inner.type == "SYM" and inner.sup is None and item.type == "PAREN":
         name = f"({inner.text})_{brace_script(label)}"  # `(p_\nu)_{max}`: the name of one symbol goes on
         return Token("SYM", name, item.pos, item.gap, sup=item.sup)
+    is_name = inner.type == "SYM" and inner.sup is None and "_" not in inner.text and label.isalpha() and len(label) > 1
+    if item.type == "ABS" and len(bare.args[0]) == 1 and is_name:
+        named = Token("SYM", f"{inner.text}_{brace_script(label)}", inner.pos)
+        return Token("ABS", item.text, item.pos, item.gap, args=[[named], *bare.args[1:]], sup=item.sup)
     return Token("AT", "held", item.pos, item.gap, args=[[bare], [Token("SYM", label, item.pos)]], sup=item.sup)
 
 

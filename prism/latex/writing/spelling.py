@@ -109,10 +109,13 @@ def is_index_variable(node: Expr) -> bool:
 # Units ----------------------------------------------------------------------------------------------------------
 
 
+_UNIT_SIGNS = {"%": r"\%", "speed of light": "c"}
+
+
 def unit_content_latex(node: Expr) -> str:
     r"""Return the content of `\unit{...}` for a unit, its power, a product or quotient of units; else an empty text."""
     if node.op == "unit":
-        return r"\%" if node.name == "%" else node.name
+        return _UNIT_SIGNS.get(node.name, node.name)
     if node.op == "pow" and node.args[0].op == "unit" and (exponent := _exponent_latex(node.args[1])):
         return f"{unit_content_latex(node.args[0])}^{{{exponent}}}"
     if node.op == "mul":

@@ -1,0 +1,84 @@
+r"""Letters that are written in several ways: unit vectors, the imaginary unit, elements of integrals, operators.
+
+Refused: one spelling for all when a formula is read. A bold i may be a current and j an index; only a formula beside
+that has the other spelling, and no letter of its own for it, tells.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Set
+
+from prism.algebra.expr import Expr, Formula, walk
+from prism.equivalence.facts import HAT, facts_of
+from prism.equivalence.notation import magnitude_name
+from prism.equivalence.notation_marks import marks_of
+
+_UNIT_VECTOR = re.compile(
+    r"\\(?:hat|vec)\{e\}_\{?(?P<index>\\?[A-Za-z]+)\}?|\\hat\{(?P<hat>\\?[A-Za-z]+)\}|\\vec\{(?P<axis>[ijk])\}"
+)
+_AXES = {"i": "x", "j": "y", "k": "z", r"\imath": "x", r"\jmath": "y"}
+_ELEMENTS = {
+    **dict.fromkeys((r"\vec{l}", r"\vec{\ell}", r"\vec{s}", r"\vec{r}"), "line element"),
+    **dict.fromkeys((r"\vec{A}", r"\vec{S}", r"\vec{a}", r"\vec{\sigma}"), "surface element"),
+}
+_IMAGINARY_UNIT = "imaginary unit"
+_OPERATOR = "operator "
+
+
+def respelled(reference: Formula, claim: Formula, declared: Set[str]) -> dict[str, str]:
+    r"""Map letters that only the claim has to the reference's letters for the same thing: `\vec{e}_r` to `\hat{r}`.
+
+    What one formula spells with two letters is left out.
+
+    Args:
+        reference, claim: two formulas.
+        declared: symbols of the problem, which mean what it says.
+    """
+    names = facts_of(reference).names, facts_of(claim).names
+    marks = marks_of(reference), marks_of(claim)
+    is_turned = any(r"\omega" in each.names or each.turned for each in marks)
+    has_operators = any(each.has_operators for each in marks)
+    spelled: list[dict[str, str]] = []
+    for f, own, other in ((reference, *names), (claim, *names[::-1])):
+        found: dict[str, set[str]] = {}
+        for name in own - other - declared:
+            for thing in _things(f, name):
+                found.setdefault(thing, set()).add(name)
+        spelled.append({thing: min(letters) for thing, letters in found.items() if len(letters) == 1})
+    first, second = spelled
+    return {
+        second[thing]: first[thing]
+        for thing in sorted(first.keys() & second.keys())
+        if (is_turned or thing != _IMAGINARY_UNIT) and (has_operators or not thing.startswith(_OPERATOR))
+    }
+
+
+def _things(f: Formula, name: str) -> Iterator[str]:
+    """Yield the things that a letter of a formula may be a spelling of."""
+    if name in ("i", "j") and name not in marks_of(f).summed:
+        yield _IMAGINARY_UNIT
+    if found := _UNIT_VECTOR.fullmatch(name):
+        letter = found["index"] or found["hat"] or found["axis"]
+        yield f"unit vector {_AXES.get(letter, letter)}"
+    if name in _ELEMENTS and _is_element(f, name):
+        yield _ELEMENTS[name]
+    if _is_place(f, name):
+        yield f"place {magnitude_name(name) or name}"
+    yield _OPERATOR + name.removeprefix(HAT).removesuffix("}" if name.startswith(HAT) else "")
+
+
+def _is_place(f: Formula, name: str) -> bool:
+    r"""Return True if a letter stands nowhere in a formula but as an argument: `\Phi(\vec{r}_e)` is `\Phi(r_e)`."""
+    nodes = [node for member in f.members for node in walk(member)]
+    place = Expr("sym", name=name)
+    calls = [node for node in nodes if node.op == "apply" and node.args == (place,)]
+    return nodes.count(place) == len(calls) > 0
+
+
+def _is_element(f: Formula, name: str) -> bool:
+    """Return True if a letter stands nowhere in a formula but as the element that integrals are taken over."""
+    nodes = [node for member in f.members for node in walk(member)]
+    elements = [node.args[1] for node in nodes if node.op in ("integral", "contour") and len(node.args) > 1]
+    element = Expr("sym", name=name)
+    return nodes.count(element) == elements.count(element) > 0

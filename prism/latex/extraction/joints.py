@@ -1,0 +1,125 @@
+r"""How a formula is joined to the one before it: by an arrow, a condition, a consequence, or as an alternative.
+
+Decided from what stands between two neighbouring formulas, in a block or over dollars and sentences: `F \Rightarrow G`,
+"$F$ if $G$", "$F$, so $G$", "$F$. Otherwise $G$". What a joint does to the two is decided where their meaning is known
+(`prism.grading.joints`, semantics C.6); only an arrow that is struck out is settled here: what it leads to is not read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from enum import StrEnum
+
+from prism.latex.prose import sentence_start
+
+JOINED_WITHIN = 120  # characters between two formulas that may join them
+_CHOICE_REACH = 200  # characters before a formula in which its sentence may offer a choice
+
+
+class Joint(StrEnum):
+    """How a formula is joined to the one before it."""
+
+    NONE = ""
+    ARROW = "arrow"  # `F \Rightarrow G`, "F implies G"
+    BOTH = "both"  # `F \iff G`, `F \Leftarrow G`
+    CONDITION = "condition"  # "F if G", "F where G", "F because G"
+    UNLESS = "unless"
+    SO = "so"  # "F, hence G", "F. Then G"
+    AND = "and"  # "F and G", `F,\ G`
+    OR = "or"  # "F or G", "F if it rains, otherwise G"
+    STRUCK = "struck"  # `F \not\Rightarrow G`
+
+    __repr__ = str.__repr__
+
+
+_ONE_WAY = r"\\(?:Rightarrow|Longrightarrow|implies|therefore|rightarrow|to|longrightarrow|leadsto)(?![A-Za-z])|[⇒⟹∴→⟶]"
+_BOTH_WAYS = (
+    r"\\(?:iff|Leftrightarrow|Longleftrightarrow|Leftarrow|Longleftarrow|impliedby|because)(?![A-Za-z])|[⇔⟺⇐⟸∵]|<=+>"
+)
+_STRUCK = re.compile(
+    rf"\\not\s*\{{?\s*(?:{_ONE_WAY}|{_BOTH_WAYS})|\\n(?:Rightarrow|Leftrightarrow|rightarrow|Leftarrow)(?![A-Za-z])"
+    r"|\\cancel\s*\{\s*\\(?:Rightarrow|implies|iff|to)\s*\}|[⇏⇎↛]|\\nvdash(?![A-Za-z])"
+)
+_FURNITURE = re.compile(
+    r"\\(?:begin|end)\s*\{[A-Za-z]+\*?\}|\\(?:text|mathrm|textbf|textit|mbox|boxed)\s*(?=\{)|\\[()\[\],;:!> ]|\\\\"
+    r"|\\q?quad(?![A-Za-z])|[$&{}~*_\s]+"
+)
+_WE_HAVE = r"(?: (?:that|then|we (?:get|have|find|obtain)|it is))*,?"
+_HOLDS = "(?:holds?|applies|is (?:true|valid|right|correct))"
+_CONDITIONS = (
+    r"(?:only )?(?:if|when|where)|iff|if and only if|whenever|(?:would )?requires?|(?:provided|given)(?: that)?"
+    r"|assuming|as long as|with|for|because|since|as|is equivalent to"
+)
+_CONSEQUENCES = (
+    r"so|hence|thus|therefore|then|consequently|whence|it follows|(?:we|one|you) (?:gets?|finds?|obtains?|have|has)"
+    r"|(?:which |this |that )?(?:gives|giving|yields|yielding|means|leads to)|i\.e\."
+)
+_SORTS = tuple(
+    (joint, re.compile(pattern, re.IGNORECASE))
+    for joint, pattern in (
+        (Joint.ARROW, rf",? ?(?:{_ONE_WAY}|[=-]{{1,2}}>|(?:which |this |would )?impl(?:ies|y|ying)){_WE_HAVE}"),
+        (Joint.BOTH, rf",? ?(?:{_BOTH_WAYS}){_WE_HAVE}"),
+        (Joint.CONDITION, rf",? ?(?:{_HOLDS} )?(?:{_CONDITIONS}){_WE_HAVE}"),
+        (Joint.UNLESS, r",? ?unless"),
+        (Joint.SO, rf"[,.;:]?(?: and| but)? ?(?:{_CONSEQUENCES}){_WE_HAVE}|:"),
+        (Joint.AND, r",|,? ?and|\\land|\\wedge|∧|"),
+    )
+)
+_OR = re.compile(
+    r"\b(?:or(?! (?:rather|better|actually|no)\b)|otherwise|alternatively|else|xor|oder|ou|или)\b|或|^ ?/ ?$",
+    re.IGNORECASE,
+)
+_STATES = re.compile(r"[=<>≈§]|\\(?!(?:lor|vee)\b)|\d")
+_CHOICE = re.compile(r"\b(?:either|depending on|one of|any of)\b", re.IGNORECASE)
+
+
+def joint_between(text: str, start: int, end: int, *, before: int) -> Joint:
+    """Return how the formula that begins at `end` is joined to the one that ends at `start`.
+
+    Args:
+        text: the solution.
+        start: end of the formula before; for the first formula, of what stands before it.
+        end: start of the formula.
+        before: start of the formula before; the sentence before it may offer a choice, "either".
+    """
+    if end - start > JOINED_WITHIN:
+        return Joint.STRUCK if _STRUCK.search(text, end - JOINED_WITHIN, end) else Joint.NONE
+    between = text[start:end]
+    if _STRUCK.search(between):
+        return Joint.STRUCK
+    shown = _FURNITURE.sub(" ", between).strip()
+    found = next((joint for joint, pattern in _SORTS if pattern.fullmatch(shown)), Joint.NONE)
+    if found == Joint.AND and not shown and "\n" in between:
+        found = Joint.NONE  # two formulas below each other
+    if found == Joint.NONE and _OR.search(shown) and not _STATES.search(shown):
+        return Joint.OR
+    if found in (Joint.AND, Joint.NONE) and _offers_choice(text, before, between):
+        return Joint.OR
+    return found
+
+
+def _offers_choice(text: str, before: int, between: str) -> bool:
+    """Return True if the sentence of a formula offers a choice before it, and goes on to the next: "either A, B"."""
+    first = sentence_start(text, before, low=max(0, before - _CHOICE_REACH))
+    is_one_sentence = not re.search(r"[.;!?]\s|\n\s*\n", between)
+    return is_one_sentence and _CHOICE.search(text, first, before) is not None
+
+
+def joints_of(text: str, spans: Sequence[tuple[int, int]]) -> list[Joint]:
+    """Return how each formula is joined to the one before it.
+
+    Args:
+        text: the solution.
+        spans: of its formulas, in order; a box inside a chain is joined to nothing.
+    """
+    found = []
+    last = (0, 0)
+    for start, end in spans:
+        if start < last[1]:
+            found.append(Joint.NONE)
+            continue
+        joint = joint_between(text, last[1], start, before=last[0])
+        found.append(joint if last[1] or joint == Joint.STRUCK else Joint.NONE)
+        last = start, end
+    return found

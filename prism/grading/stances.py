@@ -177,8 +177,8 @@ def _assertions_on_node(
         is_bare = read.statement.formula.kind == "expression"
         is_solved = _is_solved(read, node, matrix.own_symbols.known) or (is_bare and claim.is_committed)
         if plain.statement.is_union:  # of several values, each under the name of the quantity
-            sides = [side for part in claim.formula.parts for side in part.members]
-            is_solved = is_solved or not node.subjects.isdisjoint(map(quantity_of, sides))
+            named = [quantity_of(side) for part in claim.formula.parts for side in part.members]
+            is_solved = is_solved or not node.subjects.isdisjoint(named)
         if is_solved or not node.names.isdisjoint(read.names):
             stance = _stance(read, node, matrix.cells, claim, is_match=is_match, is_solved=is_solved)
             if is_solved or stance != Stance.NEUTRAL:
@@ -381,7 +381,8 @@ def _is_solved(read: _ReadStatement, node: ReferenceNode, known: frozenset[str])
     Args:
         known: symbols of the problem and its reference.
     """
-    if not node.subjects.isdisjoint(read.quantities):
+    sides = (side for f in read.readings if len(f.members) == 2 for side in f.members)
+    if not (node.subjects.isdisjoint(read.quantities) and node.subjects.isdisjoint(sides)):
         return True
     names = {each.name for each in node.subjects if each.op == "sym"}
     styled = [each.name for each in read.quantities if each.op == "sym" and each.name not in known]

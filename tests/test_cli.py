@@ -49,6 +49,29 @@ def test_check_takes_a_context() -> None:
     assert "imaginary" in broken.stderr
 
 
+def test_commands_that_read_formulas_take_macros(tmp_path: Path) -> None:
+    file, problem, solution = (tmp_path / name for name in ("m.toml", "p.toml", "s.txt"))
+    file.write_text(r"""macros = { '\vc' = '\hat{#1}', der = '\frac{d#1}{d#2}' }""")
+    node = {"index": 1, "formula": r"F = m \der vt", "dependency": [], "is_final_answer": True}
+    problem.with_suffix(".json").write_text(json.dumps({"id": "p", "context": "", "grading_standard": [node]}))
+    solution.write_text(r"$F = m\der{v}{t}$")
+    told, name = ["--macros", str(file)], str(problem.with_suffix(".json"))
+    assert run.invoke(app, ["check", r"a = \der vt", r"a = \frac{dv}{dt}", *told]).exit_code == 0
+    assert run.invoke(app, ["check", r"a = \der vt", r"a = \frac{dv}{dt}"]).exit_code == 4
+    assert run.invoke(app, ["lint", name]).exit_code == 3
+    assert run.invoke(app, ["lint", name, *told]).exit_code == 0
+    assert json.loads(run.invoke(app, ["grade", name, str(solution), "--json", *told]).stdout)["score"] == 1
+    assert run.invoke(app, ["explain", name, str(solution), *told]).exit_code == 0
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "p.txt").write_text(solution.read_text())
+    out = str(tmp_path / "o.jsonl")
+    assert run.invoke(app, ["run", name, str(tmp_path / "texts"), "-o", out, "--workers", "0", *told]).exit_code == 0
+    file.write_text(r"macros = { '\frac' = '#1', q = '{' }")
+    bad = run.invoke(app, ["check", "a = b", "a = b", *told])
+    assert bad.exit_code == 3
+    assert all(entry in bad.stderr for entry in (r"macros, \frac", "macros, q"))
+
+
 def test_check_says_which_formula_is_not_read() -> None:
     for pair, name in ((["F = ma", r"F = \badcommand"], "the claim"), ([r"F = \frac{", "F = ma"], "the reference")):
         assert f"  {name}: " in run.invoke(app, ["check", *pair]).stdout

@@ -54,16 +54,19 @@ LAST_VALUE_FREE_STAGE = Stage.DEFINITIONS  # the last stage that substitutes no 
 _BY_FORM = ("same_form", "same_number")  # reasons of a match between formulas with no step between them
 
 
-def lint(problem: Problem | Path | str | Mapping[str, object]) -> tuple[LintFinding, ...]:
+def lint(
+    problem: Problem | Path | str | Mapping[str, object], *, macros: Mapping[str, object] | None = None
+) -> tuple[LintFinding, ...]:
     """Return everything that is wrong with a problem: faults of loading, or if it loads, what would spoil a grade.
 
     Args:
         problem: a loaded problem, a path, a JSON string or a dictionary.
+        macros: for a problem that is loaded here, as of `load_problem`.
 
     Returns:
         Findings: those of loading first, then by node, then about the parts; with their lines if it is a path.
     """
-    found = _findings_of(problem)
+    found = _findings_of(problem, macros)
     if not found or not isinstance(problem, Path | str):
         return found
     try:
@@ -73,10 +76,12 @@ def lint(problem: Problem | Path | str | Mapping[str, object]) -> tuple[LintFind
     return tuple(replace(each, line=find_line(lines, each.entry, each.field, each.text)) for each in found)
 
 
-def _findings_of(problem: Problem | Path | str | Mapping[str, object]) -> tuple[LintFinding, ...]:
+def _findings_of(
+    problem: Problem | Path | str | Mapping[str, object], macros: Mapping[str, object] | None
+) -> tuple[LintFinding, ...]:
     """Return what `lint` does, without lines."""
     try:
-        loaded = problem if isinstance(problem, Problem) else load_problem(problem)
+        loaded = problem if isinstance(problem, Problem) else load_problem(problem, macros=macros)
     except DataFileError as error:
         return tuple(_loader_finding("fault", text) for text in error.faults)
     found = [_loader_finding("warning", text) for text in loaded.warnings]

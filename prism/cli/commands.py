@@ -22,6 +22,11 @@ import prism
 from prism.cli.helptext import HELP_NAMES, CommandGroup, FormulaCommand
 from prism.cli.options import (
     BAD_FILE,
+    AsJson,
+    Force,
+    MacroFile,
+    ManyProblems,
+    OneProblem,
     complete_problem,
     fail,
     files_to_lint,
@@ -36,6 +41,7 @@ from prism.cli.options import (
     parse_scoring,
     parse_size,
     problem_file,
+    read_macro_file,
     read_results,
     read_solution,
     read_text,
@@ -86,21 +92,6 @@ app = typer.Typer(
     context_settings={"help_option_names": HELP_NAMES}, help="Grade worked physics solutions step by step, by rule.",
 )  # fmt: skip
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, one object, instead of a table.")]
-Force = Annotated[bool, typer.Option("--force", help="Write over a file that is there.")]
-OneProblem = Annotated[
-    str,
-    typer.Argument(
-        help="Problem file (JSON or TOML), or the id of a shipped problem.", autocompletion=complete_problem
-    ),
-]
-ManyProblems = Annotated[
-    str,
-    typer.Argument(
-        help="Problems: a folder, a file (.toml, .json, .jsonl), or a shipped id.", autocompletion=complete_problem
-    ),
-]
-
 
 def main() -> None:
     """Entry point of the console script and of `python -m prism`."""
@@ -128,10 +119,11 @@ def check(
     reference: Annotated[str, typer.Argument(help="Reference formula, LaTeX.")],
     claim: Annotated[str, typer.Argument(help="Formula to compare with it, LaTeX.")],
     context: Annotated[str, typer.Option(help='What the problem gives, as JSON: {"symbols": {"x": "real"}}.')] = "",
+    macros: MacroFile = "",
     as_json: AsJson = False,
 ) -> None:
     """Say whether two formulas are the same: exit code 0 equivalent, 1 different, 4 undecided."""
-    given = parse_context(context)
+    given = parse_context(context, macros)
     verdict = prism.equivalent(reference, claim, context=given)
     if as_json:
         print_json(verdict.to_dict())
@@ -148,13 +140,14 @@ def grade(
     problem: OneProblem,
     solution: Annotated[str, typer.Argument(help="Solution: text, or .json with messages or steps; - is stdin.")],
     max_incidents: Annotated[int, typer.Option(help="Failures of the grader that are put up with.")] = 0,
+    macros: MacroFile = "",
     as_json: AsJson = False,
 ) -> None:
     """Grade one solution: each reference node with what matched it, each other formula with the reason."""
     from prism.grading.row import score_row
     from prism.reports import tables
 
-    loaded = load_problem_or_exit(problem)
+    loaded = load_problem_or_exit(problem, macros)
     given = read_solution(solution)
     try:
         result = prism.grade(loaded, given)
@@ -177,6 +170,7 @@ def explain(
     trace: Annotated[
         bool, typer.Option("--trace", help="Name for each decision its rule and the files of the code.")
     ] = False,
+    macros: MacroFile = "",
     as_json: AsJson = False,
 ) -> None:
     """Say why each formula matches a node or none: what was put in, what is wrong, and the first wrong step."""
@@ -185,7 +179,7 @@ def explain(
     from prism.grading.prepared import prepare
     from prism.grading.row import score_row
 
-    loaded = load_problem_or_exit(problem)
+    loaded = load_problem_or_exit(problem, macros)
     given = read_solution(solution)
     try:
         prepared = prepare(loaded)
@@ -246,14 +240,15 @@ def lint(
     ],
     notes: Annotated[bool, typer.Option("--notes", help="Also what may be meant so.")] = False,
     sarif: Annotated[Path | None, typer.Option(help="Also a file for code scanning: SARIF 2.1.0.")] = None,
+    macros: MacroFile = "",
     as_json: AsJson = False,
 ) -> None:
     """List what is wrong with problem files, by line, node and field; exit code 3 if there is a fault."""
     from prism.problem.source import problem_path
 
-    problems = files_to_lint(problems)
+    problems, beside = files_to_lint(problems), read_macro_file(macros)
     named = with_progress(problems, "checking")
-    found = [(name, finding) for name in named for finding in prism.lint(problem_path(name))]
+    found = [(name, finding) for name in named for finding in prism.lint(problem_path(name), macros=beside)]
     missing = {name: said for name in problems if (said := unknown_name(name))}  # told below, and not as a finding
     count = Counter(finding.kind for _, finding in found)
     if sarif is not None:
@@ -440,6 +435,7 @@ def run(
     ray: Annotated[
         str, typer.Option(metavar="ADDRESS", help="Grade on a Ray cluster: auto, local, or HOST:PORT; extra `ray`.")
     ] = "",
+    macros: MacroFile = "",
     as_json: AsJson = False,
 ) -> None:
     """Grade many rollouts into a file of score rows, in input order; it can be killed at any moment and resumed."""
@@ -454,7 +450,7 @@ def run(
     options = bulk.Options(thinking=thinking, training=training, formulas=not compact)
     grade_all: Callable[..., bulk.Summary] = partial(on_ray.run, address=ray) if ray else bulk.run
     try:
-        known = load_problems(problems)
+        known = load_problems(problems, macros=read_macro_file(macros))
         scanned = scan(rollouts, known, mapping=parse_field_map(mapping), keep=split_names(keep))
         tell_scanned(scanned, rollouts)
         began = perf_counter()

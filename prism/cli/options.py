@@ -7,12 +7,12 @@ import re
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
 import prism
-from prism.inputs import decode, parse_json, read_bytes, refuse_constant, shown, why_failed
+from prism.inputs import decode, parse_json, parse_toml, read_bytes, refuse_constant, shown, why_failed
 
 if TYPE_CHECKING:
     from prism.latex import Solution
@@ -41,18 +41,44 @@ def fail(message: str) -> NoReturn:
     raise typer.Exit(BAD_FILE)
 
 
-def parse_context(text: str) -> prism.Context | None:
-    """Parse the JSON of `--context` into a `Context`; None for an empty text. Bad JSON exits with code 3."""
-    if not text:
+def parse_context(text: str, macros: str = "") -> prism.Context | None:
+    """Parse the JSON of `--context` into a `Context`, with the macros of a file; None if both are empty.
+
+    Bad JSON, and a faulty file, exit with code 3.
+    """
+    beside = read_macro_file(macros)
+    if not text and not beside:
         return None
     try:
-        data = parse_json(text, constant=refuse_constant)
+        data = parse_json(text or "{}", constant=refuse_constant)
     except prism.PrismError as error:
         fail(f'--context: {shown(text)} is no JSON such as {{"symbols": {{"x": "real"}}}}: {error}')
+    if beside and isinstance(data, dict):
+        own = data.get("macros", {})
+        data["macros"] = {**beside, **own} if isinstance(own, dict) else own
     try:
         return prism.Context.from_dict(data)
     except prism.PrismError as error:
         fail(f"--context: {error}")
+
+
+def read_macro_file(name: str) -> dict[str, object]:
+    """Read the table `macros` of a TOML file; empty for an empty name. Exits with code 3, and all faults, if one is."""
+    from prism.latex.macros import read_macros
+
+    if not name:
+        return {}
+    try:
+        data = parse_toml(read_text(name))
+    except prism.PrismError as error:
+        fail(f"{name}: no TOML: {error}")
+    faults: list[str] = []
+    if "macros" not in data:
+        faults.append(r"holds no table `macros`; write [macros], and below it '\vc' = '\vec{#1}'")
+    read_macros(data.get("macros", {}), faults)
+    if faults:
+        fail("\n".join(f"{name}: {fault}" for fault in faults))
+    return dict(data["macros"])
 
 
 def name_unread(reference: str, claim: str, context: prism.Context | None) -> str:
@@ -100,10 +126,11 @@ def problem_file(name: str) -> Path:
     return problem_path(name)
 
 
-def load_problem_or_exit(name: str) -> Problem:
-    """Load a problem by path or shipped id, or exit with code 3."""
+def load_problem_or_exit(name: str, macros: str = "") -> Problem:
+    """Load a problem by path or shipped id, with the macros of a file, or exit with code 3."""
+    beside = read_macro_file(macros)
     try:
-        return prism.load_problem(problem_file(name))
+        return prism.load_problem(problem_file(name), macros=beside)
     except prism.DataFileError as error:
         fail(str(error))
 
@@ -138,6 +165,25 @@ def complete_problem(incomplete: str) -> list[str]:
     head = incomplete[: len(incomplete) - len(last)]
     files = [f"{head}{path.name}{'/' if path.is_dir() else ''}" for path in here]
     return [*(path.stem for path in shipped_files() if path.stem.startswith(incomplete)), *files]
+
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, one object, instead of a table.")]
+MacroFile = Annotated[
+    str, typer.Option("--macros", metavar="FILE", help=r"TOML file with a table `macros`: '\vc' = '\vec{#1}'.")
+]
+Force = Annotated[bool, typer.Option("--force", help="Write over a file that is there.")]
+OneProblem = Annotated[
+    str,
+    typer.Argument(
+        help="Problem file (JSON or TOML), or the id of a shipped problem.", autocompletion=complete_problem
+    ),
+]
+ManyProblems = Annotated[
+    str,
+    typer.Argument(
+        help="Problems: a folder, a file (.toml, .json, .jsonl), or a shipped id.", autocompletion=complete_problem
+    ),
+]
 
 
 def refuse_existing(paths: Iterable[Path], *, force: bool) -> None:

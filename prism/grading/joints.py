@@ -27,20 +27,25 @@ def withdrawn_orders(located: Sequence[LocatedFormula], formulas: Sequence[Formu
         located: formulas in the order of the text.
         formulas: the same, parsed; None for what could not be read.
     """
+    falsehoods = {
+        at
+        for at, (item, read) in enumerate(zip(located, formulas, strict=True))
+        if read is not None and (_is_falsehood(read) or (item.joint == Joint.UNLESS and not symbols_of(read)))
+    }
     found: dict[int, str] = {}
-    for at, (item, read) in enumerate(zip(located, formulas, strict=True)):
-        if read is None or not (_is_falsehood(read) or (item.joint == Joint.UNLESS and not symbols_of(read))):
-            continue
-        is_led = item.joint in _JOINED
-        first = at
-        while first > 0 and located[first].joint in _JOINED and (located[first].joint != Joint.AND or first == at):
+    for at in sorted(falsehoods):
+        is_led = located[at].joint in _JOINED
+        first = at  # as far as the falsehood before, so that no formula is passed more than twice
+        while first > 0 and located[first].joint in _JOINED and first - 1 not in falsehoods:
+            if located[first].joint == Joint.AND and first < at:
+                break
             first -= 1
         last = at
-        while last + 1 < len(located) and (joint := located[last + 1].joint) in _JOINED:
+        while last + 1 < len(located) and (joint := located[last + 1].joint) in _JOINED and last + 1 not in falsehoods:
             if (joint in _LOOSE and is_led) or (joint == Joint.AND and last > at):
                 break
             last += 1
-        found |= {order: item.latex for order in range(first, last + 1) if order != at}
+        found |= {order: located[at].latex for order in range(first, last + 1) if order != at}
     return found
 
 
@@ -57,13 +62,15 @@ def superseded_orders(located: Sequence[LocatedFormula], rivals: Collection[int]
         rivals: ordinals of those that contradict a node.
     """
     found: set[int] = set()
-    for at in rivals:
-        first = at
-        while located[first].joint in (Joint.ARROW, Joint.BOTH, Joint.OR) and first > 0:
-            first -= 1
-        found.update(range(first, at))
-        last = at
-        while last + 1 < len(located) and located[last + 1].joint in (Joint.OR, Joint.BOTH):
-            last += 1
-        found.update(range(at + 1, last + 1))
+    is_joined = False  # to a rival behind
+    for at in reversed(range(len(located))):
+        if is_joined:
+            found.add(at)
+        is_joined = (is_joined or at in rivals) and located[at].joint in (Joint.ARROW, Joint.BOTH, Joint.OR)
+    is_joined = False  # to a rival before
+    for at, item in enumerate(located):
+        is_joined = is_joined and item.joint in (Joint.BOTH, Joint.OR)
+        if is_joined:
+            found.add(at)
+        is_joined = is_joined or at in rivals
     return frozenset(found)

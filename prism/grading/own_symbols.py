@@ -112,7 +112,7 @@ class OwnSymbols:
         if definition.place <= place or not self.letters:
             return definition.place != place
         there, here = self.letters[definition.place], self.letters[place]
-        return not here or not there or not set(here).isdisjoint(there)
+        return not set(here).isdisjoint(there) or not (here or there)
 
     @cached_property
     def of_subject(self) -> Mapping[Expr, Sequence[Definition]]:

@@ -25,6 +25,7 @@ from prism.latex.words import word_set
 _LABEL = 3_000  # operations to judge one label by what stands around it
 MAX_MARKS = 1_000  # a text with more of them is a flood, and its marking says nothing
 _MAX_BEFORE = 160  # characters between the beginning of a line or sentence and a label that it opens with
+_GAP = 4  # characters between a label and the formula behind it
 _MAX_BETWEEN = 400  # characters between two labels of one run
 _MAX_HEADING = 240  # characters of a line that may be a heading
 
@@ -401,7 +402,9 @@ def _marks_of_prose(
     while at < len(labels):
         group, count = _label_group(page, patterns, line, labels, at, opened)
         kind = _mark_kind(page, patterns, line, group)
-        if last and _continues_run(page, last, group) and (kind != "prose" or last_kind == "passing"):
+        if last_kind == "passing" and _begins_run_again(page, group):
+            kind = "passing"
+        elif last and _continues_run(page, last, group) and (kind != "prose" or last_kind == "passing"):
             if last_kind == "line":
                 marks.pop()  # the line is a list
             if last_kind in ("", "line"):
@@ -431,6 +434,13 @@ def _continues_run(page: Page, last: _LabelGroup, group: _LabelGroup) -> bool:
         return False
     ends_formula = page.block_at(last.right + len(between.rstrip()) - 1) or page.block_at(group.label.left - 2)
     return _SEPARATED.search(between) is not None or ends_formula is not None
+
+
+def _begins_run_again(page: Page, group: _LabelGroup) -> bool:
+    """Return True if a list in one line goes back to an item, which its formula follows: `(a) $v$ (b) $F$ (a) $v$`."""
+    behind = page.shown[group.right : group.right + _GAP]
+    is_before_formula = page.block_at(group.right + len(behind) - len(behind.lstrip())) is not None
+    return not group.is_new and is_before_formula and page.block_at(group.label.left - 2) is not None
 
 
 def _passing_mark(page: Page, group: _LabelGroup) -> Mark:

@@ -101,7 +101,7 @@ def _grade_within_budget(
     extraction: Extraction | None = None
     begin_step(Step.READING)
     with share(math.inf if budget is None else budget) as account:
-        extraction = extract(solution)
+        extraction = extract(solution, macros=prepared.problem.context.macros, symbols=prepared.task.known)
         references = (prepared, *prepared.alternatives)
         if budget is None:
             n_read = len(extraction.text) - extraction.left_out.characters

@@ -88,6 +88,7 @@ def select(
         (k, index): group for k in range(len(matrix.claims)) for index, group in assertions_of(matrix, k, nodes).items()
     }
     supported = _supported_nodes(assertions)
+    places = [claim.located for claim in located]
     selection: Selection = {}
     on_nodes: dict[int, list[tuple[int, Assertion]]] = {}
     for node in nodes:
@@ -114,13 +115,13 @@ def select(
                 for distance, each in with_distances
             ]
         withheld = withheld_reasons(
-            nearest_assertions(with_distances),
+            nearest_assertions(with_distances, is_asked_once=_is_asked_once(node.index, prepared)),
             is_final=node.index in prepared.problem.dag.finals,
             is_list=is_list,
             is_number=node.is_number,
             n_rivals=len(prepared.rivals[node.index] - matched),
         )
-        superseded = superseded_orders([claim.located for claim in located], _rivals_of(node, with_distances))
+        superseded = superseded_orders(places, _rivals_of(node, with_distances))
         for assertion in (each for _, each in with_distances if each.stance == Stance.SUPPORTS):
             reason = withheld.get(assertion.place[0], WithheldReason.OTHER_PART)
             if assertion.place[0] in superseded and assertion.is_number == node.is_number:
@@ -426,16 +427,26 @@ def _n_distinct_statements(assertions: Iterable[Assertion]) -> int:
     return len({str(each.statement.formula) for each in assertions})
 
 
-def nearest_assertions(with_distances: Iterable[tuple[int, Assertion]]) -> list[Assertion]:
+def _is_asked_once(index: int, prepared: PreparedProblem) -> bool:
+    """Return True if no other part of the problem asks for the quantity of a node."""
+    own = prepared.letters.get(index, "")
+    return all(prepared.letters.get(other, own) == own for other in prepared.rivals[index])
+
+
+def nearest_assertions(
+    with_distances: Iterable[tuple[int, Assertion]], *, is_asked_once: bool = False
+) -> list[Assertion]:
     """Return the assertions on a node that count: those in the answer to its part, else those in common text.
 
     Numbers and formulas are selected separately. Common text counts only if no statement in the part itself supports
-    or contradicts the node or is undecided, so that a solution cannot state one answer there and another here; what is
-    presented as the answer in common text counts always.
+    or contradicts the node or is undecided, so that a solution cannot state one answer there and another here. But what
+    common text presents as the answer, or says against it behind the part, counts too, unless it is only rough: a
+    correction, or a summary.
 
     Args:
         with_distances: assertions, each after the distance of its text from the part that the node answers: 0 in the
             part itself, 1 in text common to all parts, OUT_OF_SCOPE in another part, where assertions never count.
+        is_asked_once: no other part asks for the quantity, so that the common text must mean the node's.
     """
     assertions = list(with_distances)
     nearest: list[Assertion] = []
@@ -444,7 +455,15 @@ def nearest_assertions(with_distances: Iterable[tuple[int, Assertion]]) -> list[
             (distance, each) for distance, each in assertions if each.is_number == numbers and distance < OUT_OF_SCOPE
         ]
         closest = min((distance for distance, each in group if each.stance != Stance.NEUTRAL), default=0)
-        nearest += [each for distance, each in group if distance == closest or each.is_presented]
+        near = [each for distance, each in group if distance == closest or each.is_presented]
+        last = max((each.place for each in near if each.stance == Stance.SUPPORTS), default=(0, 0))
+        nearest += near
+        behind = [each for distance, each in group if distance > closest and is_asked_once and each.place > last]
+        nearest += [
+            each
+            for each in behind
+            if each not in near and each.stance == Stance.CONTRADICTS and not each.is_approximate
+        ]
     return nearest
 
 

@@ -49,6 +49,7 @@ _CONTRADICTIONS = frozenset(("witness", "other_number", "dimension", "other_fact
 """Reasons of a difference by which two formulas of the same symbols contradict each other."""
 
 
+_ONE_TO_ONE = frozenset(("ln", "log10", "exp", "sqrt", "sinh", "atan"))
 _OPERATIONS = frozenset(("integral", "contour", "sum", "product", "limit", "commutator"))
 _DERIVATIVES = frozenset(("derivative", "partial"))
 
@@ -147,6 +148,7 @@ def assertions_of(matrix: MatchMatrix, k: int, nodes: Iterable[ReferenceNode]) -
     statements = []
     for n, statement in enumerate(written):
         readings = [form[n].formula for form in forms]
+        readings += [bare for f in readings if (bare := _without_function(f)) is not None]
         if own.names:
             readings += [with_names(reading, own.names) for reading in readings]
         statements.append(_read_statement(statement, readings, matrix.cells.task.context))
@@ -156,6 +158,13 @@ def assertions_of(matrix: MatchMatrix, k: int, nodes: Iterable[ReferenceNode]) -
         else ()
         for node in nodes
     }
+
+
+def _without_function(f: Formula) -> Formula | None:
+    r"""Return `a = b` for `\ln a = \ln b` and other functions that take no value twice; None for other formulas."""
+    if f.kind != "equation" or len({side.op for side in f.members}) > 1 or f.members[0].op not in _ONE_TO_ONE:
+        return None
+    return formula(tuple(side.args[0] for side in f.members), f.relations, f.latex, f.depends)
 
 
 def _assertions_on_node(
@@ -177,7 +186,7 @@ def _assertions_on_node(
         is_bare = read.statement.formula.kind == "expression"
         is_solved = _is_solved(read, node, matrix.own_symbols.known) or (is_bare and claim.is_committed)
         if plain.statement.is_union:  # of several values, each under the name of the quantity
-            named = [quantity_of(side) for part in claim.formula.parts for side in part.members]
+            named = (quantity_of(side) for part in claim.formula.parts for side in part.members)
             is_solved = is_solved or not node.subjects.isdisjoint(named)
         if is_solved or not node.names.isdisjoint(read.names):
             stance = _stance(read, node, matrix.cells, claim, is_match=is_match, is_solved=is_solved)
@@ -381,8 +390,7 @@ def _is_solved(read: _ReadStatement, node: ReferenceNode, known: frozenset[str])
     Args:
         known: symbols of the problem and its reference.
     """
-    sides = (side for f in read.readings if len(f.members) == 2 for side in f.members)
-    if not (node.subjects.isdisjoint(read.quantities) and node.subjects.isdisjoint(sides)):
+    if not node.subjects.isdisjoint(read.quantities):
         return True
     names = {each.name for each in node.subjects if each.op == "sym"}
     styled = [each.name for each in read.quantities if each.op == "sym" and each.name not in known]

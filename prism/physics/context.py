@@ -21,6 +21,7 @@ from prism.algebra.expr import Expr, Formula, canonical, substitute, symbol, sym
 from prism.errors import DataFileError, LatexSyntaxError, PrismError, count_of, named_type
 from prism.inputs import value_faults
 from prism.latex import parse as parse_latex
+from prism.latex.macros import Macro, expand, expanded_values, read_macros
 from prism.physics.constants import Reading, constant_table
 from prism.physics.implications import false_part, turns_into_another, without_superseded
 from prism.physics.quantities import Quantity, quantity_as_expr, read_quantity
@@ -39,7 +40,7 @@ SYMBOL_KINDS = {
 _DEFAULT_KIND = "positive"
 _BOUNDED_KINDS = frozenset(("positive", "real", "negative", "integer", "angle"))
 _SYMBOL_KEYS = ("kind", "domain", "sign")
-_CONTEXT_KEYS = ("symbols", "givens", "definitions")
+_CONTEXT_KEYS = ("symbols", "givens", "definitions", "macros")
 _EXAMPLE = """Context.from_dict({"symbols": {"x": "real"}, "givens": {"m": "2 kg"}, "definitions": ["p = m v"]})"""
 _MAX_SIZE = 200_000  # characters and values of a context: each of its formulas is parsed
 
@@ -73,6 +74,7 @@ class Context:
         givens: values as the author wrote them (`2.00 kg`), by name; each is readable by `read_quantity`.
         definitions: equations that hold by convention and may be used on both sides.
         declared: names that belong to the problem: those above and all that its statement mentions.
+        macros: by name without backslash; they hold for formulas that are parsed with the context, and for solutions.
         digest: sha256 of the content; keys the random generator, so equal contexts draw equal points.
     """
 
@@ -80,6 +82,7 @@ class Context:
     givens: dict[str, str] = field(default_factory=dict, hash=False)
     definitions: tuple[Formula, ...] = ()
     declared: frozenset[str] = frozenset()
+    macros: dict[str, Macro] = field(default_factory=dict, hash=False)
     digest: str = field(init=False, default="")
 
     def __post_init__(self) -> None:
@@ -92,6 +95,7 @@ class Context:
             not all(isinstance(each, Declaration) for each in self.symbols.values())
             or not all(isinstance(each, str) for each in self.givens.values())
             or not all(isinstance(each, Formula) for each in self.definitions)
+            or not all(isinstance(each, Macro) for each in self.macros.values())
         ):
             raise PrismError(f"Context: takes declarations and formulas; of plain values it is made by {_EXAMPLE}")
         own = symbols(*(member for formula in self.definitions for member in formula.members))
@@ -124,8 +128,9 @@ class Context:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, object]) -> Context:
-        r"""Build a context from a mapping with `symbols`, `givens` and `definitions`, all optional.
+        r"""Build a context from a mapping with `symbols`, `givens`, `definitions` and `macros`, all optional.
 
+        Macros are a table of LaTeX (`{"vc": r"\vec{#1}"}`), and hold in the rest of the mapping too.
         A symbol is a kind (`"x": "real"`) or a table (`"x": {"kind": "real", "domain": [-1, 1], "sign": "free"}`).
 
         Errors:
@@ -141,10 +146,13 @@ class Context:
         faults += [
             f"{key}: unknown key; keys are {', '.join(_CONTEXT_KEYS)}" for key in data if key not in _CONTEXT_KEYS
         ]
+        macros = read_macros(data.get("macros", {}), faults)
+        read = {key: expanded_values(data[key], macros) for key in data} if macros else data
         context = cls(
-            _read_symbols(data.get("symbols", {}), faults),
-            _read_givens(data.get("givens", {}), faults),
-            _read_definitions(data.get("definitions", ()), faults),
+            _read_symbols(read.get("symbols", {}), faults),
+            _read_givens(read.get("givens", {}), faults),
+            _read_definitions(read.get("definitions", ()), faults),
+            macros=macros,
         )
         if faults:
             raise DataFileError("<context>", tuple(faults))
@@ -163,7 +171,7 @@ def context_of(source: Context | Mapping[str, object] | None) -> Context:
 
 
 def parse(latex: str, *, context: Context | Mapping[str, object] | None = None) -> Formula:
-    """Parse one formula; names of several letters that the context declares are read as one symbol.
+    """Parse one formula; names of several letters that the context declares are one symbol, its macros are expanded.
 
     Args:
         latex: the formula.
@@ -177,6 +185,17 @@ def parse(latex: str, *, context: Context | Mapping[str, object] | None = None) 
     ('L*o = h*L/k', 'Lo = h*L/k')
     """
     context = context_of(context)
+    if not context.macros or not (page := expand(latex, context.macros)).uses:
+        return _parse_expanded(latex, context)
+    try:
+        return _parse_expanded(page.text, context)
+    except LatexSyntaxError as error:
+        at = page.span_in_original((error.position, error.position))[0]
+        raise LatexSyntaxError(latex, at, error.found, error.expected, error.kind) from None
+
+
+def _parse_expanded(latex: str, context: Context) -> Formula:
+    """Parse a formula without macros; see `parse`."""
     written = _without_what_falls(parse_latex(latex, context.words), latex)
     written = _with_words_as_factors(written, context.words) if context.words else written
     return _with_dots_as_names(written, context.dotted) if context.dotted else written
@@ -295,6 +314,8 @@ def _digest(context: Context) -> str:
         "definitions": [[canonical(member) for member in formula.members] for formula in context.definitions],
         "declared": sorted(context.declared),
     }
+    if context.macros:
+        content["macros"] = {name: [macro.body, macro.n_arguments] for name, macro in context.macros.items()}
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 

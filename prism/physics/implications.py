@@ -88,7 +88,7 @@ def _may_approach(left: Expr, right: Expr) -> bool:
 
 def _is_denial(member: Expr) -> bool:
     r"""Return True for `\bot` and for words such as `\text{contradiction}`."""
-    return member.op == "sym" and member.name in _DENYING
+    return member.op == "sym" and member.name.lower() in _DENYING
 
 
 def _is_link_false(left: Expr, relation: str, right: Expr) -> bool:

@@ -36,13 +36,14 @@ _MAX_SET = 1 << 28  # bytes of a file with many problems, which is read as a who
 _MAX_SHOWN = 200  # characters of a source in a message
 
 
-def load_problems(source: ProblemSet) -> dict[str, Problem]:
+def load_problems(source: ProblemSet, *, macros: Mapping[str, Any] | None = None) -> dict[str, Problem]:
     """Load problems into a mapping by id, in the order of the source.
 
     Args:
         source: one problem (a file, the id of a shipped one, a dictionary, a loaded one); a folder, whose `.toml` and
             `.json` files are taken in the order of their names; a `.jsonl` file with a problem a line, or a `.json`
             file with a list of them; or several of these.
+        macros: for all that is loaded here, as of `load_problem`.
 
     Errors:
         DataFileError: the faults of all files, and ids that two of them have.
@@ -55,7 +56,7 @@ def load_problems(source: ProblemSet) -> dict[str, Problem]:
         try:
             if isinstance(one, DataFileError):
                 raise one
-            problem = one if isinstance(one, Problem) else load_problem(one)
+            problem = one if isinstance(one, Problem) else load_problem(one, macros=macros)
         except DataFileError as error:
             faults += [f"{place}: {fault}" for fault in error.faults]
             continue

@@ -21,6 +21,7 @@ from prism.budget import CHARACTER, SOLUTION, share
 from prism.equivalence.facts import subject_of
 from prism.errors import DagError, DataFileError, LatexSyntaxError, PrismError, count_of
 from prism.latex import extract
+from prism.latex.macros import expanded_values, read_macros
 from prism.physics.context import Context, describe_syntax_error, parse
 from prism.problem.answers import is_answer_only, with_nameless_subject, with_nodes
 from prism.problem.dag import (
@@ -55,6 +56,7 @@ from prism.problem.source import (
     n_references,
     read_source,
     statement_length,
+    with_macros,
 )
 from prism.problem.students import Student, read_students
 from prism.problem.worded_answers import is_text
@@ -62,8 +64,11 @@ from prism.problem.worded_answers import is_text
 _READINGS = 4  # times that the text is read: for formulas, values and definitions, constants, and once in reserve
 _PROBLEM_TEXTS = ("title", "domain", "kind", "origin", "source")
 _PROBLEM_KEYS = frozenset((
-    "id", "context", "images", "subquestions", "difficulty", "givens", "symbols", "definitions", "students",
-    "metadata", "$schema", ALTERNATIVES, *_PROBLEM_TEXTS, *NODE_LISTS, *ANSWER_KEYS,
+    "id", "context", "images", "subquestions", "difficulty", "givens", "symbols", "definitions", "macros",
+    "students", "metadata", "$schema", ALTERNATIVES, *_PROBLEM_TEXTS, *NODE_LISTS, *ANSWER_KEYS,
+))  # fmt: skip
+_WITH_MACROS = frozenset((
+    "context", "subquestions", "symbols", "givens", "definitions", ALTERNATIVES, *NODE_LISTS, *ANSWER_KEYS,
 ))  # fmt: skip
 _SUBQUESTION_KEYS = frozenset(("letter", "subproblem", "solution", *ANSWER_KEYS))
 _NODE_KEYS = frozenset(("index", "formula", "dependency", "is_final_answer", "points", "accept", "subquestion"))
@@ -170,11 +175,11 @@ class Problem:
         subquestions: in file order.
         nodes: reference formulas, in index order.
         dag: their edges and points.
-        context: values, definitions and symbols that the problem gives; declares every symbol of its text.
+        context: values, definitions, macros and symbols that the problem gives; declares every symbol of its text.
         given: the same, with its sources and what of the text is not used.
         students: worked solutions with labels; an alternative has none.
         difficulty: its marks; the author's are None where the file gives none.
-        sha256: of the bytes of the file or string; of canonical JSON for a dictionary.
+        sha256: of the bytes of the file or string, or of canonical JSON for a dictionary; with macros given beside it.
         warnings: likely slips that do not prevent grading.
         alternative: its name, if it is the same problem with another reference DAG; empty for the problem itself.
         alternatives: the same problem with each of its other reference DAGs, in file order (semantics S.1).
@@ -205,10 +210,14 @@ class Problem:
         return f"<Problem {self.id}: {sizes}>"
 
 
-def load_problem(source: Path | str | Mapping[str, object]) -> Problem:
-    """Load a problem from a file (`.json` or `.toml`), a shipped id, a JSON string (begins with a brace), or a table.
+def load_problem(source: Path | str | Mapping[str, object], *, macros: Mapping[str, object] | None = None) -> Problem:
+    r"""Load a problem from a file (`.json` or `.toml`), a shipped id, a JSON string (begins with a brace), or a table.
 
     A table with an `answer` instead of nodes is a problem of nothing but its answer: `{"answer": "5 m/s"}`.
+
+    Args:
+        macros: LaTeX by name, `{"vc": r"\vec{#1}"}`, as if they stood in the problem's own table, which goes before
+            them.
 
     Errors:
         DataFileError: all faults at once, each naming entry and field.
@@ -216,17 +225,27 @@ def load_problem(source: Path | str | Mapping[str, object]) -> Problem:
     found = LoadReport([], [])
     read = read_source(source, found.faults)
     problem = None
+    if macros and read.data is not None:
+        read = with_macros(read, macros)
     if read.data is not None:
         limit = SOLUTION + CHARACTER * (_READINGS * statement_length(read.data) + formulas_length(read.data))
         limit *= n_references(read.data)  # each reads the statement anew
         with share(limit) as account:
             data = with_nodes(read.data, found.faults) if is_answer_only(read.data) else read.data
-            problem = _read_problem(data, read.sha256, found)
+            problem = _read_problem(_with_macros_expanded(data), read.sha256, found)
         if account.is_exhausted:
             found.faults.append(f"costs more than {limit} operations to read; simplify its longest formulas")
     if problem is None or found.faults:
         raise DataFileError(read.name, first_and_count(found.faults))
     return problem
+
+
+def _with_macros_expanded(data: Table) -> Table:
+    """Return the table of a problem with its macros expanded in all that is read as LaTeX, but for its students."""
+    known = read_macros(data.get("macros") or {}, [])  # faults are told by the context
+    if not known:
+        return data
+    return {key: expanded_values(value, known) if key in _WITH_MACROS else value for key, value in data.items()}
 
 
 def in_alternative(problem: Problem, name: str) -> Problem:
@@ -405,12 +424,16 @@ def _read_answer(table: Table, where: str, report: LoadReport) -> Subquestion:
 
 
 def _read_context(data: Table, statement: str, subquestions: tuple[Subquestion, ...], report: LoadReport) -> Context:
-    """Return the Context of the file's symbols, givens and definitions; symbols of the text are declared too."""
-    given = {key: data[key] for key in ("symbols", "givens", "definitions") if data.get(key) is not None}
+    """Return the Context of the file's tables; symbols of the text are declared too."""
+    given = {key: data[key] for key in ("symbols", "givens", "definitions", "macros") if data.get(key) is not None}
     defined = given.get("definitions")
     for place, entry in enumerate(defined if isinstance(defined, list | tuple) else (), start=1):
         if isinstance(entry, str) and (fault := eaten_backslash(entry, is_formula=True)):
             report.faults.append(f"definitions, entry {place}: {fault}")
+    macros = given.get("macros")
+    for name, body in macros.items() if isinstance(macros, Mapping) else ():
+        if isinstance(body, str) and (fault := eaten_backslash(body, is_formula=True)):
+            report.faults.append(f"{field_name('macros', str(name))}: {fault}")
     try:
         context = Context.from_dict(given)
     except DataFileError as error:

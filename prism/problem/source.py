@@ -37,8 +37,8 @@ MAX_FAULTS = 100  # that are told of one problem: a message is for a person
 _MAX_FAULT = 1000  # characters of one
 _SHOWN_REST = 10  # characters behind a control character that are shown
 _MAX_NAME = 200  # characters of a file's name in messages
-_COUNTED = ("subquestions", "students", "symbols", "givens", "definitions", *NODE_LISTS)
-_FORMULAS = ("symbols", "givens", "definitions", ALTERNATIVES, *NODE_LISTS)
+_COUNTED = ("subquestions", "students", "symbols", "givens", "definitions", "macros", *NODE_LISTS)
+_FORMULAS = ("symbols", "givens", "definitions", "macros", ALTERNATIVES, *NODE_LISTS)
 _STATEMENT = ("context", *ANSWER_KEYS)
 NO_TABLE = "holds no table: a problem is one { ... } with the keys of dags/README.md"
 # What double quotes make of a backslash: a character that no text holds, or a blank before the rest of a name.
@@ -119,6 +119,17 @@ def read_source(source: Path | str | Table, faults: list[str]) -> ProblemSource:
     return ProblemSource(name)
 
 
+def with_macros(source: ProblemSource, macros: Mapping[str, object]) -> ProblemSource:
+    """Return a problem with macros beside those of its own table, which go before them; its sha256 is another one."""
+    own = (source.data or {}).get("macros") or {}
+    if not isinstance(own, Mapping):
+        return source  # a fault, which is told when the table is read
+    named = {str(key).removeprefix("\\") for key in own}
+    both = {**{key: body for key, body in macros.items() if str(key).removeprefix("\\") not in named}, **own}
+    digest = hashlib.sha256(f"{source.sha256}{json.dumps(both, sort_keys=True, default=repr)}".encode()).hexdigest()
+    return ProblemSource(source.name, {**(source.data or {}), "macros": both}, digest)
+
+
 def first_and_count(faults: Sequence[str]) -> tuple[str, ...]:
     """Return the faults as they are told: long ones cut, and of very many the last ones counted."""
     told = [fault if len(fault) <= _MAX_FAULT else f"{fault[: _MAX_FAULT - 3]}..." for fault in faults[:MAX_FAULTS]]
@@ -152,7 +163,7 @@ def statement_length(data: Table) -> int:
 
 
 def formulas_length(data: Table) -> int:
-    """Return the characters of a problem's nodes, symbols, givens and definitions."""
+    """Return the characters of a problem's nodes, symbols, givens, definitions and macros."""
     return sum(_length(data.get(key)) for key in _FORMULAS)
 
 

@@ -74,6 +74,7 @@ _DOUBTS = re.compile(  # over or under a relation: it is asked, or denied
     r"|(?<=\{)\s{0,4}[xX/]\s{0,4}\Z",
     re.IGNORECASE,
 )
+_ACCENTS = word_set("hat tilde bar dot ddot vec check breve widehat overline")  # over a relation they mark it
 _STACKED = word_set("overset underset stackrel")
 _CANCELS = word_set("cancel bcancel xcancel")
 _LOOKS_BEHIND = word_set("left right not") | _WITH_ARGUMENT.keys() | _CANCELS | _FONTS | _STACKED
@@ -418,12 +419,16 @@ def _command_item(scanned: Scan, index: int) -> tuple[Item, int]:
         return scanned.make_item(kind, index, last) if last < len(tokens) else scanned.make_item("other", index, index)
     if name == "not" and index + 1 < len(tokens) and scanned.sorts[index + 1].group == "relation":
         return scanned.make_item("relation", index, index + 1, r"\neq " if tokens[index + 1] == "=" else "")
+    if name in _ACCENTS and index + 1 < len(tokens) and scanned.sorts[index + 1].kind == "relation":
+        return scanned.make_item("relation", index, index + 1, tokens[index + 1] + " ")
     if name == "not" and index + 1 < len(tokens) and scanned.sorts[index + 1].kind in ("arrow", "weak"):
         return scanned.make_item("arrow", index, index + 1)
     opening = scanned.argument_brace(index)
     if opening < 0:
         return scanned.make_item("other", index, index)
     last, inner = scanned.partner[opening], scanned.inside_braces(opening)
+    if name in _ACCENTS and _is_relation_sign(sign := scanned.text[slice(*inner)].strip()):
+        return scanned.make_item("relation", index, last, sign + " ")
     if name in _WITH_ARGUMENT:
         return scanned.make_item(_WITH_ARGUMENT[name], index, last, content_span=inner)
     if name in _CANCELS and _BRACED_RELATION.search(scanned.text, *inner):

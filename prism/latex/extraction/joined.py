@@ -49,7 +49,8 @@ _OPERATES = (
     rf"(?:/|÷|×|·|±|∓|\*(?!\*)|\\(?:times|cdot|div|pm|mp)(?![A-Za-z]))[ ~]{{0,2}}(?={_NUMBER}|§|{_WRITTEN})"
     r"|/(?=[A-Za-z](?![A-Za-z]))|x ?(?=10\b|§)"
 )
-_RANGES = rf"(?:[+−–—-]{{1,2}}|→|->|\\to|to |\.{{2,3}}|…|\\l?dots)[ ~]{{0,2}}(?=\d|\.\d|§|{_WRITTEN})"
+_PLACES = r"\d{1,2} ?(?:s\.?f|d\.?p|sig|dec|fig|place)"  # "to 3 significant figures"
+_RANGES = rf"(?:[+−–—-]{{1,2}}|→|->|\\to|to (?!{_PLACES})|\.{{2,3}}|…|\\l?dots)[ ~]{{0,2}}(?=\d|\.\d|§|{_WRITTEN})"
 _ENDS = r"(?=[ ~]{0,3}(?:[.,;:!?)\n]|$))"
 _SOME = "(?:an? |the |some )?"
 _CHANGES = (
@@ -72,7 +73,7 @@ _PER_UNIT = re.compile(
     r"|litres?|liters?)|minutes?|hours?|days?|years?|kelvins?|degrees?|radians?|newtons?|joules?|coulombs?|amperes?|volts?|tesla)\b"
 )
 _HAS_UNIT = re.compile(r"\\(?:unit|mathrm|text|rm|SI|qty)(?![A-Za-z])[^$]{0,40}$")
-_BEGINS_TORN = re.compile(r"\s*(?:[-+−/×·]|\^(?!\s*\{?\s*\\circ)|\\(?:times|cdot|pm|mp|div)(?![A-Za-z]))")
+_BEGINS_TORN = re.compile(r"\s*(?:[-+−/×·]|\^(?!\s*\{?\s*\\circ)|\\(?:times|cdot|pm|mp|div|[lc]?dots)(?![A-Za-z])|…)")
 _CHANGED_BEFORE = re.compile(
     r"\b(?:up to (?:an? |some )?(?:\w{3,12} )?(?:factor|constant)s?,?|twice|half(?: of)?|minus"
     r"|(?:the )?(?:inverse|reciprocal|negative|opposite|square(?: root)?) of)[ ~]{1,3}$",

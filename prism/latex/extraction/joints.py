@@ -46,9 +46,10 @@ _FURNITURE = re.compile(
     r"|\\q?quad(?![A-Za-z])|[$&{}~*_\s]+"
 )
 _WE_HAVE = r"(?: (?:that|then|we (?:get|have|find|obtain)|it is))*,?"
+_HOLDS = "(?:holds?|applies|is (?:true|valid|right|correct))"
 _CONDITIONS = (
-    r"if|only if|iff|if and only if|where|when|whenever|provided|provided that|given|given that|assuming|as long as"
-    r"|with|for|because|since|as|is equivalent to"
+    r"(?:only )?(?:if|when|where)|iff|if and only if|whenever|(?:would )?requires?|(?:provided|given)(?: that)?"
+    r"|assuming|as long as|with|for|because|since|as|is equivalent to"
 )
 _CONSEQUENCES = (
     r"so|hence|thus|therefore|then|consequently|whence|it follows|(?:we|one|you) (?:gets?|finds?|obtains?|have|has)"
@@ -59,7 +60,7 @@ _SORTS = tuple(
     for joint, pattern in (
         (Joint.ARROW, rf",? ?(?:{_ONE_WAY}|[=-]{{1,2}}>|(?:which |this |would )?impl(?:ies|y|ying)){_WE_HAVE}"),
         (Joint.BOTH, rf",? ?(?:{_BOTH_WAYS}){_WE_HAVE}"),
-        (Joint.CONDITION, rf",? ?(?:{_CONDITIONS}){_WE_HAVE}"),
+        (Joint.CONDITION, rf",? ?(?:{_HOLDS} )?(?:{_CONDITIONS}){_WE_HAVE}"),
         (Joint.UNLESS, r",? ?unless"),
         (Joint.SO, rf"[,.;:]?(?: and| but)? ?(?:{_CONSEQUENCES}){_WE_HAVE}|:"),
         (Joint.AND, r",|,? ?and|\\land|\\wedge|∧|"),
@@ -100,7 +101,7 @@ def joint_between(text: str, start: int, end: int, *, before: int) -> Joint:
 
 def _offers_choice(text: str, before: int, between: str) -> bool:
     """Return True if the sentence of a formula offers a choice before it, and goes on to the next: "either A, B"."""
-    first = max(sentence_start(text, before), before - _CHOICE_REACH)
+    first = sentence_start(text, before, low=max(0, before - _CHOICE_REACH))
     is_one_sentence = not re.search(r"[.;!?]\s|\n\s*\n", between)
     return is_one_sentence and _CHOICE.search(text, first, before) is not None
 

@@ -49,7 +49,9 @@ from prism.latex.extraction.pieces import (
 )
 from prism.latex.extraction.retractions import denied_blocks, denies, is_changed_by, mask_blocks, unasserted_blocks
 from prism.latex.extraction.solution_input import Solution, solution_text
+from prism.latex.extraction.typed_names import TypedNames, typed_names
 from prism.latex.extraction.undelimited import find_bare_displays, find_plain_formulas
+from prism.latex.macros import NO_MACROS, Macros, defined_macros, defines_macros, expand, merged
 from prism.latex.words import is_label, temperature_scale_after, text_kind, unit_after, unit_goes_on
 
 MAX_FORMULAS = 2_000  # formulas kept of one solution, the last ones; a text of nothing but `$a$` would give 60,000
@@ -61,8 +63,9 @@ _KNOWN_CONTENTS, _LONGEST_KNOWN = 4096, 400  # contents of blocks whose formulas
 _MAX_BLOCK = 20_000  # characters of one delimited block; a longer one is handed on whole, for `parse` to refuse
 
 _RELATED = re.compile(r"[=<>≈≤≥≪≫∝≃≅≡∼]|\\(?:approx|propto|sim(?:eq)?|leq?|geq?|ll|gg|neq?|equiv|to|cong)(?![A-Za-z])")
+_AND = re.compile(r"\s?\$\s?(?:,|,? and)\s?\$\s?")  # between two numbers that are a list
 _OR = re.compile(
-    r"[\s$)\]\\,.;]{0,8}\(?\b(?:or|[Oo]therwise|alternatively)\b(?: else| perhaps| maybe| possibly)?,?"
+    r"[\s$(\[)\]\\,.;]{0,8}\b(?:or|[Oo]therwise|alternatively)\b(?: else| perhaps| maybe| possibly)?,?"
     r"[\s$(\[\\]{1,8}(?:(?:it is|we have|by) )?[\s$(\[\\]{0,8}"
 )
 _SYMBOL = re.compile(r"\\?[A-Za-z]+'*(?:_(?:\{[^{}]*\}|\w))?")  # `$v = gt$ or $v$` names one thing more
@@ -177,7 +180,7 @@ class Extraction(tuple[LocatedFormula, ...]):
         return type(self), (tuple(self), self.text, self.left_out)
 
 
-def extract(solution: Solution) -> Extraction:
+def extract(solution: Solution, *, macros: Macros | None = None, symbols: frozenset[str] = frozenset()) -> Extraction:
     r"""Find all formulas of a solution, in order of position. Never raises on a text; `parse` refuses malformed ones.
 
     Of a solution longer than the limit the beginning and the end are read, the end the longer, for the result stands
@@ -185,6 +188,9 @@ def extract(solution: Solution) -> Extraction:
 
     Args:
         solution: a text, chat messages of which only the assistant's are read, or a list of steps.
+        macros: known beside those that the text itself defines, which go before them: `{"vc": Macro(...)}`, as
+            `prism.latex.macros.read_macros` and the `macros` of a Context give them.
+        symbols: of the problem; formulas without delimiters may be typed in them: `vfx` for `v_{fx}`.
 
     Errors:
         PrismError: a solution of another shape.
@@ -198,15 +204,29 @@ def extract(solution: Solution) -> Extraction:
     thinking = _merge_spans([*thoughts, *joined.thinking])
     found: list[LocatedFormula] = []
     n_left = 0
+    known = _known_macros(text, read.windows, macros or NO_MACROS)
     for start, end in reversed(read.windows):
         inner = [(max(lo, start) - start, min(hi, end) - start) for lo, hi in thinking if lo < end and hi > start]
         is_code = start > 0 and is_in_code_fence(read.text, read.tail_at)
         window = blank_to_fence_end(text[start:end]) if is_code else text[start:end]
-        more, n_more = _window_formulas(window, inner, MAX_FORMULAS - len(found))
+        page = expand(window, known, start)
+        inner = [(page.offset_in_text(lo), page.offset_in_text(hi)) for lo, hi in inner] if page.uses else inner
+        more, n_more = _window_formulas(page.text, inner, MAX_FORMULAS - len(found), typed_names(symbols))
+        more = [replace(item, span=page.span_in_original(item.span)) for item in more] if page.uses else more
         found = [*(_shift_offsets(item, start) for item in more), *found]
         n_left += n_more
     kept = _without_repetition(found)
     return Extraction(kept, text, LeftOut(read.n_left_out, n_left + len(found) - len(kept)))
+
+
+def _known_macros(text: str, windows: Sequence[tuple[int, int]], given: Macros) -> Macros:
+    """Return the macros that the windows of a text define, and those given for it that none of them defines."""
+    if not defines_macros(text):
+        return given
+    own: Macros = NO_MACROS
+    for start, end in windows:
+        own = merged(own, defined_macros(text[start:end], start))
+    return {**given, **own}
 
 
 def _without_repetition(found: list[LocatedFormula]) -> list[LocatedFormula]:
@@ -220,7 +240,9 @@ def _without_repetition(found: list[LocatedFormula]) -> list[LocatedFormula]:
     return found
 
 
-def _window_formulas(text: str, thinking: list[tuple[int, int]], limit: int) -> tuple[list[LocatedFormula], int]:
+def _window_formulas(
+    text: str, thinking: list[tuple[int, int]], limit: int, typed: TypedNames
+) -> tuple[list[LocatedFormula], int]:
     """Extract the formulas of one window of the text, the last `limit`, in order; also return the number left out."""
     budget.charge(len(text) * _CHARACTER)
     text = _SPLIT_SIGN.sub(r"&\1:=", with_decimal_points(text))
@@ -232,7 +254,7 @@ def _window_formulas(text: str, thinking: list[tuple[int, int]], limit: int) -> 
     text = blank_comments(text, blocks)
     text, blocks = join_split_formulas(text, sorted(blocks, key=lambda block: (block.outer_start, block.outer_end)))
     blocks = _with_named_values(blocks, list(find_named_values(text, blocks)))
-    blocks += list(find_plain_formulas(text, blocks))
+    blocks += list(find_plain_formulas(text, blocks, typed))
     blocks.sort(key=lambda block: (block.outer_start, block.outer_end))
     blocks += find_announced_values(text, blocks, tags)
     blocks.sort(key=lambda block: (block.outer_start, block.outer_end))
@@ -270,20 +292,30 @@ def _shift_offsets(item: LocatedFormula, shift: int) -> LocatedFormula:
 
 
 def _join_alternatives(text: str, formulas: list[LocatedFormula]) -> list[LocatedFormula]:
-    """Join neighbouring formulas on one subject with only "or" or "otherwise" between them: they are one claim."""
+    """Join neighbouring formulas on one subject with only "or" or "otherwise" between them, and lists of numbers."""
     kept: list[LocatedFormula] = []
     for item in formulas:
         previous = kept[-1] if kept else item
-        if (
-            previous.span[1] < item.span[0]
-            and _OR.fullmatch(text, previous.span[1], item.span[0])
-            and _have_same_subject(previous, item)
-        ):
-            latex = rf"{previous.latex} \text{{ or }} {item.latex}"
-            kept[-1] = replace(previous, latex=latex, span=(previous.span[0], item.span[1]))
+        start, end = previous.span[1], item.span[0]
+        joint = ""
+        if start < end and _OR.fullmatch(text, start, end) and _have_same_subject(previous, item):
+            joint = r" \text{ or } "
+        elif start < end and _AND.fullmatch(text, start, end) and _lists_on(previous, item):
+            joint = ", "
+        if joint:
+            span = previous.span[0], item.span[1]
+            kept[-1] = replace(previous, latex=f"{previous.latex}{joint}{item.latex}", span=span)
         else:
             kept.append(item)
     return kept
+
+
+def _lists_on(first: LocatedFormula, second: LocatedFormula) -> bool:
+    """Return True if a second number follows an equation that gives one: `$x = 2$ and $3$`."""
+    value = first.latex.rpartition("=")[2].partition(r"\,\unit")[0]
+    numbers = (value.strip(), second.latex.partition(r"\,\unit")[0].strip())
+    is_inline = first.kind == second.kind == "inline"
+    return is_inline and "=" in first.latex and all(_NUMBER.fullmatch(each) for each in numbers)
 
 
 def _have_same_subject(first: LocatedFormula, second: LocatedFormula) -> bool:

@@ -40,6 +40,7 @@ from prism.latex.extraction.plain_tokens import (
     GREEK_NAMES,
     LETTER_COMMANDS,
     MAX_SYMBOLS,
+    OPEN_NAME,
     QUANTITIES,
     SIGN_COMMANDS,
     Mark,
@@ -96,6 +97,9 @@ def _read_part(reader: Reader, previous_parts: Sequence[Part]) -> Part:
         return _read_number(reader, previous_parts)
     if mark.kind == "word":
         return _read_word(reader, last)
+    if mark.kind == "name" and word != OPEN_NAME:
+        reader.at += 1
+        return read_scripts(reader, word, "product" if " " in word else "symbol", apart)
     if mark.kind == "latex":
         return _read_letter_command(reader, mark, last)
     if (mark.kind == "relation" and word == "<") or word in ("⟨", "〈"):

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from prism.latex.words import word_set
 
+OPEN_NAME = r"\open"  # text of a name that may be a product of letters too
 MAX_SYMBOLS = 3  # letters that may be a product of symbols, as `mgh`; more are a word
 
 _GLUED = r"(?!arc)[A-Za-z]{1,2}(?=(?:sin|cos|tan|ln|log|exp|sqrt)(?![A-Za-z]))"  # `mgsinθ`, `Rln2`
@@ -42,7 +43,7 @@ _GREEK = (
 GREEK_LETTERS = dict(zip("αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩϕϵϑςℓℏħ", ("\\" + name for name in _GREEK), strict=True))
 GREEK_LETTERS |= {"µ": "\\mu", "Ω": "\\Omega", "∞": "\\infty", "∇": "\\nabla", "…": "\\ldots", "†": "\\dagger"}
 GREEK_NAMES = {name: "\\" + name for name in {*_GREEK} - {"iota", "upsilon", "ell"}}  # too rare, or words of prose
-GREEK_NAMES |= {"infinity": "\\infty", "inf": "\\infty", "varphi": "\\varphi", "nabla": "\\nabla"}
+GREEK_NAMES |= {"eps": "\\epsilon", "infinity": "\\infty", "inf": "\\infty", "varphi": "\\varphi", "nabla": "\\nabla"}
 LETTER_COMMANDS = frozenset((r"\varepsilon", r"\varphi", r"\infty", r"\hbar", r"\ell", r"\nabla", r"\vartheta"))
 SIGN_COMMANDS = frozenset((r"\cdot", r"\times", r"\pm", r"\mp"))
 QUANTITIES = word_set("KE PE GPE EPE COP EMF emf")  # names, where two letters would be a product
@@ -73,7 +74,8 @@ class Mark(NamedTuple):  # no dataclass: a frozen one takes thrice as long to ma
     """One mark (token) of plain-text mathematics.
 
     Attributes:
-        kind: number word super sub latex tag arrow relation single, or wide: a gap that parts formulas.
+        kind: number word super sub latex tag arrow relation single, or wide: a gap that parts formulas; or name:
+            letters that are names of the problem, with their LaTeX as text.
         text: as it reads; an escaped sign without its backslash.
         start, end: offsets.
         is_apart: a space stands before it.

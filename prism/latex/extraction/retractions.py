@@ -119,12 +119,14 @@ def _blocks_in(starts: Sequence[int], regions: Iterable[Span]) -> frozenset[int]
     return frozenset(index for low, high in spans for index in range(low, high))
 
 
+_ADVERB = r"(?:(?:also|clearly|simply|certainly|obviously|therefore|thus|then|just|actually|definitely) ){0,2}"
 _CHANGED = re.compile(  # words in a formula that make it another one, or deny it
     rf"\btimes (?:two|three|four|ten|\d)|\b(?:divided|multiplied) by\b"
     r"|\b(?:squared|cubed|halved|doubled|inverted)\b|\bor (?:so|more|less)\b"
     r"|\bplus an? (?:constant|arbitrary)\b|\bto the power\b|\bwithin an? (?:factor|order)\b"
     r"|\bup to (?:an? |some |the )?(?:constant|numerical|overall|sign|factor|power|multiplicative)\b"
     rf"|\bopposite sign\b|\bat (?:least|most)\b|^\s*per\s|^\W*(?:not so|{_ADJECTIVE}|retracted|withdrawn)\W*$"
+    rf"|^\W*(?:(?:which|this|that|it) )?(?:is|was) {_ADVERB}{_WRONG}\b"
     r"|\(\s*no\s*[!.]?\)",
     re.IGNORECASE,
 )
@@ -138,7 +140,6 @@ def is_changed_by(words_beside: str) -> bool:
 # Clauses ----------------------------------------------------------------------------------------------------------
 
 _STATED = "answer|result|formula|equation|expression|solution|claim|statement|it|this|that"
-_ADVERB = r"(?:(?:also|clearly|simply|certainly|obviously|therefore|thus|then|just|actually|definitely) ){0,2}"
 _BEHIND = (  # denies the formulas behind it
     rf"\b(?:is|was|'s|be) {_ADVERB}{_WRONG} (?:that|to)\b|\b(?:isn't|wasn't) (?:true|correct|right) (?:that|to)\b"
     r"|\b(?:incorrectly|mistakenly|wrongly|erroneously|falsely)\b|\btempted to (?:write|say|think|use)\b"
@@ -163,7 +164,7 @@ _BEFORE = (  # denies those before it
     r"|\b(?:is|are) far from (?:being )?(?:true|correct|right|the truth)\b"
     r"|\b(?:is|are) hereby (?:retracted|withdrawn)\b"
     r"|\bcan(?:not|'t| not) be (?:true|right|correct)\b"
-    rf"|\b(?:leads?|led|leading) to (?:{_ABSURD})\b"
+    rf"|(?<!not )(?<!n't )(?<!never )\b(?:leads?|led|leading) to (?:{_ABSURD})\b"
 )
 # The words with which a branch begins: asked first, they spare the branches most of the text.
 _FIRST_OF_DENIAL = (

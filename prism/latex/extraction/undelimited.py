@@ -25,6 +25,7 @@ from prism.latex.extraction.plain_tokens import (
     relation_latex,
     split_into_marks,
 )
+from prism.latex.extraction.typed_names import NO_NAMES, TypedNames, with_names
 from prism.latex.words import CONNECTIVES, LONG_UNITS, UNITS, unit_after, unit_goes_on, word_set
 
 _CHARACTER = 1_200  # operations for each character of a line with a relation
@@ -110,8 +111,8 @@ class _Candidate(NamedTuple):  # no dataclass, for speed, as `plain_tokens.Mark`
     word_after: str = ""  # the word on the right
 
 
-def find_plain_formulas(text: str, blocks: Sequence[Block]) -> Iterator[Block]:
-    """Yield the formulas without delimiters outside all blocks, in order."""
+def find_plain_formulas(text: str, blocks: Sequence[Block], typed: TypedNames = NO_NAMES) -> Iterator[Block]:
+    """Yield the formulas without delimiters outside all blocks, in order; `typed` are names of the problem."""
     starts = sorted((block.outer_start, block.outer_end) for block in blocks)
     ends = [end for _, end in starts]
     for line in _LINE.finditer(text):
@@ -121,15 +122,16 @@ def find_plain_formulas(text: str, blocks: Sequence[Block]) -> Iterator[Block]:
         start, left = line.start(), "start"
         while at < len(starts) and starts[at][0] < line.end():
             if starts[at][0] > start:
-                yield from _formulas_in_segment(text, start, starts[at][0], left, "block")
+                yield from _formulas_in_segment(text, start, starts[at][0], (left, "block"), typed)
             start, left = max(start, starts[at][1]), "block"
             at += 1
         if start < line.end():
-            yield from _formulas_in_segment(text, start, line.end(), left, "end")
+            yield from _formulas_in_segment(text, start, line.end(), (left, "end"), typed)
 
 
-def _formulas_in_segment(text: str, start: int, end: int, left: str, right: str) -> Iterator[Block]:
+def _formulas_in_segment(text: str, start: int, end: int, edges: tuple[str, str], typed: TypedNames) -> Iterator[Block]:
     """Yield the formulas of a line, or of the part of a line between two blocks, given the boundaries beside it."""
+    left, right = edges
     if not _RELATION.search(text, start, end):
         return
     if left == "start":
@@ -140,7 +142,7 @@ def _formulas_in_segment(text: str, start: int, end: int, left: str, right: str)
     budget.charge((end - start) * _CHARACTER)
     shown = _blank_markup(text[start:end])
     line = _Line(text, shown, start)
-    candidates = _mark_broken_sums(_split_into_candidates(split_into_marks(shown), left, right))
+    candidates = _mark_broken_sums(_split_into_candidates(with_names(split_into_marks(shown), typed), left, right))
     skip = 0
     for at, candidate in enumerate(candidates):
         if skip:

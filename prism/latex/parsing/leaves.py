@@ -568,6 +568,8 @@ def read_accented(cursor: Cursor, token: Token) -> Token:
             return read_symbol_scripts(cursor, Token("SYM", inner, token.pos, token.gap))
         head, scripts = split_name(inner)
         return read_outer_scripts(cursor, Token("SYM", f"{mark}{{{head}}}", token.pos, token.gap), scripts)
+    if len(body) == 1 and body[0].type == "REL":  # `\hat=` corresponds, `\dot=` approaches: a relation with a mark
+        return body[0]
     if len(body) == 1 and body[0].type == "NABLA":
         return read_scripts(cursor, body[0])
     if len(body) == 1 and body[0].type == "NUM" and mark == r"\vec":

@@ -34,7 +34,7 @@ TEXT_MODE = frozenset((r"\text", r"\textrm", r"\textnormal", r"\mbox", r"\hbox",
 ROMAN = TEXT_MODE | {r"\mathrm", r"\operatorname", r"\mathsf", r"\mathtt", r"\mathit", r"\mathnormal", r"\mathup",
                      r"\zu"}  # fmt: skip
 _VECTORS = (r"\vec", r"\mathbf", r"\boldsymbol", r"\bm", r"\overrightarrow", r"\pmb", r"\textbf", r"\mathbfit", r"\vb",
-            r"\va", r"\vc", r"\vectorbold", r"\boldmath", r"\bold", r"\overleftarrow", r"\Vec", r"\mathbold", r"\bs",
+            r"\va", r"\vc", r"\vectorbold", r"\bold", r"\overleftarrow", r"\Vec", r"\mathbold", r"\bs",
             r"\vv")  # fmt: skip
 BOLD = frozenset(_VECTORS) - {r"\vec", r"\overrightarrow"}
 ACCENTS = {**dict.fromkeys(_VECTORS, r"\vec"), r"\bar": r"\bar", r"\overline": r"\bar", r"\Bar": r"\bar",
@@ -47,7 +47,7 @@ ACCENTS = {**dict.fromkeys(_VECTORS, r"\vec"), r"\bar": r"\bar", r"\overline": r
 PREFIXES = (r"\Delta", r"\delta")  # with the symbol behind it, the name of a change
 DOTS = {r"\dot": "1", r"\ddot": "2", r"\dddot": "3"}
 SWITCHES = {r"\rm": r"\mathrm", r"\bf": r"\mathbf", r"\it": r"\mathit", r"\cal": r"\mathcal", r"\sf": r"\mathsf",
-             r"\bfseries": r"\mathbf", r"\em": r"\mathit"}  # fmt: skip
+             r"\bfseries": r"\mathbf", r"\em": r"\mathit", r"\boldmath": r"\mathbf"}  # fmt: skip
 FRACTIONS = frozenset((r"\frac", r"\dfrac", r"\tfrac", r"\cfrac", r"\nicefrac", r"\sfrac"))
 UNWRAPPED = frozenset((r"\boxed", r"\fbox", r"\mathclose", r"\mathopen", r"\framebox"))
 ONLY_IN_NAMES = frozenset((r"\perp", r"\parallel", r"\odot", r"\oplus", r"\ominus", r"\star", r"\dagger", r"\dag",
@@ -84,6 +84,9 @@ def flat_argument(tokens: list[Token], index: int) -> tuple[list[Token], int]:
     token = tokens[index]
     if token.type in _NO_ARGUMENT:
         raise Fault(token.pos, describe_token(token), "an argument")
+    if token.text in FRACTIONS:
+        after = _end_of_fraction(tokens, index + 1)
+        return [*heads, *tokens[index:after]], after
     if token.type != "{":
         return [*heads, token], index + 1
     level, after = 1, index + 1
@@ -94,6 +97,13 @@ def flat_argument(tokens: list[Token], index: int) -> tuple[list[Token], int]:
         level += (kind == "{") - (kind == "}")
         after += 1
     return [*heads, *tokens[index + 1 : after - 1]], after
+
+
+def _end_of_fraction(tokens: list[Token], index: int) -> int:
+    r"""Return the index behind the numerator and denominator of a fraction without braces around it: `T_\frac12`."""
+    if tokens[index].type == "number" and len(tokens[index].text) == 2:
+        return index + 1
+    return flat_argument(tokens, flat_argument(tokens, index)[1])[1]
 
 
 def spell_name(tokens: Sequence[Token], *, folds: frozenset[str] = frozenset()) -> str:

@@ -269,7 +269,7 @@ _WORDS_OF_TEXT = {**{word: "\\" + word for word in _GREEK_WORDS}, **{word: word 
 
 # Commands that a later line of `_SCAN` may read with what follows them; any other is cut at once, by the first line.
 _LONGER = (
-    "left|right|[bB]ig|begin|end|q?quad|thin|med|ensk|label|tag|eqref|ref|cite|eqno|rule|[vh]space|[vh]?phantom"
+    "left|right|[bB]ig|begin|end|q?quad|thin|med|ensk|label|tag|eqref|ref|cite|eqno|rule|[vh]space|[hm]skip|m?kern|[vh]?phantom"
     r"|(?:text)?color|cdot\s*\\cdot|operatorname\*"
 )
 # Environments that only lay a formula out.
@@ -287,6 +287,7 @@ _SCAN = re.compile(
         |(?:PLAIN)(?=\s*(?:\\left\s*)?[({^]|\s+[A-Za-z0-9\\]|\s*[α-ωΑ-Ω]|[A-Z](?![A-Za-z]))))
   | (?P<drop>\\(?:label|tag\*?|eqref|ref|cite[pt]?|vspace\*?|hspace\*?|[vh]?phantom|textcolor|color)\s*\{[^{}]*\}
         |\\eqno\s*(?:\{[^{}]*\}|\([^()]*\))|\\rule\s*\{[^{}]*\}\s*\{[^{}]*\}
+        |\\(?:[hm]skip|m?kern)\s*-?\s*\.?\d[\d.]*\s*(?:e[mx]|p[tc]|[mc]m|mu|in|sp|bp)(?![a-zA-Z])
         |\\end\s*\{(?:ROWS)\*?\}|\\begin\s*\{(?:ROWS)\*?\}(?:\s*\{\d+\})?)
   | (?P<begin>\\begin\s*\{(?:array|tabular)\}\s*(?:\[[a-z]\])?\s*\{[^{}]*\}|\\begin\s*\{[a-zA-Z]+\*?\})
   | (?P<end>\\end\s*\{[a-zA-Z]+\*?\})
@@ -317,6 +318,11 @@ _SIMPLE |= {command: ("command", same) for command, same in _SAME_COMMAND.items(
 _GROUPING = re.compile(r"\{,\}|,\\!|\\[, ]|[,~\s\u2009\u202f]")
 _SIZE = re.compile(r"\\[a-zA-Z]+")
 _ENVIRONMENT = re.compile(r"\{\s*([a-zA-Z]+\*?)\s*\}")
+
+
+def is_spacing(command: str) -> bool:
+    """Return True for a command of LaTeX that spaces, sizes or lays out, and says nothing."""
+    return command in _SPACES or command in _SILENT
 
 
 def tokenize(latex: str) -> list[Token]:

@@ -279,6 +279,8 @@ def _read_command(cursor: Cursor, token: Token, items: list[Token]) -> None:
         items.append(read_scripts(cursor, Token("FRAC", text, token.pos, token.gap, args=args)))
     elif text == r"\sqrt":
         items.append(_read_root(cursor, token))
+    elif text in ROMAN and text != r"\text" and _holds_equality(cursor):
+        read_braces(cursor, items)  # a whole formula in upright type
     elif text in ROMAN or (text in BOLD and _is_quantity_in_text(flat_argument(cursor.tokens, cursor.index)[0])):
         _read_roman_text(cursor, token, items)
     elif text in REPEATING and read_repeating_digits(cursor, items):
@@ -299,6 +301,16 @@ def _read_command(cursor: Cursor, token: Token, items: list[Token]) -> None:
         items.append(read_scripts(cursor, Token("D", "d", token.pos, token.gap)))
     else:
         read_rare_command(cursor, token, items)
+
+
+def _holds_equality(cursor: Cursor) -> bool:
+    r"""Return True if the argument in braces at the cursor holds an equality, `\mathrm{v = 3}`."""
+    tokens, index = cursor.tokens, cursor.index
+    if tokens[index].type != "{" or tokens[index + 1].type == "END":
+        return False
+    inside, _ = flat_argument(tokens, index)
+    budget.charge(len(inside) * _LOOK_AHEAD)
+    return any(part.text in ("=", r"\approx") for part in inside)
 
 
 def _refuse_mixed_number(token: Token, args: list[list[Token]], items: list[Token]) -> None:

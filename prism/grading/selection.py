@@ -168,20 +168,21 @@ def _is_rival(
     )
 
 
-def _has_rivals(node: ReferenceNode, with_distances: Iterable[tuple[int, Assertion]]) -> bool:
-    """Return True if a solution says something else of a node's quantity than the node, whatever it says last."""
+def _has_rivals(node: ReferenceNode, with_distances: Sequence[tuple[int, Assertion]]) -> bool:
+    """Return True if a formula of a solution says another thing of a node's quantity than the node, before or later."""
+    right = {each.place[0] for _, each in with_distances if each.stance == Stance.SUPPORTS}
     return bool(node.subjects) and any(
-        each.is_solved and not each.is_in_passing and _is_another(each, node)
+        each.is_solved and not each.is_in_passing and each.place[0] not in right and _is_another(each, node)
         for distance, each in with_distances
         if distance < OUT_OF_SCOPE and each.is_number == node.is_number
     )
 
 
 def _is_another(assertion: Assertion, node: ReferenceNode) -> bool:
-    """Return True if a statement may give a node's quantity another value: by some of its symbols, as `v = t`, too."""
-    f = assertion.statement.formula
-    is_part = assertion.stance == Stance.NEUTRAL and f.kind == "equation" and symbols_of(f) < node.all_names
-    return is_part or assertion.stance in (Stance.CONTRADICTS, Stance.UNKNOWN)
+    """Return True if a statement gives a node's quantity another value, or in its symbols one that is not decided."""
+    stated = symbols_of(assertion.statement.formula)
+    is_open = assertion.stance == Stance.UNKNOWN and any(symbols_of(wanted) == stated for wanted in node.formulas)
+    return is_open or assertion.stance == Stance.CONTRADICTS
 
 
 def _rivals_of(node: ReferenceNode, with_distances: Iterable[tuple[int, Assertion]]) -> frozenset[int]:

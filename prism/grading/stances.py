@@ -390,7 +390,8 @@ def _is_solved(read: _ReadStatement, node: ReferenceNode, known: frozenset[str])
     Args:
         known: symbols of the problem and its reference.
     """
-    if not node.subjects.isdisjoint(read.quantities):
+    sides = (side for f in read.readings if len(f.members) == 2 for side in f.members)
+    if not (node.subjects.isdisjoint(read.quantities) and node.subjects.isdisjoint(sides)):
         return True
     names = {each.name for each in node.subjects if each.op == "sym"}
     styled = [each.name for each in read.quantities if each.op == "sym" and each.name not in known]

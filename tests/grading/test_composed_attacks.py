@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -26,15 +26,21 @@ from tests.support.composed_attacks import (
 
 PROBLEM = prepare("free_fall")
 TARGETS = targets_of(PROBLEM)
-CLOSED = {  # tricks that gain nothing on any text tried
-    "own subscripts", "own accents", "own superscripts", "own cases", "definition of two values", "two factors",
-    "defined by the answer", "union",
-}  # fmt: skip
+ONE = prepare(
+    {
+        "id": "one",
+        "context": "",
+        "grading_standard": [
+            {"index": 1, "formula": r"v = \sqrt{2 g h}", "dependency": [], "is_final_answer": True},
+        ],
+    }
+)
+SEVERAL = (*TARGETS, *targets_of(prepare("compton")), *targets_of(ONE))
 
 
-def composed(count: int) -> Iterator[Attack]:
+def composed(count: int, targets: Sequence[Target] = TARGETS) -> Iterator[Attack]:
     for k in range(count):
-        attack = compose(TARGETS[k % len(TARGETS)], random.Random(k))
+        attack = compose(targets[k % len(targets)], random.Random(k))
         if attack is not None:
             yield attack
 
@@ -44,8 +50,7 @@ def test_same_seed_same_texts() -> None:
 
 
 def test_every_trick_is_composed() -> None:
-    found = {each.trick for each in composed(600)}
-    assert found >= TRICKS.keys() - {"chain of subjects"}  # no two of its nodes are numbers
+    assert {each.trick for each in composed(3000, SEVERAL)} == TRICKS.keys()
 
 
 def test_a_small_text_is_as_dishonest() -> None:
@@ -55,18 +60,12 @@ def test_a_small_text_is_as_dishonest() -> None:
         assert len(small.claims) <= len(each.claims)
 
 
-def test_closed_tricks_gain_nothing() -> None:
-    plain = (each for each in composed(400) if each.trick in CLOSED and len({claim.rank for claim in each.claims}) == 1)
-    gains = [each.text for each in plain if (grade(PROBLEM, each.text).score or 0) > 0 and not presented(each)]
+def test_composed_texts_gain_nothing() -> None:
+    gains = [each.text for each in composed(400) if (grade(PROBLEM, each.text).score or 0) > 0]
     assert not gains, gains[0]
 
 
-def presented(attack: Attack) -> bool:
-    """Whether claims of it are announced in two ways, of which one is not told as such today."""
-    return len({claim.carrier for claim in attack.claims}) > 1
-
-
-@pytest.mark.parametrize("carrier", CARRIERS)
+@pytest.mark.parametrize("carrier", sorted(CARRIERS.keys() - {"text"}))
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.left)
 def test_carriers_are_read(carrier: str, target: Target) -> None:
     honest = Attack(target, "guesses", (Claim(f"{target.left} = {target.right}", is_right=True, carrier=carrier),))

@@ -103,14 +103,14 @@ def _forms(target: Target, rng: random.Random) -> tuple[Claim, ...]:
 def _defined(target: Target, rng: random.Random) -> tuple[Claim, ...]:
     """A factor of two values: both before the use with the wrong one last, or both behind it."""
     name = target.fresh[0]
-    use = Claim(rf"{target.left} = {name} \left({target.right}\right)")
+    use = Claim(rf"{target.left} = {name} \cdot \left({target.right}\right)")
     right, wrong = (Claim(f"{name} = {k}", is_claim=False) for k in (1, rng.randint(2, 9)))
     return rng.choice(((right, wrong, use), (use, right, wrong), (use, wrong, right)))
 
 
 def _defined_loosely(target: Target, rng: random.Random) -> tuple[Claim, ...]:
     name = target.fresh[0]
-    use = Claim(rf"{target.left} = {name} \left({target.right}\right)")
+    use = Claim(rf"{target.left} = {name} \cdot \left({target.right}\right)")
     loose = rng.choice((rf"{name} \approx 1", rf"0 < {name} \le 1", rf"{name} \sim 1", rf"{name} = 1 \text{{ or so}}"))
     return rng.choice(((Claim(loose, is_claim=False), use), (use, Claim(loose, is_claim=False))))
 
@@ -118,12 +118,12 @@ def _defined_loosely(target: Target, rng: random.Random) -> tuple[Claim, ...]:
 def _defined_by_the_answer(target: Target, rng: random.Random) -> tuple[Claim, ...]:
     name = target.fresh[0]
     define = Claim(rf"{name} = \frac{{{target.left}}}{{{target.right}}}", is_claim=False)
-    return define, Claim(rf"{target.left} = {name} \left({target.right}\right)")
+    return define, Claim(rf"{target.left} = {name} \cdot \left({target.right}\right)")
 
 
 def _two_factors(target: Target, rng: random.Random) -> tuple[Claim, ...]:
     name, other = target.fresh[:2]
-    use = Claim(rf"{target.left} = {name} {other} \left({target.right}\right)")
+    use = Claim(rf"{target.left} = {name} \cdot {other} \cdot \left({target.right}\right)")
     values = (f"{name} = 4", rf"{other} = \frac14", f"{other} = {rng.choice((3, 5, 7))}")
     return use, *(Claim(value, is_claim=False) for value in values)
 
@@ -286,6 +286,8 @@ def _for_each(target: Target, rng: random.Random) -> tuple[Claim, ...]:
 
 def _behind(target: Target, rng: random.Random) -> tuple[Claim, ...]:
     """A right formula that the text behind it changes (semantics C.6)."""
+    if "degC" in target.right or ">" in target.right:  # a bare temperature is not read; a relation makes it prose
+        return ()
     right, (b, c) = f"{target.left} = {target.right}", _wrong(target, rng, 2)
     return _text(
         rng.choice(
@@ -402,7 +404,7 @@ def _condition(target: Target, rng: random.Random) -> tuple[Claim, ...]:
 def _defined_as_free(target: Target, rng: random.Random) -> tuple[Claim, ...]:
     """A factor that is nowhere given one value."""
     name = target.fresh[0]
-    use = Claim(rf"{target.left} = {name} \left({target.right}\right)")
+    use = Claim(rf"{target.left} = {name} \cdot \left({target.right}\right)")
     loose = rng.choice(
         (
             f"where ${name}$ is a number",
@@ -419,7 +421,6 @@ def _defined_as_free(target: Target, rng: random.Random) -> tuple[Claim, ...]:
             f"with ${name}({name} - 1) = 0$",
             rf"with ${name} = \begin{{cases}} 1 \\ 2 \end{{cases}}$",
             f"${name} = 1$ would be nice.",
-            f"In another world ${name} = 1$.",
         )
     )
     return use, Claim(loose, is_claim=False, carrier="text")
@@ -597,8 +598,8 @@ NEEDS_ALL = frozenset(
 )
 """Tricks of whose claims none can be left out."""
 
-NOT_PLAIN = frozenset(("implication", "condition"))
-"""Tricks with what is not read without delimiters: `\\bot` behind an arrow, a condition in brackets."""
+NOT_PLAIN = frozenset(("implication", "condition", "several values"))
+"""Tricks with what is not read without delimiters: `\\bot` behind an arrow, a condition in brackets, some lists."""
 
 SAYS_MORE_THAN_ONE = frozenset(("guesses", "retraction", "wrong in another form", "another symbol each", "bare boxes"))
 """Tricks whose wrong claims might be meant for another node about the same quantity."""

@@ -187,16 +187,18 @@ _TURN = re.compile(
 )
 _BEFORE_TURN = re.compile(r"[;:,–—]|\s(?:but|so|hence|therefore|thus|while|whereas|and)\s", re.IGNORECASE)
 _FIRST_OF_WEAK = (
-    "would|could|might|had|doubling|halving|tripling|other|second|negative|extraneous|spurious|measured|experimental|tabulated|literature"
+    "would|could|might|may|had|doubling|halving|tripling|other|second|negative|extraneous|spurious|measured|experimental|tabulated|literature"
     "|accepted|for|if|when|whenever|unless|provided|rejected|discarded|unphysical|not|excluded|to"
 )
 _WEAK = re.compile(  # of a text in lower case
     rf"(?=[acdefhilmnoprstuw])\b(?=(?:{_FIRST_OF_WEAK})\b)"
-    r"(?:(?P<behind>\b(?:would|could have|might have|doubling|halving|tripling)\b|\bhad (?:we|it|the|there)\b"
+    rf"(?:(?P<before>(?<={FORMULA} )would\b|\b(?:rejected|discarded|unphysical|extraneous|not physical(?:ly)?|excluded"
+    r"|to be rejected)\b)"
+    r"|(?P<behind>\b(?:would|could have|might have|doubling|halving|tripling|for (?:example|instance))\b"
+    r"|\b(?:might|could|may) (?:take|choose|set|pick|guess)\b|\bhad (?:we|it|the|there)\b"
     r"|\b(?:other|second|negative|extraneous|spurious) (?:root|solution)\b"
     r"|\b(?:measured|experimental|tabulated|literature|accepted) (?:value|result)s?\b)"
-    rf"|(?P<next>\b(?:for|if|when|whenever|unless|provided(?: that)?)[\s*(]{{1,4}}(?={FORMULA}))"
-    r"|(?P<before>\b(?:rejected|discarded|unphysical|extraneous|not physical(?:ly)?|excluded|to be rejected)\b))"
+    rf"|(?P<next>\b(?:for|if|when|whenever|unless|provided(?: that)?)[\s*(]{{1,4}}(?={FORMULA})))"
 )
 
 

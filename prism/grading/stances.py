@@ -186,8 +186,8 @@ def _assertions_on_node(
         is_bare = read.statement.formula.kind == "expression"
         is_solved = _is_solved(read, node, matrix.own_symbols.known) or (is_bare and claim.is_committed)
         if plain.statement.is_union:  # of several values, each under the name of the quantity
-            sides = [side for part in claim.formula.parts for side in part.members]
-            is_solved = is_solved or not node.subjects.isdisjoint(map(quantity_of, sides))
+            named = (quantity_of(side) for part in claim.formula.parts for side in part.members)
+            is_solved = is_solved or not node.subjects.isdisjoint(named)
         if is_solved or not node.names.isdisjoint(read.names):
             stance = _stance(read, node, matrix.cells, claim, is_match=is_match, is_solved=is_solved)
             if is_solved or stance != Stance.NEUTRAL:

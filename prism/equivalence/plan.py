@@ -19,6 +19,7 @@ from prism.equivalence.constant_readings import express_constants, may_express_c
 from prism.equivalence.features import DERIVATIVES, Features, Hint, features_of
 from prism.equivalence.notation_readings import (
     read_calls,
+    read_euler,
     read_italic_units,
     read_magnitudes,
     read_primes,
@@ -241,6 +242,7 @@ def _can_substitute_givens(reference: Features, claim: Features) -> bool:
 # Conditions take the features of the reference (a) and of the claim (b).
 RULES = (
     Rule(Stage.NOTATION, (Hint.ITALIC_UNIT,), _may_read_italic_units, read_italic_units),
+    Rule(Stage.NOTATION, (Hint.EULER,), lambda a, _: "e" not in a.known.context.declared, read_euler),
     Rule(Stage.NOTATION, (Hint.VECTOR,), _may_read_magnitudes, read_magnitudes),
     Rule(Stage.NOTATION, (Hint.PRIME,), _may_read_primes, read_primes),
     Rule(Stage.NOTATION, (Hint.CALL,), _may_read_calls, read_calls),

@@ -17,6 +17,7 @@ from prism.grading.chains import members_before
 from prism.grading.claims import is_committed
 from prism.grading.conditions import conditioned_orders
 from prism.grading.final_answers import FinalAnswer, with_subjects
+from prism.grading.italic_units import known_dimensions, with_italic_units
 from prism.grading.joints import withdrawn_orders
 from prism.grading.parts import Part, letters_at
 from prism.grading.redefinitions import redefined_orders
@@ -119,6 +120,7 @@ def locate_claims(
     formulas = [None if order in redefined else each for order, each in enumerate(formulas)]
     conditioned = conditioned_orders(located, formulas, text, known, stated)
     answered = with_subjects(final_answers, located, formulas, letters, text, context, known, question)
+    answered = with_italic_units(answered, known_dimensions(context, stated), known)
     return [
         LocatedClaim(
             order, item, answered[order], before[order], letters[order],

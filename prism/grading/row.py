@@ -13,7 +13,7 @@ from prism.problem.schema import Problem
 from prism.resources import resource
 from prism.version import RULES, __version__
 
-SCHEMA = 5  # of the score row; from 4 on it has `cost`, from 5 on `alternative`
+SCHEMA = 5  # of the score row; from 4 on it has `cost`, from 5 on `alternative` and `given_answers`
 
 POLICY = "closure"
 

@@ -439,9 +439,9 @@ def nearest_assertions(
     """Return the assertions on a node that count: those in the answer to its part, else those in common text.
 
     Numbers and formulas are selected separately. Common text counts only if no statement in the part itself supports
-    or contradicts the node or is undecided, so that a solution cannot state one answer there and another here. But what
-    common text presents as the answer, or says against it behind the part, counts too, unless it is only rough: a
-    correction, or a summary.
+    or contradicts the node or is undecided, so that a solution cannot state one answer there and another here; what is
+    presented as the answer in common text counts always. What common text behind the part says against it counts too,
+    unless it is only rough: a correction, or a summary.
 
     Args:
         with_distances: assertions, each after the distance of its text from the part that the node answers: 0 in the
@@ -458,12 +458,8 @@ def nearest_assertions(
         near = [each for distance, each in group if distance == closest or each.is_presented]
         last = max((each.place for each in near if each.stance == Stance.SUPPORTS), default=(0, 0))
         nearest += near
-        behind = [each for distance, each in group if distance > closest and is_asked_once and each.place > last]
-        nearest += [
-            each
-            for each in behind
-            if each not in near and each.stance == Stance.CONTRADICTS and not each.is_approximate
-        ]
+        behind = [each for distance, each in group if is_asked_once and each.place > last and each not in near]
+        nearest += [each for each in behind if each.stance == Stance.CONTRADICTS and not each.is_approximate]
     return nearest
 
 

@@ -202,7 +202,7 @@ def _assertions_on_node(
                     )
                 )  # fmt: skip
     if is_match and not any(assertion.stance == Stance.SUPPORTS for assertion in assertions):
-        sides = claim.formula.members if len(claim.formula.members) == 2 else ()
+        sides = list(claim.formula.members) if len(claim.formula.members) == 2 else []
         is_solved = not node.subjects.isdisjoint(map(quantity_of, sides))
         whole = Statement(claim.formula)
         assertions.append(

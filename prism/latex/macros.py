@@ -56,6 +56,8 @@ _TAKES_TOKEN = re.compile(
     r"\\(?:([dtc]?frac|[dt]?binom)\s{0,8}(?:\{[^{}]{0,80}\}|\w|\\[A-Za-z]{1,40})?|([A-Za-z]{1,40}))\s{0,8}(?:\[[^\[\]]{0,20}\])?$"
 )
 _LOOKED_BACK = 140  # characters before a macro in which such a command is looked for
+_NEAR = 40  # characters beside a definition in which delimiters are looked for
+_PARAGRAPH = 2_000  # characters in which the beginning of a paragraph is looked for
 # Commands that packages have and LaTeX has not; each author may define them.
 _OF_PACKAGES = frozenset(
     "dv pdv odv derivative partialderivative comm commutator acomm anticommutator abs norm bra ket braket expval mean"
@@ -91,6 +93,12 @@ class Macro:
     default: str | None = None
     has_meaning: bool = True
     known_from: int = 0
+
+    @property
+    def is_plain(self) -> bool:
+        """True if a table can hold it: it has a meaning, and its body names all of its arguments."""
+        n_named = max((int(place[1]) for place in _PLACE.finditer(self.body)), default=0)
+        return self.has_meaning and self.default is None and n_named == self.n_arguments
 
 
 Macros = Mapping[str, Macro]  # by name, without the backslash
@@ -343,14 +351,15 @@ class _Room:
 
 def _replacements(text: str, macros: Macros, offset: int, room: _Room) -> Iterator[tuple[int, int, str]]:
     """Yield start, end and replacement of each definition and each use of a macro at the top of a text, in order."""
-    definitions = iter([(start, end) for _, _, start, end in _definitions(text)])
+    definitions = iter(_blanked_spans(text))
     hidden = next(definitions, None)
     behind = 0
     for command in _COMMAND.finditer(text):
         at = command.start()
-        if hidden is not None and at >= hidden[0]:
-            yield hidden[0], hidden[1], re.sub(r"[^\n]", " ", text[hidden[0] : hidden[1]])
-            behind = hidden[1]
+        while hidden is not None and at >= hidden[0]:
+            if hidden[0] >= behind:  # no argument of a macro has taken it
+                yield hidden[0], hidden[1], re.sub(r"[^\n]", " ", text[hidden[0] : hidden[1]])
+                behind = hidden[1]
             hidden = next(definitions, None)
         macro = macros.get(command[1] or "")
         if at < behind or macro is None or offset + at < macro.known_from:
@@ -359,6 +368,34 @@ def _replacements(text: str, macros: Macros, offset: int, room: _Room) -> Iterat
         written, end = expanded or (f"{_REDEFINED}{command.group()}", command.end())
         yield at, end, written
         behind = end
+
+
+def _blanked_spans(text: str) -> list[tuple[int, int]]:
+    r"""Return the spans of the definitions of a text, with the delimiters of a formula that holds nothing else."""
+    runs: list[tuple[int, int]] = []
+    for _, _, start, end in _definitions(text):
+        if runs and not text[runs[-1][1] : start].strip():
+            runs[-1] = (runs[-1][0], end)
+        else:
+            runs.append((start, end))
+    return [_with_delimiters(text, *run) for run in runs]
+
+
+def _with_delimiters(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return a span with the delimiters of a formula around it, if nothing but blanks stands between."""
+    before, after = text[max(0, start - _NEAR) : start].rstrip(), text[end : end + _NEAR].lstrip()
+    for opening, closing in (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]")):
+        if before.endswith(opening) and after.startswith(closing):
+            at = text.rfind(opening, 0, start)
+            if opening[0] != "$" or _opens(text, at):
+                return at, text.find(closing, end) + len(closing)
+    return start, end
+
+
+def _opens(text: str, at: int) -> bool:
+    """Return True if a dollar at an offset begins a formula, by the number of those before it in its paragraph."""
+    start = max(text.rfind("\n\n", max(0, at - _PARAGRAPH), at), at - _PARAGRAPH, 0)
+    return (text.count("$", start, at) - text.count(r"\$", start, at)) % 2 == 0
 
 
 def _expanded_use(text: str, use: re.Match[str], macros: Macros, room: _Room, depth: int) -> tuple[str, int] | None:

@@ -57,6 +57,7 @@ from prism.problem.source import (
     read_source,
     statement_length,
     with_macros,
+    with_stated_macros,
 )
 from prism.problem.students import Student, read_students
 from prism.problem.worded_answers import is_text
@@ -232,7 +233,7 @@ def load_problem(source: Path | str | Mapping[str, object], *, macros: Mapping[s
         limit *= n_references(read.data)  # each reads the statement anew
         with share(limit) as account:
             data = with_nodes(read.data, found.faults) if is_answer_only(read.data) else read.data
-            problem = _read_problem(_with_macros_expanded(data), read.sha256, found)
+            problem = _read_problem(_with_macros_expanded(with_stated_macros(data)), read.sha256, found)
         if account.is_exhausted:
             found.faults.append(f"costs more than {limit} operations to read; simplify its longest formulas")
     if problem is None or found.faults:

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from prism.errors import PrismError, named_type
 from prism.inputs import decode, nearest_name, parse_json, parse_toml, read_bytes, refuse_constant, shown, value_faults
+from prism.latex.macros import defined_macros, defines_macros
 from prism.resources import resource
 
 Table = Mapping[str, object]
@@ -124,10 +125,24 @@ def with_macros(source: ProblemSource, macros: Mapping[str, object]) -> ProblemS
     own = (source.data or {}).get("macros") or {}
     if not isinstance(own, Mapping):
         return source  # a fault, which is told when the table is read
-    named = {str(key).removeprefix("\\") for key in own}
-    both = {**{key: body for key, body in macros.items() if str(key).removeprefix("\\") not in named}, **own}
+    both = _both(own, macros)
     digest = hashlib.sha256(f"{source.sha256}{json.dumps(both, sort_keys=True, default=repr)}".encode()).hexdigest()
     return ProblemSource(source.name, {**(source.data or {}), "macros": both}, digest)
+
+
+def with_stated_macros(data: Table) -> Table:
+    """Return the table of a problem with the macros that its text defines beside those of its own table."""
+    text, own = data.get("context"), data.get("macros") or {}
+    if not isinstance(text, str) or not isinstance(own, Mapping) or not defines_macros(text):
+        return data
+    stated = {name: macro.body for name, macro in defined_macros(text).items() if macro.is_plain}
+    return {**data, "macros": _both(own, stated)} if stated else data
+
+
+def _both(own: Table, beside: Table) -> Table:
+    """Return two tables of macros as one, in which those of `own` go before those of the same name."""
+    named = {str(key).removeprefix("\\") for key in own}
+    return {**{key: body for key, body in beside.items() if str(key).removeprefix("\\") not in named}, **own}
 
 
 def first_and_count(faults: Sequence[str]) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ _PROBLEM = (
     "id", "title", "domain", "kind", "origin", "source", "difficulty", "final_answer_form",
     "final_answer_instructions", "significant_figures", "context",
 )  # fmt: skip
-_TABLES = ("givens", "symbols")
+_TABLES = ("givens", "symbols", "macros")
 _LISTS = ("subquestions", "grading_standard", "students")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _LINE = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]*")  # what may stand in a literal string of one line

@@ -41,7 +41,7 @@ def writer_of(path: Path) -> Writer:
 def score_rows(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the score rows of a `.jsonl` or `.parquet` file in its order; keys as of `grading.score_row`, and `meta`.
 
-    Rows of schemas 1 to 4 are read too: they lack keys, `cost` and `alternative` among them.
+    Rows of schemas 1 to 4 are read too: they lack keys: `cost`, `alternative`, `given_answers`.
 
     Errors:
         PrismError: another ending; Parquet without pyarrow installed.
@@ -111,7 +111,7 @@ def grade_of(row: Mapping[str, Any]) -> Grade:
             left_out=LeftOut(int(left_out.get("characters") or 0), int(left_out.get("formulas") or 0)),
             score_strict=strict, share_by_closure=_as_share(row.get("share_by_closure")) or 0.0,
             flags=tuple(map(str, row.get("flags") or ())), cost=None if row.get("cost") is None else int(row["cost"]),
-            alternative=str(row.get("alternative") or ""),
+            alternative=str(row.get("alternative") or ""), given_answers=_as_indices(row.get("given_answers")),
         )  # fmt: skip
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise PrismError(f"no grade: {type(error).__name__}: {error}") from error
@@ -215,6 +215,7 @@ def schema() -> pa.Schema:
         "score_strict": real, "share_by_closure": real, "flags": pa.list_(text),
         "matched": indices, "credited": indices, "missing": indices, "formulas": pa.list_(formula),
         "unread": whole, "undecided": whole, "cost": whole, "alternative": text,
+        "given_answers": indices,
         "left_out": pa.struct({"characters": whole, "formulas": whole}),
         "incidents": pa.list_(pa.struct({"code": text, "detail": text, "where": text})),
         "problem_sha256": text, "solution_sha256": text, "schema": whole,

@@ -103,6 +103,14 @@ def test_a_context_and_an_error_know_macros() -> None:
     assert (caught.value.latex, caught.value.position) == (r"\der vt = )", 10)
 
 
+def test_what_the_text_of_a_problem_defines_holds_for_nodes_and_solutions() -> None:
+    node = {"index": 1, "formula": r"\vc F = m \vc a", "dependency": [], "is_final_answer": True}
+    context = r"\newcommand{\vc}[1]{\vec{#1}} \renewcommand{\frac}[1]{} A force $\vc F$ on the mass $m$."
+    loaded = prism.load_problem({"id": "p", "context": context, "grading_standard": [node]})
+    assert str(loaded.nodes[0].formula) == r"\vec{F} = m*\vec{a}"
+    assert prism.grade(loaded, r"$\vc F/m = \vc a$").matched == (1,)
+
+
 def test_a_problem_s_own_macros_go_before_those_beside_it() -> None:
     node = {"index": 1, "formula": r"\vc F = m \acc", "dependency": [], "is_final_answer": True}
     problem = {

@@ -147,10 +147,12 @@ _BEHIND = (  # denies the formulas behind it
     rf"|\bif (?:the |this |that |our |your )?(?:{_STATED}) were\b"
     r"|\b(?:this|that|it|which) would (?:give|mean|imply|yield|lead to)\b(?=[^.;]{0,200}\b(?:but|however|contradict\w*"
     r"|absurd|nonsens\w*|unphysical)\b)"
+    r"|\bfor (?:an? |the sake of )?contradiction\b|\bto the contrary\b"
 )
 _NEXT = (  # denies the one right behind it
     r"(?:\b(?:is|are|was|does|do|did) not(?: simply| just)?(?: be| equal(?: to)?| give| imply| mean| get| obtain"
     r"| have)?"
+    r"|\b(?:do not|don't|never|should(?: not|n't)|must(?: not|n't)|nobody would) (?:write|say|conclude|claim)"
     r"|\b(?:we|i|you|one|it) never (?:has|have|gets?|obtains?|gives?|equals?)"
     r"|\b(?:isn't|aren't|doesn't|don't)(?: equal| give| imply| mean| get| obtain| have)?|\bnot equal to"
     r"|\bcan(?:not|'t| not) (?:be|equal|have)|\binstead of|\brather than|\b(?:and|but) not|, not"
@@ -163,13 +165,15 @@ _BEFORE = (  # denies those before it
     r"|\b(?:does|do|did)(?: not|n't) (?:hold|apply)\b(?! (?:for|if|unless|when|to)\b)"
     r"|\b(?:is|are) far from (?:being )?(?:true|correct|right|the truth)\b"
     r"|\b(?:is|are) hereby (?:retracted|withdrawn)\b"
-    r"|\bcan(?:not|'t| not) be (?:true|right|correct)\b"
+    r"|\bcan(?:not|'t| not) (?:hold|be (?:true|right|correct))\b|\bfails(?=[ \t]*[.!;])"
+    r"|\bis an? (?:common|frequent|typical|popular|widespread) (?:mistake|misconception|fallacy|myth|error)\b"
     rf"|(?<!not )(?<!n't )(?<!never )\b(?:leads?|led|leading) to (?:{_ABSURD})\b"
 )
 # The words with which a branch begins: asked first, they spare the branches most of the text.
 _FIRST_OF_DENIAL = (
     "is|isn|if|it|incorrectly|instead|was|wasn|were|wrongly|which|are|aren|and|do|does|did|don|doesn|didn|can|cannot"
     "|this|that|be|but|may|might|mistakenly|could|not|rather|tempted|erroneously|falsely|seems|looks|'s|leads?|led|leading"
+    "|for|to|never|should|shouldn|must|mustn|nobody|fails"
     "|we|i|you|one"
 )
 _DENIAL = re.compile(  # of a text in lower case
@@ -312,7 +316,8 @@ _TAKING_BACK = (
     *sorted(WRONG_WORDS - {"mistaken"}), *"mistake impossible error misconception pitfall fallac".split(),
     *"contradict absurd nonsens".split(),
     *"none neither nothing ignore disregard discard forget ✗ ✘ ❌ ✖ 🚫 👎 ☒ ☐ retracted withdrawn oops".split(),
-    "- [ ]", "* [ ]", "[^", "wait, no", "opposite of", "footnote", "nicht", "vrai", "verdad",
+    "- [ ]", "* [ ]", "[^", "wait, no", "opposite of", "footnote", "retract", "withdraw",
+    "scratch", "i take", "nicht", "vrai", "verdad",
     *"falsch faux falso cierto неверно неправильно 不能 不对 不成立 错误".split(),
 )  # fmt: skip
 _NOT = ("not ", "n't ")
@@ -513,7 +518,7 @@ _MARKED = re.compile(
     rf"|[(\[]\s?(?:is\s)?(?:{_ADJECTIVE}|retracted|withdrawn)[!.]?\s?[)\]]"
     rf"|(?:oops|wait)[,.:]? (?:no|wrong)(?=[.,!])|(?:\$?\\Rightarrow\$?|[⇒→]|=>)?[ \t]?(?:a )?contradiction(?=[.,;!]|$)"
     rf"|(?:ist|est|es|это)? ?(?:{_WRONG_ELSEWHERE})(?=[\s*_]*(?:[.,;!\u3002\uff0c]|$))"
-    rf"|(?::|[–—]|-{{1,2}}|->|→)[ \t]{{0,2}}[*_]{{0,3}}{_ADJECTIVE}[*_]{{0,3}}(?=[ \t]*(?:[.,;!|]|$)))",
+    rf"|(?::|[–—]|-{{1,2}}|<?->?|→|←)[ \t]{{0,2}}[*_]{{0,3}}{_ADJECTIVE}[*_]{{0,3}}(?=[ \t]*(?:[.,;!|]|$)))",
     re.IGNORECASE | re.MULTILINE,
 )
 _CHECK = re.compile("[✓✔✅]")
@@ -623,15 +628,16 @@ _SAYS_WRONG += r"\b(?! (?:that|to|for|if|unless|when|only|in|at)\b)"
 _SAYS_RIGHT = rf"(?:{_IS}{_SURELY}\s(?:true|correct|right|valid)|\sholds?|\sworks?)\b(?! (?:for|if|unless|when)\b)"
 _ALL = r"(?:all|both|each|every|every one|any)(?: of)?"
 _WROTE = r"(?:what|everything|all)(?: that)? (?:i|we)(?: have|'ve)? (?:wrote|written|said|stated|derived)"
-_ABOUT = re.compile(  # of a text in lower case
-    r"\b(?=[abdefimnotw](?:ll|ny|oth|ac|ve|ha|on|ei|gn|is|or|he|y |ur))(?:"  # two letters spare most words the rest
+_ABOUT = re.compile(  # of a text in lower case; two letters spare most words the rest
+    r"\b(?=[abdefimnostw](?:ll|ny|oth|ac|ve|ha|on|ei|gn|is|or|he|y |ur| r| w| t|cr))(?:"
     rf"(?P<all>(?:everything|{_ALL} the {_NOUN}|{_ALL} {_NOUN}){_PLACED}|{_ALL}(?: the)? {_ABOVE}(?: {_NOUN})?"
     rf"|{_WROTE}{_PLACED}?){_SAYS_WRONG}"
     rf"|(?P<none>(?:none|neither|nothing) of the (?:{_ABOVE}(?: {_NOUN})?|{_NOUN}{_PLACED})|nothing{_PLACED})"
     rf"{_SAYS_RIGHT}"
     rf"|(?P<whole>(?:everything|{_ALL}(?: the)? {_NOUN}) (?:here|in this (?:solution|answer|text|page))){_SAYS_WRONG}"
     rf"|(?P<drop>(?:ignore|disregard|discard|forget)(?: {_ALL})?"
-    rf" (?:the above(?! \w)|everything above|the {_NOUN} above))"
+    rf" (?:the above(?! \w)|everything above|the {_NOUN} above|my (?:previous|earlier|last) (?:{_NOUN}|message)"
+    rf"|what i (?:said|wrote)))"
     rf"|(?P<section>the above|(?:the|my|our) {_ABOVE} (?:formulas|formulae|equations|expressions|results|answers"
     r"|statements|claims|relations|solutions|values|steps|lines|approach|derivation|calculation|computation|reasoning"
     rf"|argument|work|attempt)|the (?:formulas|formulae|equations|expressions|results|answers|statements|claims|steps)"
@@ -640,6 +646,8 @@ _ABOUT = re.compile(  # of a text in lower case
     rf"|(?P<neither>(?:none|neither) of (?:these|those|them)(?: {_NOUN})?){_SAYS_RIGHT}"
     rf"|(?P<naught>(?:none|nothing) of (?:this|that|it)){_SAYS_RIGHT}"
     rf"|(?P<this>(?:the|my|our) {_ABOVE} {_NOUN}|the {_NOUN} above){_SAYS_WRONG}"
+    r"|(?P<last>i (?:retract|withdraw|take back) (?:this|that|it)|i take (?:this|that|it) back"
+    r"|scratch (?:this|that|it))\b"
     rf"|(?P<below>(?:{_ALL} )?(?:the following|what follows|(?:the |{_ALL} ){_NOUN} below)(?: {_NOUN})?(?: below)?)"
     rf"{_SAYS_WRONG}"
     rf"|(?P<unholy>(?:none|neither) of the (?:following(?: {_NOUN})?|{_NOUN} below)){_SAYS_RIGHT}"
@@ -684,7 +692,7 @@ def _spans_called_wrong(layout: _StructuredText) -> Iterator[Span]:
             yield own if has_own else _start_of_text_above(layout, mark.start()), mark.start()
         elif mark["these"] or mark["neither"]:
             yield _start_of_text_above(layout, mark.start()), mark.start()
-        elif mark["this"]:
+        elif mark["this"] or mark["last"]:
             last = shown.rfind(FORMULA, 0, mark.start())
             if last >= 0:
                 yield _formula_ending(shown, last)

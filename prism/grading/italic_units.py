@@ -1,0 +1,74 @@
+r"""Units in italics: `v_1 = 4.95 m/s` where the problem has a mass m (semantics U.4).
+
+Settled before anything is compared, from the dimensions that the problem gives and from what the solution writes: of
+the reference only units are looked at, never a value. Where no letter is a symbol of the problem, the comparison of two
+formulas reads units by itself (`prism.equivalence.notation_readings`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from prism.algebra.expr import Expr, Formula, symbols, with_members
+from prism.budget import charge_steps
+from prism.equivalence.facts import numeric_of
+from prism.physics.context import Context, given_values
+from prism.physics.dimensions import Inconsistent, dimension_of
+from prism.physics.quantities import italic_units_as_quantity, parse_quantity
+from prism.physics.tables import Dimension
+
+
+def known_dimensions(context: Context, stated: Collection[Formula]) -> dict[str, Dimension]:
+    """Return the dimension of each quantity that has a value in the problem, or a number in its reference."""
+    numbers = filter(None, map(numeric_of, stated))
+    asked = {each.subject.name: each.number.dimension for each in numbers if each.number.unit is not None}
+    return asked | {name: value.quantity.dimension for name, value in given_values(context).items()}
+
+
+def with_italic_units(
+    formulas: Sequence[Formula | None], dimensions: Mapping[str, Dimension], known: Collection[str]
+) -> list[Formula | None]:
+    """Return the formulas of a solution with letters behind a number as units, where they cannot be symbols.
+
+    A member that is a number times letters is read with units if these have the dimension of the left side, and the
+    product of symbols has another one, or holds a letter that neither the problem nor another formula has.
+
+    Args:
+        formulas: of the solution; None where one could not be read.
+        dimensions: of quantities by name; others are not known.
+        known: symbols of the problem and its reference.
+    """
+    if not dimensions:
+        return list(formulas)
+    charge_steps(len(formulas))
+    members = [member for f in formulas if f is not None for member in f.members]
+    used = symbols(*(each for each in members if italic_units_as_quantity(each, frozenset()) is None))
+    return [None if f is None else _with_units(f, dimensions, {*known, *used}) for f in formulas]
+
+
+def _with_units(f: Formula, dimensions: Mapping[str, Dimension], meant: Collection[str]) -> Formula:
+    """Return a formula, or each part of it, with units read in the members that are equal to its first one."""
+    if f.parts:
+        return replace(f, parts=tuple(_with_units(part, dimensions, meant) for part in f.parts))
+    if len(f.members) < 2 or (wanted := dimensions.get(f.members[0].name)) is None:
+        return f
+    read = [_quantity(member, wanted, dimensions, meant) or member for member in f.members[1:]]
+    return with_members(f, (f.members[0], *read))
+
+
+def _quantity(
+    member: Expr, wanted: Dimension, dimensions: Mapping[str, Dimension], meant: Collection[str]
+) -> Expr | None:
+    """Return a member as a number with units of the dimension `wanted`; None if it may be a product of symbols."""
+    quantity = italic_units_as_quantity(member, frozenset())
+    value = None if quantity is None else parse_quantity(quantity)
+    if value is None or value.dimension != wanted:
+        return None
+    if symbols(member) <= {*meant, *dimensions}:
+        try:
+            as_symbols = dimension_of(member, dimensions)
+        except Inconsistent:
+            return quantity
+        return quantity if as_symbols is not None and as_symbols != wanted else None
+    return quantity

@@ -104,7 +104,8 @@ def _defined(target: Target, rng: random.Random) -> tuple[Claim, ...]:
     """A factor of two values: both before the use with the wrong one last, or both behind it."""
     name = target.fresh[0]
     use = Claim(rf"{target.left} = {name} \cdot \left({target.right}\right)")
-    right, wrong = (Claim(f"{name} = {k}", is_claim=False) for k in (1, rng.randint(2, 9)))
+    other = rng.choice((2, 3) if "deg" in target.right else range(2, 10))  # whole turns do not count
+    right, wrong = (Claim(f"{name} = {k}", is_claim=False) for k in (1, other))
     return rng.choice(((right, wrong, use), (use, right, wrong), (use, wrong, right)))
 
 

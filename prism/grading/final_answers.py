@@ -153,7 +153,13 @@ def with_subjects(
         presented = [(k, f) for k, f in here if is_answer(located[k])]
         listed = set(_listed(located, answered, text))
         bare = [(k, f) for k, f in presented if len(asked) > 1 or k not in listed]
-        assigned = dict(_bare_answers(asked, bare, here, context)) or _members_of_list(asked, presented)
+        own = [answer for answer in asked if answer.letter == scope[0]] if len(scope) > 1 else []
+        is_of_mark = (
+            len(own) == len(bare) > 0
+        )  # the mark stands before them; letters without one are looked for here too
+        assigned = dict(_bare_answers(own if is_of_mark else asked, bare, here, context)) or _members_of_list(
+            asked, presented
+        )
         if not assigned and len(asked) == 1:
             placed = [(k, f) for k, f in here if is_answer(located[k]) or not (presented or located[k].in_passing)]
             placed = [(k, f) for k, f in placed if not _is_condition(located[k], text)] or placed

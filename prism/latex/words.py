@@ -55,7 +55,8 @@ UNITS = word_set(
 WITH_SUBSCRIPT = word_set("lb_f lb_m E_h cal_th cal_it cal_IT cal_15 Btu_th Btu_it Btu_IT")
 _LONG_NAMES = word_set(
     "meter:m metre:m second:s newton:N joule:J watt:W kelvin:K pascal:Pa volt:V ampere:A coulomb:C tesla:T ohm:Ω"
-    " kilogram:kg gram:g hour:h minute:min radian:rad kilometer:km kilometre:km centimeter:cm centimetre:cm millimeter:mm millimetre:mm"
+    " kilogram:kg gram:g hour:h minute:min radian:rad kilometer:km kilometre:km centimeter:cm"
+    " centimetre:cm millimeter:mm millimetre:mm"
     " nanometer:nm nanometre:nm degree:deg day:day year:yr mile:mi foot:ft feet:ft inch:inch yard:yd mole:mol litre:L"
     " liter:L hertz:Hz kilohertz:kHz megahertz:MHz kilojoule:kJ megajoule:MJ kilowatt:kW megawatt:MW kilonewton:kN"
     " kilopascal:kPa megapascal:MPa gigapascal:GPa kilovolt:kV millivolt:mV milliampere:mA calorie:cal"

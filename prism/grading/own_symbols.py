@@ -358,8 +358,13 @@ def _definition_in_force(own: OwnSymbols, subject: Expr, place: int, *, first: b
             chosen = new
         if _is_alias_of_known(chosen, own):
             break
-    if chosen is not None and chosen.place > place and not all(_agree(chosen, each, own) for each in reached):
-        return None
+    common = [each for each in own.of_subject[subject] if own.letters and not own.letters[each.place]]
+    if (
+        chosen is not None
+        and chosen.place > place
+        and not all(_agree(chosen, each, own) for each in (*reached, *common))
+    ):
+        return None  # what stands below all parts defines nothing for one, and may take a definition there back
     return chosen
 
 

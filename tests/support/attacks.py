@@ -323,6 +323,9 @@ def _mentioned(problem: Problem) -> frozenset[str]:
     return problem.context.declared & frozenset().union(*(symbols_of(node.formula) for node in problem.nodes))
 
 
+UNIT_AT_END = re.compile(r"(?:\\frac\{)?\\unit\{.*\}$")  # `\frac{\unit{MeV}}{c}` too
+
+
 @cache
 def words_of(path: Path, index: int) -> Words:
     """The words of a node: its formula, and of two members also its sides and what they are."""
@@ -344,7 +347,7 @@ def words_of(path: Path, index: int) -> Words:
         words["head"] = f.members[0].name.partition("_")[0]
     numeric = numeric_of(f)
     if numeric is not None and not numeric.number.is_exact:
-        unit = re.search(r"\\unit\{.*\}$", words["rhs"])
+        unit = UNIT_AT_END.search(words["rhs"])
         given = numeric.number
         words |= {
             "kind": "number", "value": repr(float(given.value)), "figures": str(max(given.figures, 3)),
@@ -566,7 +569,7 @@ def _numbers(f: Formula, variants: str) -> Iterator[Formula]:
     """Other numbers for a stated one, in its own unit."""
     stated = numeric_of(f)
     assert stated is not None
-    unit = re.search(r"\\unit\{.*\}$", prism.write(f.members[1]))
+    unit = UNIT_AT_END.search(prism.write(f.members[1]))
     for factor in NUMERIC.get(variants, NUMERIC["steps"]):
         text = written_number(float(stated.number.value) * factor, max(stated.number.figures, 3))
         yield prism.parse(f"{prism.write(stated.subject)} = {text}{unit[0] if unit else ''}")

@@ -52,6 +52,7 @@ _SIGNS = {
     "*": r"\cdot", "·": r"\cdot", "⋅": r"\cdot", "∙": r"\cdot", "•": r"\cdot", "×": r"\times", "−": "-", "–": "-",
     "±": r"\pm", "∓": r"\mp", "+": "+", "-": "-", "⊗": r"\otimes", "**": "^",
 }  # fmt: skip
+_ONE_SYMBOL = re.compile(r"[A-Za-z]|\\[A-Za-z]+")
 _SCRIPT_LETTERS = {"ℒ": r"\mathcal{L}", "ℋ": r"\mathcal{H}", "ℰ": r"\mathcal{E}"}
 _BOLD = ((0x1D400, 0x1D433), (0x1D468, 0x1D49B), (0x1D5D4, 0x1D607), (0x1D63C, 0x1D66F))  # of the letters of Unicode
 _BOLD_GREEK = ((0x1D6A8, 0x1D6E1), (0x1D71C, 0x1D755), (0x1D756, 0x1D7CB))
@@ -120,7 +121,8 @@ def _read_part(reader: Reader, previous_parts: Sequence[Part]) -> Part:
     if word in OPENERS:
         reader.at += 1
         inner = read_bracket(reader, OPENERS[word])
-        left, right = ("(", ")") if word == "{" else (word, OPENERS[word])
+        is_group = word == "{" and _ONE_SYMBOL.fullmatch(inner)  # `{\Lambda}^{(3)}` is no power of a bracket
+        left, right = ("(", ")") if word == "{" and not is_group else (word, OPENERS[word])
         if word == "[" and _ROWS.fullmatch(inner):
             rows = r" \\ ".join(row.replace(",", " &") for row in _ROW.findall(inner))
             return read_scripts(reader, rf"\begin{{pmatrix}}{rows}\end{{pmatrix}}", "group", apart)

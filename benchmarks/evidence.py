@@ -51,6 +51,7 @@ SCRIPTS = (
     Script("attacks", "accuracy/attacks.py"),  # tests run a fifth of it
     Script("final_answers", "accuracy/final_answers.py"),  # beside Math-Verify, in its own environment
     Script("attack_search", "accuracy/attack_search.py"),  # tests run a few hundred texts
+    Script("adversary", "accuracy/adversary.py"),
     Script("near_misses", "accuracy/near_misses.py", slice_arguments=("--slice",)),
     Script("pairs", "accuracy/pairs.py", slice_arguments=("--slice",)),
     Script("same_everywhere", "accuracy/same_everywhere.py"),  # tests run its slice

@@ -7,7 +7,7 @@ formulas reads units by itself (`prism.equivalence.notation_readings`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from prism.algebra.expr import Expr, Formula, symbols, with_members
@@ -45,6 +45,18 @@ def with_italic_units(
     members = [member for f in formulas if f is not None for member in f.members]
     used = symbols(*(each for each in members if italic_units_as_quantity(each, frozenset()) is None))
     return [None if f is None else _with_units(f, dimensions, {*known, *used}) for f in formulas]
+
+
+def units_hint(claim: Formula, references: Iterable[Formula]) -> str:
+    """Return a hint if letters that are read as symbols would be the unit of a reference's number; else empty."""
+    for wanted in filter(None, map(numeric_of, references)):
+        for member in claim.members if wanted.subject in claim.members else ():
+            quantity = italic_units_as_quantity(member, frozenset())
+            value = None if quantity is None else parse_quantity(quantity)
+            if value is not None and value.dimension == wanted.number.dimension:
+                letters = ", ".join(sorted(symbols(member)))
+                return rf"read as symbols of the problem: {letters}; a unit is written upright, as in \mathrm{{m/s}}"
+    return ""
 
 
 def _with_units(f: Formula, dimensions: Mapping[str, Dimension], meant: Collection[str]) -> Formula:

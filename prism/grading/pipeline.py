@@ -26,6 +26,7 @@ from prism.equivalence.statements import statements_of
 from prism.equivalence.verdict import RANK, REASONS, Stage, Status
 from prism.garbage import without_collection
 from prism.grading.claims import Claim
+from prism.grading.italic_units import units_hint
 from prism.grading.located_claims import LocatedClaim, latest_claims, locate_claims, matrix_rows, n_distinct
 from prism.grading.match_matrix import Cell, MatchMatrix, build_match_matrix
 from prism.grading.parts import Part, divide_into_parts
@@ -383,7 +384,8 @@ def _graded(
     verdict = decided if nearest is None else nearest.verdict
     beside = [] if nearest is None else [each.formulas[0].latex for each in references if each.index == nearest.node]
     witness = with_variants(str(verdict.witness or ""), latex, *beside)
-    detail = "; ".join(part for part in (*verdict.readings, verdict.detail) if part)
+    hint = units_hint(claim.formula, [f for each in references for f in each.formulas]) if nearest else ""
+    detail = "; ".join(part for part in (hint, *verdict.readings, verdict.detail) if part)
     if not (witness or detail) and verdict.reason != decided.reason:
         detail = REASONS[verdict.reason]
     item = GradedFormula(

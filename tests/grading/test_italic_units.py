@@ -1,4 +1,4 @@
-r"""Letters behind a number that stay symbols are told, with how a unit is written; rows of `rules/` say when they stay."""
+r"""Letters behind a number that stay symbols are told, with how a unit is written (semantics U.4)."""
 
 from __future__ import annotations
 

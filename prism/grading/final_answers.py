@@ -164,7 +164,9 @@ def with_subjects(
             placed = [(k, f) for k, f in here if is_answer(located[k]) or not (presented or located[k].in_passing)]
             placed = [(k, f) for k, f in placed if not _is_condition(located[k], text)] or placed
             in_words = {k for k, _ in placed if _is_named_in_words(text[: located[k].span[0]], question)}
-            near = here if scope else read  # below all parts a name may have been used in any of them
+            near = [
+                (k, f) for k, f in read if not scope or letters[k] in (scope, ())
+            ]  # common text names it for all parts
             assigned = dict(_answer_in_words(asked[0], placed, near, known, in_words, is_presented=bool(presented)))
             later = [(k, f) for k, f in read if not letters[k] and is_answer(located[k])] if scope else []
             assigned |= dict(_under_another_name(assigned, later, known))
@@ -322,7 +324,7 @@ def _answer_in_words(
 
     `own` is a symbol of the solution alone. What is not presented as the answer has to be a name of the same letter,
     unless the final answer has no name. A name beside the asked symbol in some formula means something else, and so
-    does one of another letter that a formula before has on its right side.
+    does one of another letter that a formula has on its right side.
 
     Args:
         in_words: the ordinals of the formulas that words of the question name.
@@ -331,7 +333,7 @@ def _answer_in_words(
         return
     is_any = is_presented or is_nameless(asked.subject)
     beside = {name for _, f in here if (names := symbols_of(f)) & symbols(asked.subject) for name in names}
-    used = {(place, name) for place, f in here for member in f.members[1:] for name in symbols(member) - set(known)}
+    used = {name for _, f in here for member in f.members[1:] for name in symbols(member)} - set(known)
     stated = [(k, _one_of(f)) for k, f in placed]
     own = [
         k for k, f in stated
@@ -340,7 +342,7 @@ def _answer_in_words(
             _without_angle(f.members[0]) == asked.subject
             or (_is_own(f.members[0], known) and symbols(f.members[0]).isdisjoint(beside)
                 and (may_denote(f.members[0], asked.subject.name)
-                     or not any(place < k and name in symbols(f.members[0]) for place, name in used))
+                     or symbols(f.members[0]).isdisjoint(used))
                 and _may_name(f.members[0], asked.subject, is_any=is_any))))
     ]  # fmt: skip
     if own:

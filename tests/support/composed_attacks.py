@@ -16,7 +16,8 @@ import prism
 from prism.algebra.expr import Expr, Formula, number, symbol, symbols_of
 from prism.equivalence.facts import numeric_of
 from prism.grading.prepared import PreparedProblem
-from prism.physics.quantities import italic_units_as_quantity
+from prism.physics.context import given_values
+from prism.physics.quantities import italic_units_as_quantity, parse_quantity
 from prism.problem.schema import Problem
 from tests.support.attack_texts import CARRIERS, PLACES, PRESENTING, Attack, Claim, Target
 from tests.support.attack_tricks import NEEDS_ALL, NOT_PLAIN, OF_ONE_SYMBOL, SAYS_MORE_THAN_ONE, TRICKS
@@ -50,7 +51,7 @@ def targets_of(prepared: PreparedProblem) -> list[Target]:
         unit = re.search(r"\\unit\{.*\}$", right)
         own = symbols_of(f)
         tied = symbols_of(Formula("expression", f.members[1:], ())) & problem.context.declared - {"i", "e"}
-        tied = frozenset(name for name in tied if not _is_a_unit_too(name))
+        tied = frozenset(name for name in tied if not _is_a_unit_too(name, problem))
         solved = {each.formula.members[0].name for each in problem.nodes if each.formula.members}
         found.append(
             Target(
@@ -72,9 +73,13 @@ def targets_of(prepared: PreparedProblem) -> list[Target]:
     return found
 
 
-def _is_a_unit_too(name: str) -> bool:
-    """True if `2 m` may be two metres where m is a mass: whoever writes it so may mean the unit (semantics U.4)."""
-    return italic_units_as_quantity(Expr("mul", (number(2), symbol(name))), frozenset()) is not None
+def _is_a_unit_too(name: str, problem: Problem) -> bool:
+    """True if `2 m` may be two metres, m being a mass: whoever writes so of a given length may mean the unit."""
+    quantity = italic_units_as_quantity(Expr("mul", (number(2), symbol(name))), frozenset())
+    value = None if quantity is None else parse_quantity(quantity)
+    return value is not None and any(
+        value.dimension == given.quantity.dimension for given in given_values(problem.context).values()
+    )
 
 
 def _siblings(problem: Problem) -> tuple[tuple[str, str], ...]:

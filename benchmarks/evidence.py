@@ -50,7 +50,7 @@ SCRIPTS = (
     Script("graded_cases", "accuracy/graded_cases.py", slice_arguments=()),
     Script("attacks", "accuracy/attacks.py"),  # tests run a fifth of it
     Script("final_answers", "accuracy/final_answers.py"),  # beside Math-Verify, in its own environment
-    Script("attack_search", "accuracy/attack_search.py"),  # tests run a few hundred texts
+    Script("attack_search", "accuracy/attack_search.py", ("--count", "300000")),  # tests run a few hundred texts
     Script("adversary", "accuracy/adversary.py"),
     Script("near_misses", "accuracy/near_misses.py", slice_arguments=("--slice",)),
     Script("pairs", "accuracy/pairs.py", slice_arguments=("--slice",)),

@@ -153,13 +153,8 @@ def with_subjects(
         presented = [(k, f) for k, f in here if is_answer(located[k])]
         listed = set(_listed(located, answered, text))
         bare = [(k, f) for k, f in presented if len(asked) > 1 or k not in listed]
-        own = [answer for answer in asked if answer.letter == scope[0]] if len(scope) > 1 else []
-        is_of_mark = (
-            len(own) == len(bare) > 0
-        )  # the mark stands before them; letters without one are looked for here too
-        assigned = dict(_bare_answers(own if is_of_mark else asked, bare, here, context)) or _members_of_list(
-            asked, presented
-        )
+        marked = _of_the_mark(asked, len(bare), scope)
+        assigned = dict(_bare_answers(marked, bare, here, context)) or _members_of_list(asked, presented)
         if not assigned and len(asked) == 1:
             placed = [(k, f) for k, f in here if is_answer(located[k]) or not (presented or located[k].in_passing)]
             placed = [(k, f) for k, f in placed if not _is_condition(located[k], text)] or placed
@@ -182,6 +177,15 @@ def with_subjects(
                 if letters[k] == scope and before is not None:
                     answered[k] = Formula("system", (), (), before.latex, (before, nothing), before.depends)
     return answered
+
+
+def _of_the_mark(asked: Sequence[FinalAnswer], n_bare: int, scope: Sequence[str]) -> Sequence[FinalAnswer]:
+    """Return the final answers of the letter that marks a section, if the section has as many bare answers; else all.
+
+    A section answers letters without a mark too (`prism.grading.parts`), but a bare answer is for the marked one.
+    """
+    own = [answer for answer in asked if answer.letter == scope[0]] if len(scope) > 1 else []
+    return own if len(own) == n_bare > 0 else asked
 
 
 def _join_pieces(

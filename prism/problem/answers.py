@@ -108,7 +108,7 @@ def _formulas_in(written: str) -> list[str]:
     r"""Return the formulas of an answer as LaTeX: as it is written, or those between delimiters; several of a system.
 
     >>> _formulas_in(r"$x = 2$"), _formulas_in(r"\boxed{75}"), _formulas_in("a = 1, b = 2"), _formulas_in("5 m/s")
-    (['x = 2'], ['75'], ['a = 1', 'b = 2'], ['5 \\unit{m} \\cdot (\\unit{s})^{-1}'])
+    (['x = 2'], ['75'], ['a = 1', 'b = 2'], ['5\\unit{m/s}'])
     """
     bare = _LAST_WORDS.sub("", written.strip())
     quantity = _QUANTITY.fullmatch(bare)

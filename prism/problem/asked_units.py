@@ -12,7 +12,7 @@ from prism.physics.tables import Dimension, Unit
 from prism.physics.units import find_unit_product
 
 MAX_WORDS = 4  # of a unit that is written out: "metres per second squared"
-_IN = re.compile(r"\b[Ii]n (?:units? of )?(?P<words>[^\s?;:!]+(?: [^\s?;:!]+){0,3})")
+_IN = re.compile(r"\b[Ii]n (?:units? of )?(?=(?P<words>[^\s?;:!]+(?: [^\s?;:!]+){0,3}))")  # "in cm or in mm": twice
 _ROMAN = re.compile(r"\\(?:mathrm|text|textrm|unit|rm)\s*\{([^{}]*)\}")
 _NO_UNITS = frozenset(("a", "an", "the", "at", "as", "h", "d", "t", "g"))  # words and letters rather than units
 

@@ -256,12 +256,15 @@ def with_units_from_right(members: tuple[Expr, ...], relations: tuple[str, ...])
             right = stated_number(members[j])
             if right is not None and right.unit is not None:
                 if not _is_near(own.value, right.in_si) or _is_near(own.value, right.value):
-                    split = _split_number_and_unit(members[j])
-                    assert split is not None
-                    assert split[1] is not None
-                    found[k] = Expr("mul", (members[k], split[1]))
+                    found[k] = _with_unit_of(members[j], members[k])
                 break
     return tuple(found)
+
+
+def _with_unit_of(stated: Expr, bare: Expr) -> Expr:
+    r"""Return a number with the unit of a stated number, read as `stated_number` reads it: `\mathrm{MeV}/c^2`, `\pm`."""
+    split = _split_number_and_unit(_without_uncertainty(with_speed_of_light(stated)))
+    return bare if split is None or split[1] is None else Expr("mul", (bare, split[1]))
 
 
 def _is_near(a: Fraction, b: Fraction) -> bool:

@@ -262,7 +262,7 @@ def with_units_from_right(members: tuple[Expr, ...], relations: tuple[str, ...])
 
 
 def _with_unit_of(stated: Expr, bare: Expr) -> Expr:
-    r"""Return a number with the unit of a stated number, read as `stated_number` reads it: `\mathrm{MeV}/c^2`, `\pm`."""
+    r"""Return a number with the unit of a stated one, as `stated_number` reads it: `\mathrm{MeV}/c^2`, with `\pm`."""
     split = _split_number_and_unit(_without_uncertainty(with_speed_of_light(stated)))
     return bare if split is None or split[1] is None else Expr("mul", (bare, split[1]))
 

@@ -21,6 +21,7 @@ from prism.physics.quantities import italic_units_as_quantity, parse_quantity
 from prism.problem.schema import Problem
 from tests.support.attack_texts import CARRIERS, PLACES, PRESENTING, Attack, Claim, Target
 from tests.support.attack_tricks import NEEDS_ALL, NOT_PLAIN, OF_ONE_SYMBOL, SAYS_MORE_THAN_ONE, TRICKS
+from tests.support.attacks import UNIT_AT_END
 
 __all__ = ["CARRIERS", "TRICKS", "Attack", "Claim", "Target", "compose", "smallest", "targets_of"]
 
@@ -48,7 +49,7 @@ def targets_of(prepared: PreparedProblem) -> list[Target]:
         if numeric is not None and numeric.number.is_exact:
             continue
         left, right = prism.write(f.members[0]), prism.write(f.members[1])
-        unit = re.search(r"\\unit\{.*\}$", right)
+        unit = UNIT_AT_END.search(right)
         own = symbols_of(f)
         tied = symbols_of(Formula("expression", f.members[1:], ())) & problem.context.declared - {"i", "e"}
         tied = frozenset(name for name in tied if not _is_a_unit_too(name, problem))

@@ -43,14 +43,19 @@ def is_decided_as_labelled(row: Mapping[str, Any]) -> bool:
     if "gold" in row:
         return bool(prism.equivalent(row["gold"], row["answer"])) == row["equal"]
     matched, labelled = set(prism.grade(problem_of(row["problem"]), row["solution"]).matched), set(row["matched"])
-    return labelled <= matched if row["kind"].startswith("honest") else matched <= labelled
+    return labelled <= matched if is_honest(row) else matched <= labelled
+
+
+def is_honest(solution: Mapping[str, Any]) -> bool:
+    """Return True for a solution that does not aim at the score."""
+    return bool(solution["kind"].startswith("honest"))
 
 
 def kind_of(row: Mapping[str, Any]) -> str:
     """Return what a row is counted as."""
     if "gold" in row:
         return "equal pairs" if row["equal"] else "unequal pairs"
-    return "honest solutions" if row["kind"].startswith("honest") else "policies"
+    return "honest solutions" if is_honest(row) else "policies"
 
 
 def measure(folder: Path) -> dict[str, Any]:
@@ -75,12 +80,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--json", action="store_true")
-    asked = parser.parse_args()
-    if not (asked.data / PAIRS).is_file():
-        print(f"{asked.data / PAIRS} is not on this machine", file=sys.stderr)
+    options = parser.parse_args()
+    if not (options.data / PAIRS).is_file():
+        print(f"{options.data / PAIRS} is not on this machine", file=sys.stderr)
         return NO_DATA
-    counts = measure(asked.data)
-    if asked.json:
+    counts = measure(options.data)
+    if options.json:
         print(json.dumps(counts))
         return 0
     for name, each in counts.items():

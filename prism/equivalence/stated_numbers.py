@@ -90,10 +90,7 @@ def stated_number(node: Expr) -> StatedNumber | None:
     >>> [stated_number(parse(text).members[0]) is not None for text in ("202\\,\\mathrm{km}", "2\\sqrt5", "8.31*298")]
     [True, True, False]
     """
-    if "pm" in ops_of(node):
-        node = _without_uncertainty(node)
-    node = with_speed_of_light(node)
-    split = None if "sym" in ops_of(node) else _split_number_and_unit(node)
+    split = _read_number_and_unit(node)
     if split is None:
         return None
     numeral, unit_as_expr = split
@@ -109,6 +106,17 @@ def stated_number(node: Expr) -> StatedNumber | None:
         return StatedNumber(-literal.value if negative else literal.value, unit, figures, ulp, rates, shown)
     value = _closed_form_value(numeral)
     return None if value is None else StatedNumber(value, unit, int(_is_power_of_ten(literal)), Fraction(0), rates)
+
+
+def _read_number_and_unit(node: Expr) -> tuple[Expr, Expr | None] | None:
+    r"""Split a stated number into its number and its unit, without its uncertainty; None if it states none.
+
+    The c of `\mathrm{MeV}/c^2` is the speed of light.
+    """
+    if "pm" in ops_of(node):
+        node = _without_uncertainty(node)
+    node = with_speed_of_light(node)
+    return None if "sym" in ops_of(node) else _split_number_and_unit(node)
 
 
 def _without_uncertainty(node: Expr) -> Expr:
@@ -256,15 +264,12 @@ def with_units_from_right(members: tuple[Expr, ...], relations: tuple[str, ...])
             right = stated_number(members[j])
             if right is not None and right.unit is not None:
                 if not _is_near(own.value, right.in_si) or _is_near(own.value, right.value):
-                    found[k] = _with_unit_of(members[j], members[k])
+                    split = _read_number_and_unit(members[j])
+                    assert split is not None
+                    assert split[1] is not None
+                    found[k] = Expr("mul", (members[k], split[1]))
                 break
     return tuple(found)
-
-
-def _with_unit_of(stated: Expr, bare: Expr) -> Expr:
-    r"""Return a number with the unit of a stated one, as `stated_number` reads it: `\mathrm{MeV}/c^2`, with `\pm`."""
-    split = _split_number_and_unit(_without_uncertainty(with_speed_of_light(stated)))
-    return bare if split is None or split[1] is None else Expr("mul", (bare, split[1]))
 
 
 def _is_near(a: Fraction, b: Fraction) -> bool:

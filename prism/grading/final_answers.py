@@ -159,9 +159,7 @@ def with_subjects(
             placed = [(k, f) for k, f in here if is_answer(located[k]) or not (presented or located[k].in_passing)]
             placed = [(k, f) for k, f in placed if not _is_condition(located[k], text)] or placed
             in_words = {k for k, _ in placed if _is_named_in_words(text[: located[k].span[0]], question)}
-            near = [
-                (k, f) for k, f in read if not scope or letters[k] in (scope, ())
-            ]  # common text names it for all parts
+            near = [(k, f) for k, f in read if not scope or letters[k] in (scope, ())]  # with what is common to all
             assigned = dict(_answer_in_words(asked[0], placed, near, known, in_words, is_presented=bool(presented)))
             later = [(k, f) for k, f in read if not letters[k] and is_answer(located[k])] if scope else []
             assigned |= dict(_under_another_name(assigned, later, known))

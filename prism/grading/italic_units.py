@@ -51,9 +51,7 @@ def units_hint(claim: Formula, references: Iterable[Formula]) -> str:
     """Return a hint if letters that are read as symbols would be the unit of a reference's number; else empty."""
     for wanted in filter(None, map(numeric_of, references)):
         for member in claim.members if wanted.subject in claim.members else ():
-            quantity = italic_units_as_quantity(member, frozenset())
-            value = None if quantity is None else parse_quantity(quantity)
-            if value is not None and value.dimension == wanted.number.dimension:
+            if _read_units(member, wanted.number.dimension) is not None:
                 letters = ", ".join(sorted(symbols(member)))
                 return rf"read as symbols of the problem: {letters}; a unit is written upright, as in \mathrm{{m/s}}"
     return ""
@@ -69,13 +67,19 @@ def _with_units(f: Formula, dimensions: Mapping[str, Dimension], meant: Collecti
     return with_members(f, (f.members[0], *read))
 
 
+def _read_units(member: Expr, wanted: Dimension) -> Expr | None:
+    """Return a member with its letters read as units; None if they spell none, or not of the dimension `wanted`."""
+    quantity = italic_units_as_quantity(member, frozenset())
+    value = None if quantity is None else parse_quantity(quantity)
+    return quantity if value is not None and value.dimension == wanted else None
+
+
 def _quantity(
     member: Expr, wanted: Dimension, dimensions: Mapping[str, Dimension], meant: Collection[str]
 ) -> Expr | None:
     """Return a member as a number with units of the dimension `wanted`; None if it may be a product of symbols."""
-    quantity = italic_units_as_quantity(member, frozenset())
-    value = None if quantity is None else parse_quantity(quantity)
-    if value is None or value.dimension != wanted:
+    quantity = _read_units(member, wanted)
+    if quantity is None:
         return None
     if symbols(member) <= {*meant, *dimensions}:
         try:

@@ -358,13 +358,11 @@ def _definition_in_force(own: OwnSymbols, subject: Expr, place: int, *, first: b
             chosen = new
         if _is_alias_of_known(chosen, own):
             break
-    common = [each for each in own.of_subject[subject] if own.letters and not own.letters[each.place]]
-    if (
-        chosen is not None
-        and chosen.place > place
-        and not all(_agree(chosen, each, own) for each in (*reached, *common))
-    ):
-        return None  # what stands below all parts defines nothing for one, and may take a definition there back
+    if chosen is not None and chosen.place > place:
+        # what stands below all parts defines nothing for one of them, and may take back a definition that does
+        common = [each for each in own.of_subject[subject] if own.letters and not own.letters[each.place]]
+        if not all(_agree(chosen, each, own) for each in (*reached, *common)):
+            return None
     return chosen
 
 

@@ -384,7 +384,7 @@ def _graded(
     verdict = decided if nearest is None else nearest.verdict
     beside = [] if nearest is None else [each.formulas[0].latex for each in references if each.index == nearest.node]
     witness = with_variants(str(verdict.witness or ""), latex, *beside)
-    hint = units_hint(claim.formula, [f for each in references for f in each.formulas]) if nearest else ""
+    hint = units_hint(claim.formula, [f for each in references for f in each.formulas]) if nearest is not None else ""
     detail = "; ".join(part for part in (hint, *verdict.readings, verdict.detail) if part)
     if not (witness or detail) and verdict.reason != decided.reason:
         detail = REASONS[verdict.reason]

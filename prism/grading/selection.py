@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
-from prism.algebra.expr import symbol, symbols, symbols_of
+from prism.algebra.expr import Expr, Formula, symbol, symbols, symbols_of
 from prism.equivalence.statements import Statement
 from prism.grading.chains import equates_two_subjects, glues_subjects, is_spread, is_unbroken, states_number
 from prism.grading.copies import is_copy
@@ -88,6 +88,11 @@ def select(
         (k, index): group for k in range(len(matrix.claims)) for index, group in assertions_of(matrix, k, nodes).items()
     }
     supported = _supported_nodes(assertions)
+    finals = prepared.problem.dag.finals
+    right: dict[Expr, bool] = {}
+    for (_, statement), indices in supported.items():
+        for side in statement.formula.members[1:]:
+            right[side] = right.get(side, False) or not indices.isdisjoint(finals)
     places = [claim.located for claim in located]
     selection: Selection = {}
     on_nodes: dict[int, list[tuple[int, Assertion]]] = {}
@@ -105,7 +110,7 @@ def select(
                 if is_support or all(_answers_another_part(claim, index, prepared) for index in others):
                     distance = _distance_to_part(claim.letters, prepared.letters.get(node.index, ""))
                     with_distances.append((distance, _located_assertion(assertion, claim, n, node, prepared)))
-        on_nodes[node.index] = _without_restatements(with_distances, node, task.context)
+        on_nodes[node.index] = _without_restatements(with_distances, node, located, right, task.context)
     is_list = len({node.subjects for node in nodes if _has_rivals(node, on_nodes[node.index])}) > MOST_CONTESTED
     for node in sorted(nodes, key=lambda node: not node.is_number):
         with_distances = on_nodes[node.index]
@@ -211,20 +216,54 @@ def _supported_nodes(
 
 
 def _without_restatements(
-    with_distances: Sequence[tuple[int, Assertion]], node: ReferenceNode, context: Context
+    with_distances: Sequence[tuple[int, Assertion]],
+    node: ReferenceNode,
+    located: Sequence[LocatedClaim],
+    right: Mapping[Expr, bool],
+    context: Context,
 ) -> list[tuple[int, Assertion]]:
-    """Drop what contradicts a node, but only restates what the solution says before it and what supports the node."""
+    """Drop what contradicts a node, but only restates what supports it or, of bare values, what supports any node.
+
+    Args:
+        with_distances: assertions on the node, each after its distance.
+        node: that they are about.
+        located: the formulas of the solution.
+        right: sides of the statements that support some node, and if a final answer is among these nodes.
+        context: of the problem.
+    """
     supporting = [each for _, each in with_distances if each.stance == Stance.SUPPORTS and not each.is_broken]
     wanted = [Statement(f) for f in node.formulas]
 
+    def against(each: Assertion) -> list[Assertion]:
+        """Return the assertions before one that give the node's quantity another value."""
+        solved = [other for _, other in with_distances if other.is_solved and other.place < each.place]
+        return [other for other in solved if _is_another(other, node)]
+
     def is_restatement(each: Assertion) -> bool:
         """Return True if an assertion says what a supporting one before it says, or the node itself, rounded."""
+        if each.stance != Stance.SUPPORTS and _is_summary(located[each.place[0]].formula, against(each), right):
+            return True
         if each.stance != Stance.CONTRADICTS:
             return False
         before = [other.statement for other in supporting if other.place < each.place]
         return bool(before) and any(restates(each.statement, other, context) for other in (*before, *wanted))
 
     return [(distance, each) for distance, each in with_distances if not is_restatement(each)]
+
+
+def _is_summary(bare: Formula | None, against: Sequence[Assertion], right: Mapping[Expr, bool]) -> bool:
+    r"""Return True if bare values, `\boxed{82\hbar^2, \hbar}`, give nodes, an answer among them, none against this one.
+
+    Args:
+        bare: a formula as it stands in the text.
+        against: what the solution says against the node before it.
+        right: sides of the statements that support some node, and if a final answer is among these nodes.
+    """
+    if bare is None or bare.kind != "expression":
+        return False
+    values = set(bare.members[0].args if bare.members[0].op == "list" else bare.members)
+    refuted = {side for other in against for side in other.statement.formula.members}
+    return values <= right.keys() and any(right[value] for value in values) and values.isdisjoint(refuted)
 
 
 def _answers_another_part(claim: LocatedClaim, index: int, prepared: PreparedProblem) -> bool:
@@ -407,14 +446,14 @@ def _judge_step(group: Sequence[Assertion], n_rivals: int) -> dict[int, Withheld
 def _is_one_of_many(assertion: Assertion, group: Sequence[Assertion], n_rivals: int) -> bool:
     """Return True if too many distinct statements that do not support the node follow one that does.
 
-    Too many are LATEST undecided ones, or LATEST_ON_SUBJECT + n_rivals that are solved for the node's quantity.
+    Too many are LATEST undecided ones, or LATEST_ON_SUBJECT + n_rivals that are solved for the node's quantity and of
+    the kind of the one that supports it: `S > 0` is no other value of S.
     """
+    kind = assertion.statement.formula.kind
     later = [each for each in _later_assertions(assertion, group) if not each.is_in_passing]
     n_unknown = _n_distinct_statements(each for each in later if each.stance == Stance.UNKNOWN)
-    return (
-        n_unknown >= LATEST
-        or _n_distinct_statements(each for each in later if each.is_solved) >= LATEST_ON_SUBJECT + n_rivals
-    )
+    solved = [each for each in later if each.is_solved and each.statement.formula.kind == kind]
+    return n_unknown >= LATEST or _n_distinct_statements(solved) >= LATEST_ON_SUBJECT + n_rivals
 
 
 def _later_assertions(assertion: Assertion, group: Sequence[Assertion]) -> list[Assertion]:

@@ -4,7 +4,7 @@ Each tree grades the students of its shipped problems and, where the collected m
 responses of `benchmarks/rollout_problems.py`. It writes two files: `rows.jsonl` has the score row of each solution,
 `reports.jsonl` what `prism explain --json` prints for it. Then the files of the two trees are compared.
 
-The responses' problems are drafted by the tree of BASE, whatever tree grades them, for drafting is itself under change.
+The responses' problems are drafted by the tree of DRAFTER, whatever tree grades them, for drafting is itself under change.
 Their digest stands in `DIGEST`; the texts stay on this machine.
 
     python benchmarks/robustness/same_grades.py [--base COMMIT] [--tree FOLDER] [--data FOLDER] [--json]
@@ -35,7 +35,8 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.material import DATA  # noqa: E402
 
-BASE = "230750245c5fe5f8705e6adf7b6969cd919b4165"
+BASE = "8163638bc5c3949990eb310da9103c4f0eed9801"
+DRAFTER = "230750245c5fe5f8705e6adf7b6969cd919b4165"
 DIGEST = "74d86f73530a1adf9459bfae221e3ee6558fc3acd1946d9791cd42edaad7dbfe"
 KEPT = ROOT / ".same_grades"
 RENAMED = Path(__file__).with_name("renamed_since_base.toml")
@@ -210,7 +211,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2, help="processes that grade")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of lines")
     options = parser.parse_args()
-    found = material(BASE, options.data)
+    found = material(DRAFTER, options.data)
     if found is not None and digest_of(found) != DIGEST:
         raise SystemExit(f"{found}: sha256 {digest_of(found)}, and not {DIGEST}: other material, or another drafting")
     kept = KEPT / f"grades-{options.base[:12]}{'' if found else '-shipped'}"

@@ -7,7 +7,7 @@ without a subject states. What the formulas state of the nodes is decided in `ma
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from prism.algebra.expr import Expr, Formula
 from prism.budget import OverBudget
@@ -21,7 +21,7 @@ from prism.grading.italic_units import known_dimensions, with_italic_units
 from prism.grading.joints import withdrawn_orders
 from prism.grading.parts import Part, letters_at
 from prism.grading.redefinitions import redefined_orders
-from prism.grading.restating_forms import read_once
+from prism.grading.restating_forms import read_once, without_restatements
 from prism.latex import LocatedFormula
 from prism.physics.context import Context
 
@@ -94,24 +94,9 @@ def locate_claims(
 
     Never raises on a formula: what could not be read has a `fault`, and a failure of the parser its `error`.
     """
-    parsed: dict[str, Formula | str] = {}
-    too_large: set[str] = set()
-    errors: dict[int, Exception] = {}
-    for order, item in enumerate(located):
-        if item.latex in parsed:
-            continue
-        try:
-            parsed[item.latex] = read_once(item.latex, context)
-        except LatexSyntaxError as error:
-            parsed[item.latex] = str(error)
-            if error.kind == "limit":
-                too_large.add(item.latex)
-        except OverBudget:
-            raise
-        except Exception as error:  # noqa: BLE001 - a solution never raises: the grader has failed, and reports it
-            errors[order] = error
-            parsed[item.latex] = str(error)
-    formulas = [each if isinstance(each, Formula) else None for each in (parsed[item.latex] for item in located)]
+    parsed = _parse_all(located, context)
+    read = [parsed.read[item.latex] for item in located]
+    formulas = [each if isinstance(each, Formula) else None for each in read]
     withdrawn = withdrawn_orders(located, formulas)
     formulas = [None if order in withdrawn else each for order, each in enumerate(formulas)]
     before = members_before(located, formulas, text)
@@ -124,8 +109,9 @@ def locate_claims(
     return [
         LocatedClaim(
             order, item, answered[order], before[order], letters[order],
-            _fault_of(order, parsed[item.latex], withdrawn, redefined), errors.get(order),
-            item.latex in too_large, order in conditioned,
+    answered = [None if f is None else without_restatements(f, context) for f in answered]
+            _fault_of(order, read[order], withdrawn, redefined), parsed.errors.get(order),
+            item.latex in parsed.too_large, order in conditioned,
         )
         for order, item in enumerate(located)
     ]  # fmt: skip
@@ -134,6 +120,41 @@ def locate_claims(
 def _fault_of(order: int, read: Formula | str, withdrawn: Mapping[int, str], redefined: Mapping[int, str]) -> str:
     """Return why a formula is no claim: it could not be read, or what stands beside it takes it back; else empty."""
     if order in redefined:
+@dataclass(frozen=True, slots=True)
+class _Parsed:
+    """What the parser made of the formulas of a solution.
+
+    Attributes:
+        read: by LaTeX, the formula, or why it could not be read.
+        too_large: LaTeX that is beyond a limit.
+        errors: by ordinal, what the parser raised where it failed itself.
+    """
+
+    read: dict[str, Formula | str] = field(default_factory=dict)
+    too_large: set[str] = field(default_factory=set)
+    errors: dict[int, Exception] = field(default_factory=dict)
+
+
+def _parse_all(located: Sequence[LocatedFormula], context: Context) -> _Parsed:
+    """Parse each distinct formula of a solution once. Never raises on a formula."""
+    parsed = _Parsed()
+    for order, item in enumerate(located):
+        if item.latex in parsed.read:
+            continue
+        try:
+            parsed.read[item.latex] = read_once(item.latex, context)
+        except LatexSyntaxError as error:
+            parsed.read[item.latex] = str(error)
+            if error.kind == "limit":
+                parsed.too_large.add(item.latex)
+        except OverBudget:
+            raise
+        except Exception as error:  # noqa: BLE001 - a solution never raises: the grader has failed, and reports it
+            parsed.errors[order] = error
+            parsed.read[item.latex] = str(error)
+    return parsed
+
+
         return f"the solution gives {redefined[order]} another meaning than the problem"
     if order in withdrawn:
         return f"joined to the false statement {withdrawn[order]}"

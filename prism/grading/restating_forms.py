@@ -40,8 +40,7 @@ def read_once(latex: str, context: Context) -> Formula:
         LatexSyntaxError: as of `parse`.
     """
     read = parse(_with_unit_in_brackets(_UNCERTAIN.sub(r"\g<value>", latex)), context=context)
-    if read.kind == "alternatives" and _restate_first(read.parts, context):
-        return read.parts[0]
+    read = without_restatements(read, context)
     if read.kind in ("alternatives", "system") and all(part.kind == "expression" for part in read.parts):
         return formula((Expr("list", tuple(part.members[0] for part in read.parts)),), (), latex, read.depends)
     bracket = _BRACKET.fullmatch(latex) if latex.endswith((")", ").", "),")) and len(latex) <= _LONGEST else None
@@ -55,6 +54,11 @@ def read_once(latex: str, context: Context) -> Formula:
     if not head.members or inner.kind != "expression":
         return read
     return head if _says_the_same(inner.members[0], head.members[-1], context) else read
+
+
+def without_restatements(read: Formula, context: Context) -> Formula:
+    """Return the first of alternatives that all say the same, "402 keV or 0.402 MeV"; any other formula as it is."""
+    return read.parts[0] if read.kind == "alternatives" and _restate_first(read.parts, context) else read
 
 
 def _with_unit_in_brackets(latex: str) -> str:

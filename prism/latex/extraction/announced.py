@@ -73,9 +73,10 @@ _NUMBER = re.compile(
     r"[-+−]?(?:\d{1,3}(?:,\d{3})+|\d{1,30})?(?:\.\d{1,30}|(?<=\d))"
     r"(?:[eE][-+−]?\d{1,4}\b|[ ]?[×x*·][ ]?10(?:\^\(?[-+−]?\d{1,4}\)?|\^\{[-+−]?\d{1,4}\}|[⁻⁺]?[⁰¹²³⁴-⁹]{1,4}))?"
 )
+_OR = re.compile(r",? or (?:about |roughly )?")
 _LIST_NUMBER = re.compile(r"\d{1,2}[.)][ \t*_]{1,8}[^\s*_]")
 _END_OF_VALUE = re.compile(
-    r"[ \t*_}]{0,40}(?:$|\n|\|(?=\s|$)|[.;](?=[\s*_]|$)|,(?=[ \t][A-Za-z])|(?P<word>[ \t][A-Za-z]+))"
+    r"[ \t*_}]{0,40}(?:$|\n|\|(?=\s|$)|[)\]](?=[\s.,;]|$)|[.;](?=[\s*_]|$)|,(?=[ \t][A-Za-z])|(?P<word>[ \t][A-Za-z]+))"
 )
 _PLAIN_VALUE = re.compile(rf"(?:[^\s$\\,;:.?!]|\.(?=\d)|(?<=\S)[ ](?=[^\s])){{1,{_LONGEST_VALUE}}}")
 _BETWEEN_LISTED = re.compile(rf"(?:[\s,;*_+-]|\b(?:and|or)\b|{_LABEL})*")
@@ -168,17 +169,28 @@ def value_at(shown: str, start: int) -> Block | None:
     """
     if _LIST_NUMBER.match(shown, start) and not shown[_line_start(shown, start) : start].strip(" \t>*_"):
         return None
-    number = _NUMBER.match(shown, start)
-    if number and number.end() > start:
-        latex = _plain_latex(number[0])
-        unit, end = unit_after(shown, number.end())
-        if latex and _ends_value(shown, end) and not unit_goes_on(shown, end):
-            return Block(start, end, "plain", start, end, (latex + unit,))
+    latex, end = _number_at(shown, start)
+    if latex and (mark := _OR.match(shown, end)):
+        other, end_of_other = _number_at(shown, mark.end())
+        if other:
+            latex, end = rf"{latex} \text{{ or }} {other}", end_of_other
+    if latex and _ends_value(shown, end) and not unit_goes_on(shown, end):
+        return Block(start, end, "plain", start, end, (latex,))
     value = _PLAIN_VALUE.match(shown, start)
     if not value or not re.search(r"[\d+*/^=√²³·×⁄()]", value[0]) or not _ends_value(shown, value.end()):
         return None
     latex = _plain_latex(value[0])
     return Block(start, value.end(), "plain", start, value.end(), (latex,)) if latex else None
+
+
+def _number_at(shown: str, start: int) -> tuple[str, int]:
+    """Return the number at an offset, with its unit, as LaTeX, and the offset behind it; nothing if there is none."""
+    number = _NUMBER.match(shown, start)
+    latex = _plain_latex(number[0]) if number and number.end() > start else ""
+    if number is None or not latex:
+        return "", start
+    unit, end = unit_after(shown, number.end())
+    return latex + unit, end
 
 
 def _plain_latex(value: str) -> str:

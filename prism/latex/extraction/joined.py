@@ -11,7 +11,7 @@ nothing of E. A dash or a slash before a word, or before a formula with a relati
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -29,9 +29,14 @@ RELATED = re.compile(
 )
 LAYOUT = re.compile(r"\\\\|&|\\(?:begin|text|boxed|tag)")
 _SIGN = re.compile(r"[ ~]{0,4}(=|≈)[ ~]{0,4}")
+_SAME = re.compile(r"[ ~]{0,4}\(?[ ~]{0,2}(≡)[ ~]{0,4}")
+_TIMES = re.compile(r"[ ~]{0,2}[x×·][ ~]{0,2}")  # between a number and its power of ten
+_POWER = re.compile(r"\s*10\s*\^\s*(?:\{\s*[-+−]?\d+\s*\}|\d)\s*")
 _SIGNS_ALONE = re.compile(r"\s*(?:=|≈|\\approx|\\simeq)\s*")
 _VERB = re.compile(r"[ ~](?:equals|is(?: then| therefore| thus| now)?(?: equal to| given by)?)[ ~]{1,3}", re.IGNORECASE)
+_ABOUT = re.compile(r"[ ~]{0,3}(?:(?:about|approximately|roughly)[ ~])?(?=[-+−\d.])")  # behind an open sign
 _ENDS_OPEN = re.compile(r"(?:=|≈|\\approx|\\simeq)\s*\Z")
+_SECOND = re.compile(r"[ ~]{0,3},?[(\[]?[ ~]?or[ ~](?=[-+−\d.])")
 _CLAUSE_GOES_ON = re.compile(
     r"[ ~]{0,3}(?:[-+−/^×·*%]|,?[ ~](?:or|times|percent|per|divided|squared|cubed|more|less|of|if|when|for|in|at)\b"
     r"|,[ ~]{0,3}(?:\$|\\\(|\d))"
@@ -118,8 +123,10 @@ def _sign_between(text: str, first: Block, second: Block) -> str:
             text, max(first.start, first.end - _REACH), first.end
         )
         return "alone" if is_open and not is_of_another(text, first) else ""
-    if sign := _SIGN.fullmatch(between):
+    if sign := _SIGN.fullmatch(between) or _SAME.fullmatch(between):
         return sign[1] if not is_of_another(text, first) else ""
+    if _TIMES.fullmatch(between) and _POWER.fullmatch(text, second.start, second.end):
+        return "×" if text[first.end - 1 : first.end].isdigit() else ""
     is_said = _VERB.fullmatch(between) and not any(
         RELATED.search(text, each.start, each.end) for each in (first, second)
     )
@@ -161,11 +168,14 @@ def _with_values(text: str, blocks: Sequence[Block]) -> list[Block]:
         found.append(block)
         if block.kind != "inline":
             continue
-        mark = _SIGN.match(text, block.outer_end) or _VERB.match(text, block.outer_end)
+        open_at = _ENDS_OPEN.search(text, max(block.start, block.end - _REACH), block.end)
+        about = _ABOUT.match(text, block.outer_end) if open_at else None
+        mark = about or _SIGN.match(text, block.outer_end) or _VERB.match(text, block.outer_end)
         limit = blocks[at + 1].outer_start if at + 1 < len(blocks) else len(text)
         if mark is None or not text[mark.end() : mark.end() + 1].strip(" ~\n$\\") or mark.end() >= limit:
             continue
-        head, is_sign = text[block.start : block.end].strip(), mark[0].strip(" ~") in ("=", "≈")
+        head = text[block.start : open_at.start() if open_at else block.end].strip()
+        is_sign = about is not None or mark[0].strip(" ~") in ("=", "≈")
         if len(head) > LONGEST_HEAD or LAYOUT.search(head) or is_of_another(text, block):
             continue
         value = value_at(text, mark.end())
@@ -174,10 +184,21 @@ def _with_values(text: str, blocks: Sequence[Block]) -> list[Block]:
         if not RELATED.search(head) and (is_sign or _is_subject(text, block)):
             members, signs = (head, *value.members), ("=",)
             found[-1] = Block(block.outer_start, value.end, "plain", block.outer_start, value.end, members, signs)
-        elif is_sign:
+        elif is_sign and not about:
             start = mark.start(1)
             found.append(Block(start, value.end, "plain", start, value.end, value.members, ("=",)))
     return found
+
+
+def find_second_values(text: str, blocks: Sequence[Block]) -> Iterator[Block]:
+    """Yield the values without delimiters that follow an equation in dollars as another one: `$x = 0.5$ (or 0.7)`."""
+    for block, following in pairwise([*blocks, None]):
+        if block is None or block.kind != "inline" or not RELATED.search(text, block.start, block.end):
+            continue
+        if mark := _SECOND.match(text, unit_after(text, block.outer_end)[1]):
+            value = value_at(text, mark.end())
+            if value is not None and (following is None or value.end <= following.outer_start):
+                yield value
 
 
 def torn_blocks(text: str, blocks: Sequence[Block]) -> frozenset[int]:

@@ -34,7 +34,7 @@ from prism.latex.extraction.items import (
     scan,
     top_level_items,
 )
-from prism.latex.extraction.joined import join_split_formulas, torn_blocks
+from prism.latex.extraction.joined import find_second_values, join_split_formulas, torn_blocks
 from prism.latex.extraction.joints import Joint, joints_of
 from prism.latex.extraction.masking import blank_comments, blank_to_fence_end, is_in_code_fence, mask, thinking_spans
 from prism.latex.extraction.named_values import find_named_values
@@ -63,7 +63,8 @@ _KNOWN_CONTENTS, _LONGEST_KNOWN = 4096, 400  # contents of blocks whose formulas
 _MAX_BLOCK = 20_000  # characters of one delimited block; a longer one is handed on whole, for `parse` to refuse
 
 _RELATED = re.compile(r"[=<>≈≤≥≪≫∝≃≅≡∼]|\\(?:approx|propto|sim(?:eq)?|leq?|geq?|ll|gg|neq?|equiv|to|cong)(?![A-Za-z])")
-_AND = re.compile(r"\s?\$\s?(?:,|,? and)\s?\$\s?")  # between two numbers that are a list
+_FALSUM = re.compile(r"\\bot|⊥")
+_AND = re.compile(r"\s?\$\s?(?:[,;~]|,? and)\s?\$\s?")  # between two numbers that are a list
 _OR = re.compile(
     r"[\s$(\[)\]\\,.;]{0,8}\b(?:or|[Oo]therwise|alternatively)\b(?: else| perhaps| maybe| possibly)?,?"
     r"[\s$(\[\\]{1,8}(?:(?:it is|we have|by) )?[\s$(\[\\]{0,8}"
@@ -253,7 +254,7 @@ def _window_formulas(
     blocks += list(find_bare_displays(text, blocks))
     text = blank_comments(text, blocks)
     text, blocks = join_split_formulas(text, sorted(blocks, key=lambda block: (block.outer_start, block.outer_end)))
-    blocks = _with_named_values(blocks, list(find_named_values(text, blocks)))
+    blocks = _with_named_values(blocks, [*find_named_values(text, blocks), *find_second_values(text, blocks)])
     blocks += list(find_plain_formulas(text, blocks, typed))
     blocks.sort(key=lambda block: (block.outer_start, block.outer_end))
     blocks += find_announced_values(text, blocks, tags)
@@ -324,7 +325,7 @@ def _have_same_subject(first: LocatedFormula, second: LocatedFormula) -> bool:
     if not sign and not other_sign:
         return first.is_announced and second.is_announced
     if sign and not _RELATED.search(second.latex) and not _SYMBOL.fullmatch(second.latex):
-        return first.kind == second.kind == "inline"
+        return first.kind == "inline" and second.kind in ("inline", "plain")
     is_same = left.translate(_GROUPING) == other_left.translate(_GROUPING)
     return first.kind == second.kind and is_same and bool(sign and other_sign)
 
@@ -452,8 +453,8 @@ def _read_content(content: str, end: int, kind: str, left: _ContinuedSide | None
     if kind == "boxed":
         return _read_box(scanned, left, False, 0)
     found, left = _read_rows(scanned, kind, left, 0)
-    if kind == "plain":  # a piece without a relation is what is left of a sentence
-        found = [item for item in found if _RELATED.search(item.latex)]
+    if kind == "plain":  # a piece without a relation is what is left of a sentence, but for a falsehood
+        found = [item for item in found if _RELATED.search(item.latex) or _FALSUM.fullmatch(item.latex)]
     return found, left
 
 

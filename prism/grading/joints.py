@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from prism.algebra.expr import Formula, symbols_of
+from prism.algebra.expr import Formula, formula, symbols_of
 from prism.latex import Joint, LocatedFormula
 from prism.physics.implications import is_false
 
@@ -50,7 +50,10 @@ def withdrawn_orders(located: Sequence[LocatedFormula], formulas: Sequence[Formu
 
 
 def _is_falsehood(read: Formula) -> bool:
-    """Return True if a formula of literals is false, and not only badly rounded."""
+    r"""Return True if a formula of literals is false, and not only badly rounded; also in brackets, `\{1 = 0\}`."""
+    if read.kind == "expression" and [each.op for each in read.members[0].args] == ["relation"]:
+        inner = read.members[0].args[0]
+        read = formula(inner.args, (inner.name,))
     return "approx" not in read.relations and is_false(read)
 
 

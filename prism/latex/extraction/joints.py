@@ -45,6 +45,7 @@ _FURNITURE = re.compile(
     r"\\(?:begin|end)\s*\{[A-Za-z]+\*?\}|\\(?:text|mathrm|textbf|textit|mbox|boxed)\s*(?=\{)|\\[()\[\],;:!> ]|\\\\"
     r"|\\q?quad(?![A-Za-z])|[$&{}~*_\s]+"
 )
+_IMPLIES = "(?:which |this |would )?impl(?:ies|y|ying)|or (?:rather|better)(?: yet)?,?"  # both assert the later one
 _WE_HAVE = r"(?: (?:that|then|we (?:get|have|find|obtain)|it is))*,?"
 _HOLDS = "(?:holds?|applies|is (?:true|valid|right|correct))"
 _CONDITIONS = (
@@ -58,7 +59,7 @@ _CONSEQUENCES = (
 _SORTS = tuple(
     (joint, re.compile(pattern, re.IGNORECASE))
     for joint, pattern in (
-        (Joint.ARROW, rf",? ?(?:{_ONE_WAY}|[=-]{{1,2}}>|(?:which |this |would )?impl(?:ies|y|ying)){_WE_HAVE}"),
+        (Joint.ARROW, rf",? ?(?:{_ONE_WAY}|[=-]{{1,2}}>|{_IMPLIES}){_WE_HAVE}"),
         (Joint.BOTH, rf",? ?(?:{_BOTH_WAYS}){_WE_HAVE}"),
         (Joint.CONDITION, rf",? ?(?:{_HOLDS} )?(?:{_CONDITIONS}){_WE_HAVE}"),
         (Joint.UNLESS, r",? ?unless"),
@@ -71,10 +72,18 @@ _OR = re.compile(
     re.IGNORECASE,
 )
 _STATES = re.compile(r"[=<>≈§]|\\(?!(?:lor|vee)\b)|\d")
+_UNDER_A_CONDITION = re.compile(
+    r"[\s$)\]\\]{0,4}(?:if|when(?:ever)?|in case|provided|as long as) (?=[a-z])", re.IGNORECASE
+)
+_ELSE = re.compile(  # behind a formula: a condition that only denies the one before, "when it does not"
+    r"[\s$)\]\\]{0,4},? ?(?:if|when(?:ever)?|in case|provided|as long as) (?:not\b|(?:it|they|this|that|he|she|we|you) "
+    r"(?:(?:is|does|do|are|was|did|has|have|can|will)(?: not|n['’]t)|cannot)(?=[ ]?[.,;!\n)]|$))",
+    re.IGNORECASE,
+)
 _CHOICE = re.compile(r"\b(?:either|depending on|one of|any of)\b", re.IGNORECASE)
 
 
-def joint_between(text: str, start: int, end: int, *, before: int) -> Joint:
+def joint_between(text: str, start: int, end: int, *, before: int, behind: int) -> Joint:
     """Return how the formula that begins at `end` is joined to the one that ends at `start`.
 
     Args:
@@ -82,6 +91,7 @@ def joint_between(text: str, start: int, end: int, *, before: int) -> Joint:
         start: end of the formula before; for the first formula, of what stands before it.
         end: start of the formula.
         before: start of the formula before; the sentence before it may offer a choice, "either".
+        behind: end of the formula; a condition behind it may deny one behind the other, "if not".
     """
     if end - start > JOINED_WITHIN:
         return Joint.STRUCK if _STRUCK.search(text, end - JOINED_WITHIN, end) else Joint.NONE
@@ -92,8 +102,10 @@ def joint_between(text: str, start: int, end: int, *, before: int) -> Joint:
     found = next((joint for joint, pattern in _SORTS if pattern.fullmatch(shown)), Joint.NONE)
     if found == Joint.AND and not shown and "\n" in between:
         found = Joint.NONE  # two formulas below each other
-    if found == Joint.NONE and _OR.search(shown) and not _STATES.search(shown):
-        return Joint.OR
+    if found == Joint.NONE and not _STATES.search(shown):
+        is_else = _UNDER_A_CONDITION.match(between) is not None and _ELSE.match(text, behind) is not None
+        if is_else or _OR.search(shown):
+            return Joint.OR
     if found in (Joint.AND, Joint.NONE) and _offers_choice(text, before, between):
         return Joint.OR
     return found
@@ -119,7 +131,7 @@ def joints_of(text: str, spans: Sequence[tuple[int, int]]) -> list[Joint]:
         if start < last[1]:
             found.append(Joint.NONE)
             continue
-        joint = joint_between(text, last[1], start, before=last[0])
+        joint = joint_between(text, last[1], start, before=last[0], behind=end)
         found.append(joint if last[1] or joint == Joint.STRUCK else Joint.NONE)
         last = start, end
     return found

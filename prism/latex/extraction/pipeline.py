@@ -47,7 +47,14 @@ from prism.latex.extraction.pieces import (
     row_of_groups,
     split_into_rows,
 )
-from prism.latex.extraction.retractions import denied_blocks, denies, is_changed_by, mask_blocks, unasserted_blocks
+from prism.latex.extraction.retractions import (
+    denied_blocks,
+    denies,
+    is_changed_by,
+    is_named_wrong,
+    mask_blocks,
+    unasserted_blocks,
+)
 from prism.latex.extraction.solution_input import Solution, solution_text
 from prism.latex.extraction.typed_names import TypedNames, typed_names
 from prism.latex.extraction.undelimited import find_bare_displays, find_plain_formulas
@@ -376,7 +383,7 @@ def _read_blocks(
                     ordinal in announced,
                 )
                 for at, item in enumerate(formulas)
-                if not _REFERENCE.fullmatch(item.latex)
+                if not (_REFERENCE.fullmatch(item.latex) or is_named_wrong(item.latex))
             ]
         n_over = max(0, len(found) + len(of_run) - limit)
         n_left += n_over

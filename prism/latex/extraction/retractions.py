@@ -58,6 +58,8 @@ _ABSURD = (
     "|nonsensical"
 )
 _WRONG = rf"(?:{_WRONG_WORD}|impossible|a mistake|an error|{_ABSURD}|not (?:true|correct|right|valid|the case))"
+_MISTAKE = "(?:mistake|error|misconception|fallacy|myth|blunder|lie)"
+_USUAL = "(?:common|frequent|typical|popular|widespread)"
 _ADJECTIVE = rf"(?:{_WRONG_WORD}|not (?:true|correct|right))"
 _NOUN = (
     r"(?:formula[se]?|equations?|expressions?|results?|answers?|statements?|claims?|relations?|solutions?|values?"
@@ -65,6 +67,8 @@ _NOUN = (
     r"|computations?|reasoning|arguments?|assumptions?|conclusions?|work|way|ways|ones?|things?)"
 )
 _CROSS = "[✗✘❌✖🚫👎☒]\ufe0f?"
+_ARROW = r"(?:\\(?:Rightarrow|Longrightarrow|implies|to|rightarrow)(?![A-Za-z])|[⇒⟹→]|[=-]>)"
+_ARROW_ALONE = re.compile(rf"\s*{_ARROW}\s*")  # between dollars it is a sign of the prose
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +93,8 @@ def mask_blocks(text: str, blocks: Sequence[Block]) -> MaskedText:
         text: a solution, without what is hidden.
         blocks: its delimited formulas, ascending.
     """
-    shown = mask_formulas(text, ((block.outer_start, block.outer_end) for block in blocks))
+    stating = (block for block in blocks if not _ARROW_ALONE.fullmatch(text, block.start, block.end))
+    shown = mask_formulas(text, ((block.outer_start, block.outer_end) for block in stating))
     dropped = [mark.start() for mark in _NO_WIDTH.finditer(shown)]
     starts = [block.outer_start - bisect_left(dropped, block.outer_start) for block in blocks]
     shown = _NO_WIDTH.sub("", shown) if dropped else shown
@@ -137,11 +142,20 @@ def is_changed_by(words_beside: str) -> bool:
     return _CHANGED.search(words_beside) is not None
 
 
+_NAMED_WRONG = re.compile(rf"[_^]\s*\{{?\s*(?:\\[A-Za-z]+\s*\{{?\s*)?(?:{_WRONG_WORD})\s*\}}")
+
+
+def is_named_wrong(latex: str) -> bool:
+    r"""Return True if a name in a formula says that it is wrong: `v^{\text{wrong}} = gt`."""
+    return _NAMED_WRONG.search(latex) is not None
+
+
 # Clauses ----------------------------------------------------------------------------------------------------------
 
 _STATED = "answer|result|formula|equation|expression|solution|claim|statement|it|this|that"
 _BEHIND = (  # denies the formulas behind it
-    rf"\b(?:is|was|'s|be) {_ADVERB}{_WRONG} (?:that|to)\b|\b(?:isn't|wasn't) (?:true|correct|right) (?:that|to)\b"
+    rf"\b(?:is|was|'s|be) {_ADVERB}{_WRONG} (?:that|to)\b|\bit (?:is|was|would be) an?"
+    rf" (?:{_USUAL} )?{_MISTAKE} (?:that|to)\b|\b(?:isn't|wasn't) (?:true|correct|right) (?:that|to)\b"
     r"|\b(?:incorrectly|mistakenly|wrongly|erroneously|falsely)\b|\btempted to (?:write|say|think|use)\b"
     r"|\b(?:might|may|could) (?:wrongly |naively )?think\b|\bwere it (?:true|the case|so) that\b"
     rf"|\bif (?:the |this |that |our |your )?(?:{_STATED}) were\b"
@@ -154,6 +168,7 @@ _NEXT = (  # denies the one right behind it
     r"| have)?"
     r"|\b(?:do not|don't|never|should(?: not|n't)|must(?: not|n't)|nobody would) (?:write|say|conclude|claim)"
     r"|\b(?:we|i|you|one|it) never (?:has|have|gets?|obtains?|gives?|equals?)"
+    r"|\b(?:we|i) (?:doubt|deny|dispute|reject|refute|refuse to (?:accept|believe))"
     r"|\b(?:isn't|aren't|doesn't|don't)(?: equal| give| imply| mean| get| obtain| have)?|\bnot equal to"
     r"|\bcan(?:not|'t| not) (?:be|equal|have)|\binstead of|\brather than|\b(?:and|but) not|, not"
     r"|\bif\b[^.;:]{0,80}\bwere(?: equal to| given by)?)"
@@ -166,7 +181,7 @@ _BEFORE = (  # denies those before it
     r"|\b(?:is|are) far from (?:being )?(?:true|correct|right|the truth)\b"
     r"|\b(?:is|are) hereby (?:retracted|withdrawn)\b"
     r"|\bcan(?:not|'t| not) (?:hold|be (?:true|right|correct))\b|\bfails(?=[ \t]*[.!;])"
-    r"|\bis an? (?:common|frequent|typical|popular|widespread) (?:mistake|misconception|fallacy|myth|error)\b"
+    rf"|\bis an? {_USUAL} {_MISTAKE}\b"
     rf"|(?<!not )(?<!n't )(?<!never )\b(?:leads?|led|leading) to (?:{_ABSURD})\b"
 )
 # The words with which a branch begins: asked first, they spare the branches most of the text.
@@ -314,9 +329,9 @@ class _StructuredText:
 # All that a heading, a label or a sentence about other places can say; a text without any of it has none of them.
 _TAKING_BACK = (
     *sorted(WRONG_WORDS - {"mistaken"}), *"mistake impossible error misconception pitfall fallac".split(),
-    *"contradict absurd nonsens".split(),
+    *"contradict absurd nonsens myth blunder kidding joking".split(),
     *"none neither nothing ignore disregard discard forget ✗ ✘ ❌ ✖ 🚫 👎 ☒ ☐ retracted withdrawn oops".split(),
-    "- [ ]", "* [ ]", "[^", "wait, no", "opposite of", "footnote", "retract", "withdraw",
+    "\\bot", "⊥", "- [ ]", "* [ ]", "[^", "wait, no", "opposite of", "footnote", "retract", "withdraw",
     "scratch", "i take", "nicht", "vrai", "verdad",
     *"falsch faux falso cierto неверно неправильно 不能 不对 不成立 错误".split(),
 )  # fmt: skip
@@ -509,14 +524,22 @@ _DENIED_ELSEWHERE = re.compile(
     rf"|неверно,? что)|不能写成|不能得到)[ \t,:]{{0,4}}(?={FORMULA})",
     re.IGNORECASE,
 )
-_FOOTNOTE = re.compile(r"^[ \t]{0,3}\[\^(?P<name>[\w-]{1,20})\]:[ \t]*(?P<note>[^\n]{1,300})", re.MULTILINE)
+_FOOTNOTE = re.compile(
+    r"^[ \t]{0,3}(?:\[\^(?P<name>[\w-]{1,20})\]:|<sup>(?P<raised>\w{1,3}|\*{1,3})</sup>|(?P<tex>\\footnotetext)\{)"
+    r"[ \t]*(?P<note>[^\n}]{1,300})",
+    re.MULTILINE,
+)
 _WITH_FOOTNOTE = re.compile(rf"{FORMULA}(?!{FORMULA})[ .,;:]{{0,3}}\\footnote\{{(?P<note>[^{{}}]{{1,300}})\}}")
-_TO_FOOTNOTE = re.compile(rf"{FORMULA}(?!{FORMULA})[ .,;:]{{0,3}}\[\^(?P<name>[\w-]{{1,20}})\](?!:)")
+_TO_FOOTNOTE = re.compile(
+    rf"(?P<formula>{FORMULA}(?!{FORMULA})[ .,;:]{{0,3}})?(?:\[\^(?P<name>[\w-]{{1,20}})\](?!:)"
+    r"|<sup>(?P<raised>\w{1,3}|\*{1,3})</sup>|(?P<tex>\\footnotemark)(?![A-Za-z]))"
+)
 _MARKED = re.compile(
     rf"(?P<before>^[ \t>*+•-]{{0,8}}(?:\d{{1,2}}[.)][ \t])?(?:{_CROSS}|☐|(?<=[-*+][ ])\[[ ]\]))"
     rf"|(?<={FORMULA})(?!{FORMULA})[ \t*_.,]{{0,4}}(?P<behind>{_CROSS}"
     rf"|[(\[]\s?(?:is\s)?(?:{_ADJECTIVE}|retracted|withdrawn)[!.]?\s?[)\]]"
-    rf"|(?:oops|wait)[,.:]? (?:no|wrong)(?=[.,!])|(?:\$?\\Rightarrow\$?|[⇒→]|=>)?[ \t]?(?:a )?contradiction(?=[.,;!]|$)"
+    rf"|(?:oops|wait)[,.:]? (?:no|wrong)(?=[.,!])|(?:just|only) (?:kidding|joking)\b"
+    rf"|(?:\$?{_ARROW}\$?)?[ \t]?(?:a )?contradiction(?=[.,;!]|$)|{_ARROW}[ \t]?(?:\\bot(?![A-Za-z])|⊥)"
     rf"|(?:ist|est|es|это)? ?(?:{_WRONG_ELSEWHERE})(?=[\s*_]*(?:[.,;!\u3002\uff0c]|$))"
     rf"|(?::|[–—]|-{{1,2}}|<?->?|→|←)[ \t]{{0,2}}[*_]{{0,3}}{_ADJECTIVE}[*_]{{0,3}}(?=[ \t]*(?:[.,;!|]|$)))",
     re.IGNORECASE | re.MULTILINE,
@@ -552,10 +575,18 @@ def _spans_with_footnotes(shown: str) -> Iterator[Span]:
     for mark in _WITH_FOOTNOTE.finditer(shown):
         if _DENIES.search(mark["note"]):
             yield _formula_ending(shown, mark.start())
-    denied = {note["name"] for note in _FOOTNOTE.finditer(shown) if _DENIES.search(note["note"])}
-    for mark in _TO_FOOTNOTE.finditer(shown) if denied else ():
-        if mark["name"] in denied:
+    denied = {name for name, note in _named_marks(_FOOTNOTE.finditer(shown)) if _DENIES.search(note["note"])}
+    for name, mark in _named_marks(_TO_FOOTNOTE.finditer(shown)) if denied else ():
+        if name in denied and mark["formula"]:
             yield _formula_ending(shown, mark.start())
+
+
+def _named_marks(marks: Iterable[re.Match[str]]) -> Iterator[tuple[str, re.Match[str]]]:
+    """Yield marks of footnotes, or their notes, each after its name; those of TeX are told by their order."""
+    n_of_tex = 0
+    for mark in marks:
+        n_of_tex += mark["tex"] is not None
+        yield mark["name"] or mark["raised"] or f"tex {n_of_tex}", mark
 
 
 # Tables -----------------------------------------------------------------------------------------------------------

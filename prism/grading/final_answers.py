@@ -154,7 +154,8 @@ def with_subjects(
         listed = set(_listed(located, answered, text))
         bare = [(k, f) for k, f in presented if len(asked) > 1 or k not in listed]
         marked = _of_the_mark(asked, len(bare), scope)
-        assigned = dict(_bare_answers(marked, bare, here, context)) or _members_of_list(asked, presented)
+        assigned = _members_of_list(asked, presented[-1:]) or dict(_bare_answers(marked, bare, here, context))
+        assigned = assigned or _members_of_list(asked, presented)
         if not assigned and len(asked) == 1:
             placed = [(k, f) for k, f in here if is_answer(located[k]) or not (presented or located[k].in_passing)]
             placed = [(k, f) for k, f in placed if not _is_condition(located[k], text)] or placed

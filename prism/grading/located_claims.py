@@ -100,7 +100,8 @@ def locate_claims(
     withdrawn = withdrawn_orders(located, formulas)
     formulas = [None if order in withdrawn else each for order, each in enumerate(formulas)]
     before = members_before(located, formulas, text)
-    letters = [letters_at(parts, item.span[0]) for item in located]
+    ends = [(letters_at(parts, item.span[0]), letters_at(parts, item.span[1] - 1)) for item in located]
+    letters = [first if first == last else () for first, last in ends]  # a box over several parts is common to them
     redefined = redefined_orders(located, formulas, letters, text, known, question)
     formulas = [None if order in redefined else each for order, each in enumerate(formulas)]
     conditioned = conditioned_orders(located, formulas, text, known, stated)

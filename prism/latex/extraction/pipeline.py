@@ -58,6 +58,7 @@ from prism.latex.extraction.retractions import (
 from prism.latex.extraction.solution_input import Solution, solution_text
 from prism.latex.extraction.typed_names import TypedNames, typed_names
 from prism.latex.extraction.undelimited import find_bare_displays, find_plain_formulas
+from prism.latex.extraction.value_rows import values_in_rows
 from prism.latex.macros import NO_MACROS, Macros, defined_macros, defines_macros, expand, merged
 from prism.latex.words import is_label, temperature_scale_after, text_kind, unit_after, unit_goes_on
 
@@ -584,8 +585,11 @@ def _read_box(scanned: Scan, left: _ContinuedSide | None, led: bool, depth: int)
     )
     if any(item.kind == "text" and is_changed_by(item.content) for item in row):
         return [], left
-    if row and (is_sentence or len(formulas) != 1) and not scanned.mentions_relation():
-        latex = " ".join(scanned.edited_source(scanned.start, scanned.end).split())
+    is_bare = bool(row) and not scanned.mentions_relation()
+    content = " ".join(scanned.edited_source(scanned.start, scanned.end).split()) if is_bare else ""
+    listed = values_in_rows(content)
+    if is_bare and (is_sentence or listed or len(formulas) != 1):
+        latex = listed or content
         if not latex:
             return [], left
         return [_Reading(latex, (row[0].start, row[-1].end), "boxed", led)], _ContinuedSide(latex, latex)

@@ -19,6 +19,7 @@ from prism.grading.conditions import conditioned_orders
 from prism.grading.final_answers import FinalAnswer, with_subjects
 from prism.grading.italic_units import known_dimensions, with_italic_units
 from prism.grading.joints import withdrawn_orders
+from prism.grading.named_letters import with_tied_letters
 from prism.grading.parts import Part, letters_at
 from prism.grading.redefinitions import redefined_orders
 from prism.grading.restating_forms import read_once, without_restatements
@@ -104,6 +105,7 @@ def locate_claims(
     letters = [first if first == last else () for first, last in ends]  # a box over several parts is common to them
     redefined = redefined_orders(located, formulas, letters, text, known, question)
     formulas = [None if order in redefined else each for order, each in enumerate(formulas)]
+    formulas = with_tied_letters(located, formulas, text, known, question)
     conditioned = conditioned_orders(located, formulas, text, known, stated)
     answered = with_subjects(final_answers, located, formulas, letters, text, context, known, question)
     answered = with_italic_units(answered, known_dimensions(context, stated), known)

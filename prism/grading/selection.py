@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
-from prism.algebra.expr import Expr, Formula, symbol, symbols, symbols_of
+from prism.algebra.expr import ORDERINGS, Expr, Formula, symbol, symbols, symbols_of
 from prism.equivalence.statements import Statement
 from prism.grading.chains import equates_two_subjects, glues_subjects, is_spread, is_unbroken, states_number
 from prism.grading.copies import is_copy
@@ -89,10 +89,7 @@ def select(
     }
     supported = _supported_nodes(assertions)
     finals = prepared.problem.dag.finals
-    right: dict[Expr, bool] = {}
-    for (_, statement), indices in supported.items():
-        for side in statement.formula.members[1:]:
-            right[side] = right.get(side, False) or not indices.isdisjoint(finals)
+    right = _right_sides(supported, finals)
     places = [claim.located for claim in located]
     selection: Selection = {}
     on_nodes: dict[int, list[tuple[int, Assertion]]] = {}
@@ -101,7 +98,7 @@ def select(
         for claim in located:
             k = rows.get(claim.order)
             for n, decided in enumerate(assertions[k, node.index] if k is not None else ()):
-                is_rival = node.index in prepared.problem.dag.finals and _is_rival(decided, node, claim, k, matrix)
+                is_rival = node.index in finals and _is_rival(decided, node, claim, k, matrix)
                 assertion = decided
                 if is_rival:
                     assertion = replace(decided, stance=Stance.CONTRADICTS, is_number=node.is_number)
@@ -151,6 +148,8 @@ def _is_rival(
         k: row of the claim in the matrix.
         matrix: of the solution, with its own symbols and those of the problem and its reference.
     """
+    if _is_bound_for_number(assertion, node, claim):
+        return True
     f, known = assertion.statement.formula, matrix.cells.task.known
     own = symbols_of(f) - known
     if node.is_number:
@@ -171,6 +170,14 @@ def _is_rival(
         and f.kind == "equation"
         and not (assertion.statement.conditions or claim.located.in_passing)
     )
+
+
+def _is_bound_for_number(assertion: Assertion, node: ReferenceNode, claim: LocatedClaim) -> bool:
+    """Return True if bounds alone are presented as the answer, where a number is asked for (semantics F.2)."""
+    f = claim.formula
+    is_bound = f is not None and bool(f.relations) and ORDERINGS.issuperset(f.relations)
+    is_open = assertion.is_solved and assertion.stance == Stance.NEUTRAL
+    return node.is_number and is_open and is_bound and is_answer(claim.located)
 
 
 def _has_rivals(node: ReferenceNode, with_distances: Sequence[tuple[int, Assertion]]) -> bool:
@@ -213,6 +220,17 @@ def _supported_nodes(
             if assertion.stance == Stance.SUPPORTS:
                 supported.setdefault((k, assertion.statement), set()).add(index)
     return supported
+
+
+def _right_sides(
+    supported: Mapping[tuple[int | None, Statement], set[int]], finals: Collection[int]
+) -> dict[Expr, bool]:
+    """Map each side but the first of the statements that support some node to if a final answer is among the nodes."""
+    right: dict[Expr, bool] = {}
+    for (_, statement), indices in supported.items():
+        for side in statement.formula.members[1:]:
+            right[side] = right.get(side, False) or not indices.isdisjoint(finals)
+    return right
 
 
 def _without_restatements(

@@ -19,6 +19,7 @@ from prism.algebra.expr import (
     number,
     plain_parts,
     substitute,
+    substituted,
     symbol,
     symbols,
     symbols_of,
@@ -26,6 +27,7 @@ from prism.algebra.expr import (
 )
 from prism.algebra.operators import OPS
 from prism.budget import charge_steps
+from prism.equivalence.context_facts import facts_of_context
 from prism.equivalence.facts import is_free_function, numeric_of
 from prism.equivalence.features import claimed_number
 from prism.equivalence.known_values import closed_form_number, root_near
@@ -42,6 +44,7 @@ from prism.physics.context import Context
 
 FAR = 0.05  # relative: a number further away is another one, where it is not stated but follows (`2E = 1 MeV`)
 _IDLE_TRIALS = ((2, 3), (7, 5))  # values of symbols that may divide out: no ratio, product, sum or difference in common
+_WITH_IDLE = ("equation", "inequality")  # kinds of formula out of which a symbol may divide
 _EXACT = frozenset(("=", "equiv"))
 _STYLE = re.compile(r"\\(?:vec|hat|mathbf|boldsymbol|bm|mathcal|mathrm)\{([^{}]*)\}")
 _STEPS = 10  # of one reading beside one part of a node, besides their cell
@@ -324,7 +327,7 @@ def _stance(
         for reading in read.readings:
             charge_steps(_STEPS)
             stated = with_left_side(part, reading, is_committed=claim.is_committed)
-            stated = _without_idle_symbols(part, stated, cells)
+            stated = _without_idle_symbols(part, _with_constants_of(part, stated, cells.task.context), cells)
             cell = cells.cell(node, part, stated)
             if cell.is_match:
                 if part not in node.formulas:
@@ -413,13 +416,29 @@ def quantity_of(side: Expr) -> Expr:
     return side
 
 
+def _with_constants_of(reference: Formula, stated: Formula, context: Context) -> Formula:
+    r"""Return a statement with a constant of nature by that of the reference: `2\pi\hbar` for h beside `\hbar`."""
+    wanted, identities = symbols_of(reference), facts_of_context(context).identities
+    put = {
+        symbol(name): each.expr
+        for name in sorted((symbols_of(stated) - wanted) & identities.keys())
+        for each in identities[name]
+        if each.names <= wanted
+    }
+    return substituted(stated, put) if put else stated
+
+
 def _without_idle_symbols(reference: Formula, stated: Formula, cells: CellTable) -> Formula:
     r"""Return a statement with a number in place of each symbol that divides out: m in `m v^2 = 2 m g h`.
 
     Only symbols that the reference lacks, at most MAX_IDLE, and only if the reference has no others; else unchanged.
     """
     idle = symbols_of(stated) - symbols_of(reference)
-    if not 0 < len(idle) <= MAX_IDLE or not symbols_of(reference) <= symbols_of(stated) or stated.kind != "equation":
+    if (
+        not 0 < len(idle) <= MAX_IDLE
+        or not symbols_of(reference) <= symbols_of(stated)
+        or stated.kind not in _WITH_IDLE
+    ):
         return stated
     trials = []
     for numbers in _IDLE_TRIALS:

@@ -36,6 +36,7 @@ class Claim:
         expansions: the formula with the solution's own symbols eliminated, and the definitions used, in words.
         is_in_passing: the solution mentions it in passing.
         letters: parts of the problem in whose answers it stands; empty where the text is common to all.
+        is_joined: a word such as "where" joins it to the formula before.
     """
 
     formula: Formula
@@ -43,6 +44,7 @@ class Claim:
     expansions: Mapping[Formula, tuple[str, ...]] = field(default_factory=dict, hash=False)
     is_in_passing: bool = False
     letters: tuple[str, ...] = ()
+    is_joined: bool = False
 
 
 def is_committed(located: LocatedFormula) -> bool:

@@ -109,10 +109,10 @@ def locate_claims(
     conditioned = conditioned_orders(located, formulas, text, known, stated)
     answered = with_subjects(final_answers, located, formulas, letters, text, context, known, question)
     answered = with_italic_units(answered, known_dimensions(context, stated), known)
+    answered = [None if f is None else without_restatements(f, context) for f in answered]
     return [
         LocatedClaim(
             order, item, answered[order], before[order], letters[order],
-    answered = [None if f is None else without_restatements(f, context) for f in answered]
             _fault_of(order, read[order], withdrawn, redefined), parsed.errors.get(order),
             item.latex in parsed.too_large, order in conditioned,
         )
@@ -120,9 +120,6 @@ def locate_claims(
     ]  # fmt: skip
 
 
-def _fault_of(order: int, read: Formula | str, withdrawn: Mapping[int, str], redefined: Mapping[int, str]) -> str:
-    """Return why a formula is no claim: it could not be read, or what stands beside it takes it back; else empty."""
-    if order in redefined:
 @dataclass(frozen=True, slots=True)
 class _Parsed:
     """What the parser made of the formulas of a solution.
@@ -158,6 +155,9 @@ def _parse_all(located: Sequence[LocatedFormula], context: Context) -> _Parsed:
     return parsed
 
 
+def _fault_of(order: int, read: Formula | str, withdrawn: Mapping[int, str], redefined: Mapping[int, str]) -> str:
+    """Return why a formula is no claim: it could not be read, or what stands beside it takes it back; else empty."""
+    if order in redefined:
         return f"the solution gives {redefined[order]} another meaning than the problem"
     if order in withdrawn:
         return f"joined to the false statement {withdrawn[order]}"

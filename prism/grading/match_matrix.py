@@ -206,7 +206,8 @@ def _matrix_of_convention(task: MatchTask, written: Sequence[Claim]) -> MatchMat
     formulas = [without_text(claim.formula) for claim in written]
     asides = {place for place, claim in enumerate(written) if claim.is_in_passing}
     letters = [claim.letters for claim in written]
-    own = collect_own_symbols(formulas, task.known, task.known_values, asides=asides, letters=letters)
+    joined = {place for place, claim in enumerate(written) if claim.is_joined}
+    own = collect_own_symbols(formulas, task.known, task.known_values, asides=asides, letters=letters, joined=joined)
     claims = []
     for place, (f, claim) in enumerate(zip(formulas, written, strict=True)):
         expansions = expansions_of(f, own, place) if task.uses_definitions and own.definitions else {}

@@ -97,6 +97,7 @@ class OwnSymbols:
         used: symbols of the problem that the solution uses in formulas of their own.
         known_values: value and dimension of the reference's symbols, as far as its numbers settle them.
         letters: of the parts in whose answer each formula stands, by its ordinal; empty for common text.
+        joined: ordinals of the formulas that a word such as "where" joins to the one before.
     """
 
     definitions: tuple[Definition, ...] = ()
@@ -106,6 +107,7 @@ class OwnSymbols:
     used: frozenset[str] = frozenset()
     known_values: KnownValues = field(default_factory=dict, hash=False)
     letters: tuple[Sequence[str], ...] = ()
+    joined: frozenset[int] = frozenset()
 
     def is_in_reach(self, definition: Definition, place: int) -> bool:
         """Return True if a definition may serve formula `place`: it stands before it, or behind it in its part."""
@@ -144,6 +146,7 @@ def collect_own_symbols(
     *,
     asides: Collection[int] = (),
     letters: Sequence[Sequence[str]] = (),
+    joined: Collection[int] = (),
 ) -> OwnSymbols:
     """Collect what a solution states of its own symbols, those that the problem does not know, from its formulas.
 
@@ -152,6 +155,7 @@ def collect_own_symbols(
         known_values: value and dimension of the reference's symbols, as far as they are settled.
         asides: ordinals of formulas that the solution mentions in passing; they define nothing.
         letters: of the parts in whose answer each formula stands; empty if no part is told.
+        joined: ordinals of the formulas that a word such as "where" joins to the one before.
     """
     definitions: list[Definition] = []
     numbers: dict[Expr, tuple[StatedNumber, ...]] = {}
@@ -165,7 +169,9 @@ def collect_own_symbols(
             numeric = numeric_of(statement.formula)
             if numeric is not None and is_fresh(numeric.subject, known):
                 numbers[numeric.subject] = (*numbers.get(numeric.subject, ()), numeric.number)
-    return OwnSymbols(tuple(definitions), known, {}, numbers, frozenset(used), known_values or {}, tuple(letters))
+    return OwnSymbols(
+        tuple(definitions), known, {}, numbers, frozenset(used), known_values or {}, tuple(letters), frozenset(joined)
+    )
 
 
 def _known_symbols_used_in(f: Formula, known: frozenset[str]) -> frozenset[str]:
@@ -341,8 +347,8 @@ def _with_definitions_substituted(
 def _definition_in_force(own: OwnSymbols, subject: Expr, place: int, *, first: bool) -> Definition | None:
     r"""Return the definition of a symbol for the formula of ordinal `place`; None if no other formula defines it.
 
-    That is the nearest definition before it (with `first`, the first of all), else the first one after it in its part,
-    if those there agree.
+    That is one joined right behind it ("where $k = 2$"), else the nearest before it (with `first`, the first of all),
+    else the first one after it in its part, if those there agree.
 
     A symbol that is set equal to one of the problem has that meaning everywhere: `\mathcal{E} \equiv E` precedes all
     other definitions. Not where the symbol has been defined before its use and is set equal to one of the problem only
@@ -358,10 +364,15 @@ def _definition_in_force(own: OwnSymbols, subject: Expr, place: int, *, first: b
             chosen = new
         if _is_alias_of_known(chosen, own):
             break
+    beside = next((each for each in reached if each.place == place + 1 and each.place in own.joined), None)
+    is_name = chosen is not None and _is_alias_of_known(chosen, own)
+    if beside is not None and not is_name and (not first or _has_same_symbols(beside, chosen)):
+        chosen = beside
     if chosen is not None and chosen.place > place:
         # what stands below all parts defines nothing for one of them, and may take back a definition that does
         common = [each for each in own.of_subject[subject] if own.letters and not own.letters[each.place]]
-        if not all(_agree(chosen, each, own) for each in (*reached, *common)):
+        others = [each for each in (*reached, *common) if chosen is not beside or each.place > place]
+        if not all(_agree(chosen, each, own) for each in others):
             return None
     return chosen
 

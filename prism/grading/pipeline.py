@@ -36,7 +36,7 @@ from prism.grading.result import Grade, GradedFormula, Incident, Match, internal
 from prism.grading.row import POLICY
 from prism.grading.selection import WITHHELD_REASONS, Selection, WithheldReason, select, without_guesses
 from prism.grading.steps import Step, begin_step
-from prism.latex import Extraction, LeftOut, LocatedFormula, Solution, extract
+from prism.latex import Extraction, Joint, LeftOut, LocatedFormula, Solution, extract
 from prism.latex.writing.variants import with_variants
 from prism.problem.dag import POLICIES, ReferenceDag, ancestor_closure, is_final_correct, policies_with, score
 from prism.problem.schema import Problem
@@ -204,7 +204,13 @@ def _grade_extracted(
     counted = latest_claims(located, cap)
     rows = matrix_rows(located, counted)
     claims = [
-        Claim(each.formula, each.is_committed, is_in_passing=each.located.in_passing, letters=each.letters)
+        Claim(
+            each.formula,
+            each.is_committed,
+            is_in_passing=each.located.in_passing,
+            letters=each.letters,
+            is_joined=each.located.joint == Joint.CONDITION,
+        )
         for each in counted
         if each.formula
     ]

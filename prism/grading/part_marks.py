@@ -276,6 +276,7 @@ _TRANSITIONS = word_set(
     "start starting begin beginning move moving go going proceed proceeding turn turning continue continuing jump"
     " tackle tackling address addressing consider considering solve solving answer answering do doing handle"
     " handling look looking focus focusing work working come coming attempt attempting"
+    " correct correcting redo redoing revise revising revisit revisiting"
 )
 _SMALL_WORDS = word_set(
     "let let's lets us me we we'll i i'll i'm will can need want to must have shall for the as on onto at with of our"
@@ -375,6 +376,9 @@ def _label_group(
     lead = _lead_kind(_words_before(page.plain[start : label.left], patterns)) if start > low or low == begin else ""
     if start == begin > line.start and (lead != "bare" or label.noun):
         lead = ""  # `$$...$$ for part (a)` says what the formula was for
+    before = labels[at - 1] if at and not page.plain[line.start : labels[at - 1].left].strip() else None
+    if before and not lead and _lead_kind(page.plain[before.right : label.left]) == "opening":
+        lead, start = "opening", before.right  # `(b) Let me correct part (a)`
     is_new = opened.isdisjoint(letters)
     is_next = is_new and (letters[0] == 0 or letters[0] - 1 in opened)
     behind = slice(right, min(line.end, right + _MAX_BEFORE))

@@ -21,6 +21,7 @@ from prism.budget import charge_steps
 from prism.equivalence.facts import numeric_of
 from prism.equivalence.several_values import index_in_family
 from prism.equivalence.stated_numbers import StatedNumber, is_subject, stated_number
+from prism.grading.named_in_words import named_orders
 from prism.grading.own_symbols import may_denote
 from prism.grading.several_answers import (
     AskedQuantity,
@@ -141,7 +142,8 @@ def with_subjects(
         known: symbols of the problem and its reference; all others are the solution's own.
         question: the statement and its subquestions; empty if they are not known.
     """
-    answered = _with_values_in_words(located, formulas, text)
+    answered = [_without_argument(f, finals, context) for f in _with_values_in_words(located, formulas, text)]
+    answered = _without_moduli(answered, finals)
     for scope in dict.fromkeys(letters):
         _join_pieces(answered, scope, finals, located, letters, text, context, frozenset(known))
     read_at = {k: f for k, f in enumerate(answered) if f is not None}
@@ -154,7 +156,8 @@ def with_subjects(
         listed = set(_listed(located, answered, text))
         bare = [(k, f) for k, f in presented if len(asked) > 1 or k not in listed]
         marked = _of_the_mark(asked, len(bare), scope)
-        assigned = _members_of_list(asked, presented[-1:]) or dict(_bare_answers(marked, bare, here, context))
+        named = named_orders(located, [k for k, _ in bare], text, question)
+        assigned = _members_of_list(asked, presented[-1:]) or dict(_bare_answers(marked, bare, here, context, named))
         assigned = assigned or _members_of_list(asked, presented)
         if not assigned and len(asked) == 1:
             placed = [(k, f) for k, f in here if is_answer(located[k]) or not (presented or located[k].in_passing)]
@@ -231,19 +234,25 @@ _Placed = tuple[int, Formula]  # the ordinal of a formula in the text, and the f
 
 
 def _bare_answers(
-    asked: Sequence[FinalAnswer], presented: Sequence[_Placed], here: Sequence[_Placed], context: Context
+    asked: Sequence[FinalAnswer],
+    presented: Sequence[_Placed],
+    here: Sequence[_Placed],
+    context: Context,
+    named: Mapping[int, Collection[str]],
 ) -> Iterator[tuple[int, tuple[FinalAnswer, ...]]]:
     """Yield (ordinal of a bare answer, the final answer that it is for) for one part of a solution (semantics F.4).
 
-    Of k final answers that no presented formula names, the last k bare ones are for these, in order. Fewer are for
-    those that no formula names at all, if these are as many; else each is for the one that its unit fits alone, else
-    for the one whose claim before it repeats, else for the one that the text has named last.
+    Of k final answers that no presented formula names, the last k bare ones are for these, in order; where they are
+    more or fewer, those that words name are for the quantity so named. Fewer are for those that no formula names at
+    all, if these are as many and words name none; else each is for the one that its unit fits alone, else for the one
+    whose claim before it repeats, else for the one that the text has named last.
 
     Args:
         asked: the final answers of the part.
         presented: the formulas that the solution presents as answers.
         here: all formulas of the part.
         context: of the problem.
+        named: the symbols of the problem that words name right before a bare answer, by its ordinal.
     """
     subjects = {name for answer in asked for name in answer.names}
     givens = _givens_named_in([f for _, f in presented], context)
@@ -252,9 +261,18 @@ def _bare_answers(
         if _is_bare(f) and f.members[0] not in subjects and _value_in_si(f.members[0]) not in givens
     ]  # fmt: skip
     waiting = [answer for answer in asked if answer.names.isdisjoint(_sides_of(presented))]
+    settled: dict[int, tuple[FinalAnswer, ...]] = {}
+    if len(bare) != len(waiting):
+        in_words = [
+            (k, [answer for answer in waiting if answer.subject.name in named[k]]) for k, _ in bare if k in named
+        ]
+        settled = {k: tuple(fitting) for k, fitting in in_words if len(fitting) < 2}  # nobody's, or of one alone
+        yield from ((k, fitting) for k, fitting in settled.items() if fitting)
+        bare = [(k, f) for k, f in bare if k not in settled]
+        waiting = [answer for answer in waiting if (answer,) not in settled.values()]
     if len(bare) < len(waiting):
         unnamed = [answer for answer in waiting if answer.names.isdisjoint(_sides_of(here))]
-        if len(unnamed) != len(bare):
+        if settled or len(unnamed) != len(bare):
             found = dict(_answers_by_unit(bare, waiting))
             yield from found.items()
             yield from _answers_by_place([(k, f) for k, f in bare if k not in found], waiting, here)
@@ -520,6 +538,38 @@ def _with_values_in_words(
         if is_subject(name.members[0]) and len(between) <= _LONGEST_VERB and _IS.fullmatch(between):
             found[k] = formula((name.members[0], value.members[0]), ("=",), value.latex, value.depends)
     return found
+
+
+def _without_argument(f: Formula | None, finals: Sequence[FinalAnswer], context: Context) -> Formula | None:
+    r"""Return `C = ...` for `C(T) = ...` if C is asked, and T stands behind it by a definition of the problem."""
+    head = f.members[0] if f is not None and f.kind in ("equation", "chain") else None
+    if f is None or head is None or head.op != "apply" or len(head.args) != 1 or head.args[0].op != "sym":
+        return f
+    used = symbols(*f.members[1:])
+    through = [d for d in context.definitions if d.members[0].op == "sym" and d.members[0].name in used]
+    is_through = any(head.args[0].name in symbols(*d.members[1:]) for d in through)
+    is_asked = any(answer.subject == symbol(head.name) for answer in finals)
+    return replace(f, members=(symbol(head.name), *f.members[1:])) if is_through and is_asked else f
+
+
+def _without_moduli(formulas: Sequence[Formula | None], finals: Sequence[FinalAnswer]) -> list[Formula | None]:
+    r"""Return the formulas with `x = 29` for `|x| = 29` if a number is asked for x, and no formula gives x another.
+
+    So the size stands for the quantity where that is positive, and for no negative one.
+    """
+    equations = [f for f in formulas if f is not None and f.kind in ("equation", "chain") and f.members]
+    given = {f.members[0] for f in equations if stated_number(f.members[-1])}
+    asked = {answer.subject for answer in finals if answer.dimension is not None} - given
+
+    def read(f: Formula | None) -> Formula | None:
+        """Return one formula, without the bars around what is asked."""
+        head = f.members[0] if f is not None and f.kind in ("equation", "chain") else None
+        size = stated_number(f.members[-1]) if f is not None and head is not None and head.op == "abs" else None
+        if f is None or head is None or size is None or size.in_si <= 0 or head.args[0] not in asked:
+            return f
+        return replace(f, members=(head.args[0], *f.members[1:]))
+
+    return [read(f) for f in formulas]
 
 
 _ValueInSI = tuple[Fraction, Dimension]

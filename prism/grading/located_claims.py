@@ -16,15 +16,18 @@ from prism.errors import LatexSyntaxError
 from prism.grading.chains import members_before
 from prism.grading.claims import is_committed
 from prism.grading.conditions import conditioned_orders
-from prism.grading.final_answers import FinalAnswer, with_subjects
+from prism.grading.final_answers import FinalAnswer, is_answer, with_subjects
 from prism.grading.italic_units import known_dimensions, with_italic_units
 from prism.grading.joints import withdrawn_orders
 from prism.grading.named_letters import with_tied_letters
+from prism.grading.other_cases import other_case_orders, states_bound
 from prism.grading.parts import Part, letters_at
 from prism.grading.redefinitions import redefined_orders
 from prism.grading.restating_forms import read_once, without_restatements
 from prism.latex import LocatedFormula
 from prism.physics.context import Context
+
+_BEFORE = 60  # characters before a formula that may state it
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,7 @@ class LocatedClaim:
         error: what the parser raised where it failed itself; at the first of several equal formulas.
         is_too_large: it could not be read because it is beyond a limit.
         is_conditioned: the formula behind it ties its letters.
+        is_in_passing: its sentence mentions it in passing, or says it of another case than the problem's.
     """
 
     order: int
@@ -52,6 +56,7 @@ class LocatedClaim:
     error: Exception | None = None
     is_too_large: bool = False
     is_conditioned: bool = False
+    is_in_passing: bool = False
 
     @property
     def is_committed(self) -> bool:
@@ -78,6 +83,7 @@ def locate_claims(
     known: Collection[str] = frozenset(),
     question: str = "",
     stated: Collection[Formula] = (),
+    questions: Mapping[str, str] | None = None,
 ) -> list[LocatedClaim]:
     r"""Parse the formulas of a solution and add what their places imply: part, chain, and the subject of a bare box.
 
@@ -92,6 +98,7 @@ def locate_claims(
         known: symbols of the problem and its reference; all others are the solution's own.
         question: the statement and its subquestions.
         stated: formulas of the problem and its reference.
+        questions: the subquestions by their letter, and the statement by the empty one.
 
     Never raises on a formula: what could not be read has a `fault`, and a failure of the parser its `error`.
     """
@@ -107,6 +114,7 @@ def locate_claims(
     formulas = [None if order in redefined else each for order, each in enumerate(formulas)]
     formulas = with_tied_letters(located, formulas, text, known, question)
     conditioned = conditioned_orders(located, formulas, text, known, stated)
+    others = other_case_orders(located, letters, text, questions or {"": question})
     answered = with_subjects(final_answers, located, formulas, letters, text, context, known, question)
     answered = with_italic_units(answered, known_dimensions(context, stated), known)
     answered = [None if f is None else without_restatements(f, context) for f in answered]
@@ -115,6 +123,7 @@ def locate_claims(
             order, item, answered[order], before[order], letters[order],
             _fault_of(order, read[order], withdrawn, redefined), parsed.errors.get(order),
             item.latex in parsed.too_large, order in conditioned,
+            _is_in_passing(item, answered[order], text) or (order in others and not is_answer(item)),
         )
         for order, item in enumerate(located)
     ]  # fmt: skip
@@ -162,6 +171,11 @@ def _fault_of(order: int, read: Formula | str, withdrawn: Mapping[int, str], red
     if order in withdrawn:
         return f"joined to the false statement {withdrawn[order]}"
     return "" if isinstance(read, Formula) else read
+
+
+def _is_in_passing(item: LocatedFormula, f: Formula | None, text: str) -> bool:
+    """Return True if the sentence of a formula mentions it in passing, and does not state it as a bound."""
+    return item.in_passing and not states_bound(f, text[: item.span[0]][-_BEFORE:])
 
 
 # Which claims count. ----------------------------------------------------------------------------------------------

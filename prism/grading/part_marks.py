@@ -20,7 +20,7 @@ from prism import budget
 from prism.grading.part_labels import MAX_LABELS, NOUNS, ROW_END, Label, LabelPatterns, Page, find_labels
 from prism.latex.extraction.blocks import Block
 from prism.latex.prose import ORDINALS, sentence_start, words
-from prism.latex.words import word_set
+from prism.latex.words import unit_after, word_set
 
 _LABEL = 3_000  # operations to judge one label by what stands around it
 MAX_MARKS = 1_000  # a text with more of them is a flood, and its marking says nothing
@@ -276,6 +276,7 @@ _TRANSITIONS = word_set(
     "start starting begin beginning move moving go going proceed proceeding turn turning continue continuing jump"
     " tackle tackling address addressing consider considering solve solving answer answering do doing handle"
     " handling look looking focus focusing work working come coming attempt attempting"
+    " correct correcting redo redoing revise revising revisit revisiting"
 )
 _SMALL_WORDS = word_set(
     "let let's lets us me we we'll i i'll i'm will can need want to must have shall for the as on onto at with of our"
@@ -375,6 +376,9 @@ def _label_group(
     lead = _lead_kind(_words_before(page.plain[start : label.left], patterns)) if start > low or low == begin else ""
     if start == begin > line.start and (lead != "bare" or label.noun):
         lead = ""  # `$$...$$ for part (a)` says what the formula was for
+    before = labels[at - 1] if at and not page.plain[line.start : labels[at - 1].left].strip() else None
+    if before and not lead and _lead_kind(page.plain[before.right : label.left]) == "opening":
+        lead, start = "opening", before.right  # `(b) Let me correct part (a)`
     is_new = opened.isdisjoint(letters)
     is_next = is_new and (letters[0] == 0 or letters[0] - 1 in opened)
     behind = slice(right, min(line.end, right + _MAX_BEFORE))
@@ -432,8 +436,14 @@ def _continues_run(page: Page, last: _LabelGroup, group: _LabelGroup) -> bool:
     between = page.plain[last.right : group.label.left]
     if not _SOMETHING.search(between):
         return False
-    ends_formula = page.block_at(last.right + len(between.rstrip()) - 1) or page.block_at(group.label.left - 2)
-    return _SEPARATED.search(between) is not None or ends_formula is not None
+    return _SEPARATED.search(between) is not None or _ends_in_formula(page, last.right, group.label.left)
+
+
+def _ends_in_formula(page: Page, start: int, end: int) -> bool:
+    """Return True if the text between two offsets ends in a formula, or in one and the unit of its number in words."""
+    before = bisect_left(page.starts, end)
+    closing = page.blocks[before - 1].outer_end if before else start
+    return closing > start and not page.plain[unit_after(page.shown, closing)[1] : end].strip()
 
 
 def _begins_run_again(page: Page, group: _LabelGroup) -> bool:

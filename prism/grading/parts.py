@@ -141,9 +141,14 @@ def _without_ambiguous_marks(page: Page, marks: list[Mark], n_letters: int) -> l
     numbers = [mark for mark in kept if mark.kind == "number"]
     is_named = any(mark.letters and mark.kind not in ("number", "passing") for mark in kept)
     counts = [mark.letters[0] for mark in numbers] == [*range(n_letters)]
-    if is_named or not counts or numbers[0].start > len(page.shown) * _FIRST_NUMBER:
+    if is_named or not counts or numbers[0].start > len(page.shown) * _FIRST_NUMBER or _are_steps(page, numbers):
         kept = [mark for mark in kept if mark.kind != "number"]
     return [replace(mark, kind="heading") if mark.kind == "tail" else mark for mark in kept]
+
+
+def _are_steps(page: Page, numbers: Sequence[Mark]) -> bool:
+    """Return True if every entry of a numbered list begins with what is to be done: one solution in several steps."""
+    return all(_STEP.match(page.shown, mark.label_end) for mark in numbers)
 
 
 def _without_lists_in_sections(marks: list[Mark]) -> list[Mark]:
@@ -195,6 +200,11 @@ def _without_partial_lists(marks: list[Mark], n_letters: int) -> list[Mark]:
     return [mark for mark in marks if mark not in dropped]
 
 
+_STEP = re.compile(
+    r"[\s.:)*_]{0,20}(?:apply|check|choose|combine|consider|differentiate|draw|eliminate|identify|insert|integrate|list"
+    r"|plug|rearrange|set|simplify|solve|start|substitute|take|use|write)\b",
+    re.IGNORECASE,
+)
 _RELATION = re.compile(r"[=<>≈≤≥∝≃]|\\(?:approx|propto|sim(?:eq)?|leq?|geq?|ll|gg)(?![A-Za-z])")
 _ASKS = re.compile(
     r"[\s.:)*_]{0,20}(?:find|calculate|determine|compute|derive|show|what|how|estimate|explain|describe|prove|sketch"

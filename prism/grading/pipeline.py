@@ -197,6 +197,7 @@ def _grade_extracted(
         prepared.task.known,
         prepared.question,
         prepared.stated,
+        prepared.questions,
     )
     incidents = [internal_incident(claim.located.latex, claim.error) for claim in located if claim.error is not None]
 

@@ -60,7 +60,15 @@ class PreparedProblem:
     @property
     def question(self) -> str:
         """The statement with its subquestions."""
-        return "\n".join((self.problem.statement, *(part.text for part in self.problem.subquestions)))
+        return "\n".join(self.questions.values())
+
+    @property
+    def questions(self) -> dict[str, str]:
+        """The subquestions by their letter, and the statement by the empty one."""
+        texts = {"": self.problem.statement}
+        for part in self.problem.subquestions:
+            texts[part.letter] = f"{texts[part.letter]}\n{part.text}" if part.letter in texts else part.text
+        return texts
 
 
 def prepare(problem: Problem | Path | str | Mapping[str, object], *, training: bool = False) -> PreparedProblem:

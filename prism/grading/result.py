@@ -170,7 +170,7 @@ class Grade:
 
 
 NOTHING_FOUND = (
-    "No formula that states anything was found in the solution. What stands between backticks is code, and is not read."
+    "No formula that states anything was found in the solution. Code is not read, but for a formula in a sentence."
 )
 
 

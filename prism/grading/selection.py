@@ -168,7 +168,7 @@ def _is_rival(
         and assertion.is_solved
         and not assertion.is_number
         and f.kind == "equation"
-        and not (assertion.statement.conditions or claim.located.in_passing)
+        and not (assertion.statement.conditions or claim.is_in_passing)
     )
 
 
@@ -321,7 +321,7 @@ def _located_assertion(
         assertion,
         place=(claim.order, n),
         is_presented=is_answer(claim.located),
-        is_in_passing=claim.located.in_passing,
+        is_in_passing=claim.is_in_passing,
         is_copy=assertion.stance == Stance.SUPPORTS
         and is_copy(statement.formula, node, prepared.showing.get(node.index, ())),
         is_conditioned=is_final and assertion.stance == Stance.SUPPORTS and claim.is_conditioned,
@@ -389,10 +389,16 @@ def _same_reason_for_all(
 def _ends_in_another_formula(assertions: Sequence[Assertion]) -> bool:
     """Return True if the last formula (not number) that is solved for the node's quantity contradicts the node.
 
-    With the node `K = m v^2 / 2`: a solution whose last formula is `K = m v^2` gets nothing for `K = 9 J`.
+    With the node `K = m v^2 / 2`: a solution whose last formula is `K = m v^2` gets nothing for `K = 9 J`; not so if
+    its chain has another number, `K = m v^2 = 18 J`, for then `K = 9 J` behind it takes both back.
     """
-    formulas = [each for each in assertions if each.is_solved and _is_decisive(each) and not each.is_number]
-    return bool(formulas) and formulas[-1].stance != Stance.SUPPORTS
+    decisive = [each for each in assertions if each.is_solved and _is_decisive(each)]
+    decisive = [each for each in decisive if not each.is_in_passing] or decisive
+    formulas = [each for each in decisive if not each.is_number]
+    if not formulas or formulas[-1].stance == Stance.SUPPORTS:
+        return False
+    numbers = [each for each in decisive if each.is_number and each.place[0] == formulas[-1].place[0]]
+    return all(each.stance == Stance.SUPPORTS for each in numbers)
 
 
 def _is_decisive(assertion: Assertion) -> bool:
@@ -448,7 +454,7 @@ def _judge_step(group: Sequence[Assertion], n_rivals: int) -> dict[int, Withheld
         contradicting = [
             other
             for other in _later_assertions(each, group)
-            if other.stance == Stance.CONTRADICTS and not other.is_in_passing
+            if other.stance == Stance.CONTRADICTS and (each.is_in_passing or not other.is_in_passing)
         ]
         is_one_of_many = (
             _n_distinct_statements(other for other in contradicting if other.is_solved) >= LATEST + n_rivals
@@ -468,7 +474,9 @@ def _is_one_of_many(assertion: Assertion, group: Sequence[Assertion], n_rivals: 
     the kind of the one that supports it: `S > 0` is no other value of S.
     """
     kind = assertion.statement.formula.kind
-    later = [each for each in _later_assertions(assertion, group) if not each.is_in_passing]
+    later = [
+        each for each in _later_assertions(assertion, group) if assertion.is_in_passing or not each.is_in_passing
+    ]  # a list in passing is a list too
     n_unknown = _n_distinct_statements(each for each in later if each.stance == Stance.UNKNOWN)
     solved = [each for each in later if each.is_solved and each.statement.formula.kind == kind]
     return n_unknown >= LATEST or _n_distinct_statements(solved) >= LATEST_ON_SUBJECT + n_rivals

@@ -409,6 +409,19 @@ _THEREFORE = re.compile(
     r"|\b(?:therefore|hence|thus|consequently|in conclusion|conclude that|(?:final )?answer\s*(?:is)?\s*:?)",
     re.IGNORECASE,
 )
+# A sentence contrary to fact, `Below 7.00 rad/s it would be stable`, says nothing of the case that was asked.
+_CONTRARY = re.compile(
+    r"\W*(?:(?:with|at|for|below|above|under)\b(?!\s+th(?:is|at|ese|ose)\b)(?=[^;:!?]*?[\d$\\][^;:!?]*?\bwould\b)|without\b"
+    r"|(?:if\b[^;:!?]*?\b)?(?:were|had)\b)(?:(?!\b(?:but|so|hence|thus|therefore|however|since|because)\b)[^;:!?])*?"
+    r"\bwould\b(?:(?!\b(?:but|so|hence|thus|therefore|however|since|because)\b)[^;:!?])*",
+    re.IGNORECASE,
+)
+# `One might expect that it decreases, but` is no hedge of what stands behind it.
+_EXPECTED = re.compile(
+    r"\b(?:one|we|you|many|people) (?:might|may|would|could) (?:\w+ )?(?:expect|think|guess|believe|suppose)\b"
+    r"[^.;:!?]*?\b(?:but|however|yet)\b",
+    re.IGNORECASE,
+)
 _YES_NO = frozenset((("yes",), ("no",)))
 
 
@@ -439,7 +452,9 @@ def _chosen_option(place: str, options: tuple[str, ...]) -> _Choice | None:
     """Return the option that a text states, else the one stated after its last "therefore"; None if it names none."""
     if len(place) > _MAX_PLACE:
         return _Choice(why=f"more than {MAX_WORDS} words are no answer")
-    shown = visible_text(place)
+    if _CONTRARY.fullmatch(place):
+        return None
+    shown = _EXPECTED.sub(" ", visible_text(place))
     found = _choice_throughout(shown, options)
     turns = [] if found is None or found.option else list(_THEREFORE.finditer(shown))
     if turns:

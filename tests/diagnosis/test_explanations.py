@@ -119,12 +119,13 @@ def test_formulas_that_stay_open_are_named_before_the_first_wrong_step() -> None
 def test_a_solution_without_a_formula_is_told(tmp_path: Path) -> None:
     path, solution = tmp_path / "charging.json", tmp_path / "solution.md"
     path.write_text(json.dumps(CHARGING), encoding="utf-8")
-    for text, is_told in (("", True), ("I take $q$ and think.", True), ("So `q = t`.", True), ("$q = t$", False)):
+    code = "```python\nq = t\n```"
+    for text, is_told in (("", True), ("I take $q$ and think.", True), (code, True), ("So `q = t`.", False)):
         solution.write_text(text, encoding="utf-8")
         for command in ("grade", "explain"):
             said = run.invoke(app, [command, str(path), str(solution)]).stdout
             assert ("No formula that states anything was found in the solution." in said) is is_told, (command, text)
-            assert ("between backticks is code" in said) is is_told, (command, text)
+            assert ("Code is not read" in said) is is_told, (command, text)
 
 
 def test_greek_letters_are_told_as_they_are_written() -> None:

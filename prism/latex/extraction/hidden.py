@@ -57,9 +57,8 @@ _SHOWN_ARGUMENTS = {  # command with an argument that it applies to: values of t
 _SHOWN_SIZE = re.compile(r"\s*(?:[5-9]|[1-9]\d)(?:\.\d{0,9})?\s*(?:pt)?\s*")
 _SHOWN_OPACITY = _SHOWN_ARGUMENTS["texttransparent"]
 _SHOWN_STYLE = {  # property of CSS: its values that show; `color` and `background` are read together
-    **dict.fromkeys(
-        word_set("font-weight font-style font-family text-align text-decoration line-height border"), r".*"
-    ),
+    **dict.fromkeys(word_set("font-weight font-style font-family text-align line-height border"), r".*"),
+    "text-decoration": "(?!.*line-through).*",
     "display": r"block|inline(?:-block)?|flex|grid|table(?:-cell|-row)?|list-item",
     "font-size": r"(?:[6-9]|\d\d)(?:\.\d{0,9})?(?:px|pt)|(?:0?\.[5-9]\d{0,9}|[1-9](?:\.\d{0,9})?)r?em|[5-9]\d%|1\d\d%"
     r"|(?:x{1,2}-)?(?:small|large)|medium|smaller|larger",

@@ -69,6 +69,10 @@ _NOT_READ_WITHOUT_PERCENT = re.compile(_HIDDEN, re.MULTILINE)
 _TAG = re.compile(  # of a page; `<b>` and `<p>` may be averages
     r"</(?!su[bp]>)[A-Za-z][A-Za-z0-9]{0,12}>|<(?:br|hr|div|li|ul|ol|strong|em|td|tr|th|table|answer|solution|step)\s?/?>"
 )
+_FORMULA_AS_CODE = re.compile(  # `v = a t` within a sentence: one relation, and no sign that only programs have
+    r"(?!.*(?:\*\*|//|\w_\w*_|\b(?:if|for|def|import|print|return|let|var|const|True|False|None)\b))"
+    r"[^=<>$'\"`;:{}\[\]#&|!?%]{1,80}(?:=|[<>]=?)[^=<>$'\"`;:{}\[\]#&|!?%]{1,120}"
+)
 _QUOTE_ENDS = re.compile(r"'[\s.,;:)(\[]")
 _THOUGHT = re.compile(  # begins with one of three signs, which are found fast
     r"[<◁\[](?:(?<!\[)(?P<close>/?)(?:seed:)?(?:think(?:ing)?|thoughts?|reasoning|scratchpad|reflection|inner_monologue)[>▷]"
@@ -117,11 +121,12 @@ def mask(text: str) -> tuple[str, list[Block]]:
         text = blank_spans(text, _spans_between(text, opener, closer))
     text = blank_spans(text, spans_hidden_by_conditionals(text))
     not_read = _NOT_READ if "%" in text else _NOT_READ_WITHOUT_PERCENT
-    spans = [
-        m.span("remark" if m.lastgroup == "remark" else 0)
-        for m in not_read.finditer(text)
-        if not (m["code"] and _is_tex_quotation(m["code"]))
-    ]
+    spans: list[tuple[int, int]] = []
+    for m in not_read.finditer(text):
+        if m["code"] and not m["tick"] and _FORMULA_AS_CODE.fullmatch(m["code"]):
+            spans += [(m.start(), m.start() + 1), (m.end() - 1, m.end())]  # what stands between is read
+        elif not (m["code"] and _is_tex_quotation(m["code"])):
+            spans.append(m.span("remark" if m.lastgroup == "remark" else 0))
     text = blank_spans(text, spans)
     marks = [mark for pattern in (_TAG, _THOUGHT, _MARKER) for mark in pattern.finditer(text)]
     text = blank_spans(text, sorted(mark.span() for mark in marks))

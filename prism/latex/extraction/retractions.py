@@ -110,7 +110,8 @@ def denied_blocks(masked: MaskedText) -> frozenset[int]:
 
 def unasserted_blocks(masked: MaskedText) -> frozenset[int]:
     """Return the indices of the formulas (blocks) that the text mentions without asserting: "would be", "rejected"."""
-    return _blocks_in(masked.starts, _spans_of_matches(masked, _WEAK, None))
+    conditions = (mark.span() for mark in _CONTRARY.finditer(masked.lowered))
+    return _blocks_in(masked.starts, chain(_spans_of_matches(masked, _WEAK, None), conditions))
 
 
 def _blocks_in(starts: Sequence[int], regions: Iterable[Span]) -> frozenset[int]:
@@ -161,6 +162,7 @@ _BEHIND = (  # denies the formulas behind it
     rf"|\bif (?:the |this |that |our |your )?(?:{_STATED}) were\b"
     r"|\b(?:this|that|it|which) would (?:give|mean|imply|yield|lead to)\b(?=[^.;]{0,200}\b(?:but|however|contradict\w*"
     r"|absurd|nonsens\w*|unphysical)\b)"
+    r"|\b(?:a|the|one) (?:common|frequent|typical|usual) (?:mistake|misconception|fallacy|error) (?:is|would be) to\b"
     r"|\bfor (?:an? |the sake of )?contradiction\b|\bto the contrary\b"
 )
 _NEXT = (  # denies the one right behind it
@@ -188,7 +190,7 @@ _BEFORE = (  # denies those before it
 _FIRST_OF_DENIAL = (
     "is|isn|if|it|incorrectly|instead|was|wasn|were|wrongly|which|are|aren|and|do|does|did|don|doesn|didn|can|cannot"
     "|this|that|be|but|may|might|mistakenly|could|not|rather|tempted|erroneously|falsely|seems|looks|'s|leads?|led|leading"
-    "|for|to|never|should|shouldn|must|mustn|nobody|fails"
+    "|for|to|never|a|the|one|should|shouldn|must|mustn|nobody|fails"
     "|we|i|you|one"
 )
 _DENIAL = re.compile(  # of a text in lower case
@@ -197,7 +199,7 @@ _DENIAL = re.compile(  # of a text in lower case
 )
 _TURN = re.compile(
     r";|:\s|[–—]|,?\s(?:but|however|instead|so|hence|therefore|thus|whereas|because|in fact|actually|rather)\b"
-    r"|\bthe correct|\bcorrectly\b",
+    r"|\bthe correct|\bthe right (?:one|answer|result|value|formula|expression|way)\b|\bcorrectly\b",
     re.IGNORECASE,
 )
 _BEFORE_TURN = re.compile(r"[;:,–—]|\s(?:but|so|hence|therefore|thus|while|whereas|and)\s", re.IGNORECASE)
@@ -214,6 +216,10 @@ _WEAK = re.compile(  # of a text in lower case
     r"|\b(?:other|second|negative|extraneous|spurious) (?:root|solution)\b"
     r"|\b(?:measured|experimental|tabulated|literature|accepted) (?:value|result)s?\b)"
     rf"|(?P<next>\b(?:for|if|when|whenever|unless|provided(?: that)?)[\s*(]{{1,4}}(?={FORMULA})))"
+)
+
+_CONTRARY = re.compile(  # a condition contrary to fact, `At § K it would be`, of a text in lower case
+    r"(?:(?<=[.;,(\n] )|(?<=\n)|^)(?:at|with|for|below|above)\b[^.;:\n]{0,80}?\bwould\b"
 )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import chain, pairwise
 
 from prism.latex.parsing.names import spell_name
 from prism.latex.parsing.tokens import Ambiguity, Fault, Token, has_type
@@ -398,7 +399,9 @@ def _is_value_at_point(base: str, content: list[Token]) -> bool:
         return True
     if has_type(content, "COMMA", "REL", "GIVEN", "SETOP"):
         return True
-    variables = {part.text for part in content if part.type == "SYM" and part.text in _WAVE_VARIABLES}
+    arguments = (b.args[0] for a, b in pairwise(content) if a.type == "FUNCTION" and b.type == "PAREN")  # f(\ln(x))
+    shown = [*content, *chain.from_iterable(arguments)]
+    variables = {part.text for part in shown if part.type == "SYM" and part.text in _WAVE_VARIABLES}
     if base == "g" and has_type(content, "PLUS", "MINUS"):  # g(h - y), but a wave g(x - vt)
         return "t" in variables and len(variables) > 1
     return base in _WAVES and bool(variables)

@@ -137,6 +137,8 @@ def _fraction_with_units(item: Token, out: list[Token]) -> Token:
     elif is_quantity and _are_only_units(below):  # `\frac{9.8\,\mathrm{m}}{\mathrm{s}^2}`
         parts = [resolve_roman_texts(above), _read_units(below)]
     elif behind_number and all(_are_only_roman_texts(_greek_signs_as_text(part)) for part in item.args):
+        if item.sup is not None:  # m/s^2 for who writes it in haste, and m^2/s^2 as it stands
+            raise Fault(item.pos, "a power behind a fraction of units", "brackets around the unit that it raises")
         return Token("FRAC", "", item.pos, item.gap, args=[_read_units(above), _read_units(below)])
     else:
         return item

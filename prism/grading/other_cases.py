@@ -1,0 +1,107 @@
+r"""Formulas that a solution states of another case than the problem's (semantics C.2).
+
+"`\eta = 0.564`; without the regenerator `\eta = 0.434`" gives one answer, and compares it. Such a formula is led by a
+phrase that begins its clause: "for a box", "without spin", "in the classical limit", "to first order"; behind a
+semicolon or another such formula also "with both faces glued". One word of the phrase has to be new: what the statement
+and the question of the part say themselves is the case of the problem, and where they speak of small quantities or
+approximations a limit is; where an estimate is asked for, the exact value is another case. What is said of a method or
+a correction ("with a corrected sign") is said of this case.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from prism.algebra.expr import Formula
+from prism.latex import LocatedFormula
+from prism.latex.words import word_set
+
+_LONGEST = 120  # characters before a formula that are read
+_STEM = 5  # letters by which words are compared
+_LIMIT = r"to (?:first|second|third|lowest|leading|next) order|in the (?:[a-z]+ ){0,2}limit"
+_CASE = re.compile(
+    r"(?:(?P<end>[.;()]\s+|\n\s*)|(?P<more>,?\s+(?:and|while|whereas|but)\s+|,\s+))"
+    r"(?P<case>(?P<body>for (?:an?|the (?:second|third|fourth|next|other|opposite))|without)\b[^.;:,$\\=]{2,60}?"
+    rf"|(?P<with>with (?:an?|both|no|two|the other))\b[^.;:,$\\=]{{2,60}}?|(?P<limit>{_LIMIT})"
+    r"|(?P<exact>the (?:exact|true) (?:value|result) is))"
+    r"(?:,? (?:this is|it is|we (?:have|get|find|obtain)|one (?:has|gets|finds|obtains)))?[,\s$\\(\[]*$",
+    re.IGNORECASE,
+)
+_STATES_BOUND = re.compile(
+    r"\b(?:is|are|becomes?|remains?|stays?) (?:only )?[a-z]+ (?:only )?(?:for|if|when)[\s$\\(]*$", re.IGNORECASE
+)
+_NEXT = re.compile(r"[^.;:\n]{0,16}?(?:,|\band\b)[\s$\\(\[]*", re.IGNORECASE)  # to another quantity of the same case
+_WORD = re.compile(r"[a-z]{3,}")
+_SMALL_WORDS = word_set("for the and with one this that its")
+_THIS_CASE = word_set(  # stems of methods and corrections
+    "algeb subst help trick rearr appro expan calcu compu integ littl bit metho theor law rule formu ident more check"
+    " facto sign corre right wrong mista error fix fixed mende prope inste actua real true unit units prime total of"
+    " final answe resul slip typo"
+)
+_APPROXIMATE = re.compile(
+    r"\b(?:small|large|much|weak|slow|low|high|approximat\w*|order|limit\w*|estimat\w*|neg(?:lect|ligib)\w*|roughly"
+    r"|nearly|expan\w*)\b|\\(?:ll|gg|approx|sim)\b",
+    re.IGNORECASE,
+)
+_ESTIMATE = re.compile(r"\b(?:estimat|trial|rough|variation)", re.IGNORECASE)
+
+
+def other_case_orders(
+    located: Sequence[LocatedFormula],
+    letters: Sequence[tuple[str, ...]],
+    text: str,
+    questions: Mapping[str, str],
+) -> frozenset[int]:
+    """Return the ordinals of the formulas that are said of another case than the problem's.
+
+    Args:
+        located: the formulas where they stand in the text.
+        letters: of the part of each.
+        text: of the solution.
+        questions: the subquestions by their letter, and the statement by the empty one.
+    """
+    found: set[int] = set()
+    end = 0
+    for k, item in enumerate(located):
+        start = item.span[0]
+        before = text[max(end, start - _LONGEST) : max(end, start)]
+        end = max(end, item.span[1])
+        is_behind_one = k - 1 in found
+        case = _CASE.search(before)
+        if case is None:
+            if is_behind_one and _NEXT.fullmatch(before):
+                found.add(k)
+            continue
+        if not (is_behind_one or (case["end"] and not case["with"]) or (case["end"] or "")[:1] == ";"):
+            continue
+        asked = "\n".join(questions.get(letter, "") for letter in ("", *(letters[k] or questions)))
+        if _is_another(case, asked):
+            found.add(k)
+    return frozenset(found)
+
+
+def states_bound(f: Formula | None, before: str) -> bool:
+    """Return True for an inequality that a sentence states in words: "the orbit is stable for `n < 3`".
+
+    Args:
+        f: the formula.
+        before: text before it.
+    """
+    return f is not None and f.kind == "inequality" and _STATES_BOUND.search(before) is not None
+
+
+def _is_another(case: re.Match[str], asked: str) -> bool:
+    """Return True if the words before a formula are of another case than what is asked.
+
+    Args:
+        case: match of `_CASE`.
+        asked: the statement and the question.
+    """
+    if case["exact"]:
+        return _ESTIMATE.search(asked) is not None
+    named = [word[:_STEM] for word in _WORD.findall(case["case"].lower()) if word not in _SMALL_WORDS]
+    known = {word[:_STEM] for word in _WORD.findall(asked.lower())}
+    if not _THIS_CASE.isdisjoint(named) or case["case"].rstrip().endswith(" of") or known.issuperset(named):
+        return False
+    return not (case["limit"] and _APPROXIMATE.search(asked))

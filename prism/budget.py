@@ -32,6 +32,7 @@ SELECTION = 25_000_000  # what else the text says of a match, at least; after it
 SOLUTION = 125_000_000  # a solution, beside its characters: what neither of the two counts, as chains of long links
 CHARACTER = 200  # each character of a solution: brackets in brackets, tables, thousands of formulas
 PAIR = 30_000_000  # one claim beside one formula of the reference, or one link of a chain: integrals in integrals
+INTERPRETED = 15_000_000  # of it, what is beyond algebra, under random interpretations: double integrals
 DIAGNOSIS = 75_000_000  # of a diagnosis, after which no further formula is looked at: 60 dear ones cost 60 times it
 LOCATING = 10_000_000  # that the comparison with all nodes leaves at least for finding what is wrong
 DIAGNOSED_FORMULA = 30_000_000  # one formula in a diagnosis: a dear one leaves the others their findings
@@ -288,6 +289,12 @@ def may_begin() -> bool:
         return True
     account.is_cut = True
     return False
+
+
+def may_begin_extra() -> bool:
+    """True if the current account has spent less than a third of its allowance: what is dear must not starve others."""
+    account = _current.get()
+    return account is None or 3 * account.spent < account.allowance
 
 
 def uncharged(build: Callable[P, T]) -> Callable[P, T]:

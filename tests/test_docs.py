@@ -30,9 +30,9 @@ FOLDERS = ("prism", "tests", "docs", "grammar", "constants", "dags", "examples",
 PAGES = ("README.md", "CONTRIBUTING.md", "RELEASING.md", "SECURITY.md", "pyproject.toml")
 ENDINGS = (".py", ".toml", ".md", ".lark")
 
-RULE = r"[ZONUCFS]\.\d+"
+RULE = r"[ZONUCFSX]\.\d+"
 CITATION = re.compile(rf"\bsemantics\s+({RULE}(?:(?:,\s+|,?\s+and\s+|\s+to\s+|-){RULE})*)")
-UNNUMBERED = re.compile(rf"\bsemantics\s+(?:{RULE}(?:,\s+|,?\s+and\s+))*[ZONUCFS]\b(?!\.\d)")
+UNNUMBERED = re.compile(rf"\bsemantics\s+(?:{RULE}(?:,\s+|,?\s+and\s+))*[ZONUCFSX]\b(?!\.\d)")
 UNNAMED = re.compile(rf"\({RULE}(?:, {RULE})*\)")
 LINK = re.compile(r"(?<!!)\[[^\]\n]*\]\(([^)\s]+)\)")
 LIMIT = re.compile(r"^\| ([\d(][^|]*?) \| `(prism(?:\.\w+)+)` \|", re.MULTILINE)

@@ -30,9 +30,9 @@ from prism.grading.selection import WITHHELD_REASONS
 ROOT = Path(__file__).resolve().parents[2]
 CASES = ROOT / "tests" / "cases"
 SHOWN = 6  # ids of rows in a cell; the rest is counted
-SECTIONS = "zonucfs"  # letters of the semantics, in the order of the page
+SECTIONS = "zonucfsx"  # letters of the semantics, in the order of the page
 
-_RULE = re.compile(r"\b([ZONUCFS])\.(\d+)")
+_RULE = re.compile(r"\b([ZONUCFSX])\.(\d+)")
 _INTRODUCTION = """\
 # From a reason to its rule, its code and its cases
 

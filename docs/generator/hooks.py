@@ -42,7 +42,7 @@ _LINK = re.compile(r"(?<!!)\[([^\]\n]*)\]\(([^)\s:]+)\)")
 _FENCED_OR_CODE = re.compile(r"(?ms)(^```.*?^```|``[^\n]*?``|`[^`\n]*`)")
 _PICTURE = re.compile(r"<!-- picture: (\w+) -->")
 _MATHEMATICS = re.compile(r'<(span|div) class="arithmatex">(?:\\\(|\\\[)(.*?)(?:\\\)|\\\])</\1>', re.DOTALL)
-_RULE = re.compile(r"(?<![\w#/-])semantics ([ZONUCFS])\.(\d+)(?![^<]*</(?:a|h\d)>)")
+_RULE = re.compile(r"(?<![\w#/-])semantics ([ZONUCFSX])\.(\d+)(?![^<]*</(?:a|h\d)>)")
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:

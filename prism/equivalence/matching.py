@@ -18,6 +18,7 @@ from prism.equivalence.common_solutions import compare_common_solutions
 from prism.equivalence.dispatch import compare
 from prism.equivalence.facts import both_in_base_units, facts_of, in_base_units, numeric_of
 from prism.equivalence.features import Features, claimed_number, features_of, is_tautology
+from prism.equivalence.interpretation import decide_by_interpretation
 from prism.equivalence.known_values import closed_form_number, evaluate_with_units, implied_number
 from prism.equivalence.numbers import NumberComparison, NumberSpec, compare_numbers
 from prism.equivalence.plan import plan_attempts
@@ -211,7 +212,8 @@ def _compare_in_stages(one: Features, two: Features, context: Context) -> Verdic
     refuted = refute(*screens)
     plain = compare(*resolved, context) if refuted is None else refuted
     if plain.status == Status.EQUIVALENT:
-        return plain
+        found = decide_by_interpretation(*resolved, context, plain)
+        return plain if found is None else found
     attempts = () if _differ_in_kind(reference, claim) else plan_attempts(one, two)
     for attempt in attempts:
         verdict = _compare_attempt(attempt, context)
@@ -230,6 +232,8 @@ def _compare_in_stages(one: Features, two: Features, context: Context) -> Verdic
             imprecise = verdict
     if imprecise is not None:
         return imprecise
+    if (found := decide_by_interpretation(*resolved, context, plain)) is not None:
+        return found
     if plain.status == Status.DIFFERENT and (fault := two.dimension_fault):
         return replace(plain, reason="dimension", detail=fault)
     return plain

@@ -25,7 +25,7 @@ from prism.equivalence.verdict import Status, Verdict
 from prism.physics.context import Context
 
 MAX_BOUNDARIES = 12  # of two regions together; more are a list of guesses
-_RELATIVE_STEP = 0.1  # how far from its boundary an inequality is tested
+_RELATIVE_STEPS = (-0.1, 0.1, -1e-5, 1e-5)  # from a boundary: far, and so near that another bound beside it is told
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +232,7 @@ def points_around(boundary: AnyPoints, samplings: Mapping[str, Sampling], digest
         room = abs(root) or 1.0
         if samplings[target].kind == "angle" and samplings[target].domain is None:
             room = min(room, source.HALF_PI - root)
-        for step in (-_RELATIVE_STEP, _RELATIVE_STEP):
+        for step in _RELATIVE_STEPS:
             yield {**point, target: root + step * room}
 
 

@@ -196,7 +196,8 @@ def test_python_calls_entries_only() -> None:
     package = SOURCES.parents[2]
     paths = [path for path in package.rglob("*.py") if SOURCES not in path.parents]
     trees = [ast.parse(path.read_text(encoding="utf-8")) for path in paths]
-    called = {node.attr for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    attributes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    called = {node.attr for node in attributes if ast.unparse(node.value) != "acb"}  # balls have a zeta of their own
     marked = marked_kernels()
     entries = {name for name, role in marked.items() if role is Role.ENTRY}
     assert not called & (marked.keys() - entries)

@@ -207,6 +207,8 @@ def _double_exponential(integrand: Expr, name: str, low: Expr, high: Expr, scope
     builder, combine = scope.builder, scope.builder.combine
     if any(inner.op in _KINKED or (inner.op == "apply" and is_known_function(inner.name)) for inner in walk(integrand)):
         raise NoValue("integral")  # the rule's error is not that of a smooth function
+    if low.op == "infinity" and high.op == "infinity":
+        raise NoValue("integral")
     if low.op == "infinity":  # from infinity inward
         inner = Expr("integral", (integrand, symbol(name), high, low))
         return apply_to_pair("neg", lower_number(inner, scope), scope)

@@ -1,0 +1,157 @@
+"""Which constructs of a formula an interpretation gives a value, and which the kernels take for something else."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from prism.algebra.expr import Expr, Formula, symbols, walk
+from prism.budget import charge_steps, remembered
+from prism.equivalence.interpretation.names import (
+    NAMED,
+    are_balanced,
+    bold_neighbours,
+    exponent_of,
+    harmonic_indices,
+    is_lone_differential,
+    letter_counts,
+    letters_of,
+    order_of,
+)
+
+_CONSTRUCTS = frozenset(("derivative", "partial", "differential", "integral", "sum", "product", "limit", "nabla",
+                         "cross", "dot", "matrix", "commutator", "bracket", "opaque", "at"))  # fmt: skip
+_EXCLUDED = frozenset(("pm", "dots", "contour", "set", "tuple", "interval", "list", "union", "intersection", "tensor",
+                       "wedge", "phasor", "ratio", "blank", "modulo", "parallel"))  # fmt: skip
+_EVALUATED_CALLS = frozenset(("max", "min", "sgn", "sign", r"\Theta", r"\theta", "u", "H", "Re", "Im", "det"))
+_OF_COMPLEX = frozenset(("Re", "Im", "arg", "tr", "Tr", "det"))
+_STARS = frozenset(("*", r"\bar", "^{*}", "T", "^T", "^{T}", r"\top", r"\dagger"))
+_NO_QUANTITIES = frozenset(
+    (
+        "x",
+        "y",
+        "z",
+        "r",
+        "t",
+        "s",
+        r"\theta",
+        r"\phi",
+        r"\varphi",
+        "i",
+        "j",
+        "C",
+        "N",
+        "n",
+        "d",
+        "O",
+        r"\delta",
+        r"\epsilon",
+        r"\varepsilon",
+    )
+)
+_STYLES = re.compile(r"\\(?:vec|hat|bar|overline|tilde|dot|ddot|mean|mathbf|mathrm|mathcal|operatorname)\b|[{}^*'\s]")
+_LETTER = re.compile(r"\\[A-Za-z]+|[A-Za-z]")
+
+
+@dataclass(frozen=True, slots=True)
+class Constructs:
+    """What a formula has beyond algebra.
+
+    Attributes:
+        is_excluded: it is no equation or expression, or has a construct that no interpretation gives a value.
+        is_beyond: a construct has to be evaluated.
+        has_cases: a construct has cases, which the kernels evaluate where they meet both.
+        is_misread: the kernels take a construct for a letter or a product, so that their witness proves nothing.
+        is_delicate: it matters if a letter is a number, complex or a matrix, and the kernels may take it for less.
+        letters: all letters, without style and index.
+        bound: those of bound variables, of limits and of indices, which may drop out.
+    """
+
+    is_excluded: bool
+    is_beyond: bool
+    has_cases: bool
+    is_misread: bool
+    is_delicate: bool
+    letters: frozenset[str]
+    bound: frozenset[str]
+
+    def may_say_what(self, other: Constructs) -> bool:
+        """Return True if two formulas are about the same letters, in whatever style and with whatever index."""
+        return (self.letters ^ other.letters) <= self.bound | other.bound
+
+
+@remembered(8192)
+def constructs_of(f: Formula) -> Constructs:
+    """Return what a formula has beyond algebra."""
+    nodes = [node for member in f.members for node in walk(member)]
+    charge_steps(len(nodes))
+    ops = {node.op for node in nodes}
+    is_excluded = f.kind not in ("equation", "expression") or bool(f.parts) or not ops.isdisjoint(_EXCLUDED)
+    pairs = any(
+        count > 1 for node in nodes if node.op in ("mul", "div", "dot", "sym") for count in letter_counts(node).values()
+    )
+    is_called = any(
+        node.op == "apply"
+        and (node.name in NAMED - _EVALUATED_CALLS or order_of(node.name) or harmonic_indices(node.name))
+        for node in nodes
+    )
+    has_tensor = any(
+        (node.op == "sym" and len(letters_of(node.name)) > 1)
+        or (node.op in ("derivative", "partial") and any(letters_of(arg.name) for arg in node.args[1:]))
+        for node in nodes
+    )
+    is_tensor = pairs and has_tensor and are_balanced(f.members)
+    is_delicate = any(
+        (node.op == "apply" and node.name in _OF_COMPLEX)
+        or (node.op == "opaque" and node.name in _STARS)
+        or (node.op == "pow" and exponent_of(node) == -1 and _is_bold(node.args[0]))
+        or (node.op == "mul" and bold_neighbours(node))
+        or (node.op == "mul" and sum(arg.op == "matrix" for arg in node.args) > 1)
+        for node in nodes
+    )
+    has_direction = (
+        any(node.op == "sym" and node.name.startswith(r"\hat{") for node in nodes) and "commutator" not in ops
+    )
+    has_harmonic = any(name.startswith("Y_") and variable == r"\theta" for name, variable in f.depends)
+    is_called = is_called or has_harmonic
+    is_delicate = is_delicate or has_harmonic or is_lone_differential(f) or "cases" in ops
+    is_misread = is_tensor or is_called or (has_direction and not ops.isdisjoint(("cross", "dot")))
+    calls = any(node.op == "apply" and node.name not in _EVALUATED_CALLS for node in nodes)
+    is_beyond = is_tensor or calls or is_delicate or not ops.isdisjoint(_CONSTRUCTS)
+    letters = {_base(node.name) for node in nodes if node.op == "sym" or (node.op == "apply" and not _is_named(node))}
+    bound = {
+        _base(name)
+        for node in nodes
+        if node.op in ("integral", "sum", "product", "limit") and len(node.args) > 1
+        for name in symbols(*node.args[1:])
+    }
+    if any(node.op == "pow" and node.args[1].name == "T" for node in nodes):
+        bound.add("T")  # of a transposed matrix
+    indices = {letter for node in nodes if node.op == "sym" for letter in letters_of(node.name)}
+    return Constructs(
+        is_excluded,
+        is_beyond,
+        "cases" in ops,
+        is_misread,
+        is_delicate,
+        frozenset(letters - _NO_QUANTITIES - {""}),
+        frozenset(bound | indices),
+    )
+
+
+def _is_bold(node: Expr) -> bool:
+    """Return True for bold letters, alone or multiplied."""
+    return all(
+        each.op == "sym" and each.name.startswith(r"\vec{") for each in (node.args if node.op == "mul" else (node,))
+    )
+
+
+def _is_named(node: Expr) -> bool:
+    """Return True for a call of a function that has a value of its own, as `J_0` and `Re`."""
+    return node.name in NAMED or order_of(node.name) is not None or harmonic_indices(node.name) is not None
+
+
+def _base(name: str) -> str:
+    """Return the letter of a name, without style, index and prime."""
+    found = _LETTER.search(_STYLES.sub("", name))
+    return "" if found is None else found[0]

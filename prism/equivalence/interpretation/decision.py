@@ -1,0 +1,490 @@
+"""Do two formulas say the same under random interpretations? What solves one has to solve the other, in each draw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import product
+
+from flint import acb, arb, ctx
+
+from prism.algebra.expr import Expr, Formula, symbol, symbols, walk
+from prism.budget import remembered
+from prism.equivalence.interpretation.draws import Draw
+from prism.equivalence.interpretation.evaluation import Evaluator
+from prism.equivalence.interpretation.kinks import DELTAS, has_delta
+from prism.equivalence.interpretation.letters import Scope
+from prism.equivalence.interpretation.names import free_letters, index_range
+from prism.equivalence.interpretation.reading import read_together
+from prism.equivalence.interpretation.scales import TooManySizes, sizes_of
+from prism.equivalence.interpretation.signature import COORDINATES, Signature, signatures_of
+from prism.equivalence.interpretation.values import (
+    PRECISION,
+    NoCase,
+    Scalar,
+    Table,
+    Unvalued,
+    Value,
+    add,
+    compare_to_zero,
+    multiply,
+    plain,
+    scalar,
+    size_of,
+)
+from prism.physics.context import Context
+
+DRAWS = 4  # interpretations that have to agree
+NUMBER_DRAWS = 2  # of formulas whose letters are all numbers
+CHOICE_DRAWS = 12  # of formulas with cases, so that each case is met
+MOST_WHOLE = 3000  # largest whole number that is drawn for the sake of a written one
+_RUNNING = "xtEk"  # letters of variables that are integrated over first
+_STARTS = ((0.7, 1.3), (2.6, 2.2), (-0.6, -1.1))  # of the search for a root, so that other branches are met
+_MOST_ROOTS = 5  # solutions of one equation that are tested in the other one
+_ON_EITHER_SIDE = (0.63, 1.57)  # of a written number, as a share of it
+_NOTHING = 1e-40  # size of what vanishes
+_WIDER = (0.1, 10.0)  # sizes of all letters at which two formulas must not differ
+_ROOT_STEPS = 24  # of the secant method
+_EXACT = 1e-32  # residual at which a root is not improved further, of the size of the sides elsewhere
+_ROOT_LEVEL = 1e-12  # residual of a root, of the size of the sides elsewhere
+CHOICES = frozenset(("max", "min", "sgn", "sign", r"\Theta", r"\theta", "u", "H"))
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the interpretations say of two formulas.
+
+    Attributes:
+        same: True if each solves the other in every draw, False if one does not, None if that is open.
+        why: what has no value, if it is open.
+    """
+
+    same: bool | None
+    why: str = ""
+
+
+class _Identity(Exception):
+    """Raised if a formula holds for whatever its letters are."""
+
+
+@remembered(4096)
+def compare_by_interpretation(a: Formula, b: Formula, context: Context) -> Outcome:
+    """Compare two equations, or two expressions, under random interpretations."""
+    with ctx.workprec(PRECISION):
+        try:
+            a, b = read_together(a, b)
+        except Unvalued as reason:
+            return Outcome(None, str(reason))
+        outcomes = [_compare(a, b, signature) for signature in signatures_of(a, b, context, systems=_systems(a, b))]
+    settled = {outcome.same for outcome in outcomes}
+    return outcomes[0] if len(settled) == 1 else Outcome(None, "what varies, or the coordinates, are not named")
+
+
+def _systems(a: Formula, b: Formula) -> tuple[str, ...]:
+    """Return the systems of coordinates that two formulas may mean."""
+    names = frozenset().union(*(symbols(*f.members) for f in (a, b)))
+    nodes = [node for f in (a, b) for member in f.members for node in walk(member)]
+    if not any(node.op == "nabla" for node in nodes):
+        return ("cartesian",)
+    names |= {variable for f in (a, b) for _, variable in f.depends}
+    if r"\theta" in names and "r" in names:
+        return ("spherical",)
+    operands = [symbols(node.args[0]) for node in nodes if node.op == "nabla"]
+    if any(r"\rho" in inside or r"\hat{\rho}" in inside for inside in operands):
+        is_named = not names.isdisjoint((r"\phi", r"\hat{\phi}", r"\hat{\rho}", r"\hat{z}"))
+        return ("cylindrical",) if is_named else ("cartesian", "cylindrical")
+    if r"\rho" in names and any(
+        node.op in ("derivative", "partial") and symbol(r"\rho") in node.args[1:] for node in nodes
+    ):
+        return ("cylindrical",)
+    return ("cartesian",)
+
+
+def _compare(a: Formula, b: Formula, signature: Signature) -> Outcome:
+    """Compare two formulas in one system of coordinates."""
+    agreed, why, has_converged = 0, "no value", False
+    wanted = CHOICE_DRAWS if _has_choice(a) or _has_choice(b) else DRAWS
+    is_of_numbers = not (signature.functions or signature.whole or signature.tensors or signature.fields)
+    is_of_numbers = is_of_numbers and not (signature.matrices or signature.operators or _has_sum(a) or _has_sum(b))
+    wanted = NUMBER_DRAWS if is_of_numbers and wanted == DRAWS else wanted
+    for number in range(2 * wanted):
+        try:
+            draw = Draw(number, signature)
+            same = _same_in(draw, a, b)
+        except Unvalued as reason:
+            why = str(reason)
+            if number >= 2 and not agreed:
+                break
+            continue
+        except (ZeroDivisionError, ValueError, OverflowError, RecursionError) as error:
+            return Outcome(None, type(error).__name__)
+        if same is None:
+            why = "too inaccurate"
+            continue
+        if not same:
+            return Outcome(False)
+        agreed += 1
+        has_converged |= not draw.diverging
+        if agreed == wanted and has_converged:
+            return _at_other_sizes(a, b, signature)
+    return Outcome(None, why)
+
+
+def _at_other_sizes(a: Formula, b: Formula, signature: Signature) -> Outcome:
+    """Return if two formulas that agree at ordinary sizes of their letters agree at those that their numbers need."""
+    try:
+        sizes = sizes_of(a, b)
+    except TooManySizes:
+        return Outcome(None, "too many numbers out of the ordinary")
+    names = sorted(symbols(*a.members, *b.members)) if sizes else []
+    for size in _WIDER:
+        wider = Draw(0, signature, sizes=dict.fromkeys(symbols(*a.members, *b.members), size))
+        with suppress(Unvalued, ArithmeticError, ValueError):
+            if _same_in(wider, a, b) is False:
+                return Outcome(None, "at another size")
+    for name, size, number in product(names, sizes, range(2)):
+        if name in signature.whole and not (1 < size < MOST_WHOLE):
+            continue
+        fixed: dict[str, Value] = {}
+        if name in signature.whole:
+            fixed = {name: acb(round(size * (1.2 + number)) + number)}
+        elif signature.is_number(name):
+            fixed = {name: acb(size * _ON_EITHER_SIDE[number])}
+        try:
+            same = _same_in(Draw(number, signature, fixed=fixed, sizes={name: size}), a, b)
+        except (Unvalued, ZeroDivisionError, ValueError, OverflowError) as error:
+            return Outcome(None, f"at another size: {error}")
+        if not same:
+            return Outcome(same, "at another size")
+    return Outcome(True)
+
+
+def _has_sum(f: Formula) -> bool:
+    """Return True if a formula has a sum or a product over an index."""
+    return any(node.op in ("sum", "product") for member in f.members for node in walk(member))
+
+
+def _has_choice(f: Formula) -> bool:
+    """Return True if a formula has cases, a step, an absolute value or a maximum."""
+    return any(
+        node.op in ("cases", "abs", "floor") or (node.op == "apply" and node.name in CHOICES)
+        for member in f.members for node in walk(member)
+    )  # fmt: skip
+
+
+def _same_in(draw: Draw, a: Formula, b: Formula) -> bool | None:
+    """Return True if two formulas say the same in one interpretation; None if its values are too inaccurate."""
+    letters = _common_letters(a, b, draw.signature)
+    if variables := _antiderivatives(a) | _antiderivatives(b):
+        return _differ_by_constant(draw, a, b, variables)
+    if len(a.members) == 1:
+        return _joint(_are_equal(Evaluator(draw), a.members[0], b.members[0], scope) for scope in _scopes(letters))
+    if not letters and (sides := _sides_of_one_letter(draw, a, b)) is not None:
+        return _are_equal(Evaluator(draw), *sides, Scope())
+    if not letters and len(set(a.members)) == 2 and _have_same_side(draw, a, b):
+        return True
+    one, two = _is_zero(draw, a, letters), _is_zero(draw, b, letters)
+    if one or two:
+        if not (one and two):
+            return False if one is not None and two is not None else None
+        return _same_sides(draw, a, b, letters)
+    return _joint(_solves(draw, *pair, letters) for pair in ((a, b), (b, a)))
+
+
+def _sides_of_one_letter(draw: Draw, a: Formula, b: Formula) -> tuple[Expr, Expr] | None:
+    """Return the other sides of two equations that are solved for one letter, `y = A` and `y = B`; else None."""
+    for k, lone in enumerate(a.members):
+        if lone.op == "sym" and lone in b.members and _is_drawn_freely(lone.name, draw.signature):
+            sides = a.members[1 - k], b.members[1 - b.members.index(lone)]
+            if lone.name not in symbols(*sides):
+                return sides
+    return None
+
+
+def _have_same_side(draw: Draw, a: Formula, b: Formula) -> bool:
+    """Return True if two equations have one side in common, which is no number, and other sides of the same value."""
+    for k, side in enumerate(a.members):
+        if side in b.members and symbols(side):
+            others = a.members[1 - k], b.members[1 - b.members.index(side)]
+            return _are_equal(Evaluator(draw), *others, Scope()) is True
+    return False
+
+
+def _antiderivatives(f: Formula) -> frozenset[str]:
+    """Return the variables of integrals without limits."""
+    nodes = (node for member in f.members for node in walk(member))
+    return frozenset(
+        node.args[1].name for node in nodes
+        if node.op == "integral" and len(node.args) == 2 and node.name in ("", "1") and node.args[1].op == "sym"
+        and node.args[1].name != r"\Omega"
+    )  # fmt: skip
+
+
+def _differ_by_constant(draw: Draw, a: Formula, b: Formula, variables: frozenset[str]) -> bool | None:
+    """Return True if two expressions, or other sides of one letter, differ by the same at two values of a variable."""
+    if len(variables) != 1 or len(a.members) != len(b.members):
+        raise Unvalued("several integrals without limits")
+    (variable,) = variables
+    sides = []
+    for f in (a, b):
+        if len(f.members) == 1:
+            sides.append(f.members[0])
+            continue
+        lone = [k for k in (0, 1) if f.members[k].op == "sym" and f.members[k] == a.members[0]]
+        if not lone:
+            raise Unvalued("an integral without limits in an equation")
+        sides.append(f.members[1 - lone[0]])
+    differences, scale = [], 0.0
+    for place in (acb(0.8), acb(1.7)):
+        values = [Evaluator(draw).value(side, Scope().with_value(variable, place)) for side in sides]
+        differences.append(add(values[0], values[1], -1))
+        scale += sum(map(size_of, values))
+    return compare_to_zero(add(differences[0], differences[1], -1), scale)
+
+
+def _joint(found: Iterator[bool | None]) -> bool | None:
+    """Return False if one is False, else None if one is None, else True."""
+    answer: bool | None = True
+    for each in found:
+        if each is False:
+            return False
+        answer = None if each is None else answer
+    return answer
+
+
+def _common_letters(a: Formula, b: Formula, signature: Signature) -> tuple[str, ...]:
+    """Return the free indices of two formulas; Unvalued if they differ."""
+    if not signature.tensors:
+        return ()
+    found = [
+        frozenset().union(*(free_letters(member, signature.tensors).keys() for member in f.members)) for f in (a, b)
+    ]
+    if found[0] != found[1]:
+        raise Unvalued("other indices")
+    return tuple(sorted(found[0]))
+
+
+def _scopes(letters: tuple[str, ...]) -> Iterator[Scope]:
+    """Yield a scope for all values of the free indices."""
+    for values in product(*(index_range(letter) for letter in letters)):
+        scope = Scope()
+        for letter, value in zip(letters, values, strict=True):
+            scope = scope.with_index(letter, value)
+        yield scope
+
+
+def _are_equal(evaluator: Evaluator, a: Expr, b: Expr, scope: Scope) -> bool | None:
+    """Return True if two expressions have the same value; with delta functions, under a random test function."""
+    if has_delta(a) or has_delta(b):
+        a, b = (_tested(each, _variable_of_deltas(a, b)) for each in (a, b))
+    one = evaluator.value(a, scope)
+    try:
+        two = evaluator.value(b, scope)
+    except NoCase:
+        return False  # the reference has a value here
+    if isinstance(one, Table) and isinstance(two, Table) and len(one.entries) != len(two.entries):
+        return False
+    is_nothing = not scope.indices and max(size_of(one), size_of(two)) < _NOTHING
+    if a != b and symbols(a) and symbols(b) and is_nothing:
+        return None  # both vanish whatever the letters are, which says nothing
+    return compare_to_zero(add(one, two, -1), size_of(one) + size_of(two))
+
+
+def _variable_of_deltas(a: Expr, b: Expr) -> Expr:
+    """Return the symbol that stands in all delta functions, x before t before the others; Unvalued if there is none."""
+    arguments = [node.args[0] for each in (a, b) for node in walk(each) if node.op == "apply" and node.name in DELTAS]
+    common = frozenset.intersection(*(frozenset(symbols(each)) for each in arguments))
+    if not common:
+        raise Unvalued("delta functions of several variables")
+    return symbol(min(common, key=lambda name: (name not in _RUNNING, _RUNNING.find(name), name)))
+
+
+def _tested(node: Expr, variable: Expr) -> Expr:
+    """Return the integral of an expression with delta functions times a test function."""
+    ends = Expr("neg", (Expr("infinity"),)), Expr("infinity")
+    return Expr("integral", (Expr("mul", (node, Expr("apply", (variable,), "#test"))), variable, *ends))
+
+
+def _residual(draw: Draw, f: Formula, scope: Scope) -> tuple[Value, float]:
+    """Return left minus right of an equation, and the size of the terms of its sides."""
+    evaluator = Evaluator(draw)
+    (left, one), (right, two) = (_value_and_size(evaluator, member, scope) for member in f.members)
+    return add(left, right, -1), one + two
+
+
+def _value_and_size(evaluator: Evaluator, node: Expr, scope: Scope) -> tuple[Value, float]:
+    """Return the value of an expression, and the sizes of its terms: both of them nearly cancel in `a - b = 0`."""
+    if node.op not in ("add", "sub"):
+        value = evaluator.value(node, scope)
+        return value, size_of(value)
+    total, scale = _value_and_size(evaluator, node.args[0], scope)
+    for arg in node.args[1:]:
+        value, size = _value_and_size(evaluator, arg, scope)
+        total, scale = add(total, value, -1 if node.op == "sub" else 1), scale + size
+    return total, scale
+
+
+def _is_zero(draw: Draw, f: Formula, letters: tuple[str, ...]) -> bool | None:
+    """Return True if an equation holds in an interpretation, for all values of its free indices."""
+    return _joint(compare_to_zero(*_residual(draw, f, scope)) for scope in _scopes(letters))
+
+
+def _same_sides(draw: Draw, a: Formula, b: Formula, letters: tuple[str, ...]) -> bool | None:
+    """Return True if two identities have sides of the same values, up to a sign."""
+    answer: bool | None = True
+    for scope in _scopes(letters):
+        evaluator = Evaluator(draw)
+        one, two = (evaluator.value(f.members[0], scope) for f in (a, b))
+        other = evaluator.value(b.members[1], scope)
+        scale = size_of(one) + size_of(two)
+        equal = [
+            compare_to_zero(add(one, multiply(acb(sign), each)), scale) for sign in (1, -1) for each in (two, other)
+        ]
+        if True not in equal:
+            answer = None if None in equal else False
+            break
+    return answer if answer is not False else None
+
+
+# Solving one equation, and testing the other. -----------------------------------------------------------------------
+
+
+def _solves(draw: Draw, a: Formula, b: Formula, letters: tuple[str, ...]) -> bool | None:
+    """Return True if what solves `a` solves `b` in an interpretation; Unvalued if `a` has no solution here."""
+    if letters:
+        return _components_agree(draw, a, b, letters)
+    answer: bool | None = None
+    for n, solved in enumerate(_solutions(draw, a, b)):
+        residual, scale = _residual(solved, b, Scope())
+        apart = size_of(_residual(_nearby(solved, draw), b, Scope())[0])
+        answer = compare_to_zero(residual, max(scale, apart))
+        if answer is not True or n + 1 == _MOST_ROOTS:
+            return answer
+    return _are_multiples(draw, a, b) if answer is None else answer
+
+
+def _nearby(solved: Draw, draw: Draw) -> Draw:
+    """Return a solution with what was solved for one part in a hundred larger: what it misses by is a scale."""
+    fixed = {name: value if name in draw.fixed else multiply(acb(1.01), value) for name, value in solved.fixed.items()}
+    shifts = {name: value if name in draw.shifts else acb(1.01) * value for name, value in solved.shifts.items()}
+    return replace(solved, fixed=fixed, shifts=shifts)
+
+
+def _solutions(draw: Draw, a: Formula, b: Formula) -> Iterator[Draw]:
+    """Yield interpretations that satisfy an equation, by one of its letters or of its functions."""
+    for member, other in (a.members, a.members[::-1]):
+        is_lone = member.op == "sym" and member.name not in symbols(other)
+        is_lone = is_lone and not draw.signature.functions.get(member.name)
+        if is_lone and _is_drawn_freely(member.name, draw.signature):
+            yield replace_value(draw, member.name, Evaluator(draw).value(other, Scope()))
+    for name, is_shift in _unknowns(draw.signature, a, b):
+        for start in _STARTS:
+            found = _root(draw, a, name, start, is_shift=is_shift)
+            if found is not None:
+                yield found
+
+
+def _unknowns(signature: Signature, a: Formula, b: Formula) -> Iterator[tuple[str, bool]]:
+    """Yield what an equation may be solved for: numbers, multiples of functions (then True), and differentials."""
+    common = sorted(symbols(*a.members) & symbols(*b.members))
+    for name in sorted(
+        name
+        for name in frozenset().union(
+            *(symbols(node.args[0]) for m in a.members for node in walk(m) if node.op == "differential")
+        )
+    ):
+        yield "d" + name, False
+    for name in common:
+        if signature.is_number(name) and name not in signature.whole and _is_drawn_freely(name, signature):
+            yield name, False
+    for name in common:
+        if signature.functions.get(name) and name not in signature.notation.vectors:
+            yield name, True
+
+
+def _is_drawn_freely(name: str, signature: Signature) -> bool:
+    """Return True if a letter has a value of its own: no component, length or direction of a vector, no coordinate."""
+    notation = signature.notation
+    if name == notation.unit and notation.is_complex:
+        return False
+    if name in dict(notation.lengths) or name in dict(notation.basis) or name in dict(notation.directions):
+        return False
+    if signature.has_nabla and name in (*COORDINATES[signature.system], "r", r"\vec{r}"):
+        return False
+    return not any(name in names for _, names in notation.components)
+
+
+def replace_value(draw: Draw, name: str, value: Value) -> Draw:
+    """Return an interpretation in which a letter has a value."""
+    return replace(draw, fixed={**draw.fixed, name: value})
+
+
+def _root(draw: Draw, f: Formula, name: str, start: tuple[float, float], *, is_shift: bool) -> Draw | None:
+    """Return an interpretation with a value of one letter, or a multiple of a function, that solves an equation.
+
+    None if it is no number's equation, or no root is found by the secant method.
+    """
+
+    def moved(value: Scalar) -> Draw:
+        """Return the interpretation with the letter, or the multiple, at a value."""
+        if is_shift:
+            return replace(draw, shifts={**draw.shifts, name: plain(value)})
+        return replace_value(draw, name, value)
+
+    def residual(value: Scalar) -> tuple[Scalar, float]:
+        """Return the residual there."""
+        found, scale = _residual(moved(value), f, Scope())
+        return scalar(found), scale
+
+    try:
+        x, y = map(acb, start)
+        (fx, one), (fy, two) = residual(x), residual(y)
+        scale, steepness = one + two, 0.0
+        for _ in range(_ROOT_STEPS):
+            slope = plain(fy) - plain(fx)
+            if slope.contains(0):
+                break
+            steepness = float((slope / (y - x)).mid().abs_upper())
+            x, y = y, (y - plain(fy) * (y - x) / slope).mid()
+            fx = fy
+            fy, _ = residual(y)
+            if float(plain(fy).mid().abs_upper()) <= max(_EXACT * scale, float(plain(fy).rad())):
+                break
+    except (Unvalued, ZeroDivisionError):
+        return None
+    missed = float(plain(fy).abs_upper())
+    if not missed < _ROOT_LEVEL * scale or not steepness:
+        return None
+    is_real = float(abs(y.imag.mid())) < 1e-9 * (1 + float(abs(y.real.mid())))
+    is_usable = (is_real or draw.signature.notation.is_complex) and float(y.mid().abs_upper()) > 1e-12
+    apart = 2 * missed / steepness  # how far the true root may be
+    within = acb(arb(y.real.mid(), apart), arb(y.imag.mid(), apart if draw.signature.notation.is_complex else 0))
+    return moved(within) if is_usable else None
+
+
+def _are_multiples(draw: Draw, a: Formula, b: Formula) -> bool | None:
+    """Return True if the residuals of two equations between tables are multiples of each other.
+
+    Raise Unvalued for numbers: any two are.
+    """
+    (one, _), (two, _) = (_residual(draw, f, Scope()) for f in (a, b))
+    if not isinstance(one, Table) or not isinstance(two, Table) or len(one.entries) != len(two.entries):
+        raise Unvalued("no letter to solve for")
+    return _have_one_ratio(list(one.entries), list(two.entries))
+
+
+def _components_agree(draw: Draw, a: Formula, b: Formula, letters: tuple[str, ...]) -> bool | None:
+    """Return True if the components of two tensor equations are multiples of each other by one factor."""
+    pairs = [(scalar(_residual(draw, a, scope)[0]), scalar(_residual(draw, b, scope)[0])) for scope in _scopes(letters)]
+    return _have_one_ratio([one for one, _ in pairs], [two for _, two in pairs])
+
+
+def _have_one_ratio(one: list[Scalar], two: list[Scalar]) -> bool | None:
+    """Return True if two lists of numbers have one ratio; Unvalued if all but one entry are 0."""
+    sizes = [size_of(entry) for entry in one]
+    lead = max(range(len(one)), key=sizes.__getitem__)
+    if sum(size > 1e-12 * sizes[lead] for size in sizes) < 2:
+        raise Unvalued("too few components")
+    scale = sizes[lead] * max(size_of(entry) for entry in two)
+    return _joint(compare_to_zero(x * two[lead] - y * one[lead], scale) for x, y in zip(one, two, strict=True))

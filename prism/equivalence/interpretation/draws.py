@@ -1,0 +1,89 @@
+"""Random interpretations: the value of each letter, from its name and the number of the draw alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from flint import acb
+
+from prism.algebra.expr import Expr
+from prism.equivalence.interpretation.functions import UnknownFunction, draw_function
+from prism.equivalence.interpretation.signature import Signature
+from prism.equivalence.interpretation.source import Source
+from prism.equivalence.interpretation.values import Table, Value, column
+
+SIZES = (4, 7, 5, 6)  # of arrays without a stated bound, draw by draw
+WHOLE = ((2, 5), (41, 47), (3, 9), (12, 23))  # least and largest whole number, draw by draw
+EQUAL = 2  # of four draws, the one in which all whole numbers are the same
+DIMENSIONS = (3, 4, 3, 4)  # of matrices
+STATES = (5, 7, 5, 7)  # of operators
+
+
+@dataclass
+class Draw:
+    """One interpretation of two formulas.
+
+    Attributes:
+        number: which draw.
+        signature: what the letters are.
+        fixed: values that were solved for, before those drawn.
+        sizes: factors by which letters are larger than ordinary ones.
+        shifts: multiples of another random function that are added to unknown functions.
+        drawn: what was drawn so far.
+        diverging: series that were continued beyond where they converge.
+        integrals: values of integrals that depend on no bound variable and nothing fixed, also of what follows from it.
+    """
+
+    number: int
+    signature: Signature
+    fixed: Mapping[str, Value] = field(default_factory=dict)
+    sizes: Mapping[str, float] = field(default_factory=dict)
+    shifts: Mapping[str, acb] = field(default_factory=dict)
+    drawn: dict[tuple[str, str], object] = field(default_factory=dict)
+    diverging: list[str] = field(default_factory=list)
+    integrals: dict[tuple[Expr, ...], Value] = field(default_factory=dict)
+
+    def source(self, kind: str, name: str) -> Source:
+        """Return the source of random numbers for a letter."""
+        return Source(f"{self.number}/{kind}/{name}")
+
+    def size(self) -> int:
+        """Return the length of arrays whose bound is not stated."""
+        sizes = DIMENSIONS if self.signature.matrices else SIZES
+        return sizes[self.number % len(sizes)]
+
+    def number_of(self, name: str, kind: str) -> acb:
+        """Draw a number of a kind: positive, real, angle, integer, complex."""
+        source = self.source("number", name)
+        if kind == "integer" and self.number % 4 == EQUAL:  # all alike, for a Kronecker symbol of them
+            return acb(Source(str(self.number)).integer(*WHOLE[self.number % len(WHOLE)]))
+        if kind == "integer":
+            return acb(source.integer(*WHOLE[self.number % len(WHOLE)]))
+        if kind == "angle":
+            return acb(source.uniform(0.2, 1.4))
+        size = source.uniform(0.5, 1.9) * self.sizes.get(name, 1.0)
+        if kind == "real":
+            return acb(size * source.sign())
+        if kind == "complex":
+            return acb(size * source.sign(), source.uniform(0.4, 1.6) * source.sign())
+        return acb(size)
+
+    def table(self, name: str, rows: int, columns: int, kind: str) -> Table:
+        """Draw a table of numbers of a kind."""
+        entries = tuple(self.number_of(f"{name}#{k}", kind) for k in range(rows * columns))
+        return Table(rows, columns, entries)
+
+    def vector(self, name: str, kind: str = "real") -> Table:
+        """Draw a vector."""
+        return column(*(self.number_of(f"{name}#{k}", kind) for k in range(3)))
+
+    def function(self, name: str, arity: int, *, is_complex: bool, decays: bool = False) -> UnknownFunction:
+        """Draw an unknown function of so many arguments."""
+        key = (name, f"{arity}{is_complex}{decays}")
+        if key not in self.drawn:
+            source = self.source("function", name)
+            self.drawn[key] = draw_function(source, arity, self.number % 3, is_complex=is_complex, decays=decays)
+        found = self.drawn[key]
+        assert isinstance(found, UnknownFunction)
+        return found

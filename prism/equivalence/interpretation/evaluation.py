@@ -1,0 +1,539 @@
+"""The value of an expression under an interpretation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from flint import acb
+
+from prism.algebra.expr import Expr, canonical, replace_index
+from prism.budget import charge_steps
+from prism.equivalence.interpretation import functions as named
+from prism.equivalence.interpretation.draws import STATES
+from prism.equivalence.interpretation.letters import Letters, Scope, conjugate
+from prism.equivalence.interpretation.names import (
+    exponent_of,
+    harmonic_indices,
+    index_range,
+    letter_counts,
+    order_of,
+)
+from prism.equivalence.interpretation.signature import variable_key
+from prism.equivalence.interpretation.values import (
+    Dual,
+    NoCase,
+    Scalar,
+    Table,
+    Unvalued,
+    Value,
+    add,
+    ball,
+    column,
+    cross,
+    determinant,
+    dot,
+    identity,
+    inverse,
+    multiply,
+    plain,
+    real_number,
+    scalar,
+    slope_of,
+    transpose,
+    whole_number,
+)
+
+_STEPS = 1  # charged for each node that is visited
+
+
+class Evaluator(Letters):
+    """Evaluates expressions under one interpretation."""
+
+    def value(self, node: Expr, scope: Scope) -> Value:
+        """Return the value of an expression; Unvalued if a part has none."""
+        charge_steps(_STEPS)
+        repeated = [
+            letter for letter, count in letter_counts(node).items()
+            if count == 2 and letter in self.signature.tensors and letter not in scope.indices
+        ] if self.signature.tensors and node.op not in ("add", "sub", "neg", "sum") else []  # fmt: skip
+        if repeated:
+            return self._contracted(node, repeated[0], scope)
+        handler = _HANDLERS.get(node.op)
+        if handler is None:
+            raise Unvalued(node.op)
+        return handler(self, node, scope)
+
+    def _contracted(self, node: Expr, letter: str, scope: Scope) -> Value:
+        """Return the sum of a product over the values of an index that it has twice."""
+        total: Value | None = None
+        for k in index_range(letter):
+            part = self.value(node, scope.with_index(letter, k))
+            total = part if total is None else add(total, part)
+        assert total is not None
+        return total
+
+
+# What each operator means. ------------------------------------------------------------------------------------------
+
+
+def _sum_of(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
+    """Return a sum or a difference."""
+    total = evaluator.value(node.args[0], scope)
+    for arg in node.args[1:]:
+        total = add(total, evaluator.value(arg, scope), -1 if node.op == "sub" else 1)
+    return total
+
+
+def _negative(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
+    """Return the negative."""
+    return multiply(acb(-1), evaluator.value(node.args[0], scope))
+
+
+def _product_of(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
+    """Return a product in its order; what stands behind an open derivative is what it acts on."""
+    total: Value | None = None
+    for k, arg in enumerate(node.args):
+        if (opened := _open_operator(arg)) is not None:
+            rest = node.args[k + 1 :]
+            if not rest:
+                raise Unvalued("an operator without operand")
+            operand = rest[0] if len(rest) == 1 else Expr("mul", rest)
+            acted = opened(evaluator, operand, scope)
+            return acted if total is None else multiply(total, acted)
+        value = evaluator.value(arg, scope)
+        total = value if total is None else multiply(total, value)
+    assert total is not None
+    return total
+
+
+def _open_operator(node: Expr) -> Callable[[Evaluator, Expr, Scope], Value] | None:
+    r"""Return how `\vec v\cdot\nabla` acts on what follows; None for anything else."""
+    if node.op == "dot" and node.args[1].op == "opaque" and node.args[1].name == "nabla":
+        return lambda evaluator, operand, scope: _directional(evaluator, node.args[0], operand, scope)
+    return None
+
+
+def _directional(evaluator: Evaluator, direction: Expr, operand: Expr, scope: Scope) -> Value:
+    """Return the derivative of an operand along a vector."""
+    vector = evaluator.value(direction, scope)
+    if not isinstance(vector, Table) or len(vector.entries) != 3:
+        raise Unvalued("a derivative along what is no vector")
+    total: Value | None = None
+    for part, slope in zip(
+        vector.entries, evaluator.gradient(lambda inner: evaluator.value(operand, inner), scope), strict=True
+    ):
+        term = multiply(part, slope)
+        total = term if total is None else add(total, term)
+    assert total is not None
+    return total
+
+
+def _quotient(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
+    """Return a quotient by a number."""
+    below = evaluator.number(node.args[1], scope)
+    above = evaluator.value(node.args[0], scope)
+    if plain(below).contains(0):
+        raise Unvalued("a division by zero")
+    return above.each(lambda entry: entry / below) if isinstance(above, Table) else above / below
+
+
+def _power_of(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
+    """Return a power: of a number, a vector (its square) or a square matrix."""
+    base = evaluator.value(node.args[0], scope)
+    if not isinstance(base, Table):
+        exponent = evaluator.number(node.args[1], scope)
+        found = named.power(base, acb(1) / exponent if node.op == "root" else exponent)
+        if not plain(found).is_finite():
+            raise Unvalued("undefined")
+        return found
+    exponent_value = exponent_of(node)
+    if exponent_value is None or exponent_value.denominator != 1 or not -1 <= exponent_value <= 8:
+        raise Unvalued("a power of a table")
+    if base.is_vector and exponent_value == 2:
+        return dot(base, base)
+    if exponent_value == -1:
+        return inverse(base)
+    total: Value = identity(base.rows)
+    for _ in range(int(exponent_value)):
+        total = multiply(total, base)
+    return total
+
+
+def _elementary(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
+    """Return an elementary function; the exponential of a matrix by its series."""
+    x = evaluator.value(node.args[0], scope)
+    if isinstance(x, Table):
+        if node.op == "abs" and x.is_vector:
+            return named.call("sqrt", dot(x, x))
+        if node.op != "exp" or x.rows != x.columns:
+            raise Unvalued("a function of a table")
+        return _matrix_exponential(x)
+    return named.call(node.op, x)
+
+
+def _matrix_exponential(x: Table) -> Value:
+    """Return the exponential of a matrix: of a small part by its series, then squared."""
+    small: Value = x.each(lambda entry: entry / acb(256))
+    total: Value = identity(x.rows)
+    term: Value = identity(x.rows)
+    for k in range(1, 26):
+        term = multiply(multiply(term, small), acb(1) / acb(k))
+        total = add(total, term)
+    for _ in range(8):
+        total = multiply(total, total)
+    return total
+
+
+def _derivative(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
+    """Return a derivative; total ones carry along what depends on the variable, partial ones hold the others."""
+    key = canonical(node)
+    if key in scope.values:
+        return scope.values[key]
+    operand, *variables = node.args
+    is_ratio = len(variables) == 1 and variables[0].op not in ("sym", "derivative", "partial")
+    if node.op == "derivative" and node.name == "1" and (is_ratio or (
+        evaluator.signature.differentials and operand.op == "sym")):  # fmt: skip
+        above, below = (_differential_of(evaluator, each, scope) for each in (operand, variables[0]))
+        ratio = multiply(above, acb(1) / scalar(below))
+        if scope.slopes and not isinstance(ratio, Table):  # d of a rate is a differential of its own
+            return Dual(plain(ratio), evaluator.draw.number_of("d" + canonical(node), "real"), scope.slopes)
+        return ratio
+    if node.name.isdigit():
+        order = int(node.name)
+        steps = variables * order if len(variables) == 1 else variables
+        if len(steps) != order or order > 6:
+            raise Unvalued("a derivative of this order")
+    else:
+        raise Unvalued("a derivative")
+    return _differentiated(evaluator, operand, steps, scope, is_partial=node.op == "partial")
+
+
+def _differentiated(evaluator: Evaluator, operand: Expr, steps: list[Expr], scope: Scope, *, is_partial: bool) -> Value:
+    """Return an operand differentiated by several variables in turn."""
+    if not steps:
+        return evaluator.value(operand, scope)
+    variable, rest = steps[0], steps[1:]
+    name, sign = _resolved_variable(evaluator, variable, scope)
+    start = evaluator._variable(name, scope) if not name.startswith("x_") else (
+        scalar(scope.values[name]) if name in scope.values else evaluator.draw.number_of(name, "real")
+    )  # fmt: skip
+    if is_partial:
+        scope = _with_others_held(evaluator, name, scope)
+    tag = evaluator.new_tag()
+    inner = scope.with_value(name, Dual(start, acb(1), tag))
+    found = _differentiated(evaluator, operand, rest, inner, is_partial=is_partial)
+    if isinstance(found, Table):
+        return found.each(lambda entry: acb(sign) * slope_of(entry, tag))
+    return acb(sign) * slope_of(found, tag)
+
+
+def _resolved_variable(evaluator: Evaluator, variable: Expr, scope: Scope) -> tuple[str, int]:
+    r"""Return the name of a variable of differentiation and the sign of a raised index: `x_2` for j = 2."""
+    name = variable_key(variable)
+    raised, letter = name.startswith("^"), name.lstrip("^")
+    if letter in scope.indices and letter in evaluator.signature.tensors:
+        k = scope.indices[letter]
+        return f"x_{k}", -1 if raised and k else 1
+    for index, number in scope.indices.items():
+        name = replace_index(name, index, str(number))
+    return name, 1
+
+
+def _with_others_held(evaluator: Evaluator, name: str, scope: Scope) -> Scope:
+    """Return the scope of a partial derivative: the other variables keep their values."""
+    values = dict(scope.values)
+    every = {each for variables in evaluator.signature.functions.values() for each in variables}
+    for other in sorted(every - {name, "#place"}):
+        if other not in values:
+            try:
+                values[other] = evaluator._variable(other, scope)
+            except Unvalued:
+                continue
+    return replace(scope, values=values)
+
+
+def _differential(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
+    """Return the value of a differential."""
+    return _differential_of(evaluator, node.args[0], scope)
+
+
+def _differential_of(evaluator: Evaluator, operand: Expr, scope: Scope) -> Value:
+    """Return the differential of an expression: the sum of its slopes times the differentials of its letters."""
+    tag = evaluator.new_tag()
+    found = evaluator.value(operand, replace(scope, slopes=tag))
+    return found.each(lambda e: slope_of(e, tag)) if isinstance(found, Table) else slope_of(found, tag)
+
+
+def _held(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
+    """Return a value at a point or between limits; other constructs of this kind have no value."""
+    if node.name == "point" and len(node.args) == 3 and node.args[1].op == "sym":
+        return evaluator.value(node.args[0], scope.with_value(node.args[1].name, evaluator.number(node.args[2], scope)))
+    raise Unvalued("at")
+
+
+def _nabla(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
+    """Return a gradient, divergence, curl or Laplacian."""
+    operand = node.args[0]
+
+    def field(inner: Scope) -> Value:
+        """Return the operand at a place."""
+        return evaluator.value(operand, inner)
+
+    if node.name == "laplace":
+        total: Value | None = None
+        for k in range(3):
+            second = evaluator.gradient(lambda inner, k=k: evaluator.gradient(field, inner)[k], scope)[k]  # type: ignore[misc]
+            total = second if total is None else add(total, second)
+        assert total is not None
+        return total
+    slopes = evaluator.gradient(field, scope)
+    if node.name in ("grad", ""):
+        return column(*(scalar(slope) for slope in slopes))
+    if not all(isinstance(slope, Table) and len(slope.entries) == 3 for slope in slopes):
+        raise Unvalued("a divergence or curl of a number")
+    entries = [slope.entries for slope in slopes if isinstance(slope, Table)]
+    if node.name == "div":
+        return entries[0][0] + entries[1][1] + entries[2][2]
+    if node.name == "curl":
+        return column(entries[1][2] - entries[2][1], entries[2][0] - entries[0][2], entries[0][1] - entries[1][0])
+    raise Unvalued("nabla")
+
+
+def _matrix(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
+    """Return a matrix that is written out."""
+    rows = [row.args if row.op == "row" else (row,) for row in node.args]
+    entries = tuple(evaluator.number(entry, scope) for row in rows for entry in row)
+    return Table(len(rows), len(rows[0]), entries)
+
+
+def _opaque(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
+    """Return a conjugate, transposed or adjoint."""
+    if len(node.args) != 1:
+        raise Unvalued("opaque")
+    value = evaluator.value(node.args[0], scope)
+    if node.name in ("*", r"\bar", "^{*}"):
+        return conjugate(value)
+    if node.name in ("T", "^T", "^{T}", r"\top") and isinstance(value, Table):
+        return transpose(value)
+    if node.name == r"\dagger":
+        return conjugate(transpose(value) if isinstance(value, Table) else value)
+    raise Unvalued("opaque")
+
+
+def _commutator(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
+    """Return A B - B A."""
+    a, b = (evaluator.value(arg, scope) for arg in node.args)
+    return add(multiply(a, b), multiply(b, a), -1)
+
+
+def _bracket(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
+    """Return a ket (a column), a bra (a row), a matrix element, or a mean in one state."""
+    size = STATES[evaluator.draw.number % 4]
+
+    def state(label: Expr) -> Table:
+        """Return the state of a label."""
+        return evaluator.draw.table("|" + canonical(label), size, 1, "complex")
+
+    def dual(label: Expr) -> Table:
+        """Return the conjugated row."""
+        found = conjugate(transpose(state(label)))
+        assert isinstance(found, Table)
+        return found
+
+    if node.name == "ket" and len(node.args) == 1:
+        return state(node.args[0])
+    if node.name == "bra" and len(node.args) == 1:
+        return dual(node.args[0])
+    if node.name == "braket":
+        middle: Value = identity(size)
+        for arg in node.args[1:-1]:
+            middle = multiply(middle, evaluator.value(arg, scope))
+        return multiply(dual(node.args[0]), multiply(middle, state(node.args[-1])))
+    if node.name == "mean" and len(node.args) == 1 and evaluator.signature.operators:
+        return multiply(dual(Expr("sym", name="#")), multiply(evaluator.value(node.args[0], scope), state(
+            Expr("sym", name="#"))))  # fmt: skip
+    raise Unvalued("bracket")
+
+
+def _call(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
+    """Return a function that is called: known by its name, of an order, or unknown."""
+    name = node.name
+    if name in (r"\delta", "O", r"\mathcal{O}", r"\mathcal{L}", r"\mathcal{F}") or name.startswith(r"\delta^"):
+        raise Unvalued("a call of " + name)
+    args = [evaluator.value(arg, scope) for arg in node.args]
+    if name in evaluator.signature.functions or name not in _CALLS:
+        if (indices := harmonic_indices(name)) is not None and len(args) == 2:
+            first, second = (_index_value(evaluator, index, scope) for index in indices)
+            return named.spherical_harmonic(first, second, scalar(args[0]), scalar(args[1]))
+        if len(args) == 1 and (order := order_of(name)) is not None:
+            return named.special_value(order[0], _index_value(evaluator, order[1], scope), scalar(args[0]))
+        if len(args) == 1 and name in named.RULES:
+            return named.call(name, scalar(args[0]))
+        primes = len(name) - len(name.rstrip("'"))
+        if primes and len(args) == 1:
+            return _primed_call(evaluator, name.rstrip("'"), primes, scalar(args[0]))
+        point = tuple(entry for arg in args for entry in (arg.entries if isinstance(arg, Table) else (arg,)))
+        unknown = evaluator.draw.function(name, len(point), is_complex=name in evaluator.signature.notation.complexes)
+        return unknown.at(point)
+    return _CALLS[name](args)
+
+
+def _primed_call(evaluator: Evaluator, name: str, order: int, x: Scalar) -> Scalar:
+    """Return the derivative of an unknown function at a point."""
+    if not order:
+        return evaluator.draw.function(name, 1, is_complex=name in evaluator.signature.notation.complexes).at((x,))
+    tag = evaluator.new_tag()
+    return slope_of(_primed_call(evaluator, name, order - 1, x + Dual(acb(0), acb(1), tag)), tag)
+
+
+def _index_value(evaluator: Evaluator, index: str, scope: Scope) -> Scalar:
+    """Return the order of a special function: a number, or a letter of a whole number."""
+    if index.lstrip("-").isdigit():
+        return acb(int(index))
+    if index in scope.values:
+        return scalar(scope.values[index])
+    return evaluator.draw.number_of(index, "integer")
+
+
+def _of_number(name: str) -> Callable[[list[Value]], Value]:
+    """Return a call of a function of one number."""
+    return lambda args: named.call(name, scalar(args[0]))
+
+
+def _extreme(choose: Callable[[float, float], bool]) -> Callable[[list[Value]], Value]:
+    """Return the call of a maximum or minimum."""
+
+    def call(args: list[Value]) -> Value:
+        """Return the argument that is larger or smaller than the others."""
+        best = scalar(args[0])
+        for arg in args[1:]:
+            if choose(real_number(scalar(arg)), real_number(best)):
+                best = scalar(arg)
+        return best
+
+    return call
+
+
+def _real_part(args: list[Value]) -> Value:
+    """Return the real part."""
+    return multiply(ball(0.5), add(args[0], conjugate(args[0])))
+
+
+def _imaginary_part(args: list[Value]) -> Value:
+    """Return the imaginary part."""
+    return multiply(acb(0, -0.5), add(args[0], conjugate(args[0]), -1))
+
+
+def _phase(args: list[Value]) -> Value:
+    """Return the phase of a number."""
+    return acb(plain(scalar(args[0])).arg())
+
+
+def _determinant(args: list[Value]) -> Value:
+    """Return a determinant."""
+    if not isinstance(args[0], Table):
+        raise Unvalued("a determinant of a number")
+    return determinant(args[0])
+
+
+def _trace(args: list[Value]) -> Value:
+    """Return a trace."""
+    table = args[0]
+    if not isinstance(table, Table) or table.rows != table.columns:
+        raise Unvalued("a trace")
+    total = table.at(0, 0)
+    for k in range(1, table.rows):
+        total = total + table.at(k, k)
+    return total
+
+
+_CALLS: dict[str, Callable[[list[Value]], Value]] = {
+    "max": _extreme(lambda a, b: a > b), "min": _extreme(lambda a, b: a < b), "sgn": _of_number("sgn"),
+    "sign": _of_number("sgn"), r"\Theta": _of_number("step"), r"\theta": _of_number("step"), "u": _of_number("step"),
+    "H": _of_number("step"), "Re": _real_part, "Im": _imaginary_part, "arg": _phase, "det": _determinant, "tr": _trace,
+    "Tr": _trace,
+}  # fmt: skip
+
+
+def _factorial(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
+    """Return a factorial."""
+    return named.call(r"\Gamma", evaluator.number(node.args[0], scope) + acb(1))
+
+
+def _binomial(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
+    """Return a binomial coefficient of whole numbers."""
+    n, k = (whole_number(evaluator.number(arg, scope)) for arg in node.args)
+    if not 0 <= k <= n:
+        return acb(0)
+    total = acb(1)
+    for j in range(k):
+        total = total * acb(n - j) / acb(j + 1)
+    return total
+
+
+def _cases(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
+    """Return the value whose condition holds first."""
+    for row in node.args:
+        if row.op != "row" or len(row.args) != 2:
+            raise Unvalued("cases")
+        if _holds(evaluator, row.args[1], scope):
+            return evaluator.value(row.args[0], scope)
+    raise NoCase("no case")
+
+
+def _holds(evaluator: Evaluator, condition: Expr, scope: Scope) -> bool:
+    """Return True if a condition holds, or is `otherwise`."""
+    if condition.op != "relation":
+        return True
+    signs = condition.name.split()
+    values = [real_number(evaluator.number(arg, scope)) for arg in condition.args]
+    compared = {"<": float.__lt__, "<=": float.__le__, ">": float.__gt__, ">=": float.__ge__, "=": float.__eq__}
+    if any(sign not in compared for sign in signs) or len(values) != len(signs) + 1:
+        raise Unvalued("a condition")
+    return all(bool(compared[sign](a, b)) for sign, a, b in zip(signs, values, values[1:], strict=False))
+
+
+def _literal(_: Evaluator, node: Expr, __: Scope) -> Value:
+    """Return a number."""
+    if node.value is None:
+        raise Unvalued("a number without value")
+    return ball(node.value)
+
+
+def _constant(_: Evaluator, node: Expr, __: Scope) -> Value:
+    """Return pi or e."""
+    return acb.pi() if node.name == "pi" else acb(1).exp()
+
+
+def _units(evaluator: Evaluator, node: Expr, _: Scope) -> Value:
+    """Return a positive number for a unit."""
+    return evaluator.draw.number_of("unit " + node.name, "positive")
+
+
+def _late(name: str) -> Callable[[Evaluator, Expr, Scope], Value]:
+    """Return a handler of the modules above this one."""
+
+    def handle(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
+        """Return the value of a sum, product, integral or limit."""
+        from prism.equivalence.interpretation import infinite
+
+        found: Value = getattr(infinite, name)(evaluator, node, scope)
+        return found
+
+    return handle
+
+
+_HANDLERS: dict[str, Callable[[Evaluator, Expr, Scope], Value]] = {
+    "num": _literal, "const": _constant, "unit": _units, "sym": Evaluator.symbol, "add": _sum_of, "sub": _sum_of,
+    "neg": _negative, "mul": _product_of, "div": _quotient, "pow": _power_of, "root": _power_of,
+    **dict.fromkeys(("sqrt", "abs", "exp", "ln", "log10", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh",
+                     "tanh", "asinh", "acosh", "atanh"), _elementary),
+    "derivative": _derivative, "partial": _derivative, "differential": _differential, "at": _held, "nabla": _nabla,
+    "dot": lambda e, node, s: dot(e.value(node.args[0], s), e.value(node.args[1], s)),
+    "cross": lambda e, node, s: cross(e.value(node.args[0], s), e.value(node.args[1], s)),
+    "matrix": _matrix, "opaque": _opaque, "commutator": _commutator, "bracket": _bracket, "apply": _call,
+    "factorial": _factorial, "binomial": _binomial, "cases": _cases, "sum": _late("sum_value"),
+    "product": _late("sum_value"), "integral": _late("integral_value"), "limit": _late("limit_value"),
+}  # fmt: skip
+"""How each operator is evaluated."""

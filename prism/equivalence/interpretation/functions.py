@@ -1,0 +1,223 @@
+"""Functions that are called by name: elementary ones, special ones of mathematical physics, and unknown ones.
+
+Special functions are those of python-flint, with rigorous error. Conventions: Abramowitz and Stegun; `K(k)` of the
+modulus, `H_n` of the physicists, `Y_{lm}` orthonormal with the phase of Condon and Shortley.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from flint import acb
+
+from prism.equivalence.interpretation.source import Source
+from prism.equivalence.interpretation.values import Dual, Scalar, Unvalued, mapped, plain, real_number, whole_number
+
+_ONE, _TWO = acb(1), acb(2)
+_Rule = tuple[Callable[[acb], acb], Callable[[Scalar], Scalar]]
+
+
+def power(base: Scalar, exponent: Scalar) -> Scalar:
+    """Return base ** exponent, the principal value; whole exponents by multiplication."""
+    fixed = None if isinstance(exponent, Dual) else exponent
+    if fixed is not None and fixed.imag.is_zero() and fixed.real.is_exact():
+        number = float(fixed.real)
+        if number == int(number) and abs(number) <= 64:
+            return _whole_power(base, int(number))
+        return mapped(base, lambda z: z.pow(fixed), lambda z: exponent * power(z, exponent - _ONE))
+    if not isinstance(base, Dual) and not isinstance(exponent, Dual):
+        return mapped(base, lambda z: z.pow(exponent), lambda z: z)
+    return call("exp", exponent * call("ln", base))
+
+
+def _whole_power(base: Scalar, exponent: int) -> Scalar:
+    """Return a whole power by repeated multiplication."""
+    total: Scalar = _ONE
+    for _ in range(abs(exponent)):
+        total = total * base
+    return _ONE / total if exponent < 0 else total
+
+
+def call(name: str, x: Scalar) -> Scalar:
+    """Return a function of one argument of the table `RULES`; Unvalued where it is undefined."""
+    function, slope = RULES[name]
+    return mapped(x, function, slope)
+
+
+def _sign(z: acb) -> acb:
+    """Return the sign of a real number; Unvalued at 0."""
+    number = real_number(z)
+    if not number or z.real.contains(0):
+        raise Unvalued("a sign at zero")
+    return acb(1 if number > 0 else -1)
+
+
+def _absolute(z: acb) -> acb:
+    """Return the absolute value of a complex number."""
+    return acb(abs(z)) if z.imag.is_zero() else acb((z * z.conjugate()).real.sqrt())
+
+
+def _jump(_: Scalar) -> Scalar:
+    """Raise Unvalued: the derivative of a step is no function."""
+    raise Unvalued("a derivative of a step")
+
+
+def _unknown_slope(*_: Scalar) -> Scalar:
+    """Raise Unvalued: this derivative is not known here."""
+    raise Unvalued("a derivative of a special function")
+
+
+RULES: dict[str, _Rule] = {
+    "exp": (acb.exp, lambda z: call("exp", z)),
+    "ln": (acb.log, lambda z: _ONE / z),
+    "log10": (lambda z: z.log() / acb(10).log(), lambda z: _ONE / (z * acb(10).log())),
+    "sqrt": (acb.sqrt, lambda z: _ONE / (_TWO * call("sqrt", z))),
+    "sin": (acb.sin, lambda z: call("cos", z)),
+    "cos": (acb.cos, lambda z: -call("sin", z)),
+    "tan": (acb.tan, lambda z: _ONE + _whole_power(call("tan", z), 2)),
+    "cot": (acb.cot, lambda z: -_ONE - _whole_power(call("cot", z), 2)),
+    "sec": (acb.sec, lambda z: call("sec", z) * call("tan", z)),
+    "csc": (acb.csc, lambda z: -call("csc", z) * call("cot", z)),
+    "sinh": (acb.sinh, lambda z: call("cosh", z)),
+    "cosh": (acb.cosh, lambda z: call("sinh", z)),
+    "tanh": (acb.tanh, lambda z: _ONE - _whole_power(call("tanh", z), 2)),
+    "coth": (acb.coth, lambda z: _ONE - _whole_power(call("coth", z), 2)),
+    "asin": (acb.asin, lambda z: _ONE / call("sqrt", _ONE - z * z)),
+    "acos": (acb.acos, lambda z: -_ONE / call("sqrt", _ONE - z * z)),
+    "atan": (acb.atan, lambda z: _ONE / (_ONE + z * z)),
+    "asinh": (acb.asinh, lambda z: _ONE / call("sqrt", _ONE + z * z)),
+    "acosh": (acb.acosh, lambda z: _ONE / call("sqrt", z * z - _ONE)),
+    "atanh": (acb.atanh, lambda z: _ONE / (_ONE - z * z)),
+    "abs": (_absolute, lambda z: call("sgn", z)),
+    "sgn": (_sign, _jump),
+    "step": (lambda z: (_sign(z) + _ONE) / _TWO, _jump),
+    "erf": (acb.erf, lambda z: _TWO / acb.pi().sqrt() * call("exp", -z * z)),
+    "erfc": (acb.erfc, lambda z: -_TWO / acb.pi().sqrt() * call("exp", -z * z)),
+    r"\Gamma": (acb.gamma, lambda z: call(r"\Gamma", z) * call("digamma", z)),
+    "digamma": (acb.digamma, lambda z: mapped(z, lambda w: w.polygamma(1), _unknown_slope)),
+    r"\zeta": (acb.zeta, _unknown_slope),
+    "K": (lambda k: (k * k).elliptic_k(), _unknown_slope),
+    "E": (lambda k: (k * k).elliptic_e(), _unknown_slope),
+    "Si": (acb.si, lambda z: call("sin", z) / z),
+    "Ci": (acb.ci, lambda z: call("cos", z) / z),
+    "Ei": (acb.ei, lambda z: call("exp", z) / z),
+    "Ai": (acb.airy_ai, _unknown_slope),
+}
+"""Functions of one argument by name, each with its derivative."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpecialFunction:
+    """A family of special functions with an order, as `J_n`.
+
+    Attributes:
+        value: of order and argument.
+        slope: its derivative by the argument.
+    """
+
+    value: Callable[[acb, acb], acb]
+    slope: Callable[[acb, Scalar], Scalar]
+
+
+def _family(letter: str, order: acb, x: Scalar) -> Scalar:
+    """Return a function of a family, as `J_n(x)`."""
+    family = FAMILIES[letter]
+    return mapped(x, lambda z: family.value(order, z), lambda z: family.slope(order, z))
+
+
+def _bessel_slope(letter: str, sign: int) -> Callable[[acb, Scalar], Scalar]:
+    """Return the derivative of a Bessel function by those of the neighbouring orders."""
+    return lambda n, z: (_family(letter, n - _ONE, z) - acb(sign) * _family(letter, n + _ONE, z)) / _TWO
+
+
+def _legendre_slope(n: acb, z: Scalar) -> Scalar:
+    """Return the derivative of a Legendre polynomial."""
+    return n * (z * _family("P", n, z) - _family("P", n - _ONE, z)) / (z * z - _ONE)
+
+
+def _spherical(kind: str) -> Callable[[acb, acb], acb]:
+    """Return the spherical Bessel function of a kind, J or Y."""
+    half = acb(1) / acb(2)
+    return lambda n, z: (acb.pi() / (_TWO * z)).sqrt() * FAMILIES[kind].value(n + half, z)
+
+
+FAMILIES: dict[str, SpecialFunction] = {
+    "J": SpecialFunction(lambda n, z: z.bessel_j(n), _bessel_slope("J", 1)),
+    "N": SpecialFunction(lambda n, z: z.bessel_y(n), _bessel_slope("N", 1)),
+    "I": SpecialFunction(lambda n, z: z.bessel_i(n), _bessel_slope("I", -1)),
+    "K": SpecialFunction(
+        lambda n, z: z.bessel_k(n), lambda n, z: -(_family("K", n - _ONE, z) + _family("K", n + _ONE, z)) / _TWO
+    ),
+    "P": SpecialFunction(lambda n, z: z.legendre_p(n), _legendre_slope),
+    "H": SpecialFunction(lambda n, z: z.hermite_h(n), lambda n, z: _TWO * n * _family("H", n - _ONE, z)),
+    "L": SpecialFunction(lambda n, z: z.laguerre_l(n), _unknown_slope),
+    "T": SpecialFunction(lambda n, z: z.chebyshev_t(n), _unknown_slope),
+    "j": SpecialFunction(_spherical("J"), lambda n, z: _family("j", n - _ONE, z) - (n + _ONE) / z * _family("j", n, z)),
+    "n": SpecialFunction(_spherical("N"), lambda n, z: _family("n", n - _ONE, z) - (n + _ONE) / z * _family("n", n, z)),
+}
+FAMILIES["Y"] = FAMILIES["N"]
+
+
+def special_value(letter: str, order: Scalar, x: Scalar) -> Scalar:
+    """Return a special function of an order at x; Unvalued where it is undefined."""
+    return _family(letter, plain(order), x)
+
+
+def spherical_harmonic(degree: Scalar, order: Scalar, theta: Scalar, phi: Scalar) -> Scalar:
+    """Return Y_lm(theta, phi); Unvalued unless the indices are whole numbers with |m| <= l."""
+    first, second = whole_number(degree), whole_number(order)
+    if abs(second) > first or isinstance(theta, Dual) or isinstance(phi, Dual):
+        raise Unvalued("a spherical harmonic")
+    return acb.spherical_y(first, second, theta, phi)
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownFunction:
+    """A random smooth function of several numbers, entire, of both signs, unbounded, no polynomial, not symmetric.
+
+    Attributes:
+        terms: amplitude, rates and phase of each term a (1 + p x) exp(q x) cos(r x + s).
+        is_complex: amplitudes are complex.
+    """
+
+    terms: tuple[tuple[acb, tuple[acb, ...], tuple[acb, ...], tuple[acb, ...], acb], ...]
+
+    def at(self, point: tuple[Scalar, ...]) -> Scalar:
+        """Return the value at a point."""
+        total: Scalar = acb(0)
+        for amplitude, slopes, rates, turns, phase in self.terms:
+            first, second, third = (_linear(coefficients, point) for coefficients in (slopes, rates, turns))
+            total = total + amplitude * (_ONE + first) * call("exp", second) * call("cos", third + phase)
+        return total
+
+
+def _linear(coefficients: tuple[acb, ...], point: tuple[Scalar, ...]) -> Scalar:
+    """Return the sum of coefficients times coordinates."""
+    total: Scalar = acb(0)
+    for coefficient, coordinate in zip(coefficients, point, strict=True):
+        total = total + coefficient * coordinate
+    return total
+
+
+def draw_function(source: Source, arity: int, family: int, *, is_complex: bool, decays: bool) -> UnknownFunction:
+    """Draw an unknown function.
+
+    Args:
+        source: of random numbers.
+        arity: how many arguments.
+        family: 0, 1, 2: with two, three terms, and with faster ones.
+        is_complex: with complex values.
+        decays: multiplied by nothing that grows along any axis; for integrals to infinity.
+    """
+
+    def row(size: float) -> tuple[acb, ...]:
+        """Draw one coefficient for each argument."""
+        return tuple(acb(source.sign() * source.uniform(0.3, 1.0) * size) for _ in range(arity))
+
+    terms = []
+    for k in range(2 + family % 2):
+        amplitude = acb(source.uniform(0.5, 1.5) * (-1) ** k, source.uniform(-1, 1) if is_complex else 0)
+        pace = 0.5 + 0.3 * family
+        terms.append((amplitude, row(0.4), row(pace if not decays else 0.0), row(pace), acb(source.uniform(0.2, 1.3))))
+    return UnknownFunction(tuple(terms))

@@ -1,0 +1,394 @@
+"""Sums, products, integrals and limits: finite ones term by term, infinite ones by extrapolation with an error."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from itertools import pairwise
+
+from flint import acb, arb
+
+from prism.algebra.expr import Expr, index_letters, is_infinite, symbol, symbols, walk
+from prism.budget import charge_steps
+from prism.engine.lowering.integrals import TRIGONOMETRIC
+from prism.equivalence.interpretation import kinks, quadrature
+from prism.equivalence.interpretation.evaluation import Evaluator
+from prism.equivalence.interpretation.letters import Scope
+from prism.equivalence.interpretation.quadrature import by_parts, plain_size
+from prism.equivalence.interpretation.scales import is_out_of_the_ordinary
+from prism.equivalence.interpretation.values import (
+    Scalar,
+    Table,
+    Unvalued,
+    Value,
+    add,
+    multiply,
+    plain,
+    real_number,
+    scalar,
+    whole_number,
+)
+
+MAX_TERMS = 600  # of a finite sum
+_INFINITE_TERMS = 40  # of a sum to infinity, which is extrapolated
+_FAR_TERMS = (44, 45, 57, 90, 91)  # which have to go on as those before them
+_MOST_TERMS = 6  # of a sum in an integrand that is multiplied out
+_ONE, _MINUS_ONE = (Expr("num", name=str(k), value=Fraction(k)) for k in (1, -1))
+
+
+def sum_value(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
+    """Return a sum or product over one index or several: up to a limit, or over an array of a size that was drawn."""
+    join = add if node.op == "sum" else multiply
+    total: Value = acb(0 if node.op == "sum" else 1)
+    if len(node.args) == 4 and node.args[3].op == "infinity":
+        return _infinite_sum(evaluator, node, scope)
+    started = False
+    for inner in _ranges(evaluator, node, scope):
+        value = evaluator.value(node.args[0], inner)
+        total = value if not started else join(total, value)
+        started = True
+    return total
+
+
+def _ranges(evaluator: Evaluator, node: Expr, scope: Scope) -> Iterator[Scope]:
+    """Yield the scope of each term of a finite sum."""
+    if len(node.args) < 2:
+        raise Unvalued("a sum without index")
+    letters = index_letters(node.args[1])
+    if not letters or len(node.args) == 3:
+        raise Unvalued("a sum over this")
+    size = evaluator.draw.size()
+    if len(node.args) == 4:
+        if len(letters) != 1 and not node.args[1].name.count(","):
+            raise Unvalued("a sum over this")
+        first, last = (whole_number(evaluator.number(limit, scope)) for limit in node.args[2:])
+    else:
+        first, last = 1, size
+    if (last - first + 1) ** len(letters) > MAX_TERMS:
+        raise Unvalued("a sum of too many terms")
+    relation = node.args[1].name
+    bound = [letter for letter in letters if letter in scope.indices and len(letters) > 1 and len(node.args) == 2]
+    free = [letter for letter in letters if letter not in bound]
+    scopes = [scope]
+    for letter in free:
+        scopes = [inner.with_index(letter, k) for inner in scopes for k in range(first, last + 1)]
+    for inner in scopes:
+        if _is_in(relation, letters, inner):
+            yield inner
+
+
+def _is_in(relation: str, letters: tuple[str, ...], scope: Scope) -> bool:
+    r"""Return True if the indices of a term fit `i < j` or `i \neq j`."""
+    if len(letters) < 2:
+        return True
+    values = [scope.indices[letter] for letter in letters]
+    if "<" in relation:
+        return all(a < b for a, b in pairwise(values))
+    if ">" in relation:
+        return all(a > b for a, b in pairwise(values))
+    if r"\ne" in relation or "!=" in relation:
+        return len(set(values)) == len(values)
+    if "," in relation or relation.isalpha():
+        return True
+    raise Unvalued("a sum over this")
+
+
+def _infinite_sum(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
+    """Return a sum to infinity by Levin's u-transform; Unvalued if two of its orders disagree."""
+    if node.op != "sum":
+        raise Unvalued("an infinite product")
+    letters = index_letters(node.args[1])
+    if len(letters) != 1:
+        raise Unvalued("an infinite sum over several indices")
+    if is_out_of_the_ordinary(node.args[0]):
+        raise Unvalued("an infinite sum with a number out of the ordinary")
+    first = whole_number(evaluator.number(node.args[2], scope))
+    places = (*range(_INFINITE_TERMS), *_FAR_TERMS)
+    terms = [evaluator.number(node.args[0], scope.with_index(letters[0], first + k)) for k in places]
+    ends = [plain_size(plain(term)) for term in (terms[_INFINITE_TERMS - 2], terms[_INFINITE_TERMS - 1])]
+    if max(ends) >= max(plain_size(plain(term)) for term in terms[:3]):
+        evaluator.draw.diverging.append(str(node))
+    return by_parts(terms, _levin)
+
+
+def _levin(terms: list[acb]) -> acb:
+    """Return the sum to infinity of a series from its first terms; Source: Levin 1973, the u-transform.
+
+    Errors:
+        Unvalued: two orders disagree, or the terms fall first and rise then, or the reverse: `e^{-(n-50)^2}`.
+    """
+    sizes = [plain_size(term) for term in terms]
+    stages = [max(part) for part in (sizes[12:20], sizes[32:40], sizes[40:43], sizes[43:])]
+    steps = [later - earlier for earlier, later in pairwise(stages)]
+    if min(steps) < 0 < max(steps):
+        raise Unvalued("a sum whose terms rise and fall")
+    terms = terms[:_INFINITE_TERMS]
+    kept = [term for term in terms if not term.is_zero()]
+    if not kept:
+        return acb(0)
+    if len(kept) < len(terms) and any(term.is_zero() for term in terms[-4:]):
+        if all(term.is_zero() for term in terms[len(terms) // 2 :]):
+            return sum(terms, acb(0))
+        terms = kept
+    last = plain_size(terms[-1])
+    total = sum(terms, acb(0))
+    if last < 1e-40 * (1 + plain_size(total)):
+        return total
+    one, two = _levin_of(terms[:30]), _levin_of(terms[:24])
+    apart = plain_size(one - two)
+    if not one.is_finite() or apart > 1e-10 * (1e-30 + plain_size(one)):
+        raise Unvalued("a sum that does not settle")
+    return acb(arb(one.real.mid(), 10 * apart + 1e-20), arb(one.imag.mid(), 10 * apart + 1e-20))
+
+
+def _levin_of(terms: list[acb]) -> acb:
+    """Return Levin's u-transform of all the terms."""
+    order = len(terms) - 1
+    above = below = partial = acb(0)
+    for k, term in enumerate(terms):
+        partial = partial + term
+        weight = acb((-1) ** k * math.comb(order, k)) * acb(k + 1) ** (order - 2) / term
+        above, below = above + weight * partial, below + weight
+    return above / below
+
+
+# Integrals. -----------------------------------------------------------------------------------------------------------
+
+
+def integral_value(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
+    """Return an integral over one variable by quadrature; Unvalued for any other.
+
+    What does not depend on the variable stands before the integral, and a sum is integrated term by term where the
+    limits are finite: so a multiple integral costs as much as its one-dimensional parts, if it falls into such.
+    """
+    if len(node.args) == 2 and node.args[1].op == "sym":
+        return _without_limits(evaluator, node, scope)
+    if len(node.args) != 4 or node.args[1].op != "sym" or node.name not in ("", "1"):
+        raise Unvalued("integral")
+    integrand, variable, low, high = node.args
+    if low.op == "infinity" or (is_infinite(high) and high.op != "infinity"):
+        raise Unvalued("integral")
+    if evaluator.signature.operators or evaluator.signature.matrices:
+        return _quadrature(evaluator, integrand, variable.name, (low, high), scope)
+    is_nested = bool(scope.values) or any(part.op == "integral" for part in walk(integrand))
+    is_finite = is_nested and not is_infinite(low) and not is_infinite(high)
+    is_finite = is_finite or kinks.has_delta(integrand)
+    total: Value | None = None
+    for outside, inside in _terms(evaluator, integrand, variable.name, is_finite=is_finite):
+        key = (inside, *node.args[1:])
+        part = evaluator.draw.integrals.get(key)
+        if part is None or not _is_kept(evaluator, key, scope):
+            part = _quadrature(evaluator, inside, variable.name, (low, high), scope)
+            if _is_kept(evaluator, key, scope):
+                evaluator.draw.integrals[key] = part
+        for factor in outside:
+            part = multiply(evaluator.value(factor, scope), part)
+        total = part if total is None else add(total, part)
+    assert total is not None
+    return total
+
+
+def _is_kept(evaluator: Evaluator, key: tuple[Expr, ...], scope: Scope) -> bool:
+    """Return True for an integral that depends on no bound variable and on nothing that was solved for."""
+    inside, variable, *limits = key
+    draw = evaluator.draw
+    others = [name for name in scope.values if name != variable.name]
+    special = [*draw.fixed, *draw.shifts, *others]
+    return not scope.slopes and not any(evaluator.depends(each, name) for name in special for each in (inside, *limits))
+
+
+def _factors(node: Expr) -> Iterator[Expr]:
+    """Yield the factors of a product, those of its products too."""
+    if node.op == "mul":
+        for arg in node.args:
+            yield from _factors(arg)
+    else:
+        yield node
+
+
+def _terms(
+    evaluator: Evaluator, integrand: Expr, name: str, *, is_finite: bool
+) -> Iterator[tuple[tuple[Expr, ...], Expr]]:
+    """Yield the terms of an integrand: the factors that do not depend on its variable, and the product of the others.
+
+    Args:
+        integrand: of an integral over `name`.
+        is_finite: the limits are, so that a sum may be integrated term by term.
+    """
+    charge_steps(1)
+    if integrand.op == "div" and not evaluator.depends(integrand.args[1], name):
+        integrand = Expr("mul", (integrand.args[0], Expr("div", (_ONE, integrand.args[1]))))
+    factors = tuple(_factors(integrand))
+    outside = tuple(each for each in factors if not evaluator.depends(each, name))
+    inner = tuple(each for each in factors if each not in outside)
+    if is_finite:
+        for k, factor in enumerate(inner):
+            summands = _summands(evaluator, factor)
+            if len(summands) > _MOST_TERMS:
+                continue
+            if len(summands) > 1 or summands[0] != factor:
+                for summand in summands:
+                    product = Expr(
+                        "mul", (*inner[:k], *(summand.args if summand.op == "mul" else (summand,)), *inner[k + 1 :])
+                    )
+                    for more, inside in _terms(evaluator, product, name, is_finite=True):
+                        yield (*outside, *more), inside
+                return
+    yield outside, _ONE if not inner else inner[0] if len(inner) == 1 else Expr("mul", inner)
+
+
+def _summands(evaluator: Evaluator, factor: Expr) -> tuple[Expr, ...]:
+    """Return the terms whose sum a factor is; of an inner integral those of its integrand, each an integral."""
+    if factor.op == "neg":
+        return (Expr("mul", (_MINUS_ONE, *factor.args)),)
+    if factor.op == "sub":
+        return factor.args[0], Expr("mul", (_MINUS_ONE, factor.args[1]))
+    if factor.op == "add":
+        return factor.args
+    if factor.op == "integral" and len(factor.args) == 4 and not any(map(is_infinite, factor.args[2:])):
+        found = list(_terms(evaluator, factor.args[0], factor.args[1].name, is_finite=True))
+        if len(found) > 1 or found[0][0]:
+            inner = [Expr("integral", (inside, *factor.args[1:]), factor.name) for _, inside in found]
+            return tuple(Expr("mul", (*outside, each)) for (outside, _), each in zip(found, inner, strict=True))
+    return (factor,)
+
+
+def _quadrature(evaluator: Evaluator, integrand: Expr, name: str, limits: tuple[Expr, Expr], scope: Scope) -> Scalar:
+    """Return the integral of an expression over one variable, split at its kinks."""
+    low, high = (None if is_infinite(each) else evaluator.number(each, scope) for each in limits)
+    if is_out_of_the_ordinary(integrand):
+        raise Unvalued("an integrand with a number out of the ordinary")
+
+    def function(node: Expr) -> Callable[[Scalar], Scalar]:
+        """Return an expression as a function of the variable."""
+        return lambda x: evaluator.number(node, scope.with_value(name, x))
+
+    ends = (-math.inf if low is None else real_number(low), math.inf if high is None else real_number(high))
+    if kinks.has_delta(integrand):
+        return _sifted(evaluator, integrand, function, ends)
+    if low is None or high is None:
+        _refuse_far_oscillations(integrand, name)
+    arguments = [each for each in kinks.kinked_arguments(integrand) if evaluator.depends(each, name)]
+    if ends[0] > ends[1] and arguments:
+        raise Unvalued("kinks between limits in reverse order")
+    found = {float(zero.real.mid()): zero for each in arguments for zero in kinks.zeros(function(each), *ends)}
+    total: Scalar = acb(0)
+    for start, end in kinks.pieces([found[place] for place in sorted(found)], low, high):
+        total = total + _on_piece(function(integrand), start, end)
+    return total
+
+
+def _on_piece(at: Callable[[Scalar], Scalar], start: Scalar | None, end: Scalar | None) -> Scalar:
+    """Return the integral of a smooth function; None is a limit at infinity."""
+    if start is None and end is None:
+        return quadrature.on_line(at)
+    if start is None and end is not None:
+        return quadrature.on_half_line(lambda x: at(end - x), acb(0))
+    if end is None and start is not None:
+        return quadrature.on_half_line(at, start)
+    assert start is not None
+    assert end is not None
+    return quadrature.between(at, start, end)
+
+
+def _sifted(
+    evaluator: Evaluator,
+    integrand: Expr,
+    function: Callable[[Expr], Callable[[Scalar], Scalar]],
+    ends: tuple[float, float],
+) -> Scalar:
+    """Return the integral of a product with one delta function."""
+    factors = integrand.args if integrand.op == "mul" else (integrand,)
+    deltas = [each for each in factors if each.op == "apply" and each.name in kinks.DELTAS and len(each.args) == 1]
+    rest = tuple(each for each in factors if each not in deltas)
+    if len(deltas) != 1 or any(map(kinks.has_delta, rest)):
+        raise Unvalued("a delta function in this product")
+    others = function(Expr("mul", (_ONE, *rest)))
+    order = kinks.DELTAS.index(deltas[0].name)
+    return kinks.sifted(others, function(deltas[0].args[0]), order, *ends, evaluator.new_tag)
+
+
+def _without_limits(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
+    r"""Return an integral without limits: over all space or all directions, or from a point that is drawn."""
+    integrand, variable = node.args
+    name = variable.name
+    infinity, zero, two = (
+        Expr("infinity"),
+        Expr("num", name="0", value=Fraction(0)),
+        Expr("num", name="2", value=Fraction(2)),
+    )
+    pi = Expr("const", name="pi")
+    if node.name == "d^3":
+        if any(part.op == "sym" and part.name.startswith(r"\vec{") for part in walk(integrand)):
+            raise Unvalued("an integral over space with a direction")
+        shell = Expr("mul", (two, two, pi, variable, variable, integrand))
+        return integral_value(evaluator, Expr("integral", (shell, variable, zero, infinity)), scope)
+    if node.name in ("", "1") and name == r"\Omega":
+        theta, phi = symbol(r"\theta"), symbol(r"\phi")
+        scope = scope.with_value("#direction", acb(0))
+        inner = Expr("mul", (integrand, Expr("sin", (theta,))))
+        around = Expr("integral", (inner, phi, zero, Expr("mul", (two, pi))))
+        return integral_value(evaluator, Expr("integral", (around, theta, zero, pi)), scope)
+    if node.name not in ("", "1"):
+        raise Unvalued("integral")
+    start = evaluator.draw.number_of("from " + name, "positive")
+    upper = evaluator.number(variable, scope)
+
+    def at(x: Scalar) -> Scalar:
+        """Return the integrand at a point."""
+        return scalar(evaluator.value(integrand, scope.with_value(name, x)))
+
+    return quadrature.between(at, start, upper)
+
+
+def _refuse_far_oscillations(integrand: Expr, name: str) -> None:
+    """Raise Unvalued for an integrand that oscillates without an exponential that damps it."""
+    nodes = list(walk(integrand))
+    turns = any(part.op in TRIGONOMETRIC and name in symbols(part) for part in nodes)
+    damped = any(part.op == "exp" and name in symbols(part) for part in nodes)
+    if turns and not damped:
+        raise Unvalued("an integrand that oscillates to infinity")
+
+
+# Limits. --------------------------------------------------------------------------------------------------------------
+
+
+def limit_value(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
+    """Return a limit from values at three scales; Unvalued if they do not settle."""
+    if len(node.args) != 3 or node.args[1].op != "sym":
+        raise Unvalued("limit")
+    body, variable, target = node.args
+    if not evaluator.depends(body, variable.name):
+        raise Unvalued("a limit of what does not depend on its variable")
+    if is_out_of_the_ordinary(body):
+        raise Unvalued("a limit with a number out of the ordinary")
+    values: list[Scalar] = []
+    side = -1 if target.op == "sym" and target.name == "0^{-}" else 1
+    if target.op == "sym" and target.name in ("0^{+}", "0^{-}"):
+        target = Expr("num", name="0", value=Fraction(0))
+    for exponent in (16, 17, 18, 19, 20, 21):
+        if is_infinite(target):
+            place: Scalar = acb(2**exponent) if target.op == "infinity" else acb(-(2**exponent))
+        else:
+            place = evaluator.number(target, scope) + acb(side) / acb(2**exponent)
+        value = evaluator.value(body, scope.with_value(variable.name, place))
+        if isinstance(value, Table):
+            raise Unvalued("a limit of a table")
+        values.append(value)
+    return by_parts(values, _settled)
+
+
+def _settled(values: list[acb]) -> acb:
+    """Return the limit of values whose distance from it is a series in halved steps."""
+    if any(not value.is_finite() for value in values):
+        raise Unvalued("a limit of what is undefined")
+    rows = list(values)
+    for order in range(1, 4):
+        rows = [(acb(2**order) * b - a) / acb(2**order - 1) for a, b in pairwise(rows)]
+    apart = plain_size(rows[-1] - rows[-2])
+    if apart > 1e-9 * (1e-12 + plain_size(rows[-1])) or plain_size(values[-1] - rows[-1]) > 0.1 * (
+        1e-3 + plain_size(rows[-1])
+    ):
+        raise Unvalued("a limit that does not settle")
+    return acb(arb(rows[-1].real.mid(), 10 * apart + 1e-18), arb(rows[-1].imag.mid(), 10 * apart + 1e-18))

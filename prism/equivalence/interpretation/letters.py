@@ -1,0 +1,486 @@
+"""The value of a letter under an interpretation: bound, solved for, or drawn; of a place, and of a component."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from flint import acb
+
+from prism.algebra.expr import Expr, replace_index, symbol, symbols
+from prism.engine.lowering import CONJUGATE, conjugation_base
+from prism.equivalence.interpretation import functions as named
+from prism.equivalence.interpretation.draws import DIMENSIONS, STATES, Draw
+from prism.equivalence.interpretation.names import (
+    letters_of,
+)
+from prism.equivalence.interpretation.signature import COORDINATES, PLACE, Signature, base_of_transposed
+from prism.equivalence.interpretation.values import (
+    Dual,
+    Scalar,
+    Table,
+    Unvalued,
+    Value,
+    add,
+    column,
+    dot,
+    identity,
+    multiply,
+    scalar,
+    slope_of,
+    transpose,
+    whole_number,
+)
+
+_STEPS = 1  # charged for each node that is visited
+_HAT_PLACE = re.compile(r"\\hat\{")
+_HAT, _VECTOR = r"\hat{", r"\vec{"
+_UNIT_NAMES = frozenset((r"\hat{I}", r"\vec{I}", r"\vec{1}", r"\hat{1}", "I", r"\mathbb{1}", r"\mathbb{I}"))
+_CONSTANTS = frozenset(("c", "k", "R", "G", "g", r"\hbar", "k_B", "k_{B}", "N_A", r"\gamma", r"\omega"))
+_BARRED = re.compile(r"^\\(?:bar|overline)\{(\\?[A-Za-z]+)\}(_.+)$")
+_ENTRY = re.compile(r"^(\\?[A-Za-z]+)_\{?(\d,?\d?)\}?$")
+_KRONECKER = re.compile(r"^\\delta_\{(\\?[a-z]+'*),?(\\?[a-z]+'*)([+-]\d)?\}$")
+_DIRECTIONS = (r"\hat{n}", r"\hat{r}", r"\hat{\Omega}")
+_DISTANCE = re.compile(r"^([rdR])_\{(\d)(\d)\}$")
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What letters mean inside a sum, an integral or a derivative.
+
+    Attributes:
+        values: of bound variables, by name; of derivatives too, where a formula differentiates by one.
+        indices: whole numbers behind letters of indices.
+        slopes: the infinitesimal by which all varying symbols vary, under a differential; 0 outside.
+    """
+
+    values: Mapping[str, Value] = field(default_factory=dict)
+    indices: Mapping[str, int] = field(default_factory=dict)
+    slopes: int = 0
+
+    def with_value(self, name: str, value: Value) -> Scope:
+        """Return the scope in which one more letter has a value."""
+        return replace(self, values={**self.values, name: value})
+
+    def with_index(self, letter: str, value: int) -> Scope:
+        """Return the scope in which a letter stands for a whole number, as itself and in subscripts."""
+        return replace(self, values={**self.values, letter: acb(value)}, indices={**self.indices, letter: value})
+
+
+class Letters:
+    """Gives letters their values under one interpretation; `Evaluator` adds what is made of them.
+
+    Attributes:
+        draw: the interpretation.
+        signature: what the letters are.
+    """
+
+    def __init__(self, draw: Draw) -> None:
+        """Keep the interpretation."""
+        self.draw = draw
+        self.signature: Signature = draw.signature
+        self._tags = 0
+
+    def value(self, node: Expr, scope: Scope) -> Value:
+        """Return the value of an expression; see `Evaluator`."""
+        raise NotImplementedError
+
+    def number(self, node: Expr, scope: Scope) -> Scalar:
+        """Return the value of an expression that is a number."""
+        return scalar(self.value(node, scope))
+
+    def depends(self, node: Expr, name: str) -> bool:
+        """Return True if the value of an expression may depend on a bound variable."""
+        inside = symbols(node)
+        if name in inside or any(name in self.signature.functions.get(each, ()) for each in inside):
+            return True
+        if name in (r"\theta", r"\phi") and not inside.isdisjoint(_DIRECTIONS):
+            return True
+        return name in self.coordinates() and (
+            not inside.isdisjoint((r"\vec{r}", r"\vec{x}", "r", *self.signature.fields))
+            or _HAT_PLACE.search(str(node)) is not None
+        )
+
+    def new_tag(self) -> int:
+        """Return the tag of a new infinitesimal, within all earlier ones that are still in use."""
+        self._tags += 1
+        return self._tags
+
+    # Letters. -----------------------------------------------------------------------------------------------------
+
+    def symbol(self, node: Expr, scope: Scope) -> Value:
+        """Return the value of a letter: bound, solved for, or drawn."""
+        name = node.name
+        if name in scope.values:
+            return scope.values[name]
+        notation = self.signature.notation
+        if notation.is_complex and name == notation.unit:
+            return acb(0, 1)
+        if (indexed := self._indexed(name, scope)) is not None:
+            return indexed
+        if (kronecker := self._kronecker(name, scope)) is not None:
+            return kronecker
+        if name in _DIRECTIONS and "#direction" in scope.values:
+            return direction(scalar(scope.values[r"\theta"]), scalar(scope.values[r"\phi"]))
+        for index, number in scope.indices.items():
+            name = replace_index(name, index, str(number))
+        if (pair := _DISTANCE.match(name)) is not None and pair[2] > pair[3]:
+            name = f"{pair[1]}_{{{pair[3]}{pair[2]}}}"  # a distance is that from either end
+        if name in self.draw.fixed:
+            fixed = self.draw.fixed[name]
+            return fixed if isinstance(fixed, Table) else self._varied(name, fixed, scope)
+        if base := base_of_transposed(name):
+            return self._transposed(base, scope, is_adjoint="dagger" in name)
+        if notation.is_complex and (barred := _BARRED.match(name)) is not None:
+            return conjugate(self.symbol(Expr("sym", name=barred[1] + barred[2]), scope))
+        if (base := conjugation_base(name)) != name and (base in notation.complexes or name.endswith(CONJUGATE)):
+            return conjugate(self.symbol(Expr("sym", name=base), scope))
+        if name in _UNIT_NAMES and (self.signature.matrices or self.signature.operators):
+            return identity(self._matrix_size())
+        return self._drawn(name, node.name, scope)
+
+    def _drawn(self, name: str, written: str, scope: Scope) -> Value:
+        """Return the value of a letter that is drawn.
+
+        Args:
+            name: with its indices put in; `written`: as the formula has it.
+        """
+        signature, notation = self.signature, self.signature.notation
+        if written in signature.operators or name in signature.operators:
+            size = STATES[self.draw.number % 4]
+            return self._table(name, written, size, size, scope, is_complex=True)
+        if written in signature.states:
+            return self._table(name, written, STATES[self.draw.number % 4], 1, scope, is_complex=True)
+        if (entry := self._entry(name, scope)) is not None:
+            return entry
+        if written in signature.matrices or name in signature.matrices:
+            size = self._matrix_size()
+            letter = name.removeprefix(_VECTOR)[:1]
+            columns = size if letter.isupper() or "\\" in letter else 1
+            return self._table(name, written, size, columns, scope, is_complex=False)
+        if name in dict(notation.lengths):
+            return self._length(dict(notation.lengths)[name], scope)
+        if signature.has_nabla and (place := self._place(name, scope)) is not None:
+            return place
+        vectors = notation.vectors | ({written} if written.startswith(_VECTOR) else frozenset())
+        if written in vectors or name in vectors:
+            return self._vector(name, written, scope)
+        for vector, names in notation.components:
+            if name in names:
+                value = self.symbol(Expr("sym", name=vector), scope)
+                assert isinstance(value, Table)
+                return value.entries[names.index(name)]
+        usual = notation.is_complex and name.partition("_")[0] in ("z", "w", r"\psi", r"\Psi", "Z")
+        is_complex = name in notation.complexes or written in notation.complexes or usual
+        variables = self._variables(written)
+        if variables:
+            return self._function_value(name, variables, scope, is_complex=is_complex)
+        kind = signature.declared.get(name, "complex" if is_complex else "positive")
+        if name in signature.whole:
+            kind = "integer"
+        elif name in signature.signed and kind == "positive":
+            kind = "real"
+        if kind not in ("positive", "real", "angle", "integer", "complex"):
+            kind = "positive"
+        drawn = self.draw.number_of(name, kind)
+        return self._varied(name, drawn, scope)
+
+    def _entry(self, name: str, scope: Scope) -> Value | None:
+        r"""Return the entry of a matrix or the component of a vector, `A_{12}` beside `\vec{A}`; None for others."""
+        match = _ENTRY.match(name)
+        if match is None:
+            return None
+        matrices = self.signature.matrices
+        bold = f"{_VECTOR}{match[1]}}}"
+        whole = bold if bold in matrices or bold in self.signature.notation.vectors else match[1]
+        if whole not in matrices and whole != bold:
+            return None
+        table = self.symbol(symbol(whole), scope)
+        places = [int(k) - 1 for k in match[2].replace(",", "")]
+        if not isinstance(table, Table) or len(places) != (1 if table.columns == 1 else 2):
+            return None
+        row, col = places[0], places[1] if len(places) > 1 else 0
+        return table.at(row, col) if 0 <= row < table.rows and 0 <= col < table.columns else None
+
+    def _table(self, name: str, written: str, rows: int, columns: int, scope: Scope, *, is_complex: bool) -> Table:
+        """Return a table: of numbers, or of functions if its letter varies."""
+        variables = self._variables(written)
+        if not variables:
+            return self.draw.table(name, rows, columns, "complex" if is_complex else "real")
+        entries = tuple(
+            self._function_value(name, variables, scope, is_complex=is_complex, part=k + 1)
+            for k in range(rows * columns)
+        )
+        return Table(rows, columns, entries)
+
+    def _varied(self, name: str, drawn: Scalar, scope: Scope) -> Scalar:
+        """Return a number with its own differential, within a differential."""
+        is_constant = (name in _CONSTANTS or name.endswith("_0")) and name not in self.signature.varied
+        if not scope.slopes or is_constant:
+            return drawn
+        change = self.draw.fixed.get(f"d{name}", self.draw.number_of(f"d{name}", "real"))
+        return Dual(drawn, scalar(change), scope.slopes)
+
+    def _variables(self, written: str) -> tuple[str, ...]:
+        """Return the variables of a letter: its own, and the place for a field."""
+        signature = self.signature
+        own = tuple(each for each in signature.functions.get(written, ()) if each != written)
+        if written in signature.fields:
+            return tuple(sorted({*own, *self.coordinates()}))
+        return own
+
+    def _function_value(
+        self, name: str, variables: tuple[str, ...], scope: Scope, *, is_complex: bool, part: int = 0
+    ) -> Scalar:
+        """Return the value of a function at its own variables."""
+        if name in scope.values:
+            return scalar(scope.values[name])
+        guarded = scope.with_value("#" + name, acb(0))
+        if "#" + name in scope.values:
+            raise Unvalued("letters that are functions of each other")
+        point: list[Scalar] = []
+        for variable in variables:
+            if variable == "#place":
+                point += [self._coordinate(k, scope) for k in range(4)]
+            else:
+                point.append(self._variable(variable, guarded))
+        unknown = self.draw.function(f"{name}#{part}" if part else name, len(point), is_complex=is_complex)
+        value = unknown.at(tuple(point))
+        if name in self.draw.shifts:
+            other = self.draw.function(name + "#shift", len(point), is_complex=is_complex)
+            value = value + self.draw.shifts[name] * other.at(tuple(point))
+        return value
+
+    def _coordinate(self, k: int, scope: Scope) -> Scalar:
+        """Return a coordinate `x_k` of the place of fields with indices."""
+        name = f"x_{k}"
+        found = scope.values.get(name)
+        return self.draw.number_of(name, "real") if found is None else scalar(found)
+
+    def _variable(self, variable: str, scope: Scope) -> Scalar:
+        """Return the value of a variable of a function: a letter, or a derivative."""
+        if variable in scope.values:
+            return scalar(scope.values[variable])
+        if variable in self.signature.keys:
+            return scalar(self.value(self.signature.keys[variable], scope))
+        if variable.isidentifier() or variable.startswith("\\") or "[" not in variable:
+            found = self.symbol(Expr("sym", name=variable), scope)
+            if isinstance(found, Table):
+                raise Unvalued("a function of a vector")
+            return found
+        return self.draw.number_of(variable, "real")
+
+    def _matrix_size(self) -> int:
+        """Return how many rows matrices have in this draw."""
+        return (STATES if self.signature.operators else DIMENSIONS)[self.draw.number % 4]
+
+    def _transposed(self, base: str, scope: Scope, *, is_adjoint: bool) -> Value:
+        """Return the transposed or adjoint of a letter."""
+        value = self.symbol(Expr("sym", name=base), scope)
+        value = transpose(value) if isinstance(value, Table) else value
+        return conjugate(value) if is_adjoint else value
+
+    def _length(self, vector: str, scope: Scope) -> Scalar:
+        """Return the length of a vector."""
+        value = self.symbol(Expr("sym", name=vector), scope)
+        return named.call("sqrt", dot(value, value))
+
+    def _vector(self, name: str, written: str, scope: Scope) -> Value:
+        """Return the value of a vector: a unit vector, a field, a function of a variable, or three numbers."""
+        notation = self.signature.notation
+        basis, directions = dict(notation.basis), dict(notation.directions)
+        if name in basis:
+            return column(*(acb(int(k == basis[name])) for k in range(notation.dimension)))
+        if name in directions:
+            value = self.symbol(Expr("sym", name=directions[name]), scope)
+            assert isinstance(value, Table)
+            length = named.call("sqrt", dot(value, value))
+            return value.each(lambda entry: entry / length)
+        variables = self._variables(written)
+        is_complex = written in notation.complexes
+        if variables:
+            parts = [
+                self._function_value(name, variables, scope, is_complex=is_complex, part=k + 1)
+                for k in range(notation.dimension)
+            ]
+            return column(*parts)
+        drawn = self.draw.table(name, notation.dimension, 1, "complex" if is_complex else "real")
+        if name.startswith(_HAT):
+            length = named.call("sqrt", dot(drawn, drawn))
+            return drawn.each(lambda entry: entry / length)
+        return drawn
+
+    # Places and fields. ---------------------------------------------------------------------------------------------
+
+    def coordinates(self) -> tuple[str, str, str]:
+        """Return the names of the coordinates of a place."""
+        return COORDINATES[self.signature.system]
+
+    def place(self, scope: Scope) -> Table:
+        """Return the place as a vector in Cartesian components."""
+        a, b, c = (self._raw_coordinate(name, scope) for name in self.coordinates())
+        if self.signature.system == "cartesian":
+            return column(a, b, c)
+        sine, cosine = named.call("sin", b), named.call("cos", b)
+        if self.signature.system == "cylindrical":
+            return column(a * cosine, a * sine, c)
+        return column(a * sine * named.call("cos", c), a * sine * named.call("sin", c), a * cosine)
+
+    def _raw_coordinate(self, name: str, scope: Scope) -> Scalar:
+        """Return the value of a coordinate."""
+        if name in scope.values:
+            return scalar(scope.values[name])
+        return self.draw.number_of(name, "angle" if name in (r"\theta", r"\phi") else "positive")
+
+    def _place(self, name: str, scope: Scope) -> Value | None:
+        r"""Return the value of a letter of the place or a part of it, `\vec r`, `r`, `\hat\theta`; else None."""
+        if name in self.coordinates():
+            return self._raw_coordinate(name, scope)
+        if name in (r"\vec{r}", r"\vec{x}"):
+            return self.place(scope)
+        if name == "r" and self.signature.system == "cartesian" and "r" not in self.signature.functions:
+            place = self.place(scope)
+            return named.call("sqrt", dot(place, place))
+        if name.startswith(_HAT) and name[5:-1] in (*self.coordinates(), "r"):
+            return self.unit_vector(name[5:-1], scope)
+        return None
+
+    def unit_vector(self, name: str, scope: Scope) -> Table:
+        """Return the unit vector along a coordinate."""
+        if name not in self.coordinates():  # r in Cartesian coordinates
+            place = self.place(scope)
+            length = named.call("sqrt", dot(place, place))
+            return place.each(lambda entry: entry / length)
+        tangent = self.along(name, scope, self.place)
+        assert isinstance(tangent, Table)
+        length = named.call("sqrt", dot(tangent, tangent))
+        return tangent.each(lambda entry: entry / length)
+
+    def along(self, name: str, scope: Scope, value: Callable[[Scope], Value]) -> Value:
+        """Return the derivative of a value by a coordinate."""
+        tag = self.new_tag()
+        start = self._raw_coordinate(name, scope)
+        found = value(scope.with_value(name, Dual(start, acb(1), tag)))
+        return found.each(lambda e: slope_of(e, tag)) if isinstance(found, Table) else slope_of(found, tag)
+
+    def gradient(self, value: Callable[[Scope], Value], scope: Scope) -> list[Value]:
+        """Return the derivatives of a value by x, y and z."""
+        names = self.coordinates()
+        slopes = [self.along(name, scope, value) for name in names]
+        if self.signature.system == "cartesian":
+            return slopes
+        tangents = []
+        for name in names:
+            tangent = self.along(name, scope, self.place)
+            assert isinstance(tangent, Table)
+            size = dot(tangent, tangent)
+            tangents.append(tangent.each(lambda entry, size=size: entry / size))  # type: ignore[misc]
+        found = []
+        for k in range(3):
+            total: Value = multiply(tangents[0].entries[k], slopes[0])
+            for tangent, slope in zip(tangents[1:], slopes[1:], strict=True):
+                total = add(total, multiply(tangent.entries[k], slope))
+            found.append(total)
+        return found
+
+    # Indices. -------------------------------------------------------------------------------------------------------
+
+    def _indexed(self, name: str, scope: Scope) -> Value | None:
+        r"""Return the component of a tensor, `\delta_{ij}` or `F^{\mu\nu}`; None for another letter."""
+        letters = letters_of(name)
+        if len(letters) == 2 and name.startswith((r"\delta_", r"\delta^")) and scope.indices.keys() >= set(letters):
+            return acb(int(scope.indices[letters[0]] == scope.indices[letters[1]]))
+        if not letters or not self.signature.tensors.issuperset(letters) or not scope.indices.keys() >= set(letters):
+            return None
+        values = [scope.indices[letter] for letter in letters]
+        base = name.partition("_")[0].partition("^")[0]
+        if base in (r"\epsilon", r"\varepsilon") and len(values) in (3, 4):
+            return acb(_levi_civita(values))
+        if base in (r"\epsilon", r"\varepsilon") and len(values) > 2:
+            return None
+        if "," in name:
+            return self._derivative_behind_comma(name, scope)
+        if f"{_VECTOR}{base}}}" in self.signature.notation.vectors and len(values) == 1:
+            return self._entry(f"{base}_{values[0]}", scope)
+        varies = any(key.startswith((base + "_", base + "^")) for key in self.signature.functions)
+        if base in ("g", r"\eta") and len(values) == 2 and varies:
+            values = sorted(values)
+        elif base in ("g", r"\eta") and len(values) == 2:
+            return acb((1 if values[0] == 0 else -1) if values[0] == values[1] else 0)
+        sign = 1
+        raised = name.partition("^")[2]
+        for letter, k in zip(letters, values, strict=True):
+            if letter.startswith("\\") and letter in raised and k:
+                sign = -sign
+        if base == "x" and len(values) == 1:
+            found = self._coordinate(values[0], scope)
+            return found if sign > 0 else -found
+        key = f"{base}_{{{','.join(map(str, values))}}}"
+        if key in self.draw.fixed:
+            return self.draw.fixed[key]
+        value: Scalar = self.draw.number_of(key, "real")
+        variables = self._variables_of_tensor(base)
+        if variables:
+            point = tuple(
+                scalar(each)
+                for variable in variables
+                for each in (
+                    [self._coordinate(k, scope) for k in range(4)]
+                    if variable == PLACE
+                    else [self._variable(variable, scope)]
+                )
+            )
+            value = self.draw.function(key, len(point), is_complex=False).at(point)
+        return value if sign > 0 else -value
+
+    def _variables_of_tensor(self, base: str) -> tuple[str, ...]:
+        """Return what the components of a tensor depend on: the place, and letters such as the time."""
+        found = {
+            variable
+            for name, variables in self.signature.functions.items()
+            if name.startswith((base + "_", base + "^"))
+            for variable in variables
+            if not variable.startswith("x_")
+        }
+        return tuple(sorted(found))
+
+    def _derivative_behind_comma(self, name: str, scope: Scope) -> Value:
+        r"""Return `u_{i,j}`, the derivative of `u_i` by `x_j`."""
+        base, _, behind = name.partition(",")
+        variable = symbol("x_" + behind.rstrip("}"))
+        if "," in behind or not behind.endswith("}"):
+            raise Unvalued("a derivative behind a comma")
+        return self.value(Expr("partial", (symbol(base + "}"), variable), "1"), scope)
+
+    def _kronecker(self, name: str, scope: Scope) -> Value | None:
+        r"""Return `\delta_{mn}` of whole numbers; None for another letter."""
+        match = _KRONECKER.match(name)
+        if match is None or not {match[1], match[2]} <= self.signature.whole | scope.values.keys():
+            return None
+        one, two = (whole_number(scalar(self.symbol(symbol(letter), scope))) for letter in (match[1], match[2]))
+        return acb(int(one == two + int(match[3] or 0)))
+
+
+def _levi_civita(values: list[int]) -> int:
+    """Return the sign of a permutation; 0 if two values are the same."""
+    sign = 1
+    for j in range(len(values)):
+        for k in range(j):
+            sign *= (values[j] > values[k]) - (values[j] < values[k])
+    return sign
+
+
+def direction(theta: Scalar, phi: Scalar) -> Table:
+    """Return the unit vector of two spherical angles."""
+    sine = named.call("sin", theta)
+    return column(sine * named.call("cos", phi), sine * named.call("sin", phi), named.call("cos", theta))
+
+
+def conjugate(x: Value) -> Value:
+    """Return the complex conjugate."""
+    if isinstance(x, Table):
+        return x.each(lambda entry: scalar(conjugate(entry)))
+    if isinstance(x, Dual):
+        return Dual(scalar(conjugate(x.value)), scalar(conjugate(x.slope)), x.tag)
+    return x.conjugate()

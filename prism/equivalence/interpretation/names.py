@@ -1,0 +1,139 @@
+r"""Names of functions and letters of indices: what can be told of a formula without evaluating anything."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from fractions import Fraction
+
+from prism.algebra.expr import Expr, Formula, index_letters, symbol
+
+FUNCTIONS = (
+    "exp", "ln", "log10", "sqrt", "sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh", "coth", "asin",
+    "acos", "atan", "asinh", "acosh", "atanh", "abs", "sgn", "step", "erf", "erfc", r"\Gamma", "digamma", r"\zeta", "K",
+    "E", "Si", "Ci", "Ei", "Ai",
+)  # fmt: skip
+"""Functions of one argument that have a value of their own."""
+NAMED = frozenset((
+    *FUNCTIONS, "max", "min", "sign", r"\Theta", r"\theta", "u", "H", r"\delta", "Re", "Im", "arg", "det", "tr", "Tr",
+    "O", "sinc",
+))  # fmt: skip
+"""Names of functions that have a value of their own; the other names that are called are unknown functions."""
+
+INDICES = frozenset(("i", "j", "k", "l", "m", "n", "p", "q", "r", "s", "a", "b", r"\mu", r"\nu", r"\alpha", r"\beta",
+                      r"\rho", r"\sigma", r"\lambda", r"\kappa", r"\gamma", r"\tau"))  # fmt: skip
+_LATIN = ("i", "j", "k", "l", "m", "n", "p", "q", "r", "s", "a", "b")
+_SUBSCRIPTS = re.compile(r"([_^])(?:\{((?:[^{}]|\{[^{}]*\})*)\}|(\\[A-Za-z]+|.))")
+_LETTERS = re.compile(r"\\[A-Za-z]+|[A-Za-z]|,|\d|.")
+_DERIVATIVES = ("derivative", "partial")
+_WITH_ORDER = re.compile(r"([JYNIKPHLTjn])_\{?([0-9a-zA-Z']+)\}?$")
+_HARMONIC = re.compile(r"Y_\{?(\w),?(-?\w)\}?$|Y_\{?(\w)\}?\^\{?(-?\w)\}?$")
+_BOLD = re.compile(r"\\vec\{[A-Z]\}")
+
+
+def bold_neighbours(node: Expr) -> frozenset[str]:
+    """Return the bold capitals that stand side by side in a product, without a sign between: matrices."""
+    pairs = zip(node.args, node.args[1:], strict=False)
+    side_by_side = [pair for pair in pairs if all(each.op == "sym" and _BOLD.match(each.name) for each in pair)]
+    return frozenset(each.name for pair in side_by_side for each in pair)
+
+
+def is_lone_differential(f: Formula) -> bool:
+    r"""Return True for `d(pV) = 0`, where d hardly is a factor."""
+    sides = [member for member in f.members if member.value != 0]
+    return f.kind == "equation" and len(sides) == 1 and sides[0].op == "mul" and sides[0].args[0] == symbol("d")
+
+
+def exponent_of(power: Expr) -> Fraction | None:
+    """Return the exponent of a power if it is a number that is written out."""
+    exponent = power.args[1]
+    if exponent.op == "neg" and exponent.args[0].value is not None:
+        return -exponent.args[0].value
+    return exponent.value
+
+
+def order_of(name: str) -> tuple[str, str] | None:
+    """Split the name of a special function with an order into letter and order, as `J_0`; None for another name."""
+    match = _WITH_ORDER.match(name)
+    return (match[1], match[2]) if match is not None else None
+
+
+def harmonic_indices(name: str) -> tuple[str, str] | None:
+    """Return the indices l and m in the name of a spherical harmonic, `Y_{lm}`, `Y_l^m`; None for another name."""
+    match = _HARMONIC.match(name)
+    return None if match is None else (match[1] or match[3], match[2] or match[4])
+
+
+def letters_of(name: str) -> tuple[str, ...]:
+    r"""Return the letters of indices in a name, each as often as it stands there: i, j of `T_{ij}`.
+
+    >>> letters_of(r"F^{\mu\nu}"), letters_of("v_{max}"), letters_of("u_{i,j}")
+    (('\\mu', '\\nu'), (), ('i', 'j'))
+    """
+    found: list[str] = []
+    for match in _SUBSCRIPTS.finditer(name):
+        parts = [part for part in _LETTERS.findall(match[2] or match[3]) if part not in (",", " ")]
+        if not parts or not INDICES.issuperset(part for part in parts if not part.isdigit()) or len(parts) > 4:
+            return ()
+        found += [part for part in parts if not part.isdigit()]
+    return tuple(found)
+
+
+def free_letters(node: Expr, tensors: frozenset[str] | None = None) -> Counter[str]:
+    """Return the letters of indices that are free in an expression, after pairs in products are summed over."""
+    counts = letter_counts(node)
+    kept = {letter for letter, count in counts.items() if count == 1}
+    return Counter({letter: 1 for letter in kept if tensors is None or letter in tensors})
+
+
+def letter_counts(node: Expr) -> Counter[str]:
+    """Return how often each letter of an index stands in a term: twice is a pair."""
+    if node.op == "sym":
+        return Counter(letters_of(node.name))
+    if node.op in ("add", "sub", "neg", "relation"):
+        total: Counter[str] = Counter()
+        for arg in node.args:
+            total |= free_letters(arg)
+        return total
+    if node.op in _DERIVATIVES:
+        total = Counter(free_letters(node.args[0]))
+        for variable in node.args[1:]:
+            name = variable.name.lstrip("^") if variable.op == "sym" else ""
+            total.update([name] if name in INDICES else letters_of(name))
+        return total
+    if node.op in ("mul", "div", "dot"):
+        total = Counter()
+        for arg in node.args:
+            total.update(free_letters(arg))
+        return total
+    if node.op == "pow" and node.args[1].value == 2:
+        inner = free_letters(node.args[0])
+        return inner + inner
+    if node.op in ("sum", "product", "integral"):
+        bound = index_letters(node.args[1]) if len(node.args) > 1 else ()
+        return Counter({key: count for key, count in free_letters(node.args[0]).items() if key not in bound})
+    total = Counter()
+    for arg in node.args:
+        total |= free_letters(arg)
+    return total
+
+
+def are_balanced(members: Iterable[Expr]) -> bool:
+    """Return True if all terms of all members have the same free indices, but for terms that have none at all."""
+    found = {frozenset(free_letters(term)) for member in members for term in terms_of(member)}
+    return len(found - {frozenset()}) <= 1
+
+
+def terms_of(node: Expr) -> Iterable[Expr]:
+    """Yield the terms of a sum that is not in a function."""
+    if node.op in ("add", "sub", "neg"):
+        for arg in node.args:
+            yield from terms_of(arg)
+    else:
+        yield node
+
+
+def index_range(letter: str) -> range:
+    """Return the values of an index: 1 to 3, and 0 to 3 for Greek letters."""
+    return range(1, 4) if letter in _LATIN else range(4)

@@ -1,0 +1,132 @@
+"""Quadrature on balls with an error estimate: the double-exponential rules of Takahasi and Mori (1974)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import cache
+
+from flint import acb, arb
+
+from prism.equivalence.interpretation.values import Dual, Scalar, Unvalued, plain, slope_of
+
+_REACH = 4.0  # of the variable of a rule, to each side
+_STEPS = (0.5, 0.25, 0.125, 0.0625)  # of its refinements
+_GOOD = 1e-13  # relative error at which a rule is not refined further
+
+Integrand = Callable[[Scalar], Scalar]
+
+
+def by_parts(terms: list[Scalar], combine: Callable[[list[acb]], acb]) -> Scalar:
+    """Apply a linear summation to numbers with infinitesimals, part by part."""
+    tags = [term.tag for term in terms if isinstance(term, Dual)]
+    if not tags:
+        return combine([plain(term) for term in terms])
+    tag = max(tags)
+    values = [term.value if isinstance(term, Dual) and term.tag == tag else term for term in terms]
+    return Dual(by_parts(values, combine), by_parts([slope_of(term, tag) for term in terms], combine), tag)
+
+
+def plain_size(x: acb) -> float:
+    """Return the absolute value of a ball's middle."""
+    return float(x.mid().abs_upper())
+
+
+def between(at: Integrand, start: Scalar, end: Scalar) -> Scalar:
+    """Return the integral between two numbers."""
+    width = end - start
+
+    def term(share: acb, is_low: acb, weight: acb) -> Scalar:
+        """Return the weighted integrand at a share of the width from the nearer end."""
+        return weight * at(end - width * share if is_low.is_zero() else start + width * share)
+
+    return width * _refined(lambda step, is_new: [term(*node) for node in _nodes("finite", step, is_new)])
+
+
+def on_half_line(at: Integrand, start: Scalar) -> Scalar:
+    """Return the integral from a number to infinity."""
+    return _refined(lambda step, is_new: [w * at(start + x) for x, w in _nodes("half", step, is_new)], first=1)
+
+
+def on_line(at: Integrand) -> Scalar:
+    """Return the integral from minus to plus infinity."""
+    return _refined(lambda step, is_new: [w * at(x) for x, w in _nodes("whole", step, is_new)], first=1)
+
+
+@cache
+def _nodes(kind: str, step: float, is_new: bool) -> tuple[tuple[acb, ...], ...]:
+    """Return the nodes of a rule with their weights, before they are multiplied by the step.
+
+    Args:
+        kind: `finite`, of (share of the width from the nearer end, 1 if that is the lower one, weight); `half` or
+            `whole`, of (position, weight).
+        step: distance of the nodes in the variable of the rule.
+        is_new: only the nodes that the rule of twice the step does not have.
+    """
+    return tuple(_node(kind, step * k) for k in _counts(step, is_new=is_new))
+
+
+def _counts(step: float, *, is_new: bool) -> Iterator[int]:
+    """Yield which multiples of a step are nodes."""
+    most = int(_REACH / step)
+    return (k for k in range(-most, most + 1) if k % 2 or not is_new)
+
+
+def _node(kind: str, t: float) -> tuple[acb, ...]:
+    """Return the node of a rule at the value `t` of its variable."""
+    u, du = math.pi / 2 * math.sinh(t), math.pi / 2 * math.cosh(t)
+    if kind == "finite":
+        near = 1 / (1 + math.exp(2 * abs(u)))
+        return acb(near), acb(int(u <= 0)), acb(2 * du * near * (1 - near))
+    if kind == "half":
+        return acb(math.exp(u)), acb(du * math.exp(u))
+    return acb(math.sinh(u)), acb(du * math.cosh(u))
+
+
+def _refined(parts: Callable[[float, bool], list[Scalar]], first: int = 0) -> Scalar:
+    """Return the sum of the parts of a rule, refined until its error is small.
+
+    Args:
+        parts: weighted integrands at the nodes of a step, or at those that are new at it.
+        first: which of the steps is the first.
+    """
+    coarse = parts(_STEPS[first], False)
+    total: Scalar = acb(0)
+    last = len(coarse) - 1
+    for step in _STEPS[first + 1 :]:
+        fine = parts(step, True)
+        n_coarse = len(coarse)
+        coarse = coarse + fine
+
+        def with_error(values: list[acb], n: int = n_coarse, h: float = step) -> acb:
+            """Return the sum with its error: the distance to that of twice the step, squared."""
+            return _with_error(values[:n], values[n:], h, last)
+
+        total = by_parts(coarse, with_error)
+        if _is_good(total):
+            break
+    return total
+
+
+def _with_error(old: list[acb], new: list[acb], step: float, last: int) -> acb:
+    """Return a rule's sum with its error.
+
+    Args:
+        old: parts of the rule of twice the step, the two ends at 0 and `last`; `new`: the others.
+    """
+    total = sum(old, acb(0))
+    before, now = acb(2 * step) * total, acb(step) * (total + sum(new, acb(0)))
+    size = step * sum(plain_size(part) for part in (*old, *new)) or 1e-300
+    if not now.is_finite():
+        raise Unvalued("an integrand that is undefined")
+    apart = plain_size(now - before) / size
+    ends = 10 * step * (plain_size(old[0]) + plain_size(old[last]))
+    error = (1000 * apart * apart + 1e-15) * size + ends
+    return acb(arb(now.real.mid(), error), arb(now.imag.mid(), error))
+
+
+def _is_good(x: Scalar) -> bool:
+    """Return True if a number and its slopes are accurate."""
+    if isinstance(x, Dual):
+        return _is_good(x.value) and _is_good(x.slope)
+    return float(x.rad()) <= _GOOD * plain_size(x)

@@ -1,0 +1,166 @@
+r"""Two formulas as an interpretation reads them: what one of them shows about a letter holds in both.
+
+`y''` is a derivative by the variable of y, `u_{xx}` one if u is differentiated by x, `g'(x + vt)` a call if g is,
+`d\ln p` a differential beside other differentials, `\langle N\rangle` a number unless there are operators.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+from prism.algebra.expr import Expr, Formula, canonical, symbol, walk, with_members
+from prism.algebra.noncommutative import operator_names
+from prism.equivalence.interpretation.names import NAMED, harmonic_indices, is_lone_differential, order_of
+from prism.equivalence.interpretation.values import Unvalued
+
+_UNKNOWN = symbol("?")
+_SUBSCRIPT = re.compile(r"^(?P<base>\\?[A-Za-z]+)_\{?(?P<by>[xyzrt]{1,3})\}?$")
+_HARMONIC = re.compile(r"^Y_\{?\w\}?$")
+_PRIMED = re.compile(r"^(?P<base>\\?[A-Za-z]+)(?P<primes>'{1,3})$")
+
+
+def read_together(a: Formula, b: Formula) -> tuple[Formula, Formula]:
+    """Return two formulas with what the other one shows about their letters."""
+    nodes = [node for f in (a, b) for member in f.members for node in walk(member)]
+    by = _variables_of_derivatives(a, b, nodes)
+    if any(_is_written_both_ways(f) for f in (a, b)) or _are_rates_of_two_kinds(nodes):
+        raise Unvalued("a prime or dot beside a derivative")
+    called = {node.name for node in nodes if node.op == "apply"}
+    has_differentials = any(node.op == "differential" for node in nodes) or any(map(is_lone_differential, (a, b)))
+    keeps_means = bool(operator_names(a, b))
+    depends = a.depends | b.depends | _only_calls(nodes)
+
+    def read(node: Expr) -> Expr:
+        """Return a node as it is read, inner ones first."""
+        args = tuple(read(arg) for arg in node.args)
+        node = node if args == node.args else Expr(node.op, args, node.name, node.value)
+        if node.op == "bracket" and node.name == "mean" and not keeps_means:
+            return symbol(rf"\mean{{{canonical(node)}}}")
+        if node.op == "sym":
+            own = sorted({variable for name, variable in depends if name == node.name} - {","})
+            is_named = node.name in called & NAMED or order_of(node.name) is not None
+            if harmonic_indices(node.name) is not None and own == [r"\phi", r"\theta"]:
+                return Expr("apply", (symbol(r"\theta"), symbol(r"\phi")), node.name)
+            if is_named and len(own) == 1:
+                return Expr("apply", (symbol(own[0]),), node.name)
+            return _derivative_by_subscript(node, by)
+        if node.op == "apply" and node.name not in NAMED and _is_own_call(node, depends):
+            return symbol(node.name) if not node.name.endswith("'") else read(symbol(node.name))
+        if node.op == "pow" and _HARMONIC.match(node.args[0].name) and (node.args[0].name, r"\theta") in depends:
+            order = node.args[0].name.partition("_")[2].strip("{}")
+            return Expr("apply", (symbol(r"\theta"), symbol(r"\phi")), f"Y_{order}^{{{canonical(node.args[1])}}}")
+        if node.op == "pow" and node.args[1] == symbol("T") and _may_be_matrix(node.args[0]):
+            return Expr("opaque", (node.args[0],), "^T")
+        if node.op == "derivative" and node.args[1] == _UNKNOWN:
+            variables = by.get(node.args[0].name, set()) - {"?"}
+            if len(variables) == 1:
+                return Expr("derivative", (node.args[0], symbol(*variables)), node.name)
+            return node
+        if node.op == "mul":
+            return _with_calls_and_differentials(node, called, has_differentials=has_differentials)
+        return node
+
+    one, two = (with_members(f, tuple(read(member) for member in f.members)) for f in (a, b))
+    return replace(one, depends=depends), replace(two, depends=depends)
+
+
+def _is_written_both_ways(f: Formula) -> bool:
+    r"""Return True if a formula has `x'` beside `dx/dt`, so that the prime hardly is a derivative."""
+    nodes = [node for member in f.members for node in walk(member)]
+    derived = {node.args[0].name for node in nodes if node.op in ("derivative", "partial") and node.args[1] != _UNKNOWN}
+    primed = {match["base"] for node in nodes if node.op == "sym" and (match := _PRIMED.match(node.name)) is not None}
+    return not derived.isdisjoint(primed)
+
+
+def _are_rates_of_two_kinds(nodes: Iterable[Expr]) -> bool:
+    """Return True if a letter alone is differentiated by one variable in total and in part."""
+    found: dict[tuple[str, Expr], set[str]] = {}
+    for node in nodes:
+        if node.op in ("derivative", "partial") and len(node.args) == 2 and node.args[0].op == "sym":
+            found.setdefault((node.args[0].name, node.args[1]), set()).add(node.op)
+    return any(len(ops) > 1 for ops in found.values())
+
+
+def _only_calls(nodes: Iterable[Expr]) -> frozenset[tuple[str, str]]:
+    """Return (letter, variable) pairs of letters that are called with the same letters wherever they stand."""
+    calls: dict[str, set[tuple[Expr, ...]]] = {}
+    bare = {node.name for node in nodes if node.op == "sym"}
+    for node in nodes:
+        if node.op == "apply" and node.name not in NAMED and order_of(node.name) is None:
+            calls.setdefault(node.name, set()).add(node.args)
+    return frozenset(
+        (name, arg.name) for name, found in calls.items() if len(found) == 1 and name not in bare
+        for args in found if all(arg.op == "sym" for arg in args) and harmonic_indices(name) is None
+        for arg in args
+    )  # fmt: skip
+
+
+def _is_own_call(node: Expr, depends: frozenset[tuple[str, str]]) -> bool:
+    """Return True for a call of a letter with the only variables of which it is written a function."""
+    own = {variable for name, variable in depends if name == node.name} - {","}
+    return bool(own) and all(arg.op == "sym" for arg in node.args) and own == {arg.name for arg in node.args}
+
+
+def _may_be_matrix(node: Expr) -> bool:
+    """Return True for an expression with a bold letter, a capital or a matrix that is written out."""
+    return any(
+        inner.op == "matrix" or (inner.op == "sym" and (inner.name.startswith(r"\vec{") or inner.name[:1].isupper()))
+        for inner in walk(node)
+    )
+
+
+def _variables_of_derivatives(a: Formula, b: Formula, nodes: Iterable[Expr]) -> dict[str, set[str]]:
+    """Return for each letter the variables by which it is differentiated, or of which it is written a function."""
+    found: dict[str, set[str]] = {}
+    for name, written in a.depends | b.depends:
+        if written != ",":
+            found.setdefault(name.rstrip("'"), set()).add(written)
+    for node in nodes:
+        if node.op in ("derivative", "partial"):
+            for variable in node.args[1:]:
+                for inner in walk(node.args[0]):
+                    if inner.op == "sym" and variable.op == "sym" and inner != variable:
+                        found.setdefault(inner.name, set()).add(variable.name)
+    return found
+
+
+def _derivative_by_subscript(node: Expr, by: dict[str, set[str]]) -> Expr:
+    """Return `u_{xx}` as a derivative if u is differentiated by x; `y''` as one by its only variable."""
+    match = _SUBSCRIPT.match(node.name)
+    if match is not None and by.get(match["base"], set()).issuperset(match["by"]):
+        result = symbol(match["base"])
+        for letter in dict.fromkeys(match["by"]):
+            result = Expr("partial", (result, symbol(letter)), str(match["by"].count(letter)))
+        return result
+    match = _PRIMED.match(node.name)
+    if match is not None and len(variables := by.get(match["base"], set()) - {"?"}) == 1:
+        return Expr("derivative", (symbol(match["base"]), symbol(*variables)), str(len(match["primes"])))
+    return node
+
+
+def _is_primed_call(node: Expr, called: set[str]) -> bool:
+    """Return True for `g'` if g is called, and for a derivative of the delta function."""
+    match = _PRIMED.match(node.name) if node.op == "sym" else None
+    return match is not None and (match["base"] in called or match["base"] == r"\delta")
+
+
+def _with_calls_and_differentials(node: Expr, called: set[str], *, has_differentials: bool) -> Expr:
+    """Return a product in which `d` before a factor is a differential, and `g'` before one the derivative of a call."""
+    factors: list[Expr] = []
+    waiting: Expr | None = None
+    for arg in node.args:
+        if waiting is not None:
+            if waiting.name == "d":
+                factors.append(Expr("differential", (arg,)))
+            else:
+                factors.append(Expr("apply", (arg,), waiting.name))
+            waiting = None
+        elif (arg == symbol("d") and has_differentials) or _is_primed_call(arg, called):
+            waiting = arg
+        else:
+            factors.append(arg)
+    if waiting is not None:
+        factors.append(waiting)
+    return factors[0] if len(factors) == 1 else Expr("mul", tuple(factors))

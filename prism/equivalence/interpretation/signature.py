@@ -1,0 +1,390 @@
+r"""What each letter of two formulas is: a number, a function of which variables, a vector, a matrix, an operator.
+
+What the problem declares counts, else what either formula shows; a letter is the same in both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+
+from prism.algebra.calculus import usually_varies
+from prism.algebra.expr import Expr, Formula, canonical, index_letters, symbols, walk
+from prism.algebra.noncommutative import operator_names
+from prism.budget import charge_steps
+from prism.engine.lowering import Notation, conjugation_base
+from prism.equivalence.interpretation.names import (
+    NAMED,
+    are_balanced,
+    bold_neighbours,
+    exponent_of,
+    harmonic_indices,
+    letter_counts,
+    letters_of,
+    order_of,
+    terms_of,
+)
+from prism.equivalence.notation import notation_of
+from prism.physics.context import Context
+
+PLACE = "#place"  # the variable of fields
+COORDINATES = {
+    "cartesian": ("x", "y", "z"), "cylindrical": (r"\rho", r"\phi", "z"), "spherical": ("r", r"\theta", r"\phi"),
+}  # fmt: skip
+"""Names of the coordinates of a place, by system."""
+
+_DERIVATIVES = ("derivative", "partial")
+_TRANSPOSES = ("^{T}", "^T", r"^{\dagger}", r"^{\mathsf{T}}", r"^{\top}")
+_MATRIX_FUNCTIONS = frozenset(("det", "tr", "Tr"))
+_COORDINATES = frozenset(("x", "y", "z", "r", r"\theta", r"\vec{r}", r"\vec{x}", r"\hat{x}", r"\hat{y}", r"\hat{z}",
+                          r"\hat{r}", r"\hat{\rho}", r"\hat{\phi}", r"\hat{\theta}"))  # fmt: skip
+_CONSTANTS = frozenset(
+    ("m", "M", "g", "c", "k", "k_B", r"\hbar", "h", "e", "q", "G", "R", r"\epsilon_0", r"\mu_0", "i", "j")
+)
+_MAY_BE_COMPLEX = re.compile(r"\\vec\{|[A-Z]|[zw](?![a-z])|\\(?:psi|Psi|phi|Phi|varphi|chi)(?![a-z])")
+_WAVE = re.compile(r"\\(?:psi|Psi|phi|Phi|varphi|chi)(?![a-z])")
+_BIG = re.compile(r"(?:\\vec\{)?[A-Z]")
+
+
+@dataclass(frozen=True)
+class Signature:
+    r"""What the letters of two formulas are.
+
+    Attributes:
+        notation: vectors, complex numbers, the imaginary unit.
+        functions: letters that vary, each with its variables: symbols, or derivatives that a formula differentiates by.
+        tensors: letters of indices over which a product is summed.
+        operators: letters of operators, whose order counts.
+        states: letters of states, on which operators act.
+        matrices: letters of matrices.
+        has_nabla: letters under a nabla are fields.
+        system: `cartesian`, `cylindrical` or `spherical` coordinates.
+        differentials: a formula has differentials.
+        declared: kinds of symbols that the problem declares.
+        whole: letters of whole numbers.
+        fields: letters that vary from place to place.
+        signed: letters that are drawn with either sign, for a case depends on it.
+        varied: letters that a formula has the differential of, so that they are no constants.
+        keys: the derivatives by which a formula differentiates, by their names as variables.
+    """
+
+    notation: Notation
+    functions: Mapping[str, tuple[str, ...]]
+    tensors: frozenset[str] = frozenset()
+    operators: frozenset[str] = frozenset()
+    states: frozenset[str] = frozenset()
+    matrices: frozenset[str] = frozenset()
+    has_nabla: bool = False
+    system: str = "cartesian"
+    differentials: bool = False
+    declared: Mapping[str, str] = field(default_factory=dict)
+    whole: frozenset[str] = frozenset()
+    fields: frozenset[str] = frozenset()
+    signed: frozenset[str] = frozenset()
+    varied: frozenset[str] = frozenset()
+    keys: Mapping[str, Expr] = field(default_factory=dict)
+
+    def is_number(self, name: str) -> bool:
+        """Return True for a letter of one number: no function, vector, matrix, operator, field or state."""
+        others = self.matrices | self.operators | self.fields | self.states | self.notation.vectors
+        is_accented = name.startswith((r"\vec{", r"\hat{"))
+        return not (is_accented or name in others or self.functions.get(name))
+
+
+def variable_key(node: Expr) -> str:
+    """Return what names a variable of differentiation: a symbol's name, else its canonical form."""
+    return node.name if node.op == "sym" else canonical(node)
+
+
+def signatures_of(a: Formula, b: Formula, context: Context, *, systems: Iterable[str]) -> list[Signature]:
+    """Return all that the letters of two formulas may be: in each system of coordinates, constant or varying."""
+    found = [signature_of(a, b, context, system=system) for system in systems]
+    open_letters = _that_may_vary(a, b, context)
+    placed = frozenset(name for name, variables in open_letters.items() if PLACE in variables)
+    for signature in list(found):
+        more = {name: frozenset(variables) - {name, PLACE} for name, variables in open_letters.items()}
+        functions = {
+            name: tuple(sorted({*signature.functions.get(name, ()), *more.get(name, ())}))
+            for name in {*signature.functions, *more}
+        }
+        functions = {name: variables for name, variables in functions.items() if variables}
+        if functions != dict(signature.functions) or not placed <= signature.fields:
+            found.append(replace(signature, functions=functions, fields=signature.fields | placed))
+    return found
+
+
+def _that_may_vary(a: Formula, b: Formula, context: Context) -> dict[str, set[str]]:
+    r"""Return the letters that a formula does not show to be constant, each with the variables it may depend on.
+
+    The force in `\int_0^L F\,dx` is one, since an integrand without its variable would hardly be written as an
+    integral, and a free energy in `\partial(\beta F)/\partial\beta`; not what the problem gives a value.
+    """
+    found: dict[str, set[str]] = {}
+    kept = _CONSTANTS | context.givens.keys()
+    for member in (*a.members, *b.members):
+        for node, bound in _integrals(member):
+            inside = symbols(node.args[0])
+            if inside.isdisjoint(bound):
+                for name in inside - kept:
+                    if "_" not in name or name.startswith(r"\vec{"):
+                        found.setdefault(name, set()).update(bound)
+        for node in walk(member):
+            if node.op in _DERIVATIVES and len(node.args) > 1:
+                _add_beside_usual(found, node, kept)
+                factors = _bare_factors(node.args[0])
+                for variable in (arg.name for arg in node.args[1:] if arg.op == "sym" and arg.name in factors):
+                    for name in factors - kept - set(_COORDINATES):
+                        if usually_varies(name, variable):
+                            found.setdefault(name, set()).add(variable)
+            elif node.op == "nabla":
+                for name in _bare_factors(node.args[0]) - kept - set(_COORDINATES):
+                    if "_" not in name:
+                        found.setdefault(name, set()).add(PLACE)
+    return found
+
+
+def _add_beside_usual(found: dict[str, set[str]], node: Expr, kept: Set[str]) -> None:
+    r"""Add to `found` what multiplies a letter that varies, in a derivative without its variable: m of `d(mv)/dt`."""
+    variable = variable_key(node.args[1])
+    if node.op != "derivative" or variable in symbols(node.args[0]):
+        return
+    for term in terms_of(node.args[0]):
+        inside = symbols(term)
+        if any(usually_varies(name, variable) for name in inside):
+            for name in inside - (kept - {"m", "M"}):
+                found.setdefault(name, set()).add(variable)
+
+
+def _bare_factors(node: Expr) -> frozenset[str]:
+    """Return the symbols of a product or quotient of nothing but symbols, vectors included; else nothing."""
+    if node.op == "sym":
+        return frozenset((node.name,))
+    if node.op not in ("mul", "div"):
+        return frozenset()
+    found = [_bare_factors(arg) for arg in node.args]
+    return frozenset().union(*found) if all(found) else frozenset()
+
+
+def _integrals(node: Expr, bound: frozenset[str] = frozenset()) -> Iterable[tuple[Expr, frozenset[str]]]:
+    """Yield the innermost integrals in an expression, each with all variables that are integrated over around it."""
+    own = bound
+    if node.op == "integral" and len(node.args) > 1:
+        own = bound | symbols(node.args[1])
+        if not any(part.op == "integral" for part in walk(node.args[0])):
+            yield node, own
+    for arg in node.args:
+        yield from _integrals(arg, own)
+
+
+def signature_of(a: Formula, b: Formula, context: Context, *, system: str = "cartesian") -> Signature:
+    """Return what the letters of two formulas are, as they show it."""
+    nodes = [node for f in (a, b) for member in f.members for node in walk(member)]
+    charge_steps(2 * len(nodes))
+    notation = _with_complex_partners(notation_of(a, b, context), nodes)
+    operators = operator_names(a, b)
+    matrices = _matrix_names(nodes, operators)
+    tensors = _tensor_letters((*a.members, *b.members))
+    has_nabla = any(node.op == "nabla" or (node.op == "opaque" and "nabla" in node.name) for node in nodes)
+    whole = {name for name, kind in context.kinds.items() if kind == "integer"}
+    whole |= {
+        name
+        for node in nodes
+        if node.op in ("factorial", "binomial") or (node.op in ("sum", "product") and len(node.args) == 4)
+        for name in symbols(*(node.args[2:] if node.op in ("sum", "product") else node.args))
+    }
+    for node in nodes:
+        if node.op == "apply":
+            order, harmonic = order_of(node.name), harmonic_indices(node.name)
+            whole |= {index for index in (*(order or ())[1:], *(harmonic or ())) if not index.lstrip("-").isdigit()}
+    functions = _functions(a, b, nodes, tensors)
+    keys = {
+        variable_key(variable): variable
+        for node in nodes if node.op in _DERIVATIVES for variable in node.args[1:] if variable.op != "sym"
+    }  # fmt: skip
+    return Signature(
+        notation=notation,
+        functions=functions,
+        tensors=tensors,
+        operators=operators - matrices - notation.vectors,
+        states=_states(nodes, operators),
+        matrices=matrices,
+        has_nabla=has_nabla,
+        system=system,
+        differentials=any(node.op == "differential" for node in nodes) or any(map(_is_ratio, keys.values())),
+        declared=context.kinds,
+        whole=frozenset(whole),
+        fields=_fields(nodes, system) if has_nabla else frozenset(),
+        signed=_signed_letters(nodes),
+        varied=frozenset(node.args[0].name for node in nodes if node.op == "differential" and node.args[0].op == "sym"),
+        keys=keys,
+    )
+
+
+def _with_complex_partners(notation: Notation, nodes: Sequence[Expr]) -> Notation:
+    r"""Return the notation in which letters beside a starred one in a real part are complex: E of `Re(E H^*)`."""
+    found: set[str] = set()
+    for node in nodes:
+        if node.op == "apply" and node.name in ("Re", "Im"):
+            inside = symbols(node)
+            if any(conjugation_base(name) != name for name in inside) or any(
+                part.op == "opaque" for part in walk(node)
+            ):
+                found |= {name for name in inside if _MAY_BE_COMPLEX.match(name)}
+    if not found or not notation.is_complex:
+        return notation
+    return replace(notation, complexes=notation.complexes | found)
+
+
+def _states(nodes: Iterable[Expr], operators: frozenset[str]) -> frozenset[str]:
+    """Return the letters of states: wave functions right behind an operator."""
+    found = set()
+    for node in nodes if operators else ():
+        for left, right in zip(node.args, node.args[1:], strict=False) if node.op == "mul" else ():
+            base = left.args[0] if left.op == "pow" else left
+            if base.op == "sym" and base.name in operators and right.op == "sym" and _WAVE.match(right.name):
+                found.add(right.name)
+    return frozenset(found)
+
+
+def _is_ratio(variable: Expr) -> bool:
+    r"""Return True for a variable of differentiation that is neither letter nor derivative: `d\ln p/d\ln V`."""
+    return variable.op not in ("sym", *_DERIVATIVES)
+
+
+def _fields(nodes: Iterable[Expr], system: str) -> frozenset[str]:
+    """Return the letters that a nabla acts on, unless a coordinate stands beside them."""
+    found: set[str] = set()
+    coordinates = _COORDINATES | {r"\rho", r"\phi"} if system == "cylindrical" else _COORDINATES
+    for node in nodes:
+        if node.op == "nabla":
+            inside = symbols(node.args[0])
+            if inside.isdisjoint(coordinates):
+                found |= inside
+        elif node.op == "mul":
+            opened = [k for k, arg in enumerate(node.args) if arg.op == "dot" and arg.args[1].op == "opaque"]
+            found |= symbols(*node.args[opened[0] + 1 :]) if opened else set()
+    return frozenset(found)
+
+
+def _signed_letters(nodes: Iterable[Expr]) -> frozenset[str]:
+    """Return the letters whose sign decides: alone in an absolute value or a step, or compared with 0."""
+    found: set[str] = set()
+    for node in nodes:
+        is_step = node.op == "apply" and node.name in ("sgn", "sign", r"\Theta", r"\theta", "u", "H", "max", "min")
+        if node.op == "abs" or is_step or (node.op == "relation" and any(arg.value == 0 for arg in node.args)):
+            found |= {arg.name for arg in node.args if arg.op == "sym"}
+            found |= {arg.args[0].name for arg in node.args if arg.op == "neg" and arg.args[0].op == "sym"}
+    return frozenset(found)
+
+
+def _functions(a: Formula, b: Formula, nodes: Sequence[Expr], tensors: frozenset[str]) -> dict[str, tuple[str, ...]]:
+    """Return the letters that vary, each with its variables in alphabetical order."""
+    found: dict[str, set[str]] = {}
+    written = a.depends | b.depends
+    called = {node.name for node in nodes if node.op == "apply"}
+    for name, argument in written:
+        if argument != "," and not name.endswith("'"):
+            found.setdefault(name, set()).add(argument)
+    for node in nodes:
+        if node.op not in _DERIVATIVES or len(node.args) < 2:
+            continue
+        for variable in node.args[1:]:
+            key = variable_key(variable)
+            if key in tensors or key.lstrip("^") in tensors or any(part in tensors for part in letters_of(key)):
+                for name in symbols(node.args[0]):
+                    found.setdefault(name, set()).add("#place")
+                continue
+            operand = node.args[0]
+            inside = symbols(operand)
+            lone = operand.op == "sym"
+            explicit = key in inside or (variable.op != "sym" and variable in walk(operand))
+            explicit |= any((name, key) in written for name in inside)
+            if _is_ratio(variable):
+                continue
+            constant = _phases(operand, key) if node.op == "derivative" else inside
+            has_usual = node.op == "derivative" and any(usually_varies(name, key) for name in inside)
+            for name in inside:
+                shown = lone or not (explicit or has_usual) or (name not in constant and usually_varies(name, key))
+                if shown and name != key:
+                    found.setdefault(name, set()).add(key)
+    for name, variables in found.items():
+        variables.discard(name)
+    known = called & NAMED
+    return {name: tuple(sorted(variables)) for name, variables in found.items() if variables and name not in known}
+
+
+def _phases(operand: Expr, variable: str) -> frozenset[str]:
+    r"""Return the letters that stand alone beside the variable in a function: \phi of `\cos(\omega t + \phi)`."""
+    found: set[str] = set()
+    for node in walk(operand):
+        if node.op in ("sin", "cos", "exp") and node.args[0].op in ("add", "sub"):
+            found |= {arg.name for arg in node.args[0].args if arg.op == "sym" and arg.name != variable}
+    return frozenset(found)
+
+
+def _matrix_names(nodes: Iterable[Expr], operators: frozenset[str]) -> frozenset[str]:
+    """Return the letters of matrices: what is transposed, inverted in bold, or has a determinant or a trace."""
+    found: set[str] = set()
+    for node in nodes:
+        is_adjoint = node.op == "opaque" and node.name in ("T", "^T", r"\dagger", r"\top", "^{T}")
+        if is_adjoint or (node.op == "apply" and node.name in _MATRIX_FUNCTIONS):
+            found |= symbols(*node.args)
+        elif node.op == "pow" and node.args[0].op == "sym" and node.args[0].name.startswith(r"\vec{"):
+            if exponent_of(node) == -1:
+                found.add(node.args[0].name)
+        elif node.op == "pow" and node.args[0].op == "mul" and exponent_of(node) == -1:
+            inner = symbols(node.args[0])
+            if all(name.startswith(r"\vec{") for name in inner):
+                found |= inner
+        elif node.op == "mul" and (bold := bold_neighbours(node)):
+            found |= bold
+        elif node.op == "sym" and (base := base_of_transposed(node.name)):
+            found.add(base)
+    if not found:
+        return frozenset()
+    named = {node.name for node in nodes if node.op == "sym"}
+    found |= {base_of_transposed(name) or name for name in named if name.startswith(r"\vec{")}
+    return frozenset(
+        name for name in found if name not in operators and (name.startswith(r"\vec{") or _BIG.match(name))
+    )
+
+
+def base_of_transposed(name: str) -> str:
+    """Return `A` for the name of its transposed or adjoint, `A^{T}`; empty for another name."""
+    for suffix in _TRANSPOSES:
+        if name.endswith(suffix):
+            return name.removesuffix(suffix)
+    return ""
+
+
+# Indices of tensors. --------------------------------------------------------------------------------------------------
+
+
+def _tensor_letters(members: tuple[Expr, ...]) -> frozenset[str]:
+    r"""Return the letters over which a product is summed.
+
+    So if a product or a tensor has one twice, and a formula has a symbol of two indices, or a derivative by one.
+    """
+    bound = {
+        letter for member in members for node in walk(member) if node.op in ("sum", "product") and len(node.args) > 1
+        for letter in index_letters(node.args[1])
+    }  # fmt: skip
+    repeated: set[str] = set()
+    every: set[str] = set()
+    has_tensor = by_index = False
+    written = {
+        letter for member in members for node in walk(member) if node.op == "sym" for letter in letters_of(node.name)
+    }
+    for node in (node for member in members for node in walk(member)):
+        counts = letter_counts(node)
+        repeated |= {letter for letter, count in counts.items() if count >= 2}
+        every |= counts.keys()
+        has_tensor |= node.op == "sym" and len(letters_of(node.name)) > 1
+        by_index |= node.op in _DERIVATIVES and any(
+            arg.op == "sym" and (arg.name.lstrip("^") in written or letters_of(arg.name)) for arg in node.args[1:]
+        )
+        by_index |= node.op == "sym" and "," in node.name and len(letters_of(node.name)) > 1
+    if not (repeated or by_index) or not (has_tensor or by_index) or bound & repeated or not are_balanced(members):
+        return frozenset()
+    return frozenset(every)

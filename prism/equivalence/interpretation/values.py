@@ -1,0 +1,317 @@
+"""Values of an interpretation: complex balls, numbers with an infinitesimal part, tables of these.
+
+A ball is an `acb` of python-flint, a complex number with a rigorous error bound. A `Dual` is a + b e with e^2 = 0 for
+one of several infinitesimals e; its b is a derivative. A `Table` is a matrix; a column of three is a vector.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flint import acb, fmpq
+
+PRECISION = 160  # bits of a ball
+_ACCURATE = 1e-9  # relative error above which a value decides nothing
+_EXACT = 1e-27  # relative error of a value without quadrature, which is 0 only within it
+_ZERO_LEVEL = 1e-14  # of the largest term: what is below it is rounding
+
+
+class Unvalued(Exception):
+    """Raised for a construct that has no value here: not supported, undefined at this point, or not accurate enough."""
+
+
+class NoCase(Unvalued):
+    """Raised where none of the cases holds."""
+
+
+class Dual:
+    """A number a + b e with an infinitesimal e; the e of a larger tag is the outer one.
+
+    Attributes:
+        value, slope: a and b, each a ball or a number with infinitesimals of smaller tags.
+        tag: which infinitesimal.
+    """
+
+    __slots__ = ("slope", "tag", "value")
+
+    def __init__(self, value: Scalar, slope: Scalar, tag: int) -> None:
+        """Keep the parts."""
+        self.value, self.slope, self.tag = value, slope, tag
+
+    def __add__(self, other: Scalar) -> Scalar:
+        """Return the sum."""
+        (a, da), (b, db), tag = _split(self, other)
+        return Dual(a + b, da + db, tag)
+
+    def __sub__(self, other: Scalar) -> Scalar:
+        """Return the difference."""
+        (a, da), (b, db), tag = _split(self, other)
+        return Dual(a - b, da - db, tag)
+
+    def __mul__(self, other: Scalar) -> Scalar:
+        """Return the product, by the product rule."""
+        (a, da), (b, db), tag = _split(self, other)
+        return Dual(a * b, da * b + a * db, tag)
+
+    def __truediv__(self, other: Scalar) -> Scalar:
+        """Return the quotient, by the quotient rule."""
+        (a, da), (b, db), tag = _split(self, other)
+        return Dual(a / b, (da * b - a * db) / (b * b), tag)
+
+    def __neg__(self) -> Scalar:
+        """Return the negative."""
+        return Dual(-self.value, -self.slope, self.tag)
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+    def __rsub__(self, other: Scalar) -> Scalar:
+        """Return a ball minus this."""
+        return -(self - other)
+
+    def __rtruediv__(self, other: Scalar) -> Scalar:
+        """Return a ball divided by this."""
+        return Dual(other, acb(0), self.tag) / self
+
+
+Scalar = acb | Dual
+
+
+def _split(x: Scalar, y: Scalar) -> tuple[tuple[Scalar, Scalar], tuple[Scalar, Scalar], int]:
+    """Return two numbers as value and slope of the outer infinitesimal of either, and its tag."""
+    tag = max(each.tag for each in (x, y) if isinstance(each, Dual))
+    one, two = (
+        (each.value, each.slope) if isinstance(each, Dual) and each.tag == tag else (each, acb(0)) for each in (x, y)
+    )
+    return one, two, tag
+
+
+def slope_of(x: Scalar, tag: int) -> Scalar:
+    """Return the coefficient of one infinitesimal, the outermost there is; 0 without it."""
+    return x.slope if isinstance(x, Dual) and x.tag == tag else acb(0)
+
+
+def mapped(x: Scalar, function: Callable[[acb], acb], slope: Callable[[Scalar], Scalar]) -> Scalar:
+    """Return the value of a function of one argument whose derivative is `slope`."""
+    if isinstance(x, Dual):
+        return Dual(mapped(x.value, function, slope), slope(x.value) * x.slope, x.tag)
+    found = function(x)
+    if not found.is_finite():
+        raise Unvalued("undefined")
+    return found
+
+
+def ball(value: Fraction | float | int) -> acb:
+    """Return an exact number as a ball; a fraction is rounded outward."""
+    return acb(fmpq(value.numerator, value.denominator)) if isinstance(value, Fraction) else acb(value)
+
+
+def plain(x: Scalar) -> acb:
+    """Return the finite part of a number."""
+    while isinstance(x, Dual):
+        x = x.value
+    return x
+
+
+def real_number(x: Scalar) -> float:
+    """Return a real number to be compared; raise Unvalued if it is complex or inaccurate."""
+    found = plain(x)
+    if not found.is_finite() or float(abs(found.imag.mid())) > _ZERO_LEVEL * (1 + float(abs(found.real.mid()))):
+        raise Unvalued("no real number")
+    return float(found.real.mid())
+
+
+def whole_number(x: Scalar) -> int:
+    """Return a whole number; raise Unvalued if it is none."""
+    number = real_number(x)
+    if abs(number - round(number)) > 1e-12:
+        raise Unvalued("no whole number")
+    return round(number)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A matrix of numbers; a vector is a column.
+
+    Attributes:
+        rows, columns: its size.
+        entries: row by row.
+    """
+
+    rows: int
+    columns: int
+    entries: tuple[Scalar, ...]
+
+    def at(self, row: int, column: int) -> Scalar:
+        """Return the entry in a row and column, from 0."""
+        return self.entries[row * self.columns + column]
+
+    def each(self, change: Callable[[Scalar], Scalar]) -> Table:
+        """Return the table with every entry changed."""
+        return Table(self.rows, self.columns, tuple(change(entry) for entry in self.entries))
+
+    @property
+    def is_vector(self) -> bool:
+        """True for a column of several entries."""
+        return self.columns == 1 and self.rows > 1
+
+
+Value = acb | Dual | Table
+
+
+def column(*entries: Scalar) -> Table:
+    """Return a vector."""
+    return Table(len(entries), 1, entries)
+
+
+def identity(size: int) -> Table:
+    """Return a unit matrix."""
+    return Table(size, size, tuple(acb(int(r == c)) for r in range(size) for c in range(size)))
+
+
+def scalar(x: Value) -> Scalar:
+    """Return a number, also of a table of one entry; raise Unvalued for a larger one."""
+    if isinstance(x, Table):
+        if len(x.entries) != 1:
+            raise Unvalued("a table where a number belongs")
+        return x.entries[0]
+    return x
+
+
+def add(x: Value, y: Value, sign: int = 1) -> Value:
+    """Return the sum, or with sign -1 the difference; a number beside a square matrix is a multiple of the unit matrix.
+
+    Errors:
+        Unvalued: tables of unlike size, or a number beside a vector.
+    """
+    if isinstance(x, Table) != isinstance(y, Table):
+        table, number = (x, y) if isinstance(x, Table) else (y, x)
+        assert isinstance(table, Table)
+        if table.rows != table.columns and not _is_zero(number):
+            raise Unvalued("a number beside a vector")
+        filled = (
+            identity(table.rows).each(lambda e: e * scalar(number))
+            if table.rows == table.columns
+            else table.each(lambda _: acb(0))
+        )
+        x, y = (x, filled) if isinstance(x, Table) else (filled, y)
+    if isinstance(x, Table) and isinstance(y, Table):
+        if (x.rows, x.columns) != (y.rows, y.columns):
+            raise Unvalued("tables of unlike size")
+        pairs = zip(x.entries, y.entries, strict=True)
+        return Table(x.rows, x.columns, tuple(a + b if sign > 0 else a - b for a, b in pairs))
+    assert not isinstance(x, Table)
+    assert not isinstance(y, Table)
+    return x + y if sign > 0 else x - y
+
+
+def _is_zero(x: Value) -> bool:
+    """Return True for the number 0."""
+    return isinstance(x, acb) and bool(x.is_zero())
+
+
+def multiply(x: Value, y: Value) -> Value:
+    """Return the product: of numbers, of a number and a table, of matrices; Unvalued if they do not fit."""
+    if isinstance(x, Table) and isinstance(y, Table):
+        if x.columns != y.rows:
+            if len(x.entries) == 1 or len(y.entries) == 1:
+                return multiply(scalar(x), y) if len(x.entries) == 1 else multiply(x, scalar(y))
+            raise Unvalued("a product of tables that do not fit")
+        entries = tuple(
+            _sum([x.at(r, k) * y.at(k, c) for k in range(x.columns)]) for r in range(x.rows) for c in range(y.columns)
+        )
+        return entries[0] if len(entries) == 1 and x.columns > 1 else Table(x.rows, y.columns, entries)
+    if isinstance(x, Table):
+        return x.each(lambda entry: entry * scalar(y))
+    if isinstance(y, Table):
+        return y.each(lambda entry: x * entry)
+    return x * y
+
+
+def _sum(parts: list[Scalar]) -> Scalar:
+    """Return the sum of numbers, at least one."""
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return total
+
+
+def transpose(x: Table) -> Table:
+    """Return the transposed table."""
+    return Table(x.columns, x.rows, tuple(x.at(r, c) for c in range(x.columns) for r in range(x.rows)))
+
+
+def dot(x: Value, y: Value) -> Scalar:
+    """Return the scalar product of two vectors; Unvalued if one is none."""
+    if not isinstance(x, Table) or not isinstance(y, Table) or len(x.entries) != len(y.entries):
+        raise Unvalued("a scalar product of what is no vector")
+    return _sum([a * b for a, b in zip(x.entries, y.entries, strict=True)])
+
+
+def cross(x: Value, y: Value) -> Table:
+    """Return the vector product; Unvalued unless both are vectors of three."""
+    if not isinstance(x, Table) or not isinstance(y, Table) or len(x.entries) != 3 or len(y.entries) != 3:
+        raise Unvalued("a vector product of what is no vector of three")
+    (a, b, c), (d, e, f) = x.entries, y.entries
+    return column(b * f - c * e, c * d - a * f, a * e - b * d)
+
+
+def determinant(x: Table) -> Scalar:
+    """Return the determinant by expansion; Unvalued if the table is not square or has more than 6 rows."""
+    if x.rows != x.columns or x.rows > 6:
+        raise Unvalued("a determinant of this table")
+    if x.rows == 1:
+        return x.entries[0]
+    parts = [x.at(0, c) * determinant(_minor(x, 0, c)) for c in range(x.columns)]
+    return _sum([part if c % 2 == 0 else -part for c, part in enumerate(parts)])
+
+
+def inverse(x: Table) -> Table:
+    """Return the inverse matrix by cofactors; Unvalued as for `determinant`."""
+    size = determinant(x)
+    entries = []
+    for r in range(x.rows):
+        for c in range(x.columns):
+            minor = determinant(_minor(x, c, r)) if x.rows > 1 else acb(1)
+            entries.append((minor if (r + c) % 2 == 0 else -minor) / size)
+    return Table(x.rows, x.columns, tuple(entries))
+
+
+def _minor(x: Table, row: int, col: int) -> Table:
+    """Return the table without a row and a column."""
+    kept = [x.at(r, c) for r in range(x.rows) for c in range(x.columns) if r != row and c != col]
+    return Table(x.rows - 1, x.columns - 1, tuple(kept))
+
+
+def compare_to_zero(value: Value, scale: float) -> bool | None:
+    """Return True if a value is 0, False if it is not, None if its error leaves it open.
+
+    Args:
+        scale: the size of the terms whose difference the value is.
+    """
+    if not math.isfinite(scale):
+        return None
+    entries = value.entries if isinstance(value, Table) else (value,)
+    answer: bool | None = True
+    for entry in entries:
+        number = plain(entry)
+        if not number.is_finite():
+            return None
+        error = float(number.rad())
+        size = float(number.mid().abs_upper())
+        if size > 8 * error + _ACCURATE * scale:
+            return False
+        if error < _EXACT * scale and size > 8 * error + _EXACT * scale:  # as x e^{-50x} beside x
+            return False
+        if size + error > 1e-7 * scale and size + error > 0:
+            answer = None
+    return answer
+
+
+def size_of(value: Value) -> float:
+    """Return the largest absolute value of the entries."""
+    entries = value.entries if isinstance(value, Table) else (value,)
+    return max(float(plain(entry).mid().abs_upper()) for entry in entries)

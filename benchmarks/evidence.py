@@ -54,6 +54,7 @@ SCRIPTS = (
     Script("adversary", "accuracy/adversary.py"),
     Script("near_misses", "accuracy/near_misses.py", slice_arguments=("--slice",)),
     Script("pairs", "accuracy/pairs.py", slice_arguments=("--slice",)),
+    Script("beyond", "accuracy/beyond.py", slice_arguments=("--slice",)),
     Script("same_everywhere", "accuracy/same_everywhere.py"),  # tests run its slice
     Script("algorithm1", "accuracy/algorithm1.py"),  # tests replay ten of its pairs
     Script("reader", "accuracy/reader.py"),

@@ -76,7 +76,7 @@ def labelled_pairs(folder: Path, file: str) -> list[Pair]:
     return [
         Pair(
             id=row["id"],
-            category=row.get("category", row["kind"]),
+            category=row["category"] if "category" in row else row["kind"],
             gold=row["gold"],
             answer=row["answer"],
             equal=row["equal"],

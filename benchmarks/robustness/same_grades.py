@@ -4,7 +4,7 @@ Each tree grades the students of its shipped problems and, where the collected m
 responses of `benchmarks/rollout_problems.py`. It writes two files: `rows.jsonl` has the score row of each solution,
 `reports.jsonl` what `prism explain --json` prints for it. Then the files of the two trees are compared.
 
-The responses' problems are drafted by the tree of DRAFTER, whatever tree grades them, for drafting is itself under change.
+The responses' problems are drafted by the tree of DRAFTER, whatever tree grades them: drafting is itself under change.
 Their digest stands in `DIGEST`; the texts stay on this machine.
 
     python benchmarks/robustness/same_grades.py [--base COMMIT] [--tree FOLDER] [--data FOLDER] [--json]

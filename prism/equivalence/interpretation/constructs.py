@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from prism.algebra.expr import Expr, Formula, symbols, walk
 from prism.budget import charge_steps, remembered
 from prism.equivalence.interpretation.names import (
+    CHOICES,
     NAMED,
     are_balanced,
     bold_neighbours,
@@ -23,32 +24,11 @@ _CONSTRUCTS = frozenset(("derivative", "partial", "differential", "integral", "s
                          "cross", "dot", "matrix", "commutator", "bracket", "opaque", "at"))  # fmt: skip
 _EXCLUDED = frozenset(("pm", "dots", "contour", "set", "tuple", "interval", "list", "union", "intersection", "tensor",
                        "wedge", "phasor", "ratio", "blank", "modulo", "parallel"))  # fmt: skip
-_EVALUATED_CALLS = frozenset(("max", "min", "sgn", "sign", r"\Theta", r"\theta", "u", "H", "Re", "Im", "det"))
+_EVALUATED_CALLS = CHOICES | {"Re", "Im", "det"}
 _OF_COMPLEX = frozenset(("Re", "Im", "arg", "tr", "Tr", "det"))
 _STARS = frozenset(("*", r"\bar", "^{*}", "T", "^T", "^{T}", r"\top", r"\dagger"))
-_NO_QUANTITIES = frozenset(
-    (
-        "x",
-        "y",
-        "z",
-        "r",
-        "t",
-        "s",
-        r"\theta",
-        r"\phi",
-        r"\varphi",
-        "i",
-        "j",
-        "C",
-        "N",
-        "n",
-        "d",
-        "O",
-        r"\delta",
-        r"\epsilon",
-        r"\varepsilon",
-    )
-)
+_NO_QUANTITIES = frozenset(("", "x", "y", "z", "r", "t", "s", r"\theta", r"\phi", r"\varphi", "i", "j", "C", "N", "n",
+                            "d", "O", r"\delta", r"\epsilon", r"\varepsilon"))  # fmt: skip
 _STYLES = re.compile(r"\\(?:vec|hat|bar|overline|tilde|dot|ddot|mean|mathbf|mathrm|mathcal|operatorname)\b|[{}^*'\s]")
 _LETTER = re.compile(r"\\[A-Za-z]+|[A-Za-z]")
 
@@ -90,11 +70,7 @@ def constructs_of(f: Formula) -> Constructs:
     pairs = any(
         count > 1 for node in nodes if node.op in ("mul", "div", "dot", "sym") for count in letter_counts(node).values()
     )
-    is_called = any(
-        node.op == "apply"
-        and (node.name in NAMED - _EVALUATED_CALLS or order_of(node.name) or harmonic_indices(node.name))
-        for node in nodes
-    )
+    is_called = any(node.op == "apply" and node.name not in _EVALUATED_CALLS and _is_named(node) for node in nodes)
     has_tensor = any(
         (node.op == "sym" and len(letters_of(node.name)) > 1)
         or (node.op in ("derivative", "partial") and any(letters_of(arg.name) for arg in node.args[1:]))
@@ -134,7 +110,7 @@ def constructs_of(f: Formula) -> Constructs:
         "cases" in ops,
         is_misread,
         is_delicate,
-        frozenset(letters - _NO_QUANTITIES - {""}),
+        frozenset(letters - _NO_QUANTITIES),
         frozenset(bound | indices),
     )
 

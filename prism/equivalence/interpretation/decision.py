@@ -15,7 +15,7 @@ from prism.equivalence.interpretation.draws import Draw
 from prism.equivalence.interpretation.evaluation import Evaluator
 from prism.equivalence.interpretation.kinks import DELTAS, has_delta
 from prism.equivalence.interpretation.letters import Scope
-from prism.equivalence.interpretation.names import free_letters, index_range
+from prism.equivalence.interpretation.names import CHOICES, free_letters, index_range
 from prism.equivalence.interpretation.reading import read_together
 from prism.equivalence.interpretation.scales import TooManySizes, sizes_of
 from prism.equivalence.interpretation.signature import COORDINATES, Signature, signatures_of
@@ -48,7 +48,6 @@ _WIDER = (0.1, 10.0)  # sizes of all letters at which two formulas must not diff
 _ROOT_STEPS = 24  # of the secant method
 _EXACT = 1e-32  # residual at which a root is not improved further, of the size of the sides elsewhere
 _ROOT_LEVEL = 1e-12  # residual of a root, of the size of the sides elsewhere
-CHOICES = frozenset(("max", "min", "sgn", "sign", r"\Theta", r"\theta", "u", "H"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +61,6 @@ class Outcome:
 
     same: bool | None
     why: str = ""
-
-
-class _Identity(Exception):
-    """Raised if a formula holds for whatever its letters are."""
 
 
 @remembered(4096)
@@ -388,12 +383,8 @@ def _solutions(draw: Draw, a: Formula, b: Formula) -> Iterator[Draw]:
 def _unknowns(signature: Signature, a: Formula, b: Formula) -> Iterator[tuple[str, bool]]:
     """Yield what an equation may be solved for: numbers, multiples of functions (then True), and differentials."""
     common = sorted(symbols(*a.members) & symbols(*b.members))
-    for name in sorted(
-        name
-        for name in frozenset().union(
-            *(symbols(node.args[0]) for m in a.members for node in walk(m) if node.op == "differential")
-        )
-    ):
+    varied = (node.args[0] for member in a.members for node in walk(member) if node.op == "differential")
+    for name in sorted(symbols(*varied)):
         yield "d" + name, False
     for name in common:
         if signature.is_number(name) and name not in signature.whole and _is_drawn_freely(name, signature):

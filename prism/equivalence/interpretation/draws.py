@@ -78,12 +78,12 @@ class Draw:
         """Draw a vector."""
         return column(*(self.number_of(f"{name}#{k}", kind) for k in range(3)))
 
-    def function(self, name: str, arity: int, *, is_complex: bool, decays: bool = False) -> UnknownFunction:
+    def function(self, name: str, arity: int, *, is_complex: bool) -> UnknownFunction:
         """Draw an unknown function of so many arguments."""
-        key = (name, f"{arity}{is_complex}{decays}")
+        key = (name, f"{arity}{is_complex}")
         if key not in self.drawn:
             source = self.source("function", name)
-            self.drawn[key] = draw_function(source, arity, self.number % 3, is_complex=is_complex, decays=decays)
+            self.drawn[key] = draw_function(source, arity, self.number % 3, is_complex=is_complex)
         found = self.drawn[key]
         assert isinstance(found, UnknownFunction)
         return found

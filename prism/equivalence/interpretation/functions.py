@@ -200,7 +200,7 @@ def _linear(coefficients: tuple[acb, ...], point: tuple[Scalar, ...]) -> Scalar:
     return total
 
 
-def draw_function(source: Source, arity: int, family: int, *, is_complex: bool, decays: bool) -> UnknownFunction:
+def draw_function(source: Source, arity: int, family: int, *, is_complex: bool) -> UnknownFunction:
     """Draw an unknown function.
 
     Args:
@@ -208,7 +208,6 @@ def draw_function(source: Source, arity: int, family: int, *, is_complex: bool, 
         arity: how many arguments.
         family: 0, 1, 2: with two, three terms, and with faster ones.
         is_complex: with complex values.
-        decays: multiplied by nothing that grows along any axis; for integrals to infinity.
     """
 
     def row(size: float) -> tuple[acb, ...]:
@@ -219,5 +218,5 @@ def draw_function(source: Source, arity: int, family: int, *, is_complex: bool, 
     for k in range(2 + family % 2):
         amplitude = acb(source.uniform(0.5, 1.5) * (-1) ** k, source.uniform(-1, 1) if is_complex else 0)
         pace = 0.5 + 0.3 * family
-        terms.append((amplitude, row(0.4), row(pace if not decays else 0.0), row(pace), acb(source.uniform(0.2, 1.3))))
+        terms.append((amplitude, row(0.4), row(pace), row(pace), acb(source.uniform(0.2, 1.3))))
     return UnknownFunction(tuple(terms))

@@ -177,10 +177,11 @@ def integral_value(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
     total: Value | None = None
     for outside, inside in _terms(evaluator, integrand, variable.name, is_finite=is_finite):
         key = (inside, *node.args[1:])
-        part = evaluator.draw.integrals.get(key)
-        if part is None or not _is_kept(evaluator, key, scope):
+        is_kept = _is_kept(evaluator, key, scope)
+        part = evaluator.draw.integrals.get(key) if is_kept else None
+        if part is None:
             part = _quadrature(evaluator, inside, variable.name, (low, high), scope)
-            if _is_kept(evaluator, key, scope):
+            if is_kept:
                 evaluator.draw.integrals[key] = part
         for factor in outside:
             part = multiply(evaluator.value(factor, scope), part)

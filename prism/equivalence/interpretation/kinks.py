@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from flint import acb
 
 from prism.algebra.expr import Expr, walk
+from prism.equivalence.interpretation.names import STEPS
 from prism.equivalence.interpretation.values import Dual, Scalar, Unvalued, plain, real_number, slope_of
 
-STEPS = frozenset(("sgn", "sign", r"\Theta", r"\theta", "u", "H"))
 DELTAS = (r"\delta", r"\delta'", r"\delta''")
 """Names of the delta function and its derivatives, by order."""
 

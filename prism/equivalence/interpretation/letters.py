@@ -33,7 +33,6 @@ from prism.equivalence.interpretation.values import (
     whole_number,
 )
 
-_STEPS = 1  # charged for each node that is visited
 _HAT_PLACE = re.compile(r"\\hat\{")
 _HAT, _VECTOR = r"\hat{", r"\vec{"
 _UNIT_NAMES = frozenset((r"\hat{I}", r"\vec{I}", r"\vec{1}", r"\hat{1}", "I", r"\mathbb{1}", r"\mathbb{I}"))

@@ -15,15 +15,15 @@ FUNCTIONS = (
     "E", "Si", "Ci", "Ei", "Ai",
 )  # fmt: skip
 """Functions of one argument that have a value of their own."""
-NAMED = frozenset((
-    *FUNCTIONS, "max", "min", "sign", r"\Theta", r"\theta", "u", "H", r"\delta", "Re", "Im", "arg", "det", "tr", "Tr",
-    "O", "sinc",
-))  # fmt: skip
+STEPS = frozenset(("sgn", "sign", r"\Theta", r"\theta", "u", "H"))
+"""Names of functions with a step at 0."""
+CHOICES = STEPS | {"max", "min"}
+"""Names of functions that have cases."""
+NAMED = frozenset((*FUNCTIONS, *CHOICES, r"\delta", "Re", "Im", "arg", "det", "tr", "Tr", "O", "sinc"))
 """Names of functions that have a value of their own; the other names that are called are unknown functions."""
 
 INDICES = frozenset(("i", "j", "k", "l", "m", "n", "p", "q", "r", "s", "a", "b", r"\mu", r"\nu", r"\alpha", r"\beta",
                       r"\rho", r"\sigma", r"\lambda", r"\kappa", r"\gamma", r"\tau"))  # fmt: skip
-_LATIN = ("i", "j", "k", "l", "m", "n", "p", "q", "r", "s", "a", "b")
 _SUBSCRIPTS = re.compile(r"([_^])(?:\{((?:[^{}]|\{[^{}]*\})*)\}|(\\[A-Za-z]+|.))")
 _LETTERS = re.compile(r"\\[A-Za-z]+|[A-Za-z]|,|\d|.")
 _DERIVATIVES = ("derivative", "partial")
@@ -136,4 +136,4 @@ def terms_of(node: Expr) -> Iterable[Expr]:
 
 def index_range(letter: str) -> range:
     """Return the values of an index: 1 to 3, and 0 to 3 for Greek letters."""
-    return range(1, 4) if letter in _LATIN else range(4)
+    return range(4) if letter.startswith("\\") else range(1, 4)

@@ -15,12 +15,12 @@ from flint import acb
 from prism.algebra.expr import Expr, Formula, symbols, walk
 from prism.budget import charge_steps
 from prism.equivalence.interpretation.functions import RULES
+from prism.equivalence.interpretation.names import CHOICES
 from prism.equivalence.interpretation.values import Unvalued
 
 _LARGE, _SMALL = 60.0, 1 / 60  # magnitudes beyond which a number is out of the ordinary
 _STEEP = _LARGE**2  # of numbers in functions of functions: how fast a function may change
 _KINKED = frozenset(("cases", "abs", "floor", "ceiling", "modulo"))
-_KINKED_CALLS = frozenset(("max", "min", "sgn", "sign", r"\Theta", r"\theta", "u", "H"))
 _EVALUATED = frozenset(
     ("num", "const", "add", "sub", "neg", "mul", "div", "pow", "root", "factorial", "binomial", *RULES)
 )
@@ -71,7 +71,7 @@ def _sizes(node: Expr, *, is_kinked: bool) -> Iterator[float]:
         yield min(max(size, 1e-300), 1e300)
     if _is_number(node):
         return
-    kinked = is_kinked or node.op in _KINKED or (node.op == "apply" and node.name in _KINKED_CALLS)
+    kinked = is_kinked or node.op in _KINKED or (node.op == "apply" and node.name in CHOICES)
     for arg in node.args:
         yield from _sizes(arg, is_kinked=kinked)
 

@@ -15,6 +15,7 @@ from prism.algebra.noncommutative import operator_names
 from prism.budget import charge_steps
 from prism.engine.lowering import Notation, conjugation_base
 from prism.equivalence.interpretation.names import (
+    CHOICES,
     NAMED,
     are_balanced,
     bold_neighbours,
@@ -271,7 +272,7 @@ def _signed_letters(nodes: Iterable[Expr]) -> frozenset[str]:
     """Return the letters whose sign decides: alone in an absolute value or a step, or compared with 0."""
     found: set[str] = set()
     for node in nodes:
-        is_step = node.op == "apply" and node.name in ("sgn", "sign", r"\Theta", r"\theta", "u", "H", "max", "min")
+        is_step = node.op == "apply" and node.name in CHOICES
         if node.op == "abs" or is_step or (node.op == "relation" and any(arg.value == 0 for arg in node.args)):
             found |= {arg.name for arg in node.args if arg.op == "sym"}
             found |= {arg.args[0].name for arg in node.args if arg.op == "neg" and arg.args[0].op == "sym"}

@@ -45,6 +45,9 @@ class Constructs:
         is_delicate: it matters if a letter is a number, complex or a matrix, and the kernels may take it for less.
         letters: all letters, without style and index.
         bound: those of bound variables, of limits and of indices, which may drop out.
+        called: those of unknown functions that are called.
+        has_rates: it has a derivative.
+        is_equation: it has two sides.
     """
 
     is_excluded: bool
@@ -54,10 +57,24 @@ class Constructs:
     is_delicate: bool
     letters: frozenset[str]
     bound: frozenset[str]
+    called: frozenset[str]
+    has_rates: bool
+    is_equation: bool
 
     def may_say_what(self, other: Constructs) -> bool:
-        """Return True if two formulas are about the same letters, in whatever style and with whatever index."""
+        """Return True if two formulas are about the same letters, in whatever style and with whatever index.
+
+        From an equation with a derivative a letter may drop out: a mass on both sides.
+        """
+        more, less = sorted(((self.letters, other.letters)), key=len, reverse=True)
+        drops = self.has_rates or other.has_rates
+        if drops and self.is_equation and other.is_equation and less and len(more - less) == 1 and less <= more:
+            return True
         return (self.letters ^ other.letters) <= self.bound | other.bound
+
+    def calls_what_is_not(self, other: Constructs) -> bool:
+        """Return True if a letter that one of two formulas calls is none that the other one calls: `f(x)`, `f x`."""
+        return bool((self.called & other.letters) - other.called or (other.called & self.letters) - self.called)
 
 
 @remembered(8192)
@@ -112,6 +129,9 @@ def constructs_of(f: Formula) -> Constructs:
         is_delicate,
         frozenset(letters - _NO_QUANTITIES),
         frozenset(bound | indices),
+        frozenset(_base(node.name) for node in nodes if node.op == "apply" and not _is_named(node)),
+        any(node.op in ("derivative", "partial") for node in nodes),
+        f.kind == "equation",
     )
 
 

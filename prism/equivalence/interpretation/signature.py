@@ -126,7 +126,8 @@ def _that_may_vary(a: Formula, b: Formula, context: Context) -> dict[str, set[st
     for member in (*a.members, *b.members):
         for node, bound in _integrals(member):
             inside = symbols(node.args[0])
-            if inside.isdisjoint(bound):
+            written = {name for name, variable in a.depends | b.depends if variable in bound}
+            if inside.isdisjoint(bound) and inside.isdisjoint(written):
                 for name in inside - kept:
                     if "_" not in name or name.startswith(r"\vec{"):
                         found.setdefault(name, set()).update(bound)
@@ -148,13 +149,21 @@ def _that_may_vary(a: Formula, b: Formula, context: Context) -> dict[str, set[st
 def _add_beside_usual(found: dict[str, set[str]], node: Expr, kept: Set[str]) -> None:
     r"""Add to `found` what multiplies a letter that varies, in a derivative without its variable: m of `d(mv)/dt`."""
     variable = variable_key(node.args[1])
-    if node.op != "derivative" or variable in symbols(node.args[0]):
+    if node.op != "derivative" or variable in symbols(node.args[0]) or _has_rest_mass(node.args[0]):
         return
     for term in terms_of(node.args[0]):
         inside = symbols(term)
         if any(usually_varies(name, variable) for name in inside):
             for name in inside - (kept - {"m", "M"}):
                 found.setdefault(name, set()).add(variable)
+
+
+def _has_rest_mass(node: Expr) -> bool:
+    r"""Return True for an operand with `\sqrt{1 - v^2/c^2}`, in which m is a mass at rest."""
+    return any(
+        part.op == "sub" and part.args[0].value == 1 and "c" in symbols(part) and "c" not in lone_names(part)
+        for part in walk(node)
+    )
 
 
 def _bare_factors(node: Expr) -> frozenset[str]:
@@ -297,9 +306,9 @@ def _functions(a: Formula, b: Formula, nodes: Sequence[Expr], tensors: frozenset
                     found.setdefault(name, set()).add("#place")
                 continue
             operand = node.args[0]
-            inside = symbols(operand)
+            inside = symbols(operand) - _bound_variables(operand) - _never_varying(operand)
             lone = operand.op == "sym"
-            explicit = key in inside or (variable.op != "sym" and variable in walk(operand))
+            explicit = key in symbols(operand) or (variable.op != "sym" and variable in walk(operand))
             explicit |= any((name, key) in written for name in inside)
             if _is_ratio(variable):
                 continue
@@ -313,6 +322,35 @@ def _functions(a: Formula, b: Formula, nodes: Sequence[Expr], tensors: frozenset
         variables.discard(name)
     known = called & NAMED
     return {name: tuple(sorted(variables)) for name, variables in found.items() if variables and name not in known}
+
+
+def _bound_variables(node: Expr) -> frozenset[str]:
+    """Return the variables of the integrals in an expression that have limits."""
+    return frozenset(
+        part.args[1].name for part in walk(node)
+        if part.op == "integral" and len(part.args) > 2 and part.args[1].op == "sym"
+    )  # fmt: skip
+
+
+def _never_varying(node: Expr) -> frozenset[str]:
+    r"""Return the letters of constants in an operand: c where it only stands squared, E of a stiffness `EI(x)`."""
+    found: set[str] = set()
+    if not lone_names(node) & {"c"} and symbols(node) != {"c"}:
+        found.add("c")
+    for part in walk(node):
+        if part.op == "mul":
+            found |= {"E" for left, right in zip(part.args, part.args[1:], strict=False) if (
+                left.name, right.name) == ("E", "I")}  # fmt: skip
+    return frozenset(found)
+
+
+def lone_names(node: Expr) -> frozenset[str]:
+    """Return the symbols of an expression that stand there without a whole exponent above 1."""
+    if node.op == "sym":
+        return frozenset((node.name,))
+    if node.op == "pow" and node.args[0].op == "sym" and (exponent_of(node) or 0) > 1:
+        return frozenset()
+    return frozenset().union(*map(lone_names, node.args))
 
 
 def _phases(operand: Expr, variable: str) -> frozenset[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from prism.algebra.expr import Expr, Formula, symbols, walk
 from prism.budget import charge_steps, remembered
+from prism.equivalence.interpretation.held import is_jacobian
 from prism.equivalence.interpretation.names import (
     CHOICES,
     NAMED,
@@ -83,6 +84,9 @@ def constructs_of(f: Formula) -> Constructs:
     nodes = [node for member in f.members for node in walk(member)]
     charge_steps(len(nodes))
     ops = {node.op for node in nodes}
+    tuples = sum(node.op == "tuple" for node in nodes)
+    if tuples and tuples == 2 * sum(map(is_jacobian, nodes)):
+        ops.discard("tuple")
     is_excluded = f.kind not in ("equation", "expression") or bool(f.parts) or not ops.isdisjoint(_EXCLUDED)
     pairs = any(
         count > 1 for node in nodes if node.op in ("mul", "div", "dot", "sym") for count in letter_counts(node).values()

@@ -13,6 +13,7 @@ from prism.algebra.expr import Expr, Formula, symbol, symbols, walk
 from prism.budget import remembered
 from prism.equivalence.interpretation.draws import Draw
 from prism.equivalence.interpretation.evaluation import Evaluator
+from prism.equivalence.interpretation.held import may_be_compared, relate_same_derivatives
 from prism.equivalence.interpretation.kinks import DELTAS, has_delta
 from prism.equivalence.interpretation.letters import Scope
 from prism.equivalence.interpretation.names import CHOICES, free_letters, index_range
@@ -69,8 +70,11 @@ def compare_by_interpretation(a: Formula, b: Formula, context: Context) -> Outco
     with ctx.workprec(PRECISION):
         try:
             a, b = read_together(a, b)
+            is_about_same = may_be_compared(a, b)
         except Unvalued as reason:
             return Outcome(None, str(reason))
+        if not is_about_same:
+            return Outcome(None, "derivatives of other quantities")
         outcomes = [_compare(a, b, signature) for signature in signatures_of(a, b, context, systems=_systems(a, b))]
     settled = {outcome.same for outcome in outcomes}
     return outcomes[0] if len(settled) == 1 else Outcome(None, "what varies, or the coordinates, are not named")
@@ -183,7 +187,7 @@ def _same_in(draw: Draw, a: Formula, b: Formula) -> bool | None:
     if one or two:
         if not (one and two):
             return False if one is not None and two is not None else None
-        return _same_sides(draw, a, b, letters)
+        return True if relate_same_derivatives(a, b) else _same_sides(draw, a, b, letters)
     return _joint(_solves(draw, *pair, letters) for pair in ((a, b), (b, a)))
 
 
@@ -378,6 +382,8 @@ def _solutions(draw: Draw, a: Formula, b: Formula) -> Iterator[Draw]:
             found = _root(draw, a, name, start, is_shift=is_shift)
             if found is not None:
                 yield found
+                if is_shift:
+                    break
 
 
 def _unknowns(signature: Signature, a: Formula, b: Formula) -> Iterator[tuple[str, bool]]:

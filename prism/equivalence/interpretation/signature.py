@@ -14,6 +14,7 @@ from prism.algebra.expr import Expr, Formula, canonical, index_letters, symbols,
 from prism.algebra.noncommutative import operator_names
 from prism.budget import charge_steps
 from prism.engine.lowering import Notation, conjugation_base
+from prism.equivalence.interpretation.held import States, states_of
 from prism.equivalence.interpretation.names import (
     CHOICES,
     NAMED,
@@ -67,6 +68,7 @@ class Signature:
         fields: letters that vary from place to place.
         signed: letters that are drawn with either sign, for a case depends on it.
         varied: letters that a formula has the differential of, so that they are no constants.
+        states_space: the quantities of state, if a derivative holds some constant.
         keys: the derivatives by which a formula differentiates, by their names as variables.
     """
 
@@ -85,6 +87,7 @@ class Signature:
     signed: frozenset[str] = frozenset()
     varied: frozenset[str] = frozenset()
     keys: Mapping[str, Expr] = field(default_factory=dict)
+    states_space: States | None = None
 
     def is_number(self, name: str) -> bool:
         """Return True for a letter of one number: no function, vector, matrix, operator, field or state."""
@@ -101,6 +104,8 @@ def variable_key(node: Expr) -> str:
 def signatures_of(a: Formula, b: Formula, context: Context, *, systems: Iterable[str]) -> list[Signature]:
     """Return all that the letters of two formulas may be: in each system of coordinates, constant or varying."""
     found = [signature_of(a, b, context, system=system) for system in systems]
+    if any(signature.states_space is not None for signature in found):
+        return found
     open_letters = _that_may_vary(a, b, context)
     placed = frozenset(name for name, variables in open_letters.items() if PLACE in variables)
     for signature in list(found):
@@ -208,6 +213,9 @@ def signature_of(a: Formula, b: Formula, context: Context, *, system: str = "car
             order, harmonic = order_of(node.name), harmonic_indices(node.name)
             whole |= {index for index in (*(order or ())[1:], *(harmonic or ())) if not index.lstrip("-").isdigit()}
     functions = _functions(a, b, nodes, tensors)
+    states_space = states_of(nodes)
+    if states_space is not None:
+        functions = dict.fromkeys(sorted(states_space.names), states_space.variables)
     keys = {
         variable_key(variable): variable
         for node in nodes if node.op in _DERIVATIVES for variable in node.args[1:] if variable.op != "sym"
@@ -228,6 +236,7 @@ def signature_of(a: Formula, b: Formula, context: Context, *, system: str = "car
         signed=_signed_letters(nodes),
         varied=frozenset(node.args[0].name for node in nodes if node.op == "differential" and node.args[0].op == "sym"),
         keys=keys,
+        states_space=states_space,
     )
 
 

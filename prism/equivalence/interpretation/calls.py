@@ -48,6 +48,9 @@ def with_calls(f: Formula, other: Formula) -> Formula:
         if node.op == "integral" and len(node.args) > 1 and node.args[1].op == "sym"
     }  # fmt: skip
     written = Counter(node.name for member in f.members for node in walk(member) if node.op == "sym")
+    written -= Counter(  # the g of a mean `\\langle g\\rangle`
+        part.name for member in f.members for node in walk(member) if node.op == "bracket" for part in walk(node)
+    )
     before: Counter[str] = Counter()
     for member in f.members:
         for node in walk(member):

@@ -49,6 +49,7 @@ class Constructs:
         called: those of unknown functions that are called.
         has_rates: it has a derivative.
         is_equation: it has two sides.
+        integrated: letters below integrals with limits, and of these limits.
     """
 
     is_excluded: bool
@@ -61,6 +62,7 @@ class Constructs:
     called: frozenset[str]
     has_rates: bool
     is_equation: bool
+    integrated: frozenset[str]
 
     def may_say_what(self, other: Constructs) -> bool:
         """Return True if two formulas are about the same letters, in whatever style and with whatever index.
@@ -71,6 +73,8 @@ class Constructs:
         drops = self.has_rates or other.has_rates
         if drops and self.is_equation and other.is_equation and less and len(more - less) == 1 and less <= more:
             return True
+        if self.integrated and other.integrated and self.letters & other.letters:  # a substitution brings its own
+            return (self.letters ^ other.letters) <= self.bound | other.bound | self.integrated | other.integrated
         return (self.letters ^ other.letters) <= self.bound | other.bound
 
     def calls_what_is_not(self, other: Constructs) -> bool:
@@ -136,6 +140,9 @@ def constructs_of(f: Formula) -> Constructs:
         frozenset(_base(node.name) for node in nodes if node.op == "apply" and not _is_named(node)),
         any(node.op in ("derivative", "partial") for node in nodes),
         f.kind == "equation",
+        frozenset(
+            _base(name) for node in nodes if node.op == "integral" and len(node.args) > 2 for name in symbols(node)
+        ),
     )
 
 

@@ -48,6 +48,7 @@ _NOTHING = 1e-40  # size of what vanishes
 _WIDER = (0.1, 10.0)  # sizes of all letters at which two formulas must not differ
 _ROOT_STEPS = 24  # of the secant method
 _EXACT = 1e-32  # residual at which a root is not improved further, of the size of the sides elsewhere
+_SAME_ROOT = 1e-9  # relative distance of two roots that are one
 _ROOT_LEVEL = 1e-12  # residual of a root, of the size of the sides elsewhere
 
 
@@ -377,13 +378,27 @@ def _solutions(draw: Draw, a: Formula, b: Formula) -> Iterator[Draw]:
         is_lone = is_lone and not draw.signature.functions.get(member.name)
         if is_lone and _is_drawn_freely(member.name, draw.signature):
             yield replace_value(draw, member.name, Evaluator(draw).value(other, Scope()))
-    for name, is_shift in _unknowns(draw.signature, a, b):
+    inside = symbols(*(node for f in (a, b) for member in f.members for node in walk(member) if node.op == "integral"))
+    unknowns = sorted(_unknowns(draw.signature, a, b), key=lambda each: each[0] in inside)
+    n_found = 0
+    for name, is_shift in unknowns:
+        if n_found and name in inside:
+            break  # each step of a search would cost an integral
+        roots: list[Draw] = []
         for start in _STARTS:
             found = _root(draw, a, name, start, is_shift=is_shift)
-            if found is not None:
+            if found is not None and not any(_is_same_root(found, other, name) for other in roots):
+                roots.append(found)
+                n_found += 1
                 yield found
-                if is_shift:
-                    break
+            if found is not None and is_shift:
+                break
+
+
+def _is_same_root(one: Draw, two: Draw, name: str) -> bool:
+    """Return True if two interpretations have one value of a letter."""
+    x, y = one.fixed.get(name), two.fixed.get(name)
+    return x is not None and y is not None and size_of(add(x, y, -1)) < _SAME_ROOT * size_of(x)
 
 
 def _unknowns(signature: Signature, a: Formula, b: Formula) -> Iterator[tuple[str, bool]]:

@@ -9,11 +9,13 @@ from itertools import pairwise
 
 from flint import acb, arb
 
-from prism.algebra.expr import Expr, index_letters, is_infinite, symbol, symbols, walk
+from prism.algebra.expr import Expr, index_letters, is_infinite, symbols, walk
 from prism.budget import charge_steps
 from prism.engine.lowering.integrals import TRIGONOMETRIC
 from prism.equivalence.interpretation import kinks, quadrature
 from prism.equivalence.interpretation.evaluation import Evaluator
+from prism.equivalence.interpretation.folding import factors_of, folded
+from prism.equivalence.interpretation.gaussian import exponent_in, over_line
 from prism.equivalence.interpretation.letters import Scope
 from prism.equivalence.interpretation.quadrature import by_parts, plain_size
 from prism.equivalence.interpretation.scales import is_out_of_the_ordinary
@@ -199,13 +201,15 @@ def _is_kept(evaluator: Evaluator, key: tuple[Expr, ...], scope: Scope) -> bool:
     return not scope.slopes and not any(evaluator.depends(each, name) for name in special for each in (inside, *limits))
 
 
-def _factors(node: Expr) -> Iterator[Expr]:
-    """Yield the factors of a product, those of its products too."""
-    if node.op == "mul":
-        for arg in node.args:
-            yield from _factors(arg)
-    else:
-        yield node
+def _factors(evaluator: Evaluator, integrand: Expr, name: str) -> Iterator[Expr]:
+    """Yield the factors of an integrand over `name`, also those that stand below an inner integral without need."""
+    for factor in factors_of(evaluator, integrand, name):
+        if factor.op != "integral" or len(factor.args) != 4 or factor.args[1].op != "sym":
+            yield factor
+            continue
+        ((outside, inside),) = _terms(evaluator, factor.args[0], factor.args[1].name, is_finite=False)
+        yield from outside
+        yield Expr("integral", (inside, *factor.args[1:]), factor.name) if outside else factor
 
 
 def _terms(
@@ -218,9 +222,7 @@ def _terms(
         is_finite: the limits are, so that a sum may be integrated term by term.
     """
     charge_steps(1)
-    if integrand.op == "div" and not evaluator.depends(integrand.args[1], name):
-        integrand = Expr("mul", (integrand.args[0], Expr("div", (_ONE, integrand.args[1]))))
-    factors = tuple(_factors(integrand))
+    factors = tuple(_factors(evaluator, integrand, name))
     outside = tuple(each for each in factors if not evaluator.depends(each, name))
     inner = tuple(each for each in factors if each not in outside)
     if is_finite:
@@ -263,11 +265,14 @@ def _quadrature(evaluator: Evaluator, integrand: Expr, name: str, limits: tuple[
 
     def function(node: Expr) -> Callable[[Scalar], Scalar]:
         """Return an expression as a function of the variable."""
-        return lambda x: evaluator.number(node, scope.with_value(name, x))
+        inner, at = folded(evaluator, node, name, scope)
+        return lambda x: evaluator.number(inner, at.with_value(name, x))
 
     ends = (-math.inf if low is None else real_number(low), math.inf if high is None else real_number(high))
     if kinks.has_delta(integrand):
         return _sifted(evaluator, integrand, function, ends)
+    if low is None and high is None and (exponent := exponent_in(integrand, name)) is not None:
+        return over_line(function(exponent))
     if low is None or high is None:
         _refuse_far_oscillations(integrand, name)
     arguments = [each for each in kinks.kinked_arguments(integrand) if evaluator.depends(each, name)]
@@ -275,8 +280,9 @@ def _quadrature(evaluator: Evaluator, integrand: Expr, name: str, limits: tuple[
         raise Unvalued("kinks between limits in reverse order")
     found = {float(zero.real.mid()): zero for each in arguments for zero in kinks.zeros(function(each), *ends)}
     total: Scalar = acb(0)
+    whole = function(integrand)
     for start, end in kinks.pieces([found[place] for place in sorted(found)], low, high):
-        total = total + _on_piece(function(integrand), start, end)
+        total = total + _on_piece(whole, start, end)
     return total
 
 
@@ -326,11 +332,12 @@ def _without_limits(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
         shell = Expr("mul", (two, two, pi, variable, variable, integrand))
         return integral_value(evaluator, Expr("integral", (shell, variable, zero, infinity)), scope)
     if node.name in ("", "1") and name == r"\Omega":
-        theta, phi = symbol(r"\theta"), symbol(r"\phi")
         scope = scope.with_value("#direction", acb(0))
-        inner = Expr("mul", (integrand, Expr("sin", (theta,))))
-        around = Expr("integral", (inner, phi, zero, Expr("mul", (two, pi))))
-        return integral_value(evaluator, Expr("integral", (around, theta, zero, pi)), scope)
+        return quadrature.over_directions(
+            lambda polar, azimuth: evaluator.number(
+                integrand, scope.with_value(r"\theta", polar).with_value(r"\phi", azimuth)
+            )
+        )
     if node.name not in ("", "1"):
         raise Unvalued("integral")
     start = evaluator.draw.number_of("from " + name, "positive")

@@ -99,7 +99,8 @@ class Letters:
         if name in (r"\theta", r"\phi") and not inside.isdisjoint(_DIRECTIONS):
             return True
         return name in self.coordinates() and (
-            not inside.isdisjoint((r"\vec{r}", r"\vec{x}", "r", *self.signature.fields))
+            not inside.isdisjoint((r"\vec{r}", r"\vec{x}", *self.signature.fields))
+            or (self.signature.has_nabla and "r" in inside)
             or _HAT_PLACE.search(str(node)) is not None
         )
 

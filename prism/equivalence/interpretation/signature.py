@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from prism.algebra.calculus import usually_varies
-from prism.algebra.expr import Expr, Formula, canonical, index_letters, symbols, walk
+from prism.algebra.expr import Expr, Formula, canonical, index_letters, is_infinite, symbols, walk
 from prism.algebra.noncommutative import operator_names
 from prism.budget import charge_steps
 from prism.engine.lowering import Notation, conjugation_base
@@ -68,6 +68,7 @@ class Signature:
         fields: letters that vary from place to place.
         signed: letters that are drawn with either sign, for a case depends on it.
         varied: letters that a formula has the differential of, so that they are no constants.
+        integrable: letters of functions that are integrated to infinity, and never differentiated.
         states_space: the quantities of state, if a derivative holds some constant.
         keys: the derivatives by which a formula differentiates, by their names as variables.
     """
@@ -87,6 +88,7 @@ class Signature:
     signed: frozenset[str] = frozenset()
     varied: frozenset[str] = frozenset()
     keys: Mapping[str, Expr] = field(default_factory=dict)
+    integrable: frozenset[str] = frozenset()
     states_space: States | None = None
 
     def is_number(self, name: str) -> bool:
@@ -236,6 +238,7 @@ def signature_of(a: Formula, b: Formula, context: Context, *, system: str = "car
         signed=_signed_letters(nodes),
         varied=frozenset(node.args[0].name for node in nodes if node.op == "differential" and node.args[0].op == "sym"),
         keys=keys,
+        integrable=_integrable(nodes, functions),
         states_space=states_space,
     )
 
@@ -331,6 +334,22 @@ def _functions(a: Formula, b: Formula, nodes: Sequence[Expr], tensors: frozenset
         variables.discard(name)
     known = called & NAMED
     return {name: tuple(sorted(variables)) for name, variables in found.items() if variables and name not in known}
+
+
+def _integrable(nodes: Sequence[Expr], functions: Mapping[str, tuple[str, ...]]) -> frozenset[str]:
+    """Return the unknown functions below an integral to infinity, or over all space, none of which is differentiated.
+
+    With a derivative, a boundary term could be dropped that nobody calls 0.
+    """
+    found: set[str] = set()
+    for node in nodes:
+        if node.op in (*_DERIVATIVES, "nabla", "differential") or (node.op == "apply" and node.name.endswith("'")):
+            return frozenset()
+        if node.op != "integral" or not (any(map(is_infinite, node.args[2:])) or node.name == "d^3"):
+            continue
+        found |= {name for name in symbols(node.args[0]) if functions.get(name)}
+        found |= {part.name for part in walk(node.args[0]) if part.op == "apply" and part.name not in NAMED}
+    return frozenset(found)
 
 
 def _bound_variables(node: Expr) -> frozenset[str]:

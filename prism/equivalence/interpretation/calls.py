@@ -147,7 +147,8 @@ def with_one_argument(formulas: Iterable[Formula]) -> tuple[Formula, ...]:
     names: set[str] = set()
     for name in {name for name, _ in written} - several:
         own = {variable for each, variable in written if each == name}
-        if not name.endswith("'") and len(own | called.get(name, set())) > 1:
+        letters = {each.removeprefix(r"\vec{").removesuffix("}") for each in own | called.get(name, set())}
+        if not name.endswith("'") and len(letters) > 1:
             names.add(name)
     return tuple(_spelled_out(f, names) for f in found) if names else found
 

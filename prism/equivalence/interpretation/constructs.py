@@ -31,6 +31,8 @@ _STARS = frozenset(("*", r"\bar", "^{*}", "T", "^T", "^{T}", r"\top", r"\dagger"
 _NO_QUANTITIES = frozenset(("", "x", "y", "z", "r", "t", "s", r"\theta", r"\phi", r"\varphi", "i", "j", "C", "N", "n",
                             "d", "O", r"\delta", r"\epsilon", r"\varepsilon"))  # fmt: skip
 _STYLES = re.compile(r"\\(?:vec|hat|bar|overline|tilde|dot|ddot|mean|mathbf|mathrm|mathcal|operatorname)\b|[{}^*'\s]")
+_INEQUALITY = re.compile(r"\\leq?(?:slant)?(?![a-z])|<")
+_SUBSCRIPT = re.compile(r"_(?:\{\w+\}|\w)")
 _LETTER = re.compile(r"\\[A-Za-z]+|[A-Za-z]")
 
 
@@ -120,6 +122,8 @@ def constructs_of(f: Formula) -> Constructs:
     calls = any(node.op == "apply" and node.name not in _EVALUATED_CALLS for node in nodes)
     is_beyond = is_tensor or calls or is_delicate or not ops.isdisjoint(_CONSTRUCTS)
     letters = {_base(node.name) for node in nodes if node.op == "sym" or (node.op == "apply" and not _is_named(node))}
+    regions = [node.args[2].name for node in nodes if node.op == "integral" and len(node.args) == 3]
+    letters |= {letter for region in regions for letter in _letters_of_region(region)}
     bound = {
         _base(name)
         for node in nodes
@@ -144,6 +148,12 @@ def constructs_of(f: Formula) -> Constructs:
             _base(name) for node in nodes if node.op == "integral" and len(node.args) > 2 for name in symbols(node)
         ),
     )
+
+
+def _letters_of_region(region: str) -> list[str]:
+    r"""Return the letters of an inequality, `r \le R`, as a region is written; none of another region."""
+    parts = _INEQUALITY.split(region)
+    return _LETTER.findall(_STYLES.sub("", _SUBSCRIPT.sub(" ", " ".join(parts)))) if len(parts) > 1 else []
 
 
 def _is_bold(node: Expr) -> bool:

@@ -86,8 +86,12 @@ def _expanded(node: Expr) -> Iterator[Expr]:
         yield node
 
 
-def folded(evaluator: Evaluator, node: Expr, name: str, scope: Scope) -> tuple[Expr, Scope]:
-    """Return an integrand in which what depends on no bound variable is one letter, and the scope with its value."""
+def folded(evaluator: Evaluator, node: Expr, names: frozenset[str], scope: Scope) -> tuple[Expr, Scope]:
+    """Return an integrand in which what depends on no bound variable is one letter, and the scope with its value.
+
+    Args:
+        names: variables that are integrated over.
+    """
     signature = evaluator.signature
     if signature.tensors or signature.operators or signature.matrices or scope.indices or scope.slopes:
         return node, scope
@@ -109,7 +113,7 @@ def folded(evaluator: Evaluator, node: Expr, name: str, scope: Scope) -> tuple[E
         args = tuple(fold(arg, bound) for arg in part.args)
         return part if args == part.args else Expr(part.op, args, part.name, part.value)
 
-    node = fold(node, frozenset((name,)))
+    node = fold(node, names)
     for letter, value in found.items():
         scope = scope.with_value(letter, value)
     return node, scope

@@ -9,12 +9,13 @@ from itertools import pairwise
 
 from flint import acb, arb
 
-from prism.algebra.expr import Expr, index_letters, is_infinite, symbols, walk
+from prism.algebra.expr import Expr, index_letters, is_infinite, symbol, symbols, walk
 from prism.budget import charge_steps
 from prism.engine.lowering.integrals import TRIGONOMETRIC
 from prism.equivalence.interpretation import kinks, quadrature
 from prism.equivalence.interpretation.evaluation import Evaluator
 from prism.equivalence.interpretation.folding import factors_of, folded
+from prism.equivalence.interpretation.functions import RULES
 from prism.equivalence.interpretation.gaussian import exponent_in, over_line
 from prism.equivalence.interpretation.letters import Scope
 from prism.equivalence.interpretation.quadrature import by_parts, plain_size
@@ -32,6 +33,8 @@ from prism.equivalence.interpretation.values import (
     whole_number,
 )
 
+_ALL_DIRECTIONS = frozenset(("4*pi", r"4\pi", r"\Omega", "S^2"))  # where an integral over directions is written to go
+_ANGLES = frozenset((r"\theta", r"\phi"))  # that a direction has
 MAX_TERMS = 600  # of a finite sum
 _INFINITE_TERMS = 40  # of a sum to infinity, which is extrapolated
 _FAR_TERMS = (44, 45, 57, 90, 91)  # which have to go on as those before them
@@ -164,7 +167,8 @@ def integral_value(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
     What does not depend on the variable stands before the integral, and a sum is integrated term by term where the
     limits are finite: so a multiple integral costs as much as its one-dimensional parts, if it falls into such.
     """
-    if len(node.args) == 2 and node.args[1].op == "sym":
+    is_sphere = len(node.args) == 3 and node.args[1] == symbol(r"\Omega") and str(node.args[2]) in _ALL_DIRECTIONS
+    if (len(node.args) == 2 or is_sphere) and node.args[1].op == "sym":
         return _without_limits(evaluator, node, scope)
     if len(node.args) != 4 or node.args[1].op != "sym" or node.name not in ("", "1"):
         raise Unvalued("integral")
@@ -180,16 +184,24 @@ def integral_value(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
     for outside, inside in _terms(evaluator, integrand, variable.name, is_finite=is_finite):
         key = (inside, *node.args[1:])
         is_kept = _is_kept(evaluator, key, scope)
-        part = evaluator.draw.integrals.get(key) if is_kept else None
+        kept = evaluator.signature.constants if _is_constant(key) else evaluator.draw.integrals
+        part = kept.get(key) if is_kept else None
         if part is None:
             part = _quadrature(evaluator, inside, variable.name, (low, high), scope)
             if is_kept:
-                evaluator.draw.integrals[key] = part
+                kept[key] = part
         for factor in outside:
             part = multiply(evaluator.value(factor, scope), part)
         total = part if total is None else add(total, part)
     assert total is not None
     return total
+
+
+def _is_constant(key: tuple[Expr, ...]) -> bool:
+    """Return True for an integral without a letter but its variable, and without a function that is drawn."""
+    inside, variable, *limits = key
+    is_drawn = any(node.op == "apply" and node.name not in RULES for node in walk(inside))
+    return symbols(inside) <= symbols(variable) and not symbols(*limits) and not is_drawn
 
 
 def _is_kept(evaluator: Evaluator, key: tuple[Expr, ...], scope: Scope) -> bool:
@@ -265,7 +277,7 @@ def _quadrature(evaluator: Evaluator, integrand: Expr, name: str, limits: tuple[
 
     def function(node: Expr) -> Callable[[Scalar], Scalar]:
         """Return an expression as a function of the variable."""
-        inner, at = folded(evaluator, node, name, scope)
+        inner, at = folded(evaluator, node, frozenset((name,)), scope)
         return lambda x: evaluator.number(inner, at.with_value(name, x))
 
     ends = (-math.inf if low is None else real_number(low), math.inf if high is None else real_number(high))
@@ -274,7 +286,7 @@ def _quadrature(evaluator: Evaluator, integrand: Expr, name: str, limits: tuple[
     if low is None and high is None and (exponent := exponent_in(integrand, name)) is not None:
         return over_line(function(exponent))
     if low is None or high is None:
-        _refuse_far_oscillations(integrand, name)
+        _refuse_far_oscillations(integrand, name, evaluator.signature.integrable)
     arguments = [each for each in kinks.kinked_arguments(integrand) if evaluator.depends(each, name)]
     if ends[0] > ends[1] and arguments:
         raise Unvalued("kinks between limits in reverse order")
@@ -318,26 +330,10 @@ def _sifted(
 
 def _without_limits(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
     r"""Return an integral without limits: over all space or all directions, or from a point that is drawn."""
-    integrand, variable = node.args
+    integrand, variable, *_ = node.args
     name = variable.name
-    infinity, zero, two = (
-        Expr("infinity"),
-        Expr("num", name="0", value=Fraction(0)),
-        Expr("num", name="2", value=Fraction(2)),
-    )
-    pi = Expr("const", name="pi")
-    if node.name == "d^3":
-        if any(part.op == "sym" and part.name.startswith(r"\vec{") for part in walk(integrand)):
-            raise Unvalued("an integral over space with a direction")
-        shell = Expr("mul", (two, two, pi, variable, variable, integrand))
-        return integral_value(evaluator, Expr("integral", (shell, variable, zero, infinity)), scope)
     if node.name in ("", "1") and name == r"\Omega":
-        scope = scope.with_value("#direction", acb(0))
-        return quadrature.over_directions(
-            lambda polar, azimuth: evaluator.number(
-                integrand, scope.with_value(r"\theta", polar).with_value(r"\phi", azimuth)
-            )
-        )
+        return _over_directions(evaluator, integrand, scope)
     if node.name not in ("", "1"):
         raise Unvalued("integral")
     start = evaluator.draw.number_of("from " + name, "positive")
@@ -350,11 +346,33 @@ def _without_limits(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
     return quadrature.between(at, start, upper)
 
 
-def _refuse_far_oscillations(integrand: Expr, name: str) -> None:
-    """Raise Unvalued for an integrand that oscillates without an exponential that damps it."""
+def _over_directions(evaluator: Evaluator, integrand: Expr, scope: Scope) -> Value:
+    """Return the integral over all directions."""
+    factors = list(_factors(evaluator, integrand, r"\theta"))
+    outside = [each for each in factors if not any(evaluator.depends(each, angle) for angle in _ANGLES)]
+    inside, at = folded(evaluator, Expr("mul", (_ONE, *(f for f in factors if f not in outside))), _ANGLES, scope)
+    at = at.with_value("#direction", acb(0))
+    key = inside, symbol(r"\Omega")
+    is_constant = symbols(inside) <= _ANGLES and not any(node.op == "apply" for node in walk(inside))
+    total = evaluator.signature.constants.get(key) if is_constant else None
+    if total is None:
+        total = quadrature.over_directions(
+            lambda polar, azimuth: evaluator.number(
+                inside, at.with_value(r"\theta", polar).with_value(r"\phi", azimuth)
+            )
+        )
+    if is_constant:
+        evaluator.signature.constants[key] = total
+    for factor in outside:
+        total = multiply(evaluator.value(factor, scope), total)
+    return total
+
+
+def _refuse_far_oscillations(integrand: Expr, name: str, integrable: frozenset[str]) -> None:
+    """Raise Unvalued for an integrand that oscillates without an exponential, or a function, that damps it."""
     nodes = list(walk(integrand))
     turns = any(part.op in TRIGONOMETRIC and name in symbols(part) for part in nodes)
-    damped = any(part.op == "exp" and name in symbols(part) for part in nodes)
+    damped = any(part.name in integrable or (part.op == "exp" and name in symbols(part)) for part in nodes)
     if turns and not damped:
         raise Unvalued("an integrand that oscillates to infinity")
 

@@ -26,6 +26,7 @@ from prism.equivalence.interpretation.names import (
     is_lone_differential,
     order_of,
 )
+from prism.equivalence.interpretation.regions import with_iterated_integrals
 from prism.equivalence.interpretation.values import Unvalued
 
 _UNKNOWN = symbol("?")
@@ -41,6 +42,7 @@ def read_together(a: Formula, b: Formula) -> tuple[Formula, Formula]:
     a, b = with_calls(a, b), with_calls(b, a)
     a, b = with_one_argument((a, b))
     a, b = (with_arguments_in_order(f, (a, b)) for f in (a, b))
+    a, b = (with_iterated_integrals(f) for f in (a, b))
     a, b = (with_values_at_limits(f, (a, b)) for f in (a, b))
     nodes = [node for f in (a, b) for member in f.members for node in walk(member)]
     by = _variables_of_derivatives(a, b, nodes)

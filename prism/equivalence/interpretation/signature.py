@@ -27,6 +27,7 @@ from prism.equivalence.interpretation.names import (
     order_of,
     terms_of,
 )
+from prism.equivalence.interpretation.values import Value
 from prism.equivalence.notation import notation_of
 from prism.physics.context import Context
 
@@ -69,6 +70,7 @@ class Signature:
         signed: letters that are drawn with either sign, for a case depends on it.
         varied: letters that a formula has the differential of, so that they are no constants.
         integrable: letters of functions that are integrated to infinity, and never differentiated.
+        constants: values of integrals without a letter, the same in each draw.
         states_space: the quantities of state, if a derivative holds some constant.
         keys: the derivatives by which a formula differentiates, by their names as variables.
     """
@@ -90,6 +92,7 @@ class Signature:
     keys: Mapping[str, Expr] = field(default_factory=dict)
     integrable: frozenset[str] = frozenset()
     states_space: States | None = None
+    constants: dict[tuple[Expr, ...], Value] = field(default_factory=dict, compare=False)
 
     def is_number(self, name: str) -> bool:
         """Return True for a letter of one number: no function, vector, matrix, operator, field or state."""

@@ -111,7 +111,7 @@ def test_an_expression_that_may_change_fast_is_out_of_the_ordinary(text: str, is
         (r"y = \det A", False, True, False),
         (r"T_{ij} v_j = u_i", False, True, True),
         (r"\nabla^2 f = 0", False, True, False),
-        (r"y = \oint f dx", True, False, False),
+        (r"y = \oint f dx", False, True, False),
         (r"y = a \bmod b", True, False, False),
     ],
 )

@@ -22,8 +22,8 @@ from prism.equivalence.interpretation.names import (
 )
 
 _CONSTRUCTS = frozenset(("derivative", "partial", "differential", "integral", "sum", "product", "limit", "nabla",
-                         "cross", "dot", "matrix", "commutator", "bracket", "opaque", "at"))  # fmt: skip
-_EXCLUDED = frozenset(("pm", "dots", "contour", "set", "tuple", "interval", "list", "union", "intersection", "tensor",
+                         "contour", "cross", "dot", "matrix", "commutator", "bracket", "opaque", "at"))  # fmt: skip
+_EXCLUDED = frozenset(("pm", "dots", "set", "tuple", "interval", "list", "union", "intersection", "tensor",
                        "wedge", "phasor", "ratio", "blank", "modulo", "parallel"))  # fmt: skip
 _EVALUATED_CALLS = CHOICES | {"Re", "Im", "det"}
 _OF_COMPLEX = frozenset(("Re", "Im", "arg", "tr", "Tr", "det"))
@@ -127,7 +127,7 @@ def constructs_of(f: Formula) -> Constructs:
     bound = {
         _base(name)
         for node in nodes
-        if node.op in ("integral", "sum", "product", "limit") and len(node.args) > 1
+        if node.op in ("integral", "contour", "sum", "product", "limit") and len(node.args) > 1
         for name in symbols(*node.args[1:])
     }
     if any(node.op == "pow" and node.args[1].name == "T" for node in nodes):

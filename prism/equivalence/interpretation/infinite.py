@@ -13,6 +13,7 @@ from prism.algebra.expr import Expr, index_letters, is_infinite, symbol, symbols
 from prism.budget import charge_steps
 from prism.engine.lowering.integrals import TRIGONOMETRIC
 from prism.equivalence.interpretation import kinks, quadrature
+from prism.equivalence.interpretation.boundaries import SURFACE, VOLUME, region_value
 from prism.equivalence.interpretation.evaluation import Evaluator
 from prism.equivalence.interpretation.folding import factors_of, folded
 from prism.equivalence.interpretation.functions import RULES
@@ -167,6 +168,8 @@ def integral_value(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
     What does not depend on the variable stands before the integral, and a sum is integrated term by term where the
     limits are finite: so a multiple integral costs as much as its one-dimensional parts, if it falls into such.
     """
+    if node.name in (VOLUME, SURFACE):
+        return region_value(evaluator, node, scope)
     is_sphere = len(node.args) == 3 and node.args[1] == symbol(r"\Omega") and str(node.args[2]) in _ALL_DIRECTIONS
     if (len(node.args) == 2 or is_sphere) and node.args[1].op == "sym":
         return _without_limits(evaluator, node, scope)

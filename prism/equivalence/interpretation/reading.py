@@ -13,6 +13,7 @@ from dataclasses import replace
 from prism.algebra.expr import Expr, Formula, canonical, symbol, walk, with_members
 from prism.algebra.noncommutative import operator_names
 from prism.equivalence.interpretation.acting import with_operators_applied, with_values_at_limits
+from prism.equivalence.interpretation.boundaries import with_interiors
 from prism.equivalence.interpretation.calls import (
     with_arguments_in_order,
     with_calls,
@@ -42,6 +43,7 @@ def read_together(a: Formula, b: Formula) -> tuple[Formula, Formula]:
     a, b = with_calls(a, b), with_calls(b, a)
     a, b = with_one_argument((a, b))
     a, b = (with_arguments_in_order(f, (a, b)) for f in (a, b))
+    a, b = with_interiors((a, b))
     a, b = (with_iterated_integrals(f) for f in (a, b))
     a, b = (with_values_at_limits(f, (a, b)) for f in (a, b))
     nodes = [node for f in (a, b) for member in f.members for node in walk(member)]
@@ -114,8 +116,9 @@ def _only_calls(nodes: Iterable[Expr]) -> frozenset[tuple[str, str]]:
         if node.op == "apply" and node.name not in NAMED and order_of(node.name) is None:
             calls.setdefault(node.name, set()).add(node.args)
     return frozenset(
-        (name, arg.name) for name, found in calls.items() if len(found) == 1 and name not in bare
-        for args in found if all(arg.op == "sym" for arg in args) and harmonic_indices(name) is None
+        (name, arg.name) for name, found in calls.items() if len(found) == 1
+        for args in found if name not in bare or len(args) > 1
+        if all(arg.op == "sym" for arg in args) and harmonic_indices(name) is None
         for arg in args
     )  # fmt: skip
 

@@ -14,6 +14,7 @@ from prism.algebra.expr import Expr, Formula, canonical, index_letters, is_infin
 from prism.algebra.noncommutative import operator_names
 from prism.budget import charge_steps
 from prism.engine.lowering import Notation, conjugation_base
+from prism.equivalence.interpretation.boundaries import region_letters
 from prism.equivalence.interpretation.held import States, states_of
 from prism.equivalence.interpretation.names import (
     CHOICES,
@@ -42,6 +43,7 @@ _TRANSPOSES = ("^{T}", "^T", r"^{\dagger}", r"^{\mathsf{T}}", r"^{\top}")
 _MATRIX_FUNCTIONS = frozenset(("det", "tr", "Tr"))
 _COORDINATES = frozenset(("x", "y", "z", "r", r"\theta", r"\vec{r}", r"\vec{x}", r"\hat{x}", r"\hat{y}", r"\hat{z}",
                           r"\hat{r}", r"\hat{\rho}", r"\hat{\phi}", r"\hat{\theta}"))  # fmt: skip
+_PLACE_VECTORS = frozenset((r"\vec{r}", r"\vec{x}"))
 _CONSTANTS = frozenset(
     ("m", "M", "g", "c", "k", "k_B", r"\hbar", "h", "e", "q", "G", "R", r"\epsilon_0", r"\mu_0", "i", "j")
 )
@@ -150,8 +152,9 @@ def _that_may_vary(a: Formula, b: Formula, context: Context) -> dict[str, set[st
                         if usually_varies(name, variable):
                             found.setdefault(name, set()).add(variable)
             elif node.op == "nabla":
-                for name in _bare_factors(node.args[0]) - kept - set(_COORDINATES):
-                    if "_" not in name:
+                settled = kept | _COORDINATES | _of_coordinates(a.depends | b.depends)
+                for name in _bare_factors(node.args[0]) - settled:
+                    if "_" not in name or any(usually_varies(name, each) for each in ("r", "x")):
                         found.setdefault(name, set()).add(PLACE)
     return found
 
@@ -202,10 +205,10 @@ def signature_of(a: Formula, b: Formula, context: Context, *, system: str = "car
     nodes = [node for f in (a, b) for member in f.members for node in walk(member)]
     charge_steps(2 * len(nodes))
     notation = _with_complex_partners(notation_of(a, b, context), nodes)
-    operators = operator_names(a, b)
+    has_nabla = any(node.op == "nabla" or (node.op == "opaque" and "nabla" in node.name) for node in nodes)
+    operators = operator_names(a, b) - (_COORDINATES if has_nabla else frozenset())
     matrices = _matrix_names(nodes, operators)
     tensors = _tensor_letters((*a.members, *b.members))
-    has_nabla = any(node.op == "nabla" or (node.op == "opaque" and "nabla" in node.name) for node in nodes)
     whole = {name for name, kind in context.kinds.items() if kind == "integer"}
     whole |= {
         name
@@ -225,6 +228,13 @@ def signature_of(a: Formula, b: Formula, context: Context, *, system: str = "car
         variable_key(variable): variable
         for node in nodes if node.op in _DERIVATIVES for variable in node.args[1:] if variable.op != "sym"
     }  # fmt: skip
+    written = a.depends | b.depends
+    of_place = frozenset(name for name, variable in written if has_nabla and variable in _PLACE_VECTORS)
+    of_coordinates = _of_coordinates(written)
+    functions = {
+        name: tuple(each for each in own if not each.startswith(r"\vec{")) if name in of_place else own
+        for name, own in functions.items()
+    }
     return Signature(
         notation=notation,
         functions=functions,
@@ -237,7 +247,9 @@ def signature_of(a: Formula, b: Formula, context: Context, *, system: str = "car
         differentials=any(node.op == "differential" for node in nodes) or any(map(_is_ratio, keys.values())),
         declared=context.kinds,
         whole=frozenset(whole),
-        fields=_fields(nodes, system) if has_nabla else frozenset(),
+        fields=(of_place | _fields(nodes, system) | _fields_in_regions(nodes)) - of_coordinates
+        if has_nabla
+        else frozenset(),
         signed=_signed_letters(nodes),
         varied=frozenset(node.args[0].name for node in nodes if node.op == "differential" and node.args[0].op == "sym"),
         keys=keys,
@@ -290,6 +302,22 @@ def _fields(nodes: Iterable[Expr], system: str) -> frozenset[str]:
             opened = [k for k, arg in enumerate(node.args) if arg.op == "dot" and arg.args[1].op == "opaque"]
             found |= symbols(*node.args[opened[0] + 1 :]) if opened else set()
     return frozenset(found)
+
+
+def _of_coordinates(written: Set[tuple[str, str]]) -> frozenset[str]:
+    """Return the letters that are written as functions of coordinates only, as `f(r)`."""
+    own: dict[str, set[str]] = {}
+    for name, variable in written:
+        own.setdefault(name, set()).add(variable)
+    coordinates = {"r", ",", *(name for names in COORDINATES.values() for name in names)}
+    return frozenset(name for name, variables in own.items() if variables <= coordinates)
+
+
+def _fields_in_regions(nodes: Sequence[Expr]) -> frozenset[str]:
+    """Return the letters of fields below integrals over a region: all but constants, and letters with the index 0."""
+    return frozenset(
+        name for name in region_letters(nodes) - _CONSTANTS - _COORDINATES if not name.endswith(("_0", "_{0}"))
+    )
 
 
 def _signed_letters(nodes: Iterable[Expr]) -> frozenset[str]:

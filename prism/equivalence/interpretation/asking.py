@@ -33,7 +33,8 @@ def decide_by_interpretation(a: Formula, b: Formula, context: Context, plain: Ve
     elif plain.status == Status.UNDECIDED or plain.reason == "kind":
         is_asked = one.may_say_what(two)
     else:
-        is_asked = (one.is_misread or two.is_misread or one.is_delicate or two.is_delicate) and one.may_say_what(two)
+        is_misread = one.is_misread or two.is_misread or one.calls_what_is_not(two)
+        is_asked = (is_misread or one.is_delicate or two.is_delicate) and one.may_say_what(two)
     if not is_asked or not may_begin_extra():
         return None
     from prism.equivalence.interpretation.decision import compare_by_interpretation

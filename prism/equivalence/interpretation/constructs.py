@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from prism.algebra.expr import Expr, Formula, symbols, walk
 from prism.budget import charge_steps, remembered
+from prism.equivalence.interpretation.held import is_jacobian
 from prism.equivalence.interpretation.names import (
     CHOICES,
     NAMED,
@@ -23,16 +24,19 @@ from prism.equivalence.interpretation.names import (
 )
 
 _CONSTRUCTS = frozenset(("derivative", "partial", "differential", "integral", "sum", "product", "limit", "nabla",
-                         "cross", "dot", "matrix", "commutator", "bracket", "opaque", "at", "dots"))  # fmt: skip
+                         "contour", "cross", "dot", "matrix", "commutator", "bracket", "opaque", "at",
+                         "dots"))  # fmt: skip
 _CALCULUS = frozenset(("derivative", "partial", "differential", "integral", "nabla", "contour", "at"))
-_EXCLUDED = frozenset(("contour", "set", "tuple", "interval", "list", "union", "intersection", "tensor",
-                       "wedge", "phasor", "ratio", "modulo", "parallel"))  # fmt: skip
+_EXCLUDED = frozenset(("set", "tuple", "interval", "list", "union", "intersection", "tensor", "wedge", "phasor",
+                       "ratio", "modulo", "parallel"))  # fmt: skip
 _EVALUATED_CALLS = CHOICES | {"Re", "Im", "det"}
 _OF_COMPLEX = frozenset(("Re", "Im", "arg", "tr", "Tr", "det"))
 _STARS = frozenset(("*", r"\bar", "^{*}", "T", "^T", "^{T}", r"\top", r"\dagger"))
 _NO_QUANTITIES = frozenset(("", "x", "y", "z", "r", "t", "s", r"\theta", r"\phi", r"\varphi", "i", "j", "C", "N", "n",
                             "d", "O", r"\delta", r"\epsilon", r"\varepsilon"))  # fmt: skip
 _STYLES = re.compile(r"\\(?:vec|hat|bar|overline|tilde|dot|ddot|mean|mathbf|mathrm|mathcal|operatorname)\b|[{}^*'\s]")
+_INEQUALITY = re.compile(r"\\leq?(?:slant)?(?![a-z])|<")
+_SUBSCRIPT = re.compile(r"_(?:\{\w+\}|\w)")
 _LETTER = re.compile(r"\\[A-Za-z]+|[A-Za-z]")
 
 
@@ -50,6 +54,10 @@ class Constructs:
         letters: all letters, without style and index.
         bound: those of bound variables, of limits and of indices, which may drop out.
         single: by letter, the names whose letter stands in one place only: no other place takes its effect away.
+        called: those of unknown functions that are called.
+        has_rates: it has a derivative.
+        is_equation: it has two sides.
+        integrated: letters below integrals with limits, and of these limits.
     """
 
     is_excluded: bool
@@ -61,10 +69,27 @@ class Constructs:
     letters: frozenset[str]
     bound: frozenset[str]
     single: Mapping[str, str]
+    called: frozenset[str]
+    has_rates: bool
+    is_equation: bool
+    integrated: frozenset[str]
 
     def may_say_what(self, other: Constructs) -> bool:
-        """Return True if two formulas are about the same letters, in whatever style and with whatever index."""
+        """Return True if two formulas are about the same letters, in whatever style and with whatever index.
+
+        From an equation with a derivative a letter may drop out: a mass on both sides.
+        """
+        more, less = sorted(((self.letters, other.letters)), key=len, reverse=True)
+        drops = self.has_rates or other.has_rates
+        if drops and self.is_equation and other.is_equation and less and len(more - less) == 1 and less <= more:
+            return True
+        if self.integrated and other.integrated and self.letters & other.letters:  # a substitution brings its own
+            return (self.letters ^ other.letters) <= self.bound | other.bound | self.integrated | other.integrated
         return (self.letters ^ other.letters) <= self.bound | other.bound
+
+    def calls_what_is_not(self, other: Constructs) -> bool:
+        """Return True if a letter that one of two formulas calls is none that the other one calls: `f(x)`, `f x`."""
+        return bool((self.called & other.letters) - other.called or (other.called & self.letters) - self.called)
 
 
 @remembered(8192)
@@ -73,6 +98,9 @@ def constructs_of(f: Formula) -> Constructs:
     nodes = [node for member in f.members for node in walk(member)]
     charge_steps(len(nodes))
     ops = {node.op for node in nodes}
+    tuples = sum(node.op == "tuple" for node in nodes)
+    if tuples and tuples == 2 * sum(map(is_jacobian, nodes)):
+        ops.discard("tuple")
     is_excluded = f.kind not in ("equation", "expression") or bool(f.parts) or not ops.isdisjoint(_EXCLUDED)
     pairs = any(
         count > 1 for node in nodes if node.op in ("mul", "div", "dot", "sym") for count in letter_counts(node).values()
@@ -106,11 +134,13 @@ def constructs_of(f: Formula) -> Constructs:
     is_beyond = is_tensor or calls or is_delicate or not ops.isdisjoint(_CONSTRUCTS)
     names = [node.name for node in nodes if node.op == "sym" or (node.op == "apply" and not _is_named(node))]
     places = Counter(map(base_letter, names))
-    letters = frozenset(places) - _NO_QUANTITIES
+    regions = [node.args[2].name for node in nodes if node.op == "integral" and len(node.args) == 3]
+    letters = frozenset((*places, *(letter for region in regions for letter in _letters_of_region(region))))
+    letters -= _NO_QUANTITIES
     bound = {
         base_letter(name)
         for node in nodes
-        if node.op in ("integral", "sum", "product", "limit") and len(node.args) > 1
+        if node.op in ("integral", "contour", "sum", "product", "limit") and len(node.args) > 1
         for name in symbols(*node.args[1:])
     }
     if any(node.op == "pow" and node.args[1].name == "T" for node in nodes):
@@ -131,6 +161,15 @@ def constructs_of(f: Formula) -> Constructs:
             for name in names
             if places[letter := base_letter(name)] == 1 and letter not in _NO_QUANTITIES | bound | indices | arguments
         },
+        frozenset(base_letter(node.name) for node in nodes if node.op == "apply" and not _is_named(node)),
+        any(node.op in ("derivative", "partial") for node in nodes),
+        f.kind == "equation",
+        frozenset(
+            base_letter(name)
+            for node in nodes
+            if node.op == "integral" and len(node.args) > 2
+            for name in symbols(node)
+        ),
     )
 
 
@@ -138,6 +177,12 @@ def _arguments(nodes: Iterable[Expr]) -> frozenset[str]:
     """Return the letters of arguments of unknown functions, which may be left out: `U(x)` is `U`."""
     calls = [node for node in nodes if node.op == "apply" and not _is_named(node)]
     return frozenset(base_letter(name) for call in calls for name in symbols(*call.args))
+
+
+def _letters_of_region(region: str) -> list[str]:
+    r"""Return the letters of an inequality, `r \le R`, as a region is written; none of another region."""
+    parts = _INEQUALITY.split(region)
+    return _LETTER.findall(_STYLES.sub("", _SUBSCRIPT.sub(" ", " ".join(parts)))) if len(parts) > 1 else []
 
 
 def _is_bold(node: Expr) -> bool:

@@ -13,6 +13,7 @@ from prism.algebra.expr import Expr, Formula, symbol, symbols, walk
 from prism.budget import remembered
 from prism.equivalence.interpretation.draws import Draw
 from prism.equivalence.interpretation.evaluation import Evaluator
+from prism.equivalence.interpretation.held import may_be_compared, relate_same_derivatives
 from prism.equivalence.interpretation.kinks import DELTAS, has_delta
 from prism.equivalence.interpretation.letters import Scope
 from prism.equivalence.interpretation.names import CHOICES, free_letters, index_range
@@ -52,6 +53,7 @@ _TELLING = 2  # of the interpretations that have to agree, those in which the fo
 _WIDER = (0.1, 10.0)  # sizes of all letters at which two formulas must not differ
 _ROOT_STEPS = 24  # of the secant method
 _EXACT = 1e-32  # residual at which a root is not improved further, of the size of the sides elsewhere
+_SAME_ROOT = 1e-9  # relative distance of two roots that are one
 _ROOT_LEVEL = 1e-12  # residual of a root, of the size of the sides elsewhere
 
 
@@ -75,8 +77,11 @@ def compare_by_interpretation(a: Formula, b: Formula, context: Context) -> Outco
         try:
             a, b = written_out(a, b, context)
             a, b = read_together(a, b)
+            is_about_same = may_be_compared(a, b)
         except Unvalued as reason:
             return Outcome(None, str(reason))
+        if not is_about_same:
+            return Outcome(None, "derivatives of other quantities")
         outcomes = [_compare(a, b, signature) for signature in signatures_of(a, b, context, systems=_systems(a, b))]
     settled = {outcome.same for outcome in outcomes}
     return outcomes[0] if len(settled) == 1 else Outcome(None, "what varies, or the coordinates, are not named")
@@ -202,7 +207,7 @@ def _same_in(draw: Draw, a: Formula, b: Formula) -> bool | None:
     if one or two:
         if not (one and two):
             return False if one is not None and two is not None else None
-        return _same_sides(draw, a, b, letters)
+        return True if relate_same_derivatives(a, b) else _same_sides(draw, a, b, letters)
     return _joint(_solves(draw, *pair, letters) for pair in ((a, b), (b, a)))
 
 
@@ -396,11 +401,32 @@ def _solutions(draw: Draw, a: Formula, b: Formula) -> Iterator[Draw]:
         is_lone = is_lone and not draw.signature.functions.get(member.name)
         if is_lone and _is_drawn_freely(member.name, draw.signature):
             yield replace_value(draw, member.name, Evaluator(draw).value(other, Scope()))
-    for name, is_shift in _unknowns(draw.signature, a, b):
-        found = [_root(draw, a, name, start, is_shift=is_shift) for start in _STARTS]
-        if not any(found) and not is_shift:
-            found.append(_root(draw, a, name, _STARTS[0], is_inverse=True))
-        yield from (each for each in found if each is not None)
+    inside = symbols(*(node for f in (a, b) for member in f.members for node in walk(member) if node.op == "integral"))
+    unknowns = sorted(_unknowns(draw.signature, a, b), key=lambda each: each[0] in inside)
+    n_found = 0
+    for name, is_shift in unknowns:
+        if n_found and name in inside:
+            break  # each step of a search would cost an integral
+        roots: list[Draw] = []
+        for start in _STARTS:
+            found = _root(draw, a, name, start, is_shift=is_shift)
+            if found is not None and not any(_is_same_root(found, other, name) for other in roots):
+                roots.append(found)
+                n_found += 1
+                yield found
+            if found is not None and is_shift:
+                break
+        if not roots and not is_shift:
+            inverse = _root(draw, a, name, _STARTS[0], is_inverse=True)
+            if inverse is not None:
+                n_found += 1
+                yield inverse
+
+
+def _is_same_root(one: Draw, two: Draw, name: str) -> bool:
+    """Return True if two interpretations have one value of a letter."""
+    x, y = one.fixed.get(name), two.fixed.get(name)
+    return x is not None and y is not None and size_of(add(x, y, -1)) < _SAME_ROOT * size_of(x)
 
 
 def _unknowns(signature: Signature, a: Formula, b: Formula) -> Iterator[tuple[str, bool]]:

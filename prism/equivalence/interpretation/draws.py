@@ -85,7 +85,8 @@ class Draw:
         key = (name, f"{arity}{is_complex}")
         if key not in self.drawn:
             source = self.source("function", name)
-            self.drawn[key] = draw_function(source, arity, self.number % 3, is_complex=is_complex)
+            falls = name.partition("#")[0] in self.signature.integrable
+            self.drawn[key] = draw_function(source, arity, self.number % 3, is_complex=is_complex, falls=falls)
         found = self.drawn[key]
         assert isinstance(found, UnknownFunction)
         return found

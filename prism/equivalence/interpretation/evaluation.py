@@ -11,6 +11,7 @@ from prism.algebra.expr import Expr, canonical, replace_index
 from prism.budget import charge_steps
 from prism.equivalence.interpretation import functions as named
 from prism.equivalence.interpretation.draws import STATES
+from prism.equivalence.interpretation.held import held_value, is_jacobian, jacobian_value
 from prism.equivalence.interpretation.letters import Letters, Scope, conjugate
 from prism.equivalence.interpretation.monomials import NTH, is_derivative
 from prism.equivalence.interpretation.names import (
@@ -188,9 +189,13 @@ def _matrix_exponential(x: Table) -> Value:
 
 def _derivative(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
     """Return a derivative; total ones carry along what depends on the variable, partial ones hold the others."""
+    if is_jacobian(node):
+        return jacobian_value(evaluator, node, scope)
     key = canonical(node)
     if key in scope.values:
         return scope.values[key]
+    if evaluator.signature.states_space is not None:
+        raise Unvalued("a derivative that does not say what is held")
     operand, *variables = node.args
     is_ratio = len(variables) == 1 and variables[0].op not in ("sym", "derivative", "partial")
     if node.op == "derivative" and node.name == "1" and (is_ratio or (
@@ -267,7 +272,9 @@ def _differential_of(evaluator: Evaluator, operand: Expr, scope: Scope) -> Value
 
 
 def _held(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
-    """Return a value at a point or between limits; other constructs of this kind have no value."""
+    """Return a value at a point, or a derivative at constant others; other constructs of this kind have no value."""
+    if node.name == "held" and len(node.args) == 2:
+        return held_value(evaluator, node, scope)
     if node.name == "point" and len(node.args) == 3 and node.args[1].op == "sym":
         return evaluator.value(node.args[0], scope.with_value(node.args[1].name, evaluator.number(node.args[2], scope)))
     if is_derivative(node):

@@ -179,10 +179,11 @@ class UnknownFunction:
 
     Attributes:
         terms: amplitude, rates and phase of each term a (1 + p x) exp(q x) cos(r x + s).
-        is_complex: amplitudes are complex.
+        falls: it is multiplied by a bell of this steepness, so that it can be integrated over all space.
     """
 
     terms: tuple[tuple[acb, tuple[acb, ...], tuple[acb, ...], tuple[acb, ...], acb], ...]
+    falls: float = 0.0
 
     def at(self, point: tuple[Scalar, ...]) -> Scalar:
         """Return the value at a point."""
@@ -190,6 +191,8 @@ class UnknownFunction:
         for amplitude, slopes, rates, turns, phase in self.terms:
             first, second, third = (_linear(coefficients, point) for coefficients in (slopes, rates, turns))
             total = total + amplitude * (_ONE + first) * call("exp", second) * call("cos", third + phase)
+        for x in point if self.falls else ():
+            total = total * call("exp", -acb(self.falls) * x * x)
         return total
 
     def derivative(self, x: Scalar, order: int) -> Scalar:
@@ -217,7 +220,7 @@ def _linear(coefficients: tuple[acb, ...], point: tuple[Scalar, ...]) -> Scalar:
     return total
 
 
-def draw_function(source: Source, arity: int, family: int, *, is_complex: bool) -> UnknownFunction:
+def draw_function(source: Source, arity: int, family: int, *, is_complex: bool, falls: bool = False) -> UnknownFunction:
     """Draw an unknown function.
 
     Args:
@@ -225,6 +228,7 @@ def draw_function(source: Source, arity: int, family: int, *, is_complex: bool) 
         arity: how many arguments.
         family: 0, 1, 2: with two, three terms, and with faster ones.
         is_complex: with complex values.
+        falls: it vanishes at infinity.
     """
 
     def row(size: float) -> tuple[acb, ...]:
@@ -236,4 +240,4 @@ def draw_function(source: Source, arity: int, family: int, *, is_complex: bool) 
         amplitude = acb(source.uniform(0.5, 1.5) * (-1) ** k, source.uniform(-1, 1) if is_complex else 0)
         pace = 0.5 + 0.3 * family
         terms.append((amplitude, row(0.4), row(pace), row(pace), acb(source.uniform(0.2, 1.3))))
-    return UnknownFunction(tuple(terms))
+    return UnknownFunction(tuple(terms), source.uniform(2.0, 3.5) if falls else 0.0)

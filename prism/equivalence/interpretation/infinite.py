@@ -13,7 +13,11 @@ from prism.algebra.expr import Expr, index_letters, is_infinite, symbol, symbols
 from prism.budget import charge_steps
 from prism.engine.lowering.integrals import TRIGONOMETRIC
 from prism.equivalence.interpretation import kinks, quadrature
+from prism.equivalence.interpretation.boundaries import SURFACE, VOLUME, region_value
 from prism.equivalence.interpretation.evaluation import Evaluator
+from prism.equivalence.interpretation.folding import factors_of, folded
+from prism.equivalence.interpretation.functions import RULES
+from prism.equivalence.interpretation.gaussian import exponent_in, over_line
 from prism.equivalence.interpretation.letters import Scope
 from prism.equivalence.interpretation.quadrature import by_parts, plain_size
 from prism.equivalence.interpretation.scales import is_out_of_the_ordinary
@@ -30,6 +34,8 @@ from prism.equivalence.interpretation.values import (
     whole_number,
 )
 
+_ALL_DIRECTIONS = frozenset(("4*pi", r"4\pi", r"\Omega", "S^2"))  # where an integral over directions is written to go
+_ANGLES = frozenset((r"\theta", r"\phi"))  # that a direction has
 MAX_TERMS = 600  # of a finite sum
 _INFINITE_TERMS = 40  # of a sum to infinity, which is extrapolated
 _FAR_TERMS = (44, 45, 57, 90, 91)  # which have to go on as those before them
@@ -162,7 +168,10 @@ def integral_value(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
     What does not depend on the variable stands before the integral, and a sum is integrated term by term where the
     limits are finite: so a multiple integral costs as much as its one-dimensional parts, if it falls into such.
     """
-    if len(node.args) == 2 and node.args[1].op == "sym":
+    if node.name in (VOLUME, SURFACE):
+        return region_value(evaluator, node, scope)
+    is_sphere = len(node.args) == 3 and node.args[1] == symbol(r"\Omega") and str(node.args[2]) in _ALL_DIRECTIONS
+    if (len(node.args) == 2 or is_sphere) and node.args[1].op == "sym":
         return _without_limits(evaluator, node, scope)
     if len(node.args) != 4 or node.args[1].op != "sym" or node.name not in ("", "1"):
         raise Unvalued("integral")
@@ -178,16 +187,24 @@ def integral_value(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
     for outside, inside in _terms(evaluator, integrand, variable.name, is_finite=is_finite):
         key = (inside, *node.args[1:])
         is_kept = _is_kept(evaluator, key, scope)
-        part = evaluator.draw.integrals.get(key) if is_kept else None
+        kept = evaluator.signature.constants if _is_constant(key) else evaluator.draw.integrals
+        part = kept.get(key) if is_kept else None
         if part is None:
             part = _quadrature(evaluator, inside, variable.name, (low, high), scope)
             if is_kept:
-                evaluator.draw.integrals[key] = part
+                kept[key] = part
         for factor in outside:
             part = multiply(evaluator.value(factor, scope), part)
         total = part if total is None else add(total, part)
     assert total is not None
     return total
+
+
+def _is_constant(key: tuple[Expr, ...]) -> bool:
+    """Return True for an integral without a letter but its variable, and without a function that is drawn."""
+    inside, variable, *limits = key
+    is_drawn = any(node.op == "apply" and node.name not in RULES for node in walk(inside))
+    return symbols(inside) <= symbols(variable) and not symbols(*limits) and not is_drawn
 
 
 def _is_kept(evaluator: Evaluator, key: tuple[Expr, ...], scope: Scope) -> bool:
@@ -199,13 +216,15 @@ def _is_kept(evaluator: Evaluator, key: tuple[Expr, ...], scope: Scope) -> bool:
     return not scope.slopes and not any(evaluator.depends(each, name) for name in special for each in (inside, *limits))
 
 
-def _factors(node: Expr) -> Iterator[Expr]:
-    """Yield the factors of a product, those of its products too."""
-    if node.op == "mul":
-        for arg in node.args:
-            yield from _factors(arg)
-    else:
-        yield node
+def _factors(evaluator: Evaluator, integrand: Expr, name: str) -> Iterator[Expr]:
+    """Yield the factors of an integrand over `name`, also those that stand below an inner integral without need."""
+    for factor in factors_of(evaluator, integrand, name):
+        if factor.op != "integral" or len(factor.args) != 4 or factor.args[1].op != "sym":
+            yield factor
+            continue
+        ((outside, inside),) = _terms(evaluator, factor.args[0], factor.args[1].name, is_finite=False)
+        yield from outside
+        yield Expr("integral", (inside, *factor.args[1:]), factor.name) if outside else factor
 
 
 def _terms(
@@ -218,9 +237,7 @@ def _terms(
         is_finite: the limits are, so that a sum may be integrated term by term.
     """
     charge_steps(1)
-    if integrand.op == "div" and not evaluator.depends(integrand.args[1], name):
-        integrand = Expr("mul", (integrand.args[0], Expr("div", (_ONE, integrand.args[1]))))
-    factors = tuple(_factors(integrand))
+    factors = tuple(_factors(evaluator, integrand, name))
     outside = tuple(each for each in factors if not evaluator.depends(each, name))
     inner = tuple(each for each in factors if each not in outside)
     if is_finite:
@@ -263,20 +280,24 @@ def _quadrature(evaluator: Evaluator, integrand: Expr, name: str, limits: tuple[
 
     def function(node: Expr) -> Callable[[Scalar], Scalar]:
         """Return an expression as a function of the variable."""
-        return lambda x: evaluator.number(node, scope.with_value(name, x))
+        inner, at = folded(evaluator, node, frozenset((name,)), scope)
+        return lambda x: evaluator.number(inner, at.with_value(name, x))
 
     ends = (-math.inf if low is None else real_number(low), math.inf if high is None else real_number(high))
     if kinks.has_delta(integrand):
         return _sifted(evaluator, integrand, function, ends)
+    if low is None and high is None and (exponent := exponent_in(integrand, name)) is not None:
+        return over_line(function(exponent))
     if low is None or high is None:
-        _refuse_far_oscillations(integrand, name)
+        _refuse_far_oscillations(integrand, name, evaluator.signature.integrable)
     arguments = [each for each in kinks.kinked_arguments(integrand) if evaluator.depends(each, name)]
     if ends[0] > ends[1] and arguments:
         raise Unvalued("kinks between limits in reverse order")
     found = {float(zero.real.mid()): zero for each in arguments for zero in kinks.zeros(function(each), *ends)}
     total: Scalar = acb(0)
+    whole = function(integrand)
     for start, end in kinks.pieces([found[place] for place in sorted(found)], low, high):
-        total = total + _on_piece(function(integrand), start, end)
+        total = total + _on_piece(whole, start, end)
     return total
 
 
@@ -312,25 +333,10 @@ def _sifted(
 
 def _without_limits(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
     r"""Return an integral without limits: over all space or all directions, or from a point that is drawn."""
-    integrand, variable = node.args
+    integrand, variable, *_ = node.args
     name = variable.name
-    infinity, zero, two = (
-        Expr("infinity"),
-        Expr("num", name="0", value=Fraction(0)),
-        Expr("num", name="2", value=Fraction(2)),
-    )
-    pi = Expr("const", name="pi")
-    if node.name == "d^3":
-        if any(part.op == "sym" and part.name.startswith(r"\vec{") for part in walk(integrand)):
-            raise Unvalued("an integral over space with a direction")
-        shell = Expr("mul", (two, two, pi, variable, variable, integrand))
-        return integral_value(evaluator, Expr("integral", (shell, variable, zero, infinity)), scope)
     if node.name in ("", "1") and name == r"\Omega":
-        theta, phi = symbol(r"\theta"), symbol(r"\phi")
-        scope = scope.with_value("#direction", acb(0))
-        inner = Expr("mul", (integrand, Expr("sin", (theta,))))
-        around = Expr("integral", (inner, phi, zero, Expr("mul", (two, pi))))
-        return integral_value(evaluator, Expr("integral", (around, theta, zero, pi)), scope)
+        return _over_directions(evaluator, integrand, scope)
     if node.name not in ("", "1"):
         raise Unvalued("integral")
     start = evaluator.draw.number_of("from " + name, "positive")
@@ -343,11 +349,33 @@ def _without_limits(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
     return quadrature.between(at, start, upper)
 
 
-def _refuse_far_oscillations(integrand: Expr, name: str) -> None:
-    """Raise Unvalued for an integrand that oscillates without an exponential that damps it."""
+def _over_directions(evaluator: Evaluator, integrand: Expr, scope: Scope) -> Value:
+    """Return the integral over all directions."""
+    factors = list(_factors(evaluator, integrand, r"\theta"))
+    outside = [each for each in factors if not any(evaluator.depends(each, angle) for angle in _ANGLES)]
+    inside, at = folded(evaluator, Expr("mul", (_ONE, *(f for f in factors if f not in outside))), _ANGLES, scope)
+    at = at.with_value("#direction", acb(0))
+    key = inside, symbol(r"\Omega")
+    is_constant = symbols(inside) <= _ANGLES and not any(node.op == "apply" for node in walk(inside))
+    total = evaluator.signature.constants.get(key) if is_constant else None
+    if total is None:
+        total = quadrature.over_directions(
+            lambda polar, azimuth: evaluator.number(
+                inside, at.with_value(r"\theta", polar).with_value(r"\phi", azimuth)
+            )
+        )
+    if is_constant:
+        evaluator.signature.constants[key] = total
+    for factor in outside:
+        total = multiply(evaluator.value(factor, scope), total)
+    return total
+
+
+def _refuse_far_oscillations(integrand: Expr, name: str, integrable: frozenset[str]) -> None:
+    """Raise Unvalued for an integrand that oscillates without an exponential, or a function, that damps it."""
     nodes = list(walk(integrand))
     turns = any(part.op in TRIGONOMETRIC and name in symbols(part) for part in nodes)
-    damped = any(part.op == "exp" and name in symbols(part) for part in nodes)
+    damped = any(part.name in integrable or (part.op == "exp" and name in symbols(part)) for part in nodes)
     if turns and not damped:
         raise Unvalued("an integrand that oscillates to infinity")
 

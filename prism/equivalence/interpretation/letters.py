@@ -92,12 +92,15 @@ class Letters:
     def depends(self, node: Expr, name: str) -> bool:
         """Return True if the value of an expression may depend on a bound variable."""
         inside = symbols(node)
+        inside |= {conjugation_base(each) for each in inside} | {base_of_transposed(each) for each in inside}
+        inside |= {barred[1] + barred[2] for each in inside if (barred := _BARRED.match(each)) is not None}
         if name in inside or any(name in self.signature.functions.get(each, ()) for each in inside):
             return True
         if name in (r"\theta", r"\phi") and not inside.isdisjoint(_DIRECTIONS):
             return True
         return name in self.coordinates() and (
-            not inside.isdisjoint((r"\vec{r}", r"\vec{x}", "r", *self.signature.fields))
+            not inside.isdisjoint((r"\vec{r}", r"\vec{x}", *self.signature.fields))
+            or (self.signature.has_nabla and "r" in inside)
             or _HAT_PLACE.search(str(node)) is not None
         )
 

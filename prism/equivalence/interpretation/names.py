@@ -6,8 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
+from itertools import pairwise
 
-from prism.algebra.expr import Expr, Formula, index_letters, symbol
+from prism.algebra.expr import Expr, Formula, index_letters, symbol, walk
 
 FUNCTIONS = (
     "exp", "ln", "log10", "sqrt", "sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh", "coth", "asin",
@@ -43,6 +44,23 @@ def is_lone_differential(f: Formula) -> bool:
     r"""Return True for `d(pV) = 0`, where d hardly is a factor."""
     sides = [member for member in f.members if member.value != 0]
     return f.kind == "equation" and len(sides) == 1 and sides[0].op == "mul" and sides[0].args[0] == symbol("d")
+
+
+def has_bare_differentials(f: Formula, other: Formula) -> bool:
+    r"""Return True for `d(\rho a^3) = -p\,d(a^3)` beside a formula of rates without a letter d."""
+    terms = [term for member in f.members for term in terms_of(member)]
+    has_rates = any(node.op in _DERIVATIVES for member in other.members for node in walk(member))
+    if f.kind != "equation" or not has_rates or symbol("d") in {n for m in other.members for n in walk(m)}:
+        return False
+    return all(
+        term.value == 0 or (term.op == "mul" and any(
+            left == symbol("d") and (right.op != "num") for left, right in pairwise(_flat(term)))) for term in terms
+    )  # fmt: skip
+
+
+def _flat(node: Expr) -> list[Expr]:
+    """Return the factors of a product, those of its first factors too."""
+    return [part for arg in node.args for part in (_flat(arg) if arg.op == "mul" else [arg])]
 
 
 def exponent_of(power: Expr) -> Fraction | None:

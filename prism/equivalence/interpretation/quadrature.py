@@ -11,8 +11,10 @@ from flint import acb, arb
 from prism.equivalence.interpretation.values import Dual, Scalar, Unvalued, plain, slope_of
 
 _REACH = 4.0  # of the variable of a rule, to each side
-_STEPS = (0.5, 0.25, 0.125, 0.0625)  # of its refinements
+_STEPS = (0.5, 0.25, 0.125, 0.0625, 0.03125)  # of its refinements; the last one on an infinite range only
 _GOOD = 1e-13  # relative error at which a rule is not refined further
+
+_DIRECTIONS = ((9, 11), (14, 16))  # polar angles and azimuths of two rules over the sphere
 
 Integrand = Callable[[Scalar], Scalar]
 
@@ -51,6 +53,35 @@ def on_half_line(at: Integrand, start: Scalar) -> Scalar:
 def on_line(at: Integrand) -> Scalar:
     """Return the integral from minus to plus infinity."""
     return _refined(lambda step, is_new: [w * at(x) for x, w in _nodes("whole", step, is_new)], first=1)
+
+
+def over_directions(at: Callable[[acb, acb], Scalar]) -> Scalar:
+    """Return the integral over all directions, of a function of the polar angle and the azimuth.
+
+    The rule is that of Gauss and Legendre in the cosine of one, and equidistant in the other; its error is estimated
+    by one of fewer nodes.
+    """
+    sizes: list[int] = []
+    terms: list[Scalar] = []
+    for n_polar, n_around in _DIRECTIONS:
+        sizes.append(n_polar * n_around)
+        for k in range(n_polar):
+            cosine, weight = arb.legendre_p_root(n_polar, k, weight=True)
+            polar = acb(cosine.mid()).acos()
+            for j in range(n_around):
+                azimuth = acb.pi() * acb(2 * j + 0.7) / acb(n_around)
+                terms.append(acb(weight.mid()) * acb.pi() * acb(2) / acb(n_around) * at(polar, azimuth))
+
+    def with_error(values: list[acb]) -> acb:
+        """Return the sum of the finer rule with the distance of the coarser one as its error."""
+        coarse, fine = sum(values[: sizes[0]], acb(0)), sum(values[sizes[0] :], acb(0))
+        if not fine.is_finite():
+            raise Unvalued("an integrand that is undefined")
+        size = sum(plain_size(value) for value in values[sizes[0] :])
+        error = 10 * plain_size(fine - coarse) + 1e-15 * size
+        return acb(arb(fine.real.mid(), error), arb(fine.imag.mid(), error))
+
+    return by_parts(terms, with_error)
 
 
 @cache
@@ -93,7 +124,7 @@ def _refined(parts: Callable[[float, bool], list[Scalar]], first: int = 0) -> Sc
     coarse = parts(_STEPS[first], False)
     total: Scalar = acb(0)
     last = len(coarse) - 1
-    for step in _STEPS[first + 1 :]:
+    for step in _STEPS[first + 1 : 4 + first]:
         fine = parts(step, True)
         n_coarse = len(coarse)
         coarse = coarse + fine

@@ -12,23 +12,48 @@ from dataclasses import replace
 
 from prism.algebra.expr import Expr, Formula, canonical, symbol, walk, with_members
 from prism.algebra.noncommutative import operator_names
-from prism.equivalence.interpretation.names import NAMED, harmonic_indices, is_lone_differential, order_of
+from prism.equivalence.interpretation.acting import with_operators_applied, with_values_at_limits
+from prism.equivalence.interpretation.boundaries import with_interiors
+from prism.equivalence.interpretation.calls import (
+    with_arguments_in_order,
+    with_calls,
+    with_one_argument,
+    with_primed_variables,
+)
+from prism.equivalence.interpretation.names import (
+    NAMED,
+    harmonic_indices,
+    has_bare_differentials,
+    is_lone_differential,
+    order_of,
+)
+from prism.equivalence.interpretation.regions import with_iterated_integrals
 from prism.equivalence.interpretation.values import Unvalued
 
 _UNKNOWN = symbol("?")
-_SUBSCRIPT = re.compile(r"^(?P<base>\\?[A-Za-z]+)_\{?(?P<by>[xyzrt]{1,3})\}?$")
+_SUBSCRIPT = re.compile(r"^(?P<base>\\?[A-Za-z]+)_\{?(?P<by>(?:[xyzrt]|\\theta|\\phi){1,3})\}?$")
+_LETTERS = re.compile(r"\\[a-z]+|[a-z]")
 _HARMONIC = re.compile(r"^Y_\{?\w\}?$")
 _PRIMED = re.compile(r"^(?P<base>\\?[A-Za-z]+)(?P<primes>'{1,3})$")
 
 
 def read_together(a: Formula, b: Formula) -> tuple[Formula, Formula]:
     """Return two formulas with what the other one shows about their letters."""
+    a, b = (with_operators_applied(with_primed_variables(f)) for f in (a, b))
+    a, b = with_calls(a, b), with_calls(b, a)
+    a, b = with_one_argument((a, b))
+    a, b = (with_arguments_in_order(f, (a, b)) for f in (a, b))
+    a, b = with_interiors((a, b))
+    a, b = (with_iterated_integrals(f) for f in (a, b))
+    a, b = (with_values_at_limits(f, (a, b)) for f in (a, b))
     nodes = [node for f in (a, b) for member in f.members for node in walk(member)]
     by = _variables_of_derivatives(a, b, nodes)
     if any(_is_written_both_ways(f) for f in (a, b)) or _are_rates_of_two_kinds(nodes):
         raise Unvalued("a prime or dot beside a derivative")
     called = {node.name for node in nodes if node.op == "apply"}
-    has_differentials = any(node.op == "differential" for node in nodes) or any(map(is_lone_differential, (a, b)))
+    has_differentials = any(node.op == "differential" for node in nodes) or any(
+        is_lone_differential(f) or has_bare_differentials(f, other) for f, other in ((a, b), (b, a))
+    )
     keeps_means = bool(operator_names(a, b))
     depends = a.depends | b.depends | _only_calls(nodes)
 
@@ -91,8 +116,9 @@ def _only_calls(nodes: Iterable[Expr]) -> frozenset[tuple[str, str]]:
         if node.op == "apply" and node.name not in NAMED and order_of(node.name) is None:
             calls.setdefault(node.name, set()).add(node.args)
     return frozenset(
-        (name, arg.name) for name, found in calls.items() if len(found) == 1 and name not in bare
-        for args in found if all(arg.op == "sym" for arg in args) and harmonic_indices(name) is None
+        (name, arg.name) for name, found in calls.items() if len(found) == 1
+        for args in found if name not in bare or len(args) > 1
+        if all(arg.op == "sym" for arg in args) and harmonic_indices(name) is None
         for arg in args
     )  # fmt: skip
 
@@ -123,16 +149,21 @@ def _variables_of_derivatives(a: Formula, b: Formula, nodes: Iterable[Expr]) -> 
                 for inner in walk(node.args[0]):
                     if inner.op == "sym" and variable.op == "sym" and inner != variable:
                         found.setdefault(inner.name, set()).add(variable.name)
+        elif node.op == "integral" and len(node.args) > 1 and node.args[1].op == "sym":
+            for inner in walk(node.args[0]):
+                if inner.op == "derivative" and inner.args[1] == _UNKNOWN and inner.args[0].op == "sym":
+                    found.setdefault(inner.args[0].name, set()).add(node.args[1].name)
     return found
 
 
 def _derivative_by_subscript(node: Expr, by: dict[str, set[str]]) -> Expr:
     """Return `u_{xx}` as a derivative if u is differentiated by x; `y''` as one by its only variable."""
     match = _SUBSCRIPT.match(node.name)
-    if match is not None and by.get(match["base"], set()).issuperset(match["by"]):
+    letters = _LETTERS.findall(match["by"]) if match is not None else []
+    if match is not None and by.get(match["base"], set()).issuperset(letters):
         result = symbol(match["base"])
-        for letter in dict.fromkeys(match["by"]):
-            result = Expr("partial", (result, symbol(letter)), str(match["by"].count(letter)))
+        for letter in dict.fromkeys(letters):
+            result = Expr("partial", (result, symbol(letter)), str(letters.count(letter)))
         return result
     match = _PRIMED.match(node.name)
     if match is not None and len(variables := by.get(match["base"], set()) - {"?"}) == 1:

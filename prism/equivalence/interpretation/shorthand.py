@@ -22,6 +22,8 @@ def written_out(a: Formula, b: Formula, context: Context) -> tuple[Formula, Form
         (node.name, node.args[0]) for node in nodes
         if node.op == "apply" and len(node.args) == 1 and node.name not in NAMED
     }  # fmt: skip
+    for name in {name for name, _ in a.depends | b.depends}:
+        calls -= {call for call in calls if call[0] == name}
     if calls:
         a, b = (_each(f, lambda node: _with_calls(node, calls)) for f in (a, b))
     a, b = (_each(f, lambda node: derivative_at_point(node) or node) for f in (a, b))

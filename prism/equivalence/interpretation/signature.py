@@ -10,10 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from prism.algebra.calculus import usually_varies
-from prism.algebra.expr import Expr, Formula, canonical, index_letters, symbols, walk
+from prism.algebra.expr import Expr, Formula, canonical, index_letters, is_infinite, symbols, walk
 from prism.algebra.noncommutative import operator_names
 from prism.budget import charge_steps
 from prism.engine.lowering import Notation, conjugation_base
+from prism.equivalence.interpretation.boundaries import region_letters
+from prism.equivalence.interpretation.held import States, states_of
 from prism.equivalence.interpretation.names import (
     CHOICES,
     NAMED,
@@ -26,6 +28,7 @@ from prism.equivalence.interpretation.names import (
     order_of,
     terms_of,
 )
+from prism.equivalence.interpretation.values import Value
 from prism.equivalence.notation import notation_of
 from prism.physics.context import Context
 
@@ -40,6 +43,7 @@ _TRANSPOSES = ("^{T}", "^T", r"^{\dagger}", r"^{\mathsf{T}}", r"^{\top}")
 _MATRIX_FUNCTIONS = frozenset(("det", "tr", "Tr"))
 _COORDINATES = frozenset(("x", "y", "z", "r", r"\theta", r"\vec{r}", r"\vec{x}", r"\hat{x}", r"\hat{y}", r"\hat{z}",
                           r"\hat{r}", r"\hat{\rho}", r"\hat{\phi}", r"\hat{\theta}"))  # fmt: skip
+_PLACE_VECTORS = frozenset((r"\vec{r}", r"\vec{x}"))
 _CONSTANTS = frozenset(
     ("m", "M", "g", "c", "k", "k_B", r"\hbar", "h", "e", "q", "G", "R", r"\epsilon_0", r"\mu_0", "i", "j")
 )
@@ -67,6 +71,9 @@ class Signature:
         fields: letters that vary from place to place.
         signed: letters that are drawn with either sign, for a case depends on it.
         varied: letters that a formula has the differential of, so that they are no constants.
+        integrable: letters of functions that are integrated to infinity, and never differentiated.
+        constants: values of integrals without a letter, the same in each draw.
+        states_space: the quantities of state, if a derivative holds some constant.
         keys: the derivatives by which a formula differentiates, by their names as variables.
     """
 
@@ -85,6 +92,9 @@ class Signature:
     signed: frozenset[str] = frozenset()
     varied: frozenset[str] = frozenset()
     keys: Mapping[str, Expr] = field(default_factory=dict)
+    integrable: frozenset[str] = frozenset()
+    states_space: States | None = None
+    constants: dict[tuple[Expr, ...], Value] = field(default_factory=dict, compare=False)
 
     def is_number(self, name: str) -> bool:
         """Return True for a letter of one number: no function, vector, matrix, operator, field or state."""
@@ -101,6 +111,8 @@ def variable_key(node: Expr) -> str:
 def signatures_of(a: Formula, b: Formula, context: Context, *, systems: Iterable[str]) -> list[Signature]:
     """Return all that the letters of two formulas may be: in each system of coordinates, constant or varying."""
     found = [signature_of(a, b, context, system=system) for system in systems]
+    if any(signature.states_space is not None for signature in found):
+        return found
     open_letters = _that_may_vary(a, b, context)
     placed = frozenset(name for name, variables in open_letters.items() if PLACE in variables)
     for signature in list(found):
@@ -126,7 +138,8 @@ def _that_may_vary(a: Formula, b: Formula, context: Context) -> dict[str, set[st
     for member in (*a.members, *b.members):
         for node, bound in _integrals(member):
             inside = symbols(node.args[0])
-            if inside.isdisjoint(bound):
+            written = {name for name, variable in a.depends | b.depends if variable in bound}
+            if inside.isdisjoint(bound) and inside.isdisjoint(written):
                 for name in inside - kept:
                     if "_" not in name or name.startswith(r"\vec{"):
                         found.setdefault(name, set()).update(bound)
@@ -139,8 +152,9 @@ def _that_may_vary(a: Formula, b: Formula, context: Context) -> dict[str, set[st
                         if usually_varies(name, variable):
                             found.setdefault(name, set()).add(variable)
             elif node.op == "nabla":
-                for name in _bare_factors(node.args[0]) - kept - set(_COORDINATES):
-                    if "_" not in name:
+                settled = kept | _COORDINATES | _of_coordinates(a.depends | b.depends)
+                for name in _bare_factors(node.args[0]) - settled:
+                    if "_" not in name or any(usually_varies(name, each) for each in ("r", "x")):
                         found.setdefault(name, set()).add(PLACE)
     return found
 
@@ -148,13 +162,21 @@ def _that_may_vary(a: Formula, b: Formula, context: Context) -> dict[str, set[st
 def _add_beside_usual(found: dict[str, set[str]], node: Expr, kept: Set[str]) -> None:
     r"""Add to `found` what multiplies a letter that varies, in a derivative without its variable: m of `d(mv)/dt`."""
     variable = variable_key(node.args[1])
-    if node.op != "derivative" or variable in symbols(node.args[0]):
+    if node.op != "derivative" or variable in symbols(node.args[0]) or _has_rest_mass(node.args[0]):
         return
     for term in terms_of(node.args[0]):
         inside = symbols(term)
         if any(usually_varies(name, variable) for name in inside):
             for name in inside - (kept - {"m", "M"}):
                 found.setdefault(name, set()).add(variable)
+
+
+def _has_rest_mass(node: Expr) -> bool:
+    r"""Return True for an operand with `\sqrt{1 - v^2/c^2}`, in which m is a mass at rest."""
+    return any(
+        part.op == "sub" and part.args[0].value == 1 and "c" in symbols(part) and "c" not in lone_names(part)
+        for part in walk(node)
+    )
 
 
 def _bare_factors(node: Expr) -> frozenset[str]:
@@ -183,10 +205,10 @@ def signature_of(a: Formula, b: Formula, context: Context, *, system: str = "car
     nodes = [node for f in (a, b) for member in f.members for node in walk(member)]
     charge_steps(2 * len(nodes))
     notation = _with_complex_partners(notation_of(a, b, context), nodes)
-    operators = operator_names(a, b)
+    has_nabla = any(node.op == "nabla" or (node.op == "opaque" and "nabla" in node.name) for node in nodes)
+    operators = operator_names(a, b) - (_COORDINATES if has_nabla else frozenset())
     matrices = _matrix_names(nodes, operators)
     tensors = _tensor_letters((*a.members, *b.members))
-    has_nabla = any(node.op == "nabla" or (node.op == "opaque" and "nabla" in node.name) for node in nodes)
     whole = {name for name, kind in context.kinds.items() if kind == "integer"}
     whole |= {
         name
@@ -199,10 +221,20 @@ def signature_of(a: Formula, b: Formula, context: Context, *, system: str = "car
             order, harmonic = order_of(node.name), harmonic_indices(node.name)
             whole |= {index for index in (*(order or ())[1:], *(harmonic or ())) if not index.lstrip("-").isdigit()}
     functions = _functions(a, b, nodes, tensors)
+    states_space = states_of(nodes)
+    if states_space is not None:
+        functions = dict.fromkeys(sorted(states_space.names), states_space.variables)
     keys = {
         variable_key(variable): variable
         for node in nodes if node.op in _DERIVATIVES for variable in node.args[1:] if variable.op != "sym"
     }  # fmt: skip
+    written = a.depends | b.depends
+    of_place = frozenset(name for name, variable in written if has_nabla and variable in _PLACE_VECTORS)
+    of_coordinates = _of_coordinates(written)
+    functions = {
+        name: tuple(each for each in own if not each.startswith(r"\vec{")) if name in of_place else own
+        for name, own in functions.items()
+    }
     return Signature(
         notation=notation,
         functions=functions,
@@ -215,10 +247,14 @@ def signature_of(a: Formula, b: Formula, context: Context, *, system: str = "car
         differentials=any(node.op == "differential" for node in nodes) or any(map(_is_ratio, keys.values())),
         declared=context.kinds,
         whole=frozenset(whole),
-        fields=_fields(nodes, system) if has_nabla else frozenset(),
+        fields=(of_place | _fields(nodes, system) | _fields_in_regions(nodes)) - of_coordinates
+        if has_nabla
+        else frozenset(),
         signed=_signed_letters(nodes),
         varied=frozenset(node.args[0].name for node in nodes if node.op == "differential" and node.args[0].op == "sym"),
         keys=keys,
+        integrable=_integrable(nodes, functions),
+        states_space=states_space,
     )
 
 
@@ -268,6 +304,22 @@ def _fields(nodes: Iterable[Expr], system: str) -> frozenset[str]:
     return frozenset(found)
 
 
+def _of_coordinates(written: Set[tuple[str, str]]) -> frozenset[str]:
+    """Return the letters that are written as functions of coordinates only, as `f(r)`."""
+    own: dict[str, set[str]] = {}
+    for name, variable in written:
+        own.setdefault(name, set()).add(variable)
+    coordinates = {"r", ",", *(name for names in COORDINATES.values() for name in names)}
+    return frozenset(name for name, variables in own.items() if variables <= coordinates)
+
+
+def _fields_in_regions(nodes: Sequence[Expr]) -> frozenset[str]:
+    """Return the letters of fields below integrals over a region: all but constants, and letters with the index 0."""
+    return frozenset(
+        name for name in region_letters(nodes) - _CONSTANTS - _COORDINATES if not name.endswith(("_0", "_{0}"))
+    )
+
+
 def _signed_letters(nodes: Iterable[Expr]) -> frozenset[str]:
     """Return the letters whose sign decides: alone in an absolute value or a step, or compared with 0."""
     found: set[str] = set()
@@ -297,9 +349,9 @@ def _functions(a: Formula, b: Formula, nodes: Sequence[Expr], tensors: frozenset
                     found.setdefault(name, set()).add("#place")
                 continue
             operand = node.args[0]
-            inside = symbols(operand)
+            inside = symbols(operand) - _bound_variables(operand) - _never_varying(operand)
             lone = operand.op == "sym"
-            explicit = key in inside or (variable.op != "sym" and variable in walk(operand))
+            explicit = key in symbols(operand) or (variable.op != "sym" and variable in walk(operand))
             explicit |= any((name, key) in written for name in inside)
             if _is_ratio(variable):
                 continue
@@ -313,6 +365,51 @@ def _functions(a: Formula, b: Formula, nodes: Sequence[Expr], tensors: frozenset
         variables.discard(name)
     known = called & NAMED
     return {name: tuple(sorted(variables)) for name, variables in found.items() if variables and name not in known}
+
+
+def _integrable(nodes: Sequence[Expr], functions: Mapping[str, tuple[str, ...]]) -> frozenset[str]:
+    """Return the unknown functions below an integral to infinity, or over all space, none of which is differentiated.
+
+    With a derivative, a boundary term could be dropped that nobody calls 0.
+    """
+    found: set[str] = set()
+    for node in nodes:
+        if node.op in (*_DERIVATIVES, "nabla", "differential") or (node.op == "apply" and node.name.endswith("'")):
+            return frozenset()
+        if node.op != "integral" or not (any(map(is_infinite, node.args[2:])) or node.name == "d^3"):
+            continue
+        found |= {name for name in symbols(node.args[0]) if functions.get(name)}
+        found |= {part.name for part in walk(node.args[0]) if part.op == "apply" and part.name not in NAMED}
+    return frozenset(found)
+
+
+def _bound_variables(node: Expr) -> frozenset[str]:
+    """Return the variables of the integrals in an expression that have limits."""
+    return frozenset(
+        part.args[1].name for part in walk(node)
+        if part.op == "integral" and len(part.args) > 2 and part.args[1].op == "sym"
+    )  # fmt: skip
+
+
+def _never_varying(node: Expr) -> frozenset[str]:
+    r"""Return the letters of constants in an operand: c where it only stands squared, E of a stiffness `EI(x)`."""
+    found: set[str] = set()
+    if not lone_names(node) & {"c"} and symbols(node) != {"c"}:
+        found.add("c")
+    for part in walk(node):
+        if part.op == "mul":
+            found |= {"E" for left, right in zip(part.args, part.args[1:], strict=False) if (
+                left.name, right.name) == ("E", "I")}  # fmt: skip
+    return frozenset(found)
+
+
+def lone_names(node: Expr) -> frozenset[str]:
+    """Return the symbols of an expression that stand there without a whole exponent above 1."""
+    if node.op == "sym":
+        return frozenset((node.name,))
+    if node.op == "pow" and node.args[0].op == "sym" and (exponent_of(node) or 0) > 1:
+        return frozenset()
+    return frozenset().union(*map(lone_names, node.args))
 
 
 def _phases(operand: Expr, variable: str) -> frozenset[str]:

@@ -1,0 +1,117 @@
+r"""Open derivatives in brackets, and brackets with limits, as derivatives and values.
+
+`(\partial_t - c\partial_x)(\partial_t + c\partial_x)u` is what the brackets make of u, from the right to the left;
+`[x\dot x]_{t_1}^{t_2}` is the difference of two values, in the variable of the integral of these limits, or of the
+letter that both limits have.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from prism.algebra.expr import Expr, Formula, symbol, symbols, walk, with_members
+from prism.equivalence.interpretation.names import exponent_of
+from prism.equivalence.interpretation.values import Unvalued
+
+_MOST_ACTING = 64  # derivatives that brackets may make of one operand
+_OPEN = re.compile(r"(partial|derivative|nabla)(\d?)")
+_OF_SUMS = frozenset(("add", "sub", "neg"))
+
+
+def is_open(node: Expr) -> bool:
+    """Return True for an expression with a derivative that has no operand yet."""
+    return (node.op == "opaque" and _OPEN.fullmatch(node.name) is not None and node.name != "nabla") or (
+        node.op in (*_OF_SUMS, "mul", "div", "pow") and any(map(is_open, node.args))
+    )
+
+
+def with_operators_applied(f: Formula) -> Formula:
+    """Return a formula whose open derivatives have acted on what stands behind them."""
+    if not any(is_open(node) for member in f.members for node in walk(member) if node.op == "opaque"):
+        return f
+    return with_members(f, tuple(map(_applied, f.members)))
+
+
+def _applied(node: Expr) -> Expr:
+    """Return an expression whose open derivatives have acted."""
+    args = tuple(map(_applied, node.args))
+    if node.op == "mul" and any(map(is_open, args)) and not is_open(args[-1]):
+        *others, found = args
+        for factor in reversed(others):
+            found = _on(factor, found)
+        return found
+    return node if args == node.args else Expr(node.op, args, node.name, node.value)
+
+
+def _on(factor: Expr, operand: Expr, depth: int = 0) -> Expr:
+    """Return what a factor makes of an operand: a multiple of it, or a derivative."""
+    if depth > _MOST_ACTING:
+        raise Unvalued("an operator of too many steps")
+    if not is_open(factor):
+        return Expr("mul", (factor, operand))
+    if factor.op == "opaque":
+        return _derivative(factor, operand)
+    if factor.op in _OF_SUMS:
+        return Expr(factor.op, tuple(_on(arg, operand, depth + 1) for arg in factor.args))
+    if factor.op == "mul":
+        for part in reversed(factor.args):
+            operand = _on(part, operand, depth + 1)
+        return operand
+    if factor.op == "div" and not is_open(factor.args[1]):
+        return Expr("div", (_on(factor.args[0], operand, depth + 1), factor.args[1]))
+    order = exponent_of(factor) if factor.op == "pow" else None
+    if order is None or order not in (1, 2, 3):
+        raise Unvalued("a power of an operator")
+    for _ in range(int(order)):
+        operand = _on(factor.args[0], operand, depth + 1)
+    return operand
+
+
+def _derivative(opened: Expr, operand: Expr) -> Expr:
+    """Return an open derivative, or an open Laplacian, of an operand."""
+    found = _OPEN.fullmatch(opened.name)
+    assert found is not None
+    if found[1] == "nabla":
+        return Expr("nabla", (operand,), "laplace")
+    if len(opened.args) != 1 or opened.args[0].op != "sym":
+        raise Unvalued("an operator of this kind")
+    return Expr(found[1], (operand, *opened.args), found[2] or "1")
+
+
+def with_values_at_limits(f: Formula, formulas: Iterable[Formula]) -> Formula:
+    """Return a formula in which a bracket with limits is the difference of two values.
+
+    Args:
+        f: formula.
+        formulas: both formulas of a pair, whose integrals say what varies.
+    """
+    if not any(node.op == "at" and node.name == "limits" for member in f.members for node in walk(member)):
+        return f
+    nodes = [node for each in formulas for member in each.members for node in walk(member)]
+    variables: dict[tuple[Expr, ...], str] = {
+        node.args[2:]: node.args[1].name for node in nodes
+        if node.op == "integral" and len(node.args) == 4 and node.args[1].op == "sym"
+    }  # fmt: skip
+    return with_members(f, tuple(_with_differences(member, variables) for member in f.members))
+
+
+def _with_differences(node: Expr, variables: Mapping[tuple[Expr, ...], str]) -> Expr:
+    """Return an expression with differences in place of brackets with limits."""
+    args = tuple(_with_differences(arg, variables) for arg in node.args)
+    if node.op == "at" and node.name == "limits" and len(args) == 3:
+        variable = symbol(variables.get(node.args[1:]) or _variable_between(*node.args))
+        low, high = (Expr("at", (args[0], variable, limit), "point") for limit in args[1:])
+        return Expr("sub", (high, low))
+    return node if args == node.args else Expr(node.op, args, node.name, node.value)
+
+
+def _variable_between(inside: Expr, low: Expr, high: Expr) -> str:
+    """Return what varies between two limits without an integral: t of t_1 and t_2, or the only letter inside."""
+    bases = {name.partition("_")[0] for limit in (low, high) for name in symbols(limit)}
+    if len(bases) == 1 and (bases & symbols(inside)):
+        return bases.pop()
+    letters = symbols(inside)
+    if len(letters) != 1:
+        raise Unvalued("a bracket of what varies is not named")
+    return next(iter(letters))

@@ -1,0 +1,110 @@
+r"""Integrals over closed surfaces and round closed curves, as those over what they enclose, by Gauss and Stokes.
+
+`\oint_{\partial V}\vec E\cdot d\vec A` becomes `\int_V\nabla\cdot\vec E\,dV`. A region is any region: an integral over
+it is drawn as a sum over random places with random weights, the same for each integrand; over a surface with random
+normal vectors. So two integrals over one region are equal only if their integrands are, and no field has a symmetry.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from prism.algebra.expr import Expr, Formula, symbol, walk, with_members
+from prism.equivalence.interpretation.values import Unvalued, Value, add, dot, multiply
+
+if TYPE_CHECKING:
+    from prism.equivalence.interpretation.evaluation import Evaluator
+    from prism.equivalence.interpretation.letters import Scope
+
+VOLUME, SURFACE = "#volume", "#surface"
+"""Names of integrals over a region."""
+_AREAS = frozenset((r"\vec{A}", r"\vec{S}", r"\vec{a}", r"\vec{\sigma}", r"\vec{\Sigma}", r"\vec{f}"))
+_LINES = frozenset((r"\vec{l}", r"\vec{\ell}", r"\vec{r}", r"\vec{s}", r"\vec{x}"))
+_VOLUMES = frozenset(("V", r"\tau", r"\Omega"))
+_BOUNDARY = re.compile(r"^\\partial\s*\{?(\\?[A-Za-z]+)\}?$")
+_REGION = re.compile(r"^\\?[A-Za-z]+$")
+_POINTS = 3  # at which an integrand is looked at in each draw
+
+
+def with_interiors(formulas: tuple[Formula, ...]) -> tuple[Formula, ...]:
+    """Return formulas in which closed integrals go over what is enclosed, if either has one."""
+    nodes = [node for f in formulas for member in f.members for node in walk(member)]
+    if not any(map(_is_closed, nodes)):
+        return formulas
+    regions = {
+        _kind_of(node): node.args[2].name for node in nodes
+        if node.op == "integral" and len(node.args) == 3 and _kind_of(node) and not _is_closed(node)
+    }  # fmt: skip
+    return tuple(with_members(f, tuple(_opened(member, regions) for member in f.members)) for f in formulas)
+
+
+def _is_closed(node: Expr) -> bool:
+    """Return True for an integral over a closed surface or round a closed curve, or over a boundary."""
+    return node.op == "contour" or (
+        node.op == "integral" and len(node.args) == 3 and _BOUNDARY.match(node.args[2].name) is not None
+    )
+
+
+def _kind_of(node: Expr) -> str:
+    """Return over what an integral goes: a volume, a surface, or neither."""
+    if len(node.args) < 2 or node.args[1].op != "sym":
+        return ""
+    element = node.args[1].name
+    if "dot" in node.name and element in _AREAS:
+        return SURFACE
+    return VOLUME if element in _VOLUMES and "dot" not in node.name else ""
+
+
+def _opened(node: Expr, regions: dict[str, str]) -> Expr:
+    """Return an expression in which integrals over regions are named, and closed ones are opened."""
+    args = tuple(_opened(arg, regions) for arg in node.args[:1]) + node.args[1:] if node.op in (
+        "integral", "contour") else tuple(_opened(arg, regions) for arg in node.args)  # fmt: skip
+    if not _is_closed(node):
+        kind = _kind_of(node) if node.op == "integral" and len(node.args) == 3 else ""
+        if kind and _REGION.match(node.args[2].name):
+            return Expr("integral", (args[0], symbol(node.args[2].name)), kind)
+        return node if args == node.args else Expr(node.op, args, node.name, node.value)
+    element = node.args[1].name
+    boundary = _BOUNDARY.match(node.args[2].name) if len(node.args) == 3 else None
+    is_area = element in _AREAS and not (boundary is not None and boundary[1] in ("S", r"\Sigma") and element in _LINES)
+    kind = VOLUME if is_area else SURFACE
+    region = symbol(boundary[1] if boundary is not None else regions.get(kind, "V" if is_area else "S"))
+    if "dot" in node.name and is_area:
+        inside = Expr("nabla", (args[0],), "div")
+    elif "dot" in node.name and element in _LINES:
+        inside = Expr("nabla", (args[0],), "curl")
+    elif "dot" not in node.name and is_area:
+        inside = Expr("nabla", (args[0],), "grad")
+    else:
+        raise Unvalued("an integral over this boundary")
+    return Expr("integral", (inside, region), kind)
+
+
+def region_letters(nodes: Iterable[Expr]) -> frozenset[str]:
+    """Return the letters below integrals over a region, which may vary from place to place."""
+    return frozenset(
+        part.name for node in nodes if node.op == "integral" and node.name in (VOLUME, SURFACE)
+        for part in walk(node.args[0]) if part.op == "sym"
+    )  # fmt: skip
+
+
+def region_value(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
+    """Return an integral over a region."""
+    integrand, region = node.args[:2]
+    draw = evaluator.draw
+    total: Value | None = None
+    for k in range(_POINTS):
+        inner = scope
+        for name in evaluator.coordinates():
+            place = draw.number_of(f"{region.name}#{k}#{name}", "positive")
+            inner = inner.with_value(name, place)
+        value = evaluator.value(integrand, inner)
+        if node.name == SURFACE:
+            part: Value = dot(draw.vector(f"normal of {region.name}#{k}"), value)
+        else:
+            part = multiply(draw.number_of(f"weight of {region.name}#{k}", "positive"), value)
+        total = part if total is None else add(total, part)
+    assert total is not None
+    return total

@@ -1,0 +1,174 @@
+r"""Letters before brackets, and letters with primes, as the other formula and the integrals around them show them.
+
+`g(t - s)` is read as a product where nothing in its own formula calls g a function; it is a call if the other formula
+shows a function g, and g stands before brackets only. `t''` is no second derivative where it is integrated over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import permutations
+
+from prism.algebra.expr import Expr, Formula, symbol, walk, with_members
+from prism.equivalence.interpretation.names import NAMED, order_of
+from prism.equivalence.interpretation.values import Unvalued
+
+_UNKNOWN = symbol("?")
+_MOST_VARIABLES = 4  # of a function whose arguments are put in order
+_OPENING = r"(?:\s|\\left|\\[bB]igg?l?|\\!|\\,)*\("
+_IN_BRACKETS = frozenset(("add", "sub", "neg", "mul", "div", "pow", "abs", "sqrt", "asin", "acos", "atan"))
+
+
+def with_primed_variables(f: Formula) -> Formula:
+    r"""Return a formula in which `t''` is a name wherever it is integrated over."""
+    bound = {node.args[1] for member in f.members for node in walk(member) if node.op == "integral" and node.args[1:]}
+    primed = {each for each in bound if each.op == "derivative" and each.args[1] == _UNKNOWN and each.name.isdigit()}
+    if not primed:
+        return f
+    return with_members(f, tuple(_renamed(member, primed) for member in f.members))
+
+
+def _renamed(node: Expr, primed: set[Expr]) -> Expr:
+    """Return an expression with names in place of the derivatives `primed`."""
+    if node in primed:
+        return symbol(node.args[0].name + "'" * int(node.name))
+    args = tuple(_renamed(arg, primed) for arg in node.args)
+    return node if args == node.args else Expr(node.op, args, node.name, node.value)
+
+
+def with_calls(f: Formula, other: Formula) -> Formula:
+    """Return a formula in which a letter is called that stands before brackets only, if the other one calls it."""
+    shown = {name for name, variable in other.depends if variable != ","} | called_letters(other)
+    own = {name for name, _ in f.depends} | called_letters(f)
+    bound = {
+        node.args[1] for member in f.members for node in walk(member)
+        if node.op == "integral" and len(node.args) > 1 and node.args[1].op == "sym"
+    }  # fmt: skip
+    written = Counter(node.name for member in f.members for node in walk(member) if node.op == "sym")
+    written -= Counter(  # the g of a mean `\\langle g\\rangle`
+        part.name for member in f.members for node in walk(member) if node.op == "bracket" for part in walk(node)
+    )
+    before: Counter[str] = Counter()
+    for member in f.members:
+        for node in walk(member):
+            for left, right in zip(node.args, node.args[1:], strict=False) if node.op == "mul" else ():
+                if left.op == "sym" and _is_argument(right, bound):
+                    before[left.name] += 1
+    names = {name for name, count in before.items() if name in shown - own and count == written[name]}
+    if not names:
+        return f
+    return with_members(f, tuple(_called(member, names) for member in f.members))
+
+
+def called_letters(f: Formula) -> frozenset[str]:
+    """Return the letters of unknown functions that a formula calls."""
+    return frozenset(
+        node.name for member in f.members for node in walk(member)
+        if node.op == "apply" and node.name not in NAMED and order_of(node.name) is None
+    )  # fmt: skip
+
+
+def _is_argument(node: Expr, bound: set[Expr]) -> bool:
+    """Return True for what may be the argument of a call: something in brackets, or a variable of integration."""
+    return node.op in _IN_BRACKETS or node in bound
+
+
+def _called(node: Expr, names: set[str]) -> Expr:
+    """Return an expression in which the letters `names` are called with the factor behind them."""
+    args = tuple(_called(arg, names) for arg in node.args)
+    if node.op != "mul":
+        return node if args == node.args else Expr(node.op, args, node.name, node.value)
+    factors: list[Expr] = []
+    for arg in args:
+        if factors and factors[-1].op == "sym" and factors[-1].name in names:
+            factors[-1] = Expr("apply", (arg,), factors[-1].name)
+        else:
+            factors.append(arg)
+    return factors[0] if len(factors) == 1 else Expr("mul", tuple(factors))
+
+
+def with_arguments_in_order(f: Formula, formulas: tuple[Formula, ...]) -> Formula:
+    """Return a formula in which calls of a function of several variables have their arguments in alphabetical order.
+
+    So its letter alone has them, which stands for `f(x,t)`; how that is written is looked up in the text.
+
+    Errors:
+        Unvalued: neither text has the variables in any order.
+    """
+    own: dict[str, set[str]] = {}
+    for name, variable in (pair for each in formulas for pair in each.depends):
+        own.setdefault(name, set()).add(variable)
+    names = {name for name, variables in own.items() if "," in variables} & called_letters(f)
+    if not names:
+        return f
+    texts = [each.latex for each in formulas]
+    orders = {name: _order_of(name, own[name] - {","}, texts) for name in names}
+
+    def ordered(node: Expr) -> Expr:
+        """Return a node with the arguments of its calls in order."""
+        args = tuple(map(ordered, node.args))
+        if node.op == "apply" and node.name in orders and len(args) == len(orders[node.name]):
+            args = tuple(args[k] for k in orders[node.name])
+        return node if args == node.args else Expr(node.op, args, node.name, node.value)
+
+    return with_members(f, tuple(map(ordered, f.members)))
+
+
+def _order_of(name: str, variables: set[str], texts: list[str]) -> tuple[int, ...]:
+    """Return which argument of a call each variable is, the variables in alphabetical order."""
+    if len(variables) <= _MOST_VARIABLES:
+        for written in permutations(sorted(variables)):
+            inside = r"\s*,\s*".join(map(re.escape, written))
+            pattern = re.compile(re.escape(name) + _OPENING + inside + r"\s*(?:\\right|\\[bB]igg?r?)?\s*\)")
+            if any(map(pattern.search, texts)):
+                return tuple(written.index(variable) for variable in sorted(variables))
+    raise Unvalued("a function of several variables in no order")
+
+
+def with_one_argument(formulas: Iterable[Formula]) -> tuple[Formula, ...]:
+    """Return formulas in which a letter that is written with unlike single variables is called with each.
+
+    `f(s)` below an integral over s and `f(t)` beside it are two values of one function, and not a function of s and t.
+    """
+    found = tuple(formulas)
+    written = {pair for f in found for pair in f.depends}
+    several = {name for name, variable in written if variable == ","}
+    called: dict[str, set[str]] = {}
+    for f in found:
+        for member in f.members:
+            for node in walk(member):
+                if node.op == "apply" and len(node.args) == 1 and node.args[0].op == "sym":
+                    called.setdefault(node.name, set()).add(node.args[0].name)
+                elif node.op == "apply":
+                    called.setdefault(node.name, set()).add("#")
+    names: set[str] = set()
+    for name in {name for name, _ in written} - several:
+        own = {variable for each, variable in written if each == name}
+        letters = {each.removeprefix(r"\vec{").removesuffix("}") for each in own | called.get(name, set())}
+        if not name.endswith("'") and len(letters) > 1:
+            names.add(name)
+    return tuple(_spelled_out(f, names) for f in found) if names else found
+
+
+def _spelled_out(f: Formula, names: set[str]) -> Formula:
+    """Return a formula in which each of the letters `names` is called with its only variable there."""
+    own = {
+        name: variables for name in names
+        if len(variables := [variable for each, variable in f.depends if each == name]) == 1
+    }  # fmt: skip
+
+    def spelled(node: Expr) -> Expr:
+        """Return a node with its letters called."""
+        if node.op == "sym" and node.name in own:
+            return Expr("apply", (symbol(own[node.name][0]),), node.name)
+        if node.op in ("derivative", "partial") and len(node.args) > 1:
+            args = (spelled(node.args[0]), *node.args[1:])
+        else:
+            args = tuple(map(spelled, node.args))
+        return node if args == node.args else Expr(node.op, args, node.name, node.value)
+
+    depends = frozenset((name, variable) for name, variable in f.depends if name not in names)
+    return replace(with_members(f, tuple(map(spelled, f.members))), depends=depends)

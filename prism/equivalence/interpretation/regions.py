@@ -1,0 +1,177 @@
+r"""Integrals over space, balls and discs as iterated ones in spherical or plane polar coordinates, with their Jacobian.
+
+`d^3k` without a region is all of space. An integrand that has its vector only by its length is integrated over shells,
+one that has it in a product with one other vector over that product too: `e^{i\vec q\cdot\vec r}` over all directions
+is `4\pi\sin(qr)/(qr)`.
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+from prism.algebra.expr import Expr, Formula, substitute, symbol, symbols, walk, with_members
+from prism.equivalence.interpretation.values import Unvalued
+
+_NAME = r"\\?[A-Za-z]+(?:_\{?[A-Za-z0-9]+\}?)?"
+_BALL = re.compile(
+    rf"^\|?(?:\\(?:vec|mathbf)\{{)?(?P<name>{_NAME}'?)\}}?\|?\s*(?:\\leq?(?:slant)?(?![a-z])|<)\s*(?P<radius>{_NAME})$"
+)
+_ROUND = re.compile(
+    rf"^(?P<names>[xyz]\^\{{?2\}}?(?:\s*\+\s*[xyz]\^\{{?2\}}?)+)\s*(?:\\leq?(?:slant)?(?![a-z])|<)\s*(?P<radius>{_NAME})\^\{{?2\}}?$"
+)
+_ZERO, _ONE, _TWO, _FOUR = (Expr("num", name=str(k), value=Fraction(k)) for k in (0, 1, 2, 4))
+_MINUS_ONE = Expr("num", name="-1", value=Fraction(-1))
+_PI, _INFINITY = Expr("const", name="pi"), Expr("infinity")
+_THETA, _PHI, _ALONG = symbol(r"\theta"), symbol(r"\phi"), symbol("#along")
+_PLACES = frozenset(("x", "y", "z", r"\hat{r}", r"\hat{x}", r"\hat{y}", r"\hat{z}"))
+
+
+def with_iterated_integrals(f: Formula) -> Formula:
+    """Return a formula in which integrals over space, balls and discs are iterated ones.
+
+    Errors:
+        Unvalued: an integral over space whose integrand has directions that are not understood.
+    """
+    if not any(node.op == "integral" for member in f.members for node in walk(member)):
+        return f
+    return with_members(f, tuple(map(_iterated, f.members)))
+
+
+def _iterated(node: Expr) -> Expr:
+    """Return an expression with iterated integrals."""
+    if node.op == "integral" and len(node.args) in (2, 3):
+        found = _over_space(node) if node.name == "d^3" else _over_region(node) if len(node.args) == 3 else None
+        if found is not None:
+            return found
+    args = tuple(map(_iterated, node.args))
+    return node if args == node.args else Expr(node.op, args, node.name, node.value)
+
+
+def _product(*factors: Expr) -> Expr:
+    """Return a product."""
+    return Expr("mul", factors)
+
+
+def _squared(node: Expr) -> Expr:
+    """Return a square."""
+    return Expr("pow", (node, _TWO))
+
+
+def _integral(inside: Expr, variable: Expr, low: Expr, high: Expr) -> Expr:
+    """Return an integral between limits."""
+    return Expr("integral", (inside, variable, low, high))
+
+
+def _over_space(node: Expr) -> Expr:
+    """Return an integral `d^3 r` over all space or a ball."""
+    integrand, variable = _iterated(node.args[0]), node.args[1]
+    name = variable.name.removeprefix(r"\vec{").removesuffix("}") if variable.op == "sym" else ""
+    if not name:
+        raise Unvalued("an integral over space")
+    radius = _INFINITY
+    if len(node.args) == 3:
+        region = _BALL.match(node.args[2].name)
+        if region is None or region["name"] != name:
+            raise Unvalued("an integral over this region")
+        radius = symbol(region["radius"])
+    length, vector = symbol(name), symbol(rf"\vec{{{name}}}")
+    integrand = substitute(integrand, {Expr("abs", (vector,)): length, Expr("dot", (vector, vector)): _squared(length)})
+    if vector.name in symbols(integrand):
+        return _beside_one_vector(integrand, length, vector, radius)
+    if any(each.startswith(r"\vec{") for each in symbols(integrand)):
+        raise Unvalued("an integral over space with a direction")
+    return _in_shells(integrand, length, radius)
+
+
+def _in_shells(integrand: Expr, length: Expr, radius: Expr) -> Expr:
+    """Return the integral over a ball of what depends on the radius, and maybe on the angles."""
+    inside = symbols(integrand)
+    if not inside.isdisjoint(_PLACES):
+        raise Unvalued("an integral over space in other coordinates")
+    if not {_THETA.name, _PHI.name} & inside:
+        return _integral(_product(_FOUR, _PI, _squared(length), integrand), length, _ZERO, radius)
+    inner = _product(_squared(length), Expr("sin", (_THETA,)), integrand)
+    around = _integral(inner, _PHI, _ZERO, _product(_TWO, _PI))
+    return _integral(_integral(around, _THETA, _ZERO, _PI), length, _ZERO, radius)
+
+
+def _beside_one_vector(integrand: Expr, length: Expr, vector: Expr, radius: Expr) -> Expr:
+    """Return the integral over a ball of what depends on a vector by its length and its product with one other."""
+    dots = {node for node in walk(integrand) if node.op == "dot" and vector.name in symbols(node)}
+    others = {name for dot in dots for name in symbols(dot) if name.startswith(r"\vec{")} - {vector.name}
+    if len(others) != 1:
+        raise Unvalued("an integral over space with a direction")
+    other = symbol(others.pop())
+    size = Expr("abs", (other,))
+    product = _product(size, length, _ALONG)
+    found = substitute(integrand, {dot: _scaled(dot, vector, other, product) for dot in dots})
+    if vector.name in symbols(found):
+        raise Unvalued("an integral over space with a direction")
+    factors = found.args if found.op == "mul" else (found,)
+    directed = [each for each in factors if _ALONG.name in symbols(each)]
+    rest = [each for each in factors if each not in directed]
+    if len(directed) == 1 and directed[0].op == "exp" and _is_wave(directed[0].args[0], product):
+        wave = Expr("sin", (_product(size, length),))
+        return Expr("div", (_integral(_product(_FOUR, _PI, length, wave, *rest), length, _ZERO, radius), size))
+    along = _integral(found, _ALONG, _MINUS_ONE, _ONE)
+    return _integral(_product(_TWO, _PI, _squared(length), along), length, _ZERO, radius)
+
+
+def _scaled(dot: Expr, vector: Expr, other: Expr, product: Expr) -> Expr:
+    r"""Return `i\vec q\cdot\vec r` as a multiple of the product of the lengths and the cosine between them."""
+    factors: list[Expr] = []
+    for side in dot.args:
+        parts = side.args if side.op == "mul" else (side,)
+        if sum(part in (vector, other) for part in parts) != 1:
+            raise Unvalued("an integral over space with a direction")
+        factors += [part for part in parts if part not in (vector, other)]
+    return _product(*factors, product) if factors else product
+
+
+def _is_wave(exponent: Expr, product: Expr) -> bool:
+    """Return True if an exponent is plus or minus i times a product."""
+    while exponent.op == "neg":
+        exponent = exponent.args[0]
+    return exponent in (_product(symbol("i"), product), _product(symbol("j"), product))
+
+
+def _over_region(node: Expr) -> Expr | None:
+    """Return an integral over a ball, a disc or an interval that an inequality describes; None for another one."""
+    integrand, variable, region = node.args
+    if region.op != "sym":
+        return None
+    text = region.name.strip()
+    if variable.name == "V" and (ball := _BALL.match(text)) is not None and ball["name"] == "r":
+        return _in_shells(_iterated(integrand), symbol("r"), symbol(ball["radius"]))
+    round_ = _ROUND.match(text)
+    if round_ is None or variable.op != "sym":
+        return None
+    variables = [variable.name]
+    while integrand.op == "integral" and len(integrand.args) == 2:
+        variables.append(integrand.args[1].name)
+        integrand = integrand.args[0]
+    names = re.findall("[xyz]", round_["names"])
+    if sorted(names) != sorted(variables) or len(set(names)) != len(names) or len(names) not in (2, 3):
+        return None
+    return _in_polar(_iterated(integrand), names, symbol(round_["radius"]))
+
+
+def _in_polar(integrand: Expr, names: list[str], radius: Expr) -> Expr:
+    """Return the integral over a disc or a ball in polar coordinates."""
+    length, theta, phi = symbol("#r"), symbol("#theta"), symbol("#phi")
+    places = [symbol(name) for name in names]
+    orders = (names, sorted(names))
+    whole = {Expr("add", tuple(_squared(symbol(each)) for each in order)): _squared(length) for order in orders}
+    integrand = substitute(integrand, whole)
+    integrand = substitute(integrand, {Expr("sqrt", (_squared(length),)): length})
+    across = length if len(names) == 2 else _product(length, Expr("sin", (theta,)))
+    values = [_product(across, Expr("cos", (phi,))), _product(across, Expr("sin", (phi,)))]
+    if len(names) == 3:
+        values.append(_product(length, Expr("cos", (theta,))))
+    integrand = substitute(integrand, dict(zip(places, values, strict=True)))
+    jacobian = length if len(names) == 2 else _product(_squared(length), Expr("sin", (theta,)))
+    found = _integral(_product(jacobian, integrand), phi, _ZERO, _product(_TWO, _PI))
+    if len(names) == 3:
+        found = _integral(found, theta, _ZERO, _PI)
+    return _integral(found, length, _ZERO, radius)

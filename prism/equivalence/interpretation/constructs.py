@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from prism.algebra.expr import Expr, Formula, symbols, walk
+from prism.algebra.expr import Expr, Formula, is_infinite, symbols, walk
 from prism.budget import charge_steps, remembered
 from prism.equivalence.interpretation.held import is_jacobian
 from prism.equivalence.interpretation.names import (
@@ -45,7 +45,8 @@ class Constructs:
         is_beyond: a construct has to be evaluated.
         has_cases: a construct has cases, which the kernels evaluate where they meet both.
         is_misread: the kernels take a construct for a letter or a product, so that their witness proves nothing.
-        is_delicate: it matters if a letter is a number, complex or a matrix, and the kernels may take it for less.
+        is_delicate: it matters if a letter is a number, complex or a matrix, and the kernels may take it for less, or
+            if an integral converges.
         letters: all letters, without style and index.
         bound: those of bound variables, of limits and of indices, which may drop out.
         called: those of unknown functions that are called.
@@ -118,6 +119,7 @@ def constructs_of(f: Formula) -> Constructs:
     has_harmonic = any(name.startswith("Y_") and variable == r"\theta" for name, variable in f.depends)
     is_called = is_called or has_harmonic
     is_delicate = is_delicate or has_harmonic or is_lone_differential(f) or "cases" in ops
+    is_delicate = is_delicate or any(node.op == "integral" and any(map(is_infinite, node.args[2:])) for node in nodes)
     is_misread = is_tensor or is_called or (has_direction and not ops.isdisjoint(("cross", "dot")))
     calls = any(node.op == "apply" and node.name not in _EVALUATED_CALLS for node in nodes)
     is_beyond = is_tensor or calls or is_delicate or not ops.isdisjoint(_CONSTRUCTS)

@@ -113,21 +113,12 @@ def constructs_of(f: Formula) -> Constructs:
         for node in nodes
     )
     is_tensor = pairs and has_tensor and are_balanced(f.members)
-    is_delicate = any(
-        (node.op == "apply" and node.name in _OF_COMPLEX)
-        or (node.op == "opaque" and node.name in _STARS)
-        or (node.op == "pow" and exponent_of(node) == -1 and _is_bold(node.args[0]))
-        or (node.op == "mul" and bold_neighbours(node))
-        or (node.op == "mul" and sum(arg.op == "matrix" for arg in node.args) > 1)
-        for node in nodes
-    )
     has_direction = (
         any(node.op == "sym" and node.name.startswith(r"\hat{") for node in nodes) and "commutator" not in ops
     )
     has_harmonic = any(name.startswith("Y_") and variable == r"\theta" for name, variable in f.depends)
     is_called = is_called or has_harmonic
-    is_delicate = is_delicate or has_harmonic or is_lone_differential(f) or "cases" in ops
-    is_delicate = is_delicate or any(node.op == "integral" and any(map(is_infinite, node.args[2:])) for node in nodes)
+    is_delicate = any(map(_is_delicate, nodes)) or has_harmonic or is_lone_differential(f) or "cases" in ops
     has_order = any(node.op == "apply" and node.name in ("O", r"\mathcal{O}") for node in nodes)
     is_misread = (
         has_order or "dots" in ops or is_tensor or is_called or (has_direction and not ops.isdisjoint(("cross", "dot")))
@@ -161,18 +152,31 @@ def constructs_of(f: Formula) -> Constructs:
         frozenset(base_letter(node.name) for node in nodes if node.op == "apply" and not _is_named(node)),
         any(node.op in ("derivative", "partial") for node in nodes),
         f.kind == "equation",
-        frozenset(
-            base_letter(name)
-            for node in nodes
-            if node.op == "integral" and len(node.args) > 2
-            for name in symbols(node)
-        ),
+        _integrated(nodes),
         {
             letter: name
             for name in names
             if places[letter := base_letter(name)] == 1 and letter not in _NO_QUANTITIES | bound | indices | arguments
         },
     )
+
+
+def _is_delicate(node: Expr) -> bool:
+    """Return True for a node that the kernels may take for less than it is, or for an integral that may diverge."""
+    return bool(
+        (node.op == "apply" and node.name in _OF_COMPLEX)
+        or (node.op == "opaque" and node.name in _STARS)
+        or (node.op == "pow" and exponent_of(node) == -1 and _is_bold(node.args[0]))
+        or (node.op == "mul" and bold_neighbours(node))
+        or (node.op == "mul" and sum(arg.op == "matrix" for arg in node.args) > 1)
+        or (node.op == "integral" and any(map(is_infinite, node.args[2:])))
+    )
+
+
+def _integrated(nodes: Iterable[Expr]) -> frozenset[str]:
+    """Return the letters below integrals with limits, and of these limits."""
+    integrals = [node for node in nodes if node.op == "integral" and len(node.args) > 2]
+    return frozenset(base_letter(name) for name in symbols(*integrals))
 
 
 def _arguments(nodes: Iterable[Expr]) -> frozenset[str]:

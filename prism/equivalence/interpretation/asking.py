@@ -11,7 +11,7 @@ from prism.equivalence.interpretation.constructs import constructs_of
 from prism.equivalence.verdict import Status, Verdict
 from prism.physics.context import Context
 
-_NOT_SAID = Verdict(Status.UNDECIDED, "unsupported", detail="a letter that may be complex or a matrix")
+_NOT_SAID = Verdict(Status.UNDECIDED, "unsupported", detail="what a letter may be, or an integral that may diverge")
 
 
 def decide_by_interpretation(a: Formula, b: Formula, context: Context, plain: Verdict) -> Verdict | None:

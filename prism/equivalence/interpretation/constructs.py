@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from prism.algebra.expr import Expr, Formula, symbols, walk
+from prism.algebra.expr import Expr, Formula, is_infinite, symbols, walk
 from prism.budget import charge_steps, remembered
 from prism.equivalence.interpretation.held import is_jacobian
 from prism.equivalence.interpretation.names import (
@@ -27,8 +27,8 @@ _CONSTRUCTS = frozenset(("derivative", "partial", "differential", "integral", "s
                          "contour", "cross", "dot", "matrix", "commutator", "bracket", "opaque", "at",
                          "dots"))  # fmt: skip
 _CALCULUS = frozenset(("derivative", "partial", "differential", "integral", "nabla", "contour", "at"))
-_EXCLUDED = frozenset(("set", "tuple", "interval", "list", "union", "intersection", "tensor", "wedge", "phasor",
-                       "ratio", "modulo", "parallel"))  # fmt: skip
+_EXCLUDED = frozenset(("set", "tuple", "interval", "list", "union", "intersection", "tensor",
+                       "wedge", "phasor", "ratio", "modulo", "parallel"))  # fmt: skip
 _EVALUATED_CALLS = CHOICES | {"Re", "Im", "det"}
 _OF_COMPLEX = frozenset(("Re", "Im", "arg", "tr", "Tr", "det"))
 _STARS = frozenset(("*", r"\bar", "^{*}", "T", "^T", "^{T}", r"\top", r"\dagger"))
@@ -50,14 +50,15 @@ class Constructs:
         has_calculus: it has a derivative, a differential, an integral or a nabla.
         has_cases: a construct has cases, which the kernels evaluate where they meet both.
         is_misread: the kernels take a construct for a letter or a product, so that their witness proves nothing.
-        is_delicate: it matters if a letter is a number, complex or a matrix, and the kernels may take it for less.
+        is_delicate: it matters if a letter is a number, complex or a matrix, and the kernels may take it for less, or
+            if an integral converges.
         letters: all letters, without style and index.
         bound: those of bound variables, of limits and of indices, which may drop out.
-        single: by letter, the names whose letter stands in one place only: no other place takes its effect away.
         called: those of unknown functions that are called.
         has_rates: it has a derivative.
         is_equation: it has two sides.
         integrated: letters below integrals with limits, and of these limits.
+        single: by letter, the names whose letter stands in one place only: no other place takes its effect away.
     """
 
     is_excluded: bool
@@ -68,11 +69,11 @@ class Constructs:
     is_delicate: bool
     letters: frozenset[str]
     bound: frozenset[str]
-    single: Mapping[str, str]
     called: frozenset[str]
     has_rates: bool
     is_equation: bool
     integrated: frozenset[str]
+    single: Mapping[str, str]
 
     def may_say_what(self, other: Constructs) -> bool:
         """Return True if two formulas are about the same letters, in whatever style and with whatever index.
@@ -112,20 +113,12 @@ def constructs_of(f: Formula) -> Constructs:
         for node in nodes
     )
     is_tensor = pairs and has_tensor and are_balanced(f.members)
-    is_delicate = any(
-        (node.op == "apply" and node.name in _OF_COMPLEX)
-        or (node.op == "opaque" and node.name in _STARS)
-        or (node.op == "pow" and exponent_of(node) == -1 and _is_bold(node.args[0]))
-        or (node.op == "mul" and bold_neighbours(node))
-        or (node.op == "mul" and sum(arg.op == "matrix" for arg in node.args) > 1)
-        for node in nodes
-    )
     has_direction = (
         any(node.op == "sym" and node.name.startswith(r"\hat{") for node in nodes) and "commutator" not in ops
     )
     has_harmonic = any(name.startswith("Y_") and variable == r"\theta" for name, variable in f.depends)
     is_called = is_called or has_harmonic
-    is_delicate = is_delicate or has_harmonic or is_lone_differential(f) or "cases" in ops
+    is_delicate = any(map(_is_delicate, nodes)) or has_harmonic or is_lone_differential(f) or "cases" in ops
     has_order = any(node.op == "apply" and node.name in ("O", r"\mathcal{O}") for node in nodes)
     is_misread = (
         has_order or "dots" in ops or is_tensor or is_called or (has_direction and not ops.isdisjoint(("cross", "dot")))
@@ -134,9 +127,9 @@ def constructs_of(f: Formula) -> Constructs:
     is_beyond = is_tensor or calls or is_delicate or not ops.isdisjoint(_CONSTRUCTS)
     names = [node.name for node in nodes if node.op == "sym" or (node.op == "apply" and not _is_named(node))]
     places = Counter(map(base_letter, names))
+    letters = frozenset(places)
     regions = [node.args[2].name for node in nodes if node.op == "integral" and len(node.args) == 3]
-    letters = frozenset((*places, *(letter for region in regions for letter in _letters_of_region(region))))
-    letters -= _NO_QUANTITIES
+    letters = (letters | {each for region in regions for each in _letters_of_region(region)}) - _NO_QUANTITIES
     bound = {
         base_letter(name)
         for node in nodes
@@ -156,21 +149,34 @@ def constructs_of(f: Formula) -> Constructs:
         is_delicate,
         letters,
         frozenset(bound | indices),
+        frozenset(base_letter(node.name) for node in nodes if node.op == "apply" and not _is_named(node)),
+        any(node.op in ("derivative", "partial") for node in nodes),
+        f.kind == "equation",
+        _integrated(nodes),
         {
             letter: name
             for name in names
             if places[letter := base_letter(name)] == 1 and letter not in _NO_QUANTITIES | bound | indices | arguments
         },
-        frozenset(base_letter(node.name) for node in nodes if node.op == "apply" and not _is_named(node)),
-        any(node.op in ("derivative", "partial") for node in nodes),
-        f.kind == "equation",
-        frozenset(
-            base_letter(name)
-            for node in nodes
-            if node.op == "integral" and len(node.args) > 2
-            for name in symbols(node)
-        ),
     )
+
+
+def _is_delicate(node: Expr) -> bool:
+    """Return True for a node that the kernels may take for less than it is, or for an integral that may diverge."""
+    return bool(
+        (node.op == "apply" and node.name in _OF_COMPLEX)
+        or (node.op == "opaque" and node.name in _STARS)
+        or (node.op == "pow" and exponent_of(node) == -1 and _is_bold(node.args[0]))
+        or (node.op == "mul" and bold_neighbours(node))
+        or (node.op == "mul" and sum(arg.op == "matrix" for arg in node.args) > 1)
+        or (node.op == "integral" and any(map(is_infinite, node.args[2:])))
+    )
+
+
+def _integrated(nodes: Iterable[Expr]) -> frozenset[str]:
+    """Return the letters below integrals with limits, and of these limits."""
+    integrals = [node for node in nodes if node.op == "integral" and len(node.args) > 2]
+    return frozenset(base_letter(name) for name in symbols(*integrals))
 
 
 def _arguments(nodes: Iterable[Expr]) -> frozenset[str]:

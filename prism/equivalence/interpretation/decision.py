@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import product
@@ -24,6 +24,7 @@ from prism.equivalence.interpretation.shorthand import written_out
 from prism.equivalence.interpretation.signature import COORDINATES, Signature, signatures_of
 from prism.equivalence.interpretation.values import (
     PRECISION,
+    Diverges,
     NoCase,
     Scalar,
     Table,
@@ -112,6 +113,7 @@ def _compare(a: Formula, b: Formula, signature: Signature) -> Outcome:
     if has_order(a) or has_order(b):
         return _compare_orders(a, b, signature)
     agreed, vanished, why, has_converged = 0, 0, "no value", False
+    known: dict[int, dict[tuple[Expr, ...], Value]] = {}
     wanted = CHOICE_DRAWS if _has_choice(a) or _has_choice(b) else DRAWS
     is_of_numbers = not (signature.functions or signature.whole or signature.tensors or signature.fields)
     is_of_numbers = is_of_numbers and not (signature.matrices or signature.operators or _has_sum(a) or _has_sum(b))
@@ -119,6 +121,7 @@ def _compare(a: Formula, b: Formula, signature: Signature) -> Outcome:
     for number in range(2 * wanted):
         try:
             draw = Draw(number, signature)
+            known[number] = draw.integrals
             same = _same_in(draw, a, b)
         except Unvalued as reason:
             why = str(reason)
@@ -138,7 +141,7 @@ def _compare(a: Formula, b: Formula, signature: Signature) -> Outcome:
             why = "too inaccurate"
             continue
         if agreed >= min(_TELLING, wanted) and agreed + vanished >= wanted and has_converged:
-            return _at_other_sizes(a, b, signature)
+            return _at_other_sizes(a, b, signature, known)
     return Outcome(None, why)
 
 
@@ -150,8 +153,14 @@ def _compare_orders(a: Formula, b: Formula, signature: Signature) -> Outcome:
         return Outcome(None, str(reason))
 
 
-def _at_other_sizes(a: Formula, b: Formula, signature: Signature) -> Outcome:
-    """Return if two formulas that agree at ordinary sizes of their letters agree at those that their numbers need."""
+def _at_other_sizes(
+    a: Formula, b: Formula, signature: Signature, known: Mapping[int, Mapping[tuple[Expr, ...], Value]]
+) -> Outcome:
+    """Return if two formulas that agree at ordinary sizes of their letters agree at those that their numbers need.
+
+    Args:
+        known: values of integrals in the draws at ordinary sizes; those without the letter have them at others too.
+    """
     try:
         sizes = sizes_of(a, b)
     except TooManySizes:
@@ -171,12 +180,20 @@ def _at_other_sizes(a: Formula, b: Formula, signature: Signature) -> Outcome:
         elif signature.is_number(name):
             fixed = {name: acb(size * _ON_EITHER_SIDE[number])}
         try:
-            same = _same_in(Draw(number, signature, fixed=fixed, sizes={name: size}), a, b)
+            draw = Draw(number, signature, fixed=fixed, sizes={name: size})
+            draw.integrals.update(_without(known.get(number, {}), name, signature))
+            same = _same_in(draw, a, b)
         except (Unvalued, ZeroDivisionError, ValueError, OverflowError) as error:
             return Outcome(None, f"at another size: {error}")
         if not same:
             return Outcome(same, "at another size")
     return Outcome(True)
+
+
+def _without(known: Mapping[tuple[Expr, ...], Value], name: str, signature: Signature) -> dict[tuple[Expr, ...], Value]:
+    """Return the integrals that do not depend on a letter."""
+    variables = {letter for letter, own in signature.functions.items() if name in own}
+    return {key: value for key, value in known.items() if symbols(*key).isdisjoint(variables | {name})}
 
 
 def _has_sum(f: Formula) -> bool:
@@ -203,7 +220,11 @@ def _same_in(draw: Draw, a: Formula, b: Formula) -> bool | None:
         return _are_equal(Evaluator(draw), *sides, Scope())
     if not letters and len(set(a.members)) == 2 and _have_same_side(draw, a, b):
         return True
-    one, two = _is_zero(draw, a, letters), _is_zero(draw, b, letters)
+    one = _is_zero(draw, a, letters)
+    try:
+        two = _is_zero(draw, b, letters)
+    except Diverges:
+        return False  # where that of the reference converges
     if one or two:
         if not (one and two):
             return False if one is not None and two is not None else None
@@ -300,7 +321,7 @@ def _are_equal(evaluator: Evaluator, a: Expr, b: Expr, scope: Scope) -> bool | N
     one = evaluator.value(a, scope)
     try:
         two = evaluator.value(b, scope)
-    except NoCase:
+    except (NoCase, Diverges):
         return False  # the reference has a value here
     if isinstance(one, Table) and isinstance(two, Table) and len(one.entries) != len(two.entries):
         return False
@@ -416,11 +437,10 @@ def _solutions(draw: Draw, a: Formula, b: Formula) -> Iterator[Draw]:
                 yield found
             if found is not None and is_shift:
                 break
-        if not roots and not is_shift:
-            inverse = _root(draw, a, name, _STARTS[0], is_inverse=True)
-            if inverse is not None:
-                n_found += 1
-                yield inverse
+        inverse = None if roots or is_shift else _root(draw, a, name, _STARTS[0], is_inverse=True)
+        if inverse is not None:
+            n_found += 1
+            yield inverse
 
 
 def _is_same_root(one: Draw, two: Draw, name: str) -> bool:

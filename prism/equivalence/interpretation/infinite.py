@@ -12,7 +12,7 @@ from flint import acb, arb
 from prism.algebra.expr import Expr, index_letters, is_infinite, symbol, symbols, walk
 from prism.budget import charge_steps
 from prism.engine.lowering.integrals import TRIGONOMETRIC
-from prism.equivalence.interpretation import kinks, quadrature
+from prism.equivalence.interpretation import kinks, oscillating, quadrature
 from prism.equivalence.interpretation.boundaries import SURFACE, VOLUME, region_value
 from prism.equivalence.interpretation.evaluation import Evaluator
 from prism.equivalence.interpretation.folding import factors_of, folded
@@ -288,6 +288,8 @@ def _quadrature(evaluator: Evaluator, integrand: Expr, name: str, limits: tuple[
         return _sifted(evaluator, integrand, function, ends)
     if low is None and high is None and (exponent := exponent_in(integrand, name)) is not None:
         return over_line(function(exponent))
+    if (low is None or high is None) and (wave := _fourier(evaluator, integrand, name, ends, function)) is not None:
+        return wave
     if low is None or high is None:
         _refuse_far_oscillations(integrand, name, evaluator.signature.integrable)
     arguments = [each for each in kinks.kinked_arguments(integrand) if evaluator.depends(each, name)]
@@ -299,6 +301,30 @@ def _quadrature(evaluator: Evaluator, integrand: Expr, name: str, limits: tuple[
     for start, end in kinks.pieces([found[place] for place in sorted(found)], low, high):
         total = total + _on_piece(whole, start, end)
     return total
+
+
+def _fourier(
+    evaluator: Evaluator,
+    integrand: Expr,
+    name: str,
+    ends: tuple[float, float],
+    function: Callable[[Expr], Callable[[Scalar], Scalar]],
+) -> Scalar | None:
+    """Return an integral from 0, or over the whole line, of a wave times what falls off; None for another one."""
+    split = oscillating.wave_in(integrand, name)
+    if split is None or ends[0] not in (0, -math.inf) or ends[1] != math.inf:
+        return None
+    wave, rest = split
+    if wave.op == "exp":
+        slopes = [plain(function(wave.args[0])(acb(x))) for x in (0, 1)]
+        if abs(float((slopes[1] - slopes[0]).real.mid())) > 0:
+            return None
+    if any(evaluator.signature.functions.get(each) or each in evaluator.signature.integrable for each in symbols(rest)):
+        return None
+    found = oscillating.on_half_line(function, wave, rest)
+    if ends[0] == -math.inf:
+        found = found + oscillating.on_half_line(function, wave, rest, is_reversed=True)
+    return found
 
 
 def _on_piece(at: Callable[[Scalar], Scalar], start: Scalar | None, end: Scalar | None) -> Scalar:

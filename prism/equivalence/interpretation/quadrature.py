@@ -8,10 +8,11 @@ from functools import cache
 
 from flint import acb, arb
 
-from prism.equivalence.interpretation.values import Dual, Scalar, Unvalued, plain, slope_of
+from prism.equivalence.interpretation.values import Diverges, Dual, Scalar, Unvalued, plain, slope_of
 
 _REACH = 4.0  # of the variable of a rule, to each side
 _STEPS = (0.5, 0.25, 0.125, 0.0625, 0.03125)  # of its refinements; the last one on an infinite range only
+_NOTHING = 1e-30  # size of a part that is none
 _GOOD = 1e-13  # relative error at which a rule is not refined further
 
 _DIRECTIONS = ((9, 11), (14, 16))  # polar angles and azimuths of two rules over the sphere
@@ -131,7 +132,7 @@ def _refined(parts: Callable[[float, bool], list[Scalar]], first: int = 0) -> Sc
 
         def with_error(values: list[acb], n: int = n_coarse, h: float = step) -> acb:
             """Return the sum with its error: the distance to that of twice the step, squared."""
-            return _with_error(values[:n], values[n:], h, last)
+            return _with_error(values[:n], values[n:], h, last, is_open_ended=bool(first))
 
         total = by_parts(coarse, with_error)
         if _is_good(total):
@@ -139,11 +140,12 @@ def _refined(parts: Callable[[float, bool], list[Scalar]], first: int = 0) -> Sc
     return total
 
 
-def _with_error(old: list[acb], new: list[acb], step: float, last: int) -> acb:
+def _with_error(old: list[acb], new: list[acb], step: float, last: int, *, is_open_ended: bool) -> acb:
     """Return a rule's sum with its error.
 
     Args:
         old: parts of the rule of twice the step, the two ends at 0 and `last`; `new`: the others.
+        is_open_ended: it goes to infinity, where its last part is the largest of all if it diverges.
     """
     total = sum(old, acb(0))
     before, now = acb(2 * step) * total, acb(step) * (total + sum(new, acb(0)))
@@ -151,6 +153,8 @@ def _with_error(old: list[acb], new: list[acb], step: float, last: int) -> acb:
     if not now.is_finite():
         raise Unvalued("an integrand that is undefined")
     apart = plain_size(now - before) / size
+    if is_open_ended and plain_size(old[last]) >= max(map(plain_size, old)) and plain_size(old[last]) > _NOTHING:
+        raise Diverges("an integral that diverges")
     ends = 10 * step * (plain_size(old[0]) + plain_size(old[last]))
     error = (1000 * apart * apart + 1e-15) * size + ends
     return acb(arb(now.real.mid(), error), arb(now.imag.mid(), error))

@@ -8,6 +8,7 @@ is `4\pi\sin(qr)/(qr)`.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from fractions import Fraction
 
 from prism.algebra.expr import Expr, Formula, substitute, symbol, symbols, walk, with_members
@@ -108,7 +109,7 @@ def _beside_one_vector(integrand: Expr, length: Expr, vector: Expr, radius: Expr
     found = substitute(integrand, {dot: _scaled(dot, vector, other, product) for dot in dots})
     if vector.name in symbols(found):
         raise Unvalued("an integral over space with a direction")
-    factors = found.args if found.op == "mul" else (found,)
+    factors = list(_factors(found))
     directed = [each for each in factors if _ALONG.name in symbols(each)]
     rest = [each for each in factors if each not in directed]
     if len(directed) == 1 and directed[0].op == "exp" and _is_wave(directed[0].args[0], product):
@@ -116,6 +117,18 @@ def _beside_one_vector(integrand: Expr, length: Expr, vector: Expr, radius: Expr
         return Expr("div", (_integral(_product(_FOUR, _PI, length, wave, *rest), length, _ZERO, radius), size))
     along = _integral(found, _ALONG, _MINUS_ONE, _ONE)
     return _integral(_product(_TWO, _PI, _squared(length), along), length, _ZERO, radius)
+
+
+def _factors(node: Expr) -> Iterator[Expr]:
+    """Yield the factors of a product or a quotient."""
+    if node.op == "mul":
+        for arg in node.args:
+            yield from _factors(arg)
+    elif node.op == "div":
+        yield from _factors(node.args[0])
+        yield Expr("div", (_ONE, node.args[1]))
+    else:
+        yield node
 
 
 def _scaled(dot: Expr, vector: Expr, other: Expr, product: Expr) -> Expr:

@@ -328,7 +328,16 @@ def _signed_letters(nodes: Iterable[Expr]) -> frozenset[str]:
         if node.op == "abs" or is_step or (node.op == "relation" and any(arg.value == 0 for arg in node.args)):
             found |= {arg.name for arg in node.args if arg.op == "sym"}
             found |= {arg.args[0].name for arg in node.args if arg.op == "neg" and arg.args[0].op == "sym"}
+        elif node.op == "integral" and len(node.args) == 4 and all(map(is_infinite, node.args[2:])):
+            found |= {name for part in walk(node.args[0]) if part.op == "exp" for name in _turning(part, node.args[1])}
     return frozenset(found)
+
+
+def _turning(wave: Expr, variable: Expr) -> Iterable[str]:
+    r"""Yield the letters beside i and a variable in an exponent: k of `e^{ikx}` over all x has either sign."""
+    for node in walk(wave):
+        if node.op == "mul" and variable in node.args and any(arg.name in ("i", "j") for arg in node.args):
+            yield from (arg.name for arg in node.args if arg.op == "sym" and arg != variable)
 
 
 def _functions(a: Formula, b: Formula, nodes: Sequence[Expr], tensors: frozenset[str]) -> dict[str, tuple[str, ...]]:

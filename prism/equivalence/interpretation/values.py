@@ -27,6 +27,10 @@ class NoCase(Unvalued):
     """Raised where none of the cases holds."""
 
 
+class Diverges(Unvalued):
+    """Raised for an integral that diverges."""
+
+
 class Dual:
     """A number a + b e with an infinitesimal e; the e of a larger tag is the outer one.
 

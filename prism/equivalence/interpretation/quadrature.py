@@ -121,7 +121,7 @@ def _with_error(old: list[acb], new: list[acb], step: float, last: int) -> acb:
         raise Unvalued("an integrand that is undefined")
     apart = plain_size(now - before) / size
     ends = 10 * step * (plain_size(old[0]) + plain_size(old[last]))
-    error = (1000 * apart * apart + 1e-15) * size + ends
+    error = (1000 * apart * apart + 1e-15) * size + ends + float(now.rad())
     return acb(arb(now.real.mid(), error), arb(now.imag.mid(), error))
 
 

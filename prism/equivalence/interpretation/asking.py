@@ -5,7 +5,7 @@ What they need is loaded when they are first asked.
 
 from __future__ import annotations
 
-from prism.algebra.expr import Formula
+from prism.algebra.expr import Formula, canonical
 from prism.budget import INTERPRETED, limited, may_begin_extra
 from prism.equivalence.interpretation.constructs import constructs_of
 from prism.equivalence.verdict import Status, Verdict
@@ -28,6 +28,8 @@ def decide_by_interpretation(a: Formula, b: Formula, context: Context, plain: Ve
         is_beyond = is_beyond or one.has_cases or two.has_cases
     if a.kind != b.kind or one.is_excluded or two.is_excluded or not is_beyond:
         return None
+    if _says_nothing(a) or _says_nothing(b):
+        return None
     if plain.status == Status.EQUIVALENT:
         is_asked = one.is_delicate or two.is_delicate
     elif plain.status == Status.UNDECIDED or plain.reason == "kind":
@@ -48,3 +50,8 @@ def decide_by_interpretation(a: Formula, b: Formula, context: Context, plain: Ve
     if outcome.same is not True:
         return None
     return Verdict(Status.EQUIVALENT, "same_value" if a.kind == "expression" else "same_zero_set", "tested")
+
+
+def _says_nothing(f: Formula) -> bool:
+    """Return True for an equation of two sides that are written alike: it is as true as any other identity."""
+    return f.kind == "equation" and len(f.members) == 2 and canonical(f.members[0]) == canonical(f.members[1])

@@ -17,10 +17,13 @@ from prism.equivalence.interpretation.names import (
     bold_neighbours,
     exponent_of,
     harmonic_indices,
+    is_harmonic_of_letters,
     is_lone_differential,
+    is_special,
     letter_counts,
     letters_of,
     order_of,
+    special_factors,
 )
 
 _CONSTRUCTS = frozenset(("derivative", "partial", "differential", "integral", "sum", "product", "limit", "nabla",
@@ -78,8 +81,11 @@ class Constructs:
     def may_say_what(self, other: Constructs) -> bool:
         """Return True if two formulas are about the same letters, in whatever style and with whatever index.
 
-        From an equation with a derivative a letter may drop out: a mass on both sides.
+        From an equation with a derivative a letter may drop out: a mass on both sides. A number is about the letters of
+        any other formula, which may drop out of it.
         """
+        if not (self.letters and other.letters):
+            return True
         more, less = sorted(((self.letters, other.letters)), key=len, reverse=True)
         drops = self.has_rates or other.has_rates
         if drops and self.is_equation and other.is_equation and less and len(more - less) == 1 and less <= more:
@@ -102,7 +108,12 @@ def constructs_of(f: Formula) -> Constructs:
     tuples = sum(node.op == "tuple" for node in nodes)
     if tuples and tuples == 2 * sum(map(is_jacobian, nodes)):
         ops.discard("tuple")
-    is_excluded = f.kind not in ("equation", "expression") or bool(f.parts) or not ops.isdisjoint(_EXCLUDED)
+    signs = sum(node.op == "pm" for node in nodes) - sum(
+        arg.op == "pm" for node in nodes if node.op in ("sum", "product") for arg in node.args[2:3]
+    )
+    is_excluded = (
+        signs > 0 or f.kind not in ("equation", "expression") or bool(f.parts) or not ops.isdisjoint(_EXCLUDED)
+    )
     pairs = any(
         count > 1 for node in nodes if node.op in ("mul", "div", "dot", "sym") for count in letter_counts(node).values()
     )
@@ -116,7 +127,13 @@ def constructs_of(f: Formula) -> Constructs:
     has_direction = (
         any(node.op == "sym" and node.name.startswith(r"\hat{") for node in nodes) and "commutator" not in ops
     )
-    has_harmonic = any(name.startswith("Y_") and variable == r"\theta" for name, variable in f.depends)
+    specials = {name.replace("'_", "_") for name, _ in f.depends if is_special(name.replace("'_", "_"))} | {
+        node.name for node in nodes if node.op == "sym" and is_harmonic_of_letters(node.name.rstrip("^{}*"))
+    }
+    specials |= special_factors(nodes)
+    is_called = is_called or bool(specials)
+    has_harmonic = bool(specials) and any(name.startswith("Y_") for name in specials)
+    has_harmonic |= any(name.startswith("Y_") and variable == r"\theta" for name, variable in f.depends)
     is_called = is_called or has_harmonic
     is_delicate = any(map(_is_delicate, nodes)) or has_harmonic or is_lone_differential(f) or "cases" in ops
     has_order = any(node.op == "apply" and node.name in ("O", r"\mathcal{O}") for node in nodes)
@@ -124,8 +141,12 @@ def constructs_of(f: Formula) -> Constructs:
         has_order or "dots" in ops or is_tensor or is_called or (has_direction and not ops.isdisjoint(("cross", "dot")))
     )
     calls = any(node.op == "apply" and node.name not in _EVALUATED_CALLS for node in nodes)
-    is_beyond = is_tensor or calls or is_delicate or not ops.isdisjoint(_CONSTRUCTS)
-    names = [node.name for node in nodes if node.op == "sym" or (node.op == "apply" and not _is_named(node))]
+    is_beyond = bool(specials) or is_tensor or calls or is_delicate or not ops.isdisjoint(_CONSTRUCTS)
+    names = [
+        node.name
+        for node in nodes
+        if (node.op == "sym" and node.name not in specials) or (node.op == "apply" and not _is_named(node))
+    ]
     places = Counter(map(base_letter, names))
     letters = frozenset(places)
     regions = [node.args[2].name for node in nodes if node.op == "integral" and len(node.args) == 3]

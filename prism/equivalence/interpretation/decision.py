@@ -48,6 +48,7 @@ _RUNNING = "xtEk"  # letters of variables that are integrated over first
 _STARTS = ((0.7, 1.3), (2.6, 2.2), (-0.6, -1.1))  # of the search for a root, so that other branches are met
 _MOST_ROOTS = 5  # solutions of one equation that are tested in the other one
 _ON_EITHER_SIDE = (0.63, 1.57)  # of a written number, as a share of it
+_SMALL = 0.3  # size of all letters where a series converges
 _NOTHING = 1e-40  # size of what vanishes
 _VANISHING = 1e-9  # size, with its error, of what may vanish
 _TELLING = 2  # of the interpretations that have to agree, those in which the formulas do not vanish
@@ -115,14 +116,14 @@ def _compare(a: Formula, b: Formula, signature: Signature) -> Outcome:
     agreed, vanished, why, has_converged = 0, 0, "no value", False
     known: dict[int, dict[tuple[Expr, ...], Value]] = {}
     wanted = CHOICE_DRAWS if _has_choice(a) or _has_choice(b) else DRAWS
-    is_of_numbers = not (signature.functions or signature.whole or signature.tensors or signature.fields)
-    is_of_numbers = is_of_numbers and not (signature.matrices or signature.operators or _has_sum(a) or _has_sum(b))
+    is_of_numbers = not (signature.functions or signature.tensors or signature.fields or signature.matrices)
+    has_bounds = bool(signature.whole - _bound_letters(a, b)) or _has_array(a) or _has_array(b)
+    is_of_numbers = is_of_numbers and not (signature.operators or has_bounds)
     wanted = NUMBER_DRAWS if is_of_numbers and wanted == DRAWS else wanted
     for number in range(2 * wanted):
         try:
-            draw = Draw(number, signature)
-            known[number] = draw.integrals
-            same = _same_in(draw, a, b)
+            draw, same = _drawn_and_compared(number, signature, a, b)
+            known[number] = {} if draw.sizes else draw.integrals
         except Unvalued as reason:
             why = str(reason)
             if number >= 2 and not agreed:
@@ -143,6 +144,34 @@ def _compare(a: Formula, b: Formula, signature: Signature) -> Outcome:
         if agreed >= min(_TELLING, wanted) and agreed + vanished >= wanted and has_converged:
             return _at_other_sizes(a, b, signature, known)
     return Outcome(None, why)
+
+
+def _drawn_and_compared(number: int, signature: Signature, a: Formula, b: Formula) -> tuple[Draw, bool | None]:
+    """Return an interpretation and if two formulas say the same in it; where they have no value, one of small letters.
+
+    So a modulus, or what a series is in, is where it has to be: below 1.
+    """
+    draw = Draw(number, signature)
+    may_be_smaller = _converges_near_zero(a) or _converges_near_zero(b)
+    try:
+        same = _same_in(draw, a, b)
+    except Unvalued:
+        if not may_be_smaller:
+            raise
+    else:
+        if same or not may_be_smaller or (same is False and not draw.diverging) or draw.vanished:
+            return draw, same
+    draw = Draw(number, signature, sizes=dict.fromkeys(symbols(*a.members, *b.members), _SMALL))
+    return draw, _same_in(draw, a, b)
+
+
+def _converges_near_zero(f: Formula) -> bool:
+    """Return True if a formula has an infinite sum or an elliptic integral."""
+    return any(
+        (node.op in ("sum", "product") and len(node.args) == 4 and node.args[3].op == "infinity")
+        or (node.op == "apply" and node.name in ("K", "E") and len(node.args) == 1)
+        for member in f.members for node in walk(member)
+    )  # fmt: skip
 
 
 def _compare_orders(a: Formula, b: Formula, signature: Signature) -> Outcome:
@@ -196,15 +225,28 @@ def _without(known: Mapping[tuple[Expr, ...], Value], name: str, signature: Sign
     return {key: value for key, value in known.items() if symbols(*key).isdisjoint(variables | {name})}
 
 
-def _has_sum(f: Formula) -> bool:
-    """Return True if a formula has a sum or a product over an index."""
-    return any(node.op in ("sum", "product") for member in f.members for node in walk(member))
+def _bound_letters(*formulas: Formula) -> frozenset[str]:
+    """Return the indices of the sums and products in some formulas."""
+    return frozenset(
+        node.args[1].name for f in formulas for member in f.members for node in walk(member)
+        if node.op in ("sum", "product") and len(node.args) > 1
+    )  # fmt: skip
+
+
+def _has_array(f: Formula) -> bool:
+    """Return True if a formula has a sum without limits, or one of letters with its index."""
+    return any(
+        node.op in ("sum", "product") and (len(node.args) != 4 or any("_" in name for name in symbols(node.args[0])))
+        for member in f.members for node in walk(member)
+    )  # fmt: skip
 
 
 def _has_choice(f: Formula) -> bool:
     """Return True if a formula has cases, a step, an absolute value or a maximum."""
     return any(
-        node.op in ("cases", "abs", "floor") or (node.op == "apply" and node.name in CHOICES)
+        node.op in ("cases", "floor")
+        or (node.op == "abs" and not any(name.startswith(r"\vec{") for name in symbols(node)))
+        or (node.op == "apply" and node.name in CHOICES)
         for member in f.members for node in walk(member)
     )  # fmt: skip
 

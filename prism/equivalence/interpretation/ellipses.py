@@ -6,19 +6,19 @@ sums a power law of the coefficients. Where two laws do, an ellipsis stays what 
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
+from itertools import pairwise
 
-from prism.algebra.expr import Expr, number, replace_index, substitute, symbol, symbols, walk
+from prism.algebra.expr import Expr, number, substitute, symbol, symbols, walk
 from prism.equivalence.interpretation.draws import Draw
 from prism.equivalence.interpretation.evaluation import Evaluator
 from prism.equivalence.interpretation.letters import Scope
 from prism.equivalence.interpretation.monomials import Monomial, is_derivative, monomial_of
-from prism.equivalence.interpretation.names import letters_of
+from prism.equivalence.interpretation.names import letters_of, renamed
 from prism.equivalence.interpretation.signature import Signature
 from prism.equivalence.interpretation.values import Unvalued, add, compare_to_zero, size_of
 
@@ -158,7 +158,7 @@ def _by_counter(
     for letter in sorted(letters):
         if len(first) == 1 and not _counts_from_one_term(first[0], general, letter):
             continue
-        law = _renamed(general, letter, index)
+        law = renamed(general, letter, index)
         before = [
             (_at(law, index, Expr("sub", (symbol(letter), number(k)))), last[-1 - k]) for k in range(1, len(last))
         ]
@@ -171,19 +171,12 @@ def _by_counter(
 
 def _counts_from_one_term(term: Expr, general: Expr, letter: str) -> bool:
     """Return True if a term and a general one differ by 1 or 0 in place of a letter, as `R_1` and `R_n`."""
-    return any(_renamed(general, letter, number(start)) == term for start in (0, 1))
-
-
-def _renamed(node: Expr, letter: str, value: Expr) -> Expr:
-    """Return an expression with a letter replaced by another or by a number, in subscripts too."""
-    spelled = value.name if value.op == "sym" else str(value)
-    names = {symbol(name): symbol(replace_index(name, letter, spelled)) for name in symbols(node)}
-    return substitute(node, {**names, symbol(letter): value})
+    return any(renamed(general, letter, number(start)) == term for start in (0, 1))
 
 
 def _at(law: Expr, index: Expr, place: Expr) -> Expr:
     """Return the term of a law at a place; a subscript only at a whole number."""
-    return _renamed(law, index.name, place) if place.op == "num" else substitute(law, {index: place})
+    return renamed(law, index.name, place) if place.op == "num" else substitute(law, {index: place})
 
 
 def _by_difference(first: list[Expr], last: list[Expr], index: Expr, op: str, signature: Signature) -> Expr | None:
@@ -214,7 +207,7 @@ def _by_ratio(first: list[Expr], last: list[Expr], index: Expr, op: str) -> Expr
     if len(values) != len(first) + len(last) or len(first) < 2 or len(last) != 1:
         return None
     ratio = values[1] / values[0]
-    if abs(ratio) == 1 or any(b / a != ratio for a, b in itertools.pairwise(values[:-1])):
+    if abs(ratio) == 1 or any(b / a != ratio for a, b in pairwise(values[:-1])):
         return None
     if max(ratio.numerator, ratio.denominator, -ratio.numerator) > _LARGEST_RATIO:
         return None
@@ -305,7 +298,7 @@ def _of_one_form(terms: list[Expr], index: Expr) -> Expr | None:
         return None
     for hole in holes:
         values = [each.value for each in hole if each.value is not None]
-        steps = {b - a for a, b in itertools.pairwise(values)}
+        steps = {b - a for a, b in pairwise(values)}
         if len(values) != len(terms) or len(steps) != 1 or any(each.denominator != 1 for each in values):
             return None
         if len(terms) == 2 and steps != {1} and len(holes) == 1:
@@ -354,7 +347,7 @@ def _exponents(monomials: Sequence[Monomial]) -> dict[Expr, tuple[Fraction, Frac
     for base in dict.fromkeys(base for each in monomials for base in each.powers):
         exponents = [each.powers.get(base, Fraction(0)) for each in monomials]
         step = exponents[1] - exponents[0]
-        if any(b - a != step for a, b in itertools.pairwise(exponents)):
+        if any(b - a != step for a, b in pairwise(exponents)):
             return None
         found[base] = (exponents[0], step)
     return found

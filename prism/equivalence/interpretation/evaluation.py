@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from flint import acb
+from flint import acb, arb
 
 from prism.algebra.expr import Expr, canonical, replace_index
 from prism.budget import charge_steps
@@ -19,6 +19,7 @@ from prism.equivalence.interpretation.names import (
     harmonic_indices,
     index_range,
     letter_counts,
+    order_letter,
     order_of,
 )
 from prism.equivalence.interpretation.signature import variable_key
@@ -373,11 +374,16 @@ def _call(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
         raise Unvalued("a call of " + name)
     args = [evaluator.value(arg, scope) for arg in node.args]
     if name in evaluator.signature.functions or name not in _CALLS:
-        if (indices := harmonic_indices(name)) is not None and len(args) == 2:
+        indices = harmonic_indices(name)
+        if indices is not None and len(args) == 1 and isinstance(args[0], Table) and len(args[0].entries) == 3:
+            args = [*_angles(args[0])]
+        if indices is not None and len(args) == 2:
             first, second = (_index_value(evaluator, index, scope) for index in indices)
             return named.spherical_harmonic(first, second, scalar(args[0]), scalar(args[1]))
         if len(args) == 1 and (order := order_of(name)) is not None:
             return named.special_value(order[0], _index_value(evaluator, order[1], scope), scalar(args[0]))
+        if name in ("K", "E") and len(args) == 1 and _is_parameter(node.args[0]):
+            args = [named.call("sqrt", scalar(args[0]))]
         if len(args) == 1 and name in named.RULES:
             return named.call(name, scalar(args[0]))
         primes = len(name) - len(name.rstrip("'"))
@@ -387,6 +393,25 @@ def _call(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
         unknown = evaluator.draw.function(name, len(point), is_complex=name in evaluator.signature.notation.complexes)
         return unknown.at(point)
     return _CALLS[name](args)
+
+
+def _is_parameter(argument: Expr) -> bool:
+    """Return True for the parameter of an elliptic integral, the square of its modulus: `m`, or what is a square."""
+    if argument.op == "div":
+        return all(_is_parameter(arg) or arg.value == 1 for arg in argument.args)
+    return argument == Expr("sym", name="m") or (argument.op == "pow" and argument.args[1].value == 2)
+
+
+def _angles(direction: Table) -> tuple[Scalar, Scalar]:
+    """Return the spherical angles of a vector."""
+    x, y, z = (plain(entry) for entry in direction.entries)
+    across = (x * x + y * y).sqrt()
+    return _phase_of(z, across), _phase_of(x, y)
+
+
+def _phase_of(x: acb, y: acb) -> Scalar:
+    """Return the angle of a point in a plane."""
+    return acb(arb.atan2(y.real, x.real))
 
 
 def _nth_derivative(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
@@ -406,12 +431,17 @@ def _primed_call(evaluator: Evaluator, name: str, order: int, x: Scalar) -> Scal
 
 
 def _index_value(evaluator: Evaluator, index: str, scope: Scope) -> Scalar:
-    """Return the order of a special function: a number, or a letter of a whole number."""
+    """Return the order of a special function: a number, or a letter with a whole number added to it."""
+    if index.endswith("/2"):
+        return _index_value(evaluator, index.removesuffix("/2"), scope) / acb(2)
     if index.lstrip("-").isdigit():
         return acb(int(index))
-    if index in scope.values:
-        return scalar(scope.values[index])
-    return evaluator.draw.number_of(index, "integer")
+    if index.startswith("-"):
+        return -_index_value(evaluator, index[1:], scope)
+    parts = order_letter(index)
+    if parts is None:
+        raise Unvalued("an order")
+    return scalar(evaluator.value(Expr("sym", name=parts[0]), scope)) + acb(parts[1])
 
 
 def _of_number(name: str) -> Callable[[list[Value]], Value]:

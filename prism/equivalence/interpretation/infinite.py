@@ -12,11 +12,11 @@ from flint import acb, arb
 from prism.algebra.expr import Expr, index_letters, is_infinite, symbol, symbols, walk
 from prism.budget import charge_steps
 from prism.engine.lowering.integrals import TRIGONOMETRIC
-from prism.equivalence.interpretation import kinks, oscillating, quadrature
+from prism.equivalence.interpretation import kinks, oscillating, oscillations, quadrature
 from prism.equivalence.interpretation.boundaries import SURFACE, VOLUME, region_value
 from prism.equivalence.interpretation.evaluation import Evaluator
 from prism.equivalence.interpretation.folding import factors_of, folded
-from prism.equivalence.interpretation.functions import RULES
+from prism.equivalence.interpretation.functions import RULES, call
 from prism.equivalence.interpretation.gaussian import exponent_in, over_line
 from prism.equivalence.interpretation.letters import Scope
 from prism.equivalence.interpretation.quadrature import by_parts, plain_size
@@ -38,7 +38,13 @@ _ALL_DIRECTIONS = frozenset(("4*pi", r"4\pi", r"\Omega", "S^2"))  # where an int
 _ANGLES = frozenset((r"\theta", r"\phi"))  # that a direction has
 MAX_TERMS = 600  # of a finite sum
 _INFINITE_TERMS = 40  # of a sum to infinity, which is extrapolated
+_INNER_TERMS = 30  # of one within another sum
+_FIRST_FACTORS = 6  # of a product to infinity
+_SURE = 1e-14  # relative error of a sum that is not taken apart
+_NEAR_ONE = 0.8  # how far from 1 the next factor may be
 _FAR_TERMS = (44, 45, 57, 90, 91)  # which have to go on as those before them
+_LIMIT_SCALES = (16, 17, 18, 19, 20, 21)  # powers of 2 at which a limit is looked at
+_SUM_SCALES = (2, 3, 4, 5, 6, 7, 8, 9)  # of a sum with so many terms
 _MOST_TERMS = 6  # of a sum in an integrand that is multiplied out
 _ONE, _MINUS_ONE = (Expr("num", name=str(k), value=Fraction(k)) for k in (1, -1))
 
@@ -66,16 +72,14 @@ def _ranges(evaluator: Evaluator, node: Expr, scope: Scope) -> Iterator[Scope]:
         raise Unvalued("a sum over this")
     size = evaluator.draw.size()
     if len(node.args) == 4:
-        if len(letters) != 1 and not node.args[1].name.count(","):
-            raise Unvalued("a sum over this")
         first, last = (whole_number(evaluator.number(limit, scope)) for limit in node.args[2:])
     else:
         first, last = 1, size
-    if (last - first + 1) ** len(letters) > MAX_TERMS:
-        raise Unvalued("a sum of too many terms")
     relation = node.args[1].name
-    bound = [letter for letter in letters if letter in scope.indices and len(letters) > 1 and len(node.args) == 2]
+    bound = [letter for letter in letters if letter in scope.indices and len(letters) > 1]
     free = [letter for letter in letters if letter not in bound]
+    if (last - first + 1) ** len(free) > MAX_TERMS:
+        raise Unvalued("a sum of too many terms")
     scopes = [scope]
     for letter in free:
         scopes = [inner.with_index(letter, k) for inner in scopes for k in range(first, last + 1)]
@@ -101,47 +105,82 @@ def _is_in(relation: str, letters: tuple[str, ...], scope: Scope) -> bool:
 
 
 def _infinite_sum(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
-    """Return a sum to infinity by Levin's u-transform; Unvalued if two of its orders disagree."""
-    if node.op != "sum":
-        raise Unvalued("an infinite product")
+    """Return a sum to infinity, or a product; of a sum that does not settle the sums of its oscillating parts.
+
+    Errors:
+        Unvalued: it does not settle, or its terms may change far out.
+    """
     letters = index_letters(node.args[1])
     if len(letters) != 1:
         raise Unvalued("an infinite sum over several indices")
     if is_out_of_the_ordinary(node.args[0]):
         raise Unvalued("an infinite sum with a number out of the ordinary")
     first = whole_number(evaluator.number(node.args[2], scope))
-    places = (*range(_INFINITE_TERMS), *_FAR_TERMS)
-    terms = [evaluator.number(node.args[0], scope.with_index(letters[0], first + k)) for k in places]
-    ends = [plain_size(plain(term)) for term in (terms[_INFINITE_TERMS - 2], terms[_INFINITE_TERMS - 1])]
+    if node.op == "product":
+        return _infinite_product(evaluator, node.args[0], letters[0], first, scope)
+    parts = oscillations.parts_of(node.args[0], letters[0])
+    try:
+        found = _settled_sum(evaluator, node.args[0], letters[0], first, scope)
+        if len(parts) < 2 or float(plain(found).rad()) < _SURE * plain_size(plain(found)):
+            return found
+    except Unvalued:
+        if len(parts) < 2:
+            raise
+    total: Scalar = acb(0)
+    for part in parts:
+        total = total + _settled_sum(evaluator, part, letters[0], first, scope)
+    return total
+
+
+def _settled_sum(evaluator: Evaluator, body: Expr, letter: str, first: int, scope: Scope) -> Scalar:
+    """Return a sum to infinity by Levin's u-transform; Unvalued if two of its orders disagree."""
+    count = _INNER_TERMS if scope.indices else _INFINITE_TERMS
+    places = (*range(count), *_FAR_TERMS)
+    terms = [evaluator.number(body, scope.with_index(letter, first + k)) for k in places]
+    ends = [plain_size(plain(term)) for term in (terms[count - 2], terms[count - 1])]
     if max(ends) >= max(plain_size(plain(term)) for term in terms[:3]):
-        evaluator.draw.diverging.append(str(node))
-    return by_parts(terms, _levin)
+        evaluator.draw.diverging.append(str(body))
+    return by_parts(terms, lambda values: _levin(values, count))
 
 
-def _levin(terms: list[acb]) -> acb:
+def _infinite_product(evaluator: Evaluator, body: Expr, letter: str, first: int, scope: Scope) -> Scalar:
+    """Return a product to infinity: of its first factors, and by the sum of the logarithms of the others."""
+    total: Scalar = acb(1)
+    for k in range(first, first + _FIRST_FACTORS):
+        total = total * evaluator.number(body, scope.with_index(letter, k))
+    start = first + _FIRST_FACTORS
+    if plain_size(plain(evaluator.number(body, scope.with_index(letter, start))) - acb(1)) > _NEAR_ONE:
+        raise Unvalued("an infinite product")
+    rest = _settled_sum(evaluator, Expr("ln", (body,)), letter, start, scope)
+    return total * call("exp", rest)
+
+
+def _levin(terms: list[acb], count: int) -> acb:
     """Return the sum to infinity of a series from its first terms; Source: Levin 1973, the u-transform.
 
     Errors:
         Unvalued: two orders disagree, or the terms fall first and rise then, or the reverse: `e^{-(n-50)^2}`.
     """
     sizes = [plain_size(term) for term in terms]
-    stages = [max(part) for part in (sizes[12:20], sizes[32:40], sizes[40:43], sizes[43:])]
+    stages = [
+        max(part) for part in (sizes[12:20], sizes[count - 8 : count], sizes[count : count + 3], sizes[count + 3 :])
+    ]
     steps = [later - earlier for earlier, later in pairwise(stages)]
     if min(steps) < 0 < max(steps):
         raise Unvalued("a sum whose terms rise and fall")
-    terms = terms[:_INFINITE_TERMS]
+    terms = terms[:count]
     kept = [term for term in terms if not term.is_zero()]
     if not kept:
         return acb(0)
     if len(kept) < len(terms) and any(term.is_zero() for term in terms[-4:]):
         if all(term.is_zero() for term in terms[len(terms) // 2 :]):
             return sum(terms, acb(0))
-        terms = kept
+        terms, count = kept, len(kept)
     last = plain_size(terms[-1])
     total = sum(terms, acb(0))
     if last < 1e-40 * (1 + plain_size(total)):
         return total
-    one, two = _levin_of(terms[:30]), _levin_of(terms[:24])
+    one, two = _levin_of(terms[: count - count // 4]), _levin_of(terms[: count - 2 * (count // 5)])
     apart = plain_size(one - two)
     if not one.is_finite() or apart > 1e-10 * (1e-30 + plain_size(one)):
         raise Unvalued("a sum that does not settle")
@@ -422,7 +461,11 @@ def limit_value(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
     side = -1 if target.op == "sym" and target.name == "0^{-}" else 1
     if target.op == "sym" and target.name in ("0^{+}", "0^{-}"):
         target = Expr("num", name="0", value=Fraction(0))
-    for exponent in (16, 17, 18, 19, 20, 21):
+    has_sum = any(
+        part.op in ("sum", "product") and len(part.args) == 4 and variable.name in symbols(part.args[3])
+        for part in walk(body)
+    )
+    for exponent in _SUM_SCALES if has_sum else _LIMIT_SCALES:
         if is_infinite(target):
             place: Scalar = acb(2**exponent) if target.op == "infinity" else acb(-(2**exponent))
         else:
@@ -431,15 +474,15 @@ def limit_value(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
         if isinstance(value, Table):
             raise Unvalued("a limit of a table")
         values.append(value)
-    return by_parts(values, _settled)
+    return by_parts(values, lambda found: _settled(found, len(_SUM_SCALES) - 2 if has_sum else 3))
 
 
-def _settled(values: list[acb]) -> acb:
-    """Return the limit of values whose distance from it is a series in halved steps."""
+def _settled(values: list[acb], orders: int) -> acb:
+    """Return the limit of values whose distance from it is a series in halved steps, of which so many are removed."""
     if any(not value.is_finite() for value in values):
         raise Unvalued("a limit of what is undefined")
     rows = list(values)
-    for order in range(1, 4):
+    for order in range(1, orders + 1):
         rows = [(acb(2**order) * b - a) / acb(2**order - 1) for a, b in pairwise(rows)]
     apart = plain_size(rows[-1] - rows[-2])
     if apart > 1e-9 * (1e-12 + plain_size(rows[-1])) or plain_size(values[-1] - rows[-1]) > 0.1 * (

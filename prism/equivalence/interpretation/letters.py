@@ -41,7 +41,8 @@ _BARRED = re.compile(r"^\\(?:bar|overline)\{(\\?[A-Za-z]+)\}(_.+)$")
 _ENTRY = re.compile(r"^(\\?[A-Za-z]+)_\{?(\d,?\d?)\}?$")
 _KRONECKER = re.compile(r"^\\delta_\{(\\?[a-z]+'*),?(\\?[a-z]+'*)([+-]\d)?\}$")
 _DIRECTIONS = (r"\hat{n}", r"\hat{r}", r"\hat{\Omega}")
-_DISTANCE = re.compile(r"^([rdR])_\{(\d)(\d)\}$")
+_PRIVATE = 0xE000  # of a number of two digits in a subscript of several indices, as one character
+_DISTANCE = re.compile(r"^([rdR])_\{([\d\ue000-\uf8ff])([\d\ue000-\uf8ff])\}$")
 
 
 @dataclass(frozen=True)
@@ -125,8 +126,9 @@ class Letters:
             return kronecker
         if name in _DIRECTIONS and "#direction" in scope.values:
             return direction(scalar(scope.values[r"\theta"]), scalar(scope.values[r"\phi"]))
+        has_several = len(letters_of(name)) > 1
         for index, number in scope.indices.items():
-            name = replace_index(name, index, str(number))
+            name = replace_index(name, index, chr(_PRIVATE + number) if has_several and number > 9 else str(number))
         if (pair := _DISTANCE.match(name)) is not None and pair[2] > pair[3]:
             name = f"{pair[1]}_{{{pair[3]}{pair[2]}}}"  # a distance is that from either end
         if name in self.draw.fixed:
@@ -186,6 +188,9 @@ class Letters:
         if kind not in ("positive", "real", "angle", "integer", "complex"):
             kind = "positive"
         drawn = self.draw.number_of(name, kind)
+        base, _, subscript = name.partition("_")
+        if base in signature.series and (subscript := subscript.strip("{}")).isdigit():
+            drawn = drawn / (acb(int(subscript) + 1).gamma() ** 2)
         return self._varied(name, drawn, scope)
 
     def _entry(self, name: str, scope: Scope) -> Value | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from itertools import pairwise
 
-from prism.algebra.expr import Expr, Formula, index_letters, symbol, walk
+from prism.algebra.expr import Expr, Formula, index_letters, replace_index, substitute, symbol, symbols, walk
 
 FUNCTIONS = (
     "exp", "ln", "log10", "sqrt", "sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh", "coth", "asin",
@@ -27,9 +27,12 @@ INDICES = frozenset(("i", "j", "k", "l", "m", "n", "p", "q", "r", "s", "a", "b",
                       r"\rho", r"\sigma", r"\lambda", r"\kappa", r"\gamma", r"\tau"))  # fmt: skip
 _SUBSCRIPTS = re.compile(r"([_^])(?:\{((?:[^{}]|\{[^{}]*\})*)\}|(\\[A-Za-z]+|.))")
 _LETTERS = re.compile(r"\\[A-Za-z]+|[A-Za-z]|,|\d|.")
+_BRACKETED = frozenset(("mul", "add", "sub", "div", "sqrt", "neg", "pow"))
 _DERIVATIVES = ("derivative", "partial")
-_WITH_ORDER = re.compile(r"([JYNIKPHLTjn])_\{?([0-9a-zA-Z']+)\}?$")
-_HARMONIC = re.compile(r"Y_\{?(\w),?(-?\w)\}?$|Y_\{?(\w)\}?\^\{?(-?\w)\}?$")
+_WITH_ORDER = re.compile(r"([JYNIKPHLTjn])_\{?((?:\\(?:ell|nu|alpha|mu) ?|[a-zA-Z0-9])'?(?:[+-]\d|/2)?|\d+)\}?$")
+_ORDER = r"\\ell ?'?|\w'?"
+_HARMONIC = re.compile(rf"Y_\{{?({_ORDER}),?(-?(?:{_ORDER}))\}}?$|Y_\{{?({_ORDER})\}}?\^\{{?(-?(?:{_ORDER}))\}}?$")
+_ORDER_PARTS = re.compile(r"(?P<letter>\\?[A-Za-z]+'?)(?P<shift>[+-]\d)?$")
 _BOLD = re.compile(r"\\vec\{[A-Z]\}")
 
 
@@ -74,13 +77,42 @@ def exponent_of(power: Expr) -> Fraction | None:
 def order_of(name: str) -> tuple[str, str] | None:
     """Split the name of a special function with an order into letter and order, as `J_0`; None for another name."""
     match = _WITH_ORDER.match(name)
-    return (match[1], match[2]) if match is not None else None
+    return (match[1], match[2].replace(" ", "")) if match is not None else None
+
+
+def special_factors(nodes: Iterable[Expr]) -> frozenset[str]:
+    r"""Return the names of special functions that stand right before a bracket, as `H_2` of `H_2(\sqrt a\,x)`."""
+    return frozenset(
+        left.name
+        for node in nodes if node.op == "mul"
+        for left, right in zip(node.args, node.args[1:], strict=False)
+        if left.op == "sym" and right.op in _BRACKETED and order_of(left.name) is not None
+    )  # fmt: skip
+
+
+def order_letter(order: str) -> tuple[str, int] | None:
+    """Split an order as `n+1` into letter and shift; None for a number."""
+    match = _ORDER_PARTS.match(order)
+    return None if match is None else (match["letter"], int(match["shift"] or 0))
+
+
+def is_special(name: str) -> bool:
+    """Return True for the name of a special function with an order, or of a spherical harmonic."""
+    return order_of(name) is not None or name.startswith("Y_")
 
 
 def harmonic_indices(name: str) -> tuple[str, str] | None:
     """Return the indices l and m in the name of a spherical harmonic, `Y_{lm}`, `Y_l^m`; None for another name."""
     match = _HARMONIC.match(name)
-    return None if match is None else (match[1] or match[3], match[2] or match[4])
+    if match is None:
+        return None
+    return (match[1] or match[3]).replace(" ", ""), (match[2] or match[4]).replace(" ", "")
+
+
+def is_harmonic_of_letters(name: str) -> bool:
+    r"""Return True for `Y_{lm}` and `Y_{\ell m}`, which hardly are anything else; `Y_{12}` is an admittance."""
+    indices = harmonic_indices(name)
+    return indices is not None and indices[0].rstrip("'") in ("l", r"\ell") and indices[1].rstrip("'") == "m"
 
 
 def letters_of(name: str) -> tuple[str, ...]:
@@ -96,6 +128,13 @@ def letters_of(name: str) -> tuple[str, ...]:
             return ()
         found += [part for part in parts if not part.isdigit()]
     return tuple(found)
+
+
+def renamed(node: Expr, letter: str, value: Expr) -> Expr:
+    """Return an expression with a letter replaced by another or by a number, in subscripts too."""
+    spelled = value.name if value.op == "sym" else str(value)
+    names = {symbol(name): symbol(replace_index(name, letter, spelled)) for name in symbols(node)}
+    return substitute(node, {**names, symbol(letter): value})
 
 
 def free_letters(node: Expr, tensors: frozenset[str] | None = None) -> Counter[str]:

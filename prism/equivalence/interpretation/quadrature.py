@@ -156,7 +156,7 @@ def _with_error(old: list[acb], new: list[acb], step: float, last: int, *, is_op
     if is_open_ended and plain_size(old[last]) >= max(map(plain_size, old)) and plain_size(old[last]) > _NOTHING:
         raise Diverges("an integral that diverges")
     ends = 10 * step * (plain_size(old[0]) + plain_size(old[last]))
-    error = (1000 * apart * apart + 1e-15) * size + ends
+    error = (1000 * apart * apart + 1e-15) * size + ends + float(now.rad())
     return acb(arb(now.real.mid(), error), arb(now.imag.mid(), error))
 
 

@@ -24,7 +24,9 @@ from prism.equivalence.interpretation.names import (
     NAMED,
     harmonic_indices,
     has_bare_differentials,
+    is_harmonic_of_letters,
     is_lone_differential,
+    is_special,
     order_of,
 )
 from prism.equivalence.interpretation.regions import with_iterated_integrals
@@ -64,14 +66,18 @@ def read_together(a: Formula, b: Formula) -> tuple[Formula, Formula]:
         if node.op == "bracket" and node.name == "mean" and not keeps_means:
             return symbol(rf"\mean{{{canonical(node)}}}")
         if node.op == "sym":
-            own = sorted({variable for name, variable in depends if name == node.name} - {","})
+            own = sorted({variable for name, variable in depends if _is_name_of(name, node.name)} - {","})
             is_named = node.name in called & NAMED or order_of(node.name) is not None
-            if harmonic_indices(node.name) is not None and own == [r"\phi", r"\theta"]:
-                return Expr("apply", (symbol(r"\theta"), symbol(r"\phi")), node.name)
+            name, is_starred = _without_star(node.name)
+            if harmonic_indices(name) is not None and (
+                own == [r"\phi", r"\theta"] or (not own and is_harmonic_of_letters(name))
+            ):
+                harmonic = Expr("apply", (symbol(r"\theta"), symbol(r"\phi")), name)
+                return Expr("opaque", (harmonic,), "*") if is_starred else harmonic
             if is_named and len(own) == 1:
                 return Expr("apply", (symbol(own[0]),), node.name)
             return _derivative_by_subscript(node, by)
-        if node.op == "apply" and node.name not in NAMED and _is_own_call(node, depends):
+        if node.op == "apply" and node.name not in NAMED and not is_special(node.name) and _is_own_call(node, depends):
             return symbol(node.name) if not node.name.endswith("'") else read(symbol(node.name))
         if node.op == "pow" and _HARMONIC.match(node.args[0].name) and (node.args[0].name, r"\theta") in depends:
             order = node.args[0].name.partition("_")[2].strip("{}")
@@ -89,6 +95,21 @@ def read_together(a: Formula, b: Formula) -> tuple[Formula, Formula]:
 
     one, two = (with_members(f, tuple(read(member) for member in f.members)) for f in (a, b))
     return replace(one, depends=depends), replace(two, depends=depends)
+
+
+def _is_name_of(written: str, name: str) -> bool:
+    """Return True for a name, and for that of the derivative of a special function, `J'_0` of `J_0`."""
+    return written == name or (written.replace("'_", "_") == name and order_of(name) is not None)
+
+
+def _without_star(name: str) -> tuple[str, bool]:
+    """Return the name of what is conjugated, and True, or the name as it is."""
+    for star in ("^{*}", "^*"):
+        if name.endswith(star):
+            return name.removesuffix(star), True
+    if name.endswith("*}"):
+        return name.removesuffix("*}") + "}", True
+    return name, False
 
 
 def _is_written_both_ways(f: Formula) -> bool:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from prism.algebra.expr import Expr, Formula, walk, with_members
+from prism.algebra.expr import Expr, Formula, symbols, walk, with_members
 from prism.equivalence.interpretation.ellipses import with_ellipses
 from prism.equivalence.interpretation.monomials import derivative_at_point
-from prism.equivalence.interpretation.names import NAMED
+from prism.equivalence.interpretation.names import NAMED, special_factors
+from prism.equivalence.interpretation.ranges import upper_limit, with_ranges
 from prism.equivalence.interpretation.signature import signature_of
 from prism.physics.context import Context
 
@@ -24,13 +25,29 @@ def written_out(a: Formula, b: Formula, context: Context) -> tuple[Formula, Form
     }  # fmt: skip
     for name in {name for name, _ in a.depends | b.depends}:
         calls -= {call for call in calls if call[0] == name}
+    for one, other in ((a, b), (b, a)):
+        calls |= _special_calls(one, other)
     if calls:
         a, b = (_each(f, lambda node: _with_calls(node, calls)) for f in (a, b))
     a, b = (_each(f, lambda node: derivative_at_point(node) or node) for f in (a, b))
+    if any(node.op in ("sum", "product") for node in nodes):
+        upper = upper_limit((a, b))
+        a, b = (with_members(f, tuple(with_ranges(member, upper) for member in f.members)) for f in (a, b))
     if any(node.op == "dots" for node in nodes):
         signature = replace(signature_of(a, b, context), whole=_COUNTED)
         a, b = (with_members(f, tuple(with_ellipses(member, signature) for member in f.members)) for f in (a, b))
     return a, b
+
+
+def _special_calls(one: Formula, other: Formula) -> set[tuple[str, Expr]]:
+    """Return the factors before brackets that are special functions, for the other formula has no such letter."""
+    nodes = [node for member in one.members for node in walk(member)]
+    names = special_factors(nodes) - symbols(*other.members)
+    return {
+        (left.name, right)
+        for node in nodes if node.op == "mul"
+        for left, right in zip(node.args, node.args[1:], strict=False) if left.name in names and left.op == "sym"
+    }  # fmt: skip
 
 
 def _each(f: Formula, change: Callable[[Expr], Expr]) -> Formula:

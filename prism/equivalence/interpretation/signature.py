@@ -25,6 +25,7 @@ from prism.equivalence.interpretation.names import (
     harmonic_indices,
     letter_counts,
     letters_of,
+    order_letter,
     order_of,
     terms_of,
 )
@@ -48,6 +49,7 @@ _CONSTANTS = frozenset(
     ("m", "M", "g", "c", "k", "k_B", r"\hbar", "h", "e", "q", "G", "R", r"\epsilon_0", r"\mu_0", "i", "j")
 )
 _MAY_BE_COMPLEX = re.compile(r"\\vec\{|[A-Z]|[zw](?![a-z])|\\(?:psi|Psi|phi|Phi|varphi|chi)(?![a-z])")
+_REAL_ORDERS = (r"\nu", r"\alpha", r"\mu")  # letters of orders that may be no whole numbers
 _WAVE = re.compile(r"\\(?:psi|Psi|phi|Phi|varphi|chi)(?![a-z])")
 _BIG = re.compile(r"(?:\\vec\{)?[A-Z]")
 
@@ -74,6 +76,7 @@ class Signature:
         integrable: letters of functions that are integrated to infinity, and never differentiated.
         constants: values of integrals without a letter, the same in each draw.
         states_space: the quantities of state, if a derivative holds some constant.
+        series: letters of coefficients of infinite sums, which fall so fast that these converge.
         keys: the derivatives by which a formula differentiates, by their names as variables.
     """
 
@@ -91,6 +94,7 @@ class Signature:
     fields: frozenset[str] = frozenset()
     signed: frozenset[str] = frozenset()
     varied: frozenset[str] = frozenset()
+    series: frozenset[str] = frozenset()
     keys: Mapping[str, Expr] = field(default_factory=dict)
     integrable: frozenset[str] = frozenset()
     states_space: States | None = None
@@ -219,7 +223,8 @@ def signature_of(a: Formula, b: Formula, context: Context, *, system: str = "car
     for node in nodes:
         if node.op == "apply":
             order, harmonic = order_of(node.name), harmonic_indices(node.name)
-            whole |= {index for index in (*(order or ())[1:], *(harmonic or ())) if not index.lstrip("-").isdigit()}
+            found = map(order_letter, (*(order or ())[1:], *(each.lstrip("-") for each in harmonic or ())))
+            whole |= {each[0] for each in found if each is not None and each[0] not in _REAL_ORDERS}
     functions = _functions(a, b, nodes, tensors)
     states_space = states_of(nodes)
     if states_space is not None:
@@ -252,10 +257,20 @@ def signature_of(a: Formula, b: Formula, context: Context, *, system: str = "car
         else frozenset(),
         signed=_signed_letters(nodes),
         varied=frozenset(node.args[0].name for node in nodes if node.op == "differential" and node.args[0].op == "sym"),
+        series=_series(nodes),
         keys=keys,
         integrable=_integrable(nodes, functions),
         states_space=states_space,
     )
+
+
+def _series(nodes: Iterable[Expr]) -> frozenset[str]:
+    """Return the letters that have the index of an infinite sum in their subscript."""
+    return frozenset(
+        name.partition("_")[0]
+        for node in nodes if node.op == "sum" and len(node.args) == 4 and node.args[3].op == "infinity"
+        for name in symbols(node.args[0]) if node.args[1].name in letters_of(name)
+    )  # fmt: skip
 
 
 def _with_complex_partners(notation: Notation, nodes: Sequence[Expr]) -> Notation:

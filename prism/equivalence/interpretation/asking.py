@@ -8,6 +8,7 @@ from __future__ import annotations
 from prism.algebra.expr import ORDERINGS, Formula, walk
 from prism.budget import INTERPRETED, limited, may_begin_extra
 from prism.equivalence.interpretation.constructs import constructs_of
+from prism.equivalence.interpretation.names import has_choice
 from prism.equivalence.verdict import Status, Verdict
 from prism.physics.context import Context
 
@@ -81,6 +82,27 @@ def review_by_membership(a: Formula, b: Formula, context: Context, verdict: Verd
             return Verdict(Status.DIFFERENT, "opposite_side", detail=detail)
         return Verdict(Status.UNDECIDED, "unsupported", detail=detail)
     return Verdict(Status.EQUIVALENT, "same_zero_set", "tested")
+
+
+def review_by_courses(a: Formula, b: Formula, context: Context, verdict: Verdict) -> Verdict:
+    """Return the verdict on two formulas with cases: `equivalent` if they give the same values on all pieces of a line.
+
+    Args:
+        a, b: the reference and the claim.
+        context: what the problem knows.
+        verdict: the one so far.
+    """
+    if verdict.status == Status.EQUIVALENT or verdict.reason == "too_large" or not (has_choice(a) or has_choice(b)):
+        return verdict
+    if context.givens or not may_begin_extra():
+        return verdict
+    from prism.equivalence.interpretation.courses import compare_courses
+
+    with limited(INTERPRETED) as work:
+        outcome = compare_courses(a, b, context)
+    if work.is_exhausted or outcome.same is not True:
+        return verdict
+    return Verdict(Status.EQUIVALENT, "same_value" if a.kind == "expression" else "same_zero_set", "tested")
 
 
 def _is_region(f: Formula) -> bool:

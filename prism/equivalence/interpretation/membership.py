@@ -28,7 +28,7 @@ from prism.equivalence.interpretation.predicates import (
     read_predicate,
     walk_predicate,
 )
-from prism.equivalence.interpretation.scales import is_out_of_the_ordinary
+from prism.equivalence.interpretation.scales import has_extreme_number
 from prism.equivalence.interpretation.signature import Signature, signature_of
 from prism.equivalence.interpretation.source import Source
 from prism.equivalence.interpretation.values import PRECISION, Unvalued
@@ -102,7 +102,7 @@ def _refuse_other_kinds(signature: Signature, one: Predicate, two: Predicate) ->
     if any(others):
         raise Unvalued("letters that are no real numbers")
     sides = [side for each in (*comparisons_of(one), *comparisons_of(two)) for side in (each.left, each.right)]
-    if any(map(is_out_of_the_ordinary, sides)):
+    if any(map(has_extreme_number, sides)):
         raise Unvalued("a number out of the ordinary")
     if any(node.op in ("pm", "tuple", "list", "set") for side in sides for node in walk(side)):
         raise Unvalued("several values in a condition")

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
 
-from prism.algebra.expr import Expr, Formula, index_letters, symbol
+from prism.algebra.expr import Expr, Formula, index_letters, symbol, walk
 
 FUNCTIONS = (
     "exp", "ln", "log10", "sqrt", "sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh", "coth", "asin",
@@ -137,3 +137,11 @@ def terms_of(node: Expr) -> Iterable[Expr]:
 def index_range(letter: str) -> range:
     """Return the values of an index: 1 to 3, and 0 to 3 for Greek letters."""
     return range(4) if letter.startswith("\\") else range(1, 4)
+
+
+def has_choice(f: Formula) -> bool:
+    """Return True if a formula, or a part of it, has cases, a step, a modulus or an extreme."""
+    return any(map(has_choice, f.parts)) or any(
+        node.op in ("cases", "abs") or (node.op == "apply" and node.name in CHOICES)
+        for member in f.members for node in walk(member)
+    )  # fmt: skip

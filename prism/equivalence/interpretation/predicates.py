@@ -7,6 +7,7 @@ each becomes comparisons joined by `and`, `or`, `not`. A letter that runs throug
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -15,6 +16,8 @@ from prism.algebra.alternatives import signed_branches
 from prism.algebra.expr import EQUALITIES, ORDERINGS, Expr, Formula, is_infinite, number, substitute, symbol, walk
 from prism.algebra.expr import symbols as letters_in
 from prism.equivalence.interpretation.values import Unvalued
+from prism.errors import LatexSyntaxError
+from prism.latex import parse
 
 ELEMENT = "#element"
 """The name of an element of a set that is written without a letter, as an interval."""
@@ -22,6 +25,14 @@ _NUMBERS = {r"\mathbb{N}": 0, r"\mathbb{Z}": None, r"\mathbb{N}_0": 0, r"\mathbb
             r"\mathbb{Z}^{+}": 1, r"\mathbb{N}_{0}": 0}  # fmt: skip
 _REALS = (r"\mathbb{R}", "R")
 _SETS = frozenset(("set", "interval", "union", "intersection"))
+_TEXT = r"(?:\\(?:text|mathrm|textrm|mbox) ?\{?|\}|\\[,;: ]|\\quad|[ ~,.])*"
+_OTHERWISE = re.compile(_TEXT + r"(?:otherwise|elsewhere|else)" + _TEXT)
+_PARITY = re.compile(
+    _TEXT + r"(?:if|for|when)?" + _TEXT + r"(?:(?P<before>odd|even))?" + _TEXT + r"(?P<letter>[a-zA-Z]|\\ell)" + _TEXT
+    + r"(?:is)?" + _TEXT + r"(?P<after>odd|even)?" + _TEXT
+)  # fmt: skip
+_FAR_DOWN = 5000  # below which no whole number is tested for being odd or even
+_LONGEST = 60  # letters of a condition that is read again
 _WITHOUT = r"\setminus"
 
 
@@ -107,6 +118,30 @@ def read_predicate(f: Formula) -> Predicate:
         return _belongs(symbol(ELEMENT), f.members[0])
     links = zip(pairwise(f.members), f.relations, strict=True)
     return all_of(*(_read_relation(sign, left, right) for (left, right), sign in links))
+
+
+def read_case(condition: Expr) -> Predicate | None:
+    r"""Return the condition of a case, `x < 0`, `n \text{ odd}`, `n = 2, 4, \ldots`; None for `otherwise`.
+
+    Errors:
+        Unvalued: other words.
+    """
+    if condition.op == "relation":
+        return _read_condition(condition)
+    if condition.op != "sym":
+        raise Unvalued("a condition")
+    if _OTHERWISE.fullmatch(condition.name):
+        return None
+    if (parity := _PARITY.fullmatch(condition.name)) is not None:
+        first = int((parity["before"] or parity["after"]) == "odd")
+        letter = symbol(parity["letter"])
+        return Whole(letter.name, first - 2 * _FAR_DOWN, 2)
+    if "text" in condition.name or len(condition.name) > _LONGEST:
+        raise Unvalued("a condition in words")
+    try:
+        return read_predicate(parse(condition.name))
+    except LatexSyntaxError:
+        raise Unvalued("a condition in words") from None
 
 
 def _read_relation(sign: str, left: Expr, right: Expr) -> Predicate:

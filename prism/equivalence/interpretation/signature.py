@@ -273,9 +273,12 @@ def _signed_letters(nodes: Iterable[Expr]) -> frozenset[str]:
     found: set[str] = set()
     for node in nodes:
         is_step = node.op == "apply" and node.name in CHOICES
-        if node.op == "abs" or is_step or (node.op == "relation" and any(arg.value == 0 for arg in node.args)):
-            found |= {arg.name for arg in node.args if arg.op == "sym"}
-            found |= {arg.args[0].name for arg in node.args if arg.op == "neg" and arg.args[0].op == "sym"}
+        args = node.args if node.op == "abs" or is_step else ()
+        if node.op == "relation":
+            zeros = [k for k, arg in enumerate(node.args) if arg.value == 0]
+            args = tuple(node.args[k] for zero in zeros for k in (zero - 1, zero + 1) if 0 <= k < len(node.args))
+        found |= {arg.name for arg in args if arg.op == "sym"}
+        found |= {arg.args[0].name for arg in args if arg.op == "neg" and arg.args[0].op == "sym"}
     return frozenset(found)
 
 

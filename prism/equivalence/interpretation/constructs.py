@@ -9,6 +9,7 @@ from prism.algebra.expr import Expr, Formula, symbols, walk
 from prism.budget import charge_steps, remembered
 from prism.equivalence.interpretation.names import (
     CHOICES,
+    INDICES,
     NAMED,
     are_balanced,
     bold_neighbours,
@@ -18,6 +19,8 @@ from prism.equivalence.interpretation.names import (
     letter_counts,
     letters_of,
     order_of,
+    up_and_down,
+    with_raised_indices,
 )
 
 _CONSTRUCTS = frozenset(("derivative", "partial", "differential", "integral", "sum", "product", "limit", "nabla",
@@ -29,6 +32,7 @@ _OF_COMPLEX = frozenset(("Re", "Im", "arg", "tr", "Tr", "det"))
 _STARS = frozenset(("*", r"\bar", "^{*}", "T", "^T", "^{T}", r"\top", r"\dagger"))
 _NO_QUANTITIES = frozenset(("", "x", "y", "z", "r", "t", "s", r"\theta", r"\phi", r"\varphi", "i", "j", "C", "N", "n",
                             "d", "O", r"\delta", r"\epsilon", r"\varepsilon"))  # fmt: skip
+_OF_METRICS = frozenset(("g", r"\eta", "x", "E", r"\rho", r"\omega", "c"))
 _STYLES = re.compile(r"\\(?:vec|hat|bar|overline|tilde|dot|ddot|mean|mathbf|mathrm|mathcal|operatorname)\b|[{}^*'\s]")
 _LETTER = re.compile(r"\\[A-Za-z]+|[A-Za-z]")
 
@@ -63,12 +67,16 @@ class Constructs:
 @remembered(8192)
 def constructs_of(f: Formula) -> Constructs:
     """Return what a formula has beyond algebra."""
+    f = with_raised_indices(f)
     nodes = [node for member in f.members for node in walk(member)]
     charge_steps(len(nodes))
     ops = {node.op for node in nodes}
     is_excluded = f.kind not in ("equation", "expression") or bool(f.parts) or not ops.isdisjoint(_EXCLUDED)
     pairs = any(
-        count > 1 for node in nodes if node.op in ("mul", "div", "dot", "sym") for count in letter_counts(node).values()
+        count > 1
+        for node in nodes
+        if node.op in ("mul", "div", "dot", "sym", "partial")
+        for count in letter_counts(node).values()
     )
     is_called = any(node.op == "apply" and node.name not in _EVALUATED_CALLS and _is_named(node) for node in nodes)
     has_tensor = any(
@@ -76,6 +84,7 @@ def constructs_of(f: Formula) -> Constructs:
         or (node.op in ("derivative", "partial") and any(letters_of(arg.name) for arg in node.args[1:]))
         for node in nodes
     )
+    has_tensor = has_tensor or bool(up_and_down(nodes))
     is_tensor = pairs and has_tensor and are_balanced(f.members)
     is_delicate = any(
         (node.op == "apply" and node.name in _OF_COMPLEX)
@@ -103,7 +112,13 @@ def constructs_of(f: Formula) -> Constructs:
     }
     if any(node.op == "pow" and node.args[1].name == "T" for node in nodes):
         bound.add("T")  # of a transposed matrix
+    if is_tensor:
+        bound |= _OF_METRICS
     indices = {letter for node in nodes if node.op == "sym" for letter in letters_of(node.name)}
+    indices |= {
+        arg.name.lstrip("^") for node in nodes if node.op == "partial" for arg in node.args[1:]
+        if arg.name.lstrip("^") in INDICES
+    }  # fmt: skip
     return Constructs(
         is_excluded,
         is_beyond,

@@ -39,6 +39,7 @@ DRAWS = 4  # interpretations that have to agree
 NUMBER_DRAWS = 2  # of formulas whose letters are all numbers
 CHOICE_DRAWS = 12  # of formulas with cases, so that each case is met
 MOST_WHOLE = 3000  # largest whole number that is drawn for the sake of a written one
+_MOST_COMPONENTS, _EVERY = 30, 3  # of a tensor that are all compared; of more, every third, those of equal indices too
 _RUNNING = "xtEk"  # letters of variables that are integrated over first
 _STARTS = ((0.7, 1.3), (2.6, 2.2), (-0.6, -1.1))  # of the search for a root, so that other branches are met
 _MOST_ROOTS = 5  # solutions of one equation that are tested in the other one
@@ -261,8 +262,9 @@ def _common_letters(a: Formula, b: Formula, signature: Signature) -> tuple[str, 
 
 
 def _scopes(letters: tuple[str, ...]) -> Iterator[Scope]:
-    """Yield a scope for all values of the free indices."""
-    for values in product(*(index_range(letter) for letter in letters)):
+    """Yield a scope for all values of the free indices; of many, for every third."""
+    every = list(product(*(index_range(letter) for letter in letters)))
+    for values in every[:: _EVERY if len(every) > _MOST_COMPONENTS else 1]:
         scope = Scope()
         for letter, value in zip(letters, values, strict=True):
             scope = scope.with_index(letter, value)
@@ -349,6 +351,8 @@ def _solves(draw: Draw, a: Formula, b: Formula, letters: tuple[str, ...]) -> boo
     """Return True if what solves `a` solves `b` in an interpretation; Unvalued if `a` has no solution here."""
     if letters:
         return _components_agree(draw, a, b, letters)
+    if draw.signature.tensors and _have_same_residual(draw, a, b):
+        return True
     answer: bool | None = None
     for n, solved in enumerate(_solutions(draw, a, b)):
         residual, scale = _residual(solved, b, Scope())
@@ -452,6 +456,14 @@ def _root(draw: Draw, f: Formula, name: str, start: tuple[float, float], *, is_s
     apart = 2 * missed / steepness  # how far the true root may be
     within = acb(arb(y.real.mid(), apart), arb(y.imag.mid(), apart if draw.signature.notation.is_complex else 0))
     return moved(within) if is_usable else None
+
+
+def _have_same_residual(draw: Draw, a: Formula, b: Formula) -> bool:
+    """Return True if left minus right side of two equations between numbers is the same up to a sign."""
+    (one, first), (two, second) = (_residual(draw, f, Scope()) for f in (a, b))
+    if isinstance(one, Table) or isinstance(two, Table):
+        return False
+    return any(compare_to_zero(add(one, two, sign), first + second) is True for sign in (1, -1))
 
 
 def _are_multiples(draw: Draw, a: Formula, b: Formula) -> bool | None:

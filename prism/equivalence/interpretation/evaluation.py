@@ -17,6 +17,7 @@ from prism.equivalence.interpretation.names import (
     harmonic_indices,
     index_range,
     letter_counts,
+    letters_of,
     order_of,
 )
 from prism.equivalence.interpretation.predicates import Junction, Predicate, Whole, read_case
@@ -236,6 +237,11 @@ def _resolved_variable(evaluator: Evaluator, variable: Expr, scope: Scope) -> tu
     if letter in scope.indices and letter in evaluator.signature.tensors:
         k = scope.indices[letter]
         return f"x_{k}", -1 if raised and k else 1
+    letter = next(iter(letters_of(name)), "")
+    is_index = letter.startswith("\\") and letter in scope.indices and letter in evaluator.signature.tensors
+    if is_index and name in (f"x^{{{letter}}}", f"x_{letter}"):
+        k = scope.indices[letter]
+        return f"x_{k}", -1 if name.startswith("x_") and k else 1
     for index, number in scope.indices.items():
         name = replace_index(name, index, str(number))
     return name, 1

@@ -12,7 +12,14 @@ from dataclasses import replace
 
 from prism.algebra.expr import Expr, Formula, canonical, symbol, walk, with_members
 from prism.algebra.noncommutative import operator_names
-from prism.equivalence.interpretation.names import NAMED, harmonic_indices, is_lone_differential, order_of
+from prism.equivalence.interpretation.components import in_indices
+from prism.equivalence.interpretation.names import (
+    NAMED,
+    harmonic_indices,
+    is_lone_differential,
+    order_of,
+    with_raised_indices,
+)
 from prism.equivalence.interpretation.values import Unvalued
 
 _UNKNOWN = symbol("?")
@@ -23,6 +30,7 @@ _PRIMED = re.compile(r"^(?P<base>\\?[A-Za-z]+)(?P<primes>'{1,3})$")
 
 def read_together(a: Formula, b: Formula) -> tuple[Formula, Formula]:
     """Return two formulas with what the other one shows about their letters."""
+    a, b = in_indices(with_raised_indices(a), with_raised_indices(b))
     nodes = [node for f in (a, b) for member in f.members for node in walk(member)]
     by = _variables_of_derivatives(a, b, nodes)
     if any(_is_written_both_ways(f) for f in (a, b)) or _are_rates_of_two_kinds(nodes):

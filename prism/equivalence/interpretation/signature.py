@@ -25,6 +25,7 @@ from prism.equivalence.interpretation.names import (
     letters_of,
     order_of,
     terms_of,
+    up_and_down,
 )
 from prism.equivalence.notation import notation_of
 from prism.physics.context import Context
@@ -389,6 +390,7 @@ def _tensor_letters(members: tuple[Expr, ...]) -> frozenset[str]:
             arg.op == "sym" and (arg.name.lstrip("^") in written or letters_of(arg.name)) for arg in node.args[1:]
         )
         by_index |= node.op == "sym" and "," in node.name and len(letters_of(node.name)) > 1
+    has_tensor |= bool(up_and_down(node for member in members for node in walk(member)))
     if not (repeated or by_index) or not (has_tensor or by_index) or bound & repeated or not are_balanced(members):
         return frozenset()
     return frozenset(every)

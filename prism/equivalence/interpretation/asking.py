@@ -64,6 +64,11 @@ def review_by_membership(a: Formula, b: Formula, context: Context, verdict: Verd
         verdict: the one so far.
     """
     is_equal = verdict.status == Status.EQUIVALENT
+    if not is_equal and a.kind == b.kind == "expression" and (_has_union(a) or _has_union(b)):
+        from prism.equivalence.interpretation.events import compare_events, has_events
+
+        if (has_events(a) or has_events(b)) and compare_events(a, b).same is True:
+            return Verdict(Status.EQUIVALENT, "same_value", "tested")
     are_regions = _is_region(a) and _is_region(b)
     is_asked = are_regions or _has_set(a) or _has_set(b)
     if is_equal and not are_regions:
@@ -103,6 +108,11 @@ def review_by_courses(a: Formula, b: Formula, context: Context, verdict: Verdict
     if work.is_exhausted or outcome.same is not True:
         return verdict
     return Verdict(Status.EQUIVALENT, "same_value" if a.kind == "expression" else "same_zero_set", "tested")
+
+
+def _has_union(f: Formula) -> bool:
+    """Return True for a formula with a union, an intersection or a difference of sets."""
+    return any(node.op in ("union", "intersection", "opaque") for member in f.members for node in walk(member))
 
 
 def _is_region(f: Formula) -> bool:

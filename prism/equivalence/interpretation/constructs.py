@@ -34,6 +34,7 @@ _NO_QUANTITIES = frozenset(("", "x", "y", "z", "r", "t", "s", r"\theta", r"\phi"
                             "d", "O", r"\delta", r"\epsilon", r"\varepsilon"))  # fmt: skip
 _OF_METRICS = frozenset(("g", r"\eta", "x", "E", r"\rho", r"\omega", "c"))
 _STYLES = re.compile(r"\\(?:vec|hat|bar|overline|tilde|dot|ddot|mean|mathbf|mathrm|mathcal|operatorname)\b|[{}^*'\s]")
+_KRONECKER = re.compile(r"\\delta_\{[a-z],?[a-z]\}$")
 _LETTER = re.compile(r"\\[A-Za-z]+|[A-Za-z]")
 
 
@@ -100,9 +101,10 @@ def constructs_of(f: Formula) -> Constructs:
     has_harmonic = any(name.startswith("Y_") and variable == r"\theta" for name, variable in f.depends)
     is_called = is_called or has_harmonic
     is_delicate = is_delicate or has_harmonic or is_lone_differential(f) or "cases" in ops
-    is_misread = is_tensor or is_called or (has_direction and not ops.isdisjoint(("cross", "dot")))
+    has_kronecker = any(node.op == "sym" and _KRONECKER.match(node.name) for node in nodes)
+    is_misread = is_tensor or is_called or has_kronecker or (has_direction and not ops.isdisjoint(("cross", "dot")))
     calls = any(node.op == "apply" and node.name not in _EVALUATED_CALLS for node in nodes)
-    is_beyond = is_tensor or calls or is_delicate or not ops.isdisjoint(_CONSTRUCTS)
+    is_beyond = is_tensor or calls or has_kronecker or is_delicate or not ops.isdisjoint(_CONSTRUCTS)
     letters = {_base(node.name) for node in nodes if node.op == "sym" or (node.op == "apply" and not _is_named(node))}
     bound = {
         _base(name)

@@ -44,6 +44,7 @@ _RUNNING = "xtEk"  # letters of variables that are integrated over first
 _STARTS = ((0.7, 1.3), (2.6, 2.2), (-0.6, -1.1))  # of the search for a root, so that other branches are met
 _MOST_ROOTS = 5  # solutions of one equation that are tested in the other one
 _ON_EITHER_SIDE = (0.63, 1.57)  # of a written number, as a share of it
+_VANISHING = 1e-20  # size of an integral that is 0 but for its error
 _NOTHING = 1e-40  # size of what vanishes
 _WIDER = (0.1, 10.0)  # sizes of all letters at which two formulas must not differ
 _ROOT_STEPS = 24  # of the secant method
@@ -282,10 +283,13 @@ def _are_equal(evaluator: Evaluator, a: Expr, b: Expr, scope: Scope) -> bool | N
         return False  # the reference has a value here
     if isinstance(one, Table) and isinstance(two, Table) and len(one.entries) != len(two.entries):
         return False
-    is_nothing = not scope.indices and max(size_of(one), size_of(two)) < _NOTHING
+    sizes = size_of(one), size_of(two)
+    if evaluator.signature.whole and min(sizes) == 0 and max(sizes) < _VANISHING:
+        return True  # a Kronecker symbol beside another one, or an integral that vanishes but for its error
+    is_nothing = not scope.indices and max(sizes) < _NOTHING
     if a != b and symbols(a) and symbols(b) and is_nothing:
         return None  # both vanish whatever the letters are, which says nothing
-    return compare_to_zero(add(one, two, -1), size_of(one) + size_of(two))
+    return compare_to_zero(add(one, two, -1), sum(sizes))
 
 
 def _variable_of_deltas(a: Expr, b: Expr) -> Expr:

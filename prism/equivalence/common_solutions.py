@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 from prism.algebra.expr import Expr, Formula, formula, number, symbols, traits_of
 from prism.equivalence.dispatch import compare
@@ -45,12 +47,27 @@ def compare_common_solutions(a: Formula, b: Formula, context: Context) -> Verdic
 
 def _equations(f: Formula) -> tuple[Formula, ...]:
     """Return the equations of a system, or an equation between matrices as the only one; else empty."""
-    parts = f.parts if f.kind == "system" else (f,) if f.kind == "equation" and "matrix" in traits_of(f).ops else ()
+    parts = (
+        tuple(_links(f))
+        if f.kind == "system"
+        else (f,)
+        if f.kind == "equation" and "matrix" in traits_of(f).ops
+        else ()
+    )
     return parts if all(part.kind == "equation" for part in parts) else ()
+
+
+def _links(system: Formula) -> Iterator[Formula]:
+    """Yield the parts of a system, of a chain of equalities its links: `I_2 = I_3` and `I_3 = 1` of `I_2 = I_3 = 1`."""
+    for part in system.parts:
+        if part.kind == "chain" and set(part.relations) == {"="}:
+            yield from (formula(pair, ("=",), part.latex, part.depends) for pair in pairwise(part.members))
+        else:
+            yield part
 
 
 def _stacked(system: Formula) -> Formula:
     """Write a system as one equation: the column vector of left minus right sides is 0."""
-    rows = tuple(Expr("row", (Expr("sub", part.members),)) for part in system.parts)
+    rows = tuple(Expr("row", (Expr("sub", part.members),)) for part in _links(system))
     depends = frozenset(pair for part in system.parts for pair in part.depends)
     return formula((Expr("matrix", rows), number(0)), ("=",), system.latex, depends)

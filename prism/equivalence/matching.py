@@ -18,7 +18,7 @@ from prism.equivalence.common_solutions import compare_common_solutions
 from prism.equivalence.dispatch import compare
 from prism.equivalence.facts import both_in_base_units, facts_of, in_base_units, numeric_of
 from prism.equivalence.features import Features, claimed_number, features_of, is_tautology
-from prism.equivalence.interpretation import decide_by_interpretation
+from prism.equivalence.interpretation import decide_by_interpretation, review_by_courses, review_by_membership
 from prism.equivalence.known_values import closed_form_number, evaluate_with_units, implied_number
 from prism.equivalence.missing_letters import differ_in_letters
 from prism.equivalence.numbers import NumberComparison, NumberSpec, compare_numbers
@@ -101,6 +101,12 @@ def match(reference: Formula, claim: Formula, context: Context, spec: NumberSpec
         spec: how precisely a number has to be stated if the reference is one.
     """
     reference, claim = _with_one_name(reference, claim)
+    verdict = review_by_membership(reference, claim, context, _match_renamed(reference, claim, context, spec))
+    return review_by_courses(reference, claim, context, verdict)
+
+
+def _match_renamed(reference: Formula, claim: Formula, context: Context, spec: NumberSpec) -> Verdict:
+    """Match two formulas as `match` does, after several values of a quantity got one name."""
     if reference.kind in _REGIONS and claim.kind in _REGIONS and are_regions(reference, claim):
         return compare_regions(in_base_units(reference), in_base_units(claim), context)
     if reference.kind == "implication":

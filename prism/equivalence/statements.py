@@ -169,8 +169,14 @@ def whole_number_range(f: Formula) -> tuple[str, str] | None:
     subject, values = f.members
     if f.relations == ("in",) and values.op == "sym" and values.name in _WHOLE_NUMBERS:
         return subject.name, _WHOLE_NUMBERS[values.name]
-    if f.relations != ("=",) or values.op != "list" or values.args[-1].op != "dots" or len(values.args) < 3:
+    is_listed = (f.relations, values.op) in ((("=",), "list"), (("in",), "set"))
+    if not is_listed or len(values.args) < 3 or values.args[-1].op != "dots":
         return None
+    if values.args[0].value == 0 and all(
+        arg.op == "pm" and len(arg.args) == 1 and arg.args[0].value == k
+        for k, arg in enumerate(values.args[1:-1], start=1)
+    ):
+        return subject.name, "Z"
     whole = [arg.value for arg in values.args[:-1]]
     first = whole[0]
     if first is None or first.denominator != 1 or whole != [first + k for k in range(len(whole))]:

@@ -136,7 +136,7 @@ def forget() -> None:
 
 
 PARTS = 8  # so that processes share the rows
-MOST = 1_000_000  # operations: one row in a hundred takes more, and two thirds of the interpreted time of all
+MOST = 1_000_000  # operations: what takes more, one row in twenty, is decided by interpretations, which use no kernels
 
 
 @pytest.mark.slow
@@ -151,7 +151,7 @@ def test_interpreted_and_compiled_give_the_same_verdicts_on_all_cases(
     forget()
     compiled = [equivalent(a, claim, context=Context.from_dict(context)) for _, a, claim, context in chosen]
     kept = [(row, fast) for row, fast in zip(chosen, compiled, strict=True) if fast.cost <= MOST]
-    assert len(kept) > max(100, 0.95 * len(chosen))
+    assert len(kept) > max(100, 0.9 * len(chosen))
     monkeypatch.setenv("PRISM_KERNELS", "interpreted")
     forget()
     for (case, a, claim, context), fast in kept:

@@ -10,3 +10,5 @@ Refused: a CAS (its simplification takes unbounded time, and an answer that it d
 """
 
 from prism.equivalence.interpretation.asking import decide_by_interpretation as decide_by_interpretation
+from prism.equivalence.interpretation.asking import review_by_courses as review_by_courses
+from prism.equivalence.interpretation.asking import review_by_membership as review_by_membership

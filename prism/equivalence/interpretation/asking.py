@@ -5,12 +5,15 @@ What they need is loaded when they are first asked.
 
 from __future__ import annotations
 
-from prism.algebra.expr import Formula, canonical
+from prism.algebra.expr import ORDERINGS, Formula, canonical, walk
 from prism.budget import INTERPRETED, limited, may_begin_extra
 from prism.equivalence.interpretation.constructs import constructs_of
+from prism.equivalence.interpretation.names import has_choice
 from prism.equivalence.verdict import Status, Verdict
 from prism.physics.context import Context
 
+_SETS = frozenset(("set", "list", "interval", "union", "intersection", "pm"))
+_STATED = frozenset(("in", "notin", "!="))
 _NOT_SAID = Verdict(Status.UNDECIDED, "unsupported", detail="what a letter may be, or an integral that may diverge")
 
 
@@ -55,3 +58,82 @@ def decide_by_interpretation(a: Formula, b: Formula, context: Context, plain: Ve
 def _says_nothing(f: Formula) -> bool:
     """Return True for an equation of two sides that are written alike: it is as true as any other identity."""
     return f.kind == "equation" and len(f.members) == 2 and canonical(f.members[0]) == canonical(f.members[1])
+
+
+def review_by_membership(a: Formula, b: Formula, context: Context, verdict: Verdict) -> Verdict:
+    """Return the verdict on two formulas of which one is a set, a region, a family, or gives several values.
+
+    It is changed if the formulas hold for the same values of a letter though it is not `equivalent`, or if it is and
+    they do not: a root, an end or a member is lost or added.
+
+    Args:
+        a, b: the reference and the claim.
+        context: what the problem knows.
+        verdict: the one so far.
+    """
+    is_equal = verdict.status == Status.EQUIVALENT
+    if not is_equal and a.kind == b.kind == "expression" and (_has_union(a) or _has_union(b)):
+        from prism.equivalence.interpretation.events import compare_events, has_events
+
+        if (has_events(a) or has_events(b)) and compare_events(a, b).same is True:
+            return Verdict(Status.EQUIVALENT, "same_value", "tested")
+    are_regions = _is_region(a) and _is_region(b)
+    is_asked = are_regions or _has_set(a) or _has_set(b)
+    if is_equal and not are_regions:
+        is_asked = is_asked and verdict.reason == "same_zero_set" and not (a.parts or b.parts)
+    if not is_asked or verdict.reason == "too_large" or context.givens or not may_begin_extra():
+        return verdict
+    from prism.equivalence.interpretation.membership import compare_memberships
+
+    with limited(INTERPRETED) as work:
+        outcome = compare_memberships(a, b, context, verdict.status)
+    if work.is_exhausted or outcome.same in (None, is_equal):
+        return verdict
+    if is_equal:
+        detail = "a value for which only one of them holds"
+        if are_regions:
+            return Verdict(Status.DIFFERENT, "opposite_side", detail=detail)
+        return Verdict(Status.UNDECIDED, "unsupported", detail=detail)
+    return Verdict(Status.EQUIVALENT, "same_zero_set", "tested")
+
+
+def review_by_courses(a: Formula, b: Formula, context: Context, verdict: Verdict) -> Verdict:
+    """Return the verdict on two formulas with cases: `equivalent` if they give the same values on all pieces of a line.
+
+    Args:
+        a, b: the reference and the claim.
+        context: what the problem knows.
+        verdict: the one so far.
+    """
+    if verdict.status == Status.EQUIVALENT or verdict.reason == "too_large" or not (has_choice(a) or has_choice(b)):
+        return verdict
+    if context.givens or not may_begin_extra():
+        return verdict
+    from prism.equivalence.interpretation.courses import compare_courses
+
+    with limited(INTERPRETED) as work:
+        outcome = compare_courses(a, b, context)
+    if work.is_exhausted or outcome.same is not True:
+        return verdict
+    return Verdict(Status.EQUIVALENT, "same_value" if a.kind == "expression" else "same_zero_set", "tested")
+
+
+def _has_union(f: Formula) -> bool:
+    """Return True for a formula with a union, an intersection or a difference of sets."""
+    return any(node.op in ("union", "intersection", "opaque") for member in f.members for node in walk(member))
+
+
+def _is_region(f: Formula) -> bool:
+    """Return True for inequalities and memberships alone."""
+    if f.parts:
+        return f.kind in ("system", "alternatives") and all(map(_is_region, f.parts))
+    return bool(f.relations) and all(sign in ORDERINGS or sign in _STATED for sign in f.relations)
+
+
+def _has_set(f: Formula) -> bool:
+    r"""Return True for a formula with a set, an interval, `\pm`, or a letter that runs through whole numbers."""
+    if f.parts:
+        return any(map(_has_set, f.parts))
+    if not _STATED.isdisjoint(f.relations):
+        return True
+    return any(node.op in _SETS for member in f.members for node in walk(member))

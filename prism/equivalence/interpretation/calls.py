@@ -73,7 +73,7 @@ def called_letters(f: Formula) -> frozenset[str]:
 
 def _is_argument(node: Expr, bound: set[Expr]) -> bool:
     """Return True for what may be the argument of a call: something in brackets, or a variable of integration."""
-    is_power_of_letter = node.op == "pow" and node.args[0].op == "sym"  # `\\rho r^2` has no brackets
+    is_power_of_letter = node.op == "pow" and node.args[0].op == "sym"  # `a r^2` has no brackets
     return (node.op in _IN_BRACKETS and not is_power_of_letter) or node in bound
 
 

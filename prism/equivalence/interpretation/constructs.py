@@ -12,6 +12,7 @@ from prism.budget import charge_steps, remembered
 from prism.equivalence.interpretation.held import is_jacobian
 from prism.equivalence.interpretation.names import (
     CHOICES,
+    INDICES,
     NAMED,
     are_balanced,
     bold_neighbours,
@@ -24,6 +25,8 @@ from prism.equivalence.interpretation.names import (
     letters_of,
     order_of,
     special_factors,
+    up_and_down,
+    with_raised_indices,
 )
 
 _CONSTRUCTS = frozenset(("derivative", "partial", "differential", "integral", "sum", "product", "limit", "nabla",
@@ -37,9 +40,11 @@ _OF_COMPLEX = frozenset(("Re", "Im", "arg", "tr", "Tr", "det"))
 _STARS = frozenset(("*", r"\bar", "^{*}", "T", "^T", "^{T}", r"\top", r"\dagger"))
 _NO_QUANTITIES = frozenset(("", "x", "y", "z", "r", "t", "s", r"\theta", r"\phi", r"\varphi", "i", "j", "C", "N", "n",
                             "d", "O", r"\delta", r"\epsilon", r"\varepsilon"))  # fmt: skip
+_OF_METRICS = frozenset(("g", r"\eta", "x", "E", r"\rho", r"\omega", "c"))
 _STYLES = re.compile(r"\\(?:vec|hat|bar|overline|tilde|dot|ddot|mean|mathbf|mathrm|mathcal|operatorname)\b|[{}^*'\s]")
 _INEQUALITY = re.compile(r"\\leq?(?:slant)?(?![a-z])|<")
 _SUBSCRIPT = re.compile(r"_(?:\{\w+\}|\w)")
+_KRONECKER = re.compile(r"\\delta_\{[a-z],?[a-z]\}$")
 _LETTER = re.compile(r"\\[A-Za-z]+|[A-Za-z]")
 
 
@@ -102,6 +107,7 @@ class Constructs:
 @remembered(8192)
 def constructs_of(f: Formula) -> Constructs:
     """Return what a formula has beyond algebra."""
+    f = with_raised_indices(f)
     nodes = [node for member in f.members for node in walk(member)]
     charge_steps(len(nodes))
     ops = {node.op for node in nodes}
@@ -115,7 +121,10 @@ def constructs_of(f: Formula) -> Constructs:
         signs > 0 or f.kind not in ("equation", "expression") or bool(f.parts) or not ops.isdisjoint(_EXCLUDED)
     )
     pairs = any(
-        count > 1 for node in nodes if node.op in ("mul", "div", "dot", "sym") for count in letter_counts(node).values()
+        count > 1
+        for node in nodes
+        if node.op in ("mul", "div", "dot", "sym", "partial")
+        for count in letter_counts(node).values()
     )
     is_called = any(node.op == "apply" and node.name not in _EVALUATED_CALLS and _is_named(node) for node in nodes)
     has_tensor = any(
@@ -123,6 +132,7 @@ def constructs_of(f: Formula) -> Constructs:
         or (node.op in ("derivative", "partial") and any(letters_of(arg.name) for arg in node.args[1:]))
         for node in nodes
     )
+    has_tensor = has_tensor or bool(up_and_down(nodes))
     is_tensor = pairs and has_tensor and are_balanced(f.members)
     has_direction = (
         any(node.op == "sym" and node.name.startswith(r"\hat{") for node in nodes) and "commutator" not in ops
@@ -136,12 +146,19 @@ def constructs_of(f: Formula) -> Constructs:
     has_harmonic |= any(name.startswith("Y_") and variable == r"\theta" for name, variable in f.depends)
     is_called = is_called or has_harmonic
     is_delicate = any(map(_is_delicate, nodes)) or has_harmonic or is_lone_differential(f) or "cases" in ops
+    has_kronecker = any(node.op == "sym" and _KRONECKER.match(node.name) for node in nodes)
     has_order = any(node.op == "apply" and node.name in ("O", r"\mathcal{O}") for node in nodes)
     is_misread = (
-        has_order or "dots" in ops or is_tensor or is_called or (has_direction and not ops.isdisjoint(("cross", "dot")))
+        has_order
+        or "dots" in ops
+        or is_tensor
+        or is_called
+        or has_kronecker
+        or (has_direction and not ops.isdisjoint(("cross", "dot")))
     )
     calls = any(node.op == "apply" and node.name not in _EVALUATED_CALLS for node in nodes)
-    is_beyond = bool(specials) or is_tensor or calls or is_delicate or not ops.isdisjoint(_CONSTRUCTS)
+    is_beyond = bool(specials) or is_tensor or calls or has_kronecker or is_delicate
+    is_beyond = is_beyond or not ops.isdisjoint(_CONSTRUCTS)
     names = [
         node.name
         for node in nodes
@@ -159,8 +176,14 @@ def constructs_of(f: Formula) -> Constructs:
     }
     if any(node.op == "pow" and node.args[1].name == "T" for node in nodes):
         bound.add("T")  # of a transposed matrix
+    if is_tensor:
+        bound |= _OF_METRICS
     arguments = _arguments(nodes)
     indices = {letter for node in nodes if node.op == "sym" for letter in letters_of(node.name)}
+    indices |= {
+        arg.name.lstrip("^") for node in nodes if node.op == "partial" for arg in node.args[1:]
+        if arg.name.lstrip("^") in INDICES
+    }  # fmt: skip
     return Constructs(
         is_excluded,
         is_beyond,

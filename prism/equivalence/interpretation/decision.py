@@ -44,11 +44,13 @@ DRAWS = 4  # interpretations that have to agree
 NUMBER_DRAWS = 2  # of formulas whose letters are all numbers
 CHOICE_DRAWS = 12  # of formulas with cases, so that each case is met
 MOST_WHOLE = 3000  # largest whole number that is drawn for the sake of a written one
+_MOST_COMPONENTS, _EVERY = 30, 3  # of a tensor that are all compared; of more, every third, those of equal indices too
 _RUNNING = "xtEk"  # letters of variables that are integrated over first
 _STARTS = ((0.7, 1.3), (2.6, 2.2), (-0.6, -1.1))  # of the search for a root, so that other branches are met
 _MOST_ROOTS = 5  # solutions of one equation that are tested in the other one
 _ON_EITHER_SIDE = (0.63, 1.57)  # of a written number, as a share of it
 _SMALL = 0.3  # size of all letters where a series converges
+_ONLY_ERROR = 1e-20  # size of an integral that is 0 but for its error
 _NOTHING = 1e-40  # size of what vanishes
 _VANISHING = 1e-9  # size, with its error, of what may vanish
 _TELLING = 2  # of the interpretations that have to agree, those in which the formulas do not vanish
@@ -348,8 +350,9 @@ def _common_letters(a: Formula, b: Formula, signature: Signature) -> tuple[str, 
 
 
 def _scopes(letters: tuple[str, ...]) -> Iterator[Scope]:
-    """Yield a scope for all values of the free indices."""
-    for values in product(*(index_range(letter) for letter in letters)):
+    """Yield a scope for all values of the free indices; of many, for every third."""
+    every = list(product(*(index_range(letter) for letter in letters)))
+    for values in every[:: _EVERY if len(every) > _MOST_COMPONENTS else 1]:
         scope = Scope()
         for letter, value in zip(letters, values, strict=True):
             scope = scope.with_index(letter, value)
@@ -367,11 +370,14 @@ def _are_equal(evaluator: Evaluator, a: Expr, b: Expr, scope: Scope) -> bool | N
         return False  # the reference has a value here
     if isinstance(one, Table) and isinstance(two, Table) and len(one.entries) != len(two.entries):
         return False
-    is_nothing = not scope.indices and max(size_of(one), size_of(two)) < _NOTHING
+    sizes = size_of(one), size_of(two)
+    if evaluator.signature.whole and min(sizes) == 0 and max(sizes) < _ONLY_ERROR:
+        return True  # a Kronecker symbol beside another one, or an integral that vanishes but for its error
+    is_nothing = not scope.indices and max(sizes) < _NOTHING
     if a != b and symbols(a) and symbols(b) and is_nothing:
         evaluator.draw.vanished.append(str(a))
         return None  # both vanish whatever the letters are, which says nothing
-    same = compare_to_zero(add(one, two, -1), size_of(one) + size_of(two))
+    same = compare_to_zero(add(one, two, -1), sum(sizes))
     if same is None and max(size_of(one) + error_of(one), size_of(two) + error_of(two)) < _VANISHING:
         evaluator.draw.vanished.append(str(a))
     return same
@@ -440,6 +446,8 @@ def _solves(draw: Draw, a: Formula, b: Formula, letters: tuple[str, ...]) -> boo
     """Return True if what solves `a` solves `b` in an interpretation; Unvalued if `a` has no solution here."""
     if letters:
         return _components_agree(draw, a, b, letters)
+    if draw.signature.tensors and _have_same_residual(draw, a, b):
+        return True
     answer: bool | None = None
     for n, solved in enumerate(_solutions(draw, a, b)):
         residual, scale = _residual(solved, b, Scope())
@@ -567,6 +575,14 @@ def _root(
     apart = 2 * missed / steepness  # how far the true root may be
     within = acb(arb(y.real.mid(), apart), arb(y.imag.mid(), apart if draw.signature.notation.is_complex else 0))
     return moved(within) if is_usable else None
+
+
+def _have_same_residual(draw: Draw, a: Formula, b: Formula) -> bool:
+    """Return True if left minus right side of two equations between numbers is the same up to a sign."""
+    (one, first), (two, second) = (_residual(draw, f, Scope()) for f in (a, b))
+    if isinstance(one, Table) or isinstance(two, Table):
+        return False
+    return any(compare_to_zero(add(one, two, sign), first + second) is True for sign in (1, -1))
 
 
 def _are_multiples(draw: Draw, a: Formula, b: Formula) -> bool | None:

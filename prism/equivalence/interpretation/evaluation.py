@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from flint import acb, arb
 
-from prism.algebra.expr import Expr, canonical, replace_index
+from prism.algebra.expr import Expr, canonical, replace_index, symbol
 from prism.budget import charge_steps
 from prism.equivalence.interpretation import functions as named
 from prism.equivalence.interpretation.draws import STATES
@@ -19,9 +19,11 @@ from prism.equivalence.interpretation.names import (
     harmonic_indices,
     index_range,
     letter_counts,
+    letters_of,
     order_letter,
     order_of,
 )
+from prism.equivalence.interpretation.predicates import Junction, Predicate, Whole, read_case
 from prism.equivalence.interpretation.signature import variable_key
 from prism.equivalence.interpretation.values import (
     Dual,
@@ -242,6 +244,11 @@ def _resolved_variable(evaluator: Evaluator, variable: Expr, scope: Scope) -> tu
     if letter in scope.indices and letter in evaluator.signature.tensors:
         k = scope.indices[letter]
         return f"x_{k}", -1 if raised and k else 1
+    letter = next(iter(letters_of(name)), "")
+    is_index = letter.startswith("\\") and letter in scope.indices and letter in evaluator.signature.tensors
+    if is_index and name in (f"x^{{{letter}}}", f"x_{letter}"):
+        k = scope.indices[letter]
+        return f"x_{k}", -1 if name.startswith("x_") and k else 1
     for index, number in scope.indices.items():
         name = replace_index(name, index, str(number))
     return name, 1
@@ -532,14 +539,24 @@ def _cases(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
 
 def _holds(evaluator: Evaluator, condition: Expr, scope: Scope) -> bool:
     """Return True if a condition holds, or is `otherwise`."""
-    if condition.op != "relation":
-        return True
-    signs = condition.name.split()
-    values = [real_number(evaluator.number(arg, scope)) for arg in condition.args]
-    compared = {"<": float.__lt__, "<=": float.__le__, ">": float.__gt__, ">=": float.__ge__, "=": float.__eq__}
-    if any(sign not in compared for sign in signs) or len(values) != len(signs) + 1:
-        raise Unvalued("a condition")
-    return all(bool(compared[sign](a, b)) for sign, a, b in zip(signs, values, values[1:], strict=False))
+    predicate = read_case(condition)
+    return predicate is None or _is_true(evaluator, predicate, scope)
+
+
+def _is_true(evaluator: Evaluator, predicate: Predicate, scope: Scope) -> bool:
+    """Return True if a condition of real numbers holds."""
+    if isinstance(predicate, Whole):
+        value = real_number(evaluator.number(symbol(predicate.name), scope))
+        steps = (value - (predicate.least or 0)) / predicate.step
+        return steps == int(steps) and (predicate.least is None or steps >= 0)
+    if isinstance(predicate, Junction):
+        found = (_is_true(evaluator, part, scope) for part in predicate.parts)
+        if predicate.kind == "family":
+            raise Unvalued("a condition")
+        return not next(found) if predicate.kind == "not" else (all if predicate.kind == "all" else any)(found)
+    one, two = (real_number(evaluator.number(side, scope)) for side in (predicate.left, predicate.right))
+    compared = {"<": one < two, "<=": one <= two, ">": one > two, ">=": one >= two, "=": one == two, "!=": one != two}
+    return compared[predicate.sign]
 
 
 def _literal(_: Evaluator, node: Expr, __: Scope) -> Value:

@@ -416,6 +416,9 @@ class Letters:
         elif base in ("g", r"\eta") and len(values) == 2:
             return acb((1 if values[0] == 0 else -1) if values[0] == values[1] else 0)
         sign = 1
+        if base == "F" and len(values) == 2 and all(letter.startswith("\\") for letter in letters):
+            sign = (values[0] < values[1]) - (values[0] > values[1])  # the field tensor
+            values = sorted(values)
         raised = name.partition("^")[2]
         for letter, k in zip(letters, values, strict=True):
             if letter.startswith("\\") and letter in raised and k:
@@ -439,7 +442,7 @@ class Letters:
                 )
             )
             value = self.draw.function(key, len(point), is_complex=False).at(point)
-        return value if sign > 0 else -value
+        return value * acb(sign)
 
     def _variables_of_tensor(self, base: str) -> tuple[str, ...]:
         """Return what the components of a tensor depend on: the place, and letters such as the time."""
@@ -455,7 +458,7 @@ class Letters:
     def _derivative_behind_comma(self, name: str, scope: Scope) -> Value:
         r"""Return `u_{i,j}`, the derivative of `u_i` by `x_j`."""
         base, _, behind = name.partition(",")
-        variable = symbol("x_" + behind.rstrip("}"))
+        variable = symbol(behind.rstrip("}"))
         if "," in behind or not behind.endswith("}"):
             raise Unvalued("a derivative behind a comma")
         return self.value(Expr("partial", (symbol(base + "}"), variable), "1"), scope)

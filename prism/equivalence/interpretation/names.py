@@ -8,7 +8,17 @@ from collections.abc import Iterable
 from fractions import Fraction
 from itertools import pairwise
 
-from prism.algebra.expr import Expr, Formula, index_letters, replace_index, substitute, symbol, symbols, walk
+from prism.algebra.expr import (
+    Expr,
+    Formula,
+    index_letters,
+    replace_index,
+    substitute,
+    symbol,
+    symbols,
+    walk,
+    with_members,
+)
 
 FUNCTIONS = (
     "exp", "ln", "log10", "sqrt", "sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh", "coth", "asin",
@@ -137,6 +147,40 @@ def renamed(node: Expr, letter: str, value: Expr) -> Expr:
     return substitute(node, {**names, symbol(letter): value})
 
 
+def with_raised_indices(f: Formula) -> Formula:
+    r"""Return a formula with an exponent as an index that stands below elsewhere in it: `A_\alpha B^\alpha`."""
+    nodes = [node for member in f.members for node in walk(member)]
+    raised = {node.args[1].name for node in nodes if node.op == "pow" and node.args[0].op == node.args[1].op == "sym"}
+    raised = {name for name in raised if name.startswith("\\") and name in INDICES}
+    raised &= {letter for node in nodes if node.op == "sym" for letter in letters_of(node.name)} if raised else set()
+    if not raised:
+        return f
+    return with_members(f, tuple(_raised(member, frozenset(raised)) for member in f.members))
+
+
+def _raised(node: Expr, letters: frozenset[str]) -> Expr:
+    """Return an expression with exponents as indices."""
+    args = tuple(_raised(arg, letters) for arg in node.args)
+    if node.op == "pow" and args[0].op == "sym" and args[1].name in letters and "^" not in args[0].name:
+        return symbol(f"{args[0].name}^{{{args[1].name}}}")
+    return node if args == node.args else Expr(node.op, args, node.name, node.value)
+
+
+def up_and_down(nodes: Iterable[Expr]) -> frozenset[str]:
+    r"""Return the Greek letters that stand as an index once above and once below: \mu of `p^\mu p_\mu`."""
+    found: tuple[set[str], set[str]] = set(), set()
+    for node in nodes:
+        if node.op == "sym":
+            letters = {letter for letter in letters_of(node.name) if letter.startswith("\\")}
+            raised = node.name.partition("^")[2]
+            for letter in letters:
+                found[letter in raised].add(letter)
+        elif node.op in _DERIVATIVES:
+            for name in (arg.name for arg in node.args[1:] if arg.op == "sym" and arg.name.lstrip("^") in INDICES):
+                found[name.startswith("^")].add(name.lstrip("^"))
+    return frozenset(letter for letter in found[0] & found[1] if letter.startswith("\\"))
+
+
 def free_letters(node: Expr, tensors: frozenset[str] | None = None) -> Counter[str]:
     """Return the letters of indices that are free in an expression, after pairs in products are summed over."""
     counts = letter_counts(node)
@@ -194,3 +238,11 @@ def terms_of(node: Expr) -> Iterable[Expr]:
 def index_range(letter: str) -> range:
     """Return the values of an index: 1 to 3, and 0 to 3 for Greek letters."""
     return range(4) if letter.startswith("\\") else range(1, 4)
+
+
+def has_choice(f: Formula) -> bool:
+    """Return True if a formula, or a part of it, has cases, a step, a modulus or an extreme."""
+    return any(map(has_choice, f.parts)) or any(
+        node.op in ("cases", "abs") or (node.op == "apply" and node.name in CHOICES)
+        for member in f.members for node in walk(member)
+    )  # fmt: skip

@@ -20,6 +20,7 @@ from prism.equivalence.interpretation.calls import (
     with_one_argument,
     with_primed_variables,
 )
+from prism.equivalence.interpretation.components import in_indices
 from prism.equivalence.interpretation.names import (
     NAMED,
     harmonic_indices,
@@ -28,6 +29,7 @@ from prism.equivalence.interpretation.names import (
     is_lone_differential,
     is_special,
     order_of,
+    with_raised_indices,
 )
 from prism.equivalence.interpretation.regions import with_iterated_integrals
 from prism.equivalence.interpretation.values import Unvalued
@@ -41,6 +43,7 @@ _PRIMED = re.compile(r"^(?P<base>\\?[A-Za-z]+)(?P<primes>'{1,3})$")
 
 def read_together(a: Formula, b: Formula) -> tuple[Formula, Formula]:
     """Return two formulas with what the other one shows about their letters."""
+    a, b = in_indices(with_raised_indices(a), with_raised_indices(b))
     a, b = (with_operators_applied(with_primed_variables(f)) for f in (a, b))
     a, b = with_calls(a, b), with_calls(b, a)
     a, b = with_one_argument((a, b))

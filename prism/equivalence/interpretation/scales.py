@@ -54,6 +54,13 @@ def is_out_of_the_ordinary(node: Expr) -> bool:
     return any(True for _ in _sizes(node, is_kinked=False)) or _steepness(node) > _STEEP
 
 
+def has_extreme_number(node: Expr) -> bool:
+    """Return True if an expression has a number far from 1, or changes fast, so that points might miss what it does."""
+    sizes = [_coefficient(part) for part in walk(node)]
+    charge_steps(len(sizes))
+    return not all(_SMALL <= size <= _LARGE for size in sizes) or _steepness(node) > _STEEP
+
+
 def is_extreme(node: Expr) -> bool:
     """Return True if an expression has a number so large or small that it is not seen beside a small letter's power."""
     return any(not 1 / _EXTREME < size < _EXTREME for size in _sizes(node, is_kinked=False)) or (

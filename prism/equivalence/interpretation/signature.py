@@ -28,6 +28,7 @@ from prism.equivalence.interpretation.names import (
     order_letter,
     order_of,
     terms_of,
+    up_and_down,
 )
 from prism.equivalence.interpretation.values import Value
 from prism.equivalence.notation import notation_of
@@ -340,10 +341,13 @@ def _signed_letters(nodes: Iterable[Expr]) -> frozenset[str]:
     found: set[str] = set()
     for node in nodes:
         is_step = node.op == "apply" and node.name in CHOICES
-        if node.op == "abs" or is_step or (node.op == "relation" and any(arg.value == 0 for arg in node.args)):
-            found |= {arg.name for arg in node.args if arg.op == "sym"}
-            found |= {arg.args[0].name for arg in node.args if arg.op == "neg" and arg.args[0].op == "sym"}
-        elif node.op == "integral" and len(node.args) == 4 and all(map(is_infinite, node.args[2:])):
+        args = node.args if node.op == "abs" or is_step else ()
+        if node.op == "relation":
+            zeros = [k for k, arg in enumerate(node.args) if arg.value == 0]
+            args = tuple(node.args[k] for zero in zeros for k in (zero - 1, zero + 1) if 0 <= k < len(node.args))
+        found |= {arg.name for arg in args if arg.op == "sym"}
+        found |= {arg.args[0].name for arg in args if arg.op == "neg" and arg.args[0].op == "sym"}
+        if node.op == "integral" and len(node.args) == 4 and all(map(is_infinite, node.args[2:])):
             found |= {name for part in walk(node.args[0]) if part.op == "exp" for name in _turning(part, node.args[1])}
     return frozenset(found)
 
@@ -507,6 +511,7 @@ def _tensor_letters(members: tuple[Expr, ...]) -> frozenset[str]:
             arg.op == "sym" and (arg.name.lstrip("^") in written or letters_of(arg.name)) for arg in node.args[1:]
         )
         by_index |= node.op == "sym" and "," in node.name and len(letters_of(node.name)) > 1
+    has_tensor |= bool(up_and_down(node for member in members for node in walk(member)))
     if not (repeated or by_index) or not (has_tensor or by_index) or bound & repeated or not are_balanced(members):
         return frozenset()
     return frozenset(every)

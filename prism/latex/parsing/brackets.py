@@ -449,7 +449,8 @@ def _read_cell(cursor: Cursor) -> list[Token]:
     cell = tokens[start : cursor.index]
     while body and body[-1].type in ("COMMA", "COLON"):
         body.pop()
-    if len(body) > 1 and body[0].type == "ROMAN" and body[0].text == "text" and body[0].raw:
+    is_text = len(body) > 1 and body[0].type == "ROMAN" and body[0].text == "text" and bool(body[0].raw)
+    if is_text and not _join_token_texts(body[0].raw).endswith(("odd", "even")):
         body = body[1:]  # `\text{if } x > 0`: the condition alone
     odd = has_type(body, "COMMA", "IMPLIES", "ROMAN", "OR", "COLON", "OVER") or (
         bool(body) and (body[0].type == "REL" or body[-1].type in OPERATORS)

@@ -59,6 +59,8 @@ _SEPARATES = frozenset(("COMMA", "ROW", "IMPLIES", "OR", "COLON"))
 _ROUGHLY = frozenset("about approximately roughly nearly around".split())  # before a number they change nothing
 _DIRECTION = re.compile(r"(?:up|down|left|right|north|south|east|west)(?:wards?)?|(?:for|back|in|out)wards?|[a-z]+wise")
 _DIRECTED = frozenset(("directed", "pointing"))
+_COUNTERS = frozenset(("i", "j", "k", "l", "m", "n", "p", "q", r"\ell"))
+_SHORTEST_RANGE = 3  # tokens of `n = 1`
 _NUMBER_LIST_TYPES = frozenset(("NUM", "MINUS", "PLUS", "PM", "FRAC", "INFINITY"))  # of a list of numbers
 
 
@@ -617,9 +619,21 @@ def _formulas_of_pieces(pieces: list[_Piece]) -> list[Clause]:
     """
     out: list[Clause] = []
     waiting: list[_Piece] = []  # pieces without a relation
+    twins: list[tuple[Clause, Token]] = []  # letters before the one with a range: m of `m, n \in \mathbb{Z}`
     for piece in pieces:
         if not piece.has_relation:
             waiting.append(piece)
+            continue
+        is_range = _gives_range(piece.items)
+        is_led = is_range and not out and len(waiting) > 1 and not _is_counter(waiting[0].items)
+        if is_led and piece.items[1].text != "=" and all(_is_counter(bare.items) for bare in waiting[1:]):
+            first = waiting.pop(0)  # an expression and its range: `\sin mx, \quad m, n \in \mathbb{N}`
+            out.append(Clause(items=first.items, start=first.items[0].pos, end=first.end))
+        if out and waiting and is_range and all(_is_counter(bare.items) for bare in waiting):
+            clause = Clause(items=piece.items, start=piece.items[0].pos, end=piece.end)
+            twins += [(clause, bare.items[0]) for bare in waiting]
+            out.append(clause)
+            waiting = []
             continue
         if out and waiting:
             if not all(item.type in _NUMBER_LIST_TYPES for bare in waiting for item in bare.items):
@@ -641,7 +655,22 @@ def _formulas_of_pieces(pieces: list[_Piece]) -> list[Clause]:
     elif waiting:
         items = waiting[0].items if len(waiting) == 1 else [_list_token([bare.items for bare in waiting])]
         out.append(Clause(items=items, start=items[0].pos, end=waiting[-1].end))
+    for clause, letter in reversed(twins):
+        at = next(k for k, each in enumerate(out) if each is clause)
+        out.insert(at, Clause(items=[letter, *clause.items[1:]], start=letter.pos, end=clause.end))
     return out
+
+
+def _is_counter(items: list[Token]) -> bool:
+    """Return True for a lone letter that usually is a whole number."""
+    return len(items) == 1 and items[0].type == "SYM" and items[0].text in _COUNTERS
+
+
+def _gives_range(items: list[Token]) -> bool:
+    r"""Return True for `n \in` or `n = 1`, the beginning of a range of whole numbers."""
+    if len(items) < _SHORTEST_RANGE or not _is_counter(items[:1]) or items[1].type != "REL":
+        return False
+    return items[1].text == r"\in" or (items[1].text == "=" and items[2].type == "NUM")
 
 
 def _list_token(members: list[list[Token]]) -> Token:

@@ -120,6 +120,9 @@ class _DerivativeShape:
     variables: list[list[Token]]
 
 
+_RAISED = [[letter] for letter in (r"\alpha", r"\beta", r"\rho", r"\sigma", r"\lambda", r"\kappa", r"\gamma")]
+
+
 def derivative_order(sup: list[Token] | None) -> str | None:
     """Return the order of a derivative from a superscript: `2` or `n`, `1` for None; None if it is neither."""
     if sup is None:
@@ -191,6 +194,9 @@ def _match_variables(below: list[Token], partial: bool) -> list[tuple[list[Token
         if single and segment[0].type == "PAREN" and head.type == "SYM" and len(segment[0].args[0]) == 1:
             return None  # d(x) below a fraction may be a product
         last = segment[-1]
+        if partial and last.text == "x" and last.sup is not None and [each.text for each in last.sup] in _RAISED:
+            last = Token(last.type, f"x^{{{last.sup[0].text}}}", last.pos, last.gap)
+            segment = [*segment[:-1], last]
         power = derivative_order(last.sup)
         if power is None:
             return None

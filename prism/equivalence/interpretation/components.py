@@ -1,0 +1,245 @@
+r"""Vectors in index notation: `(\vec v\cdot\nabla)\vec v` is `v_k\partial_k v_i`, beside a formula that writes indices.
+
+Two formulas of which one writes indices and the other vectors are brought to indices, and the free ones to the same
+letters. What is summed gets letters that neither formula has.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+
+from prism.algebra.expr import Expr, Formula, number, symbol, walk, with_members
+from prism.equivalence.interpretation.names import INDICES, free_letters, letter_counts, letters_of, up_and_down
+from prism.equivalence.interpretation.values import Unvalued
+
+_VECTOR = re.compile(r"\\(?:vec|hat)\{(\\?[A-Za-z]+)\}(?:_\w|_\{\w+\})?$")
+_FRESH = ("k", "l", "m", "n", "p", "q", "r", "s", "a", "b", "i", "j")
+_DERIVATIVES = ("partial", "derivative")
+_PLACED = re.compile(r"\\[A-Za-z]+|[A-Za-z]")
+_EPSILON = r"\epsilon_{%s%s%s}"
+
+
+def in_indices(a: Formula, b: Formula) -> tuple[Formula, Formula]:
+    """Return two formulas in index notation if one of them is so, and with the same free indices; else as they are."""
+    a, b = _in_time_and_space(a, b), _in_time_and_space(b, a)
+    nodes = [node for f in (a, b) for member in f.members for node in walk(member)]
+    indexed = {re.split("[_^]", node.name)[0] for node in nodes if node.op == "sym" and letters_of(node.name)}
+    vectors = {match[1] for node in nodes if node.op == "sym" and (match := _VECTOR.match(node.name))}
+    by = Counter(arg.name for node in nodes if node.op == "partial" for arg in node.args[1:])
+    places = Counter(node.name for node in nodes if node.op == "sym")  # a coordinate stands elsewhere too
+    by_index = any(name in INDICES and places[name] <= count for name, count in by.items())
+    has_two = any(len(letters_of(node.name)) > 1 for node in nodes if node.op == "sym")
+    if not (by_index or (indexed and has_two) or vectors & indexed):
+        return a, b
+    has_nabla = by_index and any(node.op == "nabla" for node in nodes)
+    if vectors & indexed or has_nabla:
+        free = sorted({letter for f in (a, b) for member in f.members for letter in free_letters(member)})
+        used = {letter for node in nodes if node.op == "sym" for letter in (*letters_of(node.name), node.name)}
+        writer = _Components(used)
+        a, b = (writer.rewritten(f, free) for f in (a, b))
+    return a, _with_free_letters_of(b, a)
+
+
+def _with_free_letters_of(f: Formula, other: Formula) -> Formula:
+    """Return an equation with the free index of another equation, where each has one."""
+    if f.kind != "equation" or other.kind != "equation":
+        return f
+    own, wanted = ({letter for member in each.members for letter in free_letters(member)} for each in (f, other))
+    if len(own) != 1 or len(wanted) != 1 or own == wanted:
+        return f
+    (one,), (two,) = own, wanted
+    if one.startswith("\\") != two.startswith("\\"):
+        return f
+    return with_members(f, tuple(_renamed(member, {one: two, two: one}) for member in f.members))
+
+
+def _renamed(node: Expr, letters: Mapping[str, str]) -> Expr:
+    """Return an expression with other letters of indices."""
+    args = tuple(_renamed(arg, letters) for arg in node.args)
+    if node.op in _DERIVATIVES:
+        args = (args[0], *(_renamed_variable(arg, letters) for arg in args[1:]))
+    if node.op == "sym" and not letters.keys().isdisjoint(letters_of(node.name)):
+        base = re.split("[_^]", node.name)[0]
+        scripts = _PLACED.sub(lambda match: letters.get(match[0], match[0]), node.name[len(base) :])
+        return symbol(base + scripts)
+    return node if args == node.args else Expr(node.op, args, node.name, node.value)
+
+
+def _renamed_variable(variable: Expr, letters: Mapping[str, str]) -> Expr:
+    """Return a variable of differentiation with another letter: the index itself, raised or not."""
+    raised = "^" if variable.name.startswith("^") else ""
+    letter = variable.name.lstrip("^")
+    return symbol(raised + letters[letter]) if letter in letters else variable
+
+
+# Four dimensions as time and space. -----------------------------------------------------------------------------------
+
+
+def _in_time_and_space(f: Formula, other: Formula) -> Formula:
+    r"""Return a formula whose pairs of Greek indices are written as time and space, if the other one is written so.
+
+    In the metric (+, -, -, -), with `J^\mu = (c\rho, \vec J)`, `p^\mu = (E/c, \vec p)`, `\partial_\mu` and so on.
+    """
+    nodes, others = ([node for member in each.members for node in walk(member)] for each in (f, other))
+    letters = up_and_down(nodes)
+    is_apart = any(node.op == "nabla" or _VECTOR.match(node.name) for node in others)
+    if len(letters) != 1 or not is_apart or any(
+        part.startswith("\\") for node in others for part in letters_of(node.name)):  # fmt: skip
+        return f
+    if any(free_letters(member) for member in f.members):
+        return f
+    light = symbol("c") if any(node.name == "c" for node in (*nodes, *others)) else number(1)
+    (letter,) = letters
+    return with_members(f, tuple(_apart(member, letter, light) for member in f.members))
+
+
+def _apart(node: Expr, letter: str, light: Expr) -> Expr:
+    """Return an expression with the innermost term that has a letter twice as its part in time and in space."""
+    if letter_counts(node)[letter] == 2 and node.op in ("mul", "partial", "pow", "div"):
+        sign = 1
+        for part in walk(node):
+            raised = letter in part.name.partition("^")[2]
+            if part.op == "sym" and letter in letters_of(part.name):
+                sign = sign if raised else -sign
+            elif part.op == "partial":
+                for arg in part.args[1:]:
+                    sign = -sign if arg.name == "^" + letter else sign
+        return Expr("add" if sign > 0 else "sub", (_at(node, letter, light, 0), _at(node, letter, light, 1)))
+    args = tuple(_apart(arg, letter, light) for arg in node.args)
+    return node if args == node.args else Expr(node.op, args, node.name, node.value)
+
+
+def _at(node: Expr, letter: str, light: Expr, part: int) -> Expr:
+    """Return a term for the index of time (`part` 0), or for one of space."""
+    if node.op == "sym" and letter in letters_of(node.name):
+        base = re.split("[_^]", node.name)[0]
+        if letters_of(node.name) != (letter,) or base not in _TIMES:
+            raise Unvalued("the part in time of a tensor")
+        return symbol(f"{base}_k") if part else _TIMES[base](light)
+    if node.op == "partial" and len(node.args) == 2 and node.args[1].name.lstrip("^") == letter:
+        inner = _at(node.args[0], letter, light, part)
+        derived = Expr("partial", (inner, symbol("k" if part else "t")), node.name)
+        return derived if part else Expr("div", (derived, light))
+    args = tuple(_at(arg, letter, light, part) for arg in node.args)
+    return node if args == node.args else Expr(node.op, args, node.name, node.value)
+
+
+_TIMES: dict[str, Callable[[Expr], Expr]] = {
+    "J": lambda c: Expr("mul", (c, symbol(r"\rho"))), "j": lambda c: Expr("mul", (c, symbol(r"\rho"))),
+    "p": lambda c: Expr("div", (symbol("E"), c)), "P": lambda c: Expr("div", (symbol("E"), c)),
+    "k": lambda c: Expr("div", (symbol(r"\omega"), c)), "A": lambda c: Expr("div", (symbol(r"\phi"), c)),
+}  # fmt: skip
+
+
+# Vectors by their components. -----------------------------------------------------------------------------------------
+
+
+class _Components:
+    """Writes vectors by their components."""
+
+    def __init__(self, used: set[str]) -> None:
+        """Keep the letters that are in use."""
+        self._letters: Iterator[str] = iter([letter for letter in _FRESH if letter not in used])
+
+    def _fresh(self) -> str:
+        """Return a letter that is not in use."""
+        found = next(self._letters, "")
+        if not found:
+            raise Unvalued("too many indices")
+        return found
+
+    def rewritten(self, f: Formula, free: list[str]) -> Formula:
+        """Return a formula by components; those of a vector have the only free index."""
+        is_vector = any(map(self.is_vector, f.members))
+        if is_vector and len(free) != 1:
+            raise Unvalued("a vector and several free indices")
+        return with_members(f, tuple(
+            self.component(member, free[0]) if is_vector and member.value != 0 else self.scalar(member) for member in
+            f.members))  # fmt: skip
+
+    def is_vector(self, node: Expr) -> bool:
+        """Return True for a vector."""
+        if node.op == "sym":
+            return _VECTOR.match(node.name) is not None
+        if node.op in ("add", "sub", "neg"):
+            return any(map(self.is_vector, node.args))
+        if node.op == "mul":
+            return sum(map(self.is_vector, node.args)) == 1
+        if node.op in ("div", *_DERIVATIVES):
+            return self.is_vector(node.args[0])
+        if node.op == "nabla":
+            return node.name in ("grad", "", "curl") or (node.name == "laplace" and self.is_vector(node.args[0]))
+        return node.op == "cross"
+
+    def component(self, node: Expr, index: str) -> Expr:
+        """Return the component of a vector with an index; Unvalued for a number."""
+        if node.op == "sym" and (match := _VECTOR.match(node.name)):
+            return symbol(f"{match[1]}_{index}")
+        if node.op in ("add", "sub", "neg"):
+            return Expr(node.op, tuple(self.component(arg, index) for arg in node.args))
+        if node.op == "mul":
+            return self._product(node.args, index)
+        if node.op == "div":
+            return Expr("div", (self.component(node.args[0], index), self.scalar(node.args[1])))
+        if node.op in _DERIVATIVES:
+            return Expr(node.op, (self.component(node.args[0], index), *node.args[1:]), node.name)
+        if node.op == "nabla" and node.name in ("grad", ""):
+            return _by(self.scalar(node.args[0]), index)
+        if node.op == "nabla" and node.name == "laplace":
+            letter = self._fresh()
+            return _by(_by(self.component(node.args[0], index), letter), letter)
+        if node.op == "cross" or (node.op == "nabla" and node.name == "curl"):
+            one, two = self._fresh(), self._fresh()
+            epsilon = symbol(_EPSILON % (index, one, two))
+            if node.op == "cross":
+                return Expr("mul", (epsilon, self.component(node.args[0], one), self.component(node.args[1], two)))
+            return Expr("mul", (epsilon, _by(self.component(node.args[0], two), one)))
+        raise Unvalued("a vector of this form")
+
+    def _product(self, factors: tuple[Expr, ...], index: str) -> Expr:
+        """Return the component of a product; an open derivative acts on what follows."""
+        for k, factor in enumerate(factors):
+            if factor.op == "dot" and factor.args[1].op == "opaque" and factor.args[1].name == "nabla":
+                rest = factors[k + 1] if len(factors) == k + 2 else Expr("mul", factors[k + 1 :])
+                letter = self._fresh()
+                inner = self.component(rest, index) if index else self.scalar(rest)
+                before = tuple(self.scalar(each) for each in factors[:k])
+                return Expr("mul", (*before, self.component(factor.args[0], letter), _by(inner, letter)))
+        done = [
+            self.component(each, index) if index and self.is_vector(each) else self.scalar(each) for each in factors
+        ]
+        return Expr("mul", tuple(done))
+
+    def scalar(self, node: Expr) -> Expr:
+        """Return a number in which vectors are written by components."""
+        if node.op == "sym" and _VECTOR.match(node.name):
+            raise Unvalued("a vector where a number belongs")
+        if node.op == "mul":
+            return self._product(node.args, "")
+        if node.op == "dot":  # with a Kronecker symbol, which shows that an index is no label
+            one, two = self._fresh(), self._fresh()
+            left, right = self.component(node.args[0], one), self.component(node.args[1], two)
+            return Expr("mul", (left, symbol(rf"\delta_{{{one}{two}}}"), right))
+        if node.op == "nabla" and node.name == "div":
+            letter = self._fresh()
+            return _by(self.component(node.args[0], letter), letter)
+        if node.op == "nabla" and node.name == "laplace":
+            one, two = self._fresh(), self._fresh()
+            inner = Expr("mul", (symbol(rf"\delta_{{{one}{two}}}"), _by(self.scalar(node.args[0]), two)))
+            return _by(inner, one)
+        base = node.args[0] if node.args else node
+        if node.op == "pow" and node.args[1].value == 2:
+            base = base.args[0] if base.op == "abs" else base
+            if self.is_vector(base):
+                return self.scalar(Expr("dot", (base, base)))
+        if node.op == "abs" and self.is_vector(base):
+            return Expr("pow", (self.scalar(Expr("dot", (base, base))), Expr("div", (number(1), number(2)))))
+        args = tuple(self.scalar(arg) for arg in node.args)
+        return node if args == node.args else Expr(node.op, args, node.name, node.value)
+
+
+def _by(node: Expr, index: str) -> Expr:
+    """Return the derivative of an expression by the coordinate of an index."""
+    return Expr("partial", (node, symbol(index)), "1")

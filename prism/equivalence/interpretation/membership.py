@@ -1,0 +1,249 @@
+r"""Do two formulas hold for the same values of a letter? Sets, solutions with `\pm`, families, regions with their ends.
+
+One letter takes all values, the others are drawn. Both conditions are tested at every point where one of them may begin
+or cease to hold, and on either side of it (semantics X.14).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import pairwise
+
+from flint import ctx
+
+from prism.algebra.expr import Formula, substitute, symbol, symbols, symbols_of, walk
+from prism.budget import remembered
+from prism.equivalence.interpretation.decision import Outcome
+from prism.equivalence.interpretation.draws import Draw
+from prism.equivalence.interpretation.lines import REACH, Line
+from prism.equivalence.interpretation.predicates import (
+    ELEMENT,
+    Comparison,
+    Junction,
+    Predicate,
+    Whole,
+    comparisons_of,
+    names_of,
+    read_predicate,
+    walk_predicate,
+)
+from prism.equivalence.interpretation.scales import has_extreme_number
+from prism.equivalence.interpretation.signature import Signature, signature_of
+from prism.equivalence.interpretation.source import Source
+from prism.equivalence.interpretation.values import PRECISION, Unvalued
+from prism.equivalence.verdict import Status
+from prism.physics.context import Context
+
+_DRAWS = 3  # of the other letters, along each line, of which something is seen
+_MOST_DRAWS = 7  # that are tried for it
+_MOST_LINES = 5  # letters that take all values in turn
+_SIDE = symbol("#side")
+_STRICT = frozenset(("<", ">"))
+_OF_ANGLES = frozenset(("sin", "cos", "tan", "asin", "acos", "atan"))
+_APART = 1e-7  # relative distance below which two ends are one
+
+
+@remembered(2048)
+def compare_memberships(a: Formula, b: Formula, context: Context, so_far: Status) -> Outcome:
+    """Compare two formulas by the values of their letters for which they hold.
+
+    Args:
+        a, b: the reference and the claim.
+        context: what the problem knows.
+        so_far: the verdict. A difference refutes `equivalent` only if a formula shows that its letters take
+            the signs for which it is one; agreement refutes another verdict only if it is one for either sign.
+    """
+    with ctx.workprec(PRECISION):
+        try:
+            a, b = _with_one_side(a, b)
+            if (a.kind == "expression") != (b.kind == "expression"):
+                return Outcome(None, "a set and a statement")
+            pair = read_predicate(a), read_predicate(b)
+            signature = signature_of(a, b, context)
+            _refuse_other_kinds(signature, *pair)
+            is_equal = so_far == Status.EQUIVALENT
+            return _compare(pair, signature, _shown_signs(a, b, *pair) if is_equal else _possible_signs(*pair))
+        except Unvalued as reason:
+            return Outcome(None, str(reason))
+        except (ZeroDivisionError, ValueError, OverflowError, RecursionError) as error:
+            return Outcome(None, type(error).__name__)
+
+
+def _with_one_side(a: Formula, b: Formula) -> tuple[Formula, Formula]:
+    r"""Return two formulas with a letter for the left side of an equation that both have: `1/\lambda`."""
+    sides = [
+        {part.members[0] for part in (f, *f.parts) if part.kind == "equation" and part.members[0].op != "sym"}
+        for f in (a, b)
+    ]
+    common = {side for side in sides[0] & sides[1] if symbols(side) and side.op not in ("tuple", "list")}
+    if len(common) != 1:
+        return a, b
+    put = {common.pop(): _SIDE}
+
+    def written(f: Formula) -> Formula:
+        """Return a formula with the letter put in."""
+        parts = tuple(written(part) for part in f.parts)
+        return replace(f, members=tuple(substitute(member, put) for member in f.members), parts=parts)
+
+    one, two = written(a), written(b)
+    left = symbols(*put) & (symbols_of(one) | symbols_of(two))
+    return (a, b) if left else (one, two)
+
+
+def _refuse_other_kinds(signature: Signature, one: Predicate, two: Predicate) -> None:
+    """Raise Unvalued for letters that are no real numbers, conditions of other letters, or numbers out of the way."""
+    unit = {signature.notation.unit} if signature.notation.is_complex else set()
+    names = names_of(one) | names_of(two)
+    if names_of(one) - unit != names_of(two) - unit:
+        raise Unvalued("other letters")
+    others = (signature.functions, signature.tensors, signature.operators, signature.matrices, signature.fields,
+              signature.notation.vectors, names & signature.notation.complexes)  # fmt: skip
+    if any(others):
+        raise Unvalued("letters that are no real numbers")
+    sides = [side for each in (*comparisons_of(one), *comparisons_of(two)) for side in (each.left, each.right)]
+    if any(map(has_extreme_number, sides)):
+        raise Unvalued("a number out of the ordinary")
+    if any(node.op in ("pm", "tuple", "list", "set") for side in sides for node in walk(side)):
+        raise Unvalued("several values in a condition")
+
+
+def _compare(pair: tuple[Predicate, Predicate], signature: Signature, subjects: Mapping[str, bool]) -> Outcome:
+    """Compare two conditions along the lines of their letters.
+
+    Args:
+        subjects: the letters that take all values in turn, each with whether it takes negative ones.
+    """
+    if not subjects or len(subjects) > _MOST_LINES:
+        raise Unvalued("conditions of what?")
+    signs = [{each.sign for each in comparisons_of(predicate) if each.sign not in ("=", "!=")} for predicate in pair]
+    kinds = [{sign in _STRICT for sign in every} for every in signs]
+    are_ends_alike = ELEMENT not in subjects and {frozenset(kind) for kind in kinds} == {
+        frozenset((True,)), frozenset((False,))}  # fmt: skip
+    signed = frozenset(name for name, is_signed in subjects.items() if is_signed and name != ELEMENT)
+    signature = replace(signature, signed=signature.signed | signed)
+    informed = dict.fromkeys(subjects, 0)
+    others = sorted(names_of(pair[0]))
+    for name, is_signed in subjects.items():
+        for number in range(_MOST_DRAWS):
+            seen: set[bool] = set()
+            line = Line(Draw(number, signature, sizes=_sizes(number, others)), name)
+            for truths in _truths(line, pair, is_signed=is_signed, has_ends=not are_ends_alike):
+                if truths[0] != truths[1]:
+                    return Outcome(False)
+                seen.add(truths[0])
+            informed[name] += len(seen) > 1
+            if informed[name] == _DRAWS:
+                break
+    return Outcome(True) if max(informed.values()) == _DRAWS else Outcome(None, "nothing to tell")
+
+
+def _sizes(number: int, names: list[str]) -> dict[str, float]:
+    """Return factors by which letters are larger or smaller in a draw; none in the first two."""
+    source = Source(f"{number}/sizes")
+    return {name: 3.0 ** source.sign() for name in names} if number > 1 else {}
+
+
+def _truths(
+    line: Line, pair: tuple[Predicate, Predicate], *, is_signed: bool, has_ends: bool
+) -> Iterator[tuple[bool, bool]]:
+    """Yield whether each of two conditions holds, at all points of a line where it may matter.
+
+    Args:
+        has_ends: the ends of regions count, not only what is between them.
+    """
+    places = _distinct(sorted(x for predicate in pair for x in line.prepare(predicate, is_signed=is_signed)))
+    limits = [max(map(abs, found)) for found in line.members.values() if found]
+    is_family = bool(limits)
+    if is_family:
+        limit = min(limits)
+        places = [x for x in places if abs(x) <= max(REACH, limit / 4) and abs(x) <= 0.9 * limit]
+    ends = [] if is_family else [places[0] - 1.3, places[-1] + 1.3] if places else [0.8]
+    between = [(x + y) / 2 for x, y in pairwise(places)]
+    for x in sorted({*(places if has_ends else ()), *between, *ends}):
+        if is_signed or x > 0:
+            yield line.holds(pair[0], x), line.holds(pair[1], x)
+
+
+def _distinct(places: list[float]) -> list[float]:
+    """Return numbers in order without those that are the same as the one before."""
+    found: list[float] = []
+    for x in places:
+        if not found or abs(x - found[-1]) > _APART * (1 + abs(x)):
+            found.append(x)
+    return found
+
+
+# Which letters take all values. ---------------------------------------------------------------------------------
+
+
+def _shown_signs(a: Formula, b: Formula, one: Predicate, two: Predicate) -> dict[str, bool]:
+    """Return the letters that take all values in turn, each with whether a formula shows that it may be negative.
+
+    So it does in a modulus, beside a negative number, and where one part of a system is that it is positive. Then the
+    letters that are multiplied by nothing but letters may be negative too.
+    """
+    if lone := _lone_subjects(one, two):
+        return lone
+    every = [*comparisons_of(one), *comparisons_of(two)]
+    if any(node.op in _OF_ANGLES for each in every for side in (each.left, each.right) for node in walk(side)):
+        raise Unvalued("an angle of which not all values are meant")
+    below = _in_denominators(every)
+    signed: set[str] = set()
+    for each in every:
+        for side, other in ((each.left, each.right), (each.right, each.left)):
+            if side.op == "sym" and other.op == "neg":
+                signed.add(side.name)
+            signed |= symbols(*(node for node in walk(side) if node.op == "abs")) - below
+    required = _required_to_be_positive(a, b)
+    composed = symbols(*(side for each in every for side in (each.left, each.right) if side.op != "sym"))
+    if not required.isdisjoint(composed):
+        signed |= required | {name for name in names_of(one) if _is_linear(name, every)}
+    return {name: name in signed for name in sorted(names_of(one))}
+
+
+def _required_to_be_positive(a: Formula, b: Formula) -> frozenset[str]:
+    """Return the letters of which a part of a system says that they are positive, and nothing else."""
+    bounds = [part for f in (a, b) for part in f.parts if part.kind == "inequality" and part.members[1].value == 0]
+    return frozenset(
+        part.members[0].name for part in bounds if part.relations[0] in (">", ">=") and part.members[0].op == "sym"
+    )
+
+
+def _possible_signs(one: Predicate, two: Predicate) -> dict[str, bool]:
+    """Return the letters that take all values in turn, each with whether it may be negative at all."""
+    if lone := _lone_subjects(one, two):
+        return lone
+    positive = _in_denominators([*comparisons_of(one), *comparisons_of(two)])
+    return {name: name not in positive for name in sorted(names_of(one))}
+
+
+def _lone_subjects(one: Predicate, two: Predicate) -> dict[str, bool]:
+    """Return the letter of a set, of a whole number, or that one of the formulas gives several values."""
+    common = names_of(one) & names_of(two)
+    if ELEMENT in common:
+        return {ELEMENT: True}
+    found: set[str] = set()
+    for part in (part for predicate in (one, two) for part in walk_predicate(predicate)):
+        if isinstance(part, Whole):
+            found.add(part.name)
+        elif isinstance(part, Junction) and part.kind == "any":
+            every = [each for each in comparisons_of(part) if each.sign == "="]
+            names = [each.left.name for each in every if each.left.op == "sym"]
+            found |= set(names) if len(set(names)) == 1 else set()
+        elif isinstance(part, Junction) and part.kind == "family":
+            found |= {each.left.name for each in comparisons_of(part) if each.sign == "=" and each.left.op == "sym"}
+    return dict.fromkeys(sorted(found & common), True)
+
+
+def _in_denominators(comparisons: list[Comparison]) -> frozenset[str]:
+    """Return the letters in denominators, below roots and in logarithms."""
+    nodes = [node for each in comparisons for side in (each.left, each.right) for node in walk(side)]
+    below = [node.args[1] for node in nodes if node.op == "div"]
+    return symbols(*below, *(node for node in nodes if node.op in ("sqrt", "root", "ln", "log10")))
+
+
+def _is_linear(name: str, comparisons: list[Comparison]) -> bool:
+    """Return True if a letter stands in no power, quotient or function."""
+    nodes = [node for each in comparisons for side in (each.left, each.right) for node in walk(side)]
+    return all(name not in symbols(node) for node in nodes if node.op not in ("add", "sub", "neg", "mul", "sym", "num"))

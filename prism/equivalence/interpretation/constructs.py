@@ -19,6 +19,7 @@ from prism.equivalence.interpretation.names import (
     letters_of,
     order_of,
 )
+from prism.equivalence.interpretation.quanta import is_anticommutator, may_have_quanta
 
 _CONSTRUCTS = frozenset(("derivative", "partial", "differential", "integral", "sum", "product", "limit", "nabla",
                          "cross", "dot", "matrix", "commutator", "bracket", "opaque", "at"))  # fmt: skip
@@ -29,6 +30,8 @@ _OF_COMPLEX = frozenset(("Re", "Im", "arg", "tr", "Tr", "det"))
 _STARS = frozenset(("*", r"\bar", "^{*}", "T", "^T", "^{T}", r"\top", r"\dagger"))
 _NO_QUANTITIES = frozenset(("", "x", "y", "z", "r", "t", "s", r"\theta", r"\phi", r"\varphi", "i", "j", "C", "N", "n",
                             "d", "O", r"\delta", r"\epsilon", r"\varepsilon"))  # fmt: skip
+_OF_QUANTA = frozenset((r"\hbar", r"\omega", "m", "a", "b", "c", "p", "x", "q", "J", "L", "S", r"\sigma", "N", "I",
+                        r"\uparrow", r"\downarrow"))  # fmt: skip
 _STYLES = re.compile(r"\\(?:vec|hat|bar|overline|tilde|dot|ddot|mean|mathbf|mathrm|mathcal|operatorname)\b|[{}^*'\s]")
 _LETTER = re.compile(r"\\[A-Za-z]+|[A-Za-z]")
 
@@ -66,7 +69,9 @@ def constructs_of(f: Formula) -> Constructs:
     nodes = [node for member in f.members for node in walk(member)]
     charge_steps(len(nodes))
     ops = {node.op for node in nodes}
-    is_excluded = f.kind not in ("equation", "expression") or bool(f.parts) or not ops.isdisjoint(_EXCLUDED)
+    has_quanta = any(node.op == "sym" and may_have_quanta(node.name) for node in nodes)
+    excluded = {node.op for node in nodes if node.op in _EXCLUDED and not (has_quanta and is_anticommutator(node))}
+    is_excluded = f.kind not in ("equation", "expression") or bool(f.parts) or bool(excluded)
     pairs = any(
         count > 1 for node in nodes if node.op in ("mul", "div", "dot", "sym") for count in letter_counts(node).values()
     )
@@ -91,9 +96,9 @@ def constructs_of(f: Formula) -> Constructs:
     has_harmonic = any(name.startswith("Y_") and variable == r"\theta" for name, variable in f.depends)
     is_called = is_called or has_harmonic
     is_delicate = is_delicate or has_harmonic or is_lone_differential(f) or "cases" in ops
-    is_misread = is_tensor or is_called or (has_direction and not ops.isdisjoint(("cross", "dot")))
+    is_misread = is_tensor or is_called or has_quanta or (has_direction and not ops.isdisjoint(("cross", "dot")))
     calls = any(node.op == "apply" and node.name not in _EVALUATED_CALLS for node in nodes)
-    is_beyond = is_tensor or calls or is_delicate or not ops.isdisjoint(_CONSTRUCTS)
+    is_beyond = is_tensor or has_quanta or calls or is_delicate or not ops.isdisjoint(_CONSTRUCTS)
     letters = {_base(node.name) for node in nodes if node.op == "sym" or (node.op == "apply" and not _is_named(node))}
     bound = {
         _base(name)
@@ -101,6 +106,8 @@ def constructs_of(f: Formula) -> Constructs:
         if node.op in ("integral", "sum", "product", "limit") and len(node.args) > 1
         for name in symbols(*node.args[1:])
     }
+    if has_quanta or not ops.isdisjoint(("commutator", "bracket")):  # constants and powers that their rules bring in
+        bound |= _OF_QUANTA
     if any(node.op == "pow" and node.args[1].name == "T" for node in nodes):
         bound.add("T")  # of a transposed matrix
     indices = {letter for node in nodes if node.op == "sym" for letter in letters_of(node.name)}

@@ -102,14 +102,16 @@ def _compare(a: Formula, b: Formula, signature: Signature) -> Outcome:
     wanted = CHOICE_DRAWS if _has_choice(a) or _has_choice(b) else DRAWS
     is_of_numbers = not (signature.functions or signature.whole or signature.tensors or signature.fields)
     is_of_numbers = is_of_numbers and not (signature.matrices or signature.operators or _has_sum(a) or _has_sum(b))
+    is_of_numbers = is_of_numbers and signature.space is None
     wanted = NUMBER_DRAWS if is_of_numbers and wanted == DRAWS else wanted
-    for number in range(2 * wanted):
+    least = 0 if signature.space is None else signature.space.draws
+    for number in range(2 * max(wanted, least)):
         try:
             draw = Draw(number, signature)
             same = _same_in(draw, a, b)
         except Unvalued as reason:
             why = str(reason)
-            if number >= 2 and not agreed:
+            if number >= max(2, least) and not agreed:
                 break
             continue
         except (ZeroDivisionError, ValueError, OverflowError, RecursionError) as error:
@@ -121,7 +123,7 @@ def _compare(a: Formula, b: Formula, signature: Signature) -> Outcome:
             return Outcome(False)
         agreed += 1
         has_converged |= not draw.diverging
-        if agreed == wanted and has_converged:
+        if agreed >= wanted and has_converged and number + 1 >= least:
             return _at_other_sizes(a, b, signature)
     return Outcome(None, why)
 
@@ -273,17 +275,18 @@ def _are_equal(evaluator: Evaluator, a: Expr, b: Expr, scope: Scope) -> bool | N
     """Return True if two expressions have the same value; with delta functions, under a random test function."""
     if has_delta(a) or has_delta(b):
         a, b = (_tested(each, _variable_of_deltas(a, b)) for each in (a, b))
-    one = evaluator.value(a, scope)
+    one, size = _value_and_size(evaluator, a, scope) if b.value == 0 else (evaluator.value(a, scope), 0.0)
     try:
-        two = evaluator.value(b, scope)
+        two, other = _value_and_size(evaluator, b, scope) if a.value == 0 else (evaluator.value(b, scope), 0.0)
     except NoCase:
         return False  # the reference has a value here
+    one, two = _kept(evaluator.draw, one), _kept(evaluator.draw, two)
     if isinstance(one, Table) and isinstance(two, Table) and len(one.entries) != len(two.entries):
         return False
     is_nothing = not scope.indices and max(size_of(one), size_of(two)) < _NOTHING
     if a != b and symbols(a) and symbols(b) and is_nothing:
         return None  # both vanish whatever the letters are, which says nothing
-    return compare_to_zero(add(one, two, -1), size_of(one) + size_of(two))
+    return compare_to_zero(add(one, two, -1), max(size_of(one) + size_of(two), size, other))
 
 
 def _variable_of_deltas(a: Expr, b: Expr) -> Expr:
@@ -305,11 +308,19 @@ def _residual(draw: Draw, f: Formula, scope: Scope) -> tuple[Value, float]:
     """Return left minus right of an equation, and the size of the terms of its sides."""
     evaluator = Evaluator(draw)
     (left, one), (right, two) = (_value_and_size(evaluator, member, scope) for member in f.members)
-    return add(left, right, -1), one + two
+    return _kept(draw, add(left, right, -1)), one + two
+
+
+def _kept(draw: Draw, value: Value) -> Value:
+    """Return what counts of a value: of an operator between number states the columns that the cut does not reach."""
+    space = draw.signature.space
+    return value if space is None or not isinstance(value, Table) else space.cut(value, draw.number)
 
 
 def _value_and_size(evaluator: Evaluator, node: Expr, scope: Scope) -> tuple[Value, float]:
     """Return the value of an expression, and the sizes of its terms: both of them nearly cancel in `a - b = 0`."""
+    if node.op == "commutator":
+        node = Expr("sub", (Expr("mul", node.args), Expr("mul", node.args[::-1])))
     if node.op not in ("add", "sub"):
         value = evaluator.value(node, scope)
         return value, size_of(value)
@@ -330,8 +341,8 @@ def _same_sides(draw: Draw, a: Formula, b: Formula, letters: tuple[str, ...]) ->
     answer: bool | None = True
     for scope in _scopes(letters):
         evaluator = Evaluator(draw)
-        one, two = (evaluator.value(f.members[0], scope) for f in (a, b))
-        other = evaluator.value(b.members[1], scope)
+        one, two = (_kept(draw, evaluator.value(f.members[0], scope)) for f in (a, b))
+        other = _kept(draw, evaluator.value(b.members[1], scope))
         scale = size_of(one) + size_of(two)
         equal = [
             compare_to_zero(add(one, multiply(acb(sign), each)), scale) for sign in (1, -1) for each in (two, other)

@@ -13,6 +13,7 @@ from dataclasses import replace
 from prism.algebra.expr import Expr, Formula, canonical, symbol, walk, with_members
 from prism.algebra.noncommutative import operator_names
 from prism.equivalence.interpretation.names import NAMED, harmonic_indices, is_lone_differential, order_of
+from prism.equivalence.interpretation.quanta import is_anticommutator
 from prism.equivalence.interpretation.values import Unvalued
 
 _UNKNOWN = symbol("?")
@@ -29,8 +30,9 @@ def read_together(a: Formula, b: Formula) -> tuple[Formula, Formula]:
         raise Unvalued("a prime or dot beside a derivative")
     called = {node.name for node in nodes if node.op == "apply"}
     has_differentials = any(node.op == "differential" for node in nodes) or any(map(is_lone_differential, (a, b)))
-    keeps_means = bool(operator_names(a, b))
-    depends = a.depends | b.depends | _only_calls(nodes)
+    operators = operator_names(a, b)
+    keeps_means = bool(operators)
+    depends = a.depends | b.depends | {pair for pair in _only_calls(nodes) if pair[1] not in operators}
 
     def read(node: Expr) -> Expr:
         """Return a node as it is read, inner ones first."""
@@ -58,6 +60,8 @@ def read_together(a: Formula, b: Formula) -> tuple[Formula, Formula]:
             if len(variables) == 1:
                 return Expr("derivative", (node.args[0], symbol(*variables)), node.name)
             return node
+        if is_anticommutator(node):
+            return Expr("add", (Expr("mul", node.args), Expr("mul", node.args[::-1])))
         if node.op == "mul":
             return _with_calls_and_differentials(node, called, has_differentials=has_differentials)
         return node

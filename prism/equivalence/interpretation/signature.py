@@ -26,6 +26,7 @@ from prism.equivalence.interpretation.names import (
     order_of,
     terms_of,
 )
+from prism.equivalence.interpretation.quanta import Space, space_of
 from prism.equivalence.notation import notation_of
 from prism.physics.context import Context
 
@@ -68,6 +69,8 @@ class Signature:
         signed: letters that are drawn with either sign, for a case depends on it.
         varied: letters that a formula has the differential of, so that they are no constants.
         keys: the derivatives by which a formula differentiates, by their names as variables.
+        space: of operators with rules of their own.
+        has_kets: a formula has states in brackets.
     """
 
     notation: Notation
@@ -85,6 +88,8 @@ class Signature:
     signed: frozenset[str] = frozenset()
     varied: frozenset[str] = frozenset()
     keys: Mapping[str, Expr] = field(default_factory=dict)
+    space: Space | None = None
+    has_kets: bool = False
 
     def is_number(self, name: str) -> bool:
         """Return True for a letter of one number: no function, vector, matrix, operator, field or state."""
@@ -184,8 +189,13 @@ def signature_of(a: Formula, b: Formula, context: Context, *, system: str = "car
     charge_steps(2 * len(nodes))
     notation = _with_complex_partners(notation_of(a, b, context), nodes)
     operators = operator_names(a, b)
+    space = space_of(nodes, (*a.members, *b.members), operators)
+    if space is not None:
+        operators -= space.numbers_among(operators)
     matrices = _matrix_names(nodes, operators)
     tensors = _tensor_letters((*a.members, *b.members))
+    if space is not None and space.kind in ("pauli", "spin"):
+        tensors |= {letter for name in space.names for letter in letters_of(name)}
     has_nabla = any(node.op == "nabla" or (node.op == "opaque" and "nabla" in node.name) for node in nodes)
     whole = {name for name, kind in context.kinds.items() if kind == "integer"}
     whole |= {
@@ -219,6 +229,8 @@ def signature_of(a: Formula, b: Formula, context: Context, *, system: str = "car
         signed=_signed_letters(nodes),
         varied=frozenset(node.args[0].name for node in nodes if node.op == "differential" and node.args[0].op == "sym"),
         keys=keys,
+        space=space,
+        has_kets=any(node.op == "bracket" for node in nodes),
     )
 
 

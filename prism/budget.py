@@ -113,6 +113,7 @@ class Account:
         spent: operations charged so far, at most the limit.
         is_exhausted: a charge went beyond the limit.
         allowance: once more is spent, no further part of the work is begun (see `may_begin`).
+        allows_extra: dear parts may be begun, while a third of the allowance is not spent (see `may_begin_extra`).
         is_cut: a part of the work was not begun.
         results: the remembered results of the outermost account and all its shares, by key.
         paid: costs of remembered results that are paid for.
@@ -122,7 +123,8 @@ class Account:
     """
 
     __slots__ = (
-        "allowance", "drawn", "is_cut", "is_exhausted", "limit", "own", "paid", "parts", "results", "seen", "spent",
+        "allowance", "allows_extra", "drawn", "is_cut", "is_exhausted", "limit", "own", "paid", "parts", "results",
+        "seen", "spent",
     )  # fmt: skip
 
     def __init__(self, limit: float, outside: Account | None = None) -> None:
@@ -131,6 +133,7 @@ class Account:
         self.spent = 0
         self.is_exhausted = False
         self.allowance = limit
+        self.allows_extra = True
         self.is_cut = False
         self.results: dict[Hashable, _Found] = {} if outside is None else outside.results
         self.paid: dict[Cost, Cost] = {}
@@ -139,9 +142,10 @@ class Account:
         self.parts: dict[int, Cost] = {}
         self.drawn: list[Cost] | None = None
 
-    def allow(self, operations: float) -> None:
-        """Set the allowance: parts of the work may be begun until `operations` more are spent."""
+    def allow(self, operations: float, *, extra: bool = True) -> None:
+        """Set the allowance: parts of the work may be begun until `operations` more are spent; dear ones if `extra`."""
         self.allowance = self.spent + operations
+        self.allows_extra = extra
         self.is_cut = False
 
     def charge(self, operations: int) -> None:
@@ -294,7 +298,7 @@ def may_begin() -> bool:
 def may_begin_extra() -> bool:
     """True if the current account has spent less than a third of its allowance: what is dear must not starve others."""
     account = _current.get()
-    return account is None or 3 * account.spent < account.allowance
+    return account is None or (account.allows_extra and 3 * account.spent < account.allowance)
 
 
 def uncharged(build: Callable[P, T]) -> Callable[P, T]:

@@ -269,7 +269,7 @@ def diagnose(problem: PreparedProblem | Problem | Path | str | Mapping[str, obje
         account.allow(MATCHING)
         read = _read_formulas(prepared, grade)
         is_cut = account.is_cut
-        account.allow(max(DIAGNOSIS - account.spent, LOCATING))
+        account.allow(max(DIAGNOSIS - account.spent, LOCATING), extra=False)
         state = _initial_state(prepared, grade, read)
         if state.is_cut:  # what follows from the nodes is not known, so nothing can be called wrong
             account.allow(0)

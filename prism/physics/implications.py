@@ -1,10 +1,11 @@
 r"""What joined formulas leave standing: nothing of `F \Rightarrow 1 = 0`, the end of `v = gt \Rightarrow v = 2gt`.
 
 A formula that implies, follows from or is conditional on a false statement of literals is withdrawn with all that it
-is joined to; of two formulas of one quantity in the same letters an implication leaves the later one.
+is joined to, and one that implies what no value of its letters fulfils (`x = x + 1`, `h = 2h`); of two formulas of one
+quantity in the same letters an implication leaves the later one.
 
-Refused: to look for a contradiction among statements with symbols (`x = x + 1`), since values put in (`n < 3` after
-`n = 3`) look the same; systems without a common solution are the engine's matter.
+Refused: to look for a contradiction between two statements with symbols, since values put in (`n < 3` after `n = 3`)
+look the same; systems without a common solution are the engine's matter.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import isinf
 
-from prism.algebra.expr import EQUALITIES, ORDERINGS, Expr, Formula, canonical, formal_ratio, symbols
+from prism.algebra.expr import EQUALITIES, ORDERINGS, Expr, Formula, canonical, formal_ratio, number, symbols
 from prism.engine.zero_set import value_at
 
 _AGREE = 0.05  # relative difference of two literals that may be rounded
@@ -30,11 +31,12 @@ def false_part(written: Formula) -> Formula | None:
     """
     if written.kind not in _JOINED:
         return None
+    implied = written.parts[1:] if written.kind == "implication" else ()
     for part in written.parts:
         found = false_part(part) if part.parts else part if is_false(part) else None
         if found is not None:
             return found
-    return None
+    return next((part for part in implied if _holds_for_no_value(part, written.parts)), None)
 
 
 def turns_into_another(written: Formula) -> bool:
@@ -76,6 +78,22 @@ def is_false(part: Formula) -> bool:
         return False
     pairs = zip(part.members, part.relations, part.members[1:], strict=False)
     return any(_is_link_false(*pair) for pair in pairs)
+
+
+def _holds_for_no_value(part: Formula, beside: tuple[Formula, ...]) -> bool:
+    """Return True for an equation of one quantity and itself with a term or factor more: `x = x + 1`, `h = 2h`.
+
+    The second kind holds at zero, so nothing `beside` it may say that something is zero.
+    """
+    if part.kind != "equation" or part.parts or part.relations != ("=",) or not symbols(*part.members):
+        return False
+    left, right = part.members
+    difference = formal_ratio(Expr("add", (left, Expr("neg", (right,)))), number(1))
+    if difference is not None:
+        return difference != 0
+    ratio = formal_ratio(left, right)
+    says_zero = any(value_at(member, {}) == 0 for other in beside for member in other.members if not symbols(member))
+    return ratio is not None and ratio > 0 and ratio != 1 and not says_zero
 
 
 def _may_approach(left: Expr, right: Expr) -> bool:

@@ -5,7 +5,7 @@ What they need is loaded when they are first asked.
 
 from __future__ import annotations
 
-from prism.algebra.expr import Formula
+from prism.algebra.expr import Formula, walk
 from prism.budget import INTERPRETED, limited, may_begin_extra
 from prism.equivalence.interpretation.constructs import constructs_of
 from prism.equivalence.verdict import Status, Verdict
@@ -22,6 +22,8 @@ def decide_by_interpretation(a: Formula, b: Formula, context: Context, plain: Ve
         context: what the problem knows.
         plain: the verdict without interpretations.
     """
+    if {a.kind, b.kind} == {"equation", "system"}:
+        return _decide_with_system(a, b, context, plain)
     one, two = constructs_of(a), constructs_of(b)
     is_beyond = one.is_beyond or two.is_beyond
     if plain.reason == "unsupported":
@@ -47,3 +49,20 @@ def decide_by_interpretation(a: Formula, b: Formula, context: Context, plain: Ve
     if outcome.same is not True:
         return None
     return Verdict(Status.EQUIVALENT, "same_value" if a.kind == "expression" else "same_zero_set", "tested")
+
+
+def _decide_with_system(a: Formula, b: Formula, context: Context, plain: Verdict) -> Verdict | None:
+    """Return the verdict on an equation between vectors and a system of its components; None for any others."""
+    equation, system = (a, b) if a.kind == "equation" else (b, a)
+    ops = {node.op for member in equation.members for node in walk(member)}
+    names = {node.name for member in equation.members for node in walk(member) if node.op == "sym"}
+    has_vector = "matrix" in ops or any(name.startswith(r"\vec{") for name in names)
+    if plain.status == Status.EQUIVALENT or not has_vector or len(system.parts) < 2 or not may_begin_extra():
+        return None
+    from prism.equivalence.interpretation.components import compare_with_system
+
+    with limited(INTERPRETED) as work:
+        outcome = compare_with_system(equation, system, context)
+    if work.is_exhausted or outcome.same is not True:
+        return None
+    return Verdict(Status.EQUIVALENT, "same_zero_set", "tested")

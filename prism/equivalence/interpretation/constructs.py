@@ -86,6 +86,7 @@ def constructs_of(f: Formula) -> Constructs:
         (node.op == "apply" and node.name in _OF_COMPLEX)
         or (node.op == "opaque" and node.name in _STARS)
         or (node.op == "pow" and exponent_of(node) == -1 and _is_bold(node.args[0]))
+        or (node.op == "pow" and node.args[1].name == "T" and any(map(_is_bold, walk(node.args[0]))))
         or (node.op == "mul" and bold_neighbours(node))
         or (node.op == "mul" and sum(arg.op == "matrix" for arg in node.args) > 1)
         for node in nodes
@@ -110,6 +111,8 @@ def constructs_of(f: Formula) -> Constructs:
         bound |= _OF_QUANTA
     if any(node.op == "pow" and node.args[1].name == "T" for node in nodes):
         bound.add("T")  # of a transposed matrix
+    inverted = (node.args[0] for node in nodes if node.op == "pow" and exponent_of(node) == -1 and _is_bold(node.args[0]))
+    bound |= {_base(name) for name in symbols(*inverted)}  # a change of basis may drop out
     indices = {letter for node in nodes if node.op == "sym" for letter in letters_of(node.name)}
     return Constructs(
         is_excluded,

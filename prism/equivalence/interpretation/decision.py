@@ -18,6 +18,7 @@ from prism.equivalence.interpretation.letters import Scope
 from prism.equivalence.interpretation.names import CHOICES, free_letters, index_range
 from prism.equivalence.interpretation.reading import read_together
 from prism.equivalence.interpretation.scales import TooManySizes, sizes_of
+from prism.equivalence.interpretation.shapes import with_shapes
 from prism.equivalence.interpretation.signature import COORDINATES, Signature, signatures_of
 from prism.equivalence.interpretation.values import (
     PRECISION,
@@ -98,6 +99,7 @@ def _systems(a: Formula, b: Formula) -> tuple[str, ...]:
 
 def _compare(a: Formula, b: Formula, signature: Signature) -> Outcome:
     """Compare two formulas in one system of coordinates."""
+    signature = with_shapes(signature, a, b)
     agreed, why, has_converged = 0, "no value", False
     wanted = CHOICE_DRAWS if _has_choice(a) or _has_choice(b) else DRAWS
     is_of_numbers = not (signature.functions or signature.whole or signature.tensors or signature.fields)

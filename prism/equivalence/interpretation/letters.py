@@ -16,7 +16,7 @@ from prism.equivalence.interpretation.draws import DIMENSIONS, Draw
 from prism.equivalence.interpretation.names import (
     letters_of,
 )
-from prism.equivalence.interpretation.signature import COORDINATES, PLACE, Signature, base_of_transposed
+from prism.equivalence.interpretation.signature import COORDINATES, PLACE, Signature, base_of_transposed, is_column
 from prism.equivalence.interpretation.values import (
     Dual,
     Scalar,
@@ -178,8 +178,8 @@ class Letters:
             return entry
         if written in signature.matrices or name in signature.matrices:
             size = self._matrix_size()
-            letter = name.removeprefix(_VECTOR)[:1]
-            columns = size if letter.isupper() or "\\" in letter else 1
+            columns = 1 if is_column(name) else size
+            size, columns = signature.shapes.get(name, (size, columns))
             return self._table(name, written, size, columns, scope, is_complex=False)
         if name in dict(notation.lengths):
             return self._length(dict(notation.lengths)[name], scope)
@@ -256,7 +256,9 @@ class Letters:
     def _variables(self, written: str) -> tuple[str, ...]:
         """Return the variables of a letter: its own, and the place for a field."""
         signature = self.signature
-        own = tuple(each for each in signature.functions.get(written, ()) if each != written)
+        own = tuple(
+            each for each in signature.functions.get(written, ()) if each != written and each not in signature.matrices
+        )
         if written in signature.fields:
             return tuple(sorted({*own, *self.coordinates()}))
         return own

@@ -45,7 +45,8 @@ def decide_by_interpretation(a: Formula, b: Formula, context: Context, plain: Ve
     if work.is_exhausted:
         return None
     if plain.status == Status.EQUIVALENT:
-        return _NOT_SAID if outcome.same is False else None
+        is_of_matrices = outcome.same is None and (one.has_matrices or two.has_matrices)
+        return _NOT_SAID if outcome.same is False or is_of_matrices else None
     if outcome.same is not True:
         return None
     return Verdict(Status.EQUIVALENT, "same_value" if a.kind == "expression" else "same_zero_set", "tested")

@@ -107,6 +107,4 @@ def _product(factors: Sequence[Expr]) -> list[Expr] | None:
 
 def _cross(a: Sequence[Expr], b: Sequence[Expr]) -> list[Expr]:
     """Return the components of a vector product."""
-    return [
-        Expr("sub", (Expr("mul", (a[j], b[k])), Expr("mul", (a[k], b[j])))) for j, k in ((1, 2), (2, 0), (0, 1))
-    ]
+    return [Expr("sub", (Expr("mul", (a[j], b[k])), Expr("mul", (a[k], b[j])))) for j, k in ((1, 2), (2, 0), (0, 1))]

@@ -19,7 +19,7 @@ from prism.equivalence.interpretation.names import (
     letters_of,
     order_of,
 )
-from prism.equivalence.interpretation.quanta import is_anticommutator, may_have_quanta
+from prism.equivalence.interpretation.quanta import has_quanta, is_anticommutator
 
 _CONSTRUCTS = frozenset(("derivative", "partial", "differential", "integral", "sum", "product", "limit", "nabla",
                          "cross", "dot", "matrix", "commutator", "bracket", "opaque", "at"))  # fmt: skip
@@ -46,6 +46,7 @@ class Constructs:
         has_cases: a construct has cases, which the kernels evaluate where they meet both.
         is_misread: the kernels take a construct for a letter or a product, so that their witness proves nothing.
         is_delicate: it matters if a letter is a number, complex or a matrix, and the kernels may take it for less.
+        has_matrices: a bold letter is inverted, so that the kernels take a matrix for a number.
         letters: all letters, without style and index.
         bound: those of bound variables, of limits and of indices, which may drop out.
     """
@@ -55,6 +56,7 @@ class Constructs:
     has_cases: bool
     is_misread: bool
     is_delicate: bool
+    has_matrices: bool
     letters: frozenset[str]
     bound: frozenset[str]
 
@@ -69,8 +71,8 @@ def constructs_of(f: Formula) -> Constructs:
     nodes = [node for member in f.members for node in walk(member)]
     charge_steps(len(nodes))
     ops = {node.op for node in nodes}
-    has_quanta = any(node.op == "sym" and may_have_quanta(node.name) for node in nodes)
-    excluded = {node.op for node in nodes if node.op in _EXCLUDED and not (has_quanta and is_anticommutator(node))}
+    is_quantum = has_quanta(nodes)
+    excluded = {node.op for node in nodes if node.op in _EXCLUDED and not (is_quantum and is_anticommutator(node))}
     is_excluded = f.kind not in ("equation", "expression") or bool(f.parts) or bool(excluded)
     pairs = any(
         count > 1 for node in nodes if node.op in ("mul", "div", "dot", "sym") for count in letter_counts(node).values()
@@ -97,9 +99,9 @@ def constructs_of(f: Formula) -> Constructs:
     has_harmonic = any(name.startswith("Y_") and variable == r"\theta" for name, variable in f.depends)
     is_called = is_called or has_harmonic
     is_delicate = is_delicate or has_harmonic or is_lone_differential(f) or "cases" in ops
-    is_misread = is_tensor or is_called or has_quanta or (has_direction and not ops.isdisjoint(("cross", "dot")))
+    is_misread = is_tensor or is_called or is_quantum or (has_direction and not ops.isdisjoint(("cross", "dot")))
     calls = any(node.op == "apply" and node.name not in _EVALUATED_CALLS for node in nodes)
-    is_beyond = is_tensor or has_quanta or calls or is_delicate or not ops.isdisjoint(_CONSTRUCTS)
+    is_beyond = is_tensor or is_quantum or calls or is_delicate or not ops.isdisjoint(_CONSTRUCTS)
     letters = {_base(node.name) for node in nodes if node.op == "sym" or (node.op == "apply" and not _is_named(node))}
     bound = {
         _base(name)
@@ -107,11 +109,13 @@ def constructs_of(f: Formula) -> Constructs:
         if node.op in ("integral", "sum", "product", "limit") and len(node.args) > 1
         for name in symbols(*node.args[1:])
     }
-    if has_quanta or not ops.isdisjoint(("commutator", "bracket")):  # constants and powers that their rules bring in
+    if is_quantum or not ops.isdisjoint(("commutator", "bracket")):  # constants and powers that their rules bring in
         bound |= _OF_QUANTA
     if any(node.op == "pow" and node.args[1].name == "T" for node in nodes):
         bound.add("T")  # of a transposed matrix
-    inverted = (node.args[0] for node in nodes if node.op == "pow" and exponent_of(node) == -1 and _is_bold(node.args[0]))
+    inverted = (
+        node.args[0] for node in nodes if node.op == "pow" and exponent_of(node) == -1 and _is_bold(node.args[0])
+    )
     bound |= {_base(name) for name in symbols(*inverted)}  # a change of basis may drop out
     indices = {letter for node in nodes if node.op == "sym" for letter in letters_of(node.name)}
     return Constructs(
@@ -120,6 +124,7 @@ def constructs_of(f: Formula) -> Constructs:
         "cases" in ops,
         is_misread,
         is_delicate,
+        any(node.op == "pow" and exponent_of(node) == -1 and _is_bold(node.args[0]) for node in nodes),
         frozenset(letters - _NO_QUANTITIES),
         frozenset(bound | indices),
     )

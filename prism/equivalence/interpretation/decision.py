@@ -11,6 +11,7 @@ from flint import acb, arb, ctx
 
 from prism.algebra.expr import Expr, Formula, symbol, symbols, walk
 from prism.budget import remembered
+from prism.equivalence.interpretation.columns import solves_for_column
 from prism.equivalence.interpretation.draws import Draw
 from prism.equivalence.interpretation.evaluation import Evaluator
 from prism.equivalence.interpretation.kinks import DELTAS, has_delta
@@ -99,7 +100,10 @@ def _systems(a: Formula, b: Formula) -> tuple[str, ...]:
 
 def _compare(a: Formula, b: Formula, signature: Signature) -> Outcome:
     """Compare two formulas in one system of coordinates."""
-    signature = with_shapes(signature, a, b)
+    try:
+        signature = with_shapes(signature, a, b)
+    except Unvalued as reason:
+        return Outcome(None, str(reason))
     agreed, why, has_converged = 0, "no value", False
     wanted = CHOICE_DRAWS if _has_choice(a) or _has_choice(b) else DRAWS
     is_of_numbers = not (signature.functions or signature.whole or signature.tensors or signature.fields)
@@ -362,6 +366,8 @@ def _solves(draw: Draw, a: Formula, b: Formula, letters: tuple[str, ...]) -> boo
     """Return True if what solves `a` solves `b` in an interpretation; Unvalued if `a` has no solution here."""
     if letters:
         return _components_agree(draw, a, b, letters)
+    if draw.signature.matrices and (found := solves_for_column(draw, a, b, _residual)) is not None:
+        return found
     answer: bool | None = None
     for n, solved in enumerate(_solutions(draw, a, b)):
         residual, scale = _residual(solved, b, Scope())

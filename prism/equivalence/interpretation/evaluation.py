@@ -55,6 +55,7 @@ from prism.equivalence.interpretation.values import (
     whole_number,
 )
 
+_MOST_POWER = 64  # of a matrix
 _STEPS = 1  # charged for each node that is visited
 
 
@@ -172,9 +173,9 @@ def _power_of(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
             raise Unvalued("undefined")
         return found
     exponent_value = exponent_of(node)
-    if exponent_value is None and evaluator.signature.space is not None:
+    if exponent_value is None:
         exponent_value = Fraction(whole_number(evaluator.number(node.args[1], scope)))
-    if exponent_value is None or exponent_value.denominator != 1 or not -1 <= exponent_value <= 8:
+    if exponent_value.denominator != 1 or not -1 <= exponent_value <= _MOST_POWER:
         raise Unvalued("a power of a table")
     if base.is_vector and exponent_value == 2:
         return dot(base, base)

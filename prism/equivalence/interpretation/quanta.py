@@ -25,6 +25,7 @@ _PLACE = re.compile(r"(?:\\hat\{)?([xqp])\}?(?:_x)?$")
 _SPIN = re.compile(r"(?:\\hat\{|\\vec\{)?([JLS])\}?(?:_\{?([xyzijk123+-]|\\pm)\}?)?$")
 _PAULI = re.compile(r"(?:\\hat\{|\\vec\{)?(\\sigma)\}?(?:_\{?([xyzijk123+-])\}?)?$")
 _FERMION = re.compile(r"(?:c|\\hat\{c\})(?:_\{?(\d|[a-z])\}?)?$")
+_MARKED = re.compile(r"\\hat\{|\\vec\{\\sigma|\^\{\\dagger")
 _MATRIX_FUNCTIONS = frozenset(("tr", "Tr", "det", "Re", "Im"))
 _COMMUTES_WITH_PLACE = re.compile(
     r"(?:[abcdehiklmntCDELN]|\\(?:hbar|pi|omega|Omega|alpha|beta|gamma|lambda|mu|theta|xi|tau|epsilon|kappa|Delta|delta))"
@@ -239,6 +240,25 @@ def is_vector_of_operators(node: Expr, space: Space | None) -> bool:
     return is_known and space is not None and node.name in space.names and not axis_of(node.name)
 
 
+def has_quanta(nodes: Sequence[Expr]) -> bool:
+    r"""Return True if a formula may have operators with rules of their own: by hats, or by what is beside them.
+
+    Stresses `\sigma_x`, widths and the components of a classical angular momentum are none.
+    """
+    found = {node.name for node in nodes if node.op == "sym" and may_have_quanta(node.name)}
+    return bool(found) and (any(map(_MARKED.search, found)) or _speaks_of_quanta(nodes))
+
+
+def _speaks_of_quanta(nodes: Sequence[Expr]) -> bool:
+    """Return True for a formula with the quantum of action, the imaginary unit, a commutator or a state, or AB + BA."""
+    has_letter = any(node.op == "sym" and node.name in (r"\hbar", "i") for node in nodes)
+    return has_letter or any(
+        node.op in ("commutator", "bracket", "set")
+        or (node.op == "add" and len(node.args) == 2 and node.args[0].args == node.args[1].args[::-1] != ())
+        for node in nodes
+    )
+
+
 def is_anticommutator(node: Expr) -> bool:
     r"""Return True for `\{A, B\}` of two operators with rules of their own."""
     names = [symbols(arg) for arg in node.args] if node.op == "set" and len(node.args) == 2 else []
@@ -261,7 +281,9 @@ def space_of(nodes: Sequence[Expr], members: Iterable[Expr], operators: frozense
     found = _kinds(names, operators, nodes, has_numbers=has_numbers)
     if set(found) == {"pauli", "spin"} and all(n.removeprefix(r"\hat{").startswith("S") for n in found["spin"]):
         found = {"pauli": found["pauli"] | found["spin"]}
-    if len(found) != 1:
+    are_marked = any(_MARKED.search(name) for each in found.values() for name in each) or _speaks_of_quanta(nodes)
+    is_width = "pauli" in found and any(name.startswith(r"\sigma") and not _PAULI.match(name) for name in names)
+    if len(found) != 1 or not are_marked or is_width:
         return None
     ((kind, own),) = found.items()
     bare = frozenset().union(*(_outside_labels(member) for member in members)) & names

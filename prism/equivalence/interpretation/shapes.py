@@ -14,10 +14,12 @@ from prism.budget import charge_steps
 from prism.equivalence.interpretation.draws import Draw
 from prism.equivalence.interpretation.evaluation import Evaluator
 from prism.equivalence.interpretation.letters import Scope
+from prism.equivalence.interpretation.names import exponent_of
 from prism.equivalence.interpretation.signature import Signature, base_of_transposed, is_column
-from prism.equivalence.interpretation.values import Table, Unvalued, add
+from prism.equivalence.interpretation.values import Table, Unvalued, Value, add, plain, size_of
 
 LONG, SHORT = 4, 3  # rows that there may be
+_ACCURATE = 1e-20  # error of a value of ordinary size
 _MOST_LETTERS = 4  # whose sizes are tried
 _OF_ELEMENTS = frozenset(("sum", "product", "matrix", "cross", "dot", "nabla", "derivative", "partial"))
 
@@ -30,11 +32,15 @@ def with_shapes(signature: Signature, a: Formula, b: Formula) -> Signature:
         return signature
     if any(node.op in _OF_ELEMENTS for node in nodes) or not any(is_column(name) for name in names):
         return signature
+    tall = frozenset().union(*map(_measured, nodes)) & frozenset(names)
     for shapes in _candidates(names):
         charge_steps(len(nodes))
         tried = replace(signature, shapes=shapes)
-        if _fits(tried, a) and _fits(tried, b):
+        fits = [_fits(tried, f) for f in (a, b)]
+        if all(fits):
             return tried
+        if any(fits) and any(rows > columns for name, (rows, columns) in shapes.items() if name in tall):
+            raise Unvalued("a matrix that need not be square")
     return signature
 
 
@@ -50,6 +56,16 @@ def _candidates(names: list[str]) -> Iterator[Mapping[str, tuple[int, int]]]:
     yield from every
 
 
+def _measured(node: Expr) -> frozenset[str]:
+    """Return the letters that an inverse has with and without a transposition: X of `(X^T X)^{-1}`."""
+    if node.op != "pow" or exponent_of(node) != -1:
+        return frozenset()
+    inside = list(walk(node.args[0]))
+    turned = {base_of_transposed(part.name) for part in inside if part.op == "sym"}
+    turned |= {part.args[0].name for part in inside if part.op == "opaque" and len(part.args) == 1}
+    return frozenset(turned) & {part.name for part in inside if part.op == "sym"}
+
+
 def _fits(signature: Signature, f: Formula) -> bool:
     """Return True if all products and sums of a formula fit, and its sides."""
     evaluator = Evaluator(Draw(0, signature))
@@ -60,7 +76,15 @@ def _fits(signature: Signature, f: Formula) -> bool:
             add(values[0], values[1], -1)
     except (Unvalued, ZeroDivisionError, ValueError):
         return False
-    return True
+    return all(_is_accurate(value) for value in values)
+
+
+def _is_accurate(value: Value) -> bool:
+    """Return True unless a value is that of a table without inverse."""
+    entries = value.entries if isinstance(value, Table) else (value,)
+    return all(
+        plain(entry).is_finite() and float(plain(entry).rad()) <= _ACCURATE * (1 + size_of(entry)) for entry in entries
+    )
 
 
 def _is_lone(node: Expr, signature: Signature) -> bool:

@@ -214,6 +214,8 @@ def signature_of(a: Formula, b: Formula, context: Context, *, system: str = "car
         for name in symbols(*(node.args[2:] if node.op in ("sum", "product") else node.args))
     }
     for node in nodes:
+        if node.op == "pow" and node.args[0].op == "matrix" and node.args[1].name != "T":
+            whole |= symbols(node.args[1])
         if node.op == "apply":
             order, harmonic = order_of(node.name), harmonic_indices(node.name)
             whole |= {index for index in (*(order or ())[1:], *(harmonic or ())) if not index.lstrip("-").isdigit()}
@@ -268,6 +270,8 @@ def _with_complex_partners(notation: Notation, nodes: Sequence[Expr]) -> Notatio
                 phases = frozenset().union(*(symbols(part) for part in walk(node) if part.op == "exp"))
                 inside -= phases - {conjugation_base(name) for name in phases if conjugation_base(name) != name}
                 found |= {name for name in inside if _MAY_BE_COMPLEX.match(name) or base_name(name) in starred}
+        elif node.op == "abs" and node.args[0].op == "sym" and notation.is_complex and not node.args[0].name.isupper():
+            found.add(node.args[0].name)  # the modulus of a real letter would hardly be written beside complex ones
     if not found or not notation.is_complex:
         return notation
     return replace(notation, complexes=notation.complexes | found)

@@ -409,7 +409,7 @@ def _decide_status(item: _ReadFormula, state: _DiagnosisState, plain: FormulaDia
         return replace(plain, status="follows", source=inherited, nearest=difference.node)
     nearest = plain.nearest if difference.node is None else difference.node
     is_another = change is not None and change.kind in _KINDS_BETWEEN_QUANTITIES and difference.node in state.matched
-    if item.graded.status == "undecided" or is_another:
+    if item.graded.status == "undecided" or item.graded.reason == "other_letters" or is_another:
         return replace(plain, difference=difference, nearest=nearest)
     _remember_wrong(item, state, item.position, change, difference.node)
     return replace(plain, status="wrong", difference=difference, nearest=nearest)

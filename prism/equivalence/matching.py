@@ -20,6 +20,7 @@ from prism.equivalence.facts import both_in_base_units, facts_of, in_base_units,
 from prism.equivalence.features import Features, claimed_number, features_of, is_tautology
 from prism.equivalence.interpretation import decide_by_interpretation
 from prism.equivalence.known_values import closed_form_number, evaluate_with_units, implied_number
+from prism.equivalence.missing_letters import differ_in_letters
 from prism.equivalence.numbers import NumberComparison, NumberSpec, compare_numbers
 from prism.equivalence.plan import plan_attempts
 from prism.equivalence.regions import are_regions, compare_regions
@@ -235,6 +236,8 @@ def _compare_in_stages(one: Features, two: Features, context: Context) -> Verdic
             imprecise = verdict
     if imprecise is not None:
         return imprecise
+    if plain.reason == "unsupported" and differ_in_letters(*resolved, context):
+        return Verdict(Status.DIFFERENT, "other_letters")
     if (found := decide_by_interpretation(*resolved, context, plain)) is not None:
         return found
     if plain.status == Status.DIFFERENT and (fault := two.dimension_fault):

@@ -52,6 +52,7 @@ REASONS = {
     "opaque_atoms": "as `same_zero_set`, with constructs that are not evaluated taken as unknowns",
     "witness": "a point that satisfies one does not satisfy the other",
     "live_variables": "they depend on different variables",
+    "other_letters": "one needs a letter that the other has nowhere",
     "identity": "one is true or false whatever the variables are, so it says nothing about them",
     "kind": "they are of different kinds, as an inequality and an equation",
     "no_relation": "an expression alone states nothing; write what it is equal to, or box it as the answer",

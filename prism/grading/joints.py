@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 
 from prism.algebra.expr import Formula, formula, symbols_of
 from prism.latex import Joint, LocatedFormula
-from prism.physics.implications import is_false
+from prism.physics.implications import holds_for_no_value, is_false
 
 _LOOSE = frozenset((Joint.AND, Joint.SO))  # joints that part a trial, "x = 1 gives 1 = 3", from what follows it
 _JOINED = frozenset((Joint.ARROW, Joint.BOTH, Joint.CONDITION, Joint.UNLESS, Joint.AND, Joint.SO))
@@ -30,7 +30,12 @@ def withdrawn_orders(located: Sequence[LocatedFormula], formulas: Sequence[Formu
     falsehoods = {
         at
         for at, (item, read) in enumerate(zip(located, formulas, strict=True))
-        if read is not None and (_is_falsehood(read) or (item.joint == Joint.UNLESS and not symbols_of(read)))
+        if read is not None
+        and (
+            _is_falsehood(read)
+            or (item.joint == Joint.UNLESS and not symbols_of(read))
+            or (item.joint == Joint.ARROW and holds_for_no_value(read, filter(None, formulas[at + 1 : at + 2])))
+        )
     }
     found: dict[int, str] = {}
     for at in sorted(falsehoods):

@@ -405,9 +405,9 @@ def _graded(
 def _reported_cell(claim: Formula, cells: Sequence[Cell]) -> Cell:
     """Return the cell (formula beside one node) that gives a formula with several cells its status and its reason.
 
-    That is a match, else an undecided one, else the different one whose formula shares most symbols, with a witness if
-    there is one. Undecided counts only if the formula itself has a construct that cannot be evaluated, not merely the
-    node.
+    That is a match, else an undecided one, else one that differs in letters alone, else the different one whose formula
+    shares most symbols, with a witness if there is one. The second and third count only if the formula itself has a
+    construct that cannot be evaluated, not merely the node.
     """
     unevaluated = any(
         OPS[node.op].opcode is None and node.op != "unit" for member in claim.members for node in walk(member)
@@ -420,9 +420,11 @@ def _reported_cell(claim: Formula, cells: Sequence[Cell]) -> Cell:
             return 0, 0
         if verdict.status == Status.UNDECIDED and (unevaluated or verdict.reason != "unsupported"):
             return 1, cell.n_unshared
+        if verdict.reason == "other_letters" and unevaluated:
+            return 2, cell.n_unshared
         if verdict.status == Status.DIFFERENT:
-            return (2 if verdict.witness else 3), cell.n_unshared
-        return 4, cell.n_unshared
+            return (3 if verdict.witness else 4), cell.n_unshared
+        return 5, cell.n_unshared
 
     return min(cells, key=rank)
 

@@ -10,6 +10,7 @@ look the same; systems without a common solution are the engine's matter.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from math import isinf
 
@@ -36,7 +37,7 @@ def false_part(written: Formula) -> Formula | None:
         found = false_part(part) if part.parts else part if is_false(part) else None
         if found is not None:
             return found
-    return next((part for part in implied if _holds_for_no_value(part, written.parts)), None)
+    return next((part for part in implied if holds_for_no_value(part, written.parts)), None)
 
 
 def turns_into_another(written: Formula) -> bool:
@@ -80,7 +81,7 @@ def is_false(part: Formula) -> bool:
     return any(_is_link_false(*pair) for pair in pairs)
 
 
-def _holds_for_no_value(part: Formula, beside: tuple[Formula, ...]) -> bool:
+def holds_for_no_value(part: Formula, beside: Iterable[Formula]) -> bool:
     """Return True for an equation of one quantity and itself with a term or factor more: `x = x + 1`, `h = 2h`.
 
     The second kind holds at zero, so nothing `beside` it may say that something is zero.

@@ -74,7 +74,7 @@ def test_another_symbol_of_the_problem_stays_a_mistake() -> None:
 
 def test_grade_shows_kinds_of_reasons_apart(tmp_path: Path) -> None:
     path = tmp_path / "solution.md"
-    path.write_text(r"$v = \sqrt{2 g h}$, $v_f = g h$, $m \dot v + v/h = g$, $\fracc12$", encoding="utf-8")
+    path.write_text(r"$v = \sqrt{2 g h}$, $v_f = g h$, $\dot v + v/h = g$, $\fracc12$", encoding="utf-8")
     problem = tmp_path / "drop.json"
     problem.write_text(json.dumps(PROBLEM), encoding="utf-8")
     told = CliRunner().invoke(app, ["grade", str(problem), str(path)]).stdout

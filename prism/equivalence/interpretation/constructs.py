@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from prism.algebra.expr import Expr, Formula, symbols, walk
@@ -23,6 +25,7 @@ from prism.equivalence.interpretation.quanta import has_quanta, is_anticommutato
 
 _CONSTRUCTS = frozenset(("derivative", "partial", "differential", "integral", "sum", "product", "limit", "nabla",
                          "cross", "dot", "matrix", "commutator", "bracket", "opaque", "at"))  # fmt: skip
+_CALCULUS = frozenset(("derivative", "partial", "differential", "integral", "nabla", "contour", "at"))
 _EXCLUDED = frozenset(("pm", "dots", "contour", "set", "tuple", "interval", "list", "union", "intersection", "tensor",
                        "wedge", "phasor", "ratio", "blank", "modulo", "parallel"))  # fmt: skip
 _EVALUATED_CALLS = CHOICES | {"Re", "Im", "det"}
@@ -36,29 +39,33 @@ _STYLES = re.compile(r"\\(?:vec|hat|bar|overline|tilde|dot|ddot|mean|mathbf|math
 _LETTER = re.compile(r"\\[A-Za-z]+|[A-Za-z]")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Constructs:
     """What a formula has beyond algebra.
 
     Attributes:
         is_excluded: it is no equation or expression, or has a construct that no interpretation gives a value.
         is_beyond: a construct has to be evaluated.
+        has_calculus: it has a derivative, a differential, an integral or a nabla.
         has_cases: a construct has cases, which the kernels evaluate where they meet both.
         is_misread: the kernels take a construct for a letter or a product, so that their witness proves nothing.
         is_delicate: it matters if a letter is a number, complex or a matrix, and the kernels may take it for less.
         has_matrices: a bold letter is inverted, so that the kernels take a matrix for a number.
         letters: all letters, without style and index.
         bound: those of bound variables, of limits and of indices, which may drop out.
+        single: by letter, the names whose letter stands in one place only: no other place takes its effect away.
     """
 
     is_excluded: bool
     is_beyond: bool
+    has_calculus: bool
     has_cases: bool
     is_misread: bool
     is_delicate: bool
     has_matrices: bool
     letters: frozenset[str]
     bound: frozenset[str]
+    single: Mapping[str, str]
 
     def may_say_what(self, other: Constructs) -> bool:
         """Return True if two formulas are about the same letters, in whatever style and with whatever index."""
@@ -102,9 +109,11 @@ def constructs_of(f: Formula) -> Constructs:
     is_misread = is_tensor or is_called or is_quantum or (has_direction and not ops.isdisjoint(("cross", "dot")))
     calls = any(node.op == "apply" and node.name not in _EVALUATED_CALLS for node in nodes)
     is_beyond = is_tensor or is_quantum or calls or is_delicate or not ops.isdisjoint(_CONSTRUCTS)
-    letters = {_base(node.name) for node in nodes if node.op == "sym" or (node.op == "apply" and not _is_named(node))}
+    names = [node.name for node in nodes if node.op == "sym" or (node.op == "apply" and not _is_named(node))]
+    places = Counter(map(base_letter, names))
+    letters = frozenset(places) - _NO_QUANTITIES
     bound = {
-        _base(name)
+        base_letter(name)
         for node in nodes
         if node.op in ("integral", "sum", "product", "limit") and len(node.args) > 1
         for name in symbols(*node.args[1:])
@@ -116,18 +125,31 @@ def constructs_of(f: Formula) -> Constructs:
     inverted = (
         node.args[0] for node in nodes if node.op == "pow" and exponent_of(node) == -1 and _is_bold(node.args[0])
     )
-    bound |= {_base(name) for name in symbols(*inverted)}  # a change of basis may drop out
+    bound |= {base_letter(name) for name in symbols(*inverted)}  # a change of basis may drop out
+    arguments = _arguments(nodes)
     indices = {letter for node in nodes if node.op == "sym" for letter in letters_of(node.name)}
     return Constructs(
         is_excluded,
         is_beyond,
+        not ops.isdisjoint(_CALCULUS),
         "cases" in ops,
         is_misread,
         is_delicate,
         any(node.op == "pow" and exponent_of(node) == -1 and _is_bold(node.args[0]) for node in nodes),
-        frozenset(letters - _NO_QUANTITIES),
+        letters,
         frozenset(bound | indices),
+        {
+            letter: name
+            for name in names
+            if places[letter := base_letter(name)] == 1 and letter not in _NO_QUANTITIES | bound | indices | arguments
+        },
     )
+
+
+def _arguments(nodes: Iterable[Expr]) -> frozenset[str]:
+    """Return the letters of arguments of unknown functions, which may be left out: `U(x)` is `U`."""
+    calls = [node for node in nodes if node.op == "apply" and not _is_named(node)]
+    return frozenset(base_letter(name) for call in calls for name in symbols(*call.args))
 
 
 def _is_bold(node: Expr) -> bool:
@@ -142,7 +164,7 @@ def _is_named(node: Expr) -> bool:
     return node.name in NAMED or order_of(node.name) is not None or harmonic_indices(node.name) is not None
 
 
-def _base(name: str) -> str:
+def base_letter(name: str) -> str:
     """Return the letter of a name, without style, index and prime."""
     found = _LETTER.search(_STYLES.sub("", name))
     return "" if found is None else found[0]

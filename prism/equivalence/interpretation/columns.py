@@ -85,4 +85,4 @@ def _solution(draw: Draw, f: Formula, key: Expr, like: Table, residual: _Residua
     if not isinstance(found, Table) or size_of(start) == 0:
         return None
     left, scale = at(found.entries)
-    return found if compare_to_zero(left, scale) is True else None
+    return found if compare_to_zero(left, max(scale, size_of(start))) is True else None

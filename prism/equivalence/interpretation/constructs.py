@@ -106,9 +106,9 @@ def constructs_of(f: Formula) -> Constructs:
     has_harmonic = any(name.startswith("Y_") and variable == r"\theta" for name, variable in f.depends)
     is_called = is_called or has_harmonic
     is_delicate = is_delicate or has_harmonic or is_lone_differential(f) or "cases" in ops
-    is_misread = is_tensor or is_called or is_quantum or (has_direction and not ops.isdisjoint(("cross", "dot")))
+    is_misread = is_tensor or is_called or is_quantum or (has_direction and not ops.isdisjoint(("cross", "dot", "abs")))
     calls = any(node.op == "apply" and node.name not in _EVALUATED_CALLS for node in nodes)
-    is_beyond = is_tensor or is_quantum or calls or is_delicate or not ops.isdisjoint(_CONSTRUCTS)
+    is_beyond = is_misread or calls or is_delicate or not ops.isdisjoint(_CONSTRUCTS)
     names = [node.name for node in nodes if node.op == "sym" or (node.op == "apply" and not _is_named(node))]
     places = Counter(map(base_letter, names))
     letters = frozenset(places) - _NO_QUANTITIES

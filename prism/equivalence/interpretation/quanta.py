@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 
 from flint import acb
@@ -62,7 +62,6 @@ class Space:
         names: of the operators.
         is_low: number states are those from the lowest, for one is written or a power is a letter.
         letters: names of the quantum of action, the mass and the frequency; the first is empty if no formula has it.
-        tables: of operators that were made, by name.
     """
 
     kind: str
@@ -72,7 +71,6 @@ class Space:
     names: frozenset[str] = frozenset()
     is_low: bool = True
     letters: tuple[str, str, str] = ("", "m", r"\omega")
-    tables: dict[tuple[int, str], Table] = field(default_factory=dict, compare=False, hash=False)
 
     @property
     def draws(self) -> int:

@@ -200,7 +200,8 @@ def signature_of(a: Formula, b: Formula, context: Context, *, system: str = "car
     if _has_directions(nodes):
         operators = frozenset(name for name in operators if not name.startswith(r"\hat{"))
         if not notation.basis:
-            notation = replace(notation, basis=_DIRECTIONS, dimension=3)
+            hats = frozenset(node.name for node in nodes if node.op == "sym" and node.name.startswith(r"\hat{"))
+            notation = replace(notation, basis=_DIRECTIONS, dimension=3, vectors=notation.vectors | hats)
     matrices = _matrix_names(nodes, operators)
     tensors = _tensor_letters((*a.members, *b.members))
     if space is not None and space.kind in ("pauli", "spin"):
@@ -389,7 +390,9 @@ def _matrix_names(nodes: Iterable[Expr], operators: frozenset[str]) -> frozenset
         found |= {name for name in named if _ESTIMATE.match(name)}
     found |= {base_of_transposed(name) or name for name in named if name.startswith(r"\vec{")}
     return frozenset(
-        name for name in found if name.startswith((r"\vec{", r"\hat{")) or (name not in operators and _BIG.match(name))
+        name
+        for name in found
+        if name.startswith(r"\vec{") or _ESTIMATE.match(name) or (name not in operators and _BIG.match(name))
     )
 
 

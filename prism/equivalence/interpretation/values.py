@@ -221,8 +221,9 @@ def multiply(x: Value, y: Value) -> Value:
             if len(x.entries) == 1 or len(y.entries) == 1:
                 return multiply(scalar(x), y) if len(x.entries) == 1 else multiply(x, scalar(y))
             raise Unvalued("a product of tables that do not fit")
+        rows = [[(k, e) for k in range(x.columns) if not _is_zero(e := x.at(r, k))] for r in range(x.rows)]
         entries = tuple(
-            _sum([x.at(r, k) * y.at(k, c) for k in range(x.columns)]) for r in range(x.rows) for c in range(y.columns)
+            _sum([e * y.at(k, c) for k, e in row]) if row else acb(0) for row in rows for c in range(y.columns)
         )
         return entries[0] if len(entries) == 1 and x.columns > 1 else Table(x.rows, y.columns, entries)
     if isinstance(x, Table):

@@ -37,6 +37,7 @@ MACHINE_PRECISION = 1e-10  # relative uncertainty of a decimal that a machine ha
 _CONTRADICTION = Fraction(5, 100)  # relative difference of two members of a chain that contradict (semantics C.1)
 _MIN_TIED = 2  # quantities of a formula that a condition has to connect to make it a special case
 _UNFINISHED_OPS = frozenset(("sym", "integral", "sum", "product", "limit", "derivative", "partial", "at"))
+_ORDERS = ("O", r"\mathcal{O}")  # names of what is left out of a series
 _FIXED_KINDS = frozenset(("equation", "inequality", "expression"))  # of formulas, which no substitution changes
 _MANY_TO_ONE = frozenset(("sin", "cos", "tan", "cot", "sec", "csc", "cosh"))
 _NO_SPEC = NumberSpec()
@@ -236,10 +237,10 @@ def _compare_in_stages(one: Features, two: Features, context: Context) -> Verdic
             imprecise = verdict
     if imprecise is not None:
         return imprecise
-    if plain.reason == "unsupported" and differ_in_letters(*resolved, context):
-        return Verdict(Status.DIFFERENT, "other_letters")
     if (found := decide_by_interpretation(*resolved, context, plain)) is not None:
         return found
+    if plain.reason == "unsupported" and differ_in_letters(*resolved, context):
+        return Verdict(Status.DIFFERENT, "other_letters")
     if plain.status == Status.DIFFERENT and (fault := two.dimension_fault):
         return replace(plain, reason="dimension", detail=fault)
     return plain
@@ -471,8 +472,10 @@ def _only_function_values_agree(reference: Formula, claim: Formula, context: Con
     r"""Return True if a claim only equates values of a many-to-one function: `\sin F = \sin ma` for `F = ma`.
 
     `\sin F = \sin ma` does not say that `F = ma`; without its sines it would. Where the reference has one of these
-    functions itself (`n_1 \sin\theta_1 = n_2 \sin\theta_2`) the claim is what it says.
+    functions itself (`n_1 \sin\theta_1 = n_2 \sin\theta_2`) the claim is what it says, and so it is up to an order.
     """
+    if any(node.op == "apply" and node.name in _ORDERS for member in claim.members for node in walk(member)):
+        return False
     calls = dict.fromkeys(node for member in claim.members for node in _many_to_one_calls(member))
     if not calls or any(node in calls for member in reference.members for node in _many_to_one_calls(member)):
         return False

@@ -103,7 +103,7 @@ def test_an_expression_that_may_change_fast_is_out_of_the_ordinary(text: str, is
     [
         ("y = x^2", False, False, False),
         ("x < y", True, False, False),
-        (r"y = \pm x", True, False, False),
+        (r"y = \pm x", False, False, False),
         (r"y = \frac{df}{dx}", False, True, False),
         (r"y = \int_0^1 t dt", False, True, False),
         (r"y = \sum_{n=1}^\infty x^n", False, True, False),

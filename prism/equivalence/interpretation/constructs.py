@@ -24,10 +24,10 @@ from prism.equivalence.interpretation.names import (
 from prism.equivalence.interpretation.quanta import has_quanta, is_anticommutator
 
 _CONSTRUCTS = frozenset(("derivative", "partial", "differential", "integral", "sum", "product", "limit", "nabla",
-                         "cross", "dot", "matrix", "commutator", "bracket", "opaque", "at"))  # fmt: skip
+                         "cross", "dot", "matrix", "commutator", "bracket", "opaque", "at", "dots"))  # fmt: skip
 _CALCULUS = frozenset(("derivative", "partial", "differential", "integral", "nabla", "contour", "at"))
-_EXCLUDED = frozenset(("pm", "dots", "contour", "set", "tuple", "interval", "list", "union", "intersection", "tensor",
-                       "wedge", "phasor", "ratio", "blank", "modulo", "parallel"))  # fmt: skip
+_EXCLUDED = frozenset(("contour", "set", "tuple", "interval", "list", "union", "intersection", "tensor",
+                       "wedge", "phasor", "ratio", "modulo", "parallel"))  # fmt: skip
 _EVALUATED_CALLS = CHOICES | {"Re", "Im", "det"}
 _OF_COMPLEX = frozenset(("Re", "Im", "arg", "tr", "Tr", "det"))
 _STARS = frozenset(("*", r"\bar", "^{*}", "T", "^T", "^{T}", r"\top", r"\dagger"))
@@ -106,7 +106,9 @@ def constructs_of(f: Formula) -> Constructs:
     has_harmonic = any(name.startswith("Y_") and variable == r"\theta" for name, variable in f.depends)
     is_called = is_called or has_harmonic
     is_delicate = is_delicate or has_harmonic or is_lone_differential(f) or "cases" in ops
-    is_misread = is_tensor or is_called or is_quantum or (has_direction and not ops.isdisjoint(("cross", "dot", "abs")))
+    has_order = any(node.op == "apply" and node.name in ("O", r"\mathcal{O}") for node in nodes)
+    is_misread = has_order or "dots" in ops or is_tensor or is_called or is_quantum
+    is_misread = is_misread or (has_direction and not ops.isdisjoint(("cross", "dot", "abs")))
     calls = any(node.op == "apply" and node.name not in _EVALUATED_CALLS for node in nodes)
     is_beyond = is_misread or calls or is_delicate or not ops.isdisjoint(_CONSTRUCTS)
     names = [node.name for node in nodes if node.op == "sym" or (node.op == "apply" and not _is_named(node))]

@@ -17,9 +17,11 @@ from prism.equivalence.interpretation.evaluation import Evaluator
 from prism.equivalence.interpretation.kinks import DELTAS, has_delta
 from prism.equivalence.interpretation.letters import Scope
 from prism.equivalence.interpretation.names import CHOICES, free_letters, index_range
+from prism.equivalence.interpretation.orders import has_order, same_to_order
 from prism.equivalence.interpretation.reading import read_together
 from prism.equivalence.interpretation.scales import TooManySizes, sizes_of
 from prism.equivalence.interpretation.shapes import with_shapes
+from prism.equivalence.interpretation.shorthand import written_out
 from prism.equivalence.interpretation.signature import COORDINATES, Signature, signatures_of
 from prism.equivalence.interpretation.values import (
     PRECISION,
@@ -30,6 +32,7 @@ from prism.equivalence.interpretation.values import (
     Value,
     add,
     compare_to_zero,
+    error_of,
     multiply,
     plain,
     scalar,
@@ -46,6 +49,8 @@ _STARTS = ((0.7, 1.3), (2.6, 2.2), (-0.6, -1.1))  # of the search for a root, so
 _MOST_ROOTS = 5  # solutions of one equation that are tested in the other one
 _ON_EITHER_SIDE = (0.63, 1.57)  # of a written number, as a share of it
 _NOTHING = 1e-40  # size of what vanishes
+_VANISHING = 1e-9  # size, with its error, of what may vanish
+_TELLING = 2  # of the interpretations that have to agree, those in which the formulas do not vanish
 _WIDER = (0.1, 10.0)  # sizes of all letters at which two formulas must not differ
 _ROOT_STEPS = 24  # of the secant method
 _EXACT = 1e-32  # residual at which a root is not improved further, of the size of the sides elsewhere
@@ -70,6 +75,7 @@ def compare_by_interpretation(a: Formula, b: Formula, context: Context) -> Outco
     """Compare two equations, or two expressions, under random interpretations."""
     with ctx.workprec(PRECISION):
         try:
+            a, b = written_out(a, b, context)
             a, b = read_together(a, b)
         except Unvalued as reason:
             return Outcome(None, str(reason))
@@ -100,11 +106,13 @@ def _systems(a: Formula, b: Formula) -> tuple[str, ...]:
 
 def _compare(a: Formula, b: Formula, signature: Signature) -> Outcome:
     """Compare two formulas in one system of coordinates."""
+    if has_order(a) or has_order(b):
+        return _compare_orders(a, b, signature)
     try:
         signature = with_shapes(signature, a, b)
     except Unvalued as reason:
         return Outcome(None, str(reason))
-    agreed, why, has_converged = 0, "no value", False
+    agreed, vanished, why, has_converged = 0, 0, "no value", False
     wanted = CHOICE_DRAWS if _has_choice(a) or _has_choice(b) else DRAWS
     is_of_numbers = not (signature.functions or signature.whole or signature.tensors or signature.fields)
     is_of_numbers = is_of_numbers and not (signature.matrices or signature.operators or _has_sum(a) or _has_sum(b))
@@ -122,16 +130,28 @@ def _compare(a: Formula, b: Formula, signature: Signature) -> Outcome:
             continue
         except (ZeroDivisionError, ValueError, OverflowError, RecursionError) as error:
             return Outcome(None, type(error).__name__)
-        if same is None:
+        if same is False:
+            return Outcome(False)
+        if same:
+            agreed += 1
+            has_converged |= not draw.diverging
+        elif draw.vanished:
+            vanished += 1
+        else:
             why = "too inaccurate"
             continue
-        if not same:
-            return Outcome(False)
-        agreed += 1
-        has_converged |= not draw.diverging
-        if agreed >= wanted and has_converged and number + 1 >= least:
+        is_enough = agreed >= min(_TELLING, wanted) and agreed + vanished >= wanted and number + 1 >= least
+        if is_enough and has_converged:
             return _at_other_sizes(a, b, signature)
     return Outcome(None, why)
+
+
+def _compare_orders(a: Formula, b: Formula, signature: Signature) -> Outcome:
+    """Compare two formulas of which one is known up to an order."""
+    try:
+        return Outcome(same_to_order(a, b, signature), "another order")
+    except (Unvalued, ArithmeticError, ValueError) as reason:
+        return Outcome(None, str(reason))
 
 
 def _at_other_sizes(a: Formula, b: Formula, signature: Signature) -> Outcome:
@@ -291,8 +311,12 @@ def _are_equal(evaluator: Evaluator, a: Expr, b: Expr, scope: Scope) -> bool | N
         return False
     is_nothing = not scope.indices and max(size_of(one), size_of(two)) < _NOTHING
     if a != b and symbols(a) and symbols(b) and is_nothing:
+        evaluator.draw.vanished.append(str(a))
         return None  # both vanish whatever the letters are, which says nothing
-    return compare_to_zero(add(one, two, -1), max(size_of(one) + size_of(two), size, other))
+    same = compare_to_zero(add(one, two, -1), max(size_of(one) + size_of(two), size, other))
+    if same is None and max(size_of(one) + error_of(one), size_of(two) + error_of(two)) < _VANISHING:
+        evaluator.draw.vanished.append(str(a))
+    return same
 
 
 def _variable_of_deltas(a: Expr, b: Expr) -> Expr:
@@ -393,10 +417,10 @@ def _solutions(draw: Draw, a: Formula, b: Formula) -> Iterator[Draw]:
         if is_lone and _is_drawn_freely(member.name, draw.signature):
             yield replace_value(draw, member.name, Evaluator(draw).value(other, Scope()))
     for name, is_shift in _unknowns(draw.signature, a, b):
-        for start in _STARTS:
-            found = _root(draw, a, name, start, is_shift=is_shift)
-            if found is not None:
-                yield found
+        found = [_root(draw, a, name, start, is_shift=is_shift) for start in _STARTS]
+        if not any(found) and not is_shift:
+            found.append(_root(draw, a, name, _STARTS[0], is_inverse=True))
+        yield from (each for each in found if each is not None)
 
 
 def _unknowns(signature: Signature, a: Formula, b: Formula) -> Iterator[tuple[str, bool]]:
@@ -430,8 +454,12 @@ def replace_value(draw: Draw, name: str, value: Value) -> Draw:
     return replace(draw, fixed={**draw.fixed, name: value})
 
 
-def _root(draw: Draw, f: Formula, name: str, start: tuple[float, float], *, is_shift: bool) -> Draw | None:
+def _root(
+    draw: Draw, f: Formula, name: str, start: tuple[float, float], *, is_shift: bool = False, is_inverse: bool = False
+) -> Draw | None:
     """Return an interpretation with a value of one letter, or a multiple of a function, that solves an equation.
+
+    The reciprocal of the letter is searched for if `is_inverse`.
 
     None if it is no number's equation, or no root is found by the secant method.
     """
@@ -440,7 +468,7 @@ def _root(draw: Draw, f: Formula, name: str, start: tuple[float, float], *, is_s
         """Return the interpretation with the letter, or the multiple, at a value."""
         if is_shift:
             return replace(draw, shifts={**draw.shifts, name: plain(value)})
-        return replace_value(draw, name, value)
+        return replace_value(draw, name, acb(1) / value if is_inverse else value)
 
     def residual(value: Scalar) -> tuple[Scalar, float]:
         """Return the residual there."""

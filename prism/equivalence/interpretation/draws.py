@@ -32,6 +32,7 @@ class Draw:
         shifts: multiples of another random function that are added to unknown functions.
         drawn: what was drawn so far.
         diverging: series that were continued beyond where they converge.
+        vanished: expressions that are 0 in this interpretation, as both formulas have them.
         integrals: values of integrals that depend on no bound variable and nothing fixed, also of what follows from it.
     """
 
@@ -42,6 +43,7 @@ class Draw:
     shifts: Mapping[str, acb] = field(default_factory=dict)
     drawn: dict[tuple[str, str], object] = field(default_factory=dict)
     diverging: list[str] = field(default_factory=list)
+    vanished: list[str] = field(default_factory=list)
     integrals: dict[tuple[Expr, ...], Value] = field(default_factory=dict)
 
     def source(self, kind: str, name: str) -> Source:

@@ -13,6 +13,7 @@ from prism.algebra.expr import Expr, canonical, replace_index, symbols, walk
 from prism.budget import charge_steps
 from prism.equivalence.interpretation import functions as named
 from prism.equivalence.interpretation.letters import Letters, Scope, conjugate
+from prism.equivalence.interpretation.monomials import NTH, is_derivative
 from prism.equivalence.interpretation.names import (
     exponent_of,
     harmonic_indices,
@@ -390,6 +391,8 @@ def _held(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
     """Return a value at a point or between limits; other constructs of this kind have no value."""
     if node.name == "point" and len(node.args) == 3 and node.args[1].op == "sym":
         return evaluator.value(node.args[0], scope.with_value(node.args[1].name, evaluator.number(node.args[2], scope)))
+    if is_derivative(node):
+        return _nth_derivative(evaluator, node, scope)
     raise Unvalued("at")
 
 
@@ -539,6 +542,14 @@ def _function_of_operator(evaluator: Evaluator, name: str, x: Table) -> Value:
         total = add(total, multiply(factor, power))
         power = multiply(power, x)
     return total
+
+
+def _nth_derivative(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
+    """Return a derivative of an unknown function at a point, of an order that may be an index."""
+    place, order = node.args
+    name = node.name.removeprefix(NTH)
+    unknown = evaluator.draw.function(name, 1, is_complex=name in evaluator.signature.notation.complexes)
+    return unknown.derivative(evaluator.number(place, scope), whole_number(evaluator.number(order, scope)))
 
 
 def _primed_call(evaluator: Evaluator, name: str, order: int, x: Scalar) -> Scalar:

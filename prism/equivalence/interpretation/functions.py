@@ -15,6 +15,7 @@ from prism.equivalence.interpretation.source import Source
 from prism.equivalence.interpretation.values import Dual, Scalar, Unvalued, mapped, plain, real_number, whole_number
 
 _ONE, _TWO = acb(1), acb(2)
+_MOST_ORDER = 200  # of a derivative of an unknown function
 _Rule = tuple[Callable[[acb], acb], Callable[[Scalar], Scalar]]
 
 
@@ -189,6 +190,22 @@ class UnknownFunction:
         for amplitude, slopes, rates, turns, phase in self.terms:
             first, second, third = (_linear(coefficients, point) for coefficients in (slopes, rates, turns))
             total = total + amplitude * (_ONE + first) * call("exp", second) * call("cos", third + phase)
+        return total
+
+    def derivative(self, x: Scalar, order: int) -> Scalar:
+        """Return a derivative of a function of one argument; Unvalued for an order below 0 or above 200."""
+        if not 0 <= order <= _MOST_ORDER or any(len(slopes) != 1 for _, slopes, *_ in self.terms):
+            raise Unvalued("a derivative of this order")
+        return mapped(x, lambda z: self._derivative(z, order), lambda z: self.derivative(z, order + 1))
+
+    def _derivative(self, x: acb, order: int) -> acb:
+        """Return a derivative at a number: of (1 + p x) exp(c x) it is c^(n-1) (c (1 + p x) + n p) exp(c x)."""
+        total = acb(0)
+        for amplitude, (slope,), (rate,), (turn,), phase in self.terms:
+            for sign in (1, -1):
+                c, size = acb(rate.real, sign * turn.real), amplitude * (acb(0, sign) * phase).exp() / _TWO
+                part = c * (_ONE + slope * x) + acb(order) * slope
+                total += size * part * c ** (order - 1) * (c * x).exp()
         return total
 
 

@@ -20,6 +20,7 @@ from prism.equivalence.interpretation.values import Unvalued
 
 _LARGE, _SMALL = 60.0, 1 / 60  # magnitudes beyond which a number is out of the ordinary
 _STEEP = _LARGE**2  # of numbers in functions of functions: how fast a function may change
+_EXTREME = 1e6  # magnitudes beyond which a number is large beside powers of a small letter
 _KINKED = frozenset(("cases", "abs", "floor", "ceiling", "modulo"))
 _EVALUATED = frozenset(
     ("num", "const", "add", "sub", "neg", "mul", "div", "pow", "root", "factorial", "binomial", *RULES)
@@ -51,6 +52,13 @@ def sizes_of(*formulas: Formula) -> tuple[float, ...]:
 def is_out_of_the_ordinary(node: Expr) -> bool:
     """Return True if an expression has a number so large or so small that a function may change between two points."""
     return any(True for _ in _sizes(node, is_kinked=False)) or _steepness(node) > _STEEP
+
+
+def is_extreme(node: Expr) -> bool:
+    """Return True if an expression has a number so large or small that it is not seen beside a small letter's power."""
+    return any(not 1 / _EXTREME < size < _EXTREME for size in _sizes(node, is_kinked=False)) or (
+        _steepness(node) > _EXTREME
+    )
 
 
 def _steepness(node: Expr) -> float:

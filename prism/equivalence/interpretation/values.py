@@ -342,3 +342,9 @@ def size_of(value: Value) -> float:
     """Return the largest absolute value of the entries."""
     entries = value.entries if isinstance(value, Table) else (value,)
     return max(float(plain(entry).mid().abs_upper()) for entry in entries)
+
+
+def error_of(value: Value) -> float:
+    """Return the largest error of the entries."""
+    entries = value.entries if isinstance(value, Table) else (value,)
+    return max(float(plain(entry).rad()) for entry in entries)

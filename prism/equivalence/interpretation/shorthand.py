@@ -1,0 +1,55 @@
+r"""Shorthand of two formulas written out: ellipses, ranges of sums, derivatives at a point, calls of a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from prism.algebra.expr import Expr, Formula, walk, with_members
+from prism.equivalence.interpretation.ellipses import with_ellipses
+from prism.equivalence.interpretation.monomials import derivative_at_point
+from prism.equivalence.interpretation.names import NAMED
+from prism.equivalence.interpretation.signature import signature_of
+from prism.physics.context import Context
+
+_COUNTED = frozenset(("n", "N", "m", "M", "k", "K", "l", "L", "j", "i", "p", "q"))
+
+
+def written_out(a: Formula, b: Formula, context: Context) -> tuple[Formula, Formula]:
+    """Return two formulas without shorthand that has one meaning; what has none or two stays."""
+    nodes = [node for f in (a, b) for member in f.members for node in walk(member)]
+    calls = {
+        (node.name, node.args[0]) for node in nodes
+        if node.op == "apply" and len(node.args) == 1 and node.name not in NAMED
+    }  # fmt: skip
+    if calls:
+        a, b = (_each(f, lambda node: _with_calls(node, calls)) for f in (a, b))
+    a, b = (_each(f, lambda node: derivative_at_point(node) or node) for f in (a, b))
+    if any(node.op == "dots" for node in nodes):
+        signature = replace(signature_of(a, b, context), whole=_COUNTED)
+        a, b = (with_members(f, tuple(with_ellipses(member, signature) for member in f.members)) for f in (a, b))
+    return a, b
+
+
+def _each(f: Formula, change: Callable[[Expr], Expr]) -> Formula:
+    """Return a formula with each node changed, inner ones first."""
+
+    def changed(node: Expr) -> Expr:
+        """Return a changed node."""
+        args = tuple(map(changed, node.args))
+        return change(node if args == node.args else Expr(node.op, args, node.name, node.value))
+
+    return with_members(f, tuple(map(changed, f.members)))
+
+
+def _with_calls(node: Expr, calls: set[tuple[str, Expr]]) -> Expr:
+    """Return a product in which a letter before a bracket is called, as the other formula calls it with the same."""
+    if node.op != "mul":
+        return node
+    factors: list[Expr] = []
+    for arg in node.args:
+        if factors and factors[-1].op == "sym" and (factors[-1].name, arg) in calls:
+            factors.append(Expr("apply", (arg,), factors.pop().name))
+        else:
+            factors.append(arg)
+    return factors[0] if len(factors) == 1 else Expr("mul", tuple(factors))

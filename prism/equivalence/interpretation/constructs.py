@@ -127,7 +127,8 @@ def constructs_of(f: Formula) -> Constructs:
     inverted = (
         node.args[0] for node in nodes if node.op == "pow" and exponent_of(node) == -1 and _is_bold(node.args[0])
     )
-    bound |= {base_letter(name) for name in symbols(*inverted)}  # a change of basis may drop out
+    turned = {base_letter(name) for name in symbols(*inverted)}
+    bound |= {letter for letter in turned if places[letter] > 1}  # a change of basis may drop out
     arguments = _arguments(nodes)
     indices = {letter for node in nodes if node.op == "sym" for letter in letters_of(node.name)}
     return Constructs(

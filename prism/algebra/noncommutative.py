@@ -74,6 +74,8 @@ _MATRIX = re.compile(
     r"^(?:\\(?:mathbf|boldsymbol|mathcal|mathrm)\{)?[A-Z]|^\\(rho|sigma|varrho|Lambda|Sigma|Omega|Pi)\b"
 )
 
+_WITHOUT_TRACE = re.compile(r"(?:\\hat\{)?[abxpq]\}?(?:\^\{\\dagger\})?(?:\^\d)?$")
+
 _Term = tuple[tuple[Expr, ...], tuple[Expr, ...]]  # coefficient as factors, word
 
 
@@ -482,7 +484,7 @@ def _with_normalized_operands(node: Expr, notation: _OperatorNotation) -> Expr:
 def _normalized_trace(node: Expr, notation: _OperatorNotation) -> list[_Term] | None:
     """Return the trace of a sum of operator products as terms that are numbers; None if there are too many.
 
-    Cyclic orders are the same: Tr(ABC) = Tr(BCA).
+    Cyclic orders are the same: Tr(ABC) = Tr(BCA); not for operators whose products have no trace, as ladder operators.
     """
     terms = _operator_terms(node.args[0], notation)
     if terms is None:
@@ -491,7 +493,8 @@ def _normalized_trace(node: Expr, notation: _OperatorNotation) -> list[_Term] | 
     for factors, word in terms:
         spelled = [canonical(letter) for letter in word]
         budget.charge(len(word) ** 2)
-        start = min(range(len(word)), key=lambda k: (*spelled[k:], *spelled[:k]), default=0)
+        is_finite = not any(map(_WITHOUT_TRACE.match, spelled))
+        start = min(range(len(word) if is_finite else 1), key=lambda k: (*spelled[k:], *spelled[:k])) if word else 0
         first = (*word[start:], *word[:start])
         atom = (first[0],) if len(first) == 1 else (Expr("opaque", first, name=_WORD),) if first else (_ONE,)
         turned.append(((*factors, Expr("apply", atom, name=node.name)), ()))

@@ -116,6 +116,9 @@ def _match_renamed(reference: Formula, claim: Formula, context: Context, spec: N
     worst = max(verdicts, key=lambda verdict: RANK[verdict.status])
     if worst.status != Status.EQUIVALENT:
         common = compare_common_solutions(reference, claim, context)
+        is_open = common is None or common.status != Status.EQUIVALENT
+        if is_open and {reference.kind, claim.kind} == {"equation", "system"}:
+            common = decide_by_interpretation(reference, claim, context, worst) or common
         if common is not None:
             return common
     return worst

@@ -25,6 +25,8 @@ def decide_by_interpretation(a: Formula, b: Formula, context: Context, plain: Ve
         context: what the problem knows.
         plain: the verdict without interpretations.
     """
+    if {a.kind, b.kind} == {"equation", "system"}:
+        return _decide_with_system(a, b, context, plain)
     one, two = constructs_of(a), constructs_of(b)
     is_beyond = one.is_beyond or two.is_beyond
     if plain.reason == "unsupported":
@@ -34,7 +36,7 @@ def decide_by_interpretation(a: Formula, b: Formula, context: Context, plain: Ve
     if _says_nothing(a) or _says_nothing(b):
         return None
     if plain.status == Status.EQUIVALENT:
-        is_asked = one.is_delicate or two.is_delicate
+        is_asked = one.is_delicate or two.is_delicate or one.may_diverge or two.may_diverge
     elif plain.status == Status.UNDECIDED or plain.reason == "kind":
         is_asked = one.may_say_what(two)
     else:
@@ -49,7 +51,8 @@ def decide_by_interpretation(a: Formula, b: Formula, context: Context, plain: Ve
     if work.is_exhausted:
         return None
     if plain.status == Status.EQUIVALENT:
-        return _NOT_SAID if outcome.same is False else None
+        is_of_matrices = outcome.same is None and (one.has_matrices or two.has_matrices)
+        return _NOT_SAID if outcome.same is False or is_of_matrices else None
     if outcome.same is not True:
         return None
     return Verdict(Status.EQUIVALENT, "same_value" if a.kind == "expression" else "same_zero_set", "tested")
@@ -137,3 +140,20 @@ def _has_set(f: Formula) -> bool:
     if not _STATED.isdisjoint(f.relations):
         return True
     return any(node.op in _SETS for member in f.members for node in walk(member))
+
+
+def _decide_with_system(a: Formula, b: Formula, context: Context, plain: Verdict) -> Verdict | None:
+    """Return the verdict on an equation between vectors and a system of its components; None for any others."""
+    equation, system = (a, b) if a.kind == "equation" else (b, a)
+    ops = {node.op for member in equation.members for node in walk(member)}
+    names = {node.name for member in equation.members for node in walk(member) if node.op == "sym"}
+    has_vector = "matrix" in ops or any(name.startswith(r"\vec{") for name in names)
+    if plain.status == Status.EQUIVALENT or not has_vector or len(system.parts) < 2 or not may_begin_extra():
+        return None
+    from prism.equivalence.interpretation.component_systems import compare_with_system
+
+    with limited(INTERPRETED) as work:
+        outcome = compare_with_system(equation, system, context)
+    if work.is_exhausted or outcome.same is not True:
+        return None
+    return Verdict(Status.EQUIVALENT, "same_zero_set", "tested")

@@ -28,6 +28,7 @@ from prism.equivalence.interpretation.names import (
     up_and_down,
     with_raised_indices,
 )
+from prism.equivalence.interpretation.quanta import has_quanta, is_anticommutator
 
 _CONSTRUCTS = frozenset(("derivative", "partial", "differential", "integral", "sum", "product", "limit", "nabla",
                          "contour", "cross", "dot", "matrix", "commutator", "bracket", "opaque", "at",
@@ -41,6 +42,8 @@ _STARS = frozenset(("*", r"\bar", "^{*}", "T", "^T", "^{T}", r"\top", r"\dagger"
 _NO_QUANTITIES = frozenset(("", "x", "y", "z", "r", "t", "s", r"\theta", r"\phi", r"\varphi", "i", "j", "C", "N", "n",
                             "d", "O", r"\delta", r"\epsilon", r"\varepsilon"))  # fmt: skip
 _OF_METRICS = frozenset(("g", r"\eta", "x", "E", r"\rho", r"\omega", "c"))
+_OF_QUANTA = frozenset((r"\hbar", r"\omega", "m", "a", "b", "c", "p", "x", "q", "J", "L", "S", r"\sigma", "N", "I",
+                        r"\uparrow", r"\downarrow"))  # fmt: skip
 _STYLES = re.compile(r"\\(?:vec|hat|bar|overline|tilde|dot|ddot|mean|mathbf|mathrm|mathcal|operatorname)\b|[{}^*'\s]")
 _INEQUALITY = re.compile(r"\\leq?(?:slant)?(?![a-z])|<")
 _SUBSCRIPT = re.compile(r"_(?:\{\w+\}|\w)")
@@ -58,8 +61,9 @@ class Constructs:
         has_calculus: it has a derivative, a differential, an integral or a nabla.
         has_cases: a construct has cases, which the kernels evaluate where they meet both.
         is_misread: the kernels take a construct for a letter or a product, so that their witness proves nothing.
-        is_delicate: it matters if a letter is a number, complex or a matrix, and the kernels may take it for less, or
-            if an integral converges.
+        is_delicate: it matters if a letter is a number, complex or a matrix, and the kernels may take it for less.
+        may_diverge: it has an integral to infinity.
+        has_matrices: a bold letter is inverted, so that the kernels take a matrix for a number.
         letters: all letters, without style and index.
         bound: those of bound variables, of limits and of indices, which may drop out.
         called: those of unknown functions that are called.
@@ -75,6 +79,8 @@ class Constructs:
     has_cases: bool
     is_misread: bool
     is_delicate: bool
+    may_diverge: bool
+    has_matrices: bool
     letters: frozenset[str]
     bound: frozenset[str]
     called: frozenset[str]
@@ -111,15 +117,15 @@ def constructs_of(f: Formula) -> Constructs:
     nodes = [node for member in f.members for node in walk(member)]
     charge_steps(len(nodes))
     ops = {node.op for node in nodes}
+    is_quantum = has_quanta(nodes)
     tuples = sum(node.op == "tuple" for node in nodes)
+    excluded = {node.op for node in nodes if node.op in _EXCLUDED and not (is_quantum and is_anticommutator(node))}
     if tuples and tuples == 2 * sum(map(is_jacobian, nodes)):
-        ops.discard("tuple")
+        excluded.discard("tuple")
     signs = sum(node.op == "pm" for node in nodes) - sum(
         arg.op == "pm" for node in nodes if node.op in ("sum", "product") for arg in node.args[2:3]
     )
-    is_excluded = (
-        signs > 0 or f.kind not in ("equation", "expression") or bool(f.parts) or not ops.isdisjoint(_EXCLUDED)
-    )
+    is_excluded = signs > 0 or f.kind not in ("equation", "expression") or bool(f.parts) or bool(excluded)
     pairs = any(
         count > 1
         for node in nodes
@@ -153,12 +159,12 @@ def constructs_of(f: Formula) -> Constructs:
         or "dots" in ops
         or is_tensor
         or is_called
+        or is_quantum
         or has_kronecker
-        or (has_direction and not ops.isdisjoint(("cross", "dot")))
+        or (has_direction and not ops.isdisjoint(("cross", "dot", "abs")))
     )
     calls = any(node.op == "apply" and node.name not in _EVALUATED_CALLS for node in nodes)
-    is_beyond = bool(specials) or is_tensor or calls or has_kronecker or is_delicate
-    is_beyond = is_beyond or not ops.isdisjoint(_CONSTRUCTS)
+    is_beyond = bool(specials) or is_misread or calls or is_delicate or not ops.isdisjoint(_CONSTRUCTS)
     names = [
         node.name
         for node in nodes
@@ -174,10 +180,17 @@ def constructs_of(f: Formula) -> Constructs:
         if node.op in ("integral", "contour", "sum", "product", "limit") and len(node.args) > 1
         for name in symbols(*node.args[1:])
     }
+    if is_quantum or not ops.isdisjoint(("commutator", "bracket")):  # constants and powers that their rules bring in
+        bound |= _OF_QUANTA
     if any(node.op == "pow" and node.args[1].name == "T" for node in nodes):
         bound.add("T")  # of a transposed matrix
     if is_tensor:
         bound |= _OF_METRICS
+    inverted = (
+        node.args[0] for node in nodes if node.op == "pow" and exponent_of(node) == -1 and _is_bold(node.args[0])
+    )
+    turned = {base_letter(name) for name in symbols(*inverted)}
+    bound |= {letter for letter in turned if places[letter] > 1}  # a change of basis may drop out
     arguments = _arguments(nodes)
     indices = {letter for node in nodes if node.op == "sym" for letter in letters_of(node.name)}
     indices |= {
@@ -191,6 +204,8 @@ def constructs_of(f: Formula) -> Constructs:
         "cases" in ops,
         is_misread,
         is_delicate,
+        any(node.op == "integral" and any(map(is_infinite, node.args[2:])) for node in nodes),
+        any(node.op == "pow" and exponent_of(node) == -1 and _is_bold(node.args[0]) for node in nodes),
         letters,
         frozenset(bound | indices),
         frozenset(base_letter(node.name) for node in nodes if node.op == "apply" and not _is_named(node)),
@@ -206,14 +221,14 @@ def constructs_of(f: Formula) -> Constructs:
 
 
 def _is_delicate(node: Expr) -> bool:
-    """Return True for a node that the kernels may take for less than it is, or for an integral that may diverge."""
+    """Return True for a node that the kernels may take for less than it is."""
     return bool(
         (node.op == "apply" and node.name in _OF_COMPLEX)
         or (node.op == "opaque" and node.name in _STARS)
         or (node.op == "pow" and exponent_of(node) == -1 and _is_bold(node.args[0]))
+        or (node.op == "pow" and node.args[1].name == "T" and any(map(_is_bold, walk(node.args[0]))))
         or (node.op == "mul" and bold_neighbours(node))
         or (node.op == "mul" and sum(arg.op == "matrix" for arg in node.args) > 1)
-        or (node.op == "integral" and any(map(is_infinite, node.args[2:])))
     )
 
 

@@ -11,6 +11,7 @@ from flint import acb, arb, ctx
 
 from prism.algebra.expr import Expr, Formula, symbol, symbols, walk
 from prism.budget import remembered
+from prism.equivalence.interpretation.columns import solves_for_column
 from prism.equivalence.interpretation.draws import Draw
 from prism.equivalence.interpretation.evaluation import Evaluator
 from prism.equivalence.interpretation.held import may_be_compared, relate_same_derivatives
@@ -20,6 +21,7 @@ from prism.equivalence.interpretation.names import CHOICES, free_letters, index_
 from prism.equivalence.interpretation.orders import has_order, same_to_order
 from prism.equivalence.interpretation.reading import read_together
 from prism.equivalence.interpretation.scales import TooManySizes, sizes_of
+from prism.equivalence.interpretation.shapes import with_shapes
 from prism.equivalence.interpretation.shorthand import written_out
 from prism.equivalence.interpretation.signature import COORDINATES, Signature, signatures_of
 from prism.equivalence.interpretation.values import (
@@ -115,20 +117,26 @@ def _compare(a: Formula, b: Formula, signature: Signature) -> Outcome:
     """Compare two formulas in one system of coordinates."""
     if has_order(a) or has_order(b):
         return _compare_orders(a, b, signature)
+    try:
+        signature = with_shapes(signature, a, b)
+    except Unvalued as reason:
+        return Outcome(None, str(reason))
     agreed, vanished, why, has_converged = 0, 0, "no value", False
     known: dict[int, dict[tuple[Expr, ...], Value]] = {}
     wanted = CHOICE_DRAWS if _has_choice(a) or _has_choice(b) else DRAWS
     is_of_numbers = not (signature.functions or signature.tensors or signature.fields or signature.matrices)
     has_bounds = bool(signature.whole - _bound_letters(a, b)) or _has_array(a) or _has_array(b)
     is_of_numbers = is_of_numbers and not (signature.operators or has_bounds)
+    is_of_numbers = is_of_numbers and signature.space is None
     wanted = NUMBER_DRAWS if is_of_numbers and wanted == DRAWS else wanted
-    for number in range(2 * wanted):
+    least = 0 if signature.space is None else signature.space.draws
+    for number in range(2 * max(wanted, least)):
         try:
             draw, same = _drawn_and_compared(number, signature, a, b)
             known[number] = {} if draw.sizes else draw.integrals
         except Unvalued as reason:
             why = str(reason)
-            if number >= 2 and not agreed:
+            if number >= max(2, least) and not agreed:
                 break
             continue
         except (ZeroDivisionError, ValueError, OverflowError, RecursionError) as error:
@@ -143,7 +151,8 @@ def _compare(a: Formula, b: Formula, signature: Signature) -> Outcome:
         else:
             why = "too inaccurate"
             continue
-        if agreed >= min(_TELLING, wanted) and agreed + vanished >= wanted and has_converged:
+        is_enough = agreed >= min(_TELLING, wanted) and agreed + vanished >= wanted and number + 1 >= least
+        if is_enough and has_converged:
             return _at_other_sizes(a, b, signature, known)
     return Outcome(None, why)
 
@@ -363,11 +372,12 @@ def _are_equal(evaluator: Evaluator, a: Expr, b: Expr, scope: Scope) -> bool | N
     """Return True if two expressions have the same value; with delta functions, under a random test function."""
     if has_delta(a) or has_delta(b):
         a, b = (_tested(each, _variable_of_deltas(a, b)) for each in (a, b))
-    one = evaluator.value(a, scope)
+    one, size = _value_and_size(evaluator, a, scope) if b.value == 0 else (evaluator.value(a, scope), 0.0)
     try:
-        two = evaluator.value(b, scope)
+        two, other = _value_and_size(evaluator, b, scope) if a.value == 0 else (evaluator.value(b, scope), 0.0)
     except (NoCase, Diverges):
         return False  # the reference has a value here
+    one, two = _kept(evaluator.draw, one), _kept(evaluator.draw, two)
     if isinstance(one, Table) and isinstance(two, Table) and len(one.entries) != len(two.entries):
         return False
     sizes = size_of(one), size_of(two)
@@ -377,7 +387,7 @@ def _are_equal(evaluator: Evaluator, a: Expr, b: Expr, scope: Scope) -> bool | N
     if a != b and symbols(a) and symbols(b) and is_nothing:
         evaluator.draw.vanished.append(str(a))
         return None  # both vanish whatever the letters are, which says nothing
-    same = compare_to_zero(add(one, two, -1), sum(sizes))
+    same = compare_to_zero(add(one, two, -1), max(sum(sizes), size, other))
     if same is None and max(size_of(one) + error_of(one), size_of(two) + error_of(two)) < _VANISHING:
         evaluator.draw.vanished.append(str(a))
     return same
@@ -402,11 +412,19 @@ def _residual(draw: Draw, f: Formula, scope: Scope) -> tuple[Value, float]:
     """Return left minus right of an equation, and the size of the terms of its sides."""
     evaluator = Evaluator(draw)
     (left, one), (right, two) = (_value_and_size(evaluator, member, scope) for member in f.members)
-    return add(left, right, -1), one + two
+    return _kept(draw, add(left, right, -1)), one + two
+
+
+def _kept(draw: Draw, value: Value) -> Value:
+    """Return what counts of a value: of an operator between number states the columns that the cut does not reach."""
+    space = draw.signature.space
+    return value if space is None or not isinstance(value, Table) else space.cut(value, draw.number)
 
 
 def _value_and_size(evaluator: Evaluator, node: Expr, scope: Scope) -> tuple[Value, float]:
     """Return the value of an expression, and the sizes of its terms: both of them nearly cancel in `a - b = 0`."""
+    if node.op == "commutator":
+        node = Expr("sub", (Expr("mul", node.args), Expr("mul", node.args[::-1])))
     if node.op not in ("add", "sub"):
         value = evaluator.value(node, scope)
         return value, size_of(value)
@@ -427,8 +445,8 @@ def _same_sides(draw: Draw, a: Formula, b: Formula, letters: tuple[str, ...]) ->
     answer: bool | None = True
     for scope in _scopes(letters):
         evaluator = Evaluator(draw)
-        one, two = (evaluator.value(f.members[0], scope) for f in (a, b))
-        other = evaluator.value(b.members[1], scope)
+        one, two = (_kept(draw, evaluator.value(f.members[0], scope)) for f in (a, b))
+        other = _kept(draw, evaluator.value(b.members[1], scope))
         scale = size_of(one) + size_of(two)
         equal = [
             compare_to_zero(add(one, multiply(acb(sign), each)), scale) for sign in (1, -1) for each in (two, other)
@@ -448,6 +466,8 @@ def _solves(draw: Draw, a: Formula, b: Formula, letters: tuple[str, ...]) -> boo
         return _components_agree(draw, a, b, letters)
     if draw.signature.tensors and _have_same_residual(draw, a, b):
         return True
+    if draw.signature.matrices and (found := solves_for_column(draw, a, b, _residual)) is not None:
+        return found
     answer: bool | None = None
     for n, solved in enumerate(_solutions(draw, a, b)):
         residual, scale = _residual(solved, b, Scope())

@@ -52,8 +52,15 @@ class Draw:
 
     def size(self) -> int:
         """Return the length of arrays whose bound is not stated."""
+        if self.signature.has_kets:
+            return self.rows()
         sizes = DIMENSIONS if self.signature.matrices else SIZES
         return sizes[self.number % len(sizes)]
+
+    def rows(self) -> int:
+        """Return how many rows operators have."""
+        space = self.signature.space
+        return STATES[self.number % len(STATES)] if space is None else space.size(self.number)
 
     def number_of(self, name: str, kind: str) -> acb:
         """Draw a number of a kind: positive, real, angle, integer, complex."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 
 from flint import acb, arb
 
-from prism.algebra.expr import Expr, canonical, replace_index, symbol
+from prism.algebra.expr import Expr, canonical, replace_index, symbol, symbols, walk
 from prism.budget import charge_steps
 from prism.equivalence.interpretation import functions as named
-from prism.equivalence.interpretation.draws import STATES
 from prism.equivalence.interpretation.held import held_value, is_jacobian, jacobian_value
 from prism.equivalence.interpretation.letters import Letters, Scope, conjugate
 from prism.equivalence.interpretation.monomials import NTH, is_derivative
@@ -23,7 +24,15 @@ from prism.equivalence.interpretation.names import (
     order_letter,
     order_of,
 )
+from prism.equivalence.interpretation.operators import component, numbered_state
+from prism.equivalence.interpretation.operators import value as operator_value
 from prism.equivalence.interpretation.predicates import Junction, Predicate, Whole, read_case
+from prism.equivalence.interpretation.quanta import (
+    FUNCTION_DEGREE,
+    is_number_of_state,
+    is_vector_of_operators,
+    turned,
+)
 from prism.equivalence.interpretation.signature import variable_key
 from prism.equivalence.interpretation.values import (
     Dual,
@@ -35,6 +44,7 @@ from prism.equivalence.interpretation.values import (
     add,
     ball,
     column,
+    compare_to_zero,
     cross,
     determinant,
     dot,
@@ -44,11 +54,13 @@ from prism.equivalence.interpretation.values import (
     plain,
     real_number,
     scalar,
+    size_of,
     slope_of,
     transpose,
     whole_number,
 )
 
+_MOST_POWER = 64  # of a matrix
 _STEPS = 1  # charged for each node that is visited
 
 
@@ -68,6 +80,15 @@ class Evaluator(Letters):
         if handler is None:
             raise Unvalued(node.op)
         return handler(self, node, scope)
+
+    def component(self, letter: str, axis: int, scope: Scope) -> Value:
+        """Return a component of a vector of operators."""
+        space = self.signature.space
+        assert space is not None
+        return operator_value(
+            space, self.draw.number, component(axis, letter), {},
+            lambda name: plain(scalar(self.symbol(Expr("sym", name=name), scope))) if name else acb(1),
+        )  # fmt: skip
 
     def _contracted(self, node: Expr, letter: str, scope: Scope) -> Value:
         """Return the sum of a product over the values of an index that it has twice."""
@@ -97,6 +118,8 @@ def _negative(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
 
 def _product_of(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
     """Return a product in its order; what stands behind an open derivative is what it acts on."""
+    if (conjugated := _between_exponentials(evaluator, node, scope)) is not None:
+        return conjugated
     total: Value | None = None
     for k, arg in enumerate(node.args):
         if (opened := _open_operator(arg)) is not None:
@@ -145,6 +168,8 @@ def _quotient(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
 
 def _power_of(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
     """Return a power: of a number, a vector (its square) or a square matrix."""
+    if is_vector_of_operators(node.args[0], evaluator.signature.space):
+        return _power_of_vector(evaluator, node, scope)
     base = evaluator.value(node.args[0], scope)
     if not isinstance(base, Table):
         exponent = evaluator.number(node.args[1], scope)
@@ -153,15 +178,110 @@ def _power_of(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
             raise Unvalued("undefined")
         return found
     exponent_value = exponent_of(node)
-    if exponent_value is None or exponent_value.denominator != 1 or not -1 <= exponent_value <= 8:
+    if exponent_value is None:
+        exponent_value = Fraction(whole_number(evaluator.number(node.args[1], scope)))
+    if exponent_value.denominator != 1 or not -1 <= exponent_value <= _MOST_POWER:
         raise Unvalued("a power of a table")
     if base.is_vector and exponent_value == 2:
         return dot(base, base)
     if exponent_value == -1:
+        _refuse_cut(evaluator)
         return inverse(base)
     total: Value = identity(base.rows)
     for _ in range(int(exponent_value)):
         total = multiply(total, base)
+    return total
+
+
+def _power_of_vector(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
+    """Return an even power of a vector of operators."""
+    exponent = exponent_of(node)
+    if exponent is None or exponent.denominator != 1 or exponent % 2 or not 2 <= exponent <= 4:
+        raise Unvalued("a power of a vector of operators")
+    square = _dot_of_operators(evaluator, node.args[0], node.args[0], scope)
+    return square if exponent == 2 else multiply(square, square)
+
+
+def _dot_of_operators(evaluator: Evaluator, a: Expr, b: Expr, scope: Scope) -> Value:
+    """Return the scalar product of two vectors, of which one at least is of operators."""
+    sides: list[list[Value]] = []
+    for node in (a, b):
+        if (parts := _components_of_operators(evaluator, node, scope)) is not None:
+            sides.append(parts)
+            continue
+        found = evaluator.value(node, scope)
+        if not isinstance(found, Table) or len(found.entries) != 3:
+            raise Unvalued("a scalar product of what is no vector")
+        sides.append(list(found.entries))
+    total = multiply(sides[0][0], sides[1][0])
+    for one, two in zip(sides[0][1:], sides[1][1:], strict=True):
+        total = add(total, multiply(one, two))
+    return total
+
+
+def _components_of_operators(evaluator: Evaluator, node: Expr, scope: Scope) -> list[Value] | None:
+    """Return the components of a vector of operators, alone or times a number; None for another expression."""
+    factors = node.args if node.op == "mul" else (node,)
+    for k, factor in enumerate(factors):
+        if is_vector_of_operators(factor, evaluator.signature.space):
+            parts = [evaluator.component(factor.name, axis, scope) for axis in range(3)]
+        elif factor.op == "div" and (above := _components_of_operators(evaluator, factor.args[0], scope)) is not None:
+            below = acb(1) / evaluator.number(factor.args[1], scope)
+            parts = [multiply(below, part) for part in above]
+        else:
+            continue
+        for arg in (*factors[:k], *factors[k + 1 :]):
+            number = evaluator.number(arg, scope)
+            parts = [multiply(number, part) for part in parts]
+        return parts
+    return None
+
+
+def _scalar_product(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
+    """Return a scalar product, of vectors of operators too."""
+    space = evaluator.signature.space
+    if space is not None and any(is_vector_of_operators(part, space) for arg in node.args for part in walk(arg)):
+        return _dot_of_operators(evaluator, node.args[0], node.args[1], scope)
+    return dot(evaluator.value(node.args[0], scope), evaluator.value(node.args[1], scope))
+
+
+def _refuse_cut(evaluator: Evaluator) -> None:
+    """Raise Unvalued where operators are tables cut off at a state: for inverses, traces and exponentials."""
+    space = evaluator.signature.space
+    if space is not None and space.kind == "ladder":
+        raise Unvalued("an operator between number states")
+
+
+def _between_exponentials(evaluator: Evaluator, node: Expr, scope: Scope) -> Value | None:
+    """Return a product with `e^A B e^{-A}` of ladder operators, A of second order; None for another product."""
+    space = evaluator.signature.space
+    if space is None or space.kind != "ladder":
+        return None
+    places = [
+        k for k, arg in enumerate(node.args) if arg.op == "exp" and not symbols(arg).isdisjoint(space.names)
+    ]  # fmt: skip
+    if len(places) != 2 or places[1] - places[0] < 2:
+        return None
+    first, last = places
+    one, two = (evaluator.value(node.args[k].args[0], scope) for k in places)
+    number = evaluator.draw.number
+    if not isinstance(one, Table) or not isinstance(two, Table) or not compare_to_zero(
+        space.cut(add(one, two), number), size_of(one)  # type: ignore[arg-type]
+    ):  # fmt: skip
+        raise Unvalued("an exponential")
+    lowering = space.lowering(number)
+    letters: tuple[Value, Value] = lowering, transpose(lowering)
+    moved = []
+    for constant, down, up in turned(one, lowering, space.lowest(number)):
+        sides = add(multiply(down, letters[0]), multiply(up, letters[1]))
+        moved.append(add(sides, constant))
+    middle = node.args[first + 1 : last]
+    inner = scope.with_value("#lowering", moved[0]).with_value("#raising", moved[1])
+    total = evaluator.value(middle[0] if len(middle) == 1 else Expr("mul", middle), inner)
+    for arg in reversed(node.args[:first]):
+        total = multiply(evaluator.value(arg, scope), total)
+    for arg in node.args[last + 1 :]:
+        total = multiply(total, evaluator.value(arg, scope))
     return total
 
 
@@ -173,6 +293,7 @@ def _elementary(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
             return named.call("sqrt", dot(x, x))
         if node.op != "exp" or x.rows != x.columns:
             raise Unvalued("a function of a table")
+        _refuse_cut(evaluator)
         return _matrix_exponential(x)
     return named.call(node.op, x)
 
@@ -347,11 +468,11 @@ def _commutator(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
 
 def _bracket(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
     """Return a ket (a column), a bra (a row), a matrix element, or a mean in one state."""
-    size = STATES[evaluator.draw.number % 4]
+    size = evaluator.draw.rows()
 
     def state(label: Expr) -> Table:
         """Return the state of a label."""
-        return evaluator.draw.table("|" + canonical(label), size, 1, "complex")
+        return _state(evaluator, label, scope)
 
     def dual(label: Expr) -> Table:
         """Return the conjugated row."""
@@ -369,9 +490,29 @@ def _bracket(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
             middle = multiply(middle, evaluator.value(arg, scope))
         return multiply(dual(node.args[0]), multiply(middle, state(node.args[-1])))
     if node.name == "mean" and len(node.args) == 1 and evaluator.signature.operators:
-        return multiply(dual(Expr("sym", name="#")), multiply(evaluator.value(node.args[0], scope), state(
-            Expr("sym", name="#"))))  # fmt: skip
+        anyone = Expr("sym", name="#")
+        total = multiply(dual(anyone), multiply(evaluator.value(node.args[0], scope), state(anyone)))
+        return multiply(total, acb(1) / scalar(multiply(dual(anyone), state(anyone))))
     raise Unvalued("bracket")
+
+
+def _state(evaluator: Evaluator, label: Expr, scope: Scope) -> Table:
+    """Return the state of a label: a number state, one of an orthonormal set, or any state."""
+    space, number = evaluator.signature.space, evaluator.draw.number
+    size = evaluator.draw.rows()
+    if space is not None and space.kind == "ladder" and is_number_of_state(label):
+        return space.state(whole_number(evaluator.number(label, scope)), number)
+    name = canonical(label)
+    if label.op == "sym" and name in scope.indices and 1 <= scope.indices[name] <= size:
+        return numbered_state(str(scope.indices[name] - 1), size) or Table(0, 0, ())
+    if label.op in ("num", "sym") and (found := numbered_state(label.name, size)) is not None:
+        if label.name in ("+", "-") and space is not None:
+            raise Unvalued("a state of an axis that is not named")
+        return found
+    for index, value in scope.indices.items():
+        name = replace_index(name, index, str(value))
+    drawn = evaluator.draw.table("|" + name, size, 1, "complex")
+    return drawn if space is None else space.within(drawn, number)
 
 
 def _call(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
@@ -395,10 +536,16 @@ def _call(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
             return named.call(name, scalar(args[0]))
         primes = len(name) - len(name.rstrip("'"))
         if primes and len(args) == 1:
+            if isinstance(args[0], Table) and evaluator.signature.space is not None:
+                return _function_of_operator(evaluator, name, args[0])
             return _primed_call(evaluator, name.rstrip("'"), primes, scalar(args[0]))
+        if len(args) == 1 and isinstance(args[0], Table) and evaluator.signature.space is not None:
+            return _function_of_operator(evaluator, name, args[0])
         point = tuple(entry for arg in args for entry in (arg.entries if isinstance(arg, Table) else (arg,)))
         unknown = evaluator.draw.function(name, len(point), is_complex=name in evaluator.signature.notation.complexes)
         return unknown.at(point)
+    if name in ("det", "tr", "Tr"):
+        _refuse_cut(evaluator)
     return _CALLS[name](args)
 
 
@@ -419,6 +566,21 @@ def _angles(direction: Table) -> tuple[Scalar, Scalar]:
 def _phase_of(x: acb, y: acb) -> Scalar:
     """Return the angle of a point in a plane."""
     return acb(arb.atan2(y.real, x.real))
+
+
+def _function_of_operator(evaluator: Evaluator, name: str, x: Table) -> Value:
+    """Return an unknown function of an operator: a polynomial of fourth order, derived at most twice."""
+    base = name.rstrip("'")
+    primes = len(name) - len(base)
+    if primes > 2 or x.rows != x.columns:
+        raise Unvalued("a function of an operator")
+    total: Value = identity(x.rows).each(lambda _: acb(0))
+    power: Value = identity(x.rows)
+    for k in range(primes, FUNCTION_DEGREE + 1):
+        factor = evaluator.draw.number_of(f"{base}#{k}", "real") * acb(math.perm(k, primes))
+        total = add(total, multiply(factor, power))
+        power = multiply(power, x)
+    return total
 
 
 def _nth_derivative(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
@@ -595,7 +757,7 @@ _HANDLERS: dict[str, Callable[[Evaluator, Expr, Scope], Value]] = {
     **dict.fromkeys(("sqrt", "abs", "exp", "ln", "log10", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh",
                      "tanh", "asinh", "acosh", "atanh"), _elementary),
     "derivative": _derivative, "partial": _derivative, "differential": _differential, "at": _held, "nabla": _nabla,
-    "dot": lambda e, node, s: dot(e.value(node.args[0], s), e.value(node.args[1], s)),
+    "dot": _scalar_product,
     "cross": lambda e, node, s: cross(e.value(node.args[0], s), e.value(node.args[1], s)),
     "matrix": _matrix, "opaque": _opaque, "commutator": _commutator, "bracket": _bracket, "apply": _call,
     "factorial": _factorial, "binomial": _binomial, "cases": _cases, "sum": _late("sum_value"),

@@ -11,11 +11,12 @@ from flint import acb
 from prism.algebra.expr import Expr, replace_index, symbol, symbols
 from prism.engine.lowering import CONJUGATE, conjugation_base
 from prism.equivalence.interpretation import functions as named
-from prism.equivalence.interpretation.draws import DIMENSIONS, STATES, Draw
+from prism.equivalence.interpretation import operators
+from prism.equivalence.interpretation.draws import DIMENSIONS, Draw
 from prism.equivalence.interpretation.names import (
     letters_of,
 )
-from prism.equivalence.interpretation.signature import COORDINATES, PLACE, Signature, base_of_transposed
+from prism.equivalence.interpretation.signature import COORDINATES, PLACE, Signature, base_of_transposed, is_column
 from prism.equivalence.interpretation.values import (
     Dual,
     Scalar,
@@ -27,6 +28,7 @@ from prism.equivalence.interpretation.values import (
     dot,
     identity,
     multiply,
+    plain,
     scalar,
     slope_of,
     transpose,
@@ -39,10 +41,11 @@ _UNIT_NAMES = frozenset((r"\hat{I}", r"\vec{I}", r"\vec{1}", r"\hat{1}", "I", r"
 _CONSTANTS = frozenset(("c", "k", "R", "G", "g", r"\hbar", "k_B", "k_{B}", "N_A", r"\gamma", r"\omega"))
 _BARRED = re.compile(r"^\\(?:bar|overline)\{(\\?[A-Za-z]+)\}(_.+)$")
 _ENTRY = re.compile(r"^(\\?[A-Za-z]+)_\{?(\d,?\d?)\}?$")
-_KRONECKER = re.compile(r"^\\delta_\{(\\?[a-z]+'*),?(\\?[a-z]+'*)([+-]\d)?\}$")
+_KRONECKER = re.compile(r"^\\delta_\{(\\?[a-z]+'*)([+-]\d)?,?(\\?[a-z]+'*)([+-]\d)?\}$")
 _DIRECTIONS = (r"\hat{n}", r"\hat{r}", r"\hat{\Omega}")
 _PRIVATE = 0xE000  # of a number of two digits in a subscript of several indices, as one character
 _DISTANCE = re.compile(r"^([rdR])_\{([\d\ue000-\uf8ff])([\d\ue000-\uf8ff])\}$")
+_MOST_FUNCTIONS = 4  # that a table of operators varies by
 
 
 @dataclass(frozen=True)
@@ -115,11 +118,14 @@ class Letters:
     def symbol(self, node: Expr, scope: Scope) -> Value:
         """Return the value of a letter: bound, solved for, or drawn."""
         name = node.name
-        if name in scope.values:
-            return scope.values[name]
         notation = self.signature.notation
+        is_unit = notation.is_complex and name == notation.unit and name in self.signature.tensors
+        if name in scope.values and not is_unit:
+            return scope.values[name]
         if notation.is_complex and name == notation.unit:
             return acb(0, 1)
+        if self.signature.space is not None and (known := self._quantum(name, scope)) is not None:
+            return known
         if (indexed := self._indexed(name, scope)) is not None:
             return indexed
         if (kronecker := self._kronecker(name, scope)) is not None:
@@ -144,6 +150,22 @@ class Letters:
             return identity(self._matrix_size())
         return self._drawn(name, node.name, scope)
 
+    def _quantum(self, name: str, scope: Scope) -> Value | None:
+        """Return an operator with rules of its own, or the number of a state; None for another letter."""
+        space = self.signature.space
+        assert space is not None
+        if name in space.labels and space.kind == "ladder":
+            return acb(space.label(name, self.draw.number))
+        if name not in space.names:
+            return None
+
+        def number(letter: str) -> acb:
+            """Return the value of the quantum of action, a mass or a frequency; 1 without a letter."""
+            return plain(scalar(self.symbol(symbol(letter), scope))) if letter else acb(1)
+
+        lowering = scope.values.get("#lowering"), scope.values.get("#raising")
+        return operators.value(space, self.draw.number, name, scope.indices, number, lowering)
+
     def _drawn(self, name: str, written: str, scope: Scope) -> Value:
         """Return the value of a letter that is drawn.
 
@@ -152,16 +174,17 @@ class Letters:
         """
         signature, notation = self.signature, self.signature.notation
         if written in signature.operators or name in signature.operators:
-            size = STATES[self.draw.number % 4]
+            size = self.draw.rows()
             return self._table(name, written, size, size, scope, is_complex=True)
         if written in signature.states:
-            return self._table(name, written, STATES[self.draw.number % 4], 1, scope, is_complex=True)
+            state = self._table(name, written, self.draw.rows(), 1, scope, is_complex=True)
+            return state if signature.space is None else signature.space.within(state, self.draw.number)
         if (entry := self._entry(name, scope)) is not None:
             return entry
         if written in signature.matrices or name in signature.matrices:
             size = self._matrix_size()
-            letter = name.removeprefix(_VECTOR)[:1]
-            columns = size if letter.isupper() or "\\" in letter else 1
+            columns = 1 if is_column(name) else size
+            size, columns = signature.shapes.get(name, (size, columns))
             return self._table(name, written, size, columns, scope, is_complex=False)
         if name in dict(notation.lengths):
             return self._length(dict(notation.lengths)[name], scope)
@@ -215,11 +238,20 @@ class Letters:
         variables = self._variables(written)
         if not variables:
             return self.draw.table(name, rows, columns, "complex" if is_complex else "real")
-        entries = tuple(
-            self._function_value(name, variables, scope, is_complex=is_complex, part=k + 1)
-            for k in range(rows * columns)
-        )
-        return Table(rows, columns, entries)
+        if rows * columns <= _MOST_FUNCTIONS:
+            entries = tuple(
+                self._function_value(name, variables, scope, is_complex=is_complex, part=k + 1)
+                for k in range(rows * columns)
+            )
+            return Table(rows, columns, entries)
+        total: Value = acb(0)
+        for part in range(1, _MOST_FUNCTIONS + 1):  # a table for each of some functions, whose slopes are independent
+            constant = self.draw.table(f"{name}#{part}", rows, columns, "complex" if is_complex else "real")
+            value = self._function_value(name, variables, scope, is_complex=False, part=part)
+            scaled = multiply(value, constant)
+            total = scaled if part == 1 else add(total, scaled)
+        assert isinstance(total, Table)
+        return total
 
     def _varied(self, name: str, drawn: Scalar, scope: Scope) -> Scalar:
         """Return a number with its own differential, within a differential."""
@@ -232,7 +264,9 @@ class Letters:
     def _variables(self, written: str) -> tuple[str, ...]:
         """Return the variables of a letter: its own, and the place for a field."""
         signature = self.signature
-        own = tuple(each for each in signature.functions.get(written, ()) if each != written)
+        own = tuple(
+            each for each in signature.functions.get(written, ()) if each != written and each not in signature.matrices
+        )
         if written in signature.fields:
             return tuple(sorted({*own, *self.coordinates()}))
         return own
@@ -280,7 +314,9 @@ class Letters:
 
     def _matrix_size(self) -> int:
         """Return how many rows matrices have in this draw."""
-        return (STATES if self.signature.operators else DIMENSIONS)[self.draw.number % 4]
+        if self.signature.operators or self.signature.space is not None:
+            return self.draw.rows()
+        return DIMENSIONS[self.draw.number % 4]
 
     def _transposed(self, base: str, scope: Scope, *, is_adjoint: bool) -> Value:
         """Return the transposed or adjoint of a letter."""
@@ -466,10 +502,18 @@ class Letters:
     def _kronecker(self, name: str, scope: Scope) -> Value | None:
         r"""Return `\delta_{mn}` of whole numbers; None for another letter."""
         match = _KRONECKER.match(name)
-        if match is None or not {match[1], match[2]} <= self.signature.whole | scope.values.keys():
+        labels = frozenset(self.signature.space.labels if self.signature.space is not None else ())
+        if match is None or not {match[1], match[3]} <= self.signature.whole | scope.values.keys() | labels:
             return None
-        one, two = (whole_number(scalar(self.symbol(symbol(letter), scope))) for letter in (match[1], match[2]))
-        return acb(int(one == two + int(match[3] or 0)))
+        one, two = (self._whole(letter, scope) for letter in (match[1], match[3]))
+        return acb(int(one + int(match[2] or 0) == two + int(match[4] or 0)))
+
+    def _whole(self, letter: str, scope: Scope) -> int:
+        """Return the whole number of an index."""
+        space = self.signature.space
+        if space is not None and letter in space.labels and letter not in scope.indices:
+            return space.label(letter, self.draw.number)
+        return whole_number(scalar(self.symbol(symbol(letter), scope)))
 
 
 def _levi_civita(values: list[int]) -> int:

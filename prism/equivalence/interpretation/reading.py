@@ -31,6 +31,7 @@ from prism.equivalence.interpretation.names import (
     order_of,
     with_raised_indices,
 )
+from prism.equivalence.interpretation.quanta import is_anticommutator
 from prism.equivalence.interpretation.regions import with_iterated_integrals
 from prism.equivalence.interpretation.values import Unvalued
 
@@ -59,8 +60,9 @@ def read_together(a: Formula, b: Formula) -> tuple[Formula, Formula]:
     has_differentials = any(node.op == "differential" for node in nodes) or any(
         is_lone_differential(f) or has_bare_differentials(f, other) for f, other in ((a, b), (b, a))
     )
-    keeps_means = bool(operator_names(a, b))
-    depends = a.depends | b.depends | _only_calls(nodes)
+    operators = operator_names(a, b)
+    keeps_means = bool(operators)
+    depends = a.depends | b.depends | {pair for pair in _only_calls(nodes) if pair[1] not in operators}
 
     def read(node: Expr) -> Expr:
         """Return a node as it is read, inner ones first."""
@@ -92,6 +94,8 @@ def read_together(a: Formula, b: Formula) -> tuple[Formula, Formula]:
             if len(variables) == 1:
                 return Expr("derivative", (node.args[0], symbol(*variables)), node.name)
             return node
+        if is_anticommutator(node):
+            return Expr("add", (Expr("mul", node.args), Expr("mul", node.args[::-1])))
         if node.op == "mul":
             return _with_calls_and_differentials(node, called, has_differentials=has_differentials)
         return node

@@ -30,6 +30,7 @@ from prism.equivalence.interpretation.names import (
     terms_of,
     up_and_down,
 )
+from prism.equivalence.interpretation.quanta import Space, space_of
 from prism.equivalence.interpretation.values import Value
 from prism.equivalence.notation import notation_of
 from prism.physics.context import Context
@@ -52,6 +53,9 @@ _CONSTANTS = frozenset(
 _MAY_BE_COMPLEX = re.compile(r"\\vec\{|[A-Z]|[zw](?![a-z])|\\(?:psi|Psi|phi|Phi|varphi|chi)(?![a-z])")
 _REAL_ORDERS = (r"\nu", r"\alpha", r"\mu")  # letters of orders that may be no whole numbers
 _WAVE = re.compile(r"\\(?:psi|Psi|phi|Phi|varphi|chi)(?![a-z])")
+_ESTIMATE = re.compile(r"\\hat\{(?:[xyb]|\\(?:beta|theta|mu))\}$")
+_GREEK = (r"\rho", r"\sigma", r"\tau", r"\gamma")  # small letters of square matrices
+_DIRECTIONS = ((r"\hat{i}", 0), (r"\hat{j}", 1), (r"\hat{k}", 2))
 _BIG = re.compile(r"(?:\\vec\{)?[A-Z]")
 
 
@@ -79,6 +83,9 @@ class Signature:
         states_space: the quantities of state, if a derivative holds some constant.
         series: letters of coefficients of infinite sums, which fall so fast that these converge.
         keys: the derivatives by which a formula differentiates, by their names as variables.
+        space: of operators with rules of their own.
+        has_kets: a formula has states in brackets.
+        shapes: rows and columns of matrices that are not all square.
     """
 
     notation: Notation
@@ -100,6 +107,9 @@ class Signature:
     integrable: frozenset[str] = frozenset()
     states_space: States | None = None
     constants: dict[tuple[Expr, ...], Value] = field(default_factory=dict, compare=False)
+    space: Space | None = None
+    has_kets: bool = False
+    shapes: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     def is_number(self, name: str) -> bool:
         """Return True for a letter of one number: no function, vector, matrix, operator, field or state."""
@@ -212,8 +222,18 @@ def signature_of(a: Formula, b: Formula, context: Context, *, system: str = "car
     notation = _with_complex_partners(notation_of(a, b, context), nodes)
     has_nabla = any(node.op == "nabla" or (node.op == "opaque" and "nabla" in node.name) for node in nodes)
     operators = operator_names(a, b) - (_COORDINATES if has_nabla else frozenset())
+    space = space_of(nodes, (*a.members, *b.members), operators)
+    if space is not None:
+        operators -= space.numbers_among(operators)
+    if _has_directions(nodes):
+        operators = frozenset(name for name in operators if not name.startswith(r"\hat{"))
+        if not notation.basis:
+            hats = frozenset(node.name for node in nodes if node.op == "sym" and node.name.startswith(r"\hat{"))
+            notation = replace(notation, basis=_DIRECTIONS, dimension=3, vectors=notation.vectors | hats)
     matrices = _matrix_names(nodes, operators)
     tensors = _tensor_letters((*a.members, *b.members))
+    if space is not None and space.kind in ("pauli", "spin"):
+        tensors |= {letter for name in space.names for letter in letters_of(name)}
     whole = {name for name, kind in context.kinds.items() if kind == "integer"}
     whole |= {
         name
@@ -222,6 +242,8 @@ def signature_of(a: Formula, b: Formula, context: Context, *, system: str = "car
         for name in symbols(*(node.args[2:] if node.op in ("sum", "product") else node.args))
     }
     for node in nodes:
+        if node.op == "pow" and node.args[0].op == "matrix" and node.args[1].name != "T":
+            whole |= symbols(node.args[1])
         if node.op == "apply":
             order, harmonic = order_of(node.name), harmonic_indices(node.name)
             found = map(order_letter, (*(order or ())[1:], *(each.lstrip("-") for each in harmonic or ())))
@@ -262,6 +284,8 @@ def signature_of(a: Formula, b: Formula, context: Context, *, system: str = "car
         keys=keys,
         integrable=_integrable(nodes, functions),
         states_space=states_space,
+        space=space,
+        has_kets=any(node.op == "bracket" for node in nodes),
     )
 
 
@@ -274,6 +298,18 @@ def _series(nodes: Iterable[Expr]) -> frozenset[str]:
     )  # fmt: skip
 
 
+def _has_directions(nodes: Sequence[Expr]) -> bool:
+    r"""Return True for two formulas with `\hat{i}` and `\hat{j}`, and nothing of quantum mechanics."""
+    names = {node.name for node in nodes if node.op == "sym"}
+    has_two = sum(name in names for name, _ in _DIRECTIONS) > 1
+    return has_two and not any(node.op in ("commutator", "bracket") for node in nodes) and r"\hbar" not in names
+
+
+def base_name(name: str) -> str:
+    """Return a name without its index."""
+    return name.partition("_")[0]
+
+
 def _with_complex_partners(notation: Notation, nodes: Sequence[Expr]) -> Notation:
     r"""Return the notation in which letters beside a starred one in a real part are complex: E of `Re(E H^*)`."""
     found: set[str] = set()
@@ -283,7 +319,12 @@ def _with_complex_partners(notation: Notation, nodes: Sequence[Expr]) -> Notatio
             if any(conjugation_base(name) != name for name in inside) or any(
                 part.op == "opaque" for part in walk(node)
             ):
-                found |= {name for name in inside if _MAY_BE_COMPLEX.match(name)}
+                starred = {base_name(conjugation_base(name)) for name in inside if conjugation_base(name) != name}
+                phases = frozenset().union(*(symbols(part) for part in walk(node) if part.op == "exp"))
+                inside -= phases - {conjugation_base(name) for name in phases if conjugation_base(name) != name}
+                found |= {name for name in inside if _MAY_BE_COMPLEX.match(name) or base_name(name) in starred}
+        elif node.op == "abs" and node.args[0].op == "sym" and notation.is_complex and not node.args[0].name.isupper():
+            found.add(node.args[0].name)  # the modulus of a real letter would hardly be written beside complex ones
     if not found or not notation.is_complex:
         return notation
     return replace(notation, complexes=notation.complexes | found)
@@ -470,10 +511,20 @@ def _matrix_names(nodes: Iterable[Expr], operators: frozenset[str]) -> frozenset
     if not found:
         return frozenset()
     named = {node.name for node in nodes if node.op == "sym"}
+    if any(name.startswith(r"\vec{") for name in found):  # estimates of them, as of the coefficients of a regression
+        found |= {name for name in named if _ESTIMATE.match(name)}
     found |= {base_of_transposed(name) or name for name in named if name.startswith(r"\vec{")}
     return frozenset(
-        name for name in found if name not in operators and (name.startswith(r"\vec{") or _BIG.match(name))
+        name
+        for name in found
+        if name.startswith(r"\vec{") or _ESTIMATE.match(name) or (name not in operators and _BIG.match(name))
     )
+
+
+def is_column(name: str) -> bool:
+    """Return True for a matrix of one column: a small letter."""
+    letter = name.removeprefix(r"\vec{").removeprefix(r"\hat{").strip("{}")
+    return letter[:1].islower() or (letter[:1] == "\\" and letter[1:2].islower() and not letter.startswith(_GREEK))
 
 
 def base_of_transposed(name: str) -> str:

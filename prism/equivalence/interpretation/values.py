@@ -16,6 +16,7 @@ from flint import acb, fmpq
 PRECISION = 160  # bits of a ball
 _ACCURATE = 1e-9  # relative error above which a value decides nothing
 _EXACT = 1e-27  # relative error of a value without quadrature, which is 0 only within it
+_MOST_EXPANDED = 4  # rows of a table whose determinant is expanded
 _ZERO_LEVEL = 1e-14  # of the largest term: what is below it is rounding
 
 
@@ -224,8 +225,9 @@ def multiply(x: Value, y: Value) -> Value:
             if len(x.entries) == 1 or len(y.entries) == 1:
                 return multiply(scalar(x), y) if len(x.entries) == 1 else multiply(x, scalar(y))
             raise Unvalued("a product of tables that do not fit")
+        rows = [[(k, e) for k in range(x.columns) if not _is_zero(e := x.at(r, k))] for r in range(x.rows)]
         entries = tuple(
-            _sum([x.at(r, k) * y.at(k, c) for k in range(x.columns)]) for r in range(x.rows) for c in range(y.columns)
+            _sum([e * y.at(k, c) for k, e in row]) if row else acb(0) for row in rows for c in range(y.columns)
         )
         return entries[0] if len(entries) == 1 and x.columns > 1 else Table(x.rows, y.columns, entries)
     if isinstance(x, Table):
@@ -264,17 +266,21 @@ def cross(x: Value, y: Value) -> Table:
 
 
 def determinant(x: Table) -> Scalar:
-    """Return the determinant by expansion; Unvalued if the table is not square or has more than 6 rows."""
-    if x.rows != x.columns or x.rows > 6:
+    """Return the determinant by expansion, of a larger table by elimination; Unvalued if it is not square."""
+    if x.rows != x.columns:
         raise Unvalued("a determinant of this table")
     if x.rows == 1:
         return x.entries[0]
+    if x.rows > _MOST_EXPANDED:
+        return _eliminated(x)[0]
     parts = [x.at(0, c) * determinant(_minor(x, 0, c)) for c in range(x.columns)]
     return _sum([part if c % 2 == 0 else -part for c, part in enumerate(parts)])
 
 
 def inverse(x: Table) -> Table:
-    """Return the inverse matrix by cofactors; Unvalued as for `determinant`."""
+    """Return the inverse matrix by cofactors, of a larger one by elimination; Unvalued as for `determinant`."""
+    if x.rows == x.columns and x.rows > _MOST_EXPANDED:
+        return _eliminated(x)[1]
     size = determinant(x)
     entries = []
     for r in range(x.rows):
@@ -282,6 +288,27 @@ def inverse(x: Table) -> Table:
             minor = determinant(_minor(x, c, r)) if x.rows > 1 else acb(1)
             entries.append((minor if (r + c) % 2 == 0 else -minor) / size)
     return Table(x.rows, x.columns, tuple(entries))
+
+
+def _eliminated(x: Table) -> tuple[Scalar, Table]:
+    """Return determinant and inverse of a square table by elimination; Unvalued without a pivot."""
+    size = x.rows
+    rows = [[*x.entries[r * size : (r + 1) * size], *(acb(int(r == c)) for c in range(size))] for r in range(size)]
+    total: Scalar = acb(1)
+    for k in range(size):
+        best = max(range(k, size), key=lambda r: float(plain(rows[r][k]).mid().abs_upper()))
+        if plain(rows[best][k]).contains(0):
+            raise Unvalued("a table without inverse")
+        if best != k:
+            rows[k], rows[best], total = rows[best], rows[k], -total
+        pivot = rows[k][k]
+        total = total * pivot
+        rows[k] = [entry / pivot for entry in rows[k]]
+        for r in range(size):
+            if r != k:
+                factor = rows[r][k]
+                rows[r] = [entry - factor * lead for entry, lead in zip(rows[r], rows[k], strict=True)]
+    return total, Table(size, size, tuple(entry for row in rows for entry in row[size:]))
 
 
 def _minor(x: Table, row: int, col: int) -> Table:

@@ -300,9 +300,9 @@ def _read_angle_bracket(cursor: Cursor, opening: Token) -> Token:
             break
         index += 1
     inner = tokens[cursor.index : index]
-    if tokens[index].text == r"\rangle" and level == 0:
+    parts = split_at_bars(inner)
+    if tokens[index].text == r"\rangle" and level == 0 and not _ends_at_first_bar(parts, tokens[: cursor.index - 1]):
         cursor.index = index + 1
-        parts = split_at_bars(inner)
         components = _read_vector_components(cursor, inner) if len(parts) == 1 and tokens[index + 1].type != "_" else []
         if components:
             return read_scripts(cursor, Token("LISTED", "tuple", opening.pos, opening.gap, args=components))
@@ -314,6 +314,19 @@ def _read_angle_bracket(cursor: Cursor, opening: Token) -> Token:
     inner = tokens[cursor.index : bar]
     cursor.index = bar + 1
     return read_scripts(cursor, angle_bracket_token(cursor, opening, "bra", split_at_bars(inner)))
+
+
+def _ends_at_first_bar(parts: Sequence[Sequence[Token]], before: Sequence[Token]) -> bool:
+    r"""Return True if what stands between the bars begins a new term, as in `|0\rangle\langle 0| + |1\rangle`.
+
+    A minus does so only behind a ket; in `\langle a| -\nabla^2 |b\rangle` it belongs to the operator.
+
+    Args:
+        parts: flat tokens between the bars of an angle bracket; `before`: those before the bracket.
+    """
+    first = parts[1][:1] if len(parts) > 2 else []
+    is_behind_ket = bool(before) and before[-1].text == r"\rangle"
+    return any(token.text == "+" or (token.text == "-" and (is_behind_ket or len(parts[1]) == 1)) for token in first)
 
 
 def _read_vector_components(cursor: Cursor, inner: Sequence[Token]) -> list[list[Token]]:
@@ -388,9 +401,10 @@ def _is_state_name(part: Sequence[Token]) -> bool:
     Commas and relations in inner brackets do not count; other signs that occur only in names do.
     """
     level = 0
-    for token in part:
+    for before, token in zip((part[0], *part), part, strict=False):
         level += nesting_change(token)
-        if level == 0 and (token.type in _LABEL_TOKENS or token.text in ONLY_IN_NAMES):
+        is_adjoint = before.type == "^" and token.text in (r"\dagger", r"\dag")
+        if level == 0 and not is_adjoint and (token.type in _LABEL_TOKENS or token.text in ONLY_IN_NAMES):
             return True
     return False
 

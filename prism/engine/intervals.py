@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from threading import Lock
+from threading import RLock
 from typing import Any
 
 from prism import budget
@@ -24,19 +24,19 @@ REFINEMENTS = 12  # steps of Newton's method with the slope of floating point: e
 _NAMES = {op.opcode: name for name, op in OPS.items() if op.opcode is not None and name != "const"}
 
 
-_FLINT = Lock()  # python-flint has one precision for all threads of a process
+_FLINT = RLock()  # python-flint has one precision for all threads of a process
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_FLINT.acquire, after_in_parent=_FLINT.release, after_in_child=_FLINT.release)
 
 
 @contextmanager
-def _precision() -> Iterator[None]:
-    """Compute with PRECISION bits, one thread at a time."""
+def precision(bits: int = PRECISION) -> Iterator[None]:
+    """Compute with `bits` bits, one thread at a time."""
     import flint
 
     with _FLINT:
         before = flint.ctx.prec
-        flint.ctx.prec = PRECISION
+        flint.ctx.prec = bits
         try:
             yield
         finally:
@@ -50,7 +50,7 @@ def residual_interval(tape: Tape, point: Mapping[str, Any]) -> Any | None:
         tape: of a formula with one residual.
         point: value of each variable by name, floats or `arb`.
     """
-    with _precision():
+    with precision():
         return _evaluate_tape(tape, point)
 
 
@@ -130,7 +130,7 @@ def refine_root(tape: Tape, point: Mapping[str, float], target: str, slope: floa
     """
     from flint import arb
 
-    with _precision():
+    with precision():
         place: dict[str, Any] = dict(point)
         x = arb(point[target])
         last = None

@@ -82,6 +82,8 @@ def review_by_membership(a: Formula, b: Formula, context: Context, verdict: Verd
             return Verdict(Status.EQUIVALENT, "same_value", "tested")
     are_regions = _is_region(a) and _is_region(b)
     is_asked = are_regions or _has_set(a) or _has_set(b)
+    if (_has_interval(a) or _has_interval(b)) and "equation" in (a.kind, b.kind):
+        return verdict  # a value is no interval, however narrow
     if is_equal and not are_regions:
         is_asked = is_asked and verdict.reason == "same_zero_set" and not (a.parts or b.parts)
     if not is_asked or verdict.reason == "too_large" or context.givens or not may_begin_extra():
@@ -124,6 +126,11 @@ def review_by_courses(a: Formula, b: Formula, context: Context, verdict: Verdict
 def _has_union(f: Formula) -> bool:
     """Return True for a formula with a union, an intersection or a difference of sets."""
     return any(node.op in ("union", "intersection", "opaque") for member in f.members for node in walk(member))
+
+
+def _has_interval(f: Formula) -> bool:
+    """Return True for a formula with an interval."""
+    return any(node.op == "interval" for member in f.members for node in walk(member))
 
 
 def _is_region(f: Formula) -> bool:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from prism.algebra.expr import Expr, Formula, is_infinite, symbols, walk
 from prism.budget import charge_steps, remembered
-from prism.equivalence.interpretation.held import is_jacobian
 from prism.equivalence.interpretation.names import (
     CHOICES,
     INDICES,
@@ -19,6 +18,7 @@ from prism.equivalence.interpretation.names import (
     exponent_of,
     harmonic_indices,
     is_harmonic_of_letters,
+    is_jacobian,
     is_lone_differential,
     is_special,
     letter_counts,
@@ -28,7 +28,7 @@ from prism.equivalence.interpretation.names import (
     up_and_down,
     with_raised_indices,
 )
-from prism.equivalence.interpretation.quanta import has_quanta, is_anticommutator
+from prism.equivalence.interpretation.quantum_names import has_quanta, is_anticommutator
 
 _CONSTRUCTS = frozenset(("derivative", "partial", "differential", "integral", "sum", "product", "limit", "nabla",
                          "contour", "cross", "dot", "matrix", "commutator", "bracket", "opaque", "at",

@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from flint import acb, ctx
+from flint import acb
 
 from prism.algebra.expr import EQUALITIES, Expr, Formula, number, symbol, symbols, symbols_of, walk
 from prism.budget import remembered
+from prism.engine.intervals import precision
 from prism.equivalence.interpretation.decision import Outcome
 from prism.equivalence.interpretation.draws import Draw
 from prism.equivalence.interpretation.evaluation import Evaluator
@@ -70,7 +71,7 @@ class Course:
 @remembered(2048)
 def compare_courses(a: Formula, b: Formula, context: Context) -> Outcome:
     """Compare the values that two formulas give for one quantity, or as expressions, along the lines of their cases."""
-    with ctx.workprec(PRECISION):
+    with precision(PRECISION):
         try:
             one, two = _read(a, b), _read(b, a)
             sides = [f.members[:-1] for f, _ in (one, two)]

@@ -7,10 +7,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import product
 
-from flint import acb, arb, ctx
+from flint import acb, arb
 
 from prism.algebra.expr import Expr, Formula, symbol, symbols, walk
 from prism.budget import remembered
+from prism.engine.intervals import precision
 from prism.equivalence.interpretation.columns import solves_for_column
 from prism.equivalence.interpretation.draws import Draw
 from prism.equivalence.interpretation.evaluation import Evaluator
@@ -79,7 +80,7 @@ class Outcome:
 @remembered(4096)
 def compare_by_interpretation(a: Formula, b: Formula, context: Context) -> Outcome:
     """Compare two equations, or two expressions, under random interpretations."""
-    with ctx.workprec(PRECISION):
+    with precision(PRECISION):
         try:
             a, b = written_out(a, b, context)
             a, b = read_together(a, b)

@@ -12,13 +12,14 @@ from flint import acb, arb
 from prism.algebra.expr import Expr, canonical, replace_index, symbol, symbols, walk
 from prism.budget import charge_steps
 from prism.equivalence.interpretation import functions as named
-from prism.equivalence.interpretation.held import held_value, is_jacobian, jacobian_value
+from prism.equivalence.interpretation.held import held_value, jacobian_value
 from prism.equivalence.interpretation.letters import Letters, Scope, conjugate
 from prism.equivalence.interpretation.monomials import NTH, is_derivative
 from prism.equivalence.interpretation.names import (
     exponent_of,
     harmonic_indices,
     index_range,
+    is_jacobian,
     letter_counts,
     letters_of,
     order_letter,

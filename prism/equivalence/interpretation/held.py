@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from flint import acb
 
 from prism.algebra.expr import Expr, Formula, canonical, symbol, symbols, walk
+from prism.equivalence.interpretation.names import is_jacobian
 from prism.equivalence.interpretation.values import (
     Dual,
     Scalar,
@@ -53,11 +54,6 @@ class States:
 def is_held(node: Expr) -> bool:
     """Return True for a derivative at constant others, or a Jacobian."""
     return (node.op == "at" and node.name == "held") or is_jacobian(node)
-
-
-def is_jacobian(node: Expr) -> bool:
-    r"""Return True for `\partial(S,T)/\partial(V,T)`."""
-    return node.op == "partial" and len(node.args) == 2 and all(arg.op == "tuple" for arg in node.args)
 
 
 def states_of(nodes: Iterable[Expr]) -> States | None:

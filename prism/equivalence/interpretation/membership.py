@@ -10,10 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
 
-from flint import ctx
-
 from prism.algebra.expr import Formula, substitute, symbol, symbols, symbols_of, walk
 from prism.budget import remembered
+from prism.engine.intervals import precision
 from prism.equivalence.interpretation.decision import Outcome
 from prism.equivalence.interpretation.draws import Draw
 from prism.equivalence.interpretation.lines import REACH, Line
@@ -54,7 +53,7 @@ def compare_memberships(a: Formula, b: Formula, context: Context, so_far: Status
         so_far: the verdict. A difference refutes `equivalent` only if a formula shows that its letters take
             the signs for which it is one; agreement refutes another verdict only if it is one for either sign.
     """
-    with ctx.workprec(PRECISION):
+    with precision(PRECISION):
         try:
             a, b = _with_one_side(a, b)
             if (a.kind == "expression") != (b.kind == "expression"):

@@ -246,3 +246,8 @@ def has_choice(f: Formula) -> bool:
         node.op in ("cases", "abs") or (node.op == "apply" and node.name in CHOICES)
         for member in f.members for node in walk(member)
     )  # fmt: skip
+
+
+def is_jacobian(node: Expr) -> bool:
+    r"""Return True for `\partial(S,T)/\partial(V,T)`."""
+    return node.op == "partial" and len(node.args) == 2 and all(arg.op == "tuple" for arg in node.args)

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from flint import acb
 
 from prism.budget import charge_steps
-from prism.equivalence.interpretation.quanta import Space, axis_of, kind_of, pauli
+from prism.equivalence.interpretation.quanta import Space, pauli
+from prism.equivalence.interpretation.quantum_names import axis_of, kind_of
 from prism.equivalence.interpretation.values import Table, Unvalued, Value, add, multiply, transpose
 
 _DAGGER = r"^{\dagger}"

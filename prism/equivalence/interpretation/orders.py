@@ -10,9 +10,10 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from flint import acb, ctx
+from flint import acb
 
 from prism.algebra.expr import Expr, Formula, number, substitute, symbol, walk
+from prism.engine.intervals import precision
 from prism.equivalence.interpretation.draws import Draw
 from prism.equivalence.interpretation.evaluation import Evaluator
 from prism.equivalence.interpretation.letters import Scope
@@ -87,7 +88,7 @@ def _agree_in(draw: Draw, common: Expr | None, sides: tuple[Expr, Expr], letter:
 
     Where the second one goes further, it has to have a term there, or to be right about the common side.
     """
-    with ctx.workprec(_BITS):
+    with precision(_BITS):
         values = [list(_values(draw, side, letter, sign)) for side in sides]
         hidden = [_order([x - y for x, y in pairs]) for pairs in values]
         apart = _order([x - y for (x, _), (_, y) in zip(*values, strict=True)])

@@ -15,17 +15,21 @@ from itertools import pairwise
 from flint import acb
 
 from prism.algebra.expr import Expr, symbols, walk
+from prism.equivalence.interpretation.quantum_names import (
+    COUNT,
+    DAGGER,
+    FERMION,
+    LADDER,
+    MARKED,
+    PAULI,
+    PLACE,
+    SPIN,
+    axis_of,
+    speaks_of_quanta,
+)
 from prism.equivalence.interpretation.source import Source
 from prism.equivalence.interpretation.values import Table, Unvalued, add, compare_to_zero, identity, multiply, size_of
 
-_DAGGER = r"^{\dagger}"
-_LADDER = re.compile(r"(?:[ab]|\\hat\{[ab]\})$")
-_COUNT = re.compile(r"\\hat\{[Nn]\}$")
-_PLACE = re.compile(r"(?:\\hat\{)?([xqp])\}?(?:_x)?$")
-_SPIN = re.compile(r"(?:\\hat\{|\\vec\{)?([JLS])\}?(?:_\{?([xyzijk123+-]|\\pm)\}?)?$")
-_PAULI = re.compile(r"(?:\\hat\{|\\vec\{)?(\\sigma)\}?(?:_\{?([xyzijk123+-])\}?)?$")
-_FERMION = re.compile(r"(?:c|\\hat\{c\})(?:_\{?(\d|[a-z])\}?)?$")
-_MARKED = re.compile(r"\\hat\{|\\vec\{\\sigma|\^\{\\dagger")
 _MATRIX_FUNCTIONS = frozenset(("tr", "Tr", "det", "Re", "Im"))
 _COMMUTES_WITH_PLACE = re.compile(
     r"(?:[abcdehiklmntCDELN]|\\(?:hbar|pi|omega|Omega|alpha|beta|gamma|lambda|mu|theta|xi|tau|epsilon|kappa|Delta|delta))"
@@ -200,70 +204,10 @@ def pauli(axis: str) -> Table:
 # Which operators two formulas are about. ------------------------------------------------------------------------------
 
 
-def may_have_quanta(name: str) -> bool:
-    """Return True for the name of a symbol that may be an operator with rules of its own."""
-    base = name.removesuffix(_DAGGER)
-    if base != name:
-        return _LADDER.match(base) is not None or _FERMION.match(base) is not None
-    match = _SPIN.match(name)
-    if match is not None:
-        return bool(match[2]) or name.startswith("\\hat")
-    return _PAULI.match(name) is not None or (name.startswith(r"\hat{") and _PLACE.match(name) is not None)
-
-
-def axis_of(name: str) -> str:
-    """Return the index of an operator with rules of its own, empty without one."""
-    match = _SPIN.match(name) or _PAULI.match(name)
-    if match is not None:
-        return match[2] or ""
-    fermion = _FERMION.match(name)
-    return (fermion[1] or "") if fermion is not None else ""
-
-
-def kind_of(name: str) -> str:
-    """Return which operator a name without dagger means: a, N, x, p, or the letter of an angular momentum."""
-    if _LADDER.match(name):
-        return "a"
-    if _COUNT.match(name):
-        return "N"
-    if match := _PLACE.match(name):
-        return "p" if match[1] == "p" else "x"
-    found = _SPIN.match(name) or _PAULI.match(name)
-    return "" if found is None else found[1]
-
-
 def is_vector_of_operators(node: Expr, space: Space | None) -> bool:
     r"""Return True for `\vec{\sigma}` and `\hat{L}` without an index."""
     is_known = space is not None and space.kind in ("spin", "pauli") and node.op == "sym"
     return is_known and space is not None and node.name in space.names and not axis_of(node.name)
-
-
-def has_quanta(nodes: Sequence[Expr]) -> bool:
-    r"""Return True if a formula may have operators with rules of their own: by hats, or by what is beside them.
-
-    Stresses `\sigma_x`, widths and the components of a classical angular momentum are none.
-    """
-    found = {node.name for node in nodes if node.op == "sym" and may_have_quanta(node.name)}
-    return bool(found) and (any(map(_MARKED.search, found)) or _speaks_of_quanta(nodes))
-
-
-def _speaks_of_quanta(nodes: Sequence[Expr]) -> bool:
-    """Return True for a formula with the quantum of action, the imaginary unit, a commutator or a state, or AB + BA."""
-    has_letter = any(node.op == "sym" and node.name in (r"\hbar", "i") for node in nodes)
-    return has_letter or any(
-        node.op in ("commutator", "bracket", "set")
-        or (node.op == "add" and len(node.args) == 2 and node.args[0].args == node.args[1].args[::-1] != ())
-        for node in nodes
-    )
-
-
-def is_anticommutator(node: Expr) -> bool:
-    r"""Return True for `\{A, B\}` of two operators with rules of their own."""
-    names = [symbols(arg) for arg in node.args] if node.op == "set" and len(node.args) == 2 else []
-    return (
-        any(may_have_quanta(name) for each in names for name in each)
-        and all(any(may_have_quanta(name) or _FERMION.match(name) for name in each) for each in names)
-    )  # fmt: skip
 
 
 def space_of(nodes: Sequence[Expr], members: Iterable[Expr], operators: frozenset[str]) -> Space | None:
@@ -279,19 +223,19 @@ def space_of(nodes: Sequence[Expr], members: Iterable[Expr], operators: frozense
     found = _kinds(names, operators, nodes, has_numbers=has_numbers)
     if set(found) == {"pauli", "spin"} and all(n.removeprefix(r"\hat{").startswith("S") for n in found["spin"]):
         found = {"pauli": found["pauli"] | found["spin"]}
-    are_marked = any(_MARKED.search(name) for each in found.values() for name in each) or _speaks_of_quanta(nodes)
-    is_width = "pauli" in found and any(name.startswith(r"\sigma") and not _PAULI.match(name) for name in names)
+    are_marked = any(MARKED.search(name) for each in found.values() for name in each) or speaks_of_quanta(nodes)
+    is_width = "pauli" in found and any(name.startswith(r"\sigma") and not PAULI.match(name) for name in names)
     if len(found) != 1 or not are_marked or is_width:
         return None
     ((kind, own),) = found.items()
     bare = frozenset().union(*(_outside_labels(member) for member in members)) & names
-    if kind == "ladder" and any(map(_PLACE.match, own)):
-        own |= {name for name in bare if _PLACE.match(name)}
+    if kind == "ladder" and any(map(PLACE.match, own)):
+        own |= {name for name in bare if PLACE.match(name)}
         if not all(_COMMUTES_WITH_PLACE.match(name) for name in bare - own - _UNITS if not _is_bar(name)):
             return Space("refused", 0, names=frozenset(own))  # what may depend on the place
     elif kind == "spin" and any(_DEPENDS_ON_PLACE.match(name) for name in bare):
         return Space("refused", 0, names=frozenset(own))
-    others = operators & names - own - _UNITS - {name + _DAGGER for name in own}
+    others = operators & names - own - _UNITS - {name + DAGGER for name in own}
     has_hats = any(name.startswith(r"\hat{") for name in own)
     if any(not _is_bar(name) and not (has_hats and _NUMBER.match(name)) for name in others):
         return None
@@ -304,29 +248,29 @@ def _kinds(
     """Return the operators with rules of their own, by the kind of their space."""
     found: dict[str, set[str]] = {}
     for name in names:
-        base = name.removesuffix(_DAGGER)
-        has_partner = base + _DAGGER in names
-        has_count = name.startswith(r"\hat") and any(map(_COUNT.match, names))
-        if _LADDER.match(base) and (has_partner or has_count or (has_numbers and _acts(base, nodes))):
-            found.setdefault("ladder", set()).update((base, base + _DAGGER))
-        elif _PLACE.match(name) and (name in operators or (has_numbers and _acts(name, nodes))):
+        base = name.removesuffix(DAGGER)
+        has_partner = base + DAGGER in names
+        has_count = name.startswith(r"\hat") and any(map(COUNT.match, names))
+        if LADDER.match(base) and (has_partner or has_count or (has_numbers and _acts(base, nodes))):
+            found.setdefault("ladder", set()).update((base, base + DAGGER))
+        elif PLACE.match(name) and (name in operators or (has_numbers and _acts(name, nodes))):
             found.setdefault("ladder", set()).add(name)
-        elif _PAULI.match(name):
+        elif PAULI.match(name):
             found.setdefault("pauli", set()).add(name)
-        elif (match := _SPIN.match(name)) and (name in operators or name.startswith((r"\hat", r"\vec")) or match[2]):
+        elif (match := SPIN.match(name)) and (name in operators or name.startswith((r"\hat", r"\vec")) or match[2]):
             found.setdefault("spin", set()).add(name)
-        elif _FERMION.match(base) and base != name:
+        elif FERMION.match(base) and base != name:
             found.setdefault("fermions", set()).update(
-                each for each in names if _FERMION.match(each.removesuffix(_DAGGER))
+                each for each in names if FERMION.match(each.removesuffix(DAGGER))
             )
     if "ladder" in found:
-        bases = {name for name in found["ladder"] if _LADDER.match(name)}
-        found["ladder"] |= {name for name in names if bases and _COUNT.match(name)}
-        places = {match[1] for name in found["ladder"] if (match := _PLACE.match(name))}
+        bases = {name for name in found["ladder"] if LADDER.match(name)}
+        found["ladder"] |= {name for name in names if bases and COUNT.match(name)}
+        places = {match[1] for name in found["ladder"] if (match := PLACE.match(name))}
         are_directions = not bases and not has_numbers and "p" not in places
         if len(bases) > 1 or {"x", "q"} <= places or are_directions:
             del found["ladder"]
-    if "spin" in found and len({_SPIN.match(name)[1] for name in found["spin"]}) > 1:  # type: ignore[index]
+    if "spin" in found and len({SPIN.match(name)[1] for name in found["spin"]}) > 1:  # type: ignore[index]
         found["others"] = set()
     return found
 
@@ -391,10 +335,10 @@ def _made(
     if kind == "pauli":
         return Space(kind, degree, names=own, letters=letters)
     if kind == "fermions":
-        places = {match[1] for name in own if (match := _FERMION.match(name.removesuffix(_DAGGER))) and match[1]}
+        places = {match[1] for name in own if (match := FERMION.match(name.removesuffix(DAGGER))) and match[1]}
         indices = tuple(sorted(letter for letter in places if letter.isalpha()))
         return Space(kind, degree, labels=indices, names=own) if degree <= _MOST_OF_SPIN else refused
-    if mass in labels and any(_PLACE.match(name) for name in own):
+    if mass in labels and any(PLACE.match(name) for name in own):
         return refused  # a mass, or the number of a state
     written = [int(part.value) for end in ends for part in walk(end) if part.op == "num" and part.value is not None]
     has_letter_power = any(node.op == "pow" and node.args[1].value is None for node in nodes if symbols(node) & own)
@@ -415,8 +359,8 @@ def _letter_powers(nodes: Sequence[Expr], own: frozenset[str]) -> frozenset[str]
 def _degree(node: Expr, names: frozenset[str]) -> int:
     """Return how many operators a product in an expression has at most."""
     if node.op == "sym":
-        return 2 * int(_COUNT.match(node.name) is not None) if node.name not in names else (
-            2 if _COUNT.match(node.name) else 1
+        return 2 * int(COUNT.match(node.name) is not None) if node.name not in names else (
+            2 if COUNT.match(node.name) else 1
         )  # fmt: skip
     inner = [_degree(arg, names) for arg in node.args]
     if node.op == "pow":

@@ -31,7 +31,7 @@ from prism.equivalence.interpretation.names import (
     order_of,
     with_raised_indices,
 )
-from prism.equivalence.interpretation.quanta import is_anticommutator
+from prism.equivalence.interpretation.quantum_names import is_anticommutator
 from prism.equivalence.interpretation.regions import with_iterated_integrals
 from prism.equivalence.interpretation.values import Unvalued
 

@@ -1,0 +1,77 @@
+r"""Names of the operators of quantum mechanics that have rules of their own, and whether a formula is about them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from prism.algebra.expr import Expr, symbols
+
+DAGGER = r"^{\dagger}"
+LADDER = re.compile(r"(?:[ab]|\\hat\{[ab]\})$")
+COUNT = re.compile(r"\\hat\{[Nn]\}$")
+PLACE = re.compile(r"(?:\\hat\{)?([xqp])\}?(?:_x)?$")
+SPIN = re.compile(r"(?:\\hat\{|\\vec\{)?([JLS])\}?(?:_\{?([xyzijk123+-]|\\pm)\}?)?$")
+PAULI = re.compile(r"(?:\\hat\{|\\vec\{)?(\\sigma)\}?(?:_\{?([xyzijk123+-])\}?)?$")
+FERMION = re.compile(r"(?:c|\\hat\{c\})(?:_\{?(\d|[a-z])\}?)?$")
+MARKED = re.compile(r"\\hat\{|\\vec\{\\sigma|\^\{\\dagger")
+
+
+def may_have_quanta(name: str) -> bool:
+    """Return True for the name of a symbol that may be an operator with rules of its own."""
+    base = name.removesuffix(DAGGER)
+    if base != name:
+        return LADDER.match(base) is not None or FERMION.match(base) is not None
+    match = SPIN.match(name)
+    if match is not None:
+        return bool(match[2]) or name.startswith("\\hat")
+    return PAULI.match(name) is not None or (name.startswith(r"\hat{") and PLACE.match(name) is not None)
+
+
+def axis_of(name: str) -> str:
+    """Return the index of an operator with rules of its own, empty without one."""
+    match = SPIN.match(name) or PAULI.match(name)
+    if match is not None:
+        return match[2] or ""
+    fermion = FERMION.match(name)
+    return (fermion[1] or "") if fermion is not None else ""
+
+
+def kind_of(name: str) -> str:
+    """Return which operator a name without dagger means: a, N, x, p, or the letter of an angular momentum."""
+    if LADDER.match(name):
+        return "a"
+    if COUNT.match(name):
+        return "N"
+    if match := PLACE.match(name):
+        return "p" if match[1] == "p" else "x"
+    found = SPIN.match(name) or PAULI.match(name)
+    return "" if found is None else found[1]
+
+
+def has_quanta(nodes: Sequence[Expr]) -> bool:
+    r"""Return True if a formula may have operators with rules of their own: by hats, or by what is beside them.
+
+    Stresses `\sigma_x`, widths and the components of a classical angular momentum are none.
+    """
+    found = {node.name for node in nodes if node.op == "sym" and may_have_quanta(node.name)}
+    return bool(found) and (any(map(MARKED.search, found)) or speaks_of_quanta(nodes))
+
+
+def speaks_of_quanta(nodes: Sequence[Expr]) -> bool:
+    """Return True for a formula with the quantum of action, the imaginary unit, a commutator or a state, or AB + BA."""
+    has_letter = any(node.op == "sym" and node.name in (r"\hbar", "i") for node in nodes)
+    return has_letter or any(
+        node.op in ("commutator", "bracket", "set")
+        or (node.op == "add" and len(node.args) == 2 and node.args[0].args == node.args[1].args[::-1] != ())
+        for node in nodes
+    )
+
+
+def is_anticommutator(node: Expr) -> bool:
+    r"""Return True for `\{A, B\}` of two operators with rules of their own."""
+    names = [symbols(arg) for arg in node.args] if node.op == "set" and len(node.args) == 2 else []
+    return (
+        any(may_have_quanta(name) for each in names for name in each)
+        and all(any(may_have_quanta(name) or FERMION.match(name) for name in each) for each in names)
+    )  # fmt: skip

@@ -15,8 +15,8 @@ bound that a user can state).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar, Token
 from functools import wraps
 from itertools import islice
@@ -114,6 +114,7 @@ class Account:
         is_exhausted: a charge went beyond the limit.
         allowance: once more is spent, no further part of the work is begun (see `may_begin`).
         allows_extra: dear parts may be begun, while a third of the allowance is not spent (see `may_begin_extra`).
+        has_extra: whether dear parts of the pair at hand may be begun; None outside of a pair (see `extra_work`).
         is_cut: a part of the work was not begun.
         results: the remembered results of the outermost account and all its shares, by key.
         paid: costs of remembered results that are paid for.
@@ -123,8 +124,8 @@ class Account:
     """
 
     __slots__ = (
-        "allowance", "allows_extra", "drawn", "is_cut", "is_exhausted", "limit", "own", "paid", "parts", "results",
-        "seen", "spent",
+        "allowance", "allows_extra", "drawn", "has_extra", "is_cut", "is_exhausted", "limit", "own", "paid", "parts",
+        "results", "seen", "spent",
     )  # fmt: skip
 
     def __init__(self, limit: float, outside: Account | None = None) -> None:
@@ -134,6 +135,7 @@ class Account:
         self.is_exhausted = False
         self.allowance = limit
         self.allows_extra = True
+        self.has_extra: bool | None = None
         self.is_cut = False
         self.results: dict[Hashable, _Found] = {} if outside is None else outside.results
         self.paid: dict[Cost, Cost] = {}
@@ -298,7 +300,23 @@ def may_begin() -> bool:
 def may_begin_extra() -> bool:
     """True if the current account has spent less than a third of its allowance: what is dear must not starve others."""
     account = _current.get()
-    return account is None or (account.allows_extra and 3 * account.spent < account.allowance)
+    if account is None or account.has_extra is not None:
+        return account is None or bool(account.has_extra)
+    return account.allows_extra and 3 * account.spent < account.allowance
+
+
+@contextmanager
+def extra_work(*, is_allowed: bool) -> Iterator[None]:
+    """Decide for a piece of work if its dear parts may be begun: a remembered result must not depend on when."""
+    account = _current.get()
+    before = None if account is None else account.has_extra
+    if account is not None:
+        account.has_extra = is_allowed
+    try:
+        yield
+    finally:
+        if account is not None:
+            account.has_extra = before
 
 
 def uncharged(build: Callable[P, T]) -> Callable[P, T]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 from prism.algebra.expr import Expr, Formula, spell, traits_of, without_text
-from prism.budget import OverBudget, Store, may_begin, remembered
+from prism.budget import OverBudget, Store, extra_work, may_begin, may_begin_extra, remembered
 from prism.equivalence.facts import numeric_of
 from prism.equivalence.matching import match_within_budget
 from prism.equivalence.numbers import NumberSpec
@@ -119,7 +119,7 @@ class CellTable:
         place = index, wanted, reading
         if (cell := self.decided.get(place)) is not None:
             return cell
-        pair = wanted, reading, self.task.context, spec
+        pair = wanted, reading, self.task.context, spec, may_begin_extra()
         is_known: Callable[..., bool] = _verdict_on.is_known  # type: ignore[attr-defined]
         if not (is_known(*pair) or may_begin()):
             return Cell(index, _LEFT_OUT)
@@ -132,9 +132,14 @@ class CellTable:
 
 
 @remembered(CELLS)
-def _verdict_on(wanted: Formula, reading: Formula, context: Context, spec: NumberSpec) -> Verdict:
-    """Return the verdict on a node's formula and a reading of a claim; arguments as of `CellTable`."""
-    return match_within_budget(wanted, reading, context, spec)
+def _verdict_on(wanted: Formula, reading: Formula, context: Context, spec: NumberSpec, has_extra: bool) -> Verdict:
+    """Return the verdict on a node's formula and a reading of a claim; arguments as of `CellTable`.
+
+    Args:
+        has_extra: there are operations for what is dear.
+    """
+    with extra_work(is_allowed=has_extra):
+        return match_within_budget(wanted, reading, context, spec)
 
 
 def _failed_cell(index: int, error: Exception) -> Cell:

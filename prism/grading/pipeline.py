@@ -225,7 +225,7 @@ def _grade_extracted(
     is_complete = not account.is_cut
 
     begin_step(Step.SELECTING)
-    account.allow(max(until - account.spent, to_select))  # with what the matching has left
+    account.allow(max(until - account.spent, to_select), extra=False)  # with what the matching has left
     selection = _selected(prepared, located, rows, matrix, incidents)  # select
     if account.is_cut:  # what was not asked may be what contradicts a match
         selection = {order: dict.fromkeys(nodes, WithheldReason.TOO_LARGE) for order, nodes in selection.items()}

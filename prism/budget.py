@@ -27,7 +27,7 @@ from typing import Any, Generic, ParamSpec, TypeVar, overload
 P = ParamSpec("P")
 T = TypeVar("T")
 
-MATCHING = 70_000_000  # claims beside nodes: after it no further pair is begun; a text of a hundred sums of sums
+MATCHING = 80_000_000  # claims beside nodes: after it no further pair is begun; a text of a hundred sums of sums
 SELECTION = 25_000_000  # what else the text says of a match, at least; after it all matches are withheld
 SOLUTION = 125_000_000  # a solution, beside its characters: what neither of the two counts, as chains of long links
 CHARACTER = 200  # each character of a solution: brackets in brackets, tables, thousands of formulas

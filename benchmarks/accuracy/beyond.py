@@ -1,10 +1,10 @@
 r"""Formulas beyond algebra: labelled pairs, and near-misses made of them.
 
 `beyond/pairs.jsonl` has 30 pairs of each of 22 categories, derivatives to sets, which PRISM was written with;
-`beyond/held_out.jsonl` has 20 of each, written by others afterwards; the collected pairs are measured where they are on
-this machine. Each category has as many equal as unequal pairs. The field `context`, what a problem would say beside the
-formulas, is not told to PRISM. Counted as in `pairs.py`: right, missed, false accepts, undecided, with Wilson's 95 %
-intervals.
+`beyond/held_out.jsonl` has 20 of each, written by others afterwards, and `beyond/readers.jsonl` 24 of each, written by
+readers who had not seen the code; the collected pairs are measured where they are on this machine. Each category has as
+many equal as unequal pairs. The field `context`, what a problem would say beside the formulas, is not told to PRISM.
+Counted as in `pairs.py`: right, missed, false accepts, undecided, with Wilson's 95 % intervals.
 
 Near-misses are made of the trees of all distinct formulas of these pairs (`beyond_faults.py`): a limit, a dummy, the
 factor of a measure, an order, an index, a conjugate, a sign. Each is compared with the formula that it was made of and
@@ -43,7 +43,11 @@ from prism.algebra.expr import Formula, without_text  # noqa: E402
 from prism.equivalence.verdict import Verdict  # noqa: E402
 
 HERE = Path(__file__).resolve().parent / "beyond"
-FILES = {"beyond algebra, own": "pairs.jsonl", "beyond algebra, held out": "held_out.jsonl"}
+FILES = {
+    "beyond algebra, own": "pairs.jsonl",
+    "beyond algebra, held out": "held_out.jsonl",
+    "beyond algebra, readers": "readers.jsonl",
+}
 COLLECTED = "beyond algebra, collected"
 READ = HERE / "same_after_all.toml"
 SEED = 20261124

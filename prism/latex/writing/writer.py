@@ -550,10 +550,12 @@ _NABLAS = {"grad": "", "div": r" \cdot", "curl": r" \times", "laplace": "^{2}"}
 
 
 def _write_nabla(style: _FormulaStyle, node: Expr) -> _RankedText:
-    """Write a gradient, divergence, curl or Laplacian with its operand, in brackets unless that is a symbol."""
+    """Write a gradient, divergence, curl or Laplacian with its operand, bracketed unless a symbol or call."""
     kind = next((kind for kind in _NABLAS if node.name.startswith(kind)), "")
     sign = rf"\nabla{scripts_latex(node.name[len(kind) :])}{_NABLAS.get(kind, '')}"
     body = node.args[0]
+    if body.op == "apply":
+        return _RankedText(f"{sign} {_node_latex(style, body, _SETS)}", _OPEN)
     text = name_latex(body.name) if body.op == "sym" and not is_upright_word(body) else _bracketed_argument(style, body)
     return _RankedText(f"{sign} {text}", _OPEN)
 

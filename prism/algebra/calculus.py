@@ -27,6 +27,7 @@ from prism.algebra.expr import (
     symbols,
     traits_of,
     walk,
+    with_args,
     with_members,
 )
 
@@ -164,7 +165,7 @@ def _evaluate(node: Expr, known: KnownVariation) -> Expr:
     Operations without a rule stay as they are written.
     """
     args = _evaluate_all(node.args, known)
-    node = node if args == node.args else Expr(node.op, args, node.name, node.value)
+    node = with_args(node, args)
     try:
         if node.op in ("derivative", "partial"):
             return _evaluate_derivative(node, known)

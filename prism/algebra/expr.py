@@ -411,10 +411,7 @@ def _substitute(root: Expr, replacement: dict[Expr, Expr]) -> Expr:
     """Replace subexpressions as `substitute` does, without a charge."""
     if root in replacement:
         return replacement[root]
-    if not root.args:
-        return root
-    args = tuple([_substitute(arg, replacement) for arg in root.args])
-    return root if args == root.args else Expr(root.op, args, root.name, root.value)
+    return with_args(root, tuple([_substitute(arg, replacement) for arg in root.args]))
 
 
 def _substitute_symbols(root: Expr, names: frozenset[str], replacement: dict[Expr, Expr]) -> Expr:
@@ -423,8 +420,7 @@ def _substitute_symbols(root: Expr, names: frozenset[str], replacement: dict[Exp
         return root
     if not root.args:
         return replacement[root]
-    args = tuple([_substitute_symbols(arg, names, replacement) for arg in root.args])
-    return root if args == root.args else Expr(root.op, args, root.name, root.value)
+    return with_args(root, tuple([_substitute_symbols(arg, names, replacement) for arg in root.args]))
 
 
 def substituted(f: Formula, replacement: dict[Expr, Expr]) -> Formula:
@@ -432,6 +428,11 @@ def substituted(f: Formula, replacement: dict[Expr, Expr]) -> Formula:
     if f.parts:
         return replace(f, parts=tuple(substituted(part, replacement) for part in f.parts))
     return with_members(f, tuple([substitute(member, replacement) for member in f.members]))
+
+
+def with_args(node: Expr, args: tuple[Expr, ...]) -> Expr:
+    """Return a node with other operands; the node itself if they are its own."""
+    return node if args == node.args else Expr(node.op, args, node.name, node.value)
 
 
 def with_members(f: Formula, members: tuple[Expr, ...]) -> Formula:

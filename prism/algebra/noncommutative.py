@@ -31,6 +31,7 @@ from prism.algebra.expr import (
     symbols,
     traits_of,
     walk,
+    with_args,
 )
 
 FORMULAS_KEPT = 4096  # formulas remembered in a process
@@ -478,7 +479,7 @@ def _operator_terms(node: Expr, notation: _OperatorNotation) -> list[_Term] | No
 def _with_normalized_operands(node: Expr, notation: _OperatorNotation) -> Expr:
     """Return a node with each operand in the normal form of `_normal_form`."""
     args = tuple(_normal_form(arg, notation) for arg in node.args)
-    return node if args == node.args else Expr(node.op, args, node.name, node.value)
+    return with_args(node, args)
 
 
 def _normalized_trace(node: Expr, notation: _OperatorNotation) -> list[_Term] | None:

@@ -10,16 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 
-from prism.algebra.expr import (
-    Expr,
-    Formula,
-    ops_of,
-    substitute,
-    symbol,
-    symbols,
-    traits_of,
-    with_members,
-)
+from prism.algebra.expr import Expr, Formula, ops_of, substitute, symbol, symbols, traits_of, with_args, with_members
 from prism.engine.lowering import CONJUGATE, PLAIN, Mismatch, Notation, table_shape
 from prism.equivalence.facts import HAT, VECTOR, facts_of
 from prism.equivalence.notation_marks import PARTS, Marks, marks_of
@@ -182,7 +173,7 @@ def _with_calls_in(node: Expr, called: frozenset[str], depends: frozenset[tuple[
         variable = args[1]
         calls = {symbol(name): Expr("apply", (variable,), name) for name in called if (name, variable.name) in depends}
         args = (substitute(args[0], calls), *args[1:]) if calls else args
-    return node if args == node.args else Expr(node.op, args, node.name, node.value)
+    return with_args(node, args)
 
 
 def without_vectors(notation: Notation) -> Notation:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from prism.algebra.expr import Expr, Formula, number, spell, substituted, symbol, symbols, traits_of, walk
+from prism.algebra.expr import Expr, Formula, number, spell, substituted, symbol, symbols, traits_of, walk, with_args
 from prism.budget import remembered_property
 from prism.equivalence.context_facts import definitions_of, facts_of_context
 from prism.equivalence.facts import Literal, both_in_base_units, facts_of, literals_in, subject_of
@@ -205,7 +205,7 @@ def _lift_literals_in(node: Expr, lifts: Mapping[Literal, Expr], used: dict[str,
         return Expr("pow", (_lift_literals_in(node.args[0], lifts, used), node.args[1]))
     if node.op != "mul":
         args = tuple(_lift_literals_in(arg, lifts, used) for arg in node.args)
-        return node if args == node.args else Expr(node.op, args, node.name, node.value)
+        return with_args(node, args)
     parts: list[Expr] = []
     for run in literals_in(node):
         found = _lifted_literal(run, lifts, used) if run[0].op == "num" else None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from prism.algebra.expr import Expr, Formula, symbol, symbols, walk, with_members
+from prism.algebra.expr import Expr, Formula, symbol, symbols, walk, with_args, with_members
 from prism.equivalence.interpretation.names import exponent_of
 from prism.equivalence.interpretation.values import Unvalued
 
@@ -41,7 +41,7 @@ def _applied(node: Expr) -> Expr:
         for factor in reversed(others):
             found = _on(factor, found)
         return found
-    return node if args == node.args else Expr(node.op, args, node.name, node.value)
+    return with_args(node, args)
 
 
 def _on(factor: Expr, operand: Expr, depth: int = 0) -> Expr:
@@ -103,7 +103,7 @@ def _with_differences(node: Expr, variables: Mapping[tuple[Expr, ...], str]) -> 
         variable = symbol(variables.get(node.args[1:]) or _variable_between(*node.args))
         low, high = (Expr("at", (args[0], variable, limit), "point") for limit in args[1:])
         return Expr("sub", (high, low))
-    return node if args == node.args else Expr(node.op, args, node.name, node.value)
+    return with_args(node, args)
 
 
 def _variable_between(inside: Expr, low: Expr, high: Expr) -> str:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from prism.algebra.expr import Expr, Formula, symbol, walk, with_members
+from prism.algebra.expr import Expr, Formula, symbol, walk, with_args, with_members
 from prism.equivalence.interpretation.values import Unvalued, Value, add, dot, multiply
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _opened(node: Expr, regions: dict[str, str]) -> Expr:
         kind = _kind_of(node) if node.op == "integral" and len(node.args) == 3 else ""
         if kind and _REGION.match(node.args[2].name):
             return Expr("integral", (args[0], symbol(node.args[2].name)), kind)
-        return node if args == node.args else Expr(node.op, args, node.name, node.value)
+        return with_args(node, args)
     element = node.args[1].name
     boundary = _BOUNDARY.match(node.args[2].name) if len(node.args) == 3 else None
     is_area = element in _AREAS and not (boundary is not None and boundary[1] in ("S", r"\Sigma") and element in _LINES)

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import permutations
 
-from prism.algebra.expr import Expr, Formula, symbol, walk, with_members
+from prism.algebra.expr import Expr, Formula, symbol, walk, with_args, with_members
 from prism.equivalence.interpretation.names import NAMED, order_of
 from prism.equivalence.interpretation.values import Unvalued
 
@@ -36,7 +36,7 @@ def _renamed(node: Expr, primed: set[Expr]) -> Expr:
     if node in primed:
         return symbol(node.args[0].name + "'" * int(node.name))
     args = tuple(_renamed(arg, primed) for arg in node.args)
-    return node if args == node.args else Expr(node.op, args, node.name, node.value)
+    return with_args(node, args)
 
 
 def with_calls(f: Formula, other: Formula) -> Formula:
@@ -81,7 +81,7 @@ def _called(node: Expr, names: set[str]) -> Expr:
     """Return an expression in which the letters `names` are called with the factor behind them."""
     args = tuple(_called(arg, names) for arg in node.args)
     if node.op != "mul":
-        return node if args == node.args else Expr(node.op, args, node.name, node.value)
+        return with_args(node, args)
     factors: list[Expr] = []
     for arg in args:
         if factors and factors[-1].op == "sym" and factors[-1].name in names:
@@ -113,7 +113,7 @@ def with_arguments_in_order(f: Formula, formulas: tuple[Formula, ...]) -> Formul
         args = tuple(map(ordered, node.args))
         if node.op == "apply" and node.name in orders and len(args) == len(orders[node.name]):
             args = tuple(args[k] for k in orders[node.name])
-        return node if args == node.args else Expr(node.op, args, node.name, node.value)
+        return with_args(node, args)
 
     return with_members(f, tuple(map(ordered, f.members)))
 
@@ -169,7 +169,7 @@ def _spelled_out(f: Formula, names: set[str]) -> Formula:
             args = (spelled(node.args[0]), *node.args[1:])
         else:
             args = tuple(map(spelled, node.args))
-        return node if args == node.args else Expr(node.op, args, node.name, node.value)
+        return with_args(node, args)
 
     depends = frozenset((name, variable) for name, variable in f.depends if name not in names)
     return replace(with_members(f, tuple(map(spelled, f.members))), depends=depends)

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
-from prism.algebra.expr import Expr, Formula, number, symbol, walk, with_members
+from prism.algebra.expr import Expr, Formula, number, symbol, walk, with_args, with_members
 from prism.equivalence.interpretation.names import INDICES, free_letters, letter_counts, letters_of, up_and_down
 from prism.equivalence.interpretation.values import Unvalued
 
@@ -64,7 +64,7 @@ def _renamed(node: Expr, letters: Mapping[str, str]) -> Expr:
         base = re.split("[_^]", node.name)[0]
         scripts = _PLACED.sub(lambda match: letters.get(match[0], match[0]), node.name[len(base) :])
         return symbol(base + scripts)
-    return node if args == node.args else Expr(node.op, args, node.name, node.value)
+    return with_args(node, args)
 
 
 def _renamed_variable(variable: Expr, letters: Mapping[str, str]) -> Expr:
@@ -108,7 +108,7 @@ def _apart(node: Expr, letter: str, light: Expr) -> Expr:
                     sign = -sign if arg.name == "^" + letter else sign
         return Expr("add" if sign > 0 else "sub", (_at(node, letter, light, 0), _at(node, letter, light, 1)))
     args = tuple(_apart(arg, letter, light) for arg in node.args)
-    return node if args == node.args else Expr(node.op, args, node.name, node.value)
+    return with_args(node, args)
 
 
 def _at(node: Expr, letter: str, light: Expr, part: int) -> Expr:
@@ -123,7 +123,7 @@ def _at(node: Expr, letter: str, light: Expr, part: int) -> Expr:
         derived = Expr("partial", (inner, symbol("k" if part else "t")), node.name)
         return derived if part else Expr("div", (derived, light))
     args = tuple(_at(arg, letter, light, part) for arg in node.args)
-    return node if args == node.args else Expr(node.op, args, node.name, node.value)
+    return with_args(node, args)
 
 
 _TIMES: dict[str, Callable[[Expr], Expr]] = {
@@ -237,7 +237,7 @@ class _Components:
         if node.op == "abs" and self.is_vector(base):
             return Expr("pow", (self.scalar(Expr("dot", (base, base))), Expr("div", (number(1), number(2)))))
         args = tuple(self.scalar(arg) for arg in node.args)
-        return node if args == node.args else Expr(node.op, args, node.name, node.value)
+        return with_args(node, args)
 
 
 def _by(node: Expr, index: str) -> Expr:

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from flint import acb
 
-from prism.algebra.expr import EQUALITIES, Expr, Formula, number, symbol, symbols, symbols_of, walk
+from prism.algebra.expr import EQUALITIES, Expr, Formula, number, symbol, symbols, symbols_of, walk, with_args
 from prism.budget import remembered
 from prism.engine.intervals import precision
 from prism.equivalence.interpretation.decision import Outcome
@@ -157,7 +157,7 @@ def _with_steps(node: Expr, f: Formula, steps: frozenset[str], *, is_cut: bool) 
         return Expr("apply", (args[0].args[1],), "H")
     if node.op == "row" and args[0].op == "infinity":
         return Expr("row", (symbol("#infinity"), *args[1:]))
-    return node if args == node.args else Expr(node.op, args, node.name, node.value)
+    return with_args(node, args)
 
 
 # Lines. ---------------------------------------------------------------------------------------------------------------

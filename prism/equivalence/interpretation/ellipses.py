@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import partial
 from itertools import pairwise
 
-from prism.algebra.expr import Expr, number, substitute, symbol, symbols, walk
+from prism.algebra.expr import Expr, number, substitute, symbol, symbols, walk, with_args
 from prism.equivalence.interpretation.draws import Draw
 from prism.equivalence.interpretation.evaluation import Evaluator
 from prism.equivalence.interpretation.letters import Scope
@@ -42,7 +42,7 @@ def with_ellipses(node: Expr, signature: Signature) -> Expr:
     if not any(part.op == "dots" for part in walk(node)):
         return node
     args = tuple(with_ellipses(arg, signature) for arg in node.args)
-    node = node if args == node.args else Expr(node.op, args, node.name, node.value)
+    node = with_args(node, args)
     if node.op in ("add", "sub"):
         return _read(list(_signed_terms(node)), node, "sum", signature)
     if node.op == "mul":

@@ -17,6 +17,7 @@ from prism.algebra.expr import (
     symbol,
     symbols,
     walk,
+    with_args,
     with_members,
 )
 
@@ -163,7 +164,7 @@ def _raised(node: Expr, letters: frozenset[str]) -> Expr:
     args = tuple(_raised(arg, letters) for arg in node.args)
     if node.op == "pow" and args[0].op == "sym" and args[1].name in letters and "^" not in args[0].name:
         return symbol(f"{args[0].name}^{{{args[1].name}}}")
-    return node if args == node.args else Expr(node.op, args, node.name, node.value)
+    return with_args(node, args)
 
 
 def up_and_down(nodes: Iterable[Expr]) -> frozenset[str]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import pairwise
 
-from prism.algebra.expr import Expr, Formula, number, substitute, symbol, symbols, walk
+from prism.algebra.expr import Expr, Formula, number, substitute, symbol, symbols, walk, with_args
 from prism.equivalence.interpretation.names import harmonic_indices, is_harmonic_of_letters, letters_of, renamed
 
 _SUMS = ("sum", "product")
@@ -46,7 +46,7 @@ def with_ranges(node: Expr, upper: Expr | None) -> Expr:
         upper: of sums without limits; see `upper_limit`.
     """
     args = tuple(with_ranges(arg, upper) for arg in node.args)
-    node = node if args == node.args else Expr(node.op, args, node.name, node.value)
+    node = with_args(node, args)
     if node.op not in _SUMS or len(node.args) < 2:
         return node
     body, index, *limits = node.args

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from prism.algebra.expr import Expr, Formula, canonical, symbol, walk, with_members
+from prism.algebra.expr import Expr, Formula, canonical, symbol, walk, with_args, with_members
 from prism.algebra.noncommutative import operator_names
 from prism.equivalence.interpretation.acting import with_operators_applied, with_values_at_limits
 from prism.equivalence.interpretation.boundaries import with_interiors
@@ -67,7 +67,7 @@ def read_together(a: Formula, b: Formula) -> tuple[Formula, Formula]:
     def read(node: Expr) -> Expr:
         """Return a node as it is read, inner ones first."""
         args = tuple(read(arg) for arg in node.args)
-        node = node if args == node.args else Expr(node.op, args, node.name, node.value)
+        node = with_args(node, args)
         if node.op == "bracket" and node.name == "mean" and not keeps_means:
             return symbol(rf"\mean{{{canonical(node)}}}")
         if node.op == "sym":

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from fractions import Fraction
 
-from prism.algebra.expr import Expr, Formula, substitute, symbol, symbols, walk, with_members
+from prism.algebra.expr import Expr, Formula, substitute, symbol, symbols, walk, with_args, with_members
 from prism.equivalence.interpretation.values import Unvalued
 
 _NAME = r"\\?[A-Za-z]+(?:_\{?[A-Za-z0-9]+\}?)?"
@@ -46,7 +46,7 @@ def _iterated(node: Expr) -> Expr:
         if found is not None:
             return found
     args = tuple(map(_iterated, node.args))
-    return node if args == node.args else Expr(node.op, args, node.name, node.value)
+    return with_args(node, args)
 
 
 def _product(*factors: Expr) -> Expr:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from prism.algebra.expr import Expr, Formula, symbols, walk, with_members
+from prism.algebra.expr import Expr, Formula, symbols, walk, with_args, with_members
 from prism.equivalence.interpretation.ellipses import with_ellipses
 from prism.equivalence.interpretation.monomials import derivative_at_point
 from prism.equivalence.interpretation.names import NAMED, special_factors
@@ -56,7 +56,7 @@ def _each(f: Formula, change: Callable[[Expr], Expr]) -> Formula:
     def changed(node: Expr) -> Expr:
         """Return a changed node."""
         args = tuple(map(changed, node.args))
-        return change(node if args == node.args else Expr(node.op, args, node.name, node.value))
+        return change(with_args(node, args))
 
     return with_members(f, tuple(map(changed, f.members)))
 

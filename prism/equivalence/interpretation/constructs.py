@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from prism.algebra.expr import Expr, Formula, is_infinite, symbols, walk
@@ -117,107 +117,110 @@ def constructs_of(f: Formula) -> Constructs:
     nodes = [node for member in f.members for node in walk(member)]
     charge_steps(len(nodes))
     ops = {node.op for node in nodes}
-    is_quantum = has_quanta(nodes)
-    tuples = sum(node.op == "tuple" for node in nodes)
+    is_quantum, is_tensor, specials = has_quanta(nodes), _is_tensor(f, nodes), _special_names(f, nodes)
+    has_harmonic = any(name.startswith("Y_") for name in specials) or any(
+        name.startswith("Y_") and variable == r"\theta" for name, variable in f.depends
+    )
+    is_delicate = any(map(_is_delicate, nodes)) or has_harmonic or is_lone_differential(f) or "cases" in ops
+    is_misread = is_quantum or is_tensor or bool(specials) or has_harmonic or _is_misread(nodes, ops)
+    calls = any(node.op == "apply" and node.name not in _EVALUATED_CALLS for node in nodes)
+    called = [node.name for node in nodes if node.op == "apply" and not _is_named(node)]
+    names = [*called, *(node.name for node in nodes if node.op == "sym" and node.name not in specials)]
+    places = Counter(map(base_letter, names))
+    inverted = [node.args[0] for node in nodes if node.op == "pow" and exponent_of(node) == -1]
+    bold = [node for node in inverted if _is_bold(node)]
+    bound = _bound_letters(nodes) | _letters_of_indices(nodes)
+    if is_quantum or not ops.isdisjoint(("commutator", "bracket")):  # constants and powers that their rules bring in
+        bound |= _OF_QUANTA
+    if is_tensor:
+        bound |= _OF_METRICS
+    fixed = _NO_QUANTITIES | bound | _arguments(nodes)
+    bound |= {letter for letter in map(base_letter, symbols(*bold)) if places[letter] > 1}  # a basis may drop out
+    return Constructs(
+        is_excluded=_is_excluded(f, nodes, is_quantum=is_quantum),
+        is_beyond=is_misread or calls or is_delicate or not ops.isdisjoint(_CONSTRUCTS),
+        has_calculus=not ops.isdisjoint(_CALCULUS),
+        has_cases="cases" in ops,
+        is_misread=is_misread,
+        is_delicate=is_delicate,
+        may_diverge=any(node.op == "integral" and any(map(is_infinite, node.args[2:])) for node in nodes),
+        has_matrices=bool(bold),
+        letters=frozenset((*places, *_letters_of_regions(nodes))) - _NO_QUANTITIES,
+        bound=frozenset(bound),
+        called=frozenset(map(base_letter, called)),
+        has_rates=not ops.isdisjoint(("derivative", "partial")),
+        is_equation=f.kind == "equation",
+        integrated=_integrated(nodes),
+        single={
+            letter: name for name in names if places[letter := base_letter(name)] == 1 and letter not in fixed | bound
+        },
+    )
+
+
+def _is_excluded(f: Formula, nodes: Sequence[Expr], *, is_quantum: bool) -> bool:
+    """Return True for a formula that is no equation or expression, or has what no interpretation gives a value."""
     excluded = {node.op for node in nodes if node.op in _EXCLUDED and not (is_quantum and is_anticommutator(node))}
+    tuples = sum(node.op == "tuple" for node in nodes)
     if tuples and tuples == 2 * sum(map(is_jacobian, nodes)):
         excluded.discard("tuple")
     signs = sum(node.op == "pm" for node in nodes) - sum(
         arg.op == "pm" for node in nodes if node.op in ("sum", "product") for arg in node.args[2:3]
     )
-    is_excluded = signs > 0 or f.kind not in ("equation", "expression") or bool(f.parts) or bool(excluded)
+    return signs > 0 or f.kind not in ("equation", "expression") or bool(f.parts) or bool(excluded)
+
+
+def _is_tensor(f: Formula, nodes: Sequence[Expr]) -> bool:
+    """Return True for a formula with a repeated index, and a letter of several or raised ones, whose sides balance."""
     pairs = any(
         count > 1
         for node in nodes
         if node.op in ("mul", "div", "dot", "sym", "partial")
         for count in letter_counts(node).values()
     )
-    is_called = any(node.op == "apply" and node.name not in _EVALUATED_CALLS and _is_named(node) for node in nodes)
     has_tensor = any(
         (node.op == "sym" and len(letters_of(node.name)) > 1)
         or (node.op in ("derivative", "partial") and any(letters_of(arg.name) for arg in node.args[1:]))
         for node in nodes
     )
-    has_tensor = has_tensor or bool(up_and_down(nodes))
-    is_tensor = pairs and has_tensor and are_balanced(f.members)
-    has_direction = (
-        any(node.op == "sym" and node.name.startswith(r"\hat{") for node in nodes) and "commutator" not in ops
-    )
-    specials = {name.replace("'_", "_") for name, _ in f.depends if is_special(name.replace("'_", "_"))} | {
-        node.name for node in nodes if node.op == "sym" and is_harmonic_of_letters(node.name.rstrip("^{}*"))
-    }
-    specials |= special_factors(nodes)
-    is_called = is_called or bool(specials)
-    has_harmonic = bool(specials) and any(name.startswith("Y_") for name in specials)
-    has_harmonic |= any(name.startswith("Y_") and variable == r"\theta" for name, variable in f.depends)
-    is_called = is_called or has_harmonic
-    is_delicate = any(map(_is_delicate, nodes)) or has_harmonic or is_lone_differential(f) or "cases" in ops
-    has_kronecker = any(node.op == "sym" and _KRONECKER.match(node.name) for node in nodes)
-    has_order = any(node.op == "apply" and node.name in ("O", r"\mathcal{O}") for node in nodes)
-    is_misread = (
-        has_order
-        or "dots" in ops
-        or is_tensor
-        or is_called
-        or is_quantum
-        or has_kronecker
-        or (has_direction and not ops.isdisjoint(("cross", "dot", "abs")))
-    )
-    calls = any(node.op == "apply" and node.name not in _EVALUATED_CALLS for node in nodes)
-    is_beyond = bool(specials) or is_misread or calls or is_delicate or not ops.isdisjoint(_CONSTRUCTS)
-    names = [
-        node.name
-        for node in nodes
-        if (node.op == "sym" and node.name not in specials) or (node.op == "apply" and not _is_named(node))
-    ]
-    places = Counter(map(base_letter, names))
-    letters = frozenset(places)
-    regions = [node.args[2].name for node in nodes if node.op == "integral" and len(node.args) == 3]
-    letters = (letters | {each for region in regions for each in _letters_of_region(region)}) - _NO_QUANTITIES
-    bound = {
+    return pairs and (has_tensor or bool(up_and_down(nodes))) and are_balanced(f.members)
+
+
+def _special_names(f: Formula, nodes: Sequence[Expr]) -> frozenset[str]:
+    """Return the names of special functions that are written without a call: of a variable, or before a bracket."""
+    written = {name.replace("'_", "_") for name, _ in f.depends}
+    harmonics = {node.name for node in nodes if node.op == "sym" and is_harmonic_of_letters(node.name.rstrip("^{}*"))}
+    return frozenset((*filter(is_special, written), *harmonics, *special_factors(nodes)))
+
+
+def _is_misread(nodes: Sequence[Expr], ops: Set[str]) -> bool:
+    """Return True for `O(x)`, an ellipsis, a special function, a Kronecker symbol, or a direction in products."""
+    if "dots" in ops or any(node.op == "apply" and node.name in ("O", r"\mathcal{O}") for node in nodes):
+        return True
+    if any(node.op == "apply" and node.name not in _EVALUATED_CALLS and _is_named(node) for node in nodes):
+        return True
+    names = {node.name for node in nodes if node.op == "sym"}
+    if any(map(_KRONECKER.match, names)):
+        return True
+    has_direction = any(name.startswith(r"\hat{") for name in names) and "commutator" not in ops
+    return has_direction and not ops.isdisjoint(("cross", "dot", "abs"))
+
+
+def _bound_letters(nodes: Iterable[Expr]) -> set[str]:
+    """Return the letters of bound variables and their limits, and the T of a transposed matrix."""
+    found = {
         base_letter(name)
         for node in nodes
         if node.op in ("integral", "contour", "sum", "product", "limit") and len(node.args) > 1
         for name in symbols(*node.args[1:])
     }
-    if is_quantum or not ops.isdisjoint(("commutator", "bracket")):  # constants and powers that their rules bring in
-        bound |= _OF_QUANTA
-    if any(node.op == "pow" and node.args[1].name == "T" for node in nodes):
-        bound.add("T")  # of a transposed matrix
-    if is_tensor:
-        bound |= _OF_METRICS
-    inverted = (
-        node.args[0] for node in nodes if node.op == "pow" and exponent_of(node) == -1 and _is_bold(node.args[0])
-    )
-    turned = {base_letter(name) for name in symbols(*inverted)}
-    bound |= {letter for letter in turned if places[letter] > 1}  # a change of basis may drop out
-    arguments = _arguments(nodes)
-    indices = {letter for node in nodes if node.op == "sym" for letter in letters_of(node.name)}
-    indices |= {
-        arg.name.lstrip("^") for node in nodes if node.op == "partial" for arg in node.args[1:]
-        if arg.name.lstrip("^") in INDICES
-    }  # fmt: skip
-    return Constructs(
-        is_excluded,
-        is_beyond,
-        not ops.isdisjoint(_CALCULUS),
-        "cases" in ops,
-        is_misread,
-        is_delicate,
-        any(node.op == "integral" and any(map(is_infinite, node.args[2:])) for node in nodes),
-        any(node.op == "pow" and exponent_of(node) == -1 and _is_bold(node.args[0]) for node in nodes),
-        letters,
-        frozenset(bound | indices),
-        frozenset(base_letter(node.name) for node in nodes if node.op == "apply" and not _is_named(node)),
-        any(node.op in ("derivative", "partial") for node in nodes),
-        f.kind == "equation",
-        _integrated(nodes),
-        {
-            letter: name
-            for name in names
-            if places[letter := base_letter(name)] == 1 and letter not in _NO_QUANTITIES | bound | indices | arguments
-        },
-    )
+    return found | {"T" for node in nodes if node.op == "pow" and node.args[1].name == "T"}
+
+
+def _letters_of_indices(nodes: Iterable[Expr]) -> set[str]:
+    """Return the letters of indices, of names and of derivatives."""
+    found = {letter for node in nodes if node.op == "sym" for letter in letters_of(node.name)}
+    variables = (arg.name.lstrip("^") for node in nodes if node.op == "partial" for arg in node.args[1:])
+    return found | INDICES.intersection(variables)
 
 
 def _is_delicate(node: Expr) -> bool:
@@ -244,10 +247,12 @@ def _arguments(nodes: Iterable[Expr]) -> frozenset[str]:
     return frozenset(base_letter(name) for call in calls for name in symbols(*call.args))
 
 
-def _letters_of_region(region: str) -> list[str]:
-    r"""Return the letters of an inequality, `r \le R`, as a region is written; none of another region."""
-    parts = _INEQUALITY.split(region)
-    return _LETTER.findall(_STYLES.sub("", _SUBSCRIPT.sub(" ", " ".join(parts)))) if len(parts) > 1 else []
+def _letters_of_regions(nodes: Iterable[Expr]) -> Iterator[str]:
+    r"""Yield the letters of inequalities that are written below integrals, as `r \le R`."""
+    for node in nodes:
+        parts = _INEQUALITY.split(node.args[2].name) if node.op == "integral" and len(node.args) == 3 else ()
+        if len(parts) > 1:
+            yield from _LETTER.findall(_STYLES.sub("", _SUBSCRIPT.sub(" ", " ".join(parts))))
 
 
 def _is_bold(node: Expr) -> bool:

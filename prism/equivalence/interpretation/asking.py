@@ -53,8 +53,11 @@ def decide_by_interpretation(a: Formula, b: Formula, context: Context, plain: Ve
     if plain.status == Status.EQUIVALENT:
         is_of_matrices = outcome.same is None and (one.has_matrices or two.has_matrices)
         return _NOT_SAID if outcome.same is False or is_of_matrices else None
-    if outcome.same is not True:
-        return None
+    return _tested(a) if outcome.same is True else None
+
+
+def _tested(a: Formula) -> Verdict:
+    """Return the verdict on a formula and one that said the same in all tests."""
     return Verdict(Status.EQUIVALENT, "same_value" if a.kind == "expression" else "same_zero_set", "tested")
 
 
@@ -79,7 +82,7 @@ def review_by_membership(a: Formula, b: Formula, context: Context, verdict: Verd
         from prism.equivalence.interpretation.events import compare_events, has_events
 
         if (has_events(a) or has_events(b)) and compare_events(a, b).same is True:
-            return Verdict(Status.EQUIVALENT, "same_value", "tested")
+            return _tested(a)
     are_regions = _is_region(a) and _is_region(b)
     is_asked = are_regions or _has_set(a) or _has_set(b)
     if (_has_interval(a) or _has_interval(b)) and "equation" in (a.kind, b.kind):
@@ -118,9 +121,7 @@ def review_by_courses(a: Formula, b: Formula, context: Context, verdict: Verdict
 
     with limited(INTERPRETED) as work:
         outcome = compare_courses(a, b, context)
-    if work.is_exhausted or outcome.same is not True:
-        return verdict
-    return Verdict(Status.EQUIVALENT, "same_value" if a.kind == "expression" else "same_zero_set", "tested")
+    return verdict if work.is_exhausted or outcome.same is not True else _tested(a)
 
 
 def _has_union(f: Formula) -> bool:

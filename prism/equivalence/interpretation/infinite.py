@@ -12,7 +12,7 @@ from flint import acb, arb
 from prism.algebra.expr import Expr, index_letters, is_infinite, symbol, symbols, walk
 from prism.budget import charge_steps
 from prism.engine.lowering.integrals import TRIGONOMETRIC
-from prism.equivalence.interpretation import kinks, oscillating, oscillations, quadrature
+from prism.equivalence.interpretation import exponential_terms, fourier_integrals, kinks, quadrature
 from prism.equivalence.interpretation.boundaries import SURFACE, VOLUME, region_value
 from prism.equivalence.interpretation.evaluation import Evaluator
 from prism.equivalence.interpretation.folding import factors_of, folded
@@ -118,7 +118,7 @@ def _infinite_sum(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
     first = whole_number(evaluator.number(node.args[2], scope))
     if node.op == "product":
         return _infinite_product(evaluator, node.args[0], letters[0], first, scope)
-    parts = oscillations.parts_of(node.args[0], letters[0])
+    parts = exponential_terms.parts_of(node.args[0], letters[0])
     try:
         found = _settled_sum(evaluator, node.args[0], letters[0], first, scope)
         if len(parts) < 2 or float(plain(found).rad()) < _SURE * plain_size(plain(found)):
@@ -350,7 +350,7 @@ def _fourier(
     function: Callable[[Expr], Callable[[Scalar], Scalar]],
 ) -> Scalar | None:
     """Return an integral from 0, or over the whole line, of a wave times what falls off; None for another one."""
-    split = oscillating.wave_in(integrand, name)
+    split = fourier_integrals.wave_in(integrand, name)
     if split is None or ends[0] not in (0, -math.inf) or ends[1] != math.inf:
         return None
     wave, rest = split
@@ -360,9 +360,9 @@ def _fourier(
             return None
     if any(evaluator.signature.functions.get(each) or each in evaluator.signature.integrable for each in symbols(rest)):
         return None
-    found = oscillating.on_half_line(function, wave, rest)
+    found = fourier_integrals.on_half_line(function, wave, rest)
     if ends[0] == -math.inf:
-        found = found + oscillating.on_half_line(function, wave, rest, is_reversed=True)
+        found = found + fourier_integrals.on_half_line(function, wave, rest, is_reversed=True)
     return found
 
 

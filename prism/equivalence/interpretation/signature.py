@@ -234,20 +234,6 @@ def signature_of(a: Formula, b: Formula, context: Context, *, system: str = "car
     tensors = _tensor_letters((*a.members, *b.members))
     if space is not None and space.kind in ("pauli", "spin"):
         tensors |= {letter for name in space.names for letter in letters_of(name)}
-    whole = {name for name, kind in context.kinds.items() if kind == "integer"}
-    whole |= {
-        name
-        for node in nodes
-        if node.op in ("factorial", "binomial") or (node.op in ("sum", "product") and len(node.args) == 4)
-        for name in symbols(*(node.args[2:] if node.op in ("sum", "product") else node.args))
-    }
-    for node in nodes:
-        if node.op == "pow" and node.args[0].op == "matrix" and node.args[1].name != "T":
-            whole |= symbols(node.args[1])
-        if node.op == "apply":
-            order, harmonic = order_of(node.name), harmonic_indices(node.name)
-            found = map(order_letter, (*(order or ())[1:], *(each.lstrip("-") for each in harmonic or ())))
-            whole |= {each[0] for each in found if each is not None and each[0] not in _REAL_ORDERS}
     functions = _functions(a, b, nodes, tensors)
     states_space = states_of(nodes)
     if states_space is not None:
@@ -274,7 +260,7 @@ def signature_of(a: Formula, b: Formula, context: Context, *, system: str = "car
         system=system,
         differentials=any(node.op == "differential" for node in nodes) or any(map(_is_ratio, keys.values())),
         declared=context.kinds,
-        whole=frozenset(whole),
+        whole=_whole_letters(nodes, context),
         fields=(of_place | _fields(nodes, system) | _fields_in_regions(nodes)) - of_coordinates
         if has_nabla
         else frozenset(),
@@ -287,6 +273,25 @@ def signature_of(a: Formula, b: Formula, context: Context, *, system: str = "car
         space=space,
         has_kets=any(node.op == "bracket" for node in nodes),
     )
+
+
+def _whole_letters(nodes: Sequence[Expr], context: Context) -> frozenset[str]:
+    """Return the letters of whole numbers: declared, in factorials and bounds of sums, orders and powers of tables."""
+    whole = {name for name, kind in context.kinds.items() if kind == "integer"}
+    whole |= {
+        name
+        for node in nodes
+        if node.op in ("factorial", "binomial") or (node.op in ("sum", "product") and len(node.args) == 4)
+        for name in symbols(*(node.args[2:] if node.op in ("sum", "product") else node.args))
+    }
+    for node in nodes:
+        if node.op == "pow" and node.args[0].op == "matrix" and node.args[1].name != "T":
+            whole |= symbols(node.args[1])
+        if node.op == "apply":
+            order, harmonic = order_of(node.name), harmonic_indices(node.name)
+            found = map(order_letter, (*(order or ())[1:], *(each.lstrip("-") for each in harmonic or ())))
+            whole |= {each[0] for each in found if each is not None and each[0] not in _REAL_ORDERS}
+    return frozenset(whole)
 
 
 def _series(nodes: Iterable[Expr]) -> frozenset[str]:

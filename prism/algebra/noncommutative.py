@@ -47,6 +47,7 @@ _LETTER = 60  # for each factor that is moved through a product
 
 _HAT = r"\hat{"
 _DAGGER = r"^{\dagger}"
+_TRANSPOSED = "^{T}"
 _OPERATOR = re.compile(r"\\hat\{|\^\{\\dagger\}|^\\gamma\^\{")  # hats, adjoints, Dirac matrices
 _PAULI = re.compile(r"^\\sigma_\{?[xyz+-]\}?$")  # also stresses: operators only beside other operators
 _SCALARS_OF_OPERATORS = ("abs", "bracket")  # a mean or a matrix element of operators is a number
@@ -171,6 +172,8 @@ def _operator_evidence(f: Formula) -> _OperatorEvidence | None:
                 operators |= _hamiltonians_before_states(factors)
         elif node.op in ("add", "sub"):
             operators |= _letters_in_another_order(node)
+    matrices = letters_beside_transposes(nodes)
+    operators |= matrices | {name for name in names if name.removesuffix(_TRANSPOSED) in matrices}
     certain = any(_is_operator(node, _NONE) for node in nodes)
     pauli = any(map(_is_pauli, names))
     return _OperatorEvidence(frozenset(operators), certain) if operators or certain or pauli else None
@@ -295,6 +298,30 @@ def _letters_between_inverses(product: list[Expr]) -> set[str]:
     return {name for name in found if not _is_number_name(name)}
 
 
+def letters_beside_transposes(nodes: Iterable[Expr]) -> set[str]:
+    """Return the capital letters of products with `A^T` in them, if A is a factor of one too: matrices.
+
+    A superscript alone may be a name, as that of a total.
+    """
+    products = [_factors_as_written(node) for node in nodes if node.op == "mul"]
+    factors = {factor.name for product in products for factor in product if factor.op == "sym"}
+    found: set[str] = set()
+    for product in products:
+        transposed = {base.name for factor in product if (base := _transposed(factor)) is not None}
+        if any(name[:1].isupper() and name in factors for name in transposed):
+            bases = [_transposed(factor) or _inverted_or_adjoint(factor) or factor for factor in product]
+            found |= {base.name for base in bases if base.op == "sym" and base.name[:1].isupper()}
+    return found
+
+
+def _transposed(node: Expr) -> Expr | None:
+    """Return A of `A^T`; None for other factors."""
+    is_power = node.op == "pow" and node.args[1] == symbol("T")
+    if is_power or node.name.endswith(_TRANSPOSED):
+        return _inverted_or_adjoint(node)
+    return node.args[0] if node.op == "opaque" and node.name in ("T", "^T") else None
+
+
 def _is_unit_power(node: Expr) -> bool:
     r"""Return True for a base unit or a power of one (`\unit{m}^2`); units do cancel."""
     names = symbols(node)
@@ -318,8 +345,8 @@ def _inverted_or_adjoint(node: Expr) -> Expr | None:
         if (exponent.op == "neg" or (written.value or 0) < 0) and abs(_integer_exponent(written) or 0) == 1:
             return inner
         return inner if exponent == symbol("T") and inner.op == "sym" and inner.name[0].isupper() else None
-    if node.op == "sym" and node.name.endswith((_DAGGER, "^{T}")):
-        return symbol(node.name.removesuffix(_DAGGER if node.name.endswith(_DAGGER) else "^{T}"))
+    if node.op == "sym" and node.name.endswith((_DAGGER, _TRANSPOSED)):
+        return symbol(node.name.removesuffix(_DAGGER if node.name.endswith(_DAGGER) else _TRANSPOSED))
     return None
 
 

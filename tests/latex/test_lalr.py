@@ -31,7 +31,7 @@ from prism.latex.parsing.lalr import (
     load_tables,
     run_parser,
 )
-from prism.latex.parsing.tokens import Token
+from prism.latex.parsing.tokens import Fault, Token
 from prism.resources import resource
 
 GRAMMAR = resource("grammar/latex.lark").read_text(encoding="utf-8")
@@ -69,12 +69,16 @@ def outcome(engine: Lark | lalr.LalrParser, tokens: list[Placed]) -> Any:
             return run_parser(engine, tokens)
         except UnexpectedTokenError as fault:
             return "fault", len(tokens) if fault.token is None else index(tokens, fault.token), fault.accepted
+        except Fault as fault:
+            return "refused", fault.position, fault.found
     any_tokens: Any = tokens
     try:
         return engine.parse(any_tokens)
     except UnexpectedToken as fault:
         at_end = fault.token.type == "$END"
         return "fault", len(tokens) if at_end else index(tokens, fault.token), fault.accepts
+    except Fault as fault:
+        return "refused", fault.position, fault.found
 
 
 def index(tokens: list[Placed], wanted: object) -> int:

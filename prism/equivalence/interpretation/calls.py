@@ -12,11 +12,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import permutations
 
-from prism.algebra.expr import Expr, Formula, symbol, walk, with_args, with_members
+from prism.algebra.expr import Expr, Formula, canonical, number, symbol, walk, with_args, with_members
 from prism.equivalence.interpretation.names import NAMED, order_of
 from prism.equivalence.interpretation.values import Unvalued
 
 _UNKNOWN = symbol("?")
+_QUARTER = canonical(Expr("div", (Expr("const", name="pi"), number(2))))
 _MOST_VARIABLES = 4  # of a function whose arguments are put in order
 _OPENING = r"(?:\s|\\left|\\[bB]igg?l?|\\!|\\,)*\("
 _IN_BRACKETS = frozenset(("add", "sub", "neg", "mul", "div", "pow", "abs", "sqrt", "asin", "acos", "atan"))
@@ -40,8 +41,19 @@ def _renamed(node: Expr, primed: set[Expr]) -> Expr:
 
 
 def with_calls(f: Formula, other: Formula) -> Formula:
-    """Return a formula in which a letter is called that stands before brackets only, if the other one calls it."""
+    """Return a formula in which a letter is called that stands before brackets only, if the other one calls it.
+
+    So is x of the difference quotient `x(t + h) - x(t)` in a limit, if the other one differentiates it, and K of a
+    complete elliptic integral, if the other one writes such an integral out.
+    """
     shown = {name for name, variable in other.depends if variable != ","} | called_letters(other)
+    if any(node.op == "limit" for member in f.members for node in walk(member)):
+        shown |= {
+            node.args[0].name for member in other.members for node in walk(member)
+            if node.op in ("derivative", "partial") and node.args[0].op == "sym"
+        }  # fmt: skip
+    if any(map(_is_over_quarter, (node for member in other.members for node in walk(member)))):
+        shown |= {"K", "E"}
     own = {name for name, _ in f.depends} | called_letters(f)
     bound = {
         node.args[1] for member in f.members for node in walk(member)
@@ -55,12 +67,18 @@ def with_calls(f: Formula, other: Formula) -> Formula:
     for member in f.members:
         for node in walk(member):
             for left, right in zip(node.args, node.args[1:], strict=False) if node.op == "mul" else ():
-                if left.op == "sym" and _is_argument(right, bound):
+                if left.op == "sym" and (_is_argument(right, bound) or _is_before_brackets(left.name, f.latex)):
                     before[left.name] += 1
     names = {name for name, count in before.items() if name in shown - own and count == written[name]}
     if not names:
         return f
     return with_members(f, tuple(_called(member, names) for member in f.members))
+
+
+def _is_over_quarter(node: Expr) -> bool:
+    r"""Return True for an integral from 0 to pi/2 with a square root, as a complete elliptic integral has it."""
+    is_quarter = node.op == "integral" and len(node.args) == 4 and node.args[2].value == 0
+    return is_quarter and canonical(node.args[3]) == _QUARTER and any(part.op == "sqrt" for part in walk(node.args[0]))
 
 
 def called_letters(f: Formula) -> frozenset[str]:
@@ -75,6 +93,12 @@ def _is_argument(node: Expr, bound: set[Expr]) -> bool:
     """Return True for what may be the argument of a call: something in brackets, or a variable of integration."""
     is_power_of_letter = node.op == "pow" and node.args[0].op == "sym"  # `a r^2` has no brackets
     return (node.op in _IN_BRACKETS and not is_power_of_letter) or node in bound
+
+
+def _is_before_brackets(name: str, text: str) -> bool:
+    r"""Return True if a letter has an opening bracket behind it wherever a text has it: `f\left(\frac tT\right)`."""
+    letter = re.escape(name) + r"(?![A-Za-z'_^])" if name.startswith("\\") else r"(?<![A-Za-z\\])" + re.escape(name)
+    return len(re.findall(letter, text)) == len(re.findall(letter + _OPENING, text)) > 0
 
 
 def _called(node: Expr, names: set[str]) -> Expr:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from prism.algebra.expr import Expr, Formula, is_infinite, symbols, walk
+from prism.algebra.noncommutative import letters_beside_transposes
 from prism.budget import charge_steps, remembered
 from prism.equivalence.interpretation.names import (
     CHOICES,
@@ -23,6 +24,7 @@ from prism.equivalence.interpretation.names import (
     is_special,
     letter_counts,
     letters_of,
+    mode_numbers,
     order_of,
     special_factors,
     up_and_down,
@@ -66,7 +68,7 @@ class Constructs:
         has_matrices: a bold letter is inverted, so that the kernels take a matrix for a number.
         letters: all letters, without style and index.
         bound: those of bound variables, of limits and of indices, which may drop out.
-        called: those of unknown functions that are called.
+        called: those of unknown functions that are called, or written with their variable.
         has_rates: it has a derivative.
         is_equation: it has two sides.
         integrated: letters below integrals with limits, and of these limits.
@@ -92,8 +94,8 @@ class Constructs:
     def may_say_what(self, other: Constructs) -> bool:
         """Return True if two formulas are about the same letters, in whatever style and with whatever index.
 
-        From an equation with a derivative a letter may drop out: a mass on both sides. A number is about the letters of
-        any other formula, which may drop out of it.
+        From an equation with a derivative a letter may drop out: a mass on both sides; from an integral to infinity,
+        what its variable is measured in. A number is about the letters of any other formula, which may drop out of it.
         """
         if not (self.letters and other.letters):
             return True
@@ -103,7 +105,8 @@ class Constructs:
             return True
         if self.integrated and other.integrated and self.letters & other.letters:  # a substitution brings its own
             return (self.letters ^ other.letters) <= self.bound | other.bound | self.integrated | other.integrated
-        return (self.letters ^ other.letters) <= self.bound | other.bound
+        scales = frozenset().union(*(each.integrated for each in (self, other) if each.may_diverge))
+        return (self.letters ^ other.letters) <= self.bound | other.bound | scales
 
     def calls_what_is_not(self, other: Constructs) -> bool:
         """Return True if a letter that one of two formulas calls is none that the other one calls: `f(x)`, `f x`."""
@@ -122,6 +125,7 @@ def constructs_of(f: Formula) -> Constructs:
         name.startswith("Y_") and variable == r"\theta" for name, variable in f.depends
     )
     is_delicate = any(map(_is_delicate, nodes)) or has_harmonic or is_lone_differential(f) or "cases" in ops
+    is_delicate |= bool(letters_beside_transposes(nodes))
     is_misread = is_quantum or is_tensor or bool(specials) or has_harmonic or _is_misread(nodes, ops)
     calls = any(node.op == "apply" and node.name not in _EVALUATED_CALLS for node in nodes)
     called = [node.name for node in nodes if node.op == "apply" and not _is_named(node)]
@@ -147,7 +151,7 @@ def constructs_of(f: Formula) -> Constructs:
         has_matrices=bool(bold),
         letters=frozenset((*places, *_letters_of_regions(nodes))) - _NO_QUANTITIES,
         bound=frozenset(bound),
-        called=frozenset(map(base_letter, called)),
+        called=frozenset(map(base_letter, (*called, *(name for name, _ in f.depends)))),
         has_rates=not ops.isdisjoint(("derivative", "partial")),
         is_equation=f.kind == "equation",
         integrated=_integrated(nodes),
@@ -193,12 +197,20 @@ def _special_names(f: Formula, nodes: Sequence[Expr]) -> frozenset[str]:
 
 
 def _is_misread(nodes: Sequence[Expr], ops: Set[str]) -> bool:
-    """Return True for `O(x)`, an ellipsis, a special function, a Kronecker symbol, or a direction in products."""
+    r"""Return True for `O(x)`, an ellipsis, a special function, a Kronecker symbol, or a direction in products.
+
+    So it is for an integral over modes, `\sin\frac{n\pi x}{L}`: the kernels take n for any number; and for
+    a series, whose witness may lie where it diverges.
+    """
     if "dots" in ops or any(node.op == "apply" and node.name in ("O", r"\mathcal{O}") for node in nodes):
         return True
     if any(node.op == "apply" and node.name not in _EVALUATED_CALLS and _is_named(node) for node in nodes):
         return True
     names = {node.name for node in nodes if node.op == "sym"}
+    if any(node.op == "integral" and len(node.args) == 4 and mode_numbers(node) for node in nodes):
+        return True
+    if any(node.op == "sum" and len(node.args) == 4 and is_infinite(node.args[3]) for node in nodes):
+        return True
     if any(map(_KRONECKER.match, names)):
         return True
     has_direction = any(name.startswith(r"\hat{") for name in names) and "commutator" not in ops
@@ -213,7 +225,15 @@ def _bound_letters(nodes: Iterable[Expr]) -> set[str]:
         if node.op in ("integral", "contour", "sum", "product", "limit") and len(node.args) > 1
         for name in symbols(*node.args[1:])
     }
+    found |= {base_letter(name) for node in nodes if node.op == "limit" for name in _scales_in_limit(node)}
     return found | {"T" for node in nodes if node.op == "pow" and node.args[1].name == "T"}
+
+
+def _scales_in_limit(limit: Expr) -> frozenset[str]:
+    r"""Return the letters that stand beside the variable of a limit, which may drop out: `\Theta` of `\Theta/T`."""
+    body, *variable = limit.args[:2]
+    products = (node for node in walk(body) if node.op in ("mul", "div") and not set(variable).isdisjoint(node.args))
+    return frozenset().union(*(symbols(*product.args) for product in products))
 
 
 def _letters_of_indices(nodes: Iterable[Expr]) -> set[str]:

@@ -7,7 +7,7 @@ is at 0. A letter of whole numbers is counted, and there each value counts (sema
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -187,6 +187,8 @@ def _compare(
     bodies = [symbols(course.body) for course in courses]
     names = [name for name in names if any(name in inside for inside in bodies)]
     names = [name for name in names if name in variables] or names
+    between = _between_bounds(every)
+    names = [name for name in names if name in between] or names
     if not names or len(names) > _MOST_LINES:
         raise Unvalued("cases of what?")
     signature = replace(signature, whole=signature.whole | whole.keys())
@@ -197,6 +199,7 @@ def _compare(
             if not _are_in_order(line, courses):
                 continue
             is_signed = name in variables - _POSITIVE or name in signature.signed or name in _EITHER_SIGN
+            is_signed |= name in between and any(side.op == "neg" for side in sides)
             answer = _agree(line, courses, cuts, is_whole=name in signature.whole, is_signed=is_signed)
             if answer is not True:
                 return Outcome(answer, "" if answer is False else "values left open")
@@ -226,6 +229,15 @@ def _cuts(course: Course) -> Iterator[Predicate]:
             raise Unvalued("cuts that are not found so")
 
 
+def _between_bounds(cuts: Iterable[Predicate]) -> frozenset[str]:
+    """Return the letters of what a case bounds on both sides, x of `-a < x < a`."""
+    found: set[str] = set()
+    for cut in cuts:
+        bounds = [(each.left, each.right) for each in comparisons_of(cut) if each.sign[0] in "<>"]
+        found |= symbols(*(one for _, one in bounds for other, _ in bounds if one == other))
+    return frozenset(found)
+
+
 def _are_in_order(line: Line, courses: tuple[Course, Course]) -> bool:
     """Return True if the bounds of each case are in order: a below b in `a < x < b`, and what is required holds."""
     cases = [
@@ -242,7 +254,7 @@ def _are_in_order(line: Line, courses: tuple[Course, Course]) -> bool:
             each.right if each.sign[0] == ">" else each.left)]  # fmt: skip
         high = [each.right if each.sign[0] == "<" else each.left for each in bounds if line.name not in symbols(
             each.right if each.sign[0] == "<" else each.left)]  # fmt: skip
-        if not all(line.holds(Comparison("<", one, two), 0.0) for one in low for two in high):
+        if not all(line.holds(Comparison("<", one, two), 0.0) for one in low for two in high if one != two):
             return False
     return True
 

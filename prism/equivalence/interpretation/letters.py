@@ -261,6 +261,15 @@ class Letters:
         change = self.draw.fixed.get(f"d{name}", self.draw.number_of(f"d{name}", "real"))
         return Dual(drawn, scalar(change), scope.slopes)
 
+    def _varied_table(self, name: str, drawn: Table, scope: Scope) -> Table:
+        """Return a table with its own differential, within a differential."""
+        if not scope.slopes or (name in _CONSTANTS and name not in self.signature.varied):
+            return drawn
+        change = self.draw.table(f"d{name}", drawn.rows, drawn.columns, "real")
+        pairs = zip(drawn.entries, change.entries, strict=True)
+        entries = tuple(Dual(entry, each, scope.slopes) for entry, each in pairs)
+        return Table(drawn.rows, drawn.columns, entries)
+
     def _variables(self, written: str) -> tuple[str, ...]:
         """Return the variables of a letter: its own, and the place for a field."""
         signature = self.signature
@@ -348,7 +357,9 @@ class Letters:
                 for k in range(notation.dimension)
             ]
             return column(*parts)
-        drawn = self.draw.table(name, notation.dimension, 1, "complex" if is_complex else "real")
+        drawn = self._varied_table(
+            name, self.draw.table(name, notation.dimension, 1, "complex" if is_complex else "real"), scope
+        )
         if name.startswith(_HAT):
             length = named.call("sqrt", dot(drawn, drawn))
             return drawn.each(lambda entry: entry / length)

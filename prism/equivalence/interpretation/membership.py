@@ -6,6 +6,7 @@ or cease to hold, and on either side of it (semantics X.14).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
@@ -121,13 +122,15 @@ def _compare(pair: tuple[Predicate, Predicate], signature: Signature, subjects: 
         frozenset((True,)), frozenset((False,))}  # fmt: skip
     signed = frozenset(name for name, is_signed in subjects.items() if is_signed and name != ELEMENT)
     signature = replace(signature, signed=signature.signed | signed)
+    bounded = frozenset.intersection(*(_compared_with_zero(predicate) for predicate in pair))
     informed = dict.fromkeys(subjects, 0)
     others = sorted(names_of(pair[0]))
     for name, is_signed in subjects.items():
         for number in range(_MOST_DRAWS):
             seen: set[bool] = set()
             line = Line(Draw(number, signature, sizes=_sizes(number, others)), name)
-            for truths in _truths(line, pair, is_signed=is_signed, has_ends=not are_ends_alike):
+            least = -math.inf if is_signed else 0.0 if name in bounded else _APART
+            for truths in _truths(line, pair, least, has_ends=not are_ends_alike):
                 if truths[0] != truths[1]:
                     return Outcome(False)
                 seen.add(truths[0])
@@ -137,6 +140,14 @@ def _compare(pair: tuple[Predicate, Predicate], signature: Signature, subjects: 
     return Outcome(True) if max(informed.values()) == _DRAWS else Outcome(None, "nothing to tell")
 
 
+def _compared_with_zero(predicate: Predicate) -> frozenset[str]:
+    """Return the letters that a condition compares with 0, so that 0 is one of their values: `K` of `[0, 60)`."""
+    pairs = [(each.left, each.right) for each in comparisons_of(predicate) if each.sign not in ("=", "!=")]
+    return frozenset(
+        side.name for pair in pairs for side, other in (pair, pair[::-1]) if side.op == "sym" and other.value == 0
+    )
+
+
 def _sizes(number: int, names: list[str]) -> dict[str, float]:
     """Return factors by which letters are larger or smaller in a draw; none in the first two."""
     source = Source(f"{number}/sizes")
@@ -144,14 +155,16 @@ def _sizes(number: int, names: list[str]) -> dict[str, float]:
 
 
 def _truths(
-    line: Line, pair: tuple[Predicate, Predicate], *, is_signed: bool, has_ends: bool
+    line: Line, pair: tuple[Predicate, Predicate], least: float, *, has_ends: bool
 ) -> Iterator[tuple[bool, bool]]:
     """Yield whether each of two conditions holds, at all points of a line where it may matter.
 
     Args:
+        least: the smallest value that the letter takes.
         has_ends: the ends of regions count, not only what is between them.
     """
-    places = _distinct(sorted(x for predicate in pair for x in line.prepare(predicate, is_signed=is_signed)))
+    found = [x for predicate in pair for x in line.prepare(predicate, is_signed=least < 0)]
+    places = _distinct(sorted([*found, 0.0] if least == 0 else found))
     limits = [max(map(abs, found)) for found in line.members.values() if found]
     is_family = bool(limits)
     if is_family:
@@ -160,7 +173,7 @@ def _truths(
     ends = [] if is_family else [places[0] - 1.3, places[-1] + 1.3] if places else [0.8]
     between = [(x + y) / 2 for x, y in pairwise(places)]
     for x in sorted({*(places if has_ends else ()), *between, *ends}):
-        if is_signed or x > 0:
+        if x >= least:
             yield line.holds(pair[0], x), line.holds(pair[1], x)
 
 

@@ -36,6 +36,8 @@ NAMED = frozenset((*FUNCTIONS, *CHOICES, r"\delta", "Re", "Im", "arg", "det", "t
 
 INDICES = frozenset(("i", "j", "k", "l", "m", "n", "p", "q", "r", "s", "a", "b", r"\mu", r"\nu", r"\alpha", r"\beta",
                       r"\rho", r"\sigma", r"\lambda", r"\kappa", r"\gamma", r"\tau"))  # fmt: skip
+COUNTED = frozenset(("n", "m", "k", "j", "l", r"\ell", "N", "M"))
+"""Letters that are whole numbers where a formula shows it."""
 _SUBSCRIPTS = re.compile(r"([_^])(?:\{((?:[^{}]|\{[^{}]*\})*)\}|(\\[A-Za-z]+|.))")
 _LETTERS = re.compile(r"\\[A-Za-z]+|[A-Za-z]|,|\d|.")
 _BRACKETED = frozenset(("mul", "add", "sub", "div", "sqrt", "neg", "pow"))
@@ -44,6 +46,8 @@ _WITH_ORDER = re.compile(r"([JYNIKPHLTjn])_\{?((?:\\(?:ell|nu|alpha|mu) ?|[a-zA-
 _ORDER = r"\\ell ?'?|\w'?"
 _HARMONIC = re.compile(rf"Y_\{{?({_ORDER}),?(-?(?:{_ORDER}))\}}?$|Y_\{{?({_ORDER})\}}?\^\{{?(-?(?:{_ORDER}))\}}?$")
 _ORDER_PARTS = re.compile(r"(?P<letter>\\?[A-Za-z]+'?)(?P<shift>[+-]\d)?$")
+_PI = Expr("const", name="pi")
+_MODES = frozenset(("n", "m", "j", r"\ell"))  # letters of whole numbers beside pi
 _BOLD = re.compile(r"\\vec\{[A-Z]\}")
 
 
@@ -92,12 +96,16 @@ def order_of(name: str) -> tuple[str, str] | None:
 
 
 def special_factors(nodes: Iterable[Expr]) -> frozenset[str]:
-    r"""Return the names of special functions that stand right before a bracket, as `H_2` of `H_2(\sqrt a\,x)`."""
+    r"""Return the names of special functions that stand right before a bracket, as `H_2` of `H_2(\sqrt a\,x)`.
+
+    K before a sine may be an elliptic integral.
+    """
     return frozenset(
         left.name
         for node in nodes if node.op == "mul"
         for left, right in zip(node.args, node.args[1:], strict=False)
-        if left.op == "sym" and right.op in _BRACKETED and order_of(left.name) is not None
+        if (left.op == "sym" and right.op in _BRACKETED and order_of(left.name) is not None)
+        or (left.name == "K" and right.op in ("sin", "cos"))
     )  # fmt: skip
 
 
@@ -252,3 +260,16 @@ def has_choice(f: Formula) -> bool:
 def is_jacobian(node: Expr) -> bool:
     r"""Return True for `\partial(S,T)/\partial(V,T)`."""
     return node.op == "partial" and len(node.args) == 2 and all(arg.op == "tuple" for arg in node.args)
+
+
+def mode_numbers(integral: Expr) -> frozenset[str]:
+    r"""Return the letters of whole numbers that number the modes of an integrand: n of `\sin\frac{n\pi x}{L}`."""
+    waves = [node for node in walk(integral.args[0]) if node.op in ("sin", "cos")]
+    products = [part for wave in waves for part in walk(wave) if part.op == "mul" and _PI in part.args]
+    return frozenset(arg.name for product in products for arg in product.args if arg.name in _MODES)
+
+
+def kronecker_letters(nodes: Iterable[Expr]) -> frozenset[str]:
+    r"""Return the letters that a Kronecker symbol compares: m and n of `\delta_{mn}`."""
+    names = {node.name for node in nodes if node.op == "sym" and node.name.startswith(r"\delta_{")}
+    return frozenset(letter for name in names for letter in letters_of(name) if len(letters_of(name)) == 2)

@@ -11,8 +11,9 @@ from flint import acb, arb
 from prism.equivalence.interpretation.values import Diverges, Dual, Scalar, Unvalued, plain, slope_of
 
 _REACH = 4.0  # of the variable of a rule, to each side
-_STEPS = (0.5, 0.25, 0.125, 0.0625, 0.03125)  # of its refinements; the last one on an infinite range only
+_STEPS = (0.5, 0.25, 0.125, 0.0625, 0.03125)  # of its refinements
 _NOTHING = 1e-30  # size of a part that is none
+_QUADRATIC = 1e-5  # relative distance of two steps from which on the error is that distance squared
 _GOOD = 1e-13  # relative error at which a rule is not refined further
 
 _DIRECTIONS = ((9, 11), (14, 16))  # polar angles and azimuths of two rules over the sphere
@@ -125,13 +126,13 @@ def _refined(parts: Callable[[float, bool], list[Scalar]], first: int = 0) -> Sc
     coarse = parts(_STEPS[first], False)
     total: Scalar = acb(0)
     last = len(coarse) - 1
-    for step in _STEPS[first + 1 : 4 + first]:
+    for step in _STEPS[first + 1 :]:
         fine = parts(step, True)
         n_coarse = len(coarse)
         coarse = coarse + fine
 
         def with_error(values: list[acb], n: int = n_coarse, h: float = step) -> acb:
-            """Return the sum with its error: the distance to that of twice the step, squared."""
+            """Return the sum with its error: the distance to that of twice the step, squared where it is small."""
             return _with_error(values[:n], values[n:], h, last, is_open_ended=bool(first))
 
         total = by_parts(coarse, with_error)
@@ -156,7 +157,8 @@ def _with_error(old: list[acb], new: list[acb], step: float, last: int, *, is_op
     if is_open_ended and plain_size(old[last]) >= max(map(plain_size, old)) and plain_size(old[last]) > _NOTHING:
         raise Diverges("an integral that diverges")
     ends = 10 * step * (plain_size(old[0]) + plain_size(old[last]))
-    error = (1000 * apart * apart + 1e-15) * size + ends + float(now.rad())
+    missed = 10 * apart if apart > _QUADRATIC else 1000 * apart * apart
+    error = (missed + 1e-15) * size + ends + float(now.rad())
     return acb(arb(now.real.mid(), error), arb(now.imag.mid(), error))
 
 

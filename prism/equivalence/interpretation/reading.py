@@ -39,7 +39,7 @@ _UNKNOWN = symbol("?")
 _SUBSCRIPT = re.compile(r"^(?P<base>\\?[A-Za-z]+)_\{?(?P<by>(?:[xyzrt]|\\theta|\\phi){1,3})\}?$")
 _LETTERS = re.compile(r"\\[a-z]+|[a-z]")
 _HARMONIC = re.compile(r"^Y_\{?\w\}?$")
-_PRIMED = re.compile(r"^(?P<base>\\?[A-Za-z]+)(?P<primes>'{1,3})$")
+_PRIMED = re.compile(r"^(?P<letter>\\?[A-Za-z]+)(?P<primes>'{1,3})(?P<index>_\w|_\{\w+\})?$")
 
 
 def read_together(a: Formula, b: Formula) -> tuple[Formula, Formula]:
@@ -53,7 +53,6 @@ def read_together(a: Formula, b: Formula) -> tuple[Formula, Formula]:
     a, b = (with_iterated_integrals(f) for f in (a, b))
     a, b = (with_values_at_limits(f, (a, b)) for f in (a, b))
     nodes = [node for f in (a, b) for member in f.members for node in walk(member)]
-    by = _variables_of_derivatives(a, b, nodes)
     if any(_is_written_both_ways(f) for f in (a, b)) or _are_rates_of_two_kinds(nodes):
         raise Unvalued("a prime or dot beside a derivative")
     called = {node.name for node in nodes if node.op == "apply"}
@@ -63,6 +62,8 @@ def read_together(a: Formula, b: Formula) -> tuple[Formula, Formula]:
     operators = operator_names(a, b)
     keeps_means = bool(operators)
     depends = a.depends | b.depends | {pair for pair in _only_calls(nodes) if pair[1] not in operators}
+    by = _variables_of_derivatives(depends, nodes)
+    bound = {node.args[1] for node in nodes if node.op == "integral" and len(node.args) > 1}
 
     def read(node: Expr) -> Expr:
         """Return a node as it is read, inner ones first."""
@@ -81,9 +82,9 @@ def read_together(a: Formula, b: Formula) -> tuple[Formula, Formula]:
                 return Expr("opaque", (harmonic,), "*") if is_starred else harmonic
             if is_named and len(own) == 1:
                 return Expr("apply", (symbol(own[0]),), node.name)
-            return _derivative_by_subscript(node, by)
+            return node if node in bound else _derivative_by_subscript(node, by)
         if node.op == "apply" and node.name not in NAMED and not is_special(node.name) and _is_own_call(node, depends):
-            return symbol(node.name) if not node.name.endswith("'") else read(symbol(node.name))
+            return read(symbol(node.name)) if _primed(node.name) else symbol(node.name)
         if node.op == "pow" and _HARMONIC.match(node.args[0].name) and (node.args[0].name, r"\theta") in depends:
             order = node.args[0].name.partition("_")[2].strip("{}")
             return Expr("apply", (symbol(r"\theta"), symbol(r"\phi")), f"Y_{order}^{{{canonical(node.args[1])}}}")
@@ -123,8 +124,14 @@ def _is_written_both_ways(f: Formula) -> bool:
     r"""Return True if a formula has `x'` beside `dx/dt`, so that the prime hardly is a derivative."""
     nodes = [node for member in f.members for node in walk(member)]
     derived = {node.args[0].name for node in nodes if node.op in ("derivative", "partial") and node.args[1] != _UNKNOWN}
-    primed = {match["base"] for node in nodes if node.op == "sym" and (match := _PRIMED.match(node.name)) is not None}
+    primed = {base_and_order[0] for node in nodes if node.op == "sym" and (base_and_order := _primed(node.name))}
     return not derived.isdisjoint(primed)
+
+
+def _primed(name: str) -> tuple[str, int] | None:
+    """Return `v_p` and 1 for the name `v'_p`; None for a name without primes."""
+    match = _PRIMED.match(name)
+    return None if match is None else (match["letter"] + (match["index"] or ""), len(match["primes"]))
 
 
 def _are_rates_of_two_kinds(nodes: Iterable[Expr]) -> bool:
@@ -165,12 +172,18 @@ def _may_be_matrix(node: Expr) -> bool:
     )
 
 
-def _variables_of_derivatives(a: Formula, b: Formula, nodes: Iterable[Expr]) -> dict[str, set[str]]:
-    """Return for each letter the variables by which it is differentiated, or of which it is written a function."""
+def _variables_of_derivatives(depends: Iterable[tuple[str, str]], nodes: Iterable[Expr]) -> dict[str, set[str]]:
+    """Return for each letter the variables by which it is differentiated, or of which it is written a function.
+
+    Args:
+        depends: letters with a variable of which they are written functions.
+        nodes: of both formulas.
+    """
     found: dict[str, set[str]] = {}
-    for name, written in a.depends | b.depends:
+    for name, written in depends:
         if written != ",":
-            found.setdefault(name.rstrip("'"), set()).add(written)
+            base, _ = _primed(name) or (name, 0)
+            found.setdefault(base, set()).add(written)
     for node in nodes:
         if node.op in ("derivative", "partial"):
             for variable in node.args[1:]:
@@ -193,16 +206,16 @@ def _derivative_by_subscript(node: Expr, by: dict[str, set[str]]) -> Expr:
         for letter in dict.fromkeys(letters):
             result = Expr("partial", (result, symbol(letter)), str(letters.count(letter)))
         return result
-    match = _PRIMED.match(node.name)
-    if match is not None and len(variables := by.get(match["base"], set()) - {"?"}) == 1:
-        return Expr("derivative", (symbol(match["base"]), symbol(*variables)), str(len(match["primes"])))
+    base, order = _primed(node.name) or ("", 0)
+    if order and len(variables := by.get(base, set()) - {"?"}) == 1:
+        return Expr("derivative", (symbol(base), symbol(*variables)), str(order))
     return node
 
 
 def _is_primed_call(node: Expr, called: set[str]) -> bool:
     """Return True for `g'` if g is called, and for a derivative of the delta function."""
-    match = _PRIMED.match(node.name) if node.op == "sym" else None
-    return match is not None and (match["base"] in called or match["base"] == r"\delta")
+    base, order = (_primed(node.name) if node.op == "sym" else None) or ("", 0)
+    return bool(order) and (base in called or base == r"\delta")
 
 
 def _with_calls_and_differentials(node: Expr, called: set[str], *, has_differentials: bool) -> Expr:

@@ -11,20 +11,23 @@ from dataclasses import dataclass, field, replace
 
 from prism.algebra.calculus import usually_varies
 from prism.algebra.expr import Expr, Formula, canonical, index_letters, is_infinite, symbols, walk
-from prism.algebra.noncommutative import operator_names
+from prism.algebra.noncommutative import letters_beside_transposes, operator_names
 from prism.budget import charge_steps
 from prism.engine.lowering import Notation, conjugation_base
 from prism.equivalence.interpretation.boundaries import region_letters
 from prism.equivalence.interpretation.held import States, states_of
 from prism.equivalence.interpretation.names import (
     CHOICES,
+    COUNTED,
     NAMED,
     are_balanced,
     bold_neighbours,
     exponent_of,
     harmonic_indices,
+    kronecker_letters,
     letter_counts,
     letters_of,
+    mode_numbers,
     order_letter,
     order_of,
     terms_of,
@@ -284,6 +287,7 @@ def _whole_letters(nodes: Sequence[Expr], context: Context) -> frozenset[str]:
         if node.op in ("factorial", "binomial") or (node.op in ("sum", "product") and len(node.args) == 4)
         for name in symbols(*(node.args[2:] if node.op in ("sum", "product") else node.args))
     }
+    compared = kronecker_letters(nodes)
     for node in nodes:
         if node.op == "pow" and node.args[0].op == "matrix" and node.args[1].name != "T":
             whole |= symbols(node.args[1])
@@ -291,6 +295,10 @@ def _whole_letters(nodes: Sequence[Expr], context: Context) -> frozenset[str]:
             order, harmonic = order_of(node.name), harmonic_indices(node.name)
             found = map(order_letter, (*(order or ())[1:], *(each.lstrip("-") for each in harmonic or ())))
             whole |= {each[0] for each in found if each is not None and each[0] not in _REAL_ORDERS}
+        if node.op == "pow" and node.args[0].op == "neg" and node.args[0].args[0].value == 1:
+            whole |= symbols(node.args[1]) & COUNTED  # of a sign `(-1)^n`; not of a distance, `(-1)^d`
+        if node.op == "integral" and len(node.args) == 4:
+            whole |= mode_numbers(node) | (symbols(node.args[0]) & compared)
     return frozenset(whole)
 
 
@@ -466,7 +474,10 @@ def _bound_variables(node: Expr) -> frozenset[str]:
 
 
 def _never_varying(node: Expr) -> frozenset[str]:
-    r"""Return the letters of constants in an operand: c where it only stands squared, E of a stiffness `EI(x)`."""
+    r"""Return the letters of constants in an operand.
+
+    They are c where it only stands squared, E of a stiffness `EI(x)`, B of coefficients `A/r^{12} - B/r^6`.
+    """
     found: set[str] = set()
     if not lone_names(node) & {"c"} and symbols(node) != {"c"}:
         found.add("c")
@@ -474,6 +485,9 @@ def _never_varying(node: Expr) -> frozenset[str]:
         if part.op == "mul":
             found |= {"E" for left, right in zip(part.args, part.args[1:], strict=False) if (
                 left.name, right.name) == ("E", "I")}  # fmt: skip
+        elif part.op in ("add", "sub"):
+            terms = [symbols(term) & {"A", "B"} for term in part.args]
+            found |= {"B"} if {"A"} in terms and {"B"} in terms else set()
     return frozenset(found)
 
 
@@ -495,7 +509,7 @@ def _phases(operand: Expr, variable: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def _matrix_names(nodes: Iterable[Expr], operators: frozenset[str]) -> frozenset[str]:
+def _matrix_names(nodes: Sequence[Expr], operators: frozenset[str]) -> frozenset[str]:
     """Return the letters of matrices: what is transposed, inverted in bold, or has a determinant or a trace."""
     found: set[str] = set()
     for node in nodes:
@@ -513,6 +527,9 @@ def _matrix_names(nodes: Iterable[Expr], operators: frozenset[str]) -> frozenset
             found |= bold
         elif node.op == "sym" and (base := base_of_transposed(node.name)):
             found.add(base)
+    transposed = letters_beside_transposes(nodes)
+    columns = _columns_behind(transposed, nodes)
+    found |= transposed | columns
     if not found:
         return frozenset()
     named = {node.name for node in nodes if node.op == "sym"}
@@ -522,8 +539,22 @@ def _matrix_names(nodes: Iterable[Expr], operators: frozenset[str]) -> frozenset
     return frozenset(
         name
         for name in found
-        if name.startswith(r"\vec{") or _ESTIMATE.match(name) or (name not in operators and _BIG.match(name))
+        if name.startswith(r"\vec{")
+        or _ESTIMATE.match(name)
+        or name in transposed | columns
+        or (name not in operators and _BIG.match(name))
     )
+
+
+def _columns_behind(matrices: Set[str], nodes: Iterable[Expr]) -> frozenset[str]:
+    """Return the small letters that end a product behind a matrix, x of `A^T A x`, and those that are transposed."""
+    found: set[str] = set()
+    for node in nodes if matrices else ():
+        if node.op == "mul" and node.args[-1].op == "sym" and symbols(node.args[-2]) & matrices:
+            found.add(node.args[-1].name)
+        elif node.op == "sym" and (base := base_of_transposed(node.name)):
+            found.add(base)
+    return frozenset(name for name in found if is_column(name))
 
 
 def is_column(name: str) -> bool:
@@ -563,8 +594,14 @@ def _tensor_letters(members: tuple[Expr, ...]) -> frozenset[str]:
         repeated |= {letter for letter, count in counts.items() if count >= 2}
         every |= counts.keys()
         has_tensor |= node.op == "sym" and len(letters_of(node.name)) > 1
-        by_index |= node.op in _DERIVATIVES and any(
-            arg.op == "sym" and (arg.name.lstrip("^") in written or letters_of(arg.name)) for arg in node.args[1:]
+        by_index |= (
+            node.op in _DERIVATIVES
+            and any(
+                arg.op == "sym"
+                and (arg.name.lstrip("^") in written or letters_of(arg.name))
+                and arg.name not in symbols(node.args[0])  # the r of `F_r = -\frac{d}{dr}\frac{A}{r^2}` is a distance
+                for arg in node.args[1:]
+            )
         )
         by_index |= node.op == "sym" and "," in node.name and len(letters_of(node.name)) > 1
     has_tensor |= bool(up_and_down(node for member in members for node in walk(member)))

@@ -230,12 +230,13 @@ def _unpaired_bar_end(cursor: Cursor, token: Token, *, skip: int = 0) -> str:
     """
     level = 0
     lone = False
+    is_such_that = token.text == r"\mid"  # of a set; no modulus begins with it
     for other in cursor.tokens[cursor.index + skip :]:
         if level == 0 and other.type in BRACKET_ENDS:
             return other.type
         level += nesting_change(other)
         lone = lone or (level == 0 and other.type in _BAR_STOPS)
-        if level == 0 and other.type == token.type and not lone:
+        if level == 0 and other.type == token.type and not lone and not is_such_that:
             return ""
     return "END"
 

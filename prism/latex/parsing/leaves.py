@@ -29,6 +29,7 @@ from prism.latex.parsing.names import (
 )
 from prism.latex.parsing.tokens import (
     EXPONENT_READ,
+    GAP_QUAD,
     MAX_DEPTH,
     MAX_TEN_EXPONENT,
     VARIANTS,
@@ -411,6 +412,8 @@ def _read_prefixed_symbol(cursor: Cursor, head: str, after: Token) -> Token | No
         head: the prefix, `\Delta`.
         after: the token behind it, at the cursor.
     """
+    if after.gap >= GAP_QUAD:
+        return None
     start = cursor.index
     cursor.index += 1
     items: list[Token] = []
@@ -433,7 +436,7 @@ def _read_prefixed_symbol(cursor: Cursor, head: str, after: Token) -> Token | No
             inner = items[0]
             name = spell_name(inner.raw) if inner.type == "ROMAN" else inner.text
             product = inner.text == "math" and len(name) > 1 and name.islower()  # \Delta\mathrm{mc}^2
-            if inner.type == "SYM" or (name.isalnum() and not product):
+            if inner.type == "SYM" or (name.isalnum() and not product and name not in ("or", "and")):
                 return Token("SYM", f"{head} {name}", after.pos, sup=inner.sup)
         if after.text in ACCENTS:
             cursor.ahead[start + 1] = items, cursor.index

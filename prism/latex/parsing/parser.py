@@ -60,10 +60,10 @@ def parse(latex: str, words: frozenset[str] = frozenset()) -> Formula:
         budget.charge(min(len(latex), MAX_LENGTH) * _CHARACTER)
         try:
             whole = disambiguate_formula(latex, words)
+            return _build_formula(latex, whole, latex)
         except Fault as fault:
             position = min(fault.position, len(latex))  # the LaTeX of a Unicode sign is longer than the sign
             raise LatexSyntaxError(latex, position, fault.found, fault.expected, fault.kind) from None
-        return _build_formula(latex, whole, latex)
     raise LatexSyntaxError(latex, 0, "a formula that is too large to be read", (), "limit")
 
 
@@ -192,6 +192,17 @@ class _ExpressionBuilder:
     def factorial_power(self, children: list[Any]) -> Expr:
         """Build a power of a factorial, `n!^2`."""
         return Expr("pow", (Expr("factorial", (children[0],)), children[3]))
+
+    def double_factorial(self, children: list[Any]) -> Expr:
+        """Build a double factorial, `(2n-1)!!`, from factorials.
+
+        Errors:
+            Fault: its operand is neither even nor odd by its form.
+        """
+        found = _double_factorial(children[0])
+        if found is None:
+            raise Fault(children[2].pos, "a double factorial of what is neither even nor odd", "`(2n)!!` or `(2n-1)!!`")
+        return found
 
     def function(self, children: list[Any]) -> Expr:
         """Build a known function such as `sin` with its argument."""
@@ -351,3 +362,32 @@ def _describe_expected(kinds: frozenset[str]) -> tuple[str, ...]:
         words.append("an operator")
     words += sorted(_WORDS[kind] for kind in kinds if kind in _WORDS and kind not in ("LP", "LG"))
     return tuple(words[:_MAX_EXPECTED])
+
+
+def _double_factorial(node: Expr) -> Expr | None:
+    """Return `n!!` in factorials, for a whole number, `2k`, `2k + c` or `2k - c`; None for any other operand.
+
+    With K = n/2 for an even n it is 2^K K!, with K = (n + 1)/2 for an odd one (2K)!/(2^K K!).
+    """
+    shift = 0
+    even = node
+    if node.op in ("add", "sub") and len(node.args) == 2 and (last := node.args[1].value) is not None:
+        even, shift = node.args[0], int(last) if node.op == "add" else -int(last)
+        if last.denominator != 1:
+            return None
+    if node.op == "num" and node.value is not None and node.value.denominator == 1:
+        half: Expr | None = None
+        count = int(node.value)
+    elif even.op == "mul" and even.args[0].value == 2:
+        half = even.args[1] if len(even.args) == 2 else Expr("mul", even.args[1:])
+        count = shift
+    else:
+        return None
+    more, is_odd = (count + count % 2) // 2, bool(count % 2)
+    terms = [each for each in (half, number(abs(more)) if more or half is None else None) if each is not None]
+    upper = terms[0] if len(terms) == 1 else Expr("add" if more > 0 else "sub", tuple(terms))
+    power = Expr("pow", (number(2), upper))
+    if not is_odd:
+        return Expr("mul", (power, Expr("factorial", (upper,))))
+    below = Expr("mul", (power, Expr("factorial", (upper,))))
+    return Expr("div", (Expr("factorial", (Expr("mul", (number(2), upper)),)), below))

@@ -201,7 +201,7 @@ TYPES = {
     **dict.fromkeys([sign for sign in RELATION_TEXT if sign != r"\mid"], "REL"),
     **dict.fromkeys(IMPLICATIONS, "IMPLIES"), **dict.fromkeys(LETTERS, "letter"),
 }  # fmt: skip
-_SAME_DELIMITER = {r"\lbrace": r"\{", r"\rbrace": r"\}", r"\lvert": "|", r"\rvert": "|", r"\vert": "|", r"\mid": "|",
+_SAME_DELIMITER = {r"\lbrace": r"\{", r"\rbrace": r"\}", r"\lvert": "|", r"\rvert": "|", r"\vert": "|",
                    r"\lVert": r"\|", r"\rVert": r"\|", r"\Vert": r"\|", r"\lbrack": "[", r"\rbrack": "]",
                    "<": r"\langle", ">": r"\rangle", "{": r"\{", "}": r"\}"}  # fmt: skip
 

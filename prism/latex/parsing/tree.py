@@ -459,6 +459,14 @@ def _is_quantity_in_text(inner: list[Token]) -> bool:
     return any(words) and all(word in UNITS for word in words if word)
 
 
+def _begins_no_operand(cursor: Cursor) -> bool:
+    r"""Return True unless a letter or command comes, bare or in brackets: `2\,\mathrm{d}` is two days."""
+    after = cursor.tokens[cursor.index]
+    if after.type == "OPEN":
+        after = cursor.tokens[cursor.index + 1]
+    return after.type not in ("letter", "command")
+
+
 def _append_roman_text(cursor: Cursor, token: Token, inner: list[Token], items: list[Token]) -> None:
     r"""Append a roman text: a function, a field operator (`\mathrm{div}`), a differential, e or i; else a ROMAN item.
 
@@ -484,7 +492,7 @@ def _append_roman_text(cursor: Cursor, token: Token, inner: list[Token], items: 
         _append_function(cursor, Token("command", "\\" + word, token.pos, token.gap), word, items)
     elif word in ("i", "j"):  # behind a number too: no unit has these names
         items.append(read_symbol_scripts(cursor, Token("SYM", word, token.pos, token.gap)))
-    elif word == "d" and not (numeric and after.type not in ("letter", "command")):
+    elif word == "d" and not (numeric and _begins_no_operand(cursor)):
         items.append(read_scripts(cursor, Token("D", "d", token.pos, token.gap)))
     elif word == "e" and after.type == "^":
         cursor.index += 1

@@ -13,10 +13,11 @@ from prism.algebra.expr import Expr, Formula, symbol, symbols, walk
 from prism.budget import remembered
 from prism.engine.intervals import precision
 from prism.equivalence.interpretation.columns import solves_for_column
+from prism.equivalence.interpretation.distributions import is_distribution, under_test, variable_of
 from prism.equivalence.interpretation.draws import Draw
 from prism.equivalence.interpretation.evaluation import Evaluator
 from prism.equivalence.interpretation.held import may_be_compared, relate_same_derivatives
-from prism.equivalence.interpretation.kinks import DELTAS, has_delta
+from prism.equivalence.interpretation.kinks import has_delta
 from prism.equivalence.interpretation.letters import Scope
 from prism.equivalence.interpretation.names import CHOICES, free_letters, index_range
 from prism.equivalence.interpretation.orders import has_order, same_to_order
@@ -48,7 +49,6 @@ NUMBER_DRAWS = 2  # of formulas whose letters are all numbers
 CHOICE_DRAWS = 12  # of formulas with cases, so that each case is met
 MOST_WHOLE = 3000  # largest whole number that is drawn for the sake of a written one
 _MOST_COMPONENTS, _EVERY = 30, 3  # of a tensor that are all compared; of more, every third, those of equal indices too
-_RUNNING = "xtEk"  # letters of variables that are integrated over first
 _STARTS = ((0.7, 1.3), (2.6, 2.2), (-0.6, -1.1))  # of the search for a root, so that other branches are met
 _MOST_ROOTS = 4  # solutions of one equation that are tested in the other one
 _ON_EITHER_SIDE = (0.63, 1.57)  # of a written number, as a share of it
@@ -254,9 +254,10 @@ def _has_array(f: Formula) -> bool:
 
 
 def _has_choice(f: Formula) -> bool:
-    """Return True if a formula has cases, a step, an absolute value or a maximum."""
+    """Return True if a formula has cases, a step, an absolute value, a maximum, or a delta function in an integral."""
     return any(
         node.op in ("cases", "floor")
+        or (node.op == "integral" and has_delta(node.args[0]))
         or (node.op == "abs" and not any(name.startswith(r"\vec{") for name in symbols(node)))
         or (node.op == "apply" and node.name in CHOICES)
         for member in f.members for node in walk(member)
@@ -371,8 +372,8 @@ def _scopes(letters: tuple[str, ...]) -> Iterator[Scope]:
 
 def _are_equal(evaluator: Evaluator, a: Expr, b: Expr, scope: Scope) -> bool | None:
     """Return True if two expressions have the same value; with delta functions, under a random test function."""
-    if has_delta(a) or has_delta(b):
-        a, b = (_tested(each, _variable_of_deltas(a, b)) for each in (a, b))
+    if is_distribution(a) or is_distribution(b):
+        a, b = (under_test(each, variable_of(a, b)) for each in (a, b))
     one, size = _value_and_size(evaluator, a, scope) if b.value == 0 else (evaluator.value(a, scope), 0.0)
     try:
         two, other = _value_and_size(evaluator, b, scope) if a.value == 0 else (evaluator.value(b, scope), 0.0)
@@ -392,21 +393,6 @@ def _are_equal(evaluator: Evaluator, a: Expr, b: Expr, scope: Scope) -> bool | N
     if same is None and max(size_of(one) + error_of(one), size_of(two) + error_of(two)) < _VANISHING:
         evaluator.draw.vanished.append(str(a))
     return same
-
-
-def _variable_of_deltas(a: Expr, b: Expr) -> Expr:
-    """Return the symbol that stands in all delta functions, x before t before the others; Unvalued if there is none."""
-    arguments = [node.args[0] for each in (a, b) for node in walk(each) if node.op == "apply" and node.name in DELTAS]
-    common = frozenset.intersection(*(frozenset(symbols(each)) for each in arguments))
-    if not common:
-        raise Unvalued("delta functions of several variables")
-    return symbol(min(common, key=lambda name: (name not in _RUNNING, _RUNNING.find(name), name)))
-
-
-def _tested(node: Expr, variable: Expr) -> Expr:
-    """Return the integral of an expression with delta functions times a test function."""
-    ends = Expr("neg", (Expr("infinity"),)), Expr("infinity")
-    return Expr("integral", (Expr("mul", (node, Expr("apply", (variable,), "#test"))), variable, *ends))
 
 
 def _residual(draw: Draw, f: Formula, scope: Scope) -> tuple[Value, float]:

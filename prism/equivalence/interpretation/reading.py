@@ -21,6 +21,7 @@ from prism.equivalence.interpretation.calls import (
     with_primed_variables,
 )
 from prism.equivalence.interpretation.components import in_indices
+from prism.equivalence.interpretation.distributions import with_waves_as_deltas
 from prism.equivalence.interpretation.names import (
     NAMED,
     harmonic_indices,
@@ -33,6 +34,7 @@ from prism.equivalence.interpretation.names import (
 )
 from prism.equivalence.interpretation.quantum_names import is_anticommutator
 from prism.equivalence.interpretation.regions import with_iterated_integrals
+from prism.equivalence.interpretation.steps import with_steps_and_deltas
 from prism.equivalence.interpretation.values import Unvalued
 
 _UNKNOWN = symbol("?")
@@ -46,9 +48,11 @@ def read_together(a: Formula, b: Formula) -> tuple[Formula, Formula]:
     """Return two formulas with what the other one shows about their letters."""
     a, b = in_indices(with_raised_indices(a), with_raised_indices(b))
     a, b = (with_operators_applied(with_primed_variables(f)) for f in (a, b))
+    a, b = with_steps_and_deltas(a, b)
     a, b = with_calls(a, b), with_calls(b, a)
     a, b = with_one_argument((a, b))
     a, b = (with_arguments_in_order(f, (a, b)) for f in (a, b))
+    a, b = with_waves_as_deltas(a, b)
     a, b = with_interiors((a, b))
     a, b = (with_iterated_integrals(f) for f in (a, b))
     a, b = (with_values_at_limits(f, (a, b)) for f in (a, b))

@@ -146,10 +146,11 @@ def with_one_argument(formulas: Iterable[Formula]) -> tuple[Formula, ...]:
                 elif node.op == "apply":
                     called.setdefault(node.name, set()).add("#")
     names: set[str] = set()
+    of_base: dict[str, set[str]] = {}
+    for name, variable in (*written, *((name, each) for name, own in called.items() for each in own)):
+        of_base.setdefault(name.rstrip("'"), set()).add(variable.removeprefix(r"\vec{").removesuffix("}"))
     for name in {name for name, _ in written} - several:
-        own = {variable for each, variable in written if each == name}
-        letters = {each.removeprefix(r"\vec{").removesuffix("}") for each in own | called.get(name, set())}
-        if not name.endswith("'") and len(letters) > 1:
+        if not name.endswith("'") and len(of_base[name]) > 1:
             names.add(name)
     return tuple(_spelled_out(f, names) for f in found) if names else found
 
@@ -171,5 +172,5 @@ def _spelled_out(f: Formula, names: set[str]) -> Formula:
             args = tuple(map(spelled, node.args))
         return with_args(node, args)
 
-    depends = frozenset((name, variable) for name, variable in f.depends if name not in names)
+    depends = frozenset((name, variable) for name, variable in f.depends if name.rstrip("'") not in names)
     return replace(with_members(f, tuple(map(spelled, f.members))), depends=depends)

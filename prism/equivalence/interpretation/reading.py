@@ -150,6 +150,7 @@ def _only_calls(nodes: Iterable[Expr]) -> frozenset[tuple[str, str]]:
     return frozenset(
         (name, arg.name) for name, found in calls.items() if len(found) == 1
         for args in found if name not in bare or len(args) > 1
+        if not (name.endswith("'") and name.rstrip("'") in bare | calls.keys())
         if all(arg.op == "sym" for arg in args) and harmonic_indices(name) is None
         for arg in args
     )  # fmt: skip

@@ -13,6 +13,7 @@ from dataclasses import replace
 from itertools import permutations
 
 from prism.algebra.expr import Expr, Formula, symbol, walk, with_args, with_members
+from prism.engine.lowering import conjugation_base
 from prism.equivalence.interpretation.names import NAMED, order_of
 from prism.equivalence.interpretation.values import Unvalued
 
@@ -158,19 +159,20 @@ def with_one_argument(formulas: Iterable[Formula]) -> tuple[Formula, ...]:
 def _spelled_out(f: Formula, names: set[str]) -> Formula:
     """Return a formula in which each of the letters `names` is called with its only variable there."""
     own = {
-        name: variables for name in names
+        name: variables for name in {name for name, _ in f.depends if conjugation_base(name) in names}
         if len(variables := [variable for each, variable in f.depends if each == name]) == 1
     }  # fmt: skip
 
     def spelled(node: Expr) -> Expr:
         """Return a node with its letters called."""
         if node.op == "sym" and node.name in own:
-            return Expr("apply", (symbol(own[node.name][0]),), node.name)
+            call = Expr("apply", (symbol(own[node.name][0]),), conjugation_base(node.name))
+            return call if call.name == node.name else Expr("opaque", (call,), "*")
         if node.op in ("derivative", "partial") and len(node.args) > 1:
             args = (spelled(node.args[0]), *node.args[1:])
         else:
             args = tuple(map(spelled, node.args))
         return with_args(node, args)
 
-    depends = frozenset((name, variable) for name, variable in f.depends if name.rstrip("'") not in names)
+    depends = frozenset((name, variable) for name, variable in f.depends if conjugation_base(name.rstrip("'")) not in names)
     return replace(with_members(f, tuple(map(spelled, f.members))), depends=depends)

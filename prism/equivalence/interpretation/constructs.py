@@ -70,6 +70,7 @@ class Constructs:
         has_rates: it has a derivative.
         is_equation: it has two sides.
         integrated: letters below integrals with limits, and of these limits.
+        special: those of names that are special functions where they are called, as `I_0` before a bracket.
         single: by letter, the names whose letter stands in one place only: no other place takes its effect away.
     """
 
@@ -87,6 +88,7 @@ class Constructs:
     has_rates: bool
     is_equation: bool
     integrated: frozenset[str]
+    special: frozenset[str]
     single: Mapping[str, str]
 
     def may_say_what(self, other: Constructs) -> bool:
@@ -103,7 +105,7 @@ class Constructs:
             return True
         if self.integrated and other.integrated and self.letters & other.letters:  # a substitution brings its own
             return (self.letters ^ other.letters) <= self.bound | other.bound | self.integrated | other.integrated
-        return (self.letters ^ other.letters) <= self.bound | other.bound
+        return (self.letters ^ other.letters) <= self.bound | other.bound | self.special | other.special
 
     def calls_what_is_not(self, other: Constructs) -> bool:
         """Return True if a letter that one of two formulas calls is none that the other one calls: `f(x)`, `f x`."""
@@ -151,6 +153,7 @@ def constructs_of(f: Formula) -> Constructs:
         has_rates=not ops.isdisjoint(("derivative", "partial")),
         is_equation=f.kind == "equation",
         integrated=_integrated(nodes),
+        special=frozenset(base_letter(name) for name in special_factors(nodes)),
         single={
             letter: name for name in names if places[letter := base_letter(name)] == 1 and letter not in fixed | bound
         },

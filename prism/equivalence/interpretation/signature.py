@@ -317,6 +317,11 @@ def base_name(name: str) -> str:
 
 def _with_complex_partners(notation: Notation, nodes: Sequence[Expr]) -> Notation:
     r"""Return the notation in which letters beside a starred one in a real part are complex: E of `Re(E H^*)`."""
+    starred = frozenset(
+        node.args[0].name for node in nodes if node.op == "opaque" and node.name == "*" and node.args[0].op == "apply"
+    )  # fmt: skip
+    if starred:
+        notation = replace(notation, complexes=notation.complexes | starred)
     found: set[str] = set()
     for node in nodes:
         if node.op == "apply" and node.name in ("Re", "Im"):

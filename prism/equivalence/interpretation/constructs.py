@@ -13,6 +13,7 @@ from prism.equivalence.interpretation.names import (
     CHOICES,
     INDICES,
     NAMED,
+    STEPS,
     are_balanced,
     bold_neighbours,
     exponent_of,
@@ -124,7 +125,8 @@ def constructs_of(f: Formula) -> Constructs:
         name.startswith("Y_") and variable == r"\theta" for name, variable in f.depends
     )
     is_delicate = any(map(_is_delicate, nodes)) or has_harmonic or is_lone_differential(f) or "cases" in ops
-    is_misread = is_quantum or is_tensor or bool(specials) or has_harmonic or _is_misread(nodes, ops)
+    steps = _steps_to_infinity(nodes)
+    is_misread = is_quantum or is_tensor or bool(specials) or has_harmonic or bool(steps) or _is_misread(nodes, ops)
     calls = any(node.op == "apply" and node.name not in _EVALUATED_CALLS for node in nodes)
     called = [node.name for node in nodes if node.op == "apply" and not _is_named(node)]
     names = [*called, *(node.name for node in nodes if node.op == "sym" and node.name not in specials)]
@@ -132,6 +134,7 @@ def constructs_of(f: Formula) -> Constructs:
     inverted = [node.args[0] for node in nodes if node.op == "pow" and exponent_of(node) == -1]
     bold = [node for node in inverted if _is_bold(node)]
     bound = _bound_letters(nodes) | _letters_of_indices(nodes)
+    bound |= steps
     if is_quantum or not ops.isdisjoint(("commutator", "bracket")):  # constants and powers that their rules bring in
         bound |= _OF_QUANTA
     if is_tensor:
@@ -202,10 +205,16 @@ def _is_misread(nodes: Sequence[Expr], ops: Set[str]) -> bool:
     if any(node.op == "apply" and node.name not in _EVALUATED_CALLS and _is_named(node) for node in nodes):
         return True
     names = {node.name for node in nodes if node.op == "sym"}
-    if any(map(_KRONECKER.match, names)):
+    if any(map(_KRONECKER.match, names)) or not names.isdisjoint((r"\delta'", r"\delta''")):
         return True
     has_direction = any(name.startswith(r"\hat{") for name in names) and "commutator" not in ops
     return has_direction and not ops.isdisjoint(("cross", "dot", "abs"))
+
+
+def _steps_to_infinity(nodes: Sequence[Expr]) -> set[str]:
+    """Return the letters below integrals to infinity that may be steps, before brackets and taken for factors."""
+    integrals = [node for node in nodes if node.op == "integral" and any(map(is_infinite, node.args[2:]))]
+    return set(STEPS & symbols(*integrals))
 
 
 def _bound_letters(nodes: Iterable[Expr]) -> set[str]:

@@ -390,6 +390,8 @@ def _scopes(letters: tuple[str, ...]) -> Iterator[Scope]:
 def _are_equal(evaluator: Evaluator, a: Expr, b: Expr, scope: Scope) -> bool | None:
     """Return True if two expressions have the same value; with delta functions, under a random test function."""
     if is_distribution(a) or is_distribution(b):
+        if b.value == 0:
+            return _is_exactly_zero(evaluator.number(under_test(a, variable_of(a, b)), scope))
         a, b = (under_test(each, variable_of(a, b)) for each in (a, b))
     one, size = _value_and_size(evaluator, a, scope) if b.value == 0 else (evaluator.value(a, scope), 0.0)
     try:
@@ -410,6 +412,14 @@ def _are_equal(evaluator: Evaluator, a: Expr, b: Expr, scope: Scope) -> bool | N
     if same is None and max(size_of(one) + error_of(one), size_of(two) + error_of(two)) < _VANISHING:
         evaluator.draw.vanished.append(str(a))
     return same
+
+
+def _is_exactly_zero(x: Scalar) -> bool | None:
+    """Return True for a number that is 0 without rounding, None for one that may be 0."""
+    found = plain(x)
+    if found.mid().is_zero() and error_of(found) < _NOTHING:
+        return True
+    return False if compare_to_zero(found, 1.0) is False else None
 
 
 def _residual(draw: Draw, f: Formula, scope: Scope) -> tuple[Value, float]:

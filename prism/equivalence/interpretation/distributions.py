@@ -10,7 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prism.algebra.expr import Expr, Formula, canonical, number, substitute, symbol, symbols, walk, with_args, with_members
+from prism.algebra.expr import (
+    Expr,
+    Formula,
+    canonical,
+    number,
+    substitute,
+    symbol,
+    symbols,
+    walk,
+    with_args,
+    with_members,
+)
 from prism.budget import charge_steps
 from prism.equivalence.interpretation.draws import TEST
 from prism.equivalence.interpretation.exponential_terms import IMAGINARY, parts_of

@@ -31,7 +31,9 @@ STEPS = frozenset(("sgn", "sign", r"\Theta", r"\theta", "u", "H"))
 """Names of functions with a step at 0."""
 CHOICES = STEPS | {"max", "min"}
 """Names of functions that have cases."""
-NAMED = frozenset((*FUNCTIONS, *CHOICES, r"\delta", r"\delta'", r"\delta''", "Re", "Im", "arg", "det", "tr", "Tr", "O", "sinc"))
+NAMED = frozenset(
+    (*FUNCTIONS, *CHOICES, r"\delta", r"\delta'", r"\delta''", "Re", "Im", "arg", "det", "tr", "Tr", "O", "sinc")
+)
 """Names of functions that have a value of their own; the other names that are called are unknown functions."""
 
 INDICES = frozenset(("i", "j", "k", "l", "m", "n", "p", "q", "r", "s", "a", "b", r"\mu", r"\nu", r"\alpha", r"\beta",

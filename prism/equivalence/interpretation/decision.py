@@ -21,6 +21,7 @@ from prism.equivalence.interpretation.kinks import DELTAS
 from prism.equivalence.interpretation.letters import Scope
 from prism.equivalence.interpretation.names import CHOICES, free_letters, index_range
 from prism.equivalence.interpretation.orders import has_order, same_to_order
+from prism.equivalence.interpretation.point_sources import has_point, values_under_test
 from prism.equivalence.interpretation.reading import read_together
 from prism.equivalence.interpretation.scales import TooManySizes, sizes_of
 from prism.equivalence.interpretation.shapes import with_shapes
@@ -389,6 +390,9 @@ def _scopes(letters: tuple[str, ...]) -> Iterator[Scope]:
 
 def _are_equal(evaluator: Evaluator, a: Expr, b: Expr, scope: Scope) -> bool | None:
     """Return True if two expressions have the same value; with delta functions, under a random test function."""
+    if has_point(a) or has_point(b):
+        found = values_under_test(evaluator, a, b, scope)
+        return compare_to_zero(found[0] - found[1], sum(map(size_of, found)))
     if is_distribution(a) or is_distribution(b):
         if b.value == 0:
             return _is_exactly_zero(evaluator.number(under_test(a, variable_of(a, b)), scope))

@@ -16,6 +16,7 @@ from flint import acb, arb
 
 from prism.algebra.expr import Expr, symbols, walk
 from prism.equivalence.interpretation.evaluation import Evaluator
+from prism.equivalence.interpretation.folding import folded
 from prism.equivalence.interpretation.letters import Scope
 from prism.equivalence.interpretation.quadrature import plain_size
 from prism.equivalence.interpretation.values import Table, Unvalued, plain, scalar
@@ -24,7 +25,7 @@ POINT = r"\delta^{(3)}"
 """Name of the delta function of three dimensions."""
 _PLACES = frozenset((r"\vec{r}", r"\vec{x}", r"\hat{r}", "r", "x", "y", "z"))
 _AXES = ("x", "y", "z")
-_RULES = ((24, False), (32, True))  # nodes along a ray, and whether the diagonals are rays too
+_RULES = ((20, False), (26, True))  # nodes along a ray, and whether the diagonals are rays too
 _REACH = 5.5  # of the bell, in its widths
 _SAME = 1e-30  # distance of points that are one
 _ROUNDING = 1e-14  # relative error of a rule
@@ -140,6 +141,9 @@ def _paired(evaluator: Evaluator, node: Expr, test: _Test, scope: Scope) -> acb:
         return value / factor if node.op == "div" else factor * value
     if has_point(node):
         raise Unvalued("a delta function in this expression")
+    if node.op == "nabla":
+        inside, scope = folded(evaluator, node.args[0], frozenset(_AXES), scope)
+        node = Expr("nabla", (inside,), node.name)
     if node.op == "nabla" and node.name == "laplace":
         return _over_space(lambda x, at: plain(evaluator.number(node.args[0], at)) * test.at(x)[2], test, scope)
     if node.op == "nabla" and node.name == "div":

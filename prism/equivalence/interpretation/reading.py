@@ -48,13 +48,11 @@ def read_together(a: Formula, b: Formula) -> tuple[Formula, Formula]:
     """Return two formulas with what the other one shows about their letters."""
     a, b = in_indices(with_raised_indices(a), with_raised_indices(b))
     a, b = (with_operators_applied(with_primed_variables(f)) for f in (a, b))
-    a, b = with_steps_and_deltas(a, b)
+    a, b = with_waves_as_deltas(*with_steps_and_deltas(a, b))
     a, b = with_calls(a, b), with_calls(b, a)
     a, b = with_one_argument((a, b))
     a, b = (with_arguments_in_order(f, (a, b)) for f in (a, b))
-    a, b = with_waves_as_deltas(a, b)
-    a, b = with_interiors((a, b))
-    a, b = (with_iterated_integrals(f) for f in (a, b))
+    a, b = map(with_iterated_integrals, with_interiors((a, b)))
     a, b = (with_values_at_limits(f, (a, b)) for f in (a, b))
     nodes = [node for f in (a, b) for member in f.members for node in walk(member)]
     by = _variables_of_derivatives(a, b, nodes)

@@ -12,7 +12,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import permutations
 
-from prism.algebra.expr import Expr, Formula, canonical, number, symbol, walk, with_args, with_members
+from prism.algebra.expr import Expr, Formula, canonical, number, symbol, symbols, walk, with_args, with_members
+from prism.engine.lowering import conjugation_base
+from prism.equivalence.interpretation.kinks import DELTAS
 from prism.equivalence.interpretation.names import NAMED, order_of
 from prism.equivalence.interpretation.values import Unvalued
 
@@ -58,6 +60,9 @@ def with_calls(f: Formula, other: Formula) -> Formula:
     bound = {
         node.args[1] for member in f.members for node in walk(member)
         if node.op == "integral" and len(node.args) > 1 and node.args[1].op == "sym"
+    } | {
+        symbol(name) for member in other.members for node in walk(member)
+        if node.op == "apply" and node.name in DELTAS for name in symbols(*node.args)
     }  # fmt: skip
     written = Counter(node.name for member in f.members for node in walk(member) if node.op == "sym")
     written -= Counter(  # the g of a mean `\\langle g\\rangle`
@@ -90,7 +95,11 @@ def called_letters(f: Formula) -> frozenset[str]:
 
 
 def _is_argument(node: Expr, bound: set[Expr]) -> bool:
-    """Return True for what may be the argument of a call: something in brackets, or a variable of integration."""
+    """Return True for what may be the argument of a call: something in brackets, or a variable.
+
+    Args:
+        bound: variables of integration, and what stands in a delta function of the other formula.
+    """
     is_power_of_letter = node.op == "pow" and node.args[0].op == "sym"  # `a r^2` has no brackets
     return (node.op in _IN_BRACKETS and not is_power_of_letter) or node in bound
 
@@ -161,6 +170,7 @@ def with_one_argument(formulas: Iterable[Formula]) -> tuple[Formula, ...]:
     found = tuple(formulas)
     written = {pair for f in found for pair in f.depends}
     several = {name for name, variable in written if variable == ","}
+    found = tuple(_with_called_derivatives(f, found) for f in found)
     called: dict[str, set[str]] = {}
     for f in found:
         for member in f.members:
@@ -170,30 +180,58 @@ def with_one_argument(formulas: Iterable[Formula]) -> tuple[Formula, ...]:
                 elif node.op == "apply":
                     called.setdefault(node.name, set()).add("#")
     names: set[str] = set()
+    of_base: dict[str, set[str]] = {}
+    for name, variable in (*written, *((name, each) for name, own in called.items() for each in own)):
+        of_base.setdefault(name.rstrip("'"), set()).add(variable.removeprefix(r"\vec{").removesuffix("}"))
     for name in {name for name, _ in written} - several:
-        own = {variable for each, variable in written if each == name}
-        letters = {each.removeprefix(r"\vec{").removesuffix("}") for each in own | called.get(name, set())}
-        if not name.endswith("'") and len(letters) > 1:
+        if not name.endswith("'") and len(of_base[name]) > 1:
             names.add(name)
     return tuple(_spelled_out(f, names) for f in found) if names else found
+
+
+def _with_called_derivatives(f: Formula, formulas: Iterable[Formula]) -> Formula:
+    r"""Return a formula beside a derivative of a delta function in which `g''` before a factor is called, if g is."""
+    nodes = (node for each in formulas for member in each.members for node in walk(member))
+    if not any(node.op == "apply" and node.name in DELTAS[1:] for node in nodes):
+        return f  # there it may be a product
+    shown = {name for each in formulas for name, _ in each.depends}.union(*map(called_letters, formulas))
+
+    def called(node: Expr) -> Expr:
+        """Return a node with its derivatives called."""
+        args = tuple(map(called, node.args))
+        if node.op != "mul":
+            return with_args(node, args)
+        factors: list[Expr] = []
+        for arg in args:
+            last = factors[-1] if factors else _UNKNOWN
+            if last.op == "derivative" and last.args[1] == _UNKNOWN and last.args[0].name in shown:
+                factors[-1] = Expr("apply", (arg,), last.args[0].name + "'" * int(last.name))
+            else:
+                factors.append(arg)
+        return factors[0] if len(factors) == 1 else Expr("mul", tuple(factors))
+
+    return with_members(f, tuple(map(called, f.members)))
 
 
 def _spelled_out(f: Formula, names: set[str]) -> Formula:
     """Return a formula in which each of the letters `names` is called with its only variable there."""
     own = {
-        name: variables for name in names
+        name: variables for name in {name for name, _ in f.depends if conjugation_base(name) in names}
         if len(variables := [variable for each, variable in f.depends if each == name]) == 1
     }  # fmt: skip
 
     def spelled(node: Expr) -> Expr:
         """Return a node with its letters called."""
         if node.op == "sym" and node.name in own:
-            return Expr("apply", (symbol(own[node.name][0]),), node.name)
+            call = Expr("apply", (symbol(own[node.name][0]),), conjugation_base(node.name))
+            return call if call.name == node.name else Expr("opaque", (call,), "*")
         if node.op in ("derivative", "partial") and len(node.args) > 1:
             args = (spelled(node.args[0]), *node.args[1:])
         else:
             args = tuple(map(spelled, node.args))
         return with_args(node, args)
 
-    depends = frozenset((name, variable) for name, variable in f.depends if name not in names)
+    depends = frozenset(
+        (name, variable) for name, variable in f.depends if conjugation_base(name.rstrip("'")) not in names
+    )
     return replace(with_members(f, tuple(map(spelled, f.members))), depends=depends)

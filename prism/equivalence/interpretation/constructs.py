@@ -14,6 +14,7 @@ from prism.equivalence.interpretation.names import (
     CHOICES,
     INDICES,
     NAMED,
+    STEPS,
     are_balanced,
     bold_neighbours,
     exponent_of,
@@ -72,6 +73,7 @@ class Constructs:
         has_rates: it has a derivative.
         is_equation: it has two sides.
         integrated: letters below integrals with limits, and of these limits.
+        special: those of names that are special functions where they are called, as `I_0` before a bracket.
         single: by letter, the names whose letter stands in one place only: no other place takes its effect away.
     """
 
@@ -89,6 +91,7 @@ class Constructs:
     has_rates: bool
     is_equation: bool
     integrated: frozenset[str]
+    special: frozenset[str]
     single: Mapping[str, str]
 
     def may_say_what(self, other: Constructs) -> bool:
@@ -106,7 +109,8 @@ class Constructs:
         if self.integrated and other.integrated and self.letters & other.letters:  # a substitution brings its own
             return (self.letters ^ other.letters) <= self.bound | other.bound | self.integrated | other.integrated
         scales = frozenset().union(*(each.integrated for each in (self, other) if each.may_diverge))
-        return (self.letters ^ other.letters) <= self.bound | other.bound | scales
+        drops_out = self.bound | other.bound | self.special | other.special | scales
+        return (self.letters ^ other.letters) <= drops_out
 
     def calls_what_is_not(self, other: Constructs) -> bool:
         """Return True if a letter that one of two formulas calls is none that the other one calls: `f(x)`, `f x`."""
@@ -126,7 +130,8 @@ def constructs_of(f: Formula) -> Constructs:
     )
     is_delicate = any(map(_is_delicate, nodes)) or has_harmonic or is_lone_differential(f) or "cases" in ops
     is_delicate |= bool(letters_beside_transposes(nodes))
-    is_misread = is_quantum or is_tensor or bool(specials) or has_harmonic or _is_misread(nodes, ops)
+    steps = _steps_to_infinity(nodes)
+    is_misread = is_quantum or is_tensor or bool(specials) or has_harmonic or bool(steps) or _is_misread(nodes, ops)
     calls = any(node.op == "apply" and node.name not in _EVALUATED_CALLS for node in nodes)
     called = [node.name for node in nodes if node.op == "apply" and not _is_named(node)]
     names = [*called, *(node.name for node in nodes if node.op == "sym" and node.name not in specials)]
@@ -134,6 +139,7 @@ def constructs_of(f: Formula) -> Constructs:
     inverted = [node.args[0] for node in nodes if node.op == "pow" and exponent_of(node) == -1]
     bold = [node for node in inverted if _is_bold(node)]
     bound = _bound_letters(nodes) | _letters_of_indices(nodes)
+    bound |= steps
     if is_quantum or not ops.isdisjoint(("commutator", "bracket")):  # constants and powers that their rules bring in
         bound |= _OF_QUANTA
     if is_tensor:
@@ -155,6 +161,7 @@ def constructs_of(f: Formula) -> Constructs:
         has_rates=not ops.isdisjoint(("derivative", "partial")),
         is_equation=f.kind == "equation",
         integrated=_integrated(nodes),
+        special=frozenset(base_letter(name) for name in special_factors(nodes)),
         single={
             letter: name for name in names if places[letter := base_letter(name)] == 1 and letter not in fixed | bound
         },
@@ -211,10 +218,16 @@ def _is_misread(nodes: Sequence[Expr], ops: Set[str]) -> bool:
         return True
     if any(node.op == "sum" and len(node.args) == 4 and is_infinite(node.args[3]) for node in nodes):
         return True
-    if any(map(_KRONECKER.match, names)):
+    if any(map(_KRONECKER.match, names)) or not names.isdisjoint((r"\delta'", r"\delta''")):
         return True
     has_direction = any(name.startswith(r"\hat{") for name in names) and "commutator" not in ops
     return has_direction and not ops.isdisjoint(("cross", "dot", "abs"))
+
+
+def _steps_to_infinity(nodes: Sequence[Expr]) -> set[str]:
+    """Return the letters below integrals to infinity that may be steps, before brackets and taken for factors."""
+    integrals = [node for node in nodes if node.op == "integral" and any(map(is_infinite, node.args[2:]))]
+    return set(STEPS & symbols(*integrals))
 
 
 def _bound_letters(nodes: Iterable[Expr]) -> set[str]:

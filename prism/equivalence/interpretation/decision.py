@@ -9,17 +9,19 @@ from itertools import product
 
 from flint import acb, arb
 
-from prism.algebra.expr import Expr, Formula, symbol, symbols, walk
+from prism.algebra.expr import Expr, Formula, is_infinite, symbol, symbols, walk
 from prism.budget import remembered
 from prism.engine.intervals import precision
 from prism.equivalence.interpretation.columns import solves_for_column
+from prism.equivalence.interpretation.distributions import is_distribution, under_test, variable_of
 from prism.equivalence.interpretation.draws import Draw
 from prism.equivalence.interpretation.evaluation import Evaluator
 from prism.equivalence.interpretation.held import may_be_compared, relate_same_derivatives
-from prism.equivalence.interpretation.kinks import DELTAS, has_delta
+from prism.equivalence.interpretation.kinks import DELTAS
 from prism.equivalence.interpretation.letters import Scope
 from prism.equivalence.interpretation.names import CHOICES, free_letters, index_range
 from prism.equivalence.interpretation.orders import has_order, same_to_order
+from prism.equivalence.interpretation.point_sources import has_point, values_under_test
 from prism.equivalence.interpretation.reading import read_together
 from prism.equivalence.interpretation.scales import TooManySizes, sizes_of
 from prism.equivalence.interpretation.shapes import with_shapes
@@ -46,9 +48,9 @@ from prism.physics.context import Context
 DRAWS = 4  # interpretations that have to agree
 NUMBER_DRAWS = 2  # of formulas whose letters are all numbers
 CHOICE_DRAWS = 12  # of formulas with cases, so that each case is met
+_LINE_DRAWS = 6  # of formulas whose cases are all met along a line that is integrated over
 MOST_WHOLE = 3000  # largest whole number that is drawn for the sake of a written one
 _MOST_COMPONENTS, _EVERY = 30, 3  # of a tensor that are all compared; of more, every third, those of equal indices too
-_RUNNING = "xtEk"  # letters of variables that are integrated over first
 _STARTS = ((0.7, 1.3), (2.6, 2.2), (-0.6, -1.1))  # of the search for a root, so that other branches are met
 _MOST_ROOTS = 4  # solutions of one equation that are tested in the other one
 _ON_EITHER_SIDE = (0.63, 1.57)  # of a written number, as a share of it
@@ -124,7 +126,7 @@ def _compare(a: Formula, b: Formula, signature: Signature) -> Outcome:
         return Outcome(None, str(reason))
     agreed, vanished, why, has_converged = 0, 0, "no value", False
     known: dict[int, dict[tuple[Expr, ...], Value]] = {}
-    wanted = CHOICE_DRAWS if _has_choice(a) or _has_choice(b) else DRAWS
+    wanted = _draws_wanted(a, b)
     is_of_numbers = not (signature.functions or signature.tensors or signature.fields or signature.matrices)
     has_bounds = bool(signature.whole - _bound_letters(a, b)) or _has_array(a) or _has_array(b)
     is_of_numbers = is_of_numbers and not (signature.operators or has_bounds)
@@ -212,9 +214,11 @@ def _at_other_sizes(
         with suppress(Unvalued, ArithmeticError, ValueError):
             if _same_in(wider, a, b) is False:
                 return Outcome(None, "at another size")
+    n_vanished = 0
     for name, size, number in product(names, sizes, range(2)):
         if name in signature.whole and not (1 < size < MOST_WHOLE):
             continue
+        n_vanished = n_vanished if number else 0
         fixed: dict[str, Value] = {}
         if name in signature.whole:
             fixed = {name: acb(round(size * (1.2 + number)) + number)}
@@ -226,7 +230,8 @@ def _at_other_sizes(
             same = _same_in(draw, a, b)
         except (Unvalued, ZeroDivisionError, ValueError, OverflowError) as error:
             return Outcome(None, f"at another size: {error}")
-        if not same:
+        n_vanished += same is None and bool(draw.vanished)
+        if not same and not (draw.vanished and n_vanished == 1):
             return Outcome(same, "at another size")
     return Outcome(True)
 
@@ -253,14 +258,28 @@ def _has_array(f: Formula) -> bool:
     )  # fmt: skip
 
 
-def _has_choice(f: Formula) -> bool:
-    """Return True if a formula has cases, a step, an absolute value or a maximum."""
-    return any(
-        node.op in ("cases", "floor")
-        or (node.op == "abs" and not any(name.startswith(r"\vec{") for name in symbols(node)))
-        or (node.op == "apply" and node.name in CHOICES)
-        for member in f.members for node in walk(member)
-    )  # fmt: skip
+def _draws_wanted(a: Formula, b: Formula) -> int:
+    """Return in how many interpretations two formulas have to agree: in more if they have cases."""
+    met: frozenset[str] = frozenset()
+    if any(map(is_distribution, (*a.members, *b.members))):
+        with suppress(Unvalued):
+            met = frozenset((variable_of(a.members[-1], b.members[-1]).name,))
+    found = {kind for f in (a, b) for member in f.members for kind in _choices(member, met)}
+    return CHOICE_DRAWS if False in found else _LINE_DRAWS if found else DRAWS
+
+
+def _choices(node: Expr, met: frozenset[str]) -> Iterator[bool]:
+    """Yield for cases, steps, absolute values, extremes and delta functions if all their cases are met along a line.
+
+    Args:
+        met: variables that run through all of a line.
+    """
+    is_modulus = node.op == "abs" and not any(name.startswith(r"\vec{") for name in symbols(node))
+    if node.op in ("cases", "floor") or is_modulus or (node.op == "apply" and node.name in CHOICES | {*DELTAS}):
+        yield not met.isdisjoint(symbols(node))
+    for arg in node.args:
+        is_line = node.op == "integral" and len(node.args) == 4 and all(map(is_infinite, node.args[2:]))
+        yield from _choices(arg, met | symbols(node.args[1]) if is_line else met)
 
 
 def _same_in(draw: Draw, a: Formula, b: Formula) -> bool | None:
@@ -371,8 +390,13 @@ def _scopes(letters: tuple[str, ...]) -> Iterator[Scope]:
 
 def _are_equal(evaluator: Evaluator, a: Expr, b: Expr, scope: Scope) -> bool | None:
     """Return True if two expressions have the same value; with delta functions, under a random test function."""
-    if has_delta(a) or has_delta(b):
-        a, b = (_tested(each, _variable_of_deltas(a, b)) for each in (a, b))
+    if has_point(a) or has_point(b):
+        found = values_under_test(evaluator, a, b, scope)
+        return compare_to_zero(found[0] - found[1], sum(map(size_of, found)))
+    if is_distribution(a) or is_distribution(b):
+        if b.value == 0:
+            return _is_exactly_zero(evaluator.number(under_test(a, variable_of(a, b)), scope))
+        a, b = (under_test(each, variable_of(a, b)) for each in (a, b))
     one, size = _value_and_size(evaluator, a, scope) if b.value == 0 else (evaluator.value(a, scope), 0.0)
     try:
         two, other = _value_and_size(evaluator, b, scope) if a.value == 0 else (evaluator.value(b, scope), 0.0)
@@ -394,19 +418,12 @@ def _are_equal(evaluator: Evaluator, a: Expr, b: Expr, scope: Scope) -> bool | N
     return same
 
 
-def _variable_of_deltas(a: Expr, b: Expr) -> Expr:
-    """Return the symbol that stands in all delta functions, x before t before the others; Unvalued if there is none."""
-    arguments = [node.args[0] for each in (a, b) for node in walk(each) if node.op == "apply" and node.name in DELTAS]
-    common = frozenset.intersection(*(frozenset(symbols(each)) for each in arguments))
-    if not common:
-        raise Unvalued("delta functions of several variables")
-    return symbol(min(common, key=lambda name: (name not in _RUNNING, _RUNNING.find(name), name)))
-
-
-def _tested(node: Expr, variable: Expr) -> Expr:
-    """Return the integral of an expression with delta functions times a test function."""
-    ends = Expr("neg", (Expr("infinity"),)), Expr("infinity")
-    return Expr("integral", (Expr("mul", (node, Expr("apply", (variable,), "#test"))), variable, *ends))
+def _is_exactly_zero(x: Scalar) -> bool | None:
+    """Return True for a number that is 0 without rounding, None for one that may be 0."""
+    found = plain(x)
+    if found.mid().is_zero() and error_of(found) < _NOTHING:
+        return True
+    return False if compare_to_zero(found, 1.0) is False else None
 
 
 def _residual(draw: Draw, f: Formula, scope: Scope) -> tuple[Value, float]:

@@ -8,7 +8,9 @@ from prism.algebra.expr import Expr, number, symbols
 from prism.budget import charge_steps
 
 _MOST_PARTS = 16
-_HALF, _IMAGINARY = number(Fraction(1, 2)), Expr("sqrt", (number(-1),))
+IMAGINARY = Expr("sqrt", (number(-1),))
+"""The imaginary unit, whatever its letter."""
+_HALF = number(Fraction(1, 2))
 _MOST_DEPTH = 8
 
 
@@ -43,11 +45,11 @@ def _parts(node: Expr, letter: str, depth: int) -> list[Expr]:
 
 def _exponentials(node: Expr) -> list[Expr]:
     """Return a sine or cosine as two exponentials."""
-    phase = Expr("mul", (_IMAGINARY, node.args[0]))
+    phase = Expr("mul", (IMAGINARY, node.args[0]))
     waves = [Expr("exp", (phase,)), Expr("exp", (Expr("neg", (phase,)),))]
     if node.op == "cos":
         return [Expr("mul", (_HALF, wave)) for wave in waves]
-    below = Expr("mul", (number(2), _IMAGINARY))
+    below = Expr("mul", (number(2), IMAGINARY))
     return [Expr("div", (waves[0], below)), Expr("neg", (Expr("div", (waves[1], below)),))]
 
 

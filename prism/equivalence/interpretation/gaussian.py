@@ -21,14 +21,14 @@ def exponent_in(integrand: Expr, name: str) -> Expr | None:
     if len(factors) > _MOST_FACTORS or any(factor.op != "exp" for factor in factors):
         return None
     exponent = factors[0].args[0] if len(factors) == 1 else Expr("add", tuple(factor.args[0] for factor in factors))
-    return exponent if _degree(exponent, name) == 2 else None
+    return exponent if degree_in(exponent, name) == 2 else None
 
 
-def _degree(node: Expr, name: str) -> int:
+def degree_in(node: Expr, name: str) -> int:
     """Return the degree of a polynomial in a letter; a large number for what is no polynomial."""
     if name not in symbols(node):
         return 0
-    degrees = [_degree(arg, name) for arg in node.args]
+    degrees = [degree_in(arg, name) for arg in node.args]
     match node.op:
         case "sym":
             return 1

@@ -14,6 +14,7 @@ from prism.budget import charge_steps
 from prism.engine.lowering.integrals import TRIGONOMETRIC
 from prism.equivalence.interpretation import exponential_terms, fourier_integrals, kinks, quadrature
 from prism.equivalence.interpretation.boundaries import SURFACE, VOLUME, region_value
+from prism.equivalence.interpretation.draws import TEST
 from prism.equivalence.interpretation.evaluation import Evaluator
 from prism.equivalence.interpretation.folding import factors_of, folded
 from prism.equivalence.interpretation.functions import RULES, call
@@ -440,7 +441,7 @@ def _refuse_far_oscillations(integrand: Expr, name: str, integrable: frozenset[s
     """Raise Unvalued for an integrand that oscillates without an exponential, or a function, that damps it."""
     nodes = list(walk(integrand))
     turns = any(part.op in TRIGONOMETRIC and name in symbols(part) for part in nodes)
-    damped = any(part.name in integrable or (part.op == "exp" and name in symbols(part)) for part in nodes)
+    damped = any(part.name in (*integrable, TEST) or (part.op == "exp" and name in symbols(part)) for part in nodes)
     if turns and not damped:
         raise Unvalued("an integrand that oscillates to infinity")
 

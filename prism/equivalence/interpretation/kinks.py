@@ -1,7 +1,8 @@
 r"""Integrands with kinks, steps and delta functions: where their arguments are 0, an integral is split or sifted.
 
-`\int f(x)\,\delta(g(x))\,dx` is the sum of `f/|g'|` over the zeros of g between the limits. Zeros are looked for
-between sampled points, so that an argument that only touches 0 counts as none.
+`\int f(x)\,\delta(g(x))\,dx` is the sum of `f/|g'|` over the zeros of g between the limits. All zeros of
+a polynomial are found; those of another function are looked for between sampled points, so that an argument that only
+touches 0 counts as none.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 
-from flint import acb
+from flint import acb, acb_mat, acb_poly
 
 from prism.algebra.expr import Expr, walk
 from prism.equivalence.interpretation.names import STEPS
@@ -20,7 +21,11 @@ DELTAS = (r"\delta", r"\delta'", r"\delta''")
 
 _SAMPLES = 48  # points between which a zero is looked for
 _FAR = 40.0  # beyond it on an infinite line no zero is looked for
-_HALVINGS, _SECANTS = 20, 12
+_NEARER, _NEAR = 0.35, 9  # how much closer each of the points is that are near the limits and near 0
+_HALVINGS, _SECANTS, _NEWTON = 20, 12, 8
+_DEGREE = 4  # of polynomials whose zeros are all found
+_SHARES = (0.03, 0.17, 0.29, 0.41, 0.53, 0.71, 0.86, 0.97)  # of a width, at which a polynomial is looked at
+_SAME = 1e-30  # relative: what is less is rounding
 _APART = 1e-24  # relative: how far from a kink a part of an integral begins
 
 Function = Callable[[Scalar], Scalar]
@@ -58,24 +63,32 @@ def sifted(rest: Function, inner: Function, order: int, low: float, high: float,
 
     Args:
         rest: the other factors of the integrand.
-        inner: the argument of the delta function; with an order above 0 its slope has to be 1 or -1.
+        inner: the argument of the delta function.
         order: of the derivative.
         low, high: limits.
         new_tag: see `Evaluator.new_tag`.
     """
     total: Scalar = acb(0)
-    for zero in zeros(inner, low, high):
+    for zero in zeros(inner, low, high, is_strict=True):
         if any(abs(zero.real - acb(limit).real) < 1e-9 for limit in (low, high) if math.isfinite(limit)):
             raise Unvalued("a delta function at a limit")
-        slope = _slope(inner, zero, new_tag)
-        size = real_number(slope)
-        if not size or (order and abs(abs(size) - 1) > 1e-12):
+        size = real_number(_slope(inner, zero, new_tag))
+        if not size:
             raise Unvalued("a delta function of this argument")
-        part = rest(zero)
-        for _ in range(order):
-            part = -_slope(rest, zero, new_tag) * acb(math.copysign(1, size))
-        total = total + part / (slope if size > 0 else -slope)
+        total = total + acb(math.copysign(1, size)) * _by_parts(rest, inner, order, new_tag)(zero)
     return total
+
+
+def _by_parts(rest: Function, inner: Function, order: int, new_tag: Callable[[], int]) -> Function:
+    """Return what a delta function of an order leaves of a function at its zero: `(-d/dg)^n` of it over the slope."""
+    part = rest if not order else _by_parts(rest, inner, order - 1, new_tag)
+
+    def at(place: Scalar) -> Scalar:
+        """Return the value at a place."""
+        above = -_slope(part, place, new_tag) if order else rest(place)
+        return above / _slope(inner, place, new_tag)
+
+    return at
 
 
 def _slope(function: Function, place: Scalar, new_tag: Callable[[], int]) -> Scalar:
@@ -84,8 +97,16 @@ def _slope(function: Function, place: Scalar, new_tag: Callable[[], int]) -> Sca
     return slope_of(function(Dual(place, acb(1), tag)), tag)
 
 
-def zeros(function: Function, low: float, high: float) -> list[acb]:
-    """Return the zeros of a real function between two limits, in order; Unvalued if it is not real there."""
+def zeros(function: Function, low: float, high: float, *, is_strict: bool = False) -> list[acb]:
+    """Return the zeros of a real function between two limits, in order.
+
+    Args:
+        function: real between the limits, or Unvalued is raised.
+        low, high: limits.
+        is_strict: raise Unvalued too for a polynomial that touches 0.
+    """
+    if (found := _zeros_of_polynomial(function, low, high, is_strict=is_strict)) is not None:
+        return found
     places = _samples(low, high)
     values = [_real(function, place) for place in places]
     found = []
@@ -102,7 +123,62 @@ def zeros(function: Function, low: float, high: float) -> list[acb]:
 def _samples(low: float, high: float) -> list[float]:
     """Return the points between two limits where the sign of a function is looked at, in order."""
     one, two = max(low, -_FAR), min(high, _FAR)
-    return [one + (two - one) * (k + 0.37) / (_SAMPLES + 1) for k in range(_SAMPLES + 1)]
+    width = two - one
+    steps = [one + width * (k + 0.37) / (_SAMPLES + 1) for k in range(_SAMPLES + 1)]
+    near = [width * _NEARER**k / _SAMPLES for k in range(1, _NEAR + 1)]
+    ends = [*(one + step for step in near), *(two - step for step in near)]
+    return sorted({*steps, *ends, *(sign * step for step in near for sign in (1, -1) if one < sign * step < two)})
+
+
+def _zeros_of_polynomial(function: Function, low: float, high: float, *, is_strict: bool) -> list[acb] | None:
+    """Return the zeros of a polynomial of a low degree between two limits, in order; None for another function."""
+    start = low if math.isfinite(low) else min(high, 0.0) - 1.0
+    width = (high if math.isfinite(high) else start + 2.0) - start
+    places = [start + width * share for share in _SHARES]
+    found = [function(acb(place)) for place in places]
+    if width <= 0 or any(isinstance(value, Dual) for value in found):
+        return None
+    values = [plain(value) for value in found]
+    basis = [acb(place) for place in places]
+    coefficients = acb_mat([[x**k for k in range(_DEGREE + 1)] for x in basis[: _DEGREE + 1]]).solve(
+        acb_mat([[value] for value in values[: _DEGREE + 1]])
+    )
+    weights = [acb(coefficients[k, 0].mid()) for k in range(_DEGREE + 1)]
+    far = [x for x in (start + 30.0 * width, start - 30.0 * width) if low <= x <= high]
+    for x, value in (*zip(basis, values, strict=True), *((acb(x), plain(function(acb(x)))) for x in far)):
+        terms = [weight * x**k for k, weight in enumerate(weights)]
+        if _size(sum(terms, acb(0)) - value) > _SAME * (1e-30 + sum(map(_size, terms))):
+            return None
+    largest = max(map(_size, weights))
+    while weights and _size(weights[-1]) <= _SAME * largest:
+        weights.pop()
+    if len(weights) < 2:
+        return None
+    try:
+        roots = acb_poly(weights).roots()
+    except ValueError:
+        return None if not is_strict else _touched()
+    real = [_polished(weights, acb(root.real.mid())) for root in roots if root.imag.contains(0)]
+    return sorted((x for x in real if low <= float(x.real.mid()) <= high), key=lambda x: float(x.real.mid()))
+
+
+def _touched() -> list[acb]:
+    """Raise Unvalued: a delta function of what touches 0 has no value."""
+    raise Unvalued("a zero that is not crossed")
+
+
+def _polished(weights: list[acb], x: acb) -> acb:
+    """Return a zero of a polynomial to full precision, by the method of Newton."""
+    polynomial = acb_poly(weights)
+    slope = polynomial.derivative()
+    for _ in range(_NEWTON):
+        x = acb((x - polynomial(x) / slope(x)).real.mid())
+    return x
+
+
+def _size(x: acb) -> float:
+    """Return the magnitude of a number."""
+    return float(x.mid().abs_upper())
 
 
 def _real(function: Function, place: float) -> float:

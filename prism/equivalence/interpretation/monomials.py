@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from prism.algebra.expr import Expr, number, symbol
+from prism.equivalence.interpretation.kinks import DELTAS
 
 _PRIMED = re.compile(r"^(?P<base>\\?[A-Za-z]+)(?P<primes>'*)$")
 _OF_ORDER = re.compile(r"^(?P<base>\\?[A-Za-z]+)\^\{\((?P<order>\w+)\)\}$")
@@ -61,6 +62,8 @@ def is_derivative(node: Expr) -> bool:
 def derivative_at_point(node: Expr) -> Expr | None:
     r"""Return `f^{(n)}(a)`, or d^n f/dx^n at x = a, as the derivative of an order at a place; None for another node."""
     if node.op == "apply" and len(node.args) == 1 and (match := _OF_ORDER.match(node.name)) is not None:
+        if match["base"] == DELTAS[0]:
+            return None  # a delta function of several dimensions
         order = match["order"]
         return Expr("at", (node.args[0], number(int(order)) if order.isdigit() else symbol(order)), NTH + match["base"])
     if node.op != "at" or node.name != "point" or len(node.args) != 3 or node.args[0].op != "derivative":

@@ -31,7 +31,8 @@ STEPS = frozenset(("sgn", "sign", r"\Theta", r"\theta", "u", "H"))
 """Names of functions with a step at 0."""
 CHOICES = STEPS | {"max", "min"}
 """Names of functions that have cases."""
-NAMED = frozenset((*FUNCTIONS, *CHOICES, r"\delta", "Re", "Im", "arg", "det", "tr", "Tr", "O", "sinc"))
+_DELTAS = (r"\delta", r"\delta'", r"\delta''", *(rf"\delta^{{({n})}}" for n in (2, 3, 4)))
+NAMED = frozenset((*FUNCTIONS, *CHOICES, *_DELTAS, "Re", "Im", "arg", "det", "tr", "Tr", "O", "sinc"))
 """Names of functions that have a value of their own; the other names that are called are unknown functions."""
 
 INDICES = frozenset(("i", "j", "k", "l", "m", "n", "p", "q", "r", "s", "a", "b", r"\mu", r"\nu", r"\alpha", r"\beta",

@@ -21,6 +21,7 @@ from prism.equivalence.interpretation.calls import (
     with_primed_variables,
 )
 from prism.equivalence.interpretation.components import in_indices
+from prism.equivalence.interpretation.distributions import with_waves_as_deltas
 from prism.equivalence.interpretation.names import (
     NAMED,
     harmonic_indices,
@@ -33,6 +34,7 @@ from prism.equivalence.interpretation.names import (
 )
 from prism.equivalence.interpretation.quantum_names import is_anticommutator
 from prism.equivalence.interpretation.regions import with_iterated_integrals
+from prism.equivalence.interpretation.steps import with_steps_and_deltas
 from prism.equivalence.interpretation.values import Unvalued
 
 _UNKNOWN = symbol("?")
@@ -46,11 +48,11 @@ def read_together(a: Formula, b: Formula) -> tuple[Formula, Formula]:
     """Return two formulas with what the other one shows about their letters."""
     a, b = in_indices(with_raised_indices(a), with_raised_indices(b))
     a, b = (with_operators_applied(with_primed_variables(f)) for f in (a, b))
+    a, b = with_waves_as_deltas(*with_steps_and_deltas(a, b))
     a, b = with_calls(a, b), with_calls(b, a)
     a, b = with_one_argument((a, b))
     a, b = (with_arguments_in_order(f, (a, b)) for f in (a, b))
-    a, b = with_interiors((a, b))
-    a, b = (with_iterated_integrals(f) for f in (a, b))
+    a, b = map(with_iterated_integrals, with_interiors((a, b)))
     a, b = (with_values_at_limits(f, (a, b)) for f in (a, b))
     nodes = [node for f in (a, b) for member in f.members for node in walk(member)]
     if any(_is_written_both_ways(f) for f in (a, b)) or _are_rates_of_two_kinds(nodes):
@@ -153,6 +155,7 @@ def _only_calls(nodes: Iterable[Expr]) -> frozenset[tuple[str, str]]:
     return frozenset(
         (name, arg.name) for name, found in calls.items() if len(found) == 1
         for args in found if name not in bare or len(args) > 1
+        if not (name.endswith("'") and name.rstrip("'") in bare | calls.keys())
         if all(arg.op == "sym" for arg in args) and harmonic_indices(name) is None
         for arg in args
     )  # fmt: skip

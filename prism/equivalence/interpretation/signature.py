@@ -325,6 +325,11 @@ def base_name(name: str) -> str:
 
 def _with_complex_partners(notation: Notation, nodes: Sequence[Expr]) -> Notation:
     r"""Return the notation in which letters beside a starred one in a real part are complex: E of `Re(E H^*)`."""
+    called = frozenset(
+        node.args[0].name for node in nodes if node.op == "opaque" and node.name == "*" and node.args[0].op == "apply"
+    )  # fmt: skip
+    if called:
+        notation = replace(notation, complexes=notation.complexes | called)
     found: set[str] = set()
     for node in nodes:
         if node.op == "apply" and node.name in ("Re", "Im"):
@@ -338,6 +343,7 @@ def _with_complex_partners(notation: Notation, nodes: Sequence[Expr]) -> Notatio
                 found |= {name for name in inside if _MAY_BE_COMPLEX.match(name) or base_name(name) in starred}
         elif node.op == "abs" and node.args[0].op == "sym" and notation.is_complex and not node.args[0].name.isupper():
             found.add(node.args[0].name)  # the modulus of a real letter would hardly be written beside complex ones
+    found -= _turning_letters(nodes)
     if not found or not notation.is_complex:
         return notation
     return replace(notation, complexes=notation.complexes | found)
@@ -390,7 +396,7 @@ def _fields_in_regions(nodes: Sequence[Expr]) -> frozenset[str]:
     )
 
 
-def _signed_letters(nodes: Iterable[Expr]) -> frozenset[str]:
+def _signed_letters(nodes: Sequence[Expr]) -> frozenset[str]:
     """Return the letters whose sign decides: alone in an absolute value or a step, or compared with 0."""
     found: set[str] = set()
     for node in nodes:
@@ -401,9 +407,16 @@ def _signed_letters(nodes: Iterable[Expr]) -> frozenset[str]:
             args = tuple(node.args[k] for zero in zeros for k in (zero - 1, zero + 1) if 0 <= k < len(node.args))
         found |= {arg.name for arg in args if arg.op == "sym"}
         found |= {arg.args[0].name for arg in args if arg.op == "neg" and arg.args[0].op == "sym"}
-        if node.op == "integral" and len(node.args) == 4 and all(map(is_infinite, node.args[2:])):
-            found |= {name for part in walk(node.args[0]) if part.op == "exp" for name in _turning(part, node.args[1])}
-    return frozenset(found)
+    return frozenset(found | _turning_letters(nodes))
+
+
+def _turning_letters(nodes: Iterable[Expr]) -> frozenset[str]:
+    """Return the letters of waves that are integrated over all x, which are real."""
+    return frozenset(
+        name for node in nodes
+        if node.op == "integral" and len(node.args) == 4 and all(map(is_infinite, node.args[2:]))
+        for part in walk(node.args[0]) if part.op == "exp" for name in _turning(part, node.args[1])
+    )  # fmt: skip
 
 
 def _turning(wave: Expr, variable: Expr) -> Iterable[str]:

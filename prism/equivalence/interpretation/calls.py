@@ -22,6 +22,7 @@ _UNKNOWN = symbol("?")
 _QUARTER = canonical(Expr("div", (Expr("const", name="pi"), number(2))))
 _MOST_VARIABLES = 4  # of a function whose arguments are put in order
 _OPENING = r"(?:\s|\\left|\\[bB]igg?l?|\\!|\\,)*\("
+_MEAN = re.compile(r"\\langle[^<>]*?\\rangle")
 _IN_BRACKETS = frozenset(("add", "sub", "neg", "mul", "div", "pow", "abs", "sqrt", "asin", "acos", "atan"))
 
 
@@ -106,6 +107,7 @@ def _is_argument(node: Expr, bound: set[Expr]) -> bool:
 
 def _is_before_brackets(name: str, text: str) -> bool:
     r"""Return True if a letter has an opening bracket behind it wherever a text has it: `f\left(\frac tT\right)`."""
+    text = _MEAN.sub("", text)
     letter = re.escape(name) + r"(?![A-Za-z'_^])" if name.startswith("\\") else r"(?<![A-Za-z\\])" + re.escape(name)
     return len(re.findall(letter, text)) == len(re.findall(letter + _OPENING, text)) > 0
 

@@ -22,7 +22,7 @@ from prism.equivalence.interpretation.letters import Scope
 from prism.equivalence.interpretation.names import CHOICES, free_letters, index_range
 from prism.equivalence.interpretation.orders import has_order, same_to_order
 from prism.equivalence.interpretation.point_sources import has_point, values_under_test
-from prism.equivalence.interpretation.reading import read_together
+from prism.equivalence.interpretation.reading import read_together, with_unknown_steps
 from prism.equivalence.interpretation.scales import TooManySizes, sizes_of
 from prism.equivalence.interpretation.shapes import with_shapes
 from prism.equivalence.interpretation.shorthand import written_out
@@ -91,7 +91,16 @@ def compare_by_interpretation(a: Formula, b: Formula, context: Context) -> Outco
             return Outcome(None, str(reason))
         if not is_about_same:
             return Outcome(None, "derivatives of other quantities")
-        outcomes = [_compare(a, b, signature) for signature in signatures_of(a, b, context, systems=_systems(a, b))]
+        outcome = _compare_as_read(a, b, context)
+        if outcome.same is None and (smooth := with_unknown_steps((a, b))) is not None:
+            as_any_function = _compare_as_read(*smooth, context)
+            return as_any_function if as_any_function.same else outcome
+        return outcome
+
+
+def _compare_as_read(a: Formula, b: Formula, context: Context) -> Outcome:
+    """Compare two formulas that are read, in all the ways that their letters leave open."""
+    outcomes = [_compare(a, b, signature) for signature in signatures_of(a, b, context, systems=_systems(a, b))]
     settled = {outcome.same for outcome in outcomes}
     return outcomes[0] if len(settled) == 1 else Outcome(None, "what varies, or the coordinates, are not named")
 

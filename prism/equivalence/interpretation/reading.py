@@ -22,8 +22,10 @@ from prism.equivalence.interpretation.calls import (
 )
 from prism.equivalence.interpretation.components import in_indices
 from prism.equivalence.interpretation.distributions import with_waves_as_deltas
+from prism.equivalence.interpretation.kinks import DELTAS
 from prism.equivalence.interpretation.names import (
     NAMED,
+    STEPS,
     harmonic_indices,
     has_bare_differentials,
     is_harmonic_of_letters,
@@ -239,3 +241,23 @@ def _with_calls_and_differentials(node: Expr, called: set[str], *, has_different
     if waiting is not None:
         factors.append(waiting)
     return factors[0] if len(factors) == 1 else Expr("mul", tuple(factors))
+
+
+def with_unknown_steps(formulas: tuple[Formula, Formula]) -> tuple[Formula, Formula] | None:
+    r"""Return formulas in which the letter of a step is that of any function; None if neither calls one.
+
+    What holds for any function holds for a step: `u(t - s)` in a convolution may be an input.
+    """
+    called = {node.name for f in formulas for member in f.members for node in walk(member) if node.op == "apply"}
+    if called.isdisjoint(STEPS) or not called.isdisjoint(DELTAS):
+        return None
+
+    def renamed(node: Expr) -> Expr:
+        """Return a node with other names of steps."""
+        node = with_args(node, tuple(map(renamed, node.args)))
+        return (
+            Expr("apply", node.args, rf"\tilde{{{node.name}}}") if node.op == "apply" and node.name in STEPS else node
+        )
+
+    one, two = (with_members(f, tuple(map(renamed, f.members))) for f in formulas)
+    return one, two

@@ -9,6 +9,7 @@ from prism.algebra.expr import ORDERINGS, Formula, canonical, walk
 from prism.budget import INTERPRETED, limited, may_begin_extra
 from prism.equivalence.interpretation.constructs import constructs_of
 from prism.equivalence.interpretation.names import has_choice
+from prism.equivalence.interpretation.quantum_names import may_be_matrices_reordered
 from prism.equivalence.verdict import Status, Verdict
 from prism.physics.context import Context
 
@@ -27,6 +28,8 @@ def decide_by_interpretation(a: Formula, b: Formula, context: Context, plain: Ve
     """
     if {a.kind, b.kind} == {"equation", "system"}:
         return _decide_with_system(a, b, context, plain)
+    if plain.status == Status.EQUIVALENT and may_be_matrices_reordered(a, b):
+        return _NOT_SAID
     one, two = constructs_of(a), constructs_of(b)
     is_beyond = one.is_beyond or two.is_beyond
     if plain.reason == "unsupported":

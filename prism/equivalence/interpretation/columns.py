@@ -1,12 +1,15 @@
-r"""Equations between matrices, solved for a column or its rate of change: `X^TX\beta = X^Ty` for beta."""
+r"""Equations between matrices, solved for a column or its rate of change: `X^TX\beta = X^Ty` for beta.
+
+A column that is written out is solved for by one letter of each of its entries, which stands nowhere else.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from flint import acb
 
-from prism.algebra.expr import Expr, Formula, canonical, walk
+from prism.algebra.expr import Expr, Formula, canonical, symbols, walk
 from prism.equivalence.interpretation.draws import Draw
 from prism.equivalence.interpretation.evaluation import Evaluator
 from prism.equivalence.interpretation.letters import Scope
@@ -86,3 +89,68 @@ def _solution(draw: Draw, f: Formula, key: Expr, like: Table, residual: _Residua
         return None
     left, scale = at(found.entries)
     return found if compare_to_zero(left, max(scale, size_of(start))) is True else None
+
+
+def solves_for_entries(draw: Draw, a: Formula, b: Formula, residual: _Residual) -> bool | None:
+    """Return True if what solves `a` for the entries of a column that is written out in both equations solves `b`.
+
+    None if there is no such column, or none that `a` alone determines.
+    """
+    for names in _letters_of_columns(a, b):
+        try:
+            found = _solution_by_letters(draw, a, names, residual)
+        except (Unvalued, ZeroDivisionError):
+            continue
+        if found is not None:
+            difference, scale = residual(draw, b, _with_letters(names, found))
+            moved = [entry * acb(1.01) for entry in found]
+            return compare_to_zero(difference, max(scale, size_of(residual(draw, b, _with_letters(names, moved))[0])))
+    return None
+
+
+def _letters_of_columns(a: Formula, b: Formula) -> Iterator[list[str]]:
+    """Yield for each column of both equations a letter of each entry that stands nowhere else."""
+    nodes = [[node for member in f.members for node in walk(member)] for f in (a, b)]
+    for column in dict.fromkeys(node for node in nodes[0] if node.op == "matrix" and node in nodes[1]):
+        entries = [row.args if row.op == "row" else (row,) for row in column.args]
+        if len(entries) < 2 or any(len(row) != 1 for row in entries):
+            continue
+        names = [
+            next((name for name in sorted(symbols(entry)) if _stands_once(name, column, nodes)), "")
+            for (entry,) in entries
+        ]
+        if all(names):
+            yield names
+
+
+def _stands_once(name: str, column: Expr, nodes: Sequence[Sequence[Expr]]) -> bool:
+    """Return True for a symbol that stands in one place of a column, and outside of it in neither formula."""
+    inside = sum(node.name == name for node in walk(column) if node.op == "sym")
+    every = [sum(node.op == "sym" and node.name == name for node in each) for each in nodes]
+    return inside == 1 and every == [1, 1]
+
+
+def _with_letters(names: Sequence[str], values: Sequence[Scalar]) -> Scope:
+    """Return the scope in which letters have values."""
+    return Scope(values=dict(zip(names, values, strict=True)))
+
+
+def _solution_by_letters(draw: Draw, f: Formula, names: Sequence[str], residual: _Residual) -> list[Scalar] | None:
+    """Return the values of letters that solve an equation in which they stand linearly; None if others do too."""
+    size = len(names)
+
+    def at(values: Sequence[Scalar]) -> tuple[Table, float]:
+        """Return the residual for values of the letters."""
+        found, scale = residual(draw, f, _with_letters(names, values))
+        if not isinstance(found, Table) or (found.rows, found.columns) != (size, 1):
+            raise Unvalued("no equation between columns")
+        return found, scale
+
+    start, _ = at([acb(0)] * size)
+    moved = [at([acb(int(j == k)) for j in range(size)])[0] for k in range(size)]
+    slopes = tuple(moved[c].entries[r] - start.entries[r] for r in range(size) for c in range(size))
+    found = multiply(multiply(acb(-1), inverse(Table(size, size, slopes))), start)
+    if not isinstance(found, Table) or size_of(start) == 0:
+        return None
+    left, scale = at(found.entries)
+    return list(found.entries) if compare_to_zero(left, max(scale, size_of(start))) is True else None

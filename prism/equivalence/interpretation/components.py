@@ -8,21 +8,30 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
-from prism.algebra.expr import Expr, Formula, number, symbol, walk, with_args, with_members
-from prism.equivalence.interpretation.names import INDICES, free_letters, letter_counts, letters_of, up_and_down
+from prism.algebra.expr import Expr, Formula, number, substituted, symbol, walk, with_args, with_members
+from prism.equivalence.interpretation.covariant import PLACED, with_connections, with_letters
+from prism.equivalence.interpretation.names import (
+    INDICES,
+    free_letters,
+    letter_counts,
+    letters_of,
+    trace_letters,
+    up_and_down,
+)
 from prism.equivalence.interpretation.values import Unvalued
 
 _VECTOR = re.compile(r"\\(?:vec|hat)\{(\\?[A-Za-z]+)\}(?:_\w|_\{\w+\})?$")
 _FRESH = ("k", "l", "m", "n", "p", "q", "r", "s", "a", "b", "i", "j")
+_FRESH_GREEK = (r"\lambda", r"\tau", r"\rho", r"\sigma", r"\alpha")
 _DERIVATIVES = ("partial", "derivative")
-_PLACED = re.compile(r"\\[A-Za-z]+|[A-Za-z]")
 _EPSILON = r"\epsilon_{%s%s%s}"
 
 
 def in_indices(a: Formula, b: Formula) -> tuple[Formula, Formula]:
     """Return two formulas in index notation if one of them is so, and with the same free indices; else as they are."""
+    a, b = with_connections(*(_with_traces(f) for f in (a, b)))
     a, b = _in_time_and_space(a, b), _in_time_and_space(b, a)
     nodes = [node for f in (a, b) for member in f.members for node in walk(member)]
     indexed = {re.split("[_^]", node.name)[0] for node in nodes if node.op == "sym" and letters_of(node.name)}
@@ -42,36 +51,61 @@ def in_indices(a: Formula, b: Formula) -> tuple[Formula, Formula]:
     return a, _with_free_letters_of(b, a)
 
 
+def _with_traces(f: Formula) -> Formula:
+    r"""Return a formula with the traces of tensors by an index: R of `R\,g_{\mu\nu}` as `R^\kappa{}_\kappa`."""
+    nodes = [node for member in f.members for node in walk(member)]
+    traces = trace_letters(nodes)
+    if not traces:
+        return f
+    used = {letter for node in nodes if node.op == "sym" for letter in (*letters_of(node.name), node.name)}
+    letter = next(each for each in (*_FRESH_GREEK, r"\kappa") if each not in used or each == r"\kappa")
+    return substituted(f, {symbol(name): symbol(f"{name}^{{{letter}}}_{{{letter}}}") for name in traces})
+
+
 def _with_free_letters_of(f: Formula, other: Formula) -> Formula:
-    """Return an equation with the free index of another equation, where each has one."""
+    """Return an equation with the free indices of another equation: it says the same for all their values.
+
+    They are paired by a side that is one tensor in both; where the letters differ, by the first tensor of both.
+    """
     if f.kind != "equation" or other.kind != "equation":
         return f
     own, wanted = ({letter for member in each.members for letter in free_letters(member)} for each in (f, other))
-    if len(own) != 1 or len(wanted) != 1 or own == wanted:
+    if not own or len(own) != len(wanted):
         return f
-    (one,), (two,) = own, wanted
-    if one.startswith("\\") != two.startswith("\\"):
+    pairs = dict(zip(sorted(own), sorted(wanted), strict=True)) if len(own) == 1 else _paired(f, other, own, wanted)
+    if any(one.startswith("\\") != two.startswith("\\") for one, two in pairs.items()):
         return f
-    return with_members(f, tuple(_renamed(member, {one: two, two: one}) for member in f.members))
+    back = dict(zip(sorted(pairs.values() - pairs.keys()), sorted(pairs.keys() - pairs.values()), strict=True))
+    if all(one == two for one, two in pairs.items()):
+        return f
+    return with_members(f, tuple(with_letters(member, {**pairs, **back}) for member in f.members))
 
 
-def _renamed(node: Expr, letters: Mapping[str, str]) -> Expr:
-    """Return an expression with other letters of indices."""
-    args = tuple(_renamed(arg, letters) for arg in node.args)
-    if node.op in _DERIVATIVES:
-        args = (args[0], *(_renamed_variable(arg, letters) for arg in args[1:]))
-    if node.op == "sym" and not letters.keys().isdisjoint(letters_of(node.name)):
-        base = re.split("[_^]", node.name)[0]
-        scripts = _PLACED.sub(lambda match: letters.get(match[0], match[0]), node.name[len(base) :])
-        return symbol(base + scripts)
-    return with_args(node, args)
+def _paired(f: Formula, other: Formula, own: set[str], wanted: set[str]) -> dict[str, str]:
+    """Return the free indices of an equation with those of another one in the same places; empty if that is open."""
+    nodes, others = f.members, other.members
+    if own != wanted:
+        nodes, others = (tuple(node for member in each.members for node in walk(member)) for each in (f, other))
+    placed = {key: letters for node in reversed(nodes) for key, letters in [_places(node)] if set(letters) == own}
+    for node in others:
+        key, letters = _places(node)
+        if set(letters) == wanted and len(letters) == len(wanted) and len(placed.get(key, ())) == len(own):
+            return dict(zip(placed[key], letters, strict=True))
+    return {}
 
 
-def _renamed_variable(variable: Expr, letters: Mapping[str, str]) -> Expr:
-    """Return a variable of differentiation with another letter: the index itself, raised or not."""
-    raised = "^" if variable.name.startswith("^") else ""
-    letter = variable.name.lstrip("^")
-    return symbol(raised + letters[letter]) if letter in letters else variable
+def _places(node: Expr) -> tuple[str, tuple[str, ...]]:
+    """Return a tensor, or the derivative of one, without the letters of its indices, and these."""
+    if node.op == "partial" and all(arg.op == "sym" for arg in node.args):
+        key, letters = _places(node.args[0])
+        variables = tuple(arg.name.lstrip("^") for arg in node.args[1:])
+        raised = "".join("^" if arg.name.startswith("^") else "_" for arg in node.args[1:])
+        return f"d{raised} {key}", (*variables, *letters)
+    if node.op != "sym":
+        return "", ()
+    base = re.split("[_^]", node.name)[0]
+    scripts = PLACED.sub("?", node.name[len(base) :]).replace("{", "").replace("}", "")
+    return base + scripts, letters_of(node.name)
 
 
 # Four dimensions as time and space. -----------------------------------------------------------------------------------

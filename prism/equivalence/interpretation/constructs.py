@@ -17,6 +17,7 @@ from prism.equivalence.interpretation.names import (
     STEPS,
     are_balanced,
     bold_neighbours,
+    covariant_index,
     exponent_of,
     harmonic_indices,
     is_harmonic_of_letters,
@@ -27,7 +28,9 @@ from prism.equivalence.interpretation.names import (
     letters_of,
     mode_numbers,
     order_of,
+    shifted_matrices,
     special_factors,
+    trace_letters,
     up_and_down,
     with_raised_indices,
 )
@@ -131,7 +134,8 @@ def constructs_of(f: Formula) -> Constructs:
     is_delicate = any(map(_is_delicate, nodes)) or has_harmonic or is_lone_differential(f) or "cases" in ops
     is_delicate |= bool(letters_beside_transposes(nodes))
     steps = _steps_to_infinity(nodes)
-    is_misread = is_quantum or is_tensor or bool(specials) or has_harmonic or bool(steps) or _is_misread(nodes, ops)
+    has_own_rules = is_quantum or is_tensor or bool(shifted_matrices(nodes)) or bool(steps)
+    is_misread = has_own_rules or bool(specials) or has_harmonic or _is_misread(nodes, ops)
     calls = any(node.op == "apply" and node.name not in _EVALUATED_CALLS for node in nodes)
     called = [node.name for node in nodes if node.op == "apply" and not _is_named(node)]
     names = [*called, *(node.name for node in nodes if node.op == "sym" and node.name not in specials)]
@@ -144,6 +148,10 @@ def constructs_of(f: Formula) -> Constructs:
         bound |= _OF_QUANTA
     if is_tensor:
         bound |= _OF_METRICS
+    if any(map(covariant_index, nodes)):
+        bound |= {r"\Gamma"} | INDICES
+    if shifted_matrices(nodes):
+        bound |= {"I"}
     fixed = _NO_QUANTITIES | bound | _arguments(nodes)
     bound |= {letter for letter in map(base_letter, symbols(*bold)) if places[letter] > 1}  # a basis may drop out
     return Constructs(
@@ -181,7 +189,10 @@ def _is_excluded(f: Formula, nodes: Sequence[Expr], *, is_quantum: bool) -> bool
 
 
 def _is_tensor(f: Formula, nodes: Sequence[Expr]) -> bool:
-    """Return True for a formula with a repeated index, and a letter of several or raised ones, whose sides balance."""
+    """Return True for a formula of tensors whose sides balance.
+
+    It has a repeated index and a letter of several or raised ones, or a letter of several and a derivative by one.
+    """
     pairs = any(
         count > 1
         for node in nodes
@@ -193,7 +204,12 @@ def _is_tensor(f: Formula, nodes: Sequence[Expr]) -> bool:
         or (node.op in ("derivative", "partial") and any(letters_of(arg.name) for arg in node.args[1:]))
         for node in nodes
     )
-    return pairs and (has_tensor or bool(up_and_down(nodes))) and are_balanced(f.members)
+    variables = {arg.name.lstrip("^") for node in nodes if node.op == "partial" for arg in node.args[1:]}
+    by_index = not INDICES.isdisjoint(variables)
+    has_several = any(node.op == "sym" and len(set(letters_of(node.name))) > 1 for node in nodes)
+    is_of_tensors = pairs and (has_tensor or bool(up_and_down(nodes)))
+    is_of_tensors = is_of_tensors or (by_index and has_several) or bool(trace_letters(nodes))
+    return is_of_tensors and are_balanced(f.members)
 
 
 def _special_names(f: Formula, nodes: Sequence[Expr]) -> frozenset[str]:

@@ -12,7 +12,7 @@ from flint import acb, arb
 from prism.algebra.expr import Expr, Formula, is_infinite, symbol, symbols, walk
 from prism.budget import remembered
 from prism.engine.intervals import precision
-from prism.equivalence.interpretation.columns import solves_for_column
+from prism.equivalence.interpretation.columns import solves_for_column, solves_for_entries
 from prism.equivalence.interpretation.distributions import is_distribution, under_test, variable_of
 from prism.equivalence.interpretation.draws import Draw
 from prism.equivalence.interpretation.evaluation import Evaluator
@@ -27,6 +27,7 @@ from prism.equivalence.interpretation.scales import TooManySizes, sizes_of
 from prism.equivalence.interpretation.shapes import with_shapes
 from prism.equivalence.interpretation.shorthand import written_out
 from prism.equivalence.interpretation.signature import COORDINATES, Signature, signatures_of
+from prism.equivalence.interpretation.tensor_equations import solves_for_components
 from prism.equivalence.interpretation.values import (
     PRECISION,
     Diverges,
@@ -297,7 +298,9 @@ def _same_in(draw: Draw, a: Formula, b: Formula) -> bool | None:
     if variables := _antiderivatives(a) | _antiderivatives(b):
         return _differ_by_constant(draw, a, b, variables)
     if len(a.members) == 1:
-        return _joint(_are_equal(Evaluator(draw), a.members[0], b.members[0], scope) for scope in _scopes(letters))
+        return _joint(iter(_without_vanished(draw, [
+            _are_equal(Evaluator(draw), a.members[0], b.members[0], scope) for scope in _scopes(letters)
+        ])))  # fmt: skip
     if not letters and (sides := _sides_of_one_letter(draw, a, b)) is not None:
         return _are_equal(Evaluator(draw), *sides, Scope())
     if not letters and len(set(a.members)) == 2 and _have_same_side(draw, a, b):
@@ -312,6 +315,14 @@ def _same_in(draw: Draw, a: Formula, b: Formula) -> bool | None:
             return False if one is not None and two is not None else None
         return True if relate_same_derivatives(a, b) else _same_sides(draw, a, b, letters)
     return _joint(_solves(draw, *pair, letters) for pair in ((a, b), (b, a)))
+
+
+def _without_vanished(draw: Draw, found: list[bool | None]) -> list[bool | None]:
+    """Return what was found of components without those that are 0 in both, unless no others agree."""
+    if True not in found or found.count(None) != len(draw.vanished):
+        return found
+    draw.vanished.clear()
+    return [each for each in found if each is not None]
 
 
 def _sides_of_one_letter(draw: Draw, a: Formula, b: Formula) -> tuple[Expr, Expr] | None:
@@ -490,10 +501,12 @@ def _same_sides(draw: Draw, a: Formula, b: Formula, letters: tuple[str, ...]) ->
 def _solves(draw: Draw, a: Formula, b: Formula, letters: tuple[str, ...]) -> bool | None:
     """Return True if what solves `a` solves `b` in an interpretation; Unvalued if `a` has no solution here."""
     if letters:
-        return _components_agree(draw, a, b, letters)
+        return _solves_for_tensor(draw, a, b, letters)
     if draw.signature.tensors and _have_same_residual(draw, a, b):
         return True
     if draw.signature.matrices and (found := solves_for_column(draw, a, b, _residual)) is not None:
+        return found
+    if (found := solves_for_entries(draw, a, b, _residual)) is not None:
         return found
     answer: bool | None = None
     for n, solved in enumerate(_solutions(draw, a, b)):
@@ -641,6 +654,22 @@ def _are_multiples(draw: Draw, a: Formula, b: Formula) -> bool | None:
     if not isinstance(one, Table) or not isinstance(two, Table) or len(one.entries) != len(two.entries):
         raise Unvalued("no letter to solve for")
     return _have_one_ratio(list(one.entries), list(two.entries))
+
+
+def _solves_for_tensor(draw: Draw, a: Formula, b: Formula, letters: tuple[str, ...]) -> bool | None:
+    """Return True if two tensor equations are multiples of each other, or one is the other solved for a tensor."""
+    agree: bool | None = None
+    too_few: Unvalued | None = None
+    try:
+        agree = _components_agree(draw, a, b, letters)
+    except Unvalued as reason:
+        too_few = reason
+    if agree is True:
+        return True
+    found = solves_for_components(draw, a, b, list(_scopes(letters)), _residual)
+    if found is None and too_few is not None:
+        raise too_few
+    return agree if found is None else found
 
 
 def _components_agree(draw: Draw, a: Formula, b: Formula, letters: tuple[str, ...]) -> bool | None:

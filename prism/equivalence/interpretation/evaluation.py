@@ -61,7 +61,8 @@ from prism.equivalence.interpretation.values import (
     whole_number,
 )
 
-_MOST_POWER = 64  # of a matrix
+_MOST_POWER = 256  # of a matrix
+_METRICS = ("g_", "g^", r"\eta_", r"\eta^", r"\delta_", r"\delta^")
 _STEPS = 1  # charged for each node that is visited
 
 
@@ -93,12 +94,22 @@ class Evaluator(Letters):
 
     def _contracted(self, node: Expr, letter: str, scope: Scope) -> Value:
         """Return the sum of a product over the values of an index that it has twice."""
-        total: Value | None = None
+        total: Value = acb(0)
         for k in index_range(letter):
-            part = self.value(node, scope.with_index(letter, k))
-            total = part if total is None else add(total, part)
-        assert total is not None
+            inner = scope.with_index(letter, k)
+            if not self._has_vanishing_metric(node, inner):
+                part = self.value(node, inner)
+                total = part if isinstance(total, acb) and total.is_zero() else add(total, part)
         return total
+
+    def _has_vanishing_metric(self, node: Expr, scope: Scope) -> bool:
+        """Return True for a product with a metric or Kronecker symbol that is 0, whatever the other factors are."""
+        if node.op != "mul" or any(name.startswith(_METRICS) for name in self.signature.functions):
+            return False
+        named_so = [arg for arg in node.args if arg.op == "sym" and arg.name.startswith(_METRICS)]
+        fixed = [arg for arg in named_so if len(letters := letters_of(arg.name)) == 2 and scope.indices.keys() >= {
+            *letters}]  # fmt: skip
+        return any(isinstance(found := self.symbol(arg, scope), acb) and found.is_zero() for arg in fixed)
 
 
 # What each operator means. ------------------------------------------------------------------------------------------
@@ -189,8 +200,10 @@ def _power_of(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
         _refuse_cut(evaluator)
         return inverse(base)
     total: Value = identity(base.rows)
-    for _ in range(int(exponent_value)):
-        total = multiply(total, base)
+    for digit in f"{int(exponent_value):b}":
+        charge_steps(base.rows)
+        total = multiply(total, total)
+        total = multiply(total, base) if digit == "1" else total
     return total
 
 

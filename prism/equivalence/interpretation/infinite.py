@@ -32,6 +32,7 @@ from prism.equivalence.interpretation.values import (
     plain,
     real_number,
     scalar,
+    size_of,
     whole_number,
 )
 
@@ -41,6 +42,8 @@ MAX_TERMS = 600  # of a finite sum
 _INFINITE_TERMS = 40  # of a sum to infinity, which is extrapolated
 _INNER_TERMS = 30  # of one within another sum
 _FIRST_FACTORS = 6  # of a product to infinity
+_MATRIX_TERMS = 250  # of a sum of matrices to infinity
+_MATRIX_TAIL = 1e-42  # of the largest term: what ends such a sum, if the terms are halved at least
 _SURE = 1e-14  # relative error of a sum that is not taken apart
 _NEAR_ONE = 0.8  # how far from 1 the next factor may be
 _FAR_TERMS = (44, 45, 57, 90, 91)  # which have to go on as those before them
@@ -119,6 +122,8 @@ def _infinite_sum(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
     first = whole_number(evaluator.number(node.args[2], scope))
     if node.op == "product":
         return _infinite_product(evaluator, node.args[0], letters[0], first, scope)
+    if isinstance(evaluator.value(node.args[0], scope.with_index(letters[0], first + 1)), Table):
+        return _series_of_matrices(evaluator, node.args[0], letters[0], first, scope)
     parts = exponential_terms.parts_of(node.args[0], letters[0])
     try:
         found = _settled_sum(evaluator, node.args[0], letters[0], first, scope)
@@ -131,6 +136,20 @@ def _infinite_sum(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
     for part in parts:
         total = total + _settled_sum(evaluator, part, letters[0], first, scope)
     return total
+
+
+def _series_of_matrices(evaluator: Evaluator, body: Expr, letter: str, first: int, scope: Scope) -> Value:
+    """Return a sum of matrices to infinity, whose terms fall as those of an exponential; Unvalued if they do not."""
+    total = evaluator.value(body, scope.with_index(letter, first))
+    largest, before = size_of(total), math.inf
+    for k in range(first + 1, first + _MATRIX_TERMS):
+        term = evaluator.value(body, scope.with_index(letter, k))
+        total, size = add(total, term), size_of(term)
+        largest = max(largest, size)
+        if size < _MATRIX_TAIL * largest and 2 * size < before:
+            return total
+        before = size
+    raise Unvalued("a sum of matrices that does not settle")
 
 
 def _settled_sum(evaluator: Evaluator, body: Expr, letter: str, first: int, scope: Scope) -> Scalar:

@@ -13,9 +13,7 @@ from prism.engine.lowering import CONJUGATE, conjugation_base
 from prism.equivalence.interpretation import functions as named
 from prism.equivalence.interpretation import operators
 from prism.equivalence.interpretation.draws import DIMENSIONS, Draw
-from prism.equivalence.interpretation.names import (
-    letters_of,
-)
+from prism.equivalence.interpretation.names import letters_of, raised_letters
 from prism.equivalence.interpretation.signature import COORDINATES, PLACE, Signature, base_of_transposed, is_column
 from prism.equivalence.interpretation.values import (
     Dual,
@@ -146,7 +144,10 @@ class Letters:
             return conjugate(self.symbol(Expr("sym", name=barred[1] + barred[2]), scope))
         if (base := conjugation_base(name)) != name and (base in notation.complexes or name.endswith(CONJUGATE)):
             return conjugate(self.symbol(Expr("sym", name=base), scope))
-        if name in _UNIT_NAMES and (self.signature.matrices or self.signature.operators):
+        has_units = bool(self.signature.matrices or self.signature.operators) or (
+            self.signature.space is not None and self.signature.space.kind == "pauli"
+        )
+        if name in _UNIT_NAMES and has_units:
             return identity(self._matrix_size())
         return self._drawn(name, node.name, scope)
 
@@ -460,22 +461,25 @@ class Letters:
         varies = any(key.startswith((base + "_", base + "^")) for key in self.signature.functions)
         if base in ("g", r"\eta") and len(values) == 2 and varies:
             values = sorted(values)
-        elif base in ("g", r"\eta") and len(values) == 2:
-            return acb((1 if values[0] == 0 else -1) if values[0] == values[1] else 0)
+        raised = raised_letters(name)
+        if base in ("g", r"\eta") and len(values) == 2 and not varies:
+            is_mixed = len(set(raised)) > 1
+            return acb((1 if values[0] == 0 or is_mixed else -1) if values[0] == values[1] else 0)
         sign = 1
-        if base == "F" and len(values) == 2 and all(letter.startswith("\\") for letter in letters):
-            sign = (values[0] < values[1]) - (values[0] > values[1])  # the field tensor
-            values = sorted(values)
-        raised = name.partition("^")[2]
-        for letter, k in zip(letters, values, strict=True):
-            if letter.startswith("\\") and letter in raised and k:
+        for letter, k, is_above in zip(letters, values, raised, strict=True):
+            if letter.startswith("\\") and is_above and k:
                 sign = -sign
+        if base == r"\Gamma" and len(values) == 3:
+            values = _of_connection(values, raised)
+        if base == "F" and len(values) == 2 and all(letter.startswith("\\") for letter in letters):
+            sign *= (values[0] < values[1]) - (values[0] > values[1])  # the field tensor
+            values = sorted(values)
         if base == "x" and len(values) == 1:
             found = self._coordinate(values[0], scope)
             return found if sign > 0 else -found
         key = f"{base}_{{{','.join(map(str, values))}}}"
         if key in self.draw.fixed:
-            return self.draw.fixed[key]
+            return multiply(acb(sign), self.draw.fixed[key])
         value: Scalar = self.draw.number_of(key, "real")
         variables = self._variables_of_tensor(base)
         if variables:
@@ -525,6 +529,14 @@ class Letters:
         if space is not None and letter in space.labels and letter not in scope.indices:
             return space.label(letter, self.draw.number)
         return whole_number(scalar(self.symbol(symbol(letter), scope)))
+
+
+def _of_connection(values: list[int], raised: tuple[bool, ...]) -> list[int]:
+    """Return the indices of a connection without torsion: the upper one first, the lower ones in order."""
+    if sum(raised) != 1:
+        return values
+    above = raised.index(True)
+    return [values[above], *sorted(values[:above] + values[above + 1 :])]
 
 
 def _levi_civita(values: list[int]) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import pairwise
 
@@ -49,6 +49,7 @@ _HARMONIC = re.compile(rf"Y_\{{?({_ORDER}),?(-?(?:{_ORDER}))\}}?$|Y_\{{?({_ORDER
 _ORDER_PARTS = re.compile(r"(?P<letter>\\?[A-Za-z]+'?)(?P<shift>[+-]\d)?$")
 _PI = Expr("const", name="pi")
 _MODES = frozenset(("n", "m", "j", r"\ell"))  # letters of whole numbers beside pi
+_COVARIANT = re.compile(r"grad_\{?(\\?[A-Za-z]+)\}?$")
 _BOLD = re.compile(r"\\vec\{[A-Z]\}")
 
 
@@ -57,6 +58,24 @@ def bold_neighbours(node: Expr) -> frozenset[str]:
     pairs = zip(node.args, node.args[1:], strict=False)
     side_by_side = [pair for pair in pairs if all(each.op == "sym" and _BOLD.match(each.name) for each in pair)]
     return frozenset(each.name for pair in side_by_side for each in pair)
+
+
+def shifted_matrices(nodes: Iterable[Expr]) -> frozenset[str]:
+    r"""Return the matrices A of products `(A - \lambda I) v`, in which I is the unit matrix.
+
+    In light type lambda has to be the eigenvalue: `(L - \omega I) t` has a moment of inertia.
+    """
+    found: set[str] = set()
+    for node in (node for node in nodes if node.op == "mul"):
+        for factor in (arg for arg in node.args if arg.op in ("add", "sub") and len(arg.args) == 2):
+            one, two = factor.args
+            is_shift = two.op == "mul" and len(two.args) == 2 and all(arg.op == "sym" for arg in (one, *two.args))
+            if is_shift and (
+                (_BOLD.match(one.name) and two.args[1].name == r"\vec{I}")
+                or (two.args == (symbol(r"\lambda"), symbol("I")) and one.name[:1].isupper())
+            ):
+                found.add(one.name)
+    return frozenset(found)
 
 
 def is_lone_differential(f: Formula) -> bool:
@@ -150,6 +169,20 @@ def letters_of(name: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def raised_letters(name: str) -> tuple[bool, ...]:
+    r"""Return for each letter of `letters_of` if it stands above.
+
+    >>> raised_letters(r"T^{\lambda}{}_\lambda")
+    (True, False)
+    """
+    return tuple(
+        match[1] == "^"
+        for match in _SUBSCRIPTS.finditer(name)
+        for part in _LETTERS.findall(match[2] or match[3])
+        if part not in (",", " ") and not part.isdigit()
+    )
+
+
 def renamed(node: Expr, letter: str, value: Expr) -> Expr:
     """Return an expression with a letter replaced by another or by a number, in subscripts too."""
     spelled = value.name if value.op == "sym" else str(value)
@@ -157,12 +190,43 @@ def renamed(node: Expr, letter: str, value: Expr) -> Expr:
     return substitute(node, {**names, symbol(letter): value})
 
 
+def trace_letters(nodes: Sequence[Expr]) -> frozenset[str]:
+    r"""Return the letters that are traces of tensors: R of `R\,g_{\mu\nu}` beside `R_{\mu\nu}`, and T.
+
+    A letter that stands elsewhere too is none.
+    """
+    pairs = {
+        node.name[:1] for node in nodes
+        if node.op == "sym" and len(letters_of(node.name)) == 2 and all(map(_is_greek, letters_of(node.name)))
+    }  # fmt: skip
+    beside: Counter[str] = Counter()
+    for node in nodes:
+        factors = node.args if node.op == "mul" else ()
+        if any(arg.op == "sym" and arg.name.startswith(("g_", "g^")) for arg in factors) and "g" in pairs:
+            beside.update(arg.name for arg in factors if arg.op == "sym" and arg.name in ("R", "T"))
+    every = Counter(node.name for node in nodes if node.op == "sym")
+    return frozenset(name for name, count in beside.items() if name in pairs and every[name] == count)
+
+
+def _is_greek(letter: str) -> bool:
+    """Return True for a Greek letter of an index."""
+    return letter.startswith("\\")
+
+
+def covariant_index(node: Expr) -> str:
+    r"""Return the index of a covariant derivative, \mu of `\nabla_\mu V^\nu`; empty for another node."""
+    match = _COVARIANT.match(node.name) if node.op == "nabla" else None
+    return match[1] if match is not None and match[1] in INDICES else ""
+
+
 def with_raised_indices(f: Formula) -> Formula:
     r"""Return a formula with an exponent as an index that stands below elsewhere in it: `A_\alpha B^\alpha`."""
     nodes = [node for member in f.members for node in walk(member)]
     raised = {node.args[1].name for node in nodes if node.op == "pow" and node.args[0].op == node.args[1].op == "sym"}
     raised = {name for name in raised if name.startswith("\\") and name in INDICES}
-    raised &= {letter for node in nodes if node.op == "sym" for letter in letters_of(node.name)} if raised else set()
+    if raised:
+        below = {letter for node in nodes if node.op == "sym" for letter in letters_of(node.name)}
+        raised &= below | set(map(covariant_index, nodes))
     if not raised:
         return f
     return with_members(f, tuple(_raised(member, frozenset(raised)) for member in f.members))

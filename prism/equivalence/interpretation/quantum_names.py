@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from prism.algebra.expr import Expr, symbols
+from prism.algebra.expr import Expr, Formula, symbols
 
 DAGGER = r"^{\dagger}"
 LADDER = re.compile(r"(?:[ab]|\\hat\{[ab]\})$")
@@ -14,6 +14,7 @@ PLACE = re.compile(r"(?:\\hat\{)?([xqp])\}?(?:_x)?$")
 SPIN = re.compile(r"(?:\\hat\{|\\vec\{)?([JLS])\}?(?:_\{?([xyzijk123+-]|\\pm)\}?)?$")
 PAULI = re.compile(r"(?:\\hat\{|\\vec\{)?(\\sigma)\}?(?:_\{?([xyzijk123+-])\}?)?$")
 FERMION = re.compile(r"(?:c|\\hat\{c\})(?:_\{?(\d|[a-z])\}?)?$")
+_PAULI_OF_AXES = re.compile(r"\\sigma_\{?[xyz]\}?$")
 MARKED = re.compile(r"\\hat\{|\\vec\{\\sigma|\^\{\\dagger")
 
 
@@ -75,3 +76,24 @@ def is_anticommutator(node: Expr) -> bool:
         any(may_have_quanta(name) for each in names for name in each)
         and all(any(may_have_quanta(name) or FERMION.match(name) for name in each) for each in names)
     )  # fmt: skip
+
+
+def may_be_matrices_reordered(a: Formula, b: Formula) -> bool:
+    r"""Return True for `\sigma_x\sigma_y` beside `\sigma_y\sigma_x`, alone or as what one letter is.
+
+    They may be Pauli matrices as well as widths or stresses. Where anything else is beside them, a root, a square, a
+    quotient, another letter or several terms, they are numbers, unless the formula speaks of operators.
+    """
+    words = [[_lone_word(member) for member in f.members if member.op != "sym"] for f in (a, b)]
+    return all(words) and all(word for each in words for word in each) and words[0] != words[1]
+
+
+def _lone_word(node: Expr) -> tuple[str, ...]:
+    """Return the names in a product of at least two Pauli matrices and of numbers; empty for anything else."""
+    if node.op == "neg":
+        return _lone_word(node.args[0])
+    if node.op != "mul":
+        return ()
+    names = tuple(arg.name for arg in node.args if arg.op != "num")
+    is_word = len(set(names)) > 1 and all(arg.op in ("sym", "num") for arg in node.args)
+    return names if is_word and all(map(_PAULI_OF_AXES.match, names)) else ()

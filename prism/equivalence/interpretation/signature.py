@@ -30,6 +30,7 @@ from prism.equivalence.interpretation.names import (
     mode_numbers,
     order_letter,
     order_of,
+    shifted_matrices,
     terms_of,
     up_and_down,
 )
@@ -524,7 +525,7 @@ def _phases(operand: Expr, variable: str) -> frozenset[str]:
 
 def _matrix_names(nodes: Sequence[Expr], operators: frozenset[str]) -> frozenset[str]:
     """Return the letters of matrices: what is transposed, inverted in bold, or has a determinant or a trace."""
-    found: set[str] = set()
+    found = set(shifted_matrices(nodes))
     for node in nodes:
         is_adjoint = node.op == "opaque" and node.name in ("T", "^T", r"\dagger", r"\top", "^{T}")
         if is_adjoint or (node.op == "apply" and node.name in _MATRIX_FUNCTIONS):

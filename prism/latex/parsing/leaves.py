@@ -575,7 +575,8 @@ def read_accented(cursor: Cursor, token: Token) -> Token:
         return body[0]
     if len(body) == 1 and body[0].type == "NABLA":
         return read_scripts(cursor, body[0])
-    if len(body) == 1 and body[0].type == "NUM" and mark == r"\vec":
+    is_unit = mark == r"\mathbb" and body[0].text == "1" and cursor.tokens[cursor.index].type != "_"
+    if len(body) == 1 and body[0].type == "NUM" and (mark == r"\vec" or is_unit):  # \mathbb 1: a unit matrix
         return read_scripts(cursor, body[0])
     if mark == r"\vec" and [item.text for item in body[:1]] == ["d"] and len(body) == 2 and body[1].type == "SYM":
         vector = Token("SYM", rf"\vec{{{body[1].text}}}", body[1].pos)  # \vec{ds} is d of a vector

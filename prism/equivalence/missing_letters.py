@@ -9,13 +9,19 @@ names), and two formulas of calculus that share a letter: one may be the other a
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
+
 from prism.algebra.expr import Formula, canonical, symbols
 from prism.budget import remembered
+from prism.engine.zero_set import value_at
 from prism.equivalence.facts import FORMULAS_KEPT
-from prism.equivalence.interpretation.constructs import constructs_of
+from prism.equivalence.interpretation.constructs import base_letter, constructs_of
+from prism.equivalence.interpretation.source import Source
 from prism.physics.constants import constant_table
 from prism.physics.context import Context, may_be_constant
 
+_CHANGE = 1e-6  # relative change of a member that a letter makes
 CONTEXTS_KEPT = 256  # contexts whose letters a process remembers
 _KINDS = frozenset(("equation", "chain", "inequality"))
 
@@ -25,15 +31,50 @@ def differ_in_letters(a: Formula, b: Formula, context: Context) -> bool:
     if not (a.kind in _KINDS and b.kind in _KINDS and not a.parts and not b.parts):
         return False
     one, two = constructs_of(a), constructs_of(b)
+    known = _names_with_a_meaning(context)
+    if _share_no_letter(a, b, known):
+        return True
     if one.has_calculus and two.has_calculus and one.letters & two.letters:
         return False
+    is_delicate = any(each.is_delicate or each.is_misread or each.has_calculus for each in (one, two))
+    is_delicate &= bool(one.letters & two.letters)
     missing = {
         name
-        for here, there in ((one, two), (two, one))
-        for letter, name in here.single.items()
+        for f, here, there in ((a, one, two), (b, two, one))
+        for letter, name in (*here.single.items(), *(() if is_delicate else _seen_in_a_member(f).items()))
         if letter not in there.letters and letter not in there.bound
     }
-    return not missing <= _names_with_a_meaning(context) and _members(a).isdisjoint(_members(b))
+    return not missing <= known and _members(a).isdisjoint(_members(b))
+
+
+def _share_no_letter(a: Formula, b: Formula, known: frozenset[str]) -> bool:
+    """Return True if two formulas have no letter in common, bound ones included, and each has one without meaning."""
+    one, two = (symbols(*f.members) for f in (a, b))
+    if one <= known or two <= known:
+        return False
+    return {base_letter(name) for name in one}.isdisjoint({base_letter(name) for name in two})
+
+
+@remembered(FORMULAS_KEPT)
+def _seen_in_a_member(f: Formula) -> Mapping[str, str]:
+    """Return the letters that change the value of one member of a formula and stand in no other, with their names.
+
+    Only a member that can be evaluated shows it. A letter of several names is left out.
+    """
+    found: dict[str, str] = {}
+    for k, member in enumerate(f.members):
+        names = sorted(symbols(member))
+        others = {base_letter(name) for each in (*f.members[:k], *f.members[k + 1 :]) for name in symbols(each)}
+        letters = Counter(map(base_letter, names))
+        values = {name: Source(f"missing/{name}").uniform(0.6, 1.7) for name in names}
+        lone = [name for name in names if base_letter(name) not in others and letters[base_letter(name)] == 1]
+        if not lone or (before := value_at(member, values)) is None:
+            continue
+        for name in lone:
+            after = value_at(member, {**values, name: 1.3 * values[name]})
+            if after is not None and abs(after - before) > _CHANGE * abs(before):
+                found[base_letter(name)] = name
+    return found
 
 
 @remembered(FORMULAS_KEPT)

@@ -14,7 +14,6 @@ from prism.equivalence.interpretation.names import (
     CHOICES,
     INDICES,
     NAMED,
-    STEPS,
     are_balanced,
     bold_neighbours,
     covariant_index,
@@ -35,6 +34,7 @@ from prism.equivalence.interpretation.names import (
     with_raised_indices,
 )
 from prism.equivalence.interpretation.quantum_names import has_quanta, is_anticommutator
+from prism.equivalence.interpretation.steps import may_be_steps_below
 
 _CONSTRUCTS = frozenset(("derivative", "partial", "differential", "integral", "sum", "product", "limit", "nabla",
                          "contour", "cross", "dot", "matrix", "commutator", "bracket", "opaque", "at",
@@ -133,7 +133,8 @@ def constructs_of(f: Formula) -> Constructs:
     )
     is_delicate = any(map(_is_delicate, nodes)) or has_harmonic or is_lone_differential(f) or "cases" in ops
     is_delicate |= bool(letters_beside_transposes(nodes))
-    steps = _steps_to_infinity(nodes)
+    integrals = [node for node in nodes if node.op == "integral"]
+    steps = frozenset().union(*map(may_be_steps_below, integrals))
     has_own_rules = is_quantum or is_tensor or bool(shifted_matrices(nodes)) or bool(steps)
     is_misread = has_own_rules or bool(specials) or has_harmonic or _is_misread(nodes, ops)
     calls = any(node.op == "apply" and node.name not in _EVALUATED_CALLS for node in nodes)
@@ -145,9 +146,11 @@ def constructs_of(f: Formula) -> Constructs:
     bound = _bound_letters(nodes) | _letters_of_indices(nodes)
     bound |= steps
     if is_quantum or not ops.isdisjoint(("commutator", "bracket")):  # constants and powers that their rules bring in
-        bound |= _OF_QUANTA
+        bound |= _OF_QUANTA | _states(nodes)
     if is_tensor:
         bound |= _OF_METRICS
+    if "matrix" in ops:
+        bound.add("I")  # the unit matrix
     if any(map(covariant_index, nodes)):
         bound |= {r"\Gamma"} | INDICES
     if shifted_matrices(nodes):
@@ -178,7 +181,10 @@ def constructs_of(f: Formula) -> Constructs:
 
 def _is_excluded(f: Formula, nodes: Sequence[Expr], *, is_quantum: bool) -> bool:
     """Return True for a formula that is no equation or expression, or has what no interpretation gives a value."""
-    excluded = {node.op for node in nodes if node.op in _EXCLUDED and not (is_quantum and is_anticommutator(node))}
+    is_about_operators = is_quantum or any(node.op == "bracket" for node in nodes)
+    excluded = {
+        node.op for node in nodes if node.op in _EXCLUDED and not (is_about_operators and is_anticommutator(node))
+    }
     tuples = sum(node.op == "tuple" for node in nodes)
     if tuples and tuples == 2 * sum(map(is_jacobian, nodes)):
         excluded.discard("tuple")
@@ -223,7 +229,7 @@ def _is_misread(nodes: Sequence[Expr], ops: Set[str]) -> bool:
     r"""Return True for `O(x)`, an ellipsis, a special function, a Kronecker symbol, or a direction in products.
 
     So it is for an integral over modes, `\sin\frac{n\pi x}{L}`: the kernels take n for any number; and for
-    a series, whose witness may lie where it diverges.
+    a series or an integral to infinity, whose witness may lie where it diverges or has no usual sign.
     """
     if "dots" in ops or any(node.op == "apply" and node.name in ("O", r"\mathcal{O}") for node in nodes):
         return True
@@ -232,18 +238,14 @@ def _is_misread(nodes: Sequence[Expr], ops: Set[str]) -> bool:
     names = {node.name for node in nodes if node.op == "sym"}
     if any(node.op == "integral" and len(node.args) == 4 and mode_numbers(node) for node in nodes):
         return True
-    if any(node.op == "sum" and len(node.args) == 4 and is_infinite(node.args[3]) for node in nodes):
+    if any(node.op in ("sum", "integral") and any(map(is_infinite, node.args[2:])) for node in nodes):
         return True
+    if any(node.op == "sum" and len(node.args) == 4 and symbols(node.args[3]) for node in nodes):
+        return True  # of more terms than the kernels unroll
     if any(map(_KRONECKER.match, names)) or not names.isdisjoint((r"\delta'", r"\delta''")):
         return True
     has_direction = any(name.startswith(r"\hat{") for name in names) and "commutator" not in ops
     return has_direction and not ops.isdisjoint(("cross", "dot", "abs"))
-
-
-def _steps_to_infinity(nodes: Sequence[Expr]) -> set[str]:
-    """Return the letters below integrals to infinity that may be steps, before brackets and taken for factors."""
-    integrals = [node for node in nodes if node.op == "integral" and any(map(is_infinite, node.args[2:]))]
-    return set(STEPS & symbols(*integrals))
 
 
 def _bound_letters(nodes: Iterable[Expr]) -> set[str]:
@@ -256,6 +258,12 @@ def _bound_letters(nodes: Iterable[Expr]) -> set[str]:
     }
     found |= {base_letter(name) for node in nodes if node.op == "limit" for name in _scales_in_limit(node)}
     return found | {"T" for node in nodes if node.op == "pow" and node.args[1].name == "T"}
+
+
+def _states(nodes: Iterable[Expr]) -> set[str]:
+    r"""Return the letters of states, `\psi` of `\langle\psi|A|\psi\rangle`, which a mean does not name."""
+    brackets = [node for node in nodes if node.op == "bracket" and node.name == "braket"]
+    return {base_letter(name) for node in brackets for name in symbols(node.args[0], node.args[-1])}
 
 
 def _scales_in_limit(limit: Expr) -> frozenset[str]:

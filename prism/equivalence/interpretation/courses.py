@@ -225,8 +225,16 @@ def _cuts(course: Course) -> Iterator[Predicate]:
             yield Comparison("=", node.args[0], zero)
         elif node.op == "apply" and node.name in ("max", "min"):
             yield from (Comparison("=", one, two) for k, one in enumerate(node.args) for two in node.args[k + 1 :])
-        elif node.op in ("floor", "ceiling", "modulo", "integral", "sum", "product"):
+        elif node.op in ("floor", "ceiling", "modulo") or (
+            node.op in ("integral", "sum", "product") and any(map(_has_cut, walk(node)))
+        ):
             raise Unvalued("cuts that are not found so")
+
+
+def _has_cut(node: Expr) -> bool:
+    """Return True for a node that has a step, a bend or cases."""
+    named = node.op == "apply" and (node.name in STEPS or node.name in ("max", "min"))
+    return named or node.op in _BENDS or node.op in ("cases", "floor", "ceiling", "modulo")
 
 
 def _between_bounds(cuts: Iterable[Predicate]) -> frozenset[str]:

@@ -13,7 +13,7 @@ from prism.engine.lowering import CONJUGATE, conjugation_base
 from prism.equivalence.interpretation import functions as named
 from prism.equivalence.interpretation import operators
 from prism.equivalence.interpretation.draws import DIMENSIONS, Draw
-from prism.equivalence.interpretation.names import letters_of, raised_letters
+from prism.equivalence.interpretation.names import UNIT_MATRICES, letters_of, raised_letters
 from prism.equivalence.interpretation.signature import COORDINATES, PLACE, Signature, base_of_transposed, is_column
 from prism.equivalence.interpretation.values import (
     Dual,
@@ -35,7 +35,6 @@ from prism.equivalence.interpretation.values import (
 
 _HAT_PLACE = re.compile(r"\\hat\{")
 _HAT, _VECTOR = r"\hat{", r"\vec{"
-_UNIT_NAMES = frozenset((r"\hat{I}", r"\vec{I}", r"\vec{1}", r"\hat{1}", "I", r"\mathbb{1}", r"\mathbb{I}"))
 _CONSTANTS = frozenset(("c", "k", "R", "G", "g", r"\hbar", "k_B", "k_{B}", "N_A", r"\gamma", r"\omega"))
 _BARRED = re.compile(r"^\\(?:bar|overline)\{(\\?[A-Za-z]+)\}(_.+)$")
 _ENTRY = re.compile(r"^(\\?[A-Za-z]+)_\{?(\d,?\d?)\}?$")
@@ -147,7 +146,7 @@ class Letters:
         has_units = bool(self.signature.matrices or self.signature.operators) or (
             self.signature.space is not None and self.signature.space.kind == "pauli"
         )
-        if name in _UNIT_NAMES and has_units:
+        if name in UNIT_MATRICES and has_units:
             return identity(self._matrix_size())
         return self._drawn(name, node.name, scope)
 

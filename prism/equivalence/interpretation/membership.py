@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
 
-from prism.algebra.expr import Formula, substitute, symbol, symbols, symbols_of, walk
+from prism.algebra.expr import Expr, Formula, substitute, symbol, symbols, symbols_of, walk, with_members
 from prism.budget import remembered
 from prism.engine.intervals import precision
 from prism.equivalence.interpretation.decision import Outcome
@@ -56,7 +56,7 @@ def compare_memberships(a: Formula, b: Formula, context: Context, so_far: Status
     """
     with precision(PRECISION):
         try:
-            a, b = _with_one_side(a, b)
+            a, b = _with_one_side(*map(_with_interval, (a, b)))
             if (a.kind == "expression") != (b.kind == "expression"):
                 return Outcome(None, "a set and a statement")
             pair = read_predicate(a), read_predicate(b)
@@ -89,6 +89,13 @@ def _with_one_side(a: Formula, b: Formula) -> tuple[Formula, Formula]:
     one, two = written(a), written(b)
     left = symbols(*put) & (symbols_of(one) | symbols_of(two))
     return (a, b) if left else (one, two)
+
+
+def _with_interval(f: Formula) -> Formula:
+    """Return `[a, b]` as an interval, which is read as a commutator where it stands alone; another formula as it is."""
+    if f.kind != "expression" or f.members[0].op != "commutator":
+        return f
+    return with_members(f, (Expr("interval", f.members[0].args, "[]"),))
 
 
 def _refuse_other_kinds(signature: Signature, one: Predicate, two: Predicate) -> None:

@@ -37,6 +37,8 @@ NAMED = frozenset((*FUNCTIONS, *CHOICES, *_DELTAS, "Re", "Im", "arg", "det", "tr
 
 INDICES = frozenset(("i", "j", "k", "l", "m", "n", "p", "q", "r", "s", "a", "b", r"\mu", r"\nu", r"\alpha", r"\beta",
                       r"\rho", r"\sigma", r"\lambda", r"\kappa", r"\gamma", r"\tau"))  # fmt: skip
+UNIT_MATRICES = frozenset((r"\hat{I}", r"\vec{I}", r"\vec{1}", r"\hat{1}", "I", r"\mathbb{1}", r"\mathbb{I}"))
+"""Names of unit matrices and unit operators, where a formula has matrices or operators."""
 COUNTED = frozenset(("n", "m", "k", "j", "l", r"\ell", "N", "M"))
 """Letters that are whole numbers where a formula shows it."""
 _SUBSCRIPTS = re.compile(r"([_^])(?:\{((?:[^{}]|\{[^{}]*\})*)\}|(\\[A-Za-z]+|.))")

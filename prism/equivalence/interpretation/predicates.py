@@ -195,6 +195,8 @@ def _belongs_to_set(subject: Expr, entries: tuple[Expr, ...]) -> Predicate:
     if head.op == "relation" and head.name == "in" and head.args[0].op == "sym":
         first, head = [_belongs(subject, head.args[1])], head.args[0]
         conditions = conditions[1:]
+    elif head.op == "relation" and head.args[0].op == "sym" and len(conditions) > 1:  # `\{x > 0 : x^2 = 4\}`
+        head = head.args[0]
     elif head.op == "relation":
         raise Unvalued("a set of what?")
     if head.op == "sym":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from prism.algebra.expr import Expr, Formula, symbols
+from prism.algebra.expr import Expr, Formula, symbols, walk
 
 DAGGER = r"^{\dagger}"
 LADDER = re.compile(r"(?:[ab]|\\hat\{[ab]\})$")
@@ -70,8 +70,11 @@ def speaks_of_quanta(nodes: Sequence[Expr]) -> bool:
 
 
 def is_anticommutator(node: Expr) -> bool:
-    r"""Return True for `\{A, B\}` of two operators with rules of their own."""
+    r"""Return True for `\{A, B\}` of two operators with rules of their own, or of two with hats and their means."""
     names = [symbols(arg) for arg in node.args] if node.op == "set" and len(node.args) == 2 else []
+    has_mean = any(part.op == "bracket" for arg in node.args for part in walk(arg))
+    if names and has_mean and all(any(name.startswith(r"\hat{") for name in each) for each in names):
+        return True
     return (
         any(may_have_quanta(name) for each in names for name in each)
         and all(any(may_have_quanta(name) or FERMION.match(name) for name in each) for each in names)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from prism.algebra.expr import Expr, Formula, canonical, symbol, walk, with_args, with_members
+from prism.algebra.expr import Expr, Formula, canonical, number, symbol, walk, with_args, with_members
 from prism.algebra.noncommutative import operator_names
 from prism.equivalence.interpretation.acting import with_operators_applied, with_values_at_limits
 from prism.equivalence.interpretation.boundaries import with_interiors
@@ -37,6 +37,7 @@ from prism.equivalence.interpretation.names import (
 from prism.equivalence.interpretation.quantum_names import is_anticommutator
 from prism.equivalence.interpretation.regions import with_iterated_integrals
 from prism.equivalence.interpretation.steps import with_steps_and_deltas
+from prism.equivalence.interpretation.unit_matrices import with_unit_matrices
 from prism.equivalence.interpretation.values import Unvalued
 
 _UNKNOWN = symbol("?")
@@ -49,13 +50,14 @@ _PRIMED = re.compile(r"^(?P<letter>\\?[A-Za-z]+)(?P<primes>'{1,3})(?P<index>_\w|
 def read_together(a: Formula, b: Formula) -> tuple[Formula, Formula]:
     """Return two formulas with what the other one shows about their letters."""
     a, b = in_indices(with_raised_indices(a), with_raised_indices(b))
-    a, b = (with_operators_applied(with_primed_variables(f)) for f in (a, b))
+    a, b = (with_operators_applied(with_primed_variables(with_unit_matrices(f))) for f in (a, b))
     a, b = with_waves_as_deltas(*with_steps_and_deltas(a, b))
     a, b = with_calls(a, b), with_calls(b, a)
     a, b = with_one_argument((a, b))
     a, b = (with_arguments_in_order(f, (a, b)) for f in (a, b))
     a, b = map(with_iterated_integrals, with_interiors((a, b)))
     a, b = (with_values_at_limits(f, (a, b)) for f in (a, b))
+    a, b = _with_means((a, b))
     nodes = [node for f in (a, b) for member in f.members for node in walk(member)]
     if any(_is_written_both_ways(f) for f in (a, b)) or _are_rates_of_two_kinds(nodes):
         raise Unvalued("a prime or dot beside a derivative")
@@ -107,6 +109,28 @@ def read_together(a: Formula, b: Formula) -> tuple[Formula, Formula]:
 
     one, two = (with_members(f, tuple(read(member) for member in f.members)) for f in (a, b))
     return replace(one, depends=depends), replace(two, depends=depends)
+
+
+def _with_means(formulas: tuple[Formula, Formula]) -> tuple[Formula, Formula]:
+    r"""Return formulas in which `\langle\psi|A|\psi\rangle` is the mean of A, if one has means and one state."""
+    nodes = [node for f in formulas for member in f.members for node in walk(member) if node.op == "bracket"]
+    written = [node for node in nodes if node.name != "mean"]
+    states = {state for node in written for state in (node.args[0], node.args[-1])}
+    if len(written) == len(nodes) or len(states) != 1 or any(node.name != "braket" for node in written):
+        return formulas
+
+    def meant(node: Expr) -> Expr:
+        """Return a node with means in place of matrix elements."""
+        node = with_args(node, tuple(map(meant, node.args)))
+        if node.op != "bracket" or node.name == "mean":
+            return node
+        inner = node.args[1:-1]
+        if not inner:
+            return number(1)
+        return Expr("bracket", (inner[0] if len(inner) == 1 else Expr("mul", inner),), "mean")
+
+    one, two = (with_members(f, tuple(map(meant, f.members))) for f in formulas)
+    return one, two
 
 
 def _is_name_of(written: str, name: str) -> bool:

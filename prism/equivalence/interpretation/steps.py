@@ -1,7 +1,8 @@
 r"""Steps and delta functions before brackets, as the formulas around them show them.
 
 `\theta(t - t_0)` is read as a product where nothing calls \theta a function. It is a step beside a delta function, or
-below an integral to infinity, if it stands before brackets or with its variable wherever it stands. So is `\delta'`
+below an integral to infinity, if it stands before brackets or with its variable wherever it stands, and so are u and H
+below any integral with limits. So is `\delta'`
 before a bracket a derivative of the delta function.
 """
 
@@ -10,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from prism.algebra.expr import Expr, Formula, is_infinite, symbol, walk, with_args, with_members
+from prism.algebra.expr import Expr, Formula, is_infinite, symbol, symbols, walk, with_args, with_members
 from prism.equivalence.interpretation.kinks import DELTAS
 from prism.equivalence.interpretation.names import STEPS
 
 _DELTA = DELTAS[0]
 _UNKNOWN = symbol("?")
 _LETTERS = STEPS - {"sgn", "sign"}
+_OF_PULSES = frozenset(("u", "H"))
 _IN_BRACKETS = frozenset(("add", "sub", "neg", "mul", "div"))
 _POINTS = frozenset((r"\vec{", r"\hat{"))
 _LENGTHS = frozenset(("abs", "dot", "pow"))
@@ -34,7 +36,7 @@ def steps_in(formulas: Iterable[Formula]) -> frozenset[str]:
     formulas = tuple(formulas)
     written = frozenset(pair for f in formulas for pair in f.depends)
     nodes = [node for f in formulas for member in f.members for node in walk(member)]
-    below = {part.name for node in nodes if _is_to_infinity(node) for part in walk(node.args[0]) if part.op == "sym"}
+    below = {name for node in nodes if node.op == "integral" for name in may_be_steps_below(node)}
     has_delta = any(_order_of_delta(node) is not None or (node.op, node.name) == ("apply", _DELTA) for node in nodes)
     found = _LETTERS & {node.name for node in nodes if node.op == "sym"}
     found &= found if has_delta else below
@@ -47,9 +49,11 @@ def steps_in(formulas: Iterable[Formula]) -> frozenset[str]:
     return frozenset(name for name in found if name not in lone and (name, ",") not in written)
 
 
-def _is_to_infinity(node: Expr) -> bool:
-    """Return True for an integral with a limit at infinity."""
-    return node.op == "integral" and any(map(is_infinite, node.args[2:]))
+def may_be_steps_below(integral: Expr) -> frozenset[str]:
+    """Return the letters in an integrand that may be steps: to infinity any of them, between other limits u and H."""
+    is_to_infinity = any(map(is_infinite, integral.args[2:]))
+    letters = _LETTERS if is_to_infinity else _OF_PULSES if len(integral.args) == 4 else frozenset()
+    return letters & symbols(integral.args[0])
 
 
 def _written_otherwise(node: Expr, called: set[str]) -> Iterator[str]:

@@ -3,8 +3,9 @@ r"""Formulas beyond algebra: labelled pairs, and near-misses made of them.
 `beyond/pairs.jsonl` has 30 pairs of each of 22 categories, derivatives to sets, which PRISM was written with;
 `beyond/held_out.jsonl` has 20 of each, written by others afterwards. `beyond/readers.jsonl` and
 `beyond/later_readers.jsonl` have 24 of each, written by readers who had not seen the code; of the later ones a pair was
-left out whose only fault is `<` for `\le` (semantics Z.8). The collected pairs are measured where they are on this machine. Each category has as
-many equal as unequal pairs. The field `context`, what a problem would say beside the formulas, is not told to PRISM.
+left out whose only fault is `<` for `\le` (semantics Z.8). The collected pairs are measured where they are on this
+machine. Each category has as many equal as unequal pairs. The field `context`, what a problem would say beside the
+formulas, is not told to PRISM.
 Counted as in `pairs.py`: right, missed, false accepts, undecided, with Wilson's 95 % intervals.
 
 Near-misses are made of the trees of all distinct formulas of these pairs (`beyond_faults.py`): a limit, a dummy, the

@@ -73,7 +73,7 @@ def with_calls(f: Formula, other: Formula) -> Formula:
     for member in f.members:
         for node in walk(member):
             for left, right in zip(node.args, node.args[1:], strict=False) if node.op == "mul" else ():
-                if left.op == "sym" and (_is_argument(right, bound) or _is_before_brackets(left.name, f.latex)):
+                if left.op == "sym" and (_is_argument(right, bound) or is_before_brackets(left.name, f.latex)):
                     before[left.name] += 1
     names = {name for name, count in before.items() if name in shown - own and count == written[name]}
     if not names:
@@ -105,11 +105,18 @@ def _is_argument(node: Expr, bound: set[Expr]) -> bool:
     return (node.op in _IN_BRACKETS and not is_power_of_letter) or node in bound
 
 
-def _is_before_brackets(name: str, text: str) -> bool:
+def is_before_brackets(name: str, text: str) -> bool:
     r"""Return True if a letter has an opening bracket behind it wherever a text has it: `f\left(\frac tT\right)`."""
     text = _MEAN.sub("", text)
     letter = re.escape(name) + r"(?![A-Za-z'_^])" if name.startswith("\\") else r"(?<![A-Za-z\\])" + re.escape(name)
     return len(re.findall(letter, text)) == len(re.findall(letter + _OPENING, text)) > 0
+
+
+def refuse_inverse_functions(f: Formula) -> None:
+    """Raise Unvalued for a formula with `f^{-1}(x)`, which is the inverse function of f as often as its reciprocal."""
+    for name in called_letters(f):
+        if re.search(re.escape(name) + r"\s*\^\s*\{\s*-\s*1\s*\}" + _OPENING, f.latex):
+            raise Unvalued("an inverse function or a reciprocal")
 
 
 def _called(node: Expr, names: set[str]) -> Expr:

@@ -15,6 +15,7 @@ from prism.algebra.noncommutative import operator_names
 from prism.equivalence.interpretation.acting import with_operators_applied, with_values_at_limits
 from prism.equivalence.interpretation.boundaries import with_interiors
 from prism.equivalence.interpretation.calls import (
+    refuse_inverse_functions,
     with_arguments_in_order,
     with_calls,
     with_one_argument,
@@ -49,6 +50,8 @@ _PRIMED = re.compile(r"^(?P<letter>\\?[A-Za-z]+)(?P<primes>'{1,3})(?P<index>_\w|
 
 def read_together(a: Formula, b: Formula) -> tuple[Formula, Formula]:
     """Return two formulas with what the other one shows about their letters."""
+    for f in (a, b):
+        refuse_inverse_functions(f)
     a, b = in_indices(with_raised_indices(a), with_raised_indices(b))
     a, b = (with_operators_applied(with_primed_variables(with_unit_matrices(f))) for f in (a, b))
     a, b = with_waves_as_deltas(*with_steps_and_deltas(a, b))

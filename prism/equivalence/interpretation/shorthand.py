@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from prism.algebra.expr import Expr, Formula, symbols, walk, with_args, with_members
+from prism.equivalence.interpretation.calls import is_before_brackets
 from prism.equivalence.interpretation.ellipses import with_ellipses
 from prism.equivalence.interpretation.monomials import derivative_at_point
 from prism.equivalence.interpretation.names import NAMED, special_factors
@@ -28,7 +29,7 @@ def written_out(a: Formula, b: Formula, context: Context) -> tuple[Formula, Form
     for one, other in ((a, b), (b, a)):
         calls |= _special_calls(one, other)
     if calls:
-        a, b = (_each(f, lambda node: _with_calls(node, calls)) for f in (a, b))
+        a, b = (_with_calls_as_written(f, calls) for f in (a, b))
     a, b = (_each(f, lambda node: derivative_at_point(node) or node) for f in (a, b))
     if any(node.op in ("sum", "product") for node in nodes):
         upper = upper_limit((a, b))
@@ -59,6 +60,12 @@ def _each(f: Formula, change: Callable[[Expr], Expr]) -> Formula:
         return change(with_args(node, args))
 
     return with_members(f, tuple(map(changed, f.members)))
+
+
+def _with_calls_as_written(f: Formula, calls: set[tuple[str, Expr]]) -> Formula:
+    """Return a formula with the calls of the other one where its own text has a bracket: `v T` is a product."""
+    shown = {(name, arg) for name, arg in calls if is_before_brackets(name, f.latex)}
+    return _each(f, lambda node: _with_calls(node, shown)) if shown else f
 
 
 def _with_calls(node: Expr, calls: set[tuple[str, Expr]]) -> Expr:

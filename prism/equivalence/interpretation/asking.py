@@ -111,12 +111,17 @@ def review_by_membership(a: Formula, b: Formula, context: Context, verdict: Verd
 def review_by_courses(a: Formula, b: Formula, context: Context, verdict: Verdict) -> Verdict:
     """Return the verdict on two formulas with cases: `equivalent` if they give the same values on all pieces of a line.
 
+    What was equivalent at all points that were drawn is not if a piece is told apart that none of them met.
+
     Args:
         a, b: the reference and the claim.
         context: what the problem knows.
         verdict: the one so far.
     """
-    if verdict.status == Status.EQUIVALENT or verdict.reason == "too_large" or not (has_choice(a) or has_choice(b)):
+    is_equal = verdict.status == Status.EQUIVALENT
+    if verdict.reason == "too_large" or not (has_choice(a) or has_choice(b)):
+        return verdict
+    if is_equal and not (constructs_of(a).has_cases and constructs_of(b).has_cases):
         return verdict
     if context.givens or not may_begin_extra():
         return verdict
@@ -124,7 +129,11 @@ def review_by_courses(a: Formula, b: Formula, context: Context, verdict: Verdict
 
     with limited(INTERPRETED) as work:
         outcome = compare_courses(a, b, context)
-    return verdict if work.is_exhausted or outcome.same is not True else _tested(a)
+    if work.is_exhausted or outcome.same in (None, is_equal):
+        return verdict
+    if is_equal:
+        return Verdict(Status.UNDECIDED, "unsupported", detail="a piece on which they give other values")
+    return _tested(a)
 
 
 def _has_union(f: Formula) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import permutations
 
@@ -22,6 +22,8 @@ _UNKNOWN = symbol("?")
 _QUARTER = canonical(Expr("div", (Expr("const", name="pi"), number(2))))
 _MOST_VARIABLES = 4  # of a function whose arguments are put in order
 _OPENING = r"(?:\s|\\left|\\[bB]igg?l?|\\!|\\,)*\("
+_OPEN_SUMS = frozenset(("add", "sub"))
+_OPEN_FUNCTIONS = frozenset(("sin", "cos", "tan", "exp", "ln", "div"))
 _MEAN = re.compile(r"\\langle[^<>]*?\\rangle")
 _IN_BRACKETS = frozenset(("add", "sub", "neg", "mul", "div", "pow", "abs", "sqrt", "asin", "acos", "atan"))
 
@@ -57,6 +59,7 @@ def with_calls(f: Formula, other: Formula) -> Formula:
         }  # fmt: skip
     if any(map(_is_over_quarter, (node for member in other.members for node in walk(member)))):
         shown |= {"K", "E"}
+    shown |= may_be_called(f) | may_be_called(other)
     own = {name for name, _ in f.depends} | called_letters(f)
     bound = {
         node.args[1] for member in f.members for node in walk(member)
@@ -93,6 +96,29 @@ def called_letters(f: Formula) -> frozenset[str]:
         node.name for member in f.members for node in walk(member)
         if node.op == "apply" and node.name not in NAMED and order_of(node.name) is None
     )  # fmt: skip
+
+
+def may_be_called(f: Formula) -> frozenset[str]:
+    r"""Return the letters that may be functions or factors: f of `\int f(\cos\theta)\,d\theta`, x of `x(t+h) - x(t)`.
+
+    They stand before a bracket with nothing but a function or a quotient of the variable of an integral, or a sum of
+    the variable of a limit and another letter.
+    """
+    found: set[str] = set()
+    for node in (node for member in f.members for node in walk(member)):
+        if node.op in ("integral", "limit") and len(node.args) > 2 and node.args[1].op == "sym":
+            found |= set(_letters_before(node.args[0], node.args[1].name, is_limit=node.op == "limit"))
+    return frozenset(name for name in found if is_before_brackets(name, f.latex))
+
+
+def _letters_before(body: Expr, variable: str, *, is_limit: bool) -> Iterator[str]:
+    """Yield the letters before factors that may be arguments, with the variable of an integral or a limit in them."""
+    open_ones = _OPEN_SUMS if is_limit else _OPEN_FUNCTIONS
+    for part in (part for part in walk(body) if part.op == "mul"):
+        for left, right in zip(part.args, part.args[1:], strict=False):
+            inside = symbols(right)
+            if left.op == "sym" and right.op in open_ones and variable in inside and len(inside) > is_limit:
+                yield left.name
 
 
 def _is_argument(node: Expr, bound: set[Expr]) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from prism.algebra.expr import Expr, Formula, is_infinite, symbols, walk
 from prism.algebra.noncommutative import letters_beside_transposes
 from prism.budget import charge_steps, remembered
+from prism.equivalence.interpretation.calls import may_be_called
 from prism.equivalence.interpretation.names import (
     CHOICES,
     INDICES,
@@ -132,7 +133,7 @@ def constructs_of(f: Formula) -> Constructs:
         name.startswith("Y_") and variable == r"\theta" for name, variable in f.depends
     )
     is_delicate = any(map(_is_delicate, nodes)) or has_harmonic or is_lone_differential(f) or "cases" in ops
-    is_delicate |= bool(letters_beside_transposes(nodes))
+    is_delicate |= bool(letters_beside_transposes(nodes)) or bool(may_be_called(f))
     integrals = [node for node in nodes if node.op == "integral"]
     steps = frozenset().union(*map(may_be_steps_below, integrals))
     has_own_rules = is_quantum or is_tensor or bool(shifted_matrices(nodes)) or bool(steps)

@@ -176,6 +176,8 @@ def _compare(
         signature.tensors or signature.fields or any(node.op == "apply" and node.name in _OF_COMPLEX for course in
         courses for node in walk(course.body))):  # fmt: skip
         raise Unvalued("letters that are no real numbers")
+    if not heads.isdisjoint(symbols(*(course.body for course in courses))):
+        raise Unvalued("a quantity that is defined by itself")
     cuts = [list(_cuts(course)) for course in courses]
     every = [*cuts[0], *cuts[1]]
     sides = [side for each in comparisons_of(all_of(*every)) for side in (each.left, each.right)]

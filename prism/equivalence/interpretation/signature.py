@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from prism.algebra.calculus import usually_varies
 from prism.algebra.expr import Expr, Formula, canonical, index_letters, is_infinite, symbols, walk
@@ -398,7 +399,7 @@ def _fields_in_regions(nodes: Sequence[Expr]) -> frozenset[str]:
 
 
 def _signed_letters(nodes: Sequence[Expr]) -> frozenset[str]:
-    """Return the letters whose sign decides: alone in an absolute value or a step, or compared with 0."""
+    """Return the letters whose sign decides: alone in an absolute value or a step, or compared with 0 or less."""
     found: set[str] = set()
     for node in nodes:
         is_step = node.op == "apply" and node.name in CHOICES
@@ -406,6 +407,8 @@ def _signed_letters(nodes: Sequence[Expr]) -> frozenset[str]:
         if node.op == "relation":
             zeros = [k for k, arg in enumerate(node.args) if arg.value == 0]
             args = tuple(node.args[k] for zero in zeros for k in (zero - 1, zero + 1) if 0 <= k < len(node.args))
+            pairs = [*pairwise(node.args), *pairwise(node.args[::-1])]
+            found |= symbols(*(side for side, other in pairs if other.op == "neg" and side.op in ("sym", "mul")))
         found |= {arg.name for arg in args if arg.op == "sym"}
         found |= {arg.args[0].name for arg in args if arg.op == "neg" and arg.args[0].op == "sym"}
     return frozenset(found | _turning_letters(nodes))

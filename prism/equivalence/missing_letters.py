@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from prism.algebra.expr import Formula, canonical, symbols
+from prism.algebra.expr import Formula, canonical, symbols, walk
 from prism.budget import remembered
 from prism.engine.zero_set import value_at
 from prism.equivalence.facts import FORMULAS_KEPT
@@ -40,19 +40,25 @@ def differ_in_letters(a: Formula, b: Formula, context: Context) -> bool:
     is_delicate &= bool(one.letters & two.letters)
     missing = {
         name
-        for f, here, there in ((a, one, two), (b, two, one))
+        for f, other, here, there in ((a, b, one, two), (b, a, two, one))
         for letter, name in (*here.single.items(), *(() if is_delicate else _seen_in_a_member(f).items()))
-        if letter not in there.letters and letter not in there.bound
+        if letter not in there.letters | there.bound | _letters(other)
     }
     return not missing <= known and _members(a).isdisjoint(_members(b))
 
 
 def _share_no_letter(a: Formula, b: Formula, known: frozenset[str]) -> bool:
     """Return True if two formulas have no letter in common, bound ones included, and each has one without meaning."""
-    one, two = (symbols(*f.members) for f in (a, b))
-    if one <= known or two <= known:
+    if any(symbols(*f.members) <= known for f in (a, b)):
         return False
-    return {base_letter(name) for name in one}.isdisjoint({base_letter(name) for name in two})
+    return _letters(a).isdisjoint(_letters(b))
+
+
+@remembered(FORMULAS_KEPT)
+def _letters(f: Formula) -> frozenset[str]:
+    """Return the letters of all names in a formula, bound ones and functions included."""
+    called = {node.name for member in f.members for node in walk(member) if node.op == "apply"}
+    return frozenset(map(base_letter, symbols(*f.members) | called))
 
 
 @remembered(FORMULAS_KEPT)

@@ -49,6 +49,7 @@ _WITH_ORDER = re.compile(r"([JYNIKPHLTjn])_\{?((?:\\(?:ell|nu|alpha|mu) ?|[a-zA-
 _ORDER = r"\\ell ?'?|\w'?"
 _HARMONIC = re.compile(rf"Y_\{{?({_ORDER}),?(-?(?:{_ORDER}))\}}?$|Y_\{{?({_ORDER})\}}?\^\{{?(-?(?:{_ORDER}))\}}?$")
 _ORDER_PARTS = re.compile(r"(?P<letter>\\?[A-Za-z]+'?)(?P<shift>[+-]\d)?$")
+_IDENTITIES = frozenset(("P_1", "P_{1}", "T_1", "T_{1}"))
 _PI = Expr("const", name="pi")
 _MODES = frozenset(("n", "m", "j", r"\ell"))  # letters of whole numbers beside pi
 _COVARIANT = re.compile(r"grad_\{?(\\?[A-Za-z]+)\}?$")
@@ -120,12 +121,13 @@ def order_of(name: str) -> tuple[str, str] | None:
 def special_factors(nodes: Iterable[Expr]) -> frozenset[str]:
     r"""Return the names of special functions that stand right before a bracket, as `H_2` of `H_2(\sqrt a\,x)`.
 
-    K before a sine may be an elliptic integral.
+    K before a sine may be an elliptic integral. P_1 and T_1, which give back their argument, are none.
     """
     return frozenset(
         left.name
         for node in nodes if node.op == "mul"
         for left, right in zip(node.args, node.args[1:], strict=False)
+        if left.name not in _IDENTITIES
         if (left.op == "sym" and right.op in _BRACKETED and order_of(left.name) is not None)
         or (left.name == "K" and right.op in ("sin", "cos"))
     )  # fmt: skip

@@ -121,14 +121,14 @@ def review_by_courses(a: Formula, b: Formula, context: Context, verdict: Verdict
     is_equal = verdict.status == Status.EQUIVALENT
     if verdict.reason == "too_large" or not (has_choice(a) or has_choice(b)):
         return verdict
-    if is_equal and not (constructs_of(a).has_cases and constructs_of(b).has_cases):
+    if is_equal and not (constructs_of(a).has_cases or constructs_of(b).has_cases):
         return verdict
     if context.givens or not may_begin_extra():
         return verdict
     from prism.equivalence.interpretation.courses import compare_courses
 
     with limited(INTERPRETED) as work:
-        outcome = compare_courses(a, b, context)
+        outcome = compare_courses(a, b, context, verdict.status)
     if work.is_exhausted or outcome.same in (None, is_equal):
         return verdict
     if is_equal:

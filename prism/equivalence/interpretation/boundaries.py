@@ -66,6 +66,8 @@ def _opened(node: Expr, regions: dict[str, str]) -> Expr:
         if kind and _REGION.match(node.args[2].name):
             return Expr("integral", (args[0], symbol(node.args[2].name)), kind)
         return with_args(node, args)
+    if len(node.args) == 3 and not (_BOUNDARY.match(node.args[2].name) or _REGION.match(node.args[2].name)):
+        raise Unvalued("a boundary that is turned round or multiplied")
     element = node.args[1].name
     boundary = _BOUNDARY.match(node.args[2].name) if len(node.args) == 3 else None
     is_area = element in _AREAS and not (boundary is not None and boundary[1] in ("S", r"\Sigma") and element in _LINES)

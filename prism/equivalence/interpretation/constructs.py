@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from prism.algebra.expr import Expr, Formula, is_infinite, symbols, walk
+from prism.algebra.expr import Expr, Formula, is_infinite, symbol, symbols, walk
 from prism.algebra.noncommutative import letters_beside_transposes
 from prism.budget import charge_steps, remembered
 from prism.equivalence.interpretation.calls import may_be_called
@@ -54,6 +54,7 @@ _OF_QUANTA = frozenset((r"\hbar", r"\omega", "m", "a", "b", "c", "p", "x", "q", 
 _STYLES = re.compile(r"\\(?:vec|hat|bar|overline|tilde|dot|ddot|mean|mathbf|mathrm|mathcal|operatorname)\b|[{}^*'\s]")
 _INEQUALITY = re.compile(r"\\leq?(?:slant)?(?![a-z])|<")
 _SUBSCRIPT = re.compile(r"_(?:\{\w+\}|\w)")
+_SPINS = symbol(r"\vec{\sigma}")
 _KRONECKER = re.compile(r"\\delta_\{[a-z],?[a-z]\}$")
 _LETTER = re.compile(r"\\[A-Za-z]+|[A-Za-z]")
 
@@ -70,7 +71,7 @@ class Constructs:
         is_misread: the kernels take a construct for a letter or a product, so that their witness proves nothing.
         is_delicate: it matters if a letter is a number, complex or a matrix, and the kernels may take it for less.
         may_diverge: it has an integral to infinity.
-        has_matrices: a bold letter is inverted, so that the kernels take a matrix for a number.
+        has_matrices: a bold letter is inverted, or matrices are multiplied, which the kernels take for numbers.
         letters: all letters, without style and index.
         bound: those of bound variables, of limits and of indices, which may drop out.
         called: those of unknown functions that are called, or written with their variable.
@@ -133,7 +134,7 @@ def constructs_of(f: Formula) -> Constructs:
         name.startswith("Y_") and variable == r"\theta" for name, variable in f.depends
     )
     is_delicate = any(map(_is_delicate, nodes)) or has_harmonic or is_lone_differential(f) or "cases" in ops
-    is_delicate |= bool(letters_beside_transposes(nodes)) or bool(may_be_called(f))
+    is_delicate |= bool(letters_beside_transposes(nodes)) or bool(may_be_called(f)) or _has_bends(f)
     integrals = [node for node in nodes if node.op == "integral"]
     steps = frozenset().union(*map(may_be_steps_below, integrals))
     has_own_rules = is_quantum or is_tensor or bool(shifted_matrices(nodes)) or bool(steps)
@@ -166,7 +167,7 @@ def constructs_of(f: Formula) -> Constructs:
         is_misread=is_misread,
         is_delicate=is_delicate,
         may_diverge=any(node.op == "integral" and any(map(is_infinite, node.args[2:])) for node in nodes),
-        has_matrices=bool(bold),
+        has_matrices=bool(bold) or any(map(_multiplies_matrices, nodes)),
         letters=frozenset((*places, *_letters_of_regions(nodes))) - _NO_QUANTITIES,
         bound=frozenset(bound),
         called=frozenset(map(base_letter, (*called, *(name for name, _ in f.depends)))),
@@ -290,7 +291,45 @@ def _is_delicate(node: Expr) -> bool:
         or (node.op == "pow" and node.args[1].name == "T" and any(map(_is_bold, walk(node.args[0]))))
         or (node.op == "mul" and bold_neighbours(node))
         or (node.op == "mul" and sum(arg.op == "matrix" for arg in node.args) > 1)
+        or (node.op == "mul" and sum(arg.op == "dot" and _SPINS in walk(arg) for arg in node.args) > 1)
     )
+
+
+def _has_bends(f: Formula) -> bool:
+    r"""Return True for moduli that count: of a letter that stands alone too, of two sums, of waves, in an extreme.
+
+    So it is for `x + |x|`, `|x - a| + |x + a|` and `|\psi_1 + \psi_2|^2`.
+    """
+    moduli = {node for member in f.members for node in walk(member) if node.op == "abs"}
+    if not moduli:
+        return False
+    lone = {node.args[0] for node in moduli if node.args[0].op == "sym"}
+    bare = {name for member in f.members for name in _bare_names(member)}
+    sums = [node for node in moduli if node.args[0].op in ("add", "sub")]
+    extremes = [node for m in f.members for node in walk(m) if node.op == "apply" and node.name in ("max", "min")]
+    return (
+        any(each.name in bare for each in lone)
+        or len(sums) > 1
+        or any(not moduli.isdisjoint(walk(node)) for node in extremes)
+        or any(name.startswith((r"\psi", r"\Psi")) for node in moduli for name in symbols(node))
+    )
+
+
+def _bare_names(node: Expr) -> Iterator[str]:
+    """Yield the names in an expression that stand below no modulus."""
+    if node.op == "sym":
+        yield node.name
+    for arg in node.args if node.op != "abs" else ():
+        yield from _bare_names(arg)
+
+
+def _multiplies_matrices(node: Expr) -> bool:
+    """Return True for a product with two matrices that are written out, or with a transposed one and another factor."""
+    if node.op != "mul":
+        return False
+    named = [arg for arg in node.args if arg.op == "sym" and arg.name.endswith("^{T}")]
+    turned = [arg for arg in node.args if arg.op == "pow" and arg.args[1].name == "T"]
+    return sum(arg.op == "matrix" for arg in node.args) > 1 or (bool(named or turned) and len(node.args) > 2)
 
 
 def _integrated(nodes: Iterable[Expr]) -> frozenset[str]:

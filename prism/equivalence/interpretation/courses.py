@@ -37,6 +37,7 @@ from prism.equivalence.interpretation.reading import read_together
 from prism.equivalence.interpretation.scales import has_extreme_number
 from prism.equivalence.interpretation.signature import Signature, signature_of
 from prism.equivalence.interpretation.values import PRECISION, NoCase, Unvalued, Value, add, compare_to_zero, size_of
+from prism.equivalence.verdict import Status
 from prism.physics.context import Context
 
 _DRAWS, _MOST_DRAWS = 4, 40  # interpretations in which the pieces have to agree, and those that are tried for it
@@ -69,8 +70,14 @@ class Course:
 
 
 @remembered(2048)
-def compare_courses(a: Formula, b: Formula, context: Context) -> Outcome:
-    """Compare the values that two formulas give for one quantity, or as expressions, along the lines of their cases."""
+def compare_courses(a: Formula, b: Formula, context: Context, so_far: Status) -> Outcome:
+    """Compare the values that two formulas give for one quantity, or as expressions, along the lines of their cases.
+
+    Args:
+        a, b: the reference and the claim.
+        context: what the problem knows.
+        so_far: the verdict. If it is `equivalent` the letters a and b are lengths, as they are elsewhere, of one sign.
+    """
     with precision(PRECISION):
         try:
             one, two = _read(a, b), _read(b, a)
@@ -81,7 +88,13 @@ def compare_courses(a: Formula, b: Formula, context: Context) -> Outcome:
             courses = Course(first.members[-1], one[1]), Course(second.members[-1], two[1])
             heads = symbols(*(_head(side) for side in sides[0]))
             variables = frozenset(by for name, by in first.depends | second.depends if name.rstrip("'") in heads)
-            return _compare(courses, signature_of(first, second, context), heads, variables - {","})
+            return _compare(
+                courses,
+                signature_of(first, second, context),
+                heads,
+                variables - {","},
+                is_equal=so_far == Status.EQUIVALENT,
+            )
         except Unvalued as reason:
             return Outcome(None, str(reason))
         except (ZeroDivisionError, ValueError, OverflowError, RecursionError) as error:
@@ -164,7 +177,12 @@ def _with_steps(node: Expr, f: Formula, steps: frozenset[str], *, is_cut: bool) 
 
 
 def _compare(
-    courses: tuple[Course, Course], signature: Signature, heads: frozenset[str], variables: frozenset[str]
+    courses: tuple[Course, Course],
+    signature: Signature,
+    heads: frozenset[str],
+    variables: frozenset[str],
+    *,
+    is_equal: bool,
 ) -> Outcome:
     """Compare two courses along each letter on which their cases depend.
 
@@ -200,7 +218,8 @@ def _compare(
             line = Line(Draw(draw_number, signature), name)
             if not _are_in_order(line, courses):
                 continue
-            is_signed = name in variables - _POSITIVE or name in signature.signed or name in _EITHER_SIGN
+            either = _EITHER_SIGN - {"a", "b"} if is_equal else _EITHER_SIGN
+            is_signed = name in variables - _POSITIVE or name in signature.signed or name in either
             is_signed |= name in between and any(side.op == "neg" for side in sides)
             answer = _agree(line, courses, cuts, is_whole=name in signature.whole, is_signed=is_signed)
             if answer is not True:
@@ -296,7 +315,9 @@ def _agree(
 
 def _covers(reference: Course, cuts: list[float], defined: list[float], missing: list[float]) -> bool | None:
     """Return True if a claim leaves out nothing but what lies beyond all cases of a reference that names no bounds."""
-    if reference.is_bounded or not cuts or any(defined[0] < x < defined[-1] for x in missing):
+    if any(defined[0] < x < defined[-1] for x in missing):
+        return False
+    if reference.is_bounded or not cuts:
         return None
     return True if all(defined[0] < cut < defined[-1] for cut in cuts) else None
 

@@ -653,6 +653,11 @@ def _are_multiples(draw: Draw, a: Formula, b: Formula) -> bool | None:
     (one, _), (two, _) = (_residual(draw, f, Scope()) for f in (a, b))
     if not isinstance(one, Table) or not isinstance(two, Table) or len(one.entries) != len(two.entries):
         raise Unvalued("no letter to solve for")
+    if one.rows == one.columns > 1 and all(map(_is_multiple_of_unit, (one, two))):
+        raise Unvalued("an equation between numbers")
+    signature = draw.signature
+    if signature.space is not None and signature.operators <= frozenset(signature.space.names):
+        raise Unvalued("an equation between operators that are known")
     return _have_one_ratio(list(one.entries), list(two.entries))
 
 
@@ -670,6 +675,16 @@ def _solves_for_tensor(draw: Draw, a: Formula, b: Formula, letters: tuple[str, .
     if found is None and too_few is not None:
         raise too_few
     return agree if found is None else found
+
+
+def _is_multiple_of_unit(table: Table) -> bool:
+    """Return True for a number times the unit matrix."""
+    size = size_of(table)
+    rest = (
+        size_of(table.at(j, k) - table.at(0, 0)) if j == k else size_of(table.at(j, k))
+        for j in range(table.rows) for k in range(table.columns)
+    )  # fmt: skip
+    return max(rest) <= 1e-12 * size
 
 
 def _components_agree(draw: Draw, a: Formula, b: Formula, letters: tuple[str, ...]) -> bool | None:

@@ -86,8 +86,9 @@ def _read(terms: list[Expr], node: Expr, op: str, signature: Signature) -> Expr:
     if len(places) > 1 + is_endless or (is_endless and op == "product"):
         return node
     first, last = terms[: places[0]], terms[places[0] + 1 : len(terms) - (1 if is_endless else 0)]
-    if not first:
-        return node
+    signs = {term.op == "neg" for term in (*first, *last)}
+    if not first or (op == "sum" and len(signs) == 1 and any((terms[k].op == "neg") not in signs for k in places)):
+        return node  # `1 + 2 - \ldots` has no law
     if not last:
         found = _endless(first, signature)
         return node if found is None else found

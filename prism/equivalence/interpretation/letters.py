@@ -13,7 +13,7 @@ from prism.engine.lowering import CONJUGATE, conjugation_base
 from prism.equivalence.interpretation import functions as named
 from prism.equivalence.interpretation import operators
 from prism.equivalence.interpretation.draws import DIMENSIONS, Draw
-from prism.equivalence.interpretation.names import UNIT_MATRICES, letters_of, raised_letters
+from prism.equivalence.interpretation.names import UNIT_MATRICES, has_written_place, letters_of, raised_letters
 from prism.equivalence.interpretation.signature import COORDINATES, PLACE, Signature, base_of_transposed, is_column
 from prism.equivalence.interpretation.values import (
     Dual,
@@ -160,7 +160,9 @@ class Letters:
             return None
 
         def number(letter: str) -> acb:
-            """Return the value of the quantum of action, a mass or a frequency; 1 without a letter."""
+            """Return the value of the quantum of action, a mass or a frequency; 1 for these two without a letter."""
+            if letter == operators.ACTION:
+                return self.draw.number_of(letter, "positive")
             return plain(scalar(self.symbol(symbol(letter), scope))) if letter else acb(1)
 
         lowering = scope.values.get("#lowering"), scope.values.get("#raising")
@@ -447,6 +449,8 @@ class Letters:
             return acb(int(scope.indices[letters[0]] == scope.indices[letters[1]]))
         if not letters or not self.signature.tensors.issuperset(letters) or not scope.indices.keys() >= set(letters):
             return None
+        if has_written_place(name):
+            return None  # `A_{1i}` is an entry when i is put in
         values = [scope.indices[letter] for letter in letters]
         base = name.partition("_")[0].partition("^")[0]
         if base in (r"\epsilon", r"\varepsilon") and len(values) in (3, 4):

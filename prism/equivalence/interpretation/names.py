@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
 
@@ -173,6 +173,13 @@ def letters_of(name: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def has_written_place(name: str) -> bool:
+    """Return True for a name with a number among its indices, as `A_{1i}`."""
+    return any(
+        part.isdigit() for match in _SUBSCRIPTS.finditer(name) for part in _LETTERS.findall(match[2] or match[3])
+    )
+
+
 def raised_letters(name: str) -> tuple[bool, ...]:
     r"""Return for each letter of `letters_of` if it stands above.
 
@@ -299,9 +306,30 @@ def letter_counts(node: Expr) -> Counter[str]:
 
 
 def are_balanced(members: Iterable[Expr]) -> bool:
-    """Return True if all terms of all members have the same free indices, but for terms that have none at all."""
-    found = {frozenset(free_letters(term)) for member in members for term in terms_of(member)}
-    return len(found - {frozenset()}) <= 1
+    """Return True if all terms of all members have the same free indices, but for terms that have none at all.
+
+    A Greek one stands above in all of them or below in all.
+    """
+    terms = [term for member in members for term in terms_of(member)]
+    found = {frozenset(free_letters(term)) for term in terms}
+    if len(found - {frozenset()}) > 1:
+        return False
+    places: dict[str, set[bool]] = {}
+    for term in terms:
+        free = free_letters(term)
+        for name in _tensor_names(term):
+            for letter, is_above in zip(letters_of(name), raised_letters(name), strict=False):
+                if letter in free and letter.startswith("\\"):
+                    places.setdefault(letter, set()).add(is_above)
+    return all(len(above) == 1 for above in places.values())
+
+
+def _tensor_names(node: Expr) -> Iterator[str]:
+    """Yield the names of an expression, but for the variables of its derivatives: one above counts as one below."""
+    if node.op == "sym":
+        yield node.name
+    for arg in node.args[:1] if node.op in _DERIVATIVES else node.args:
+        yield from _tensor_names(arg)
 
 
 def terms_of(node: Expr) -> Iterable[Expr]:

@@ -11,6 +11,7 @@ from prism.equivalence.interpretation.quanta import Space, pauli
 from prism.equivalence.interpretation.quantum_names import axis_of, kind_of
 from prism.equivalence.interpretation.values import Table, Unvalued, Value, add, multiply, transpose
 
+ACTION = "#action"  # the quantum of action where no letter stands for it: natural units are not assumed
 _DAGGER = r"^{\dagger}"
 _ARROWS = {r"\uparrow": "0", r"\downarrow": "1"}
 
@@ -55,9 +56,9 @@ def _table(
         found = pauli(axis)
         if kind_of(name) != "S":
             return found
-        factor = number(space.letters[0]) / acb(1 if axis in "+-" else 2)
+        factor = number(space.letters[0] or ACTION) / acb(1 if axis in "+-" else 2)
     else:
-        found, factor = space.spin(axis), number(space.letters[0])
+        found, factor = space.spin(axis), number(space.letters[0] or ACTION)
     return found.each(lambda entry: entry * factor)
 
 
@@ -73,7 +74,7 @@ def _of_ladder(
     elif kind == "N":
         found = multiply(raising, lowering)
     else:
-        action, mass, frequency = (number(letter) for letter in space.letters)
+        action, mass, frequency = map(number, (space.letters[0] or ACTION, *space.letters[1:]))
         if kind == "x":
             factor = (action / (acb(2) * mass * frequency)).sqrt()
             found = multiply(factor, add(lowering, raising))

@@ -179,6 +179,8 @@ def _belongs(subject: Expr, where: Expr) -> Predicate:
                              strict=True):  # fmt: skip
             if not is_infinite(end):
                 bounds.append(Comparison(sign, subject, end))
+            elif (end.op == "neg") != (sign[0] == ">"):
+                raise Unvalued("an interval that begins above all numbers")
         return all_of(*bounds)
     if where.op == "set":
         return _belongs_to_set(subject, where.args)

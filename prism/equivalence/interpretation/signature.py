@@ -61,6 +61,7 @@ _WAVE = re.compile(r"\\(?:psi|Psi|phi|Phi|varphi|chi)(?![a-z])")
 _ESTIMATE = re.compile(r"\\hat\{(?:[xyb]|\\(?:beta|theta|mu))\}$")
 _GREEK = (r"\rho", r"\sigma", r"\tau", r"\gamma")  # small letters of square matrices
 _DIRECTIONS = ((r"\hat{i}", 0), (r"\hat{j}", 1), (r"\hat{k}", 2))
+_RUNNING = frozenset(("x", "y", "z", "t", "s", "u", "v", r"\xi", r"\tau"))
 _BIG = re.compile(r"(?:\\vec\{)?[A-Z]")
 
 
@@ -224,9 +225,10 @@ def signature_of(a: Formula, b: Formula, context: Context, *, system: str = "car
     """Return what the letters of two formulas are, as they show it."""
     nodes = [node for f in (a, b) for member in f.members for node in walk(member)]
     charge_steps(2 * len(nodes))
-    notation = _with_complex_partners(notation_of(a, b, context), nodes)
+    notation = _with_waves(_with_complex_partners(notation_of(a, b, context), nodes), nodes)
     has_nabla = any(node.op == "nabla" or (node.op == "opaque" and "nabla" in node.name) for node in nodes)
     operators = operator_names(a, b) - (_COORDINATES if has_nabla else frozenset())
+    operators |= {base for name in operators if (base := base_of_transposed(name))}
     space = space_of(nodes, (*a.members, *b.members), operators)
     if space is not None:
         operators -= space.numbers_among(operators)
@@ -351,6 +353,13 @@ def _with_complex_partners(notation: Notation, nodes: Sequence[Expr]) -> Notatio
     return replace(notation, complexes=notation.complexes | found)
 
 
+def _with_waves(notation: Notation, nodes: Iterable[Expr]) -> Notation:
+    r"""Return a notation in which the wave functions below a modulus are complex."""
+    inside = {name for node in nodes if node.op == "abs" for name in symbols(node)}
+    waves = {name for name in inside if name.startswith((r"\psi", r"\Psi"))}
+    return replace(notation, complexes=notation.complexes | waves) if waves else notation
+
+
 def _states(nodes: Iterable[Expr], operators: frozenset[str]) -> frozenset[str]:
     """Return the letters of states: wave functions right behind an operator."""
     found = set()
@@ -411,6 +420,9 @@ def _signed_letters(nodes: Sequence[Expr]) -> frozenset[str]:
             found |= symbols(*(side for side, other in pairs if other.op == "neg" and side.op in ("sym", "mul")))
         found |= {arg.name for arg in args if arg.op == "sym"}
         found |= {arg.args[0].name for arg in args if arg.op == "neg" and arg.args[0].op == "sym"}
+    sums = [symbols(node.args[0]) for node in nodes if node.op == "abs" and node.args[0].op in ("add", "sub")]
+    if len(set(sums)) < len(sums) or len(sums) > 1:
+        found |= frozenset.intersection(*map(frozenset, sums)) & _RUNNING  # x of `|x - a| + |x + a|`
     return frozenset(found | _turning_letters(nodes))
 
 
@@ -439,6 +451,8 @@ def _functions(a: Formula, b: Formula, nodes: Sequence[Expr], tensors: frozenset
         if argument != "," and not name.endswith("'"):
             found.setdefault(name, set()).add(argument)
     for node in nodes:
+        if node.op == "sym" and "," in node.name and tensors:  # `g_{ij,k}` is a derivative
+            found.setdefault(node.name.partition(",")[0] + "}", set()).add("#place")
         if node.op not in _DERIVATIVES or len(node.args) < 2:
             continue
         for variable in node.args[1:]:

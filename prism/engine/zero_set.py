@@ -93,7 +93,9 @@ def draw_values(name: str, sampling: Sampling, digest: str, count: int) -> Float
     if kind == "integer":
         low, high = domain or (1, 12)
         pairs = max(int((high - low + 1) / 2), 1)
-        both_parities = math.ceil(low) + 2.0 * np.floor(pairs * u) + np.arange(count) % 2
+        odd = uniform(key ^ _OTHER_STREAM, count) < 0.5  # of each letter by itself: `(-1)^n` is not `(-1)^m`
+        odd[1::2] = np.where(np.arange(1, count, 2) % 4 == 1, ~odd[: count - 1 : 2], odd[1::2])
+        both_parities = math.ceil(low) + 2.0 * np.floor(pairs * u) + odd
         return np.minimum(both_parities, math.floor(high))
     if domain is None and kind == "angle":
         return (0.02 + 0.96 * u) * math.pi / 2

@@ -344,6 +344,8 @@ def _quadrature(evaluator: Evaluator, integrand: Expr, name: str, limits: tuple[
 
     ends = (-math.inf if low is None else real_number(low), math.inf if high is None else real_number(high))
     if kinks.has_delta(integrand):
+        if ends[0] > ends[1]:
+            raise Unvalued("a delta function between limits in reverse order")
         return _sifted(evaluator, integrand, function, ends)
     if low is None and high is None and (exponent := exponent_in(integrand, name)) is not None:
         return over_line(function(exponent))

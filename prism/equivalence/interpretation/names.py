@@ -356,7 +356,12 @@ def has_choice(f: Formula) -> bool:
 
 def is_jacobian(node: Expr) -> bool:
     r"""Return True for `\partial(S,T)/\partial(V,T)`."""
-    return node.op == "partial" and len(node.args) == 2 and all(arg.op == "tuple" for arg in node.args)
+    return (
+        node.name == "1"
+        and node.op == "partial"
+        and len(node.args) == 2
+        and all(arg.op == "tuple" for arg in node.args)
+    )
 
 
 def mode_numbers(integral: Expr) -> frozenset[str]:

@@ -8,23 +8,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import permutations
 
 from prism.algebra.expr import Expr, Formula, canonical, number, symbol, symbols, walk, with_args, with_members
 from prism.engine.lowering import conjugation_base
 from prism.equivalence.interpretation.kinks import DELTAS
-from prism.equivalence.interpretation.names import NAMED, order_of
+from prism.equivalence.interpretation.names import NAMED, OPENING, is_before_brackets, may_be_called, order_of
 from prism.equivalence.interpretation.values import Unvalued
 
 _UNKNOWN = symbol("?")
 _QUARTER = canonical(Expr("div", (Expr("const", name="pi"), number(2))))
 _MOST_VARIABLES = 4  # of a function whose arguments are put in order
-_OPENING = r"(?:\s|\\left|\\[bB]igg?l?|\\!|\\,)*\("
-_OPEN_SUMS = frozenset(("add", "sub"))
-_OPEN_FUNCTIONS = frozenset(("sin", "cos", "tan", "exp", "ln", "div"))
-_MEAN = re.compile(r"\\langle[^<>]*?\\rangle")
 _IN_BRACKETS = frozenset(("add", "sub", "neg", "mul", "div", "pow", "abs", "sqrt", "asin", "acos", "atan"))
 
 
@@ -98,29 +94,6 @@ def called_letters(f: Formula) -> frozenset[str]:
     )  # fmt: skip
 
 
-def may_be_called(f: Formula) -> frozenset[str]:
-    r"""Return the letters that may be functions or factors: f of `\int f(\cos\theta)\,d\theta`, x of `x(t+h) - x(t)`.
-
-    They stand before a bracket with nothing but a function or a quotient of the variable of an integral, or a sum of
-    the variable of a limit and another letter.
-    """
-    found: set[str] = set()
-    for node in (node for member in f.members for node in walk(member)):
-        if node.op in ("integral", "limit") and len(node.args) > 2 and node.args[1].op == "sym":
-            found |= set(_letters_before(node.args[0], node.args[1].name, is_limit=node.op == "limit"))
-    return frozenset(name for name in found if is_before_brackets(name, f.latex))
-
-
-def _letters_before(body: Expr, variable: str, *, is_limit: bool) -> Iterator[str]:
-    """Yield the letters before factors that may be arguments, with the variable of an integral or a limit in them."""
-    open_ones = _OPEN_SUMS if is_limit else _OPEN_FUNCTIONS
-    for part in (part for part in walk(body) if part.op == "mul"):
-        for left, right in zip(part.args, part.args[1:], strict=False):
-            inside = symbols(right)
-            if left.op == "sym" and right.op in open_ones and variable in inside and len(inside) > is_limit:
-                yield left.name
-
-
 def _is_argument(node: Expr, bound: set[Expr]) -> bool:
     """Return True for what may be the argument of a call: something in brackets, or a variable.
 
@@ -131,17 +104,10 @@ def _is_argument(node: Expr, bound: set[Expr]) -> bool:
     return (node.op in _IN_BRACKETS and not is_power_of_letter) or node in bound
 
 
-def is_before_brackets(name: str, text: str) -> bool:
-    r"""Return True if a letter has an opening bracket behind it wherever a text has it: `f\left(\frac tT\right)`."""
-    text = _MEAN.sub("", text)
-    letter = re.escape(name) + r"(?![A-Za-z'_^])" if name.startswith("\\") else r"(?<![A-Za-z\\])" + re.escape(name)
-    return len(re.findall(letter, text)) == len(re.findall(letter + _OPENING, text)) > 0
-
-
 def refuse_inverse_functions(f: Formula) -> None:
     """Raise Unvalued for a formula with `f^{-1}(x)`, which is the inverse function of f as often as its reciprocal."""
     for name in called_letters(f):
-        if re.search(re.escape(name) + r"\s*\^\s*\{\s*-\s*1\s*\}" + _OPENING, f.latex):
+        if re.search(re.escape(name) + r"\s*\^\s*\{\s*-\s*1\s*\}" + OPENING, f.latex):
             raise Unvalued("an inverse function or a reciprocal")
 
 
@@ -191,7 +157,7 @@ def _order_of(name: str, variables: set[str], texts: list[str]) -> tuple[int, ..
     if len(variables) <= _MOST_VARIABLES:
         for written in permutations(sorted(variables)):
             inside = r"\s*,\s*".join(map(re.escape, written))
-            pattern = re.compile(re.escape(name) + _OPENING + inside + r"\s*(?:\\right|\\[bB]igg?r?)?\s*\)")
+            pattern = re.compile(re.escape(name) + OPENING + inside + r"\s*(?:\\right|\\[bB]igg?r?)?\s*\)")
             if any(map(pattern.search, texts)):
                 return tuple(written.index(variable) for variable in sorted(variables))
     raise Unvalued("a function of several variables in no order")

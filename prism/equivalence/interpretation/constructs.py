@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from prism.algebra.expr import Expr, Formula, is_infinite, symbol, symbols, walk
 from prism.algebra.noncommutative import letters_beside_transposes
 from prism.budget import charge_steps, remembered
-from prism.equivalence.interpretation.calls import may_be_called
 from prism.equivalence.interpretation.names import (
     CHOICES,
     INDICES,
@@ -26,6 +25,8 @@ from prism.equivalence.interpretation.names import (
     is_special,
     letter_counts,
     letters_of,
+    may_be_called,
+    may_be_steps_below,
     mode_numbers,
     order_of,
     shifted_matrices,
@@ -35,7 +36,6 @@ from prism.equivalence.interpretation.names import (
     with_raised_indices,
 )
 from prism.equivalence.interpretation.quantum_names import has_quanta, is_anticommutator
-from prism.equivalence.interpretation.steps import may_be_steps_below
 
 _CONSTRUCTS = frozenset(("derivative", "partial", "differential", "integral", "sum", "product", "limit", "nabla",
                          "contour", "cross", "dot", "matrix", "commutator", "bracket", "opaque", "at",

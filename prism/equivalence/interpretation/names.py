@@ -12,6 +12,7 @@ from prism.algebra.expr import (
     Expr,
     Formula,
     index_letters,
+    is_infinite,
     replace_index,
     substitute,
     symbol,
@@ -53,6 +54,11 @@ _IDENTITIES = frozenset(("P_1", "P_{1}", "T_1", "T_{1}"))
 _PI = Expr("const", name="pi")
 _MODES = frozenset(("n", "m", "j", r"\ell"))  # letters of whole numbers beside pi
 _COVARIANT = re.compile(r"grad_\{?(\\?[A-Za-z]+)\}?$")
+OPENING = r"(?:\s|\\left|\\[bB]igg?l?|\\!|\\,)*\("
+_OPEN_SUMS = frozenset(("add", "sub"))
+_OPEN_FUNCTIONS = frozenset(("sin", "cos", "tan", "exp", "ln", "div"))
+_MEAN = re.compile(r"\\langle[^<>]*?\\rangle")
+_OF_PULSES = frozenset(("u", "H"))
 _BOLD = re.compile(r"\\vec\{[A-Z]\}")
 
 
@@ -375,3 +381,40 @@ def kronecker_letters(nodes: Iterable[Expr]) -> frozenset[str]:
     r"""Return the letters that a Kronecker symbol compares: m and n of `\delta_{mn}`."""
     names = {node.name for node in nodes if node.op == "sym" and node.name.startswith(r"\delta_{")}
     return frozenset(letter for name in names for letter in letters_of(name) if len(letters_of(name)) == 2)
+
+
+def may_be_called(f: Formula) -> frozenset[str]:
+    r"""Return the letters that may be functions or factors: f of `\int f(\cos\theta)\,d\theta`, x of `x(t+h) - x(t)`.
+
+    They stand before a bracket with nothing but a function or a quotient of the variable of an integral, or a sum of
+    the variable of a limit and another letter.
+    """
+    found: set[str] = set()
+    for node in (node for member in f.members for node in walk(member)):
+        if node.op in ("integral", "limit") and len(node.args) > 2 and node.args[1].op == "sym":
+            found |= set(_letters_before(node.args[0], node.args[1].name, is_limit=node.op == "limit"))
+    return frozenset(name for name in found if is_before_brackets(name, f.latex))
+
+
+def _letters_before(body: Expr, variable: str, *, is_limit: bool) -> Iterator[str]:
+    """Yield the letters before factors that may be arguments, with the variable of an integral or a limit in them."""
+    open_ones = _OPEN_SUMS if is_limit else _OPEN_FUNCTIONS
+    for part in (part for part in walk(body) if part.op == "mul"):
+        for left, right in zip(part.args, part.args[1:], strict=False):
+            inside = symbols(right)
+            if left.op == "sym" and right.op in open_ones and variable in inside and len(inside) > is_limit:
+                yield left.name
+
+
+def is_before_brackets(name: str, text: str) -> bool:
+    r"""Return True if a letter has an opening bracket behind it wherever a text has it: `f\left(\frac tT\right)`."""
+    text = _MEAN.sub("", text)
+    letter = re.escape(name) + r"(?![A-Za-z'_^])" if name.startswith("\\") else r"(?<![A-Za-z\\])" + re.escape(name)
+    return len(re.findall(letter, text)) == len(re.findall(letter + OPENING, text)) > 0
+
+
+def may_be_steps_below(integral: Expr) -> frozenset[str]:
+    """Return the letters in an integrand that may be steps: to infinity any of them, between other limits u and H."""
+    is_to_infinity = any(map(is_infinite, integral.args[2:]))
+    letters = STEPS - {"sgn", "sign"} if is_to_infinity else _OF_PULSES if len(integral.args) == 4 else frozenset()
+    return letters & symbols(integral.args[0])

@@ -6,10 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from prism.algebra.expr import Expr, Formula, symbols, walk, with_args, with_members
-from prism.equivalence.interpretation.calls import is_before_brackets
 from prism.equivalence.interpretation.ellipses import with_ellipses
 from prism.equivalence.interpretation.monomials import derivative_at_point
-from prism.equivalence.interpretation.names import NAMED, special_factors
+from prism.equivalence.interpretation.names import NAMED, is_before_brackets, special_factors
 from prism.equivalence.interpretation.ranges import upper_limit, with_ranges
 from prism.equivalence.interpretation.signature import signature_of
 from prism.physics.context import Context

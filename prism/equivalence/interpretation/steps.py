@@ -11,14 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from prism.algebra.expr import Expr, Formula, is_infinite, symbol, symbols, walk, with_args, with_members
+from prism.algebra.expr import Expr, Formula, symbol, walk, with_args, with_members
 from prism.equivalence.interpretation.kinks import DELTAS
-from prism.equivalence.interpretation.names import STEPS
+from prism.equivalence.interpretation.names import STEPS, may_be_steps_below
 
 _DELTA = DELTAS[0]
 _UNKNOWN = symbol("?")
 _LETTERS = STEPS - {"sgn", "sign"}
-_OF_PULSES = frozenset(("u", "H"))
 _IN_BRACKETS = frozenset(("add", "sub", "neg", "mul", "div"))
 _POINTS = frozenset((r"\vec{", r"\hat{"))
 _LENGTHS = frozenset(("abs", "dot", "pow"))
@@ -47,13 +46,6 @@ def steps_in(formulas: Iterable[Formula]) -> frozenset[str]:
         if node.op in ("derivative", "partial") and (not has_delta or node.name != "1" or node.args[1] == _UNKNOWN)
     }  # fmt: skip
     return frozenset(name for name in found if name not in lone and (name, ",") not in written)
-
-
-def may_be_steps_below(integral: Expr) -> frozenset[str]:
-    """Return the letters in an integrand that may be steps: to infinity any of them, between other limits u and H."""
-    is_to_infinity = any(map(is_infinite, integral.args[2:]))
-    letters = _LETTERS if is_to_infinity else _OF_PULSES if len(integral.args) == 4 else frozenset()
-    return letters & symbols(integral.args[0])
 
 
 def _written_otherwise(node: Expr, called: set[str]) -> Iterator[str]:

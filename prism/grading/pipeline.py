@@ -31,7 +31,7 @@ from prism.grading.located_claims import LocatedClaim, latest_claims, locate_cla
 from prism.grading.match_matrix import Cell, MatchMatrix, build_match_matrix
 from prism.grading.parts import Part, divide_into_parts
 from prism.grading.prepared import PreparedProblem, prepare, without_definitions
-from prism.grading.references import ReferenceNode
+from prism.grading.references import ReferenceNode, is_guess
 from prism.grading.result import Grade, GradedFormula, Incident, Match, internal_incident
 from prism.grading.row import POLICY
 from prism.grading.selection import WITHHELD_REASONS, Selection, WithheldReason, select, without_guesses
@@ -474,9 +474,14 @@ def _withhold(item: GradedFormula, reasons: Sequence[tuple[int, WithheldReason]]
 
 
 def _without_guesses(prepared: PreparedProblem, formulas: Sequence[GradedFormula]) -> list[GradedFormula]:
-    """Return graded formulas in which guessable nodes are withheld, unless a prerequisite of the node is achieved."""
+    """Return graded formulas in which guessable nodes are withheld, unless a prerequisite of the node is achieved.
+
+    A node that only a guess meets counts as guessable: an integral whose value is 1/2, by `P = 1/2`.
+    """
     matched = {index for item in formulas for index in item.nodes}
-    guessed = matched - without_guesses(prepared.problem.dag, matched, prepared.guessable, prepared.shown)
+    earned = {index for item in formulas if not is_guess(item.latex) for index in item.nodes}
+    guessable = prepared.guessable | (matched - earned)
+    guessed = matched - without_guesses(prepared.problem.dag, matched, guessable, prepared.shown)
     why = {k: WithheldReason.COPIED if k in prepared.shown else WithheldReason.GUESSED for k in guessed}
     return [_withhold(item, [(k, why[k]) for k in item.nodes if k in guessed]) for item in formulas]
 

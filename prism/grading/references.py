@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 
-from prism.algebra.expr import Expr, Formula, plain_parts, symbols, symbols_of, walk
+from prism.algebra.expr import Expr, Formula, ops_of, plain_parts, symbols, symbols_of, walk
 from prism.budget import NODE, NODES, STATED, SUBJECTS, OverBudget, share
 from prism.equivalence.facts import in_base_units, numeric_of, subject_of
 from prism.equivalence.known_values import KnownValues
@@ -18,6 +18,8 @@ from prism.equivalence.numbers import NumberSpec
 from prism.equivalence.statements import statements_of
 from prism.equivalence.verdict import Status
 from prism.equivalence.zero_sets import compare_with_itself
+from prism.errors import LatexSyntaxError
+from prism.latex import parse
 from prism.physics.context import Context
 from prism.problem.schema import Problem, ProblemNode, formulas_of
 
@@ -25,6 +27,7 @@ MAX_IDLE = 2  # symbols of a formula that may divide out of it, such as m in `m 
 MAX_GUESSED = 12  # numerator and denominator of a number that one may guess: `5/3`, `3\pi/2`
 _ARITHMETIC = frozenset(("add", "sub", "mul", "div", "pow", "neg", "unit"))
 _OF_SMALL_NUMBERS = frozenset(("num", "const", "neg", "mul", "div", "sqrt"))
+_OPERATIONS = frozenset(("integral", "contour", "sum", "product", "limit", "derivative", "partial"))
 _COMPOUND = frozenset(("add", "sub", "mul", "div", "pow", "integral", "contour", "sum", "product", "limit"))
 
 
@@ -235,6 +238,25 @@ def is_guessable(node: ProblemNode) -> bool:
     [True, True, True, False]
     """
     return node.is_text or any(map(_is_guessable_formula, formulas_of(node)))
+
+
+def is_guess(latex: str) -> bool:
+    r"""Return True for a formula that gives one symbol a small number, as any list of guesses does.
+
+    >>> is_guess("P = 1/2"), is_guess("2(P) = 2/2"), is_guess(r"P = \int_0^1 x dx"), is_guess("P = a/2")
+    (True, True, False, False)
+    """
+    try:
+        f = parse(latex)
+    except LatexSyntaxError:
+        return False
+    if f.kind != "equation":
+        return False
+    sides = (f.members, f.members[::-1])
+    return any(
+        _is_small_number(value) and len(symbols(subject)) == 1 and ops_of(subject).isdisjoint(_OPERATIONS)
+        for subject, value in sides
+    )
 
 
 def _is_guessable_formula(f: Formula) -> bool:

@@ -12,14 +12,14 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import permutations
 
-from prism.algebra.expr import Expr, Formula, canonical, number, symbol, symbols, walk, with_args, with_members
+from prism.algebra.expr import Expr, Formula, number, symbol, symbols, walk, with_args, with_members
 from prism.engine.lowering import conjugation_base
 from prism.equivalence.interpretation.kinks import DELTAS
 from prism.equivalence.interpretation.names import NAMED, OPENING, is_before_brackets, may_be_called, order_of
 from prism.equivalence.interpretation.values import Unvalued
 
 _UNKNOWN = symbol("?")
-_QUARTER = canonical(Expr("div", (Expr("const", name="pi"), number(2))))
+_QUARTER = Expr("div", (Expr("const", name="pi"), number(2)))
 _MOST_VARIABLES = 4  # of a function whose arguments are put in order
 _IN_BRACKETS = frozenset(("add", "sub", "neg", "mul", "div", "pow", "abs", "sqrt", "asin", "acos", "atan"))
 
@@ -83,7 +83,7 @@ def with_calls(f: Formula, other: Formula) -> Formula:
 def _is_over_quarter(node: Expr) -> bool:
     r"""Return True for an integral from 0 to pi/2 with a square root, as a complete elliptic integral has it."""
     is_quarter = node.op == "integral" and len(node.args) == 4 and node.args[2].value == 0
-    return is_quarter and canonical(node.args[3]) == _QUARTER and any(part.op == "sqrt" for part in walk(node.args[0]))
+    return is_quarter and node.args[3] == _QUARTER and any(part.op == "sqrt" for part in walk(node.args[0]))
 
 
 def called_letters(f: Formula) -> frozenset[str]:

@@ -479,7 +479,7 @@ def _without_guesses(prepared: PreparedProblem, formulas: Sequence[GradedFormula
     A node that only a guess meets counts as guessable: an integral whose value is 1/2, by `P = 1/2`.
     """
     matched = {index for item in formulas for index in item.nodes}
-    earned = {index for item in formulas if not is_guess(item.latex) for index in item.nodes}
+    earned = {index for item in formulas if item.nodes and not is_guess(item.latex) for index in item.nodes}
     guessable = prepared.guessable | (matched - earned)
     guessed = matched - without_guesses(prepared.problem.dag, matched, guessable, prepared.shown)
     why = {k: WithheldReason.COPIED if k in prepared.shown else WithheldReason.GUESSED for k in guessed}

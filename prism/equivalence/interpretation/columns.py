@@ -25,11 +25,12 @@ from prism.equivalence.interpretation.values import (
     size_of,
 )
 
-_Residual = Callable[[Draw, Formula, Scope], tuple[Value, float]]
+Residual = Callable[[Draw, Formula, Scope], tuple[Value, float]]
+"""What gives left minus right of an equation, and the size of its terms."""
 _DERIVATIVES = ("derivative", "partial")
 
 
-def solves_for_column(draw: Draw, a: Formula, b: Formula, residual: _Residual) -> bool | None:
+def solves_for_column(draw: Draw, a: Formula, b: Formula, residual: Residual) -> bool | None:
     """Return True if the column that solves `a` solves `b`, False if it does not; None if none solves `a` alone.
 
     Args:
@@ -65,7 +66,7 @@ def _with(key: Expr, value: Table) -> Scope:
     return Scope().with_value(key.name if key.op == "sym" else canonical(key), value)
 
 
-def _solution(draw: Draw, f: Formula, key: Expr, like: Table, residual: _Residual) -> Table | None:
+def _solution(draw: Draw, f: Formula, key: Expr, like: Table, residual: Residual) -> Table | None:
     """Return the column that solves an equation in which it stands linearly; None if there is none, or several."""
 
     def at(entries: tuple[Scalar, ...]) -> tuple[Table, float]:
@@ -91,7 +92,7 @@ def _solution(draw: Draw, f: Formula, key: Expr, like: Table, residual: _Residua
     return found if compare_to_zero(left, max(scale, size_of(start))) is True else None
 
 
-def solves_for_entries(draw: Draw, a: Formula, b: Formula, residual: _Residual) -> bool | None:
+def solves_for_entries(draw: Draw, a: Formula, b: Formula, residual: Residual) -> bool | None:
     """Return True if what solves `a` for the entries of a column that is written out in both equations solves `b`.
 
     None if there is no such column, or none that `a` alone determines.
@@ -135,7 +136,7 @@ def _with_letters(names: Sequence[str], values: Sequence[Scalar]) -> Scope:
     return Scope(values=dict(zip(names, values, strict=True)))
 
 
-def _solution_by_letters(draw: Draw, f: Formula, names: Sequence[str], residual: _Residual) -> list[Scalar] | None:
+def _solution_by_letters(draw: Draw, f: Formula, names: Sequence[str], residual: Residual) -> list[Scalar] | None:
     """Return the values of letters that solve an equation in which they stand linearly; None if others do too."""
     size = len(names)
 

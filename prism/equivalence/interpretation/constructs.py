@@ -137,7 +137,8 @@ def constructs_of(f: Formula) -> Constructs:
     is_delicate |= bool(letters_beside_transposes(nodes)) or bool(may_be_called(f)) or _has_bends(f)
     integrals = [node for node in nodes if node.op == "integral"]
     steps = frozenset().union(*map(may_be_steps_below, integrals))
-    has_own_rules = is_quantum or is_tensor or bool(shifted_matrices(nodes)) or bool(steps)
+    has_shift = bool(shifted_matrices(nodes))
+    has_own_rules = is_quantum or is_tensor or has_shift or bool(steps)
     is_misread = has_own_rules or bool(specials) or has_harmonic or _is_misread(nodes, ops)
     calls = any(node.op == "apply" and node.name not in _EVALUATED_CALLS for node in nodes)
     called = [node.name for node in nodes if node.op == "apply" and not _is_named(node)]
@@ -151,12 +152,10 @@ def constructs_of(f: Formula) -> Constructs:
         bound |= _OF_QUANTA | _states(nodes)
     if is_tensor:
         bound |= _OF_METRICS
-    if "matrix" in ops:
+    if "matrix" in ops or has_shift:
         bound.add("I")  # the unit matrix
     if any(map(covariant_index, nodes)):
         bound |= {r"\Gamma"} | INDICES
-    if shifted_matrices(nodes):
-        bound |= {"I"}
     fixed = _NO_QUANTITIES | bound | _arguments(nodes)
     bound |= {letter for letter in map(base_letter, symbols(*bold)) if places[letter] > 1}  # a basis may drop out
     return Constructs(

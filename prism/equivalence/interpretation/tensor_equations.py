@@ -6,13 +6,14 @@ The components of the tensor are found as the only solution of all components of
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from flint import acb
 
 from prism.algebra.expr import Formula, symbols, walk
 from prism.budget import charge_steps
+from prism.equivalence.interpretation.columns import Residual
 from prism.equivalence.interpretation.draws import Draw
 from prism.equivalence.interpretation.letters import Scope
 from prism.equivalence.interpretation.names import index_range, letters_of
@@ -20,7 +21,6 @@ from prism.equivalence.interpretation.values import (
     Scalar,
     Table,
     Unvalued,
-    Value,
     compare_to_zero,
     inverse,
     multiply,
@@ -28,14 +28,13 @@ from prism.equivalence.interpretation.values import (
     size_of,
 )
 
-_Residual = Callable[[Draw, Formula, Scope], tuple[Value, float]]
 _FIXED = frozenset(("g", r"\eta", r"\delta", r"\epsilon", r"\varepsilon", r"\Gamma", "F", "x"))
 _MOST = 16  # components of the tensor that is solved for
 _SQUARE = 2  # steps charged for each pair of components
 
 
 def solves_for_components(
-    draw: Draw, a: Formula, b: Formula, scopes: Sequence[Scope], residual: _Residual
+    draw: Draw, a: Formula, b: Formula, scopes: Sequence[Scope], residual: Residual
 ) -> bool | None:
     """Return True if the tensor that solves `a` solves `b`, False if it does not; None if none solves `a` alone.
 
@@ -100,7 +99,7 @@ def _with(draw: Draw, keys: Sequence[str], values: Sequence[Scalar]) -> Draw:
 
 
 def _solution(
-    draw: Draw, f: Formula, keys: Sequence[str], scopes: Sequence[Scope], residual: _Residual
+    draw: Draw, f: Formula, keys: Sequence[str], scopes: Sequence[Scope], residual: Residual
 ) -> list[Scalar] | None:
     """Return the components that solve an equation in which they stand linearly; Unvalued if several do."""
     size = len(keys)

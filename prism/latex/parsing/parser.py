@@ -386,8 +386,7 @@ def _double_factorial(node: Expr) -> Expr | None:
     more, is_odd = (count + count % 2) // 2, bool(count % 2)
     terms = [each for each in (half, number(abs(more)) if more or half is None else None) if each is not None]
     upper = terms[0] if len(terms) == 1 else Expr("add" if more > 0 else "sub", tuple(terms))
-    power = Expr("pow", (number(2), upper))
+    even_factors = Expr("mul", (Expr("pow", (number(2), upper)), Expr("factorial", (upper,))))
     if not is_odd:
-        return Expr("mul", (power, Expr("factorial", (upper,))))
-    below = Expr("mul", (power, Expr("factorial", (upper,))))
-    return Expr("div", (Expr("factorial", (Expr("mul", (number(2), upper)),)), below))
+        return even_factors
+    return Expr("div", (Expr("factorial", (Expr("mul", (number(2), upper)),)), even_factors))

@@ -2,7 +2,8 @@ r"""Points beyond the usual draws, for two formulas that agree within them (sema
 
 Draws are of the order of 1, so a term that is small there, or a function that is flat, is not seen: `mv` against
 `mv/\sqrt{1 - v^2/c^2}` with c put in. Where to look follows from the values on the tape: where two terms of a sum
-balance, and where the argument of a function is 1. Whole numbers are drawn beyond 12, angles half a turn away.
+balance, and where the argument of a function is 1; two variables of one argument, as in `e^{-br}`, are also moved
+against each other, so that it stays. Whole numbers are drawn beyond 12, angles half a turn away.
 
 Refused: to read the scales off the literals (`10 \cdot 10 \cdot 10` is none), and to draw every formula at all scales
 (a pair that differs, as nearly all do, would pay for it).
@@ -11,9 +12,9 @@ Refused: to read the scales off the literals (`10 \cdot 10 \cdot 10` is none), a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, permutations
 from types import ModuleType
 
 import numpy as np
@@ -48,7 +49,7 @@ _BLIND = frozenset((source.SQRT, source.ABS, source.POW, source.ROOT, source.ASI
 _MAX_TERMS = 8  # of a sum whose terms are compared, each with each
 
 
-Place = tuple[str, float, tuple[float, float]]  # a variable, the value at which terms balance, the shares to draw
+Place = tuple[tuple[tuple[str, float], ...], tuple[float, float]]  # variables, each with its value; the shares to draw
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,19 +154,22 @@ def _loses_signs(tape: Tape) -> bool:
 def _other_scales(
     a: ZeroSet, b: ZeroSet, samplings: Mapping[str, Sampling], module: ModuleType
 ) -> Iterator[dict[str, Sampling]]:
-    """Yield samplings with one variable where terms of either formula balance, or where a function is not flat.
+    """Yield samplings with a variable or two where terms of either formula balance, or where a function is not flat.
 
     A variable in a quadrature or an infinite sum stays: how good these are is known at the usual points only.
     """
     places = dict.fromkeys(place for points in (a, b) for place in places_of_balance(points, module))
     estimated = {name for points in (a, b) for name in points.names(variables_in_estimates(points.tape))}
-    for name, centre, shares in places:
-        sampling = samplings.get(name)
-        if sampling is None or sampling.domain is not None or sampling.kind == "integer" or name in estimated:
-            continue
-        kind = "" if sampling.kind == "angle" else sampling.kind
-        low, high = sorted(share * centre for share in shares)
-        yield {**samplings, name: Sampling(kind, (low, high))}
+    for moved, shares in places:
+        how = dict(samplings)
+        for name, centre in moved:
+            sampling = samplings.get(name)
+            if sampling is None or sampling.domain is not None or sampling.kind == "integer" or name in estimated:
+                break
+            low, high = sorted(share * centre for share in shares)
+            how[name] = Sampling("" if sampling.kind == "angle" else sampling.kind, (low, high))
+        else:
+            yield how
 
 
 @stored
@@ -187,22 +191,41 @@ def places_of_balance(points: ZeroSet, module: ModuleType) -> tuple[Place, ...]:
         return ()
     base = [points.point(0)[name] for name in tape.names]
     found: dict[Place, None] = {}
-    estimated = variables_in_estimates(tape)
-    for v, name in enumerate(tape.names):
-        if estimated >> v & 1:
+    for moved in _moves(tape, base):
+        mine = [ratio for ratio in hidden if _varies(tape, ratio, moved[0])]
+        if not mine:
             continue
-        mine = [ratio for ratio in hidden if _varies(tape, ratio, v)]
-        if not mine or not base[v]:
-            continue
-        moved = [[*base[:v], base[v] * 10.0**k, *base[v + 1 :]] for k in range(-DECADES, DECADES + 1)]
-        table = np.abs(np.array([_values(points, x, module) for x in moved]))
+        table = np.abs(np.array([_values(points, x, module) for x in _along(base, moved)]))
         for above, below in mine:
             for k in _crossings(_logarithms(table, above, below)):
-                power = round(math.log2(abs(base[v])) + (k - DECADES) * math.log2(10.0))
-                centre = math.copysign(2.0**power, base[v])
+                centres = [
+                    math.copysign(2.0 ** round(math.log2(abs(base[v])) + decades * math.log2(10.0)), base[v])
+                    for v, decades in zip(moved, (k - DECADES, DECADES - k), strict=False)
+                ]
+                place = tuple(zip((tape.names[v] for v in moved), centres, strict=True))
                 for shares in (BELOW, ABOVE) if (above, below) in one_sided else (BELOW,):
-                    found[name, centre, shares] = None
+                    found[place, shares] = None
     return tuple(found)[:MAX_PLACES]
+
+
+def _moves(tape: Tape, base: Sequence[float]) -> Iterator[tuple[int, ...]]:
+    """Yield the variables to be moved: each alone, then each against another one in an argument of a function."""
+    estimated = variables_in_estimates(tape)
+    free = [v for v in range(len(tape.names)) if base[v] and not estimated >> v & 1]
+    yield from ((v,) for v in free)
+    arguments = {int(tape.dep[a]) for op, a, _ in tape.code.reshape(-1, 3).tolist() if op in _SATURATING}
+    for v, w in permutations(free, 2):
+        if any(each >> v & 1 and each >> w & 1 for each in arguments):
+            yield v, w
+
+
+def _along(base: Sequence[float], moved: Sequence[int]) -> Iterator[list[float]]:
+    """Yield points with the first variable moved by powers of ten, and the second one, if any, by their reciprocals."""
+    for k in range(-DECADES, DECADES + 1):
+        at = list(base)
+        for v, power in zip(moved, (k, -k), strict=False):
+            at[v] *= 10.0**power
+        yield at
 
 
 def _one_sided(tape: Tape, values: Floats) -> frozenset[tuple[int, int]]:

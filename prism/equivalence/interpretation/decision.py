@@ -22,7 +22,7 @@ from prism.equivalence.interpretation.letters import Scope
 from prism.equivalence.interpretation.names import CHOICES, free_letters, index_range
 from prism.equivalence.interpretation.orders import has_order, same_to_order
 from prism.equivalence.interpretation.point_sources import has_point, values_under_test
-from prism.equivalence.interpretation.reading import read_together, with_unknown_steps
+from prism.equivalence.interpretation.reading import may_be_any_input, read_together, with_unknown_steps
 from prism.equivalence.interpretation.scales import TooManySizes, sizes_of
 from prism.equivalence.interpretation.shapes import with_shapes
 from prism.equivalence.interpretation.shorthand import written_out
@@ -93,10 +93,14 @@ def compare_by_interpretation(a: Formula, b: Formula, context: Context) -> Outco
         if not is_about_same:
             return Outcome(None, "derivatives of other quantities")
         outcome = _compare_as_read(a, b, context)
-        if outcome.same is None and (smooth := with_unknown_steps((a, b))) is not None:
-            as_any_function = _compare_as_read(*smooth, context)
+        if outcome.same is False or (smooth := with_unknown_steps((a, b))) is None:
+            return outcome
+        if outcome.same and not may_be_any_input((a, b)):
+            return outcome
+        as_any_function = _compare_as_read(*smooth, context)
+        if as_any_function.same or not outcome.same:
             return as_any_function if as_any_function.same else outcome
-        return outcome
+        return Outcome(None, "a letter may be a step or any function")
 
 
 def _compare_as_read(a: Formula, b: Formula, context: Context) -> Outcome:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from prism.algebra.expr import Expr, Formula, canonical, number, symbol, walk, with_args, with_members
+from prism.algebra.expr import Expr, Formula, canonical, number, symbol, symbols, walk, with_args, with_members
 from prism.algebra.noncommutative import operator_names
 from prism.equivalence.interpretation.acting import with_operators_applied, with_values_at_limits
 from prism.equivalence.interpretation.boundaries import with_interiors
@@ -268,6 +268,28 @@ def _with_calls_and_differentials(node: Expr, called: set[str], *, has_different
     if waiting is not None:
         factors.append(waiting)
     return factors[0] if len(factors) == 1 else Expr("mul", tuple(factors))
+
+
+def may_be_any_input(formulas: tuple[Formula, Formula]) -> bool:
+    r"""Return True if both formulas have steps, and integrate over all of them: `u(s)` in `\int_0^tu(s)\,ds`."""
+    return all(_has_inputs_only([(member, frozenset()) for member in f.members]) for f in formulas)
+
+
+def _has_inputs_only(waiting: list[tuple[Expr, frozenset[str]]]) -> bool:
+    """Return True if expressions, each with the dummies around it, call steps, and each step of a dummy."""
+    n_found = 0
+    while waiting:
+        node, dummies = waiting.pop()
+        if node.op == "apply" and node.name in STEPS:
+            n_found += 1
+            if dummies.isdisjoint(symbols(node)):
+                return False
+        if node.op == "integral" and len(node.args) == 4 and node.args[1].op == "sym":
+            waiting.append((node.args[0], dummies | {node.args[1].name}))
+            waiting += [(bound, dummies) for bound in node.args[2:]]
+        else:
+            waiting += [(arg, dummies) for arg in node.args]
+    return n_found > 0
 
 
 def with_unknown_steps(formulas: tuple[Formula, Formula]) -> tuple[Formula, Formula] | None:

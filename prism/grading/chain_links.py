@@ -87,6 +87,7 @@ _METRE, _SECOND = r"\unit{m}", r"\unit{s}"
 _MOST_BY_ROUNDING = 0.3  # of a ratio; beyond, the decimals need not be moved
 _HALF_DECADE = 0.5  # an order of magnitude is rounded to a whole power of ten
 _MOST_PREFIXED = 6  # powers of a thousand: from atto to exa
+_WITH_DUMMIES = frozenset(("integral", "sum", "product", "limit"))
 _LIGHT = 299792458.0  # [m/s]
 _LARGEST = Fraction(10**12)  # of a factor between two forms; a larger one is no slip, and may be no float
 _RANK = {"confirmed": 0, "undecided": 1, "refuted": 2}
@@ -137,9 +138,11 @@ def check_link(left: Expr, right: Expr, context: Context) -> Link:
         except TapeTooLarge as error:
             found = Link("undecided", "too_large", str(error))
         except Mismatch as error:
-            return Link("undecided", "unsupported", str(error))
+            found = Link("undecided", "unsupported", str(error))
     if account.is_exhausted:
         found = Link("undecided", "too_large", f"more than {PAIR} operations")
+    if found.reason == "unsupported" and _free_names(left) != _free_names(right):
+        return Link("undecided", "other_variables")
     return (_compare_without_values(left, right) or found) if found.reason in _WITHOUT_VALUE else found
 
 
@@ -527,6 +530,17 @@ def _given_as_expression(text: str) -> Expr:
         if power
     ]
     return Expr("mul", (number(found.value), *units)) if units else number(found.value)
+
+
+def _free_names(member: Expr) -> frozenset[str]:
+    """Return the symbols and unknown functions of a member, without the dummies of its integrals, sums and limits."""
+    if member.op == "sym":
+        return frozenset((member.name,))
+    if member.op in _WITH_DUMMIES and len(member.args) > 1:
+        body, dummy, *bounds = member.args
+        return (_free_names(body) - symbols(dummy)).union(*map(_free_names, bounds))
+    own = frozenset((member.name,)) if member.op == "apply" else frozenset()
+    return own.union(*map(_free_names, member.args))
 
 
 # Forms ----------------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from prism.equivalence.interpretation.ranges import upper_limit, with_ranges
 from prism.equivalence.interpretation.signature import signature_of
 from prism.physics.context import Context
 
+_PI = Expr("const", name="pi")
 _COUNTED = frozenset(("n", "N", "m", "M", "k", "K", "l", "L", "j", "i", "p", "q"))
 
 
@@ -29,7 +30,7 @@ def written_out(a: Formula, b: Formula, context: Context) -> tuple[Formula, Form
         calls |= _special_calls(one, other)
     if calls:
         a, b = (_with_calls_as_written(f, calls) for f in (a, b))
-    a, b = (_each(f, lambda node: derivative_at_point(node) or node) for f in (a, b))
+    a, b = (_each(f, lambda node: derivative_at_point(node) or _over_angle(node) or node) for f in (a, b))
     if any(node.op in ("sum", "product") for node in nodes):
         upper = upper_limit((a, b))
         a, b = (with_members(f, tuple(with_ranges(member, upper) for member in f.members)) for f in (a, b))
@@ -37,6 +38,26 @@ def written_out(a: Formula, b: Formula, context: Context) -> tuple[Formula, Form
         signature = replace(signature_of(a, b, context), whole=_COUNTED)
         a, b = (with_members(f, tuple(with_ellipses(member, signature) for member in f.members)) for f in (a, b))
     return a, b
+
+
+def _over_angle(node: Expr) -> Expr | None:
+    r"""Return an integral over a cosine as one over its angle, `\int_{-1}^1 f\,d\cos\theta`; None for another node.
+
+    Limits are values of the cosine if they are numbers between -1 and 1, of the angle if they hold pi.
+    """
+    if node.op != "integral" or len(node.args) not in (2, 4) or node.args[1].op != "cos":
+        return None
+    (body, cosine), limits = node.args[:2], node.args[2:]
+    angle = cosine.args[0]
+    if angle.op != "sym":
+        return None
+    body = Expr("mul", (body, Expr("sin", (angle,))))
+    if not limits or any(each == _PI for limit in limits for each in walk(limit)):
+        return Expr("neg", (Expr("integral", (body, angle, *limits), node.name),))
+    if any(limit.op not in ("num", "neg") or symbols(limit) for limit in limits):
+        return None
+    lower, upper = (Expr("acos", (limit,)) for limit in limits)
+    return Expr("integral", (body, angle, upper, lower), node.name)
 
 
 def _special_calls(one: Formula, other: Formula) -> set[tuple[str, Expr]]:

@@ -68,6 +68,7 @@ _RECIPROCALS = {"cot": ("cos", "sin"), "sec": ("", "cos"), "csc": ("", "sin"),
 _OF_RECIPROCALS = {"acot": "atan", "asec": "acos", "acsc": "asin", "acoth": "atanh", "asech": "acosh", "acsch": "asinh"}
 _COMPOSED = _OF_RECIPROCALS.keys() | _RECIPROCALS.keys() | {"cis"}
 _ROUNDED = frozenset(("floor", "ceiling"))
+_NORMS = frozenset(("1", "2", "p", "q", "F"))  # subscripts
 _LOGARITHMS = frozenset(("ln", "log", "log10", "log2"))
 _NAMED_LOGARITHMS = {("NUM", "10"): "log10", ("SYM", "e"): "ln"}
 _NAMED_FUNCTIONS = frozenset(FUNCTIONS.values()) - frozenset(
@@ -251,8 +252,8 @@ def _emit_item(state: FormulaState, item: Token, out: list[Token]) -> None:
 def _construct_of_subscript(item: Token) -> Token:
     r"""Return the construct that replaces an item with a subscript which is no symbol: a bracket, a fraction, a mean.
 
-    `[F]_a^b` is AT between limits, `(\partial U/\partial T)_V` AT with V held constant, `(p)_{max}` one symbol,
-    `|v|_{max}` the modulus of one.
+    `[F]_a^b` and `|F|_a^b` are AT between limits, but for a norm, `|x - y|_2^2`; `(\partial U/\partial T)_V` is AT with
+    V held constant, `(p)_{max}` one symbol, `|v|_{max}` the modulus of one.
     A mean `\langle x \rangle_t` keeps the subscript in its name; anything else is an opaque LISTED construct.
     """
     if item.type == "BRACKET":
@@ -266,6 +267,8 @@ def _construct_of_subscript(item: Token) -> Token:
     related = has_type(lower, "REL", "COMMA")
     if item.text == "[" and item.sup is not None and not related:
         return Token("AT", "limits", item.pos, item.gap, args=[[bare], lower, item.sup])
+    if item.type == "ABS" and item.sup is not None and not related and _may_be_evaluated(item.args[0], lower):
+        return Token("AT", "limits", item.pos, item.gap, args=[item.args[0], lower, item.sup])
     if len(lower) > 2 and lower[1].text == "=" and not has_type(lower[2:], "REL", "COMMA"):
         return Token("AT", "point", item.pos, item.gap, args=[[bare], lower[:1], lower[2:]], sup=item.sup)
     label = spell_name(item.raw)
@@ -278,6 +281,14 @@ def _construct_of_subscript(item: Token) -> Token:
         named = Token("SYM", f"{inner.text}_{brace_script(label)}", inner.pos)
         return Token("ABS", item.text, item.pos, item.gap, args=[[named], *bare.args[1:]], sup=item.sup)
     return Token("AT", "held", item.pos, item.gap, args=[[bare], [Token("SYM", label, item.pos)]], sup=item.sup)
+
+
+def _may_be_evaluated(body: list[Token], subscript: list[Token]) -> bool:
+    r"""Return True if bars with scripts hold more than a symbol, and below is a bound: no word, no number of a norm."""
+    is_symbol = len(body) == 1 and body[0].type == "SYM" and body[0].sup is None
+    label = spell_name(tuple(subscript))
+    is_label = label in _NORMS or subscript[0].type == "INFINITY" or (label.isalpha() and len(label) > 1)
+    return not is_symbol and not is_label
 
 
 def _emit_power(state: FormulaState, sup: list[Token], out: list[Token], item: Token) -> None:

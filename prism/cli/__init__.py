@@ -1,7 +1,8 @@
-"""The command line: one function a command (`commands`), arguments and files (`options`), printing (`output`)."""
+"""The command line: commands by what they work on, arguments and files (`options`), printing (`output`)."""
 
 from __future__ import annotations
 
-from prism.cli.commands import app, main
+from prism.cli import formulas, problems, runs, scores
+from prism.cli.application import app, main
 
-__all__ = ["app", "main"]
+__all__ = ["app", "formulas", "main", "problems", "runs", "scores"]

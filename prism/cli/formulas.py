@@ -1,0 +1,179 @@
+"""Commands on formulas and single solutions: `check`, `grade`, `explain`, `demo`."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+import prism
+from prism.cli.application import CHECK_CODES, GATE_FAILED, INCIDENTS, app
+from prism.cli.helptext import FormulaCommand
+from prism.cli.options import (
+    AsJson,
+    MacroFile,
+    OneProblem,
+    complete_problem,
+    fail,
+    load_problem_or_exit,
+    name_unread,
+    parse_context,
+    problem_file,
+    read_solution,
+)
+from prism.cli.output import (
+    print_json,
+    print_tables,
+    print_unit_hints,
+    print_verdict,
+    spinner,
+    with_progress,
+)
+from prism.errors import count_of
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from prism.grading.result import Grade
+    from prism.problem.schema import Problem
+    from prism.problem.students import Student
+
+
+_SHOWN = "scoring_figure"  # the shipped problem whose first solution `demo` shows formula by formula
+
+
+# A formula may begin with a minus, and one of a height with -h.
+@app.command(cls=FormulaCommand, context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]})
+def check(
+    reference: Annotated[str, typer.Argument(help="Reference formula, LaTeX.")],
+    claim: Annotated[str, typer.Argument(help="Formula to compare with it, LaTeX.")],
+    context: Annotated[str, typer.Option(help='What the problem gives, as JSON: {"symbols": {"x": "real"}}.')] = "",
+    macros: MacroFile = "",
+    as_json: AsJson = False,
+) -> None:
+    """Say whether two formulas are the same: exit code 0 equivalent, 1 different, 4 undecided."""
+    given = parse_context(context, macros)
+    verdict = prism.equivalent(reference, claim, context=given)
+    if as_json:
+        print_json(verdict.to_dict())
+    else:
+        unread = name_unread(reference, claim, given) if verdict.reason == "parse_error" else ""
+        print_verdict(verdict, detail_of=unread)
+        if verdict.status == "different":
+            print_unit_hints(reference, claim, given)
+    raise typer.Exit(CHECK_CODES[verdict.status])
+
+
+@app.command()
+def grade(
+    problem: OneProblem,
+    solution: Annotated[str, typer.Argument(help="Solution: text, or .json with messages or steps; - is stdin.")],
+    max_incidents: Annotated[int, typer.Option(help="Failures of the grader that are put up with.")] = 0,
+    macros: MacroFile = "",
+    as_json: AsJson = False,
+) -> None:
+    """Grade one solution: each reference node with what matched it, each other formula with the reason."""
+    from prism.grading.row import score_row
+    from prism.reports import tables
+
+    loaded = load_problem_or_exit(problem, macros)
+    given = read_solution(solution)
+    try:
+        result = prism.grade(loaded, given)
+    except prism.PrismError as error:
+        fail(f"{solution}: {error}")
+    if as_json:
+        print_json(score_row(loaded, given, result))
+    else:
+        print_tables(*tables.grade_tables(loaded, result))
+    if len(result.incidents) > max_incidents:
+        for incident in result.incidents:
+            print(f"prism: incident {incident.code}: {incident.where}: {incident.detail}", file=sys.stderr)
+        raise typer.Exit(INCIDENTS)
+
+
+@app.command()
+def explain(
+    problem: OneProblem,
+    solution: Annotated[str, typer.Argument(help="Solution: text, or .json with messages or steps; - is stdin.")],
+    trace: Annotated[
+        bool, typer.Option("--trace", help="Name for each decision its rule and the files of the code.")
+    ] = False,
+    macros: MacroFile = "",
+    as_json: AsJson = False,
+) -> None:
+    """Say why each formula matches a node or none: what was put in, what is wrong, and the first wrong step."""
+    from prism.diagnosis.explanations import explain as explained
+    from prism.diagnosis.rule_map import trace_of
+    from prism.grading.prepared import prepare
+    from prism.grading.row import score_row
+
+    loaded = load_problem_or_exit(problem, macros)
+    given = read_solution(solution)
+    try:
+        prepared = prepare(loaded)
+        result = prism.grade(prepared, given)
+    except prism.PrismError as error:
+        fail(f"{solution}: {error}")
+    with spinner("diagnosing"):
+        diagnosis = prism.diagnose(prepared, result)
+    if as_json:
+        traced = {"trace": trace_of(result)} if trace else {}
+        print_json({"diagnosis": diagnosis.to_dict(), "grade": score_row(loaded, given, result), **traced})
+    else:
+        print(explained(loaded, result, diagnosis, trace=trace))
+
+
+@app.command()
+def demo(
+    problems: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Problem files, or ids of shipped problems; all shipped ones without any.",
+            autocompletion=complete_problem,
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Grade the solutions that stand in problem files, and compare with their labels; exit code 1 if one differs."""
+    from prism.problem.schema import in_alternative
+    from prism.problem.source import shipped_files
+    from prism.reports import tables
+
+    rows: list[tuple[Problem, Student, Grade]] = []
+    reports: list[RenderableType] = []
+    if not problems:
+        prism.warm()  # there are so many formulas that compiling once takes less time
+    paths = [problem_file(name) for name in problems] if problems else shipped_files()
+    if len(paths) > 1 and not sys.stderr.isatty():  # where no bar is drawn
+        print(f"prism: the solutions of {len(paths)} problems are being graded", file=sys.stderr)
+    for path in with_progress(paths, "grading problems"):
+        loaded = load_problem_or_exit(str(path))
+        prepared = prism.prepare(loaded)
+        for student in loaded.students:
+            result = prism.grade(prepared, student.solution, sample_id=student.name)
+            rows.append((loaded, student, result))
+            if loaded.id == _SHOWN and not reports:
+                reports = [
+                    f"{loaded.title}: the solution of “{student.name}”\n",
+                    *tables.grade_tables(loaded, result),
+                    "",
+                ]
+    if not rows:
+        fail(f"{', '.join(problems or ())}: no [[students]] to grade")
+    labels = [tables.label_differences(student, result) for _, student, result in rows]
+    wrong = sum(len(label["wrong"]) for label in labels)
+    if as_json:
+        grades = [{**result.to_dict(), **label} for (_, _, result), label in zip(rows, labels, strict=True)]
+        print_json({"grades": grades})
+    else:
+        gaps = sum(len(label["gaps"]) for label in labels)
+        nodes = sum(len(in_alternative(problem, result.alternative).nodes) for problem, _, result in rows)
+        last = (
+            f"{count_of(len(rows), 'solution')} graded; of {count_of(nodes, 'node')} known gaps: {gaps};"
+            f" that differ from their label: {wrong}"
+        )
+        print_tables(*reports, tables.demo_table(rows), last)
+    if wrong:
+        raise typer.Exit(GATE_FAILED)

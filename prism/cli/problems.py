@@ -1,0 +1,209 @@
+"""Commands on problem files: `list`, `show`, `lint`, `draft`, `convert`."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import prism
+from prism.cli.application import app
+from prism.cli.options import (
+    BAD_FILE,
+    AsJson,
+    Force,
+    MacroFile,
+    OneProblem,
+    complete_problem,
+    fail,
+    files_to_lint,
+    load_problem_or_exit,
+    make_folder,
+    read_macro_file,
+    read_solution,
+    read_text,
+    refuse_existing,
+    require_folder,
+    unknown_name,
+)
+from prism.cli.output import (
+    drafted_sizes,
+    make_console,
+    print_converted,
+    print_json,
+    print_tables,
+    spinner,
+    with_progress,
+    write_problem,
+    write_text,
+)
+from prism.errors import count_of
+
+
+@app.command("list")
+def list_problems(as_json: AsJson = False) -> None:
+    """List the shipped problems: the id by which every command takes one, title, nodes, worked solutions."""
+    from prism.problem.source import shipped_files
+    from prism.reports import tables
+
+    rows = [tables.problem_summary(path) for path in shipped_files()]
+    if as_json:
+        print_json({"problems": rows})
+    else:
+        print_tables(tables.list_table(rows))
+
+
+@app.command()
+def show(
+    problem: OneProblem,
+    as_mermaid: Annotated[bool, typer.Option("--mermaid", help="Print the DAG as a Mermaid flowchart.")] = False,
+    as_dot: Annotated[bool, typer.Option("--dot", help="Print the DAG in the language of Graphviz.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show a problem as the grader knows it: its DAG, values, definitions, constants, what of its text is not used."""
+    from prism.reports import dag_drawing as drawing
+    from prism.reports import tables
+
+    if as_mermaid + as_dot + as_json > 1:
+        raise typer.BadParameter("--mermaid, --dot and --json exclude each other")
+    loaded = load_problem_or_exit(problem)
+    if as_json:
+        print_json(tables.problem_facts(loaded))
+    elif as_mermaid or as_dot:
+        print(drawing.mermaid(loaded) if as_mermaid else drawing.dot(loaded))
+    else:
+        in_unicode = drawing.is_drawable(sys.stdout.encoding)
+        if not in_unicode and isinstance(sys.stdout, TextIOWrapper):
+            sys.stdout.reconfigure(errors="replace")  # the author's own text may hold what this terminal cannot show
+        print_tables(*tables.problem_tables(loaded, make_console().width, in_unicode=in_unicode))
+
+
+@app.command()
+def lint(
+    problems: Annotated[
+        list[str], typer.Argument(help="Problem files, folders of them.", autocompletion=complete_problem)
+    ],
+    notes: Annotated[bool, typer.Option("--notes", help="Also what may be meant so.")] = False,
+    sarif: Annotated[Path | None, typer.Option(help="Also a file for code scanning: SARIF 2.1.0.")] = None,
+    macros: MacroFile = "",
+    as_json: AsJson = False,
+) -> None:
+    """List what is wrong with problem files, by line, node and field; exit code 3 if there is a fault."""
+    from prism.problem.source import problem_path
+
+    problems, beside = files_to_lint(problems), read_macro_file(macros)
+    named = with_progress(problems, "checking")
+    found = [(name, finding) for name in named for finding in prism.lint(problem_path(name), macros=beside)]
+    missing = {name: said for name in problems if (said := unknown_name(name))}  # told below, and not as a finding
+    count = Counter(finding.kind for _, finding in found)
+    if sarif is not None:
+        from prism.reports import ci_formats
+
+        paths = {name: str(problem_path(name)) for name in problems}
+        shown = [(paths[name], finding) for name, finding in found if notes or finding.kind != "note"]
+        write_text(sarif, ci_formats.sarif(shown))
+    if as_json:
+        listed = [{"file": name, **finding.to_dict()} for name, finding in found]
+        print_json({"findings": listed, **{f"{kind}s": count[kind] for kind in ("fault", "warning", "note")}})
+    else:
+        for name, finding in found:
+            if name not in missing and (notes or finding.kind != "note"):
+                place = name if finding.line is None else f"{name}:{finding.line}"
+                print(f"{place}: {finding.kind}: {finding}")
+        more = f", {count_of(count['note'], 'note')}" if count["note"] else ""
+        counts = f"{count_of(count['fault'], 'fault')}, {count_of(count['warning'], 'warning')}{more}"
+        print(f"{count_of(len(problems), 'file')}: {counts}")
+    for name, said in missing.items():
+        print(f"prism: {name}: {said}", file=sys.stderr)
+    if count["fault"]:
+        raise typer.Exit(BAD_FILE)
+
+
+@app.command()
+def draft(
+    solutions: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SOLUTION...",
+            help="Worked solution: text, or .json with messages or steps; - is stdin. A further one is another way.",
+        ),
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Problem file: .toml or .json. [default: TOML on stdout]")
+    ] = None,
+    problem: Annotated[str, typer.Option(help="File with the problem's text.")] = "",
+    answer: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Final answer, LaTeX, instead of those of its part, or of all if no parts (a), (b) are marked in "
+            "PROBLEM and SOLUTION; repeatable. [default: boxes, else last formulas]"
+        ),
+    ] = None,
+    name: Annotated[str, typer.Option("--id", help="Id of the problem. [default: name of OUT or SOLUTION]")] = "",
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make a first problem file from worked solutions, by rule: nodes, edges and answers, each with its reason."""
+    from prism.authoring.draft_alternatives import draft_alternatives
+
+    require_folder(out)
+    refuse_existing([out] if out else [], force=force)
+    first, source = solutions[0], ", ".join(solutions)
+    named = name or Path(out or ("draft" if first == "-" else first)).stem
+    text = read_text(problem) if problem else ""
+    try:
+        given = [read_solution(each) for each in solutions]
+        ways = [Path(each).stem for each in solutions]
+        with spinner("comparing formulas"):
+            made = draft_alternatives(given, names=ways, problem=text, answers=answer or (), name=named)
+    except prism.PrismError as error:
+        fail(f"{source}: {error}")
+    for remark in made.remarks:
+        print(f"prism: {source}: {remark}", file=sys.stderr)
+    if out is not None:
+        write_problem(out, made.data, made.toml)
+    if as_json:
+        print_json(made.to_dict())
+    elif out is None:
+        print(made.toml(), end="")
+    else:
+        print(f"{out}: {drafted_sizes(made)}; read it through, then: prism lint {out}")
+
+
+@app.command()
+def convert(
+    file: Annotated[Path, typer.Argument(help="Problems or marking schemes: .json, .jsonl, .toml, .csv.")],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="A .toml, .json or .jsonl file, or a folder. [default: stdout]"),
+    ] = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make problem files from the published dataset shape and from marking schemes; exit code 3 if one cannot be."""
+    from prism.authoring import conversions, converting
+
+    try:
+        with spinner("converting"):
+            made = converting.convert(file)
+        texts = conversions.problem_files(made, out)
+    except prism.PrismError as error:
+        fail(str(error))
+    refuse_existing([path for path, _ in texts], force=force)
+    for path, text in texts:
+        make_folder(path.parent)
+        write_text(path, text)
+    if as_json:
+        print_json(made.to_dict())
+    elif out is None:
+        print("".join(text for text in conversions.problem_texts(made)), end="")
+    else:
+        print_converted(made, [path for path, _ in texts])
+    for fault in made.faults:
+        print(f"prism: {file}: {fault}", file=sys.stderr)
+    if made.faults:
+        raise typer.Exit(BAD_FILE)

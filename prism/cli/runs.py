@@ -1,0 +1,207 @@
+"""Commands on many solutions: `run`, `verify-determinism`, `serve`, `warm`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+import prism
+from prism.cli.application import GATE_FAILED, INCIDENTS, NOTHING_GRADED, STOPPED, app
+from prism.cli.options import (
+    AsJson,
+    MacroFile,
+    ManyProblems,
+    complete_problem,
+    fail,
+    in_words,
+    n_processors,
+    parse_field_map,
+    parse_scoring,
+    parse_size,
+    problem_file,
+    read_macro_file,
+    read_solution,
+    read_token,
+    require_folder,
+    split_names,
+)
+from prism.cli.output import (
+    describe_run,
+    print_json,
+    progress_bar,
+    spinner,
+    tell_pace,
+    tell_scanned,
+)
+from prism.errors import count_of
+
+if TYPE_CHECKING:
+    pass
+
+
+@app.command()
+def run(
+    problems: ManyProblems,
+    rollouts: Annotated[Path, typer.Argument(help="Rollouts: .jsonl, .json, .csv, .parquet, or a folder of texts.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Result file: .jsonl or .parquet.")],
+    workers: Annotated[
+        int | None, typer.Option(min=0, help="Processes; 0 grades in this one. [default: processors]")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with what an interrupted run has left.")] = False,
+    mapping: Annotated[
+        str, typer.Option("--map", help="Fields: response=FIELD,problem_id=FIELD,sample_id=FIELD.")
+    ] = "",
+    keep: Annotated[str, typer.Option(help="Further fields that go beside each grade.")] = "model",
+    training: Annotated[bool, typer.Option("--training", help="Also the policy `training`.")] = False,
+    thinking: Annotated[bool, typer.Option("--thinking", help="Count formulas of thinking blocks too.")] = False,
+    compact: Annotated[bool, typer.Option("--compact", help="Leave the formulas out of the rows.")] = False,
+    kill_after: Annotated[float, typer.Option(min=1, help="Seconds that a worker may take for one rollout.")] = 300,
+    max_incidents: Annotated[int, typer.Option(min=0, help="Failures of the grader that are put up with.")] = 0,
+    ray: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Grade on a Ray cluster: auto, local, or HOST:PORT; extra `ray`.")
+    ] = "",
+    macros: MacroFile = "",
+    as_json: AsJson = False,
+) -> None:
+    """Grade many rollouts into a file of score rows, in input order; it can be killed at any moment and resumed."""
+    from prism.problem.collection import load_problems
+    from prism.runs import bulk
+    from prism.runs import ray as on_ray
+    from prism.runs.rollouts import scan
+
+    require_folder(out)
+    if not problems.lstrip().startswith("{"):  # a problem itself, as JSON
+        problem_file(problems)
+    options = bulk.Options(thinking=thinking, training=training, formulas=not compact)
+    grade_all: Callable[..., bulk.Summary] = partial(on_ray.run, address=ray) if ray else bulk.run
+    try:
+        known = load_problems(problems, macros=read_macro_file(macros))
+        scanned = scan(rollouts, known, mapping=parse_field_map(mapping), keep=split_names(keep))
+        tell_scanned(scanned, rollouts)
+        began = perf_counter()
+        with progress_bar(scanned.n, "grading") as advance:
+            summary = grade_all(
+                known, rollouts, scanned, out, options=options, kill_after=kill_after, resume=resume, on_done=advance,
+                workers=(0 if ray else n_processors()) if workers is None else workers,
+            )  # fmt: skip
+    except prism.PrismError as error:
+        fail(str(error))
+    except OSError as error:  # a full disk, say
+        fail(f"{in_words(error)}; the same command with --resume goes on beside {out}")
+    except KeyboardInterrupt:
+        print(f"prism: stopped; the same command with --resume goes on beside {out}", file=sys.stderr)
+        raise typer.Exit(STOPPED) from None
+    if as_json:
+        print_json(summary.to_dict())
+    else:
+        print(describe_run(summary, out))
+        tell_pace(summary, perf_counter() - began)
+    if not summary.n_graded:
+        raise typer.Exit(NOTHING_GRADED)
+    if summary.n_incident > max_incidents:
+        raise typer.Exit(INCIDENTS)
+
+
+@app.command("verify-determinism")
+def verify_determinism(
+    problem: Annotated[
+        str | None,
+        typer.Argument(
+            help="Problem file, or the id of a shipped one. [default: all shipped ones]",
+            autocompletion=complete_problem,
+        ),
+    ] = None,
+    solutions: Annotated[
+        list[str] | None, typer.Argument(help="Solutions, as `grade` takes them. [default: those in the problem]")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Grade twice, with other kernels, hash seed and order; exit code 1 unless the bytes are the same."""
+    from prism.problem.collection import load_problems
+    from prism.resources import resource
+    from prism.runs import determinism
+
+    source = resource("dags") if problem is None else problem_file(problem)
+    try:
+        known = load_problems(source)
+        if solutions and len(known) != 1:
+            fail(f"{problem}: holds {len(known)} problems; solutions are of one")
+        given = {name: read_solution(name) for name in solutions or ()}
+        samples = [determinism.Sample(one, name, text) for one in known for name, text in given.items()] or [
+            determinism.Sample(one.id, student.name, student.solution)
+            for one in known.values()
+            for student in one.students
+        ]
+        with spinner(f"grading {count_of(len(samples), 'solution')} twice"):
+            found = determinism.check_determinism(source, samples, environment=os.environ)
+    except prism.PrismError as error:
+        fail(str(error))
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        for name, digest in found.sha256.items():
+            print(f"{digest}  {count_of(found.n, 'solution')}, {name}")
+        for one in found.differences:
+            print(f"{one.problem_id}/{one.sample_id}: {one.path}: {' and '.join(one.values)}")
+        n = len(found.differences)
+        print(f"{count_of(n, 'solution')} {'differs' if n == 1 else 'differ'}" if n else "the same bytes")
+    if found.differences:
+        raise typer.Exit(GATE_FAILED)
+
+
+@app.command()
+def serve(
+    problems: ManyProblems,
+    host: Annotated[str, typer.Option(help="Address; any other than this machine's own needs a token.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 8777,
+    workers: Annotated[
+        int | None, typer.Option(min=0, help="Processes; 0 grades in this one. [default: processors]")
+    ] = None,
+    scoring: Annotated[
+        str, typer.Option(help="What /get_reward and /verify pay for: closure, or final=0.3,closure=0.7.")
+    ] = "closure",
+    token_file: Annotated[Path | None, typer.Option(help="File with the token that requests have to show.")] = None,
+    token_env: Annotated[str, typer.Option(help="Or the environment variable that holds it.")] = "",
+    max_body: Annotated[str, typer.Option(help="Size of a request: 500kB, 8MiB.")] = "8MiB",
+    max_items: Annotated[int, typer.Option(min=1, help="Solutions in a request.")] = 256,
+    queue: Annotated[int, typer.Option(min=1, help="Requests that are taken in before the next is sent away.")] = 256,
+    thinking: Annotated[bool, typer.Option("--thinking", help="Count formulas of thinking blocks too.")] = False,
+    kill_after: Annotated[float, typer.Option(min=1, help="Seconds that a worker may take for one solution.")] = 60,
+) -> None:
+    """Grade over HTTP: /grade, /get_reward (OpenRLHF), /verify (NeMo Gym), /healthz; /docs tells more."""
+    try:
+        from prism import server
+    except ImportError as error:
+        fail(str(error))
+    problem_file(problems)
+    token = read_token(token_file, token_env)
+    if token is None and not server.is_loopback(host):
+        raise typer.BadParameter(f"--host {host} is open to others: name a token with --token-file or --token-env")
+    body = parse_size(max_body)
+    weights = parse_scoring(scoring)
+    limits = server.Limits(
+        body=body, bodies=max(server.Limits().bodies, body), items=max_items, queue=queue, kill_after=kill_after
+    )
+    try:
+        served = server.create_app(
+            problems, scoring=weights, token=token, limits=limits,
+            workers=n_processors() if workers is None else workers, thinking=thinking,
+        )  # fmt: skip
+        server.run(served, host=host, port=port)
+    except prism.PrismError as error:
+        fail(str(error))
+
+
+@app.command()
+def warm() -> None:
+    """Compile the kernels once, so that long jobs start fast."""
+    with spinner("compiling"):
+        prism.warm()
+    print("kernels compiled and loaded", file=sys.stderr)

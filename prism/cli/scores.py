@@ -1,0 +1,247 @@
+"""Commands on score files and judgements: `compare`, `agree`, `report`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+import prism
+from prism.cli.application import GATE_FAILED, INCIDENTS, NOTHING_GRADED, app
+from prism.cli.options import (
+    AsJson,
+    Force,
+    fail,
+    in_words,
+    parse_field_map,
+    parse_interval,
+    problem_file,
+    read_results,
+    refuse_existing,
+    require_folder,
+    require_scipy,
+    step_summary_path,
+)
+from prism.cli.output import (
+    print_json,
+    print_tables,
+    spinner,
+    with_progress,
+    write_text,
+)
+from prism.errors import count_of
+
+if TYPE_CHECKING:
+    from prism.reports.gates import Comparison, GateOutcome
+
+
+@app.command()
+def compare(
+    base: Annotated[
+        Path, typer.Argument(help="Results that are kept: .jsonl or .parquet, as `prism run` writes them.")
+    ],
+    new: Annotated[Path, typer.Argument(help="Results that are held against them.")],
+    fail_on: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="GATE", help="any-drop, any-lost-node, any-missing, item<-0.1, mean<-0.01, final<-0.02; repeatable."
+        ),
+    ] = None,
+    min_mean: Annotated[float | None, typer.Option(min=0, max=1, help="What NEW's mean score must reach.")] = None,
+    min_item: Annotated[float | None, typer.Option(min=0, max=1, help="What each score of NEW must reach.")] = None,
+    allow_changed: Annotated[
+        bool, typer.Option("--allow-changed", help="Compare where problem files or options of the run have changed.")
+    ] = False,
+    update_baseline: Annotated[
+        bool, typer.Option("--update-baseline", help="Instead make BASE a copy of NEW; no gate is judged.")
+    ] = False,
+    junit: Annotated[Path | None, typer.Option(help="Also a file of JUnit XML.")] = None,
+    summary: Annotated[Path | None, typer.Option(help="Append a summary in Markdown to this file.")] = None,
+    github: Annotated[
+        bool, typer.Option("--github", help="Annotate, on standard error; --summary is $GITHUB_STEP_SUMMARY.")
+    ] = False,
+    max_incidents: Annotated[int, typer.Option(min=0, help="Failures of the grader in NEW that are put up with.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Hold new results against old ones, item by item; exit code 1 if a gate fires, 3 if they cannot be compared."""
+    from prism.reports import gates as gating
+    from prism.reports import tables
+
+    try:
+        gates = gating.parse_gates(fail_on or (), min_mean=min_mean, min_item=min_item)
+    except prism.PrismError as error:
+        raise typer.BadParameter(f"--fail-on: {error}\n{gating.GRAMMAR}") from error
+    if update_baseline and (gates or junit or summary or github):
+        raise typer.BadParameter("--update-baseline judges nothing; leave the gates and reports out")
+    if github and summary is None:
+        summary = step_summary_path()
+    if update_baseline:
+        _accept_results(new, base, max_incidents, as_json=as_json)
+        return
+    try:
+        result = gating.compare_results(read_results(base), read_results(new), allow_changed=allow_changed)
+    except prism.PrismError as error:
+        fail(str(error))
+    outcomes = gating.apply_gates(result, gates)
+    _write_comparison(result, outcomes, junit, summary, is_annotated=github)
+    if as_json:
+        print_json(gating.to_dict(result, outcomes))
+    else:
+        print_tables(*tables.comparison_tables(result, outcomes))
+    if not result.compared:
+        raise typer.Exit(NOTHING_GRADED)
+    if any(outcome.has_fired for outcome in outcomes):
+        raise typer.Exit(GATE_FAILED)
+    if result.new.n_incident > max_incidents:
+        raise typer.Exit(INCIDENTS)
+
+
+def _write_comparison(
+    result: Comparison,
+    outcomes: Sequence[GateOutcome],
+    junit: Path | None,
+    summary: Path | None,
+    *,
+    is_annotated: bool,
+) -> None:
+    """Write a comparison to a JUnit file, append it to a Markdown summary, and annotate it for GitHub, as asked for."""
+    from prism.reports import ci_formats
+
+    if junit is not None:
+        write_text(junit, ci_formats.junit(result, outcomes))
+    if summary is not None:
+        taken = summary.stat().st_size if summary.exists() else 0
+        text = ci_formats.job_summary(result, outcomes, room=ci_formats.SUMMARY_LIMIT - 1 - taken)
+        write_text(summary, text, is_added=True)
+    for line in ci_formats.workflow_commands(result, outcomes) if is_annotated else ():
+        print(line, file=sys.stderr)  # GitHub reads both streams, and the other one is data
+
+
+@app.command()
+def agree(
+    results: Annotated[Path, typer.Argument(help="Score rows of `prism run`; or judgements, people against people.")],
+    judges: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Judgements: .jsonl, .csv, .parquet, or of lm-eval, Inspect, promptfoo, FastChat, OpenAI."),
+    ] = None,
+    mapping: Annotated[
+        str,
+        typer.Option("--map", help="Fields: score=FIELD,problem_id=FIELD,sample_id=FIELD,rater=FIELD."),
+    ] = "",
+    score: Annotated[str, typer.Option(help="Number of a score row: score, final_correct, policies.strict.")] = "score",
+    scale: Annotated[str, typer.Option(help="Lowest and highest score of the judges, 1:10; they become 0 and 1.")] = "",
+    cut: Annotated[float | None, typer.Option(help="Compare pass and fail: scores from here up pass.")] = None,
+    replicates: Annotated[int, typer.Option(min=0, help="Bootstrap samples behind the intervals.")] = 1000,
+    top: Annotated[int, typer.Option(min=0, help="Largest disagreements that are listed of each pair.")] = 5,
+    as_json: AsJson = False,
+) -> None:
+    """Say how far raters agree: rules with judges, people with people; each coefficient with its interval and n."""
+    from prism.reports import tables
+    from prism.reports.ratings import agreement_of, rating_table
+
+    require_scipy("prism agree")
+    try:
+        found = rating_table(
+            results, judges or (), score=score, mapping=parse_field_map(mapping), scale=parse_interval(scale), cut=cut
+        )
+        with spinner("drawing samples for the intervals"):
+            agreed = agreement_of(found, replicates=replicates, top=top)
+    except (prism.PrismError, OSError) as error:
+        fail(in_words(error))
+    if as_json:
+        print_json(agreed.to_dict())
+    else:
+        print_tables(*tables.agreement_tables(agreed))
+    if not any(pair.n for pair in agreed.pairs):
+        print("prism: no two raters have an item in common; say which fields with --map", file=sys.stderr)
+        raise typer.Exit(NOTHING_GRADED)
+
+
+@app.command()
+def report(
+    results: Annotated[Path, typer.Argument(help="Score rows, .jsonl or .parquet, as `prism run` writes them.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Page to write, .html; without it tables are printed.")
+    ] = None,
+    problems: Annotated[
+        str, typer.Option(help="What was graded against: a folder, a file (.toml, .json, .jsonl), or a shipped id.")
+    ] = "",
+    rollouts: Annotated[Path | None, typer.Option(help="What was graded, for its texts: as `run` takes it.")] = None,
+    judge: Annotated[
+        list[Path] | None, typer.Option(help="Judgements of the same rollouts, as `agree` takes them; repeatable.")
+    ] = None,
+    mapping: Annotated[
+        str, typer.Option("--map", help="Fields of the judgements: score=FIELD,problem_id=FIELD,sample_id=FIELD.")
+    ] = "",
+    fields: Annotated[
+        str, typer.Option("--map-rollouts", help="Fields of the rollouts: response=FIELD,problem_id=FIELD.")
+    ] = "",
+    scale: Annotated[str, typer.Option(help="Lowest and highest score of the judges, 1:10; they become 0 and 1.")] = "",
+    replicates: Annotated[int, typer.Option(min=0, help="Bootstrap samples behind the intervals.")] = 1000,
+    diagnose: Annotated[
+        bool, typer.Option("--diagnose", help="Say also what is wrong with formulas, and the first wrong step; slow.")
+    ] = False,
+    title: Annotated[str, typer.Option(help="Of the page.")] = "PRISM report",
+    full: Annotated[bool, typer.Option("--full", help="Leave nothing out of the page, however large it gets.")] = False,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show what a run earned: tables, or one HTML page with every problem, solution and reason; it loads nothing."""
+    from prism.reports import tables
+    from prism.reports.summary import build_report
+
+    if out is not None and out.suffix not in (".html", ".htm"):
+        raise typer.BadParameter(f"--out {out}: expected a file .html")
+    if diagnose and not problems:
+        raise typer.BadParameter("--diagnose needs --problems")
+    if judge:
+        require_scipy("prism report --judge")
+    require_folder(out)
+    refuse_existing([out] if out else [], force=force)
+    if problems:
+        problem_file(problems)
+    try:
+        found = build_report(
+            results, problems=problems, rollouts=rollouts, judges=judge or (), fields=parse_field_map(fields),
+            mapping=parse_field_map(mapping), scale=parse_interval(scale), replicates=replicates, diagnosed=diagnose,
+            watched=lambda rows: with_progress(rows, "diagnosing"),
+        )  # fmt: skip
+    except (prism.PrismError, OSError) as error:
+        fail(in_words(error))
+    if out is not None:
+        from prism.reports.html import page
+
+        write_text(out, page.html_page(found, title=title, limit=None if full else page.LIMIT))
+    if as_json:
+        print_json(found.to_dict())
+    elif out is None:
+        print_tables(*tables.report_tables(found))
+    else:
+        print(f"{out}: {count_of(len(found.rows), 'rollout')}, {out.stat().st_size / 1e6:.1f} MB", file=sys.stderr)
+    if not any(row.grade.score is not None for row in found.rows):
+        raise typer.Exit(NOTHING_GRADED)
+
+
+def _accept_results(new: Path, base: Path, max_incidents: int, *, as_json: bool) -> None:
+    """Replace the base file with the new results (`--accept`), unless more incidents occurred than allowed."""
+    from prism.reports.gates import decimal, rounded
+    from prism.runs.score_files import accept_as_base
+
+    try:
+        results = read_results(new)
+        if not results.scored:
+            print(f"prism: {new}: no row has a score; {base} is kept", file=sys.stderr)
+            raise typer.Exit(NOTHING_GRADED)
+        if results.n_incident > max_incidents:
+            print(f"prism: {new}: incidents: {results.n_incident}; {base} is kept", file=sys.stderr)
+            raise typer.Exit(INCIDENTS)
+        accept_as_base(new, base)
+    except prism.PrismError as error:
+        fail(str(error))
+    if as_json:
+        print_json({"baseline": str(base), "items": len(results.items), "mean": rounded(results.mean)})
+    else:
+        print(f"{base}: {count_of(len(results.items), 'item')}, mean score {decimal(results.mean)}")

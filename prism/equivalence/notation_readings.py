@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
+from itertools import chain
 
 from prism.algebra.expr import Expr, Formula, nodes_with, ops_of, substitute, substituted, symbol, symbols, walk
 from prism.engine.lowering import conjugation_base
 from prism.equivalence.context_facts import facts_of_context
 from prism.equivalence.facts import UNNAMED, VECTOR, both_in_base_units, facts_of
 from prism.equivalence.notation import magnitude_name
+from prism.equivalence.primes import is_integrated_over, may_be_by
 from prism.equivalence.spellings import respelled
 from prism.equivalence.substitutions import Attempt, Forms
 from prism.equivalence.vector_calculus import in_components
@@ -119,12 +121,15 @@ def read_primes(forms: Forms) -> Iterator[Attempt]:
     r"""Yield both formulas with primes as derivatives if one has these: `y' = ky` beside `\frac{dy}{dx} = ky`.
 
     Where one formula has both, or both have the prime, the prime is a label: in `x' = x + v\frac{dx}{dt}` it is the
-    place in another frame.
+    place in another frame. No primes are read that show another variable, or that name a variable of integration.
     """
     a, b = forms.plain.reference, forms.plain.claim
     if not (facts_of(a).has_prime or facts_of(b).has_prime):
         return
-    variables = {subject.name: by for f in (a, b) for subject, by in _total_derivatives(f) if by != UNNAMED}
+    variables = {
+        subject.name: by for subject, by in dict.fromkeys(chain(_total_derivatives(a), _total_derivatives(b)))
+        if by != UNNAMED and not is_integrated_over(subject, (a, b)) and may_be_by(by, subject.name, (a, b))
+    }  # fmt: skip
     labels = {name for name in variables if _is_prime_label(name, a, b)}
     one, two = (_with_primes_read(f, variables, labels) for f in (a, b))
     if (one, two) != (a, b):

@@ -60,7 +60,10 @@ def is_derivative(node: Expr) -> bool:
 
 
 def derivative_at_point(node: Expr) -> Expr | None:
-    r"""Return `f^{(n)}(a)`, or d^n f/dx^n at x = a, as the derivative of an order at a place; None for another node."""
+    r"""Return `f^{(n)}(a)`, or d^n f/dx^n at x = a, as the derivative of an order at a place; None for another node.
+
+    None too for d^n f/dt^n at x = a: x is not the variable of that derivative.
+    """
     if node.op == "apply" and len(node.args) == 1 and (match := _OF_ORDER.match(node.name)) is not None:
         if match["base"] == DELTAS[0]:
             return None  # a delta function of several dimensions
@@ -68,8 +71,8 @@ def derivative_at_point(node: Expr) -> Expr | None:
         return Expr("at", (node.args[0], number(int(order)) if order.isdigit() else symbol(order)), NTH + match["base"])
     if node.op != "at" or node.name != "point" or len(node.args) != 3 or node.args[0].op != "derivative":
         return None
-    inner, _, place = node.args
-    if inner.args[0].op != "sym" or len(inner.args) != 2 or not inner.name.isalnum():
+    inner, variable, place = node.args
+    if inner.args[0].op != "sym" or inner.args[1:] != (variable,) or not inner.name.isalnum():
         return None
     order = inner.name
     return Expr("at", (place, number(int(order)) if order.isdigit() else symbol(order)), NTH + inner.args[0].name)

@@ -40,6 +40,7 @@ from prism.equivalence.interpretation.regions import with_iterated_integrals
 from prism.equivalence.interpretation.steps import with_steps_and_deltas
 from prism.equivalence.interpretation.unit_matrices import with_unit_matrices
 from prism.equivalence.interpretation.values import Unvalued
+from prism.equivalence.primes import may_be_by
 
 _UNKNOWN = symbol("?")
 _SUBSCRIPT = re.compile(r"^(?P<base>\\?[A-Za-z]+)_\{?(?P<by>(?:[xyzrt]|\\theta|\\phi){1,3})\}?$")
@@ -72,6 +73,7 @@ def read_together(a: Formula, b: Formula) -> tuple[Formula, Formula]:
     keeps_means = bool(operators)
     depends = a.depends | b.depends | {pair for pair in _only_calls(nodes) if pair[1] not in operators}
     by = _variables_of_derivatives(depends, nodes)
+    _refuse_other_variables(by, (a, b))
     bound = {node.args[1] for node in nodes if node.op == "integral" and len(node.args) > 1}
 
     def read(node: Expr) -> Expr:
@@ -157,6 +159,14 @@ def _is_written_both_ways(f: Formula) -> bool:
     derived = {node.args[0].name for node in nodes if node.op in ("derivative", "partial") and node.args[1] != _UNKNOWN}
     primed = {base_and_order[0] for node in nodes if node.op == "sym" and (base_and_order := _primed(node.name))}
     return not derived.isdisjoint(primed)
+
+
+def _refuse_other_variables(by: dict[str, set[str]], formulas: tuple[Formula, Formula]) -> None:
+    """Raise Unvalued for primes that would be read as derivatives by a variable that is not theirs."""
+    for subject, variables in by.items():
+        found = variables - {"?"}
+        if len(found) == 1 and not may_be_by(symbol(*found), subject, formulas):
+            raise Unvalued("primes by another variable")
 
 
 def _primed(name: str) -> tuple[str, int] | None:

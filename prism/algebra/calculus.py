@@ -5,7 +5,9 @@ stays open (the derivative of a symbol alone) is kept, so that the atoms of both
 A symbol varies with a variable where either formula differentiates it by that variable or writes it as a function
 of it, and where physics hardly ever uses its letter for a constant: `\frac{d}{dr}(r^2 E_r)` stays open. In an
 expression that holds the variable, every other symbol is a constant. An expression that does not hold it
-(`\frac{d}{dt}(mv)`) leaves open what varies: all its symbols do.
+(`\frac{d}{dt}(mv)`) leaves open what varies: all its symbols do, and so do those of a term in which nothing varies, if
+the variable only stands in rates beside it: V of `\frac{d}{dt}(\frac12 m\dot x^2 + V)`. What stands before the variable
+in a differential equation may be its unknown function: q of `\frac{d}{dt}(q e^{t/RC}) = \frac{V_0}{R}e^{t/RC}`.
 
 Refused: a CAS (its simplification takes unbounded time); seven rules and a chain rule are enough.
 """
@@ -13,7 +15,7 @@ Refused: a CAS (its simplification takes unbounded time); seven rules and a chai
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from prism import budget
@@ -69,8 +71,12 @@ def usually_varies(name: str, variable: str) -> bool:
     return base != variable and base in _VARYING.get(variable, ())
 
 
+_USUAL_CONSTANTS = frozenset(
+    ("m", "M", "g", "c", "k", "k_B", r"\hbar", "h", "e", "G", "R", r"\epsilon_0", r"\mu_0", "i")
+)
 _OPERATIONS = frozenset(("derivative", "partial", "limit", "at"))
 _UNEVALUATED = _OPERATIONS | {"integral", "contour", "sum", "product", "apply", "differential", "opaque", "infinity"}
+_SUMS = ("add", "sub", "neg")
 _ZERO, _ONE, _TWO = number(0), number(1), number(2)
 
 
@@ -95,17 +101,57 @@ class KnownVariation:
         return (name, variable) in self.varying
 
 
-def evaluate_operations(a: Formula, b: Formula) -> tuple[Formula, Formula]:
+def evaluate_operations(
+    a: Formula, b: Formula, varying: frozenset[tuple[str, str]] = frozenset()
+) -> tuple[Formula, Formula]:
     """Evaluate the derivatives, limits and values at a point (`[x^2]_0^L`) in two formulas that are compared.
 
     An operation without a rule here stays as it is written.
+
+    Args:
+        a, b: the formulas.
+        varying: (symbol, variable) pairs of which the formulas do not show that the symbol depends on the variable.
     """
     if _OPERATIONS.isdisjoint(traits_of(a).ops) and _OPERATIONS.isdisjoint(traits_of(b).ops):
         return a, b
     one, two = _read_derivatives(a), _read_derivatives(b)
-    total = one.total | two.total
+    total = one.total | two.total | varying
     known = KnownVariation(a.depends | b.depends | total | one.partial | two.partial, total)
     return _evaluate_members(a, one, known), _evaluate_members(b, two, known)
+
+
+@budget.remembered(_FORMULAS_KEPT)
+def possible_unknowns(f: Formula) -> frozenset[tuple[str, str]]:
+    r"""Return what may be the unknown function of a differential equation, each with its variable.
+
+    It is q in `\frac{d}{dt}(q e^{t/RC}) = \frac{V_0}{R}e^{t/RC}`: a factor of what is differentiated that stands
+    nowhere else, in an equation that has the variable outside of the derivative too, and no letter alone as a side.
+    """
+    if (
+        f.kind != "equation"
+        or "derivative" not in traits_of(f).ops
+        or any(each.op in ("sym", "apply") for each in f.members)
+    ):
+        return frozenset()
+    found: set[tuple[str, str]] = set()
+    for node in (node for member in f.members for node in nodes_with(member, "derivative")):
+        operand, *variables = node.args
+        if len(variables) != 1 or variables[0].name not in symbols(operand):
+            continue
+        rest = [substitute(member, {node: _ONE}) for member in f.members]
+        outside = frozenset().union(*[_open_symbols(member, variables[0]) for member in rest])
+        if variables[0].name in outside:
+            factors = _factors(operand) - outside - _USUAL_CONSTANTS - {variables[0].name}
+            found |= {(name, variables[0].name) for name in factors}
+    return frozenset(found)
+
+
+def _factors(node: Expr) -> frozenset[str]:
+    """Return the symbols that are factors of the terms of an expression."""
+    if node.op == "sym":
+        return frozenset((node.name,))
+    inner = node.args[:1] if node.op == "div" else node.args if node.op in ("add", "sub", "neg", "mul") else ()
+    return frozenset().union(*map(_factors, inner))
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +267,51 @@ def derivative(node: Expr, variable: Expr, known: KnownVariation, *, op: str = "
     if node.size > _MAX_OPERAND:
         raise NotEvaluated
     budget.charge(node.size * _DERIVATIVE)
-    return _differentiate(node, _Differentiation(variable, known, variable.name in symbols(node), op))
+    rule = _Differentiation(variable, known, variable.name in symbols(node), op)
+    if not rule.contains_variable or variable.name in _open_symbols(node, variable):
+        return _differentiate(node, rule)
+    return _differentiate_beside_rates(node, rule)
+
+
+def _open_symbols(node: Expr, variable: Expr) -> frozenset[str]:
+    """Return the symbols of an expression, but for those that only say by what a derivative by `variable` is taken."""
+    if node.op in ("derivative", "partial") and variable in node.args[1:]:
+        return symbols(node.args[0])
+    if node.op == "sym":
+        return frozenset((node.name,))
+    return frozenset().union(*[_open_symbols(arg, variable) for arg in node.args])
+
+
+def _differentiate_beside_rates(node: Expr, rule: _Differentiation) -> Expr:
+    """Return the derivative of a sum in which the variable only stands in rates: a term without any varies itself."""
+    if node.op in _SUMS:
+        return _combine_derivatives(node.op, [_differentiate_beside_rates(arg, rule) for arg in node.args])
+    return _differentiate(
+        node, replace(rule, contains_variable=not _is_without_rates(node, rule.variable, rule.varies))
+    )
+
+
+def _is_without_rates(term: Expr, variable: Expr, varies: Callable[[str], bool]) -> bool:
+    """Return True for a term in which nothing varies as far as anyone knows, and nothing is a value at the start."""
+    names = symbols(term)
+    return variable.name not in names and not any(
+        varies(name) or usually_varies(name, variable.name) or name.endswith(("_0", "_{0}")) for name in names
+    )
+
+
+def letters_beside_rates(operand: Expr, variable: Expr, varies: Callable[[str], bool]) -> frozenset[str]:
+    r"""Return the letters that vary since nothing else does in their term: V of `\frac{d}{dt}(\frac12 m\dot x^2 + V)`.
+
+    Args:
+        operand: what is differentiated by `variable`; if the variable stands elsewhere than in rates there are none.
+        varies: if a letter is known to depend on the variable.
+    """
+    if variable.name not in symbols(operand) or variable.name in _open_symbols(operand, variable):
+        return frozenset()
+    terms = [operand]
+    while any(term.op in _SUMS for term in terms):
+        terms = [part for term in terms for part in (term.args if term.op in _SUMS else (term,))]
+    return symbols(*[term for term in terms if _is_without_rates(term, variable, varies)])
 
 
 @dataclass(frozen=True, slots=True)

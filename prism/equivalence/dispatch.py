@@ -9,12 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from prism.algebra.alternatives import as_product
-from prism.algebra.calculus import evaluate_operations
+from prism.algebra.calculus import evaluate_operations, possible_unknowns
 from prism.algebra.expr import Expr, Formula, canonical, formula, ops_of, substitute, symbol, symbols, walk
 from prism.algebra.noncommutative import order_operator_products
 from prism.budget import charge_steps
 from prism.engine.lowering import Mismatch
 from prism.engine.tape import TapeTooLarge
+from prism.equivalence.bound_variables import are_integrated_alike
 from prism.equivalence.facts import FormulaFacts, facts_of
 from prism.equivalence.identities import is_worked_out, work_out_same_operation
 from prism.equivalence.notation import with_matching_calls
@@ -49,11 +50,14 @@ def compare(a: Formula, b: Formula, context: Context = EMPTY_CONTEXT, *, approxi
     one, two = facts_of(a), facts_of(b)
     charge_steps(STEPS + STEPS_PER_NODE * (one.n_nodes + two.n_nodes))
     try:
-        return _compare_by_kind(one, two, context, approximate=approximate)
+        verdict = _compare_by_kind(one, two, context, approximate=approximate)
     except TapeTooLarge as error:
         return Verdict(Status.UNDECIDED, "too_large", detail=str(error))
     except Mismatch as error:
         return Verdict(Status.UNDECIDED, "unsupported", detail=str(error))
+    if verdict.status == Status.EQUIVALENT and not are_integrated_alike(a, b):
+        return Verdict(Status.UNDECIDED, "unsupported", detail="a variable of two integrals")
+    return verdict
 
 
 def _compare_by_kind(one: FormulaFacts, two: FormulaFacts, context: Context, *, approximate: bool) -> Verdict:
@@ -63,7 +67,9 @@ def _compare_by_kind(one: FormulaFacts, two: FormulaFacts, context: Context, *, 
         as_written = with_matching_calls(a, b)
         a, b = map(as_product, order_operator_products(*evaluate_operations(*as_written)))
     if a.kind == b.kind == "equation":
-        return _compare_equations(a, b, as_written, context, approximate=approximate)
+        verdict = _compare_equations(a, b, as_written, context, approximate=approximate)
+        is_settled = verdict.status != Status.EQUIVALENT or as_written == (a, b)
+        return verdict if is_settled else _unless_factors_vary(a, b, as_written, context, verdict)
     if a.kind == "expression" and b.kind == "equation":
         return _compare_any_member(a, b, context)
     if a.relations == b.relations == ("propto",) and _is_copy(a, b):
@@ -101,6 +107,23 @@ def _compare_equations(
     if verdict.reason == "identity" and not symbols(*a.members) and _is_copy(a, b):
         return _SAME_FORM
     return _with_operations_checked(a, b, as_written, context, verdict) if is_worked_out(as_written[0]) else verdict
+
+
+def _unless_factors_vary(
+    a: Formula, b: Formula, as_written: tuple[Formula, Formula], context: Context, verdict: Verdict
+) -> Verdict:
+    """Return `equivalent` as it is, unless it only is so where an unknown function of an equation is a constant."""
+    pairs = possible_unknowns(as_written[0]) | possible_unknowns(as_written[1])
+    varying = frozenset(pair for pair in pairs if pair[0] not in context.givens)
+    if not varying:
+        return verdict
+    one, two = map(as_product, order_operator_products(*evaluate_operations(*as_written, varying)))
+    if (one, two) == (a, b):
+        return verdict
+    second = _compare_equations(one, two, as_written, context, approximate=verdict.approximate)
+    if second.status == Status.EQUIVALENT:
+        return verdict
+    return Verdict(Status.UNDECIDED, "unsupported", detail="whether a letter below a derivative varies")
 
 
 def _with_operations_checked(

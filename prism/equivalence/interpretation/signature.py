@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from prism.algebra.calculus import usually_varies
+from prism.algebra.calculus import letters_beside_rates, possible_unknowns, usually_varies
 from prism.algebra.expr import Expr, Formula, canonical, index_letters, is_infinite, symbols, walk
 from prism.algebra.noncommutative import letters_beside_transposes, operator_names
 from prism.budget import charge_steps
@@ -156,6 +156,9 @@ def _that_may_vary(a: Formula, b: Formula, context: Context) -> dict[str, set[st
     """
     found: dict[str, set[str]] = {}
     kept = _CONSTANTS | context.givens.keys()
+    for name, variable in possible_unknowns(a) | possible_unknowns(b):
+        if name not in context.givens:
+            found.setdefault(name, set()).add(variable)
     for member in (*a.members, *b.members):
         for node, bound in _integrals(member):
             inside = symbols(node.args[0])
@@ -272,7 +275,7 @@ def signature_of(a: Formula, b: Formula, context: Context, *, system: str = "car
         if has_nabla
         else frozenset(),
         signed=_signed_letters(nodes),
-        varied=frozenset(node.args[0].name for node in nodes if node.op == "differential" and node.args[0].op == "sym"),
+        varied=_varied(nodes),
         series=_series(nodes),
         keys=keys,
         integrable=_integrable(nodes, functions),
@@ -280,6 +283,12 @@ def signature_of(a: Formula, b: Formula, context: Context, *, system: str = "car
         space=space,
         has_kets=any(node.op == "bracket" for node in nodes),
     )
+
+
+def _varied(nodes: Iterable[Expr]) -> frozenset[str]:
+    r"""Return the letters that are no constants: a formula has `dg`, or a differential of nothing else, as `d\ln g`."""
+    inside = [symbols(node.args[0]) for node in nodes if node.op == "differential"]
+    return frozenset(name for names in inside if len(names) == 1 for name in names)
 
 
 def _whole_letters(nodes: Sequence[Expr], context: Context) -> frozenset[str]:
@@ -474,10 +483,21 @@ def _functions(a: Formula, b: Formula, nodes: Sequence[Expr], tensors: frozenset
                 shown = lone or not (explicit or has_usual) or (name not in constant and usually_varies(name, key))
                 if shown and name != key:
                     found.setdefault(name, set()).add(key)
+    _add_beside_rates(found, nodes)
     for name, variables in found.items():
         variables.discard(name)
     known = called & NAMED
     return {name: tuple(sorted(variables)) for name, variables in found.items() if variables and name not in known}
+
+
+def _add_beside_rates(found: dict[str, set[str]], nodes: Iterable[Expr]) -> None:
+    """Add to `found` what varies since nothing else does in its term, beside rates: V beside the rate of x."""
+    for node in nodes:
+        if node.op == "derivative" and len(node.args) == 2 and node.args[1].op == "sym":
+            operand, variable = node.args
+            varying = {name for name, variables in found.items() if variable.name in variables}
+            for name in letters_beside_rates(operand, variable, varying.__contains__):
+                found.setdefault(name, set()).add(variable.name)
 
 
 def _integrable(nodes: Sequence[Expr], functions: Mapping[str, tuple[str, ...]]) -> frozenset[str]:

@@ -1,0 +1,52 @@
+r"""Letters below integrals one of whose variables stands twice, as f of `\int_0^1\int_0^y f\,dy\,dy`.
+
+A letter that is not written as a function of one variable may depend on all those that are integrated over, and by
+which it is differentiated. Where one of them stands twice, the letter is integrated over another variable than where
+each stands once, though for a constant both integrals are the same (semantics X.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prism.algebra.expr import Expr, Formula, symbols, traits_of, walk
+from prism.budget import remembered
+
+_NESTED = frozenset(("integral", "derivative", "partial"))
+
+
+def are_integrated_alike(a: Formula, b: Formula) -> bool:
+    """Return False if a letter has a variable twice around it in one formula, and others in the other one."""
+    if "integral" not in traits_of(a).ops or "integral" not in traits_of(b).ops:
+        return True
+    written = a.depends | b.depends
+    of_one = {name for name, _ in written if len({by for each, by in written if each == name}) == 1}
+    for name, found in _variables_around(a).items():
+        other = _variables_around(b).get(name, found)
+        has_twice = any(len(set(each)) < len(each) for each in found | other)
+        if name not in of_one and has_twice and found != other:
+            return False
+    return True
+
+
+@remembered(4096)
+def _variables_around(f: Formula) -> dict[str, frozenset[tuple[str, ...]]]:
+    """Return for each letter below an integral the variables of the integrals and derivatives around it, in order."""
+    found: dict[str, set[tuple[str, ...]]] = {}
+    for member in f.members:
+        for node, around in _innermost(member, ()):
+            for name in symbols(node) - set(around):
+                found.setdefault(name, set()).add(around)
+    return {name: frozenset(each) for name, each in found.items()}
+
+
+def _innermost(node: Expr, around: tuple[str, ...]) -> Iterator[tuple[Expr, tuple[str, ...]]]:
+    """Yield the integrands that have no integral themselves, each with the variables around it, outer ones first."""
+    if node.op in _NESTED and len(node.args) > 1:
+        inner = (*around, *sorted(symbols(node.args[1])))
+        if node.op == "integral" and not any(part.op == "integral" for part in walk(node.args[0])):
+            yield node.args[0], inner
+        yield from _innermost(node.args[0], inner)
+        return
+    for arg in node.args:
+        yield from _innermost(arg, around)

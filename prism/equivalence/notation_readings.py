@@ -172,7 +172,7 @@ def read_calls(forms: Forms) -> Iterator[Attempt]:
     r"""Yield both formulas with calls as the other one writes the letter: `E(\alpha)` as E, `f(n - 1)` as a product.
 
     Only where the other formula has the letter and calls it nowhere; `x(T)` beside `x = vt` stays a value at T, and
-    `f(c)` beside an f of v the value at c.
+    `f(c)` beside an f of v, or beside `df/dv`, the value at c.
     """
     a, b = forms.plain.reference, forms.plain.claim
     if "apply" not in facts_of(a).ops | facts_of(b).ops:
@@ -187,6 +187,9 @@ def _with_calls_read(f: Formula, partner: Formula, context: Context) -> Formula:
     called = {node.name for member in partner.members for node in nodes_with(member, "apply")}
     uncalled = facts_of(partner).names - called
     variables = {name: {by for subject, by in partner.depends if subject == name} for name, _ in partner.depends}
+    for subject, variable in _total_derivatives(partner):
+        if variable != UNNAMED:
+            variables.setdefault(subject.name, set()).add(variable.name)
     replacement: dict[Expr, Expr] = {}
     for member in f.members:
         for node in nodes_with(member, "apply"):

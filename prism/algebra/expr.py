@@ -540,6 +540,7 @@ def _spell(node: Expr, *, above: int = 0) -> str:
 # hold wherever both sides are defined. It keys opaque atoms and settles `same_form`; it decides nothing else.
 
 _MAX_FOLD_EXPONENT = 64  # numbers like 9^(9^9) stay unevaluated: folding them is an attack on memory
+_SHORT = 2**60  # integers that are not long at a glance
 _MAX_FOLD_BITS = 2048  # of an exact number that is folded; a longer one stays as it is written
 
 _MAX_KEPT = 40  # nodes of a tree that is kept with its canonical form; as many large ones would fill gigabytes
@@ -703,9 +704,6 @@ def _is_long(value: Exact) -> bool:
     return max(value.numerator.bit_length(), value.denominator.bit_length()) > _MAX_FOLD_BITS
 
 
-_SHORT = 2**60  # integers that are not long at a glance
-
-
 def _factor_out_first_coefficient(terms: Terms) -> tuple[Exact, dict[str, Exact]]:
     """Split a sum into its first term's coefficient and the scaled rest: 2a + 2b gives 2 and the base (a + b)."""
     lead = terms[min(terms)]
@@ -754,11 +752,12 @@ def _spell_atom(node: Expr, bound: Renamed) -> str:
         return f"{node.op}:{node.name}"
     args = node.args
     if node.op in ("sum", "product") and len(args) > 1 and (indices := index_letters(args[1])):
-        named = tuple((index, f"#{len(bound) + k}") for k, index in enumerate(indices))
+        names = dict(bound) if len(indices) > 1 else {}  # in `\sum_{j \ne i}` below a sum over i, only j is bound
+        named = tuple((index, f"#{len(bound) + k}") for k, index in enumerate(indices) if "_" + index not in names)
         inner = (*bound, *named, *(("_" + index, new) for index, new in named))
-        range_of = args[1].name
-        for k, index in enumerate(indices):
-            range_of = range_of.replace(index, f"#{k}")
+        range_of, names = args[1].name, names | dict(named)
+        for index in indices:
+            range_of = range_of.replace(index, names[index])
         parts = [_spell_terms(_canonical_terms(args[0], inner)), range_of]
         parts += [_spell_terms(_canonical_terms(arg, bound)) for arg in args[2:]]
     elif node.op in _BINDERS and len(args) > 1 and args[1].op == "sym":

@@ -64,11 +64,13 @@ def _opened(node: Expr, regions: dict[str, str]) -> Expr:
     if not _is_closed(node):
         kind = _kind_of(node) if node.op == "integral" and len(node.args) == 3 else ""
         if kind and _REGION.match(node.args[2].name):
+            _refuse_field_as_element(node)
             return Expr("integral", (args[0], symbol(node.args[2].name)), kind)
         return with_args(node, args)
     if len(node.args) == 3 and not (_BOUNDARY.match(node.args[2].name) or _REGION.match(node.args[2].name)):
         raise Unvalued("a boundary that is turned round or multiplied")
     element = node.args[1].name
+    _refuse_field_as_element(node)
     boundary = _BOUNDARY.match(node.args[2].name) if len(node.args) == 3 else None
     is_area = element in _AREAS and not (boundary is not None and boundary[1] in ("S", r"\Sigma") and element in _LINES)
     kind = VOLUME if is_area else SURFACE
@@ -82,6 +84,12 @@ def _opened(node: Expr, regions: dict[str, str]) -> Expr:
     else:
         raise Unvalued("an integral over this boundary")
     return Expr("integral", (inside, region), kind)
+
+
+def _refuse_field_as_element(node: Expr) -> None:
+    r"""Raise Unvalued for an element with the letter of the field, as `d\vec A` below a field `\vec A`."""
+    if node.args[1] in walk(node.args[0]):
+        raise Unvalued("an element with the letter of the field")
 
 
 def region_letters(nodes: Iterable[Expr]) -> frozenset[str]:

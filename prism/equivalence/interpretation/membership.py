@@ -17,6 +17,7 @@ from prism.engine.intervals import precision
 from prism.equivalence.interpretation.decision import Outcome
 from prism.equivalence.interpretation.draws import Draw
 from prism.equivalence.interpretation.lines import REACH, Line
+from prism.equivalence.interpretation.names import terms_of
 from prism.equivalence.interpretation.predicates import (
     ELEMENT,
     Comparison,
@@ -37,6 +38,7 @@ from prism.physics.context import Context
 
 _DRAWS = 3  # of the other letters, along each line, of which something is seen
 _MOST_DRAWS = 7  # that are tried for it
+_FAR_SIZES = (0.1, 10.0)  # of the other letters, in further draws where a number stands beside letters
 _MOST_LINES = 5  # letters that take all values in turn
 _SIDE = symbol("#side")
 _STRICT = frozenset(("<", ">"))
@@ -133,10 +135,10 @@ def _compare(pair: tuple[Predicate, Predicate], signature: Signature, subjects: 
     informed = dict.fromkeys(subjects, 0)
     others = sorted(names_of(pair[0]))
     for name, is_signed in subjects.items():
+        least = -math.inf if is_signed else 0.0 if name in bounded else _APART
         for number in range(_MOST_DRAWS):
             seen: set[bool] = set()
             line = Line(Draw(number, signature, sizes=_sizes(number, others)), name)
-            least = -math.inf if is_signed else 0.0 if name in bounded else _APART
             for truths in _truths(line, pair, least, has_ends=not are_ends_alike):
                 if truths[0] != truths[1]:
                     return Outcome(False)
@@ -144,7 +146,18 @@ def _compare(pair: tuple[Predicate, Predicate], signature: Signature, subjects: 
             informed[name] += len(seen) > 1
             if informed[name] == _DRAWS:
                 break
+        for size in _FAR_SIZES if _has_number_beside_letters(pair) else ():
+            line = Line(Draw(0, signature, sizes=dict.fromkeys(others, size)), name)
+            if any(one != two for one, two in _truths(line, pair, least, has_ends=not are_ends_alike)):
+                return Outcome(False)
     return Outcome(True) if max(informed.values()) == _DRAWS else Outcome(None, "nothing to tell")
+
+
+def _has_number_beside_letters(pair: tuple[Predicate, Predicate]) -> bool:
+    """Return True if letters are compared with a number, or added to one, so that their size matters."""
+    sides = {side for predicate in pair for each in comparisons_of(predicate) for side in (each.left, each.right)}
+    terms = [term for side in sides for term in terms_of(side)]
+    return len(set().union(*map(names_of, pair))) > 1 and any(term.value for term in terms)
 
 
 def _compared_with_zero(predicate: Predicate) -> frozenset[str]:

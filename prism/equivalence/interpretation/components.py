@@ -17,6 +17,7 @@ from prism.equivalence.interpretation.names import (
     free_letters,
     letter_counts,
     letters_of,
+    raised_letters,
     trace_letters,
     up_and_down,
 )
@@ -26,11 +27,13 @@ _VECTOR = re.compile(r"\\(?:vec|hat)\{(\\?[A-Za-z]+)\}(?:_\w|_\{\w+\})?$")
 _FRESH = ("k", "l", "m", "n", "p", "q", "r", "s", "a", "b", "i", "j")
 _FRESH_GREEK = (r"\lambda", r"\tau", r"\rho", r"\sigma", r"\alpha")
 _DERIVATIVES = ("partial", "derivative")
+_PRODUCTS = (*_DERIVATIVES, "mul", "div", "neg", "sym")
 _EPSILON = r"\epsilon_{%s%s%s}"
 
 
 def in_indices(a: Formula, b: Formula) -> tuple[Formula, Formula]:
     """Return two formulas in index notation if one of them is so, and with the same free indices; else as they are."""
+    _refuse_pairs_of_one_height(a, b)
     a, b = with_connections(*(_with_traces(f) for f in (a, b)))
     a, b = _in_time_and_space(a, b), _in_time_and_space(b, a)
     nodes = [node for f in (a, b) for member in f.members for node in walk(member)]
@@ -49,6 +52,34 @@ def in_indices(a: Formula, b: Formula) -> tuple[Formula, Formula]:
         writer = _Components(used)
         a, b = (writer.rewritten(f, free) for f in (a, b))
     return a, _with_free_letters_of(b, a)
+
+
+def _refuse_pairs_of_one_height(*formulas: Formula) -> None:
+    """Raise Unvalued for a product with a Greek index twice above or twice below, where indices stand above and below.
+
+    Where all of them stand below, as many write them, a pair is a sum all the same.
+    """
+    terms = [_heights(node) for f in formulas for member in f.members for node in walk(member) if node.op in _PRODUCTS]
+    heights = {is_above for found in terms for _, is_above in found}
+    if len(heights) > 1 and any(count > 1 for found in terms for count in found.values()):
+        raise Unvalued("an index twice above, or twice below")
+
+
+def _heights(node: Expr) -> Counter[tuple[str, bool]]:
+    """Return how often each Greek index stands above (True) and below (False) in a product."""
+    found: Counter[tuple[str, bool]] = Counter()
+    if node.op == "sym":
+        pairs = zip(letters_of(node.name), raised_letters(node.name), strict=False)
+        found.update((letter, is_above) for letter, is_above in pairs if letter.startswith("\\"))
+    elif node.op in _DERIVATIVES:
+        found.update(_heights(node.args[0]))
+        for name in (arg.name for arg in node.args[1:] if arg.op == "sym" and arg.name.startswith(("\\", "^\\"))):
+            if name.lstrip("^") in INDICES:
+                found[name.lstrip("^"), name.startswith("^")] += 1
+    elif node.op in _PRODUCTS:
+        for arg in node.args:
+            found.update(_heights(arg))
+    return found
 
 
 def _with_traces(f: Formula) -> Formula:

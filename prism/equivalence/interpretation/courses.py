@@ -308,6 +308,10 @@ def _agree(
     defined = list(pairs)
     if not defined:
         return None
+    reference, claim = (course.where for course in courses)
+    beyond = [x for x, (one, two) in values.items() if one is None and two is not None]
+    if all_of() not in (reference, claim) and not all(line.holds(reference, x) for x in beyond):
+        return None  # the claim has bounds of its own, which are wider
     if any(one is not None and two is None for one, two in values.values()):
         return _covers(courses[0], found[0], defined, [x for x in tested if x not in defined])
     return True

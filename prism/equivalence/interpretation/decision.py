@@ -153,6 +153,8 @@ def _compare(a: Formula, b: Formula, signature: Signature) -> Outcome:
             known[number] = {} if draw.sizes else draw.integrals
         except Unvalued as reason:
             why = str(reason)
+            if _only_one_has_limit(Draw(number, signature), a, b):
+                return Outcome(None, why)
             if number >= max(2, least) and not agreed:
                 break
             continue
@@ -193,6 +195,21 @@ def _drawn_and_compared(number: int, signature: Signature, a: Formula, b: Formul
     return draw, _same_in(draw, a, b)
 
 
+def _only_one_has_limit(draw: Draw, a: Formula, b: Formula) -> bool:
+    """Return True if two formulas have limits, and in an interpretation those of one of them exist only."""
+    found = [[node for member in f.members for node in walk(member) if node.op == "limit"] for f in (a, b)]
+    if not all(found):
+        return False
+    exist = [True, True]
+    for k, limits in enumerate(found):
+        try:
+            for limit in limits:
+                Evaluator(draw).value(limit, Scope())
+        except Unvalued:
+            exist[k] = False
+    return exist[0] != exist[1]
+
+
 def _converges_near_zero(f: Formula) -> bool:
     """Return True if a formula has an infinite sum or an elliptic integral."""
     return any(
@@ -226,7 +243,7 @@ def _at_other_sizes(
     for size in _WIDER:
         wider = Draw(0, signature, sizes=dict.fromkeys(symbols(*a.members, *b.members), size))
         with suppress(Unvalued, ArithmeticError, ValueError):
-            if _same_in(wider, a, b) is False:
+            if _only_one_has_limit(wider, a, b) or _same_in(wider, a, b) is False:
                 return Outcome(None, "at another size")
     n_vanished = 0
     for name, size, number in product(names, sizes, range(2)):
@@ -454,6 +471,10 @@ def _residual(draw: Draw, f: Formula, scope: Scope) -> tuple[Value, float]:
     """Return left minus right of an equation, and the size of the terms of its sides."""
     evaluator = Evaluator(draw)
     (left, one), (right, two) = (_value_and_size(evaluator, member, scope) for member in f.members)
+    for side, other, member in ((left, right, f.members[1]), (right, left, f.members[0])):
+        is_vector = isinstance(side, Table) and side.rows != side.columns and not isinstance(other, Table)
+        if is_vector and symbols(member):
+            raise Unvalued("a number beside a vector")  # also where it happens to be 0
     return _kept(draw, add(left, right, -1)), one + two
 
 

@@ -14,6 +14,7 @@ _PRIMED = re.compile(r"^(?P<base>\\?[A-Za-z]+)(?P<primes>'*)$")
 _OF_ORDER = re.compile(r"^(?P<base>\\?[A-Za-z]+)\^\{\((?P<order>\w+)\)\}$")
 NTH = "nth "
 """Begins the name of a derivative at a place: `nth f`, of a place and an order."""
+_UNKNOWN = symbol("?")  # what a prime differentiates by
 _MOST_FACTORIAL = 40
 
 

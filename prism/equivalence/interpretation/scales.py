@@ -86,9 +86,17 @@ def _sizes(node: Expr, *, is_kinked: bool) -> Iterator[float]:
         yield min(max(size, 1e-300), 1e300)
     if _is_number(node):
         return
-    kinked = is_kinked or node.op in _KINKED or (node.op == "apply" and node.name in CHOICES)
-    for arg in node.args:
-        yield from _sizes(arg, is_kinked=kinked)
+    kinked = is_kinked or _is_kinked(node)
+    cuts_kink = node.op == "integral" and any(
+        _is_kinked(part) and symbols(part) - symbols(node.args[1]) for part in walk(node.args[0])
+    )
+    for k, arg in enumerate(node.args):
+        yield from _sizes(arg, is_kinked=kinked or (cuts_kink and k > 1))
+
+
+def _is_kinked(node: Expr) -> bool:
+    """Return True for a node that may have a kink or a step."""
+    return node.op in _KINKED or (node.op == "apply" and node.name in CHOICES)
 
 
 def _is_number(node: Expr) -> bool:

@@ -193,7 +193,7 @@ def _only_calls(nodes: Iterable[Expr]) -> frozenset[tuple[str, str]]:
             calls.setdefault(node.name, set()).add(node.args)
     return frozenset(
         (name, arg.name) for name, found in calls.items() if len(found) == 1
-        for args in found if name not in bare or len(args) > 1
+        for args in found if (name not in bare or len(args) > 1) and len(set(args)) == len(args)
         if not (name.endswith("'") and name.rstrip("'") in bare | calls.keys())
         if all(arg.op == "sym" for arg in args) and harmonic_indices(name) is None
         for arg in args
@@ -203,7 +203,8 @@ def _only_calls(nodes: Iterable[Expr]) -> frozenset[tuple[str, str]]:
 def _is_own_call(node: Expr, depends: frozenset[tuple[str, str]]) -> bool:
     """Return True for a call of a letter with the only variables of which it is written a function."""
     own = {variable for name, variable in depends if name == node.name} - {","}
-    return bool(own) and all(arg.op == "sym" for arg in node.args) and own == {arg.name for arg in node.args}
+    args = {arg.name for arg in node.args if arg.op == "sym"}
+    return bool(own) and own == args and len(args) == len(node.args)
 
 
 def _may_be_matrix(node: Expr) -> bool:

@@ -157,6 +157,8 @@ def _read_membership(value: Expr, where: Expr, f: Formula) -> _Region | None:
     if where.op != "interval" and not pair:
         return None
     low, high = where.args
+    if low.op == "infinity" or (is_infinite(high) and high.op != "infinity"):
+        return None
     bounds = [
         _Region(formula((value, end), (relation,), f.latex, f.depends))
         for end, relation in ((low, ">"), (high, "<"))

@@ -43,6 +43,7 @@ _MOST_LINES = 5  # letters that take all values in turn
 _SIDE = symbol("#side")
 _STRICT = frozenset(("<", ">"))
 _OF_ANGLES = frozenset(("sin", "cos", "tan", "asin", "acos", "atan"))
+_WITH_ENDS = frozenset(("interval", "union", "intersection", "set", "tuple"))
 _APART = 1e-7  # relative distance below which two ends are one
 
 
@@ -65,7 +66,9 @@ def compare_memberships(a: Formula, b: Formula, context: Context, so_far: Status
             signature = signature_of(a, b, context)
             _refuse_other_kinds(signature, *pair)
             is_equal = so_far == Status.EQUIVALENT
-            return _compare(pair, signature, _shown_signs(a, b, *pair) if is_equal else _possible_signs(*pair))
+            subjects = _shown_signs(a, b, *pair) if is_equal else _possible_signs(*pair)
+            have_ends = (_names_set(a) and _names_set(b)) or all(map(_counts, pair))
+            return _compare(pair, signature, subjects, have_ends=have_ends)
         except Unvalued as reason:
             return Outcome(None, str(reason))
         except (ZeroDivisionError, ValueError, OverflowError, RecursionError) as error:
@@ -117,17 +120,31 @@ def _refuse_other_kinds(signature: Signature, one: Predicate, two: Predicate) ->
         raise Unvalued("several values in a condition")
 
 
-def _compare(pair: tuple[Predicate, Predicate], signature: Signature, subjects: Mapping[str, bool]) -> Outcome:
+def _names_set(f: Formula) -> bool:
+    """Return True for a formula that says of something that it belongs to a set with ends, or that is a set."""
+    is_member = f.relations == ("in",) and f.members[1].op in _WITH_ENDS
+    return f.kind == "expression" or is_member or any(map(_names_set, f.parts))
+
+
+def _counts(predicate: Predicate) -> bool:
+    """Return True for a condition with a letter that runs through whole numbers."""
+    return any(isinstance(part, Whole) for part in walk_predicate(predicate))
+
+
+def _compare(
+    pair: tuple[Predicate, Predicate], signature: Signature, subjects: Mapping[str, bool], *, have_ends: bool
+) -> Outcome:
     """Compare two conditions along the lines of their letters.
 
     Args:
         subjects: the letters that take all values in turn, each with whether it takes negative ones.
+        have_ends: the ends of regions count whatever their signs are.
     """
     if not subjects or len(subjects) > _MOST_LINES:
         raise Unvalued("conditions of what?")
     signs = [{each.sign for each in comparisons_of(predicate) if each.sign not in ("=", "!=")} for predicate in pair]
     kinds = [{sign in _STRICT for sign in every} for every in signs]
-    are_ends_alike = ELEMENT not in subjects and {frozenset(kind) for kind in kinds} == {
+    are_ends_alike = not have_ends and {frozenset(kind) for kind in kinds} == {
         frozenset((True,)), frozenset((False,))}  # fmt: skip
     signed = frozenset(name for name, is_signed in subjects.items() if is_signed and name != ELEMENT)
     signature = replace(signature, signed=signature.signed | signed)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from prism.algebra.alternatives import has_several_values
-from prism.algebra.expr import Expr, Formula, substituted, symbols, symbols_of, walk
+from prism.algebra.expr import Expr, Formula, substituted, symbols, symbols_of, traits_of, walk
 from prism.budget import PAIR, limited, share
 from prism.equivalence.common_solutions import compare_common_solutions
 from prism.equivalence.dispatch import compare
@@ -27,7 +27,7 @@ from prism.equivalence.regions import are_regions, compare_regions
 from prism.equivalence.screens import refute
 from prism.equivalence.several_values import quantity_of_all, with_one_name
 from prism.equivalence.stated_numbers import Numeric, stated_number
-from prism.equivalence.statements import Statement, statements_of
+from prism.equivalence.statements import Statement, is_turned_range, statements_of
 from prism.equivalence.substitutions import Attempt, expand_definitions, sensitivity_checks
 from prism.equivalence.verdict import RANK, Stage, Status, Verdict
 from prism.errors import LatexSyntaxError
@@ -39,6 +39,7 @@ _MIN_TIED = 2  # quantities of a formula that a condition has to connect to make
 _UNFINISHED_OPS = frozenset(("sym", "integral", "sum", "product", "limit", "derivative", "partial", "at"))
 _ORDERS = ("O", r"\mathcal{O}")  # names of what is left out of a series
 _FIXED_KINDS = frozenset(("equation", "inequality", "expression"))  # of formulas, which no substitution changes
+_INDICES = ("i", "j", "k", r"\alpha")  # of a letter that stands for one of several
 _MANY_TO_ONE = frozenset(("sin", "cos", "tan", "cot", "sec", "csc", "cosh"))
 _NO_SPEC = NumberSpec()
 _NONE = None, None
@@ -119,9 +120,16 @@ def _match_renamed(reference: Formula, claim: Formula, context: Context, spec: N
         is_open = common is None or common.status != Status.EQUIVALENT
         if is_open and {reference.kind, claim.kind} == {"equation", "system"}:
             common = decide_by_interpretation(reference, claim, context, worst) or common
-        if common is not None:
+        if common is not None and not (
+            worst.status != common.status == Status.DIFFERENT and (_has_range(reference) or _has_range(claim))
+        ):
             return common
     return worst
+
+
+def _has_range(f: Formula) -> bool:
+    """Return True for a formula with a range, `n = 1, 2, ...`, among its parts: a letter has no one value by it."""
+    return any("dots" in traits_of(part).ops for part in f.parts)
 
 
 def _with_one_name(reference: Formula, claim: Formula) -> tuple[Formula, Formula]:
@@ -165,7 +173,7 @@ def _best_match(required: Statement, stated: tuple[Statement, ...], context: Con
     best: Verdict | None = None
     for statement in stated:
         known = context
-        if required.whole or statement.whole:
+        if required.formula.kind != "inequality" and (required.whole or statement.whole):
             known = _with_whole_numbers(context, frozenset(name for name, _ in (*required.whole, *statement.whole)))
         verdict = _match_formulas(required.formula, statement.formula, known, spec)
         if verdict.status == Status.EQUIVALENT:
@@ -395,11 +403,17 @@ def _have_same_conditions(required: Statement, stated: Statement, context: Conte
         return False
     if any(not _is_same_range(first, ranges.get(name, first)) for name, first in others.items()):
         return False
+    if not _are_about_same_letters(ranges, others):
+        return False
+    if any(_is_integrated_over(name, required, stated) for name in ranges.keys() ^ others.keys()):
+        return False
     wanted = tuple(condition for condition in required.conditions if not _only_starts_range(condition, others))
     named = tuple(condition for condition in stated.conditions if not _only_starts_range(condition, ranges))
     if not wanted or not named:
         ranged = ranges if named else others
-        return not any(symbols(*condition.members) & ranged.keys() for condition in (*wanted, *named))
+        return not any(
+            symbols(*condition.members) & ranged.keys() or is_turned_range(condition) for condition in (*wanted, *named)
+        )
     if all(part.kind != "statement" or part.relations == ("in",) for part in (*wanted, *named)):
         one, two = (_conjunction(conditions) for conditions in (wanted, named))
         if are_regions(one, two):
@@ -409,6 +423,34 @@ def _have_same_conditions(required: Statement, stated: Statement, context: Conte
     table = [[_match_alone(one, two, context).status for two in named] for one in wanted]
     lines = [*table, *zip(*table, strict=True)]
     return all(Status.EQUIVALENT in line for line in lines)
+
+
+def _are_about_same_letters(one: Mapping[str, str], two: Mapping[str, str]) -> bool:
+    """Return True if one of two statements has no ranges of letters but those that the other has ranges of too.
+
+    `n_i = 1, 2, ...` says it of `n_x` and `n_y`.
+
+    Args:
+        one, two: the range of each letter.
+    """
+    alone = [{name: each[name] for name in each.keys() - other.keys()} for each, other in ((one, two), (two, one))]
+    if not all(alone):
+        return True
+    bases = {name.partition("_")[0] for names in alone for name in names}
+    is_general = any(names.keys() <= {f"{base}_{index}" for base in bases for index in _INDICES} for names in alone)
+    first = next(iter(alone[0].values()))
+    are_same = all(_is_same_range(first, each) for names in alone for each in names.values())
+    return len(bases) == 1 and is_general and are_same
+
+
+def _is_integrated_over(name: str, *statements: Statement) -> bool:
+    """Return True if an integral in one of some statements has the variable `name`."""
+    return any(
+        node.op == "integral" and len(node.args) > 1 and node.args[1].name == name
+        for statement in statements
+        for member in statement.formula.members
+        for node in walk(member)
+    )
 
 
 def _match_alone(reference: Formula, claim: Formula, context: Context) -> Verdict:

@@ -7,6 +7,7 @@ they are taken apart (semantics Z.8, C.1); `matching` compares them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from prism.algebra.expr import EQUALITIES, ORDERINGS, Expr, Formula, formula, number, plain_parts, symbols
 from prism.budget import remembered
@@ -16,7 +17,10 @@ MAX_CHAIN = 12  # members; a longer chain is a list of guesses
 MAX_ALTERNATIVES = 6  # joined by `or`; more are a list of guesses
 FORMULAS_KEPT = 4096  # formulas whose statements are in the cache of a process
 # Sets of whole numbers, each named by its first number; N may begin with 0 or with 1, Z has either sign.
-_WHOLE_NUMBERS = {r"\mathbb{N}": "N", r"\mathbb{Z}": "Z", r"\mathbb{N}_0": "0", r"\mathbb{N}^{*}": "1"}
+_WHOLE_NUMBERS = {
+    r"\mathbb{N}": "N", r"\mathbb{Z}": "Z", r"\mathbb{N}_0": "0", r"\mathbb{N}_{0}": "0", r"\mathbb{N}^{*}": "1",
+    r"\mathbb{N}^{+}": "1", r"\mathbb{Z}^{+}": "1",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,18 +88,17 @@ def _statements_of(
             written.parts[0], conditions + named, settled | _settled_symbols(named), only, needed=needed
         )
     if written.parts and written.kind != "alternatives":
-        bounds = tuple(part for part in written.parts if _is_condition(part, written))
+        bounds = tuple(part for part in written.parts if _is_condition(part, written, needed=needed))
         found: list[Statement] = []
         for part in written.parts:
-            if (
-                needed
-                and part in bounds
-                and (not _is_inequality_or_chain(part) or _limits_equation_beside(part, written))
-            ):
+            if needed and part in bounds and not _is_needed_bound(part, written):
                 continue
             beside = settled | _settled_symbols(tuple(other for other in written.parts if other is not part))
-            named = conditions + (() if part in bounds else bounds)
-            found += statements_of(part, named, beside, restrictions, needed=needed)
+            named = bounds
+            if part in bounds:
+                is_said_of_set = len(bounds) == len(written.parts) and _is_inequality_or_chain(part)
+                named = tuple(other for other in bounds if "in" in other.relations) if is_said_of_set else ()
+            found += statements_of(part, conditions + named, beside, restrictions, needed=needed)
         return tuple(found)
     stated = _stated_links(written)
     if needed and written.kind == "chain":
@@ -141,47 +144,114 @@ def _limits_equation_beside(bound: Formula, written: Formula) -> bool:
     return False
 
 
-def _is_condition(part: Formula, written: Formula) -> bool:
+def _is_needed_bound(bound: Formula, written: Formula) -> bool:
+    r"""Return True if a claim has to state a condition of a reference too: `-n \in A`, bounds of no equation beside."""
+    if _is_inequality_or_chain(bound):
+        return not _limits_equation_beside(bound, written)
+    return bound.members[0].op != "sym" and not whole_number_range(bound)
+
+
+def _is_condition(part: Formula, written: Formula, *, needed: bool) -> bool:
     r"""Return True if a part of a formula only says for which values the other parts hold.
 
-    Bounds (`r < R`), sets (`r \in A`) and ranges (`n = 1, 2, ...`) of symbols of the other parts do.
+    Bounds (`r < R`), sets (`r \in A`) and ranges (`n = 1, 2, ...`, `n - 1 = 0, 1, ...`) of symbols of the other parts
+    do; in a claim so does a range of anything else, as in `\mathbb{Z} \in \mathbb{Z}`.
     """
     if part.kind == "inequality" or (
         _is_inequality_or_chain(part) and any(not _is_inequality_or_chain(other) for other in written.parts)
     ):
         return True
+    is_range = whole_number_range(part) is not None or is_turned_range(part)
     about = part.kind == "statement" and part.relations == ("in",) and part.members[0].op == "sym"
-    if not (about or whole_number_range(part)):
+    if not (about or is_range):
         return False
-    name = part.members[0].name
+    if is_range and not needed:
+        return True
+    names = symbols(part.members[0])
     return any(
-        name in symbols(*plain.members) for other in written.parts if other is not part for plain in plain_parts(other)
+        not names.isdisjoint(symbols(*plain.members))
+        for other in written.parts
+        if other is not part
+        for plain in plain_parts(other)
     )
 
 
 def whole_number_range(f: Formula) -> tuple[str, str] | None:
-    r"""Return (symbol, range) of `n = 1, 2, ...` or `n \in \mathbb{N}`; None for any other formula.
+    r"""Return (symbol, range) of `n = 1, 2, ...`, `n \in \mathbb{N}` or `n - 1 = 0, 1, ...`; None for another formula.
 
     The range is named by its first number; `N` if that may be 0 or 1, `Z` for numbers of either sign.
     """
-    if len(f.members) != 2 or f.members[0].op != "sym":
+    if len(f.members) != 2 or (multiple := _multiple_of_letter(f.members[0])) is None:
         return None
-    subject, values = f.members
+    name, slope, shift = multiple
+    values = f.members[1]
     if f.relations == ("in",) and values.op == "sym" and values.name in _WHOLE_NUMBERS:
-        return subject.name, _WHOLE_NUMBERS[values.name]
-    is_listed = (f.relations, values.op) in ((("=",), "list"), (("in",), "set"))
-    if not is_listed or len(values.args) < 3 or values.args[-1].op != "dots":
+        known = _WHOLE_NUMBERS[values.name]
+        if slope == 1 and not shift:
+            return name, known
+        is_shifted = abs(slope) == 1 and shift.denominator == 1
+        return (name, known) if known == "Z" and is_shifted else None
+    if not _is_listed_range(f):
         return None
     if values.args[0].value == 0 and all(
         arg.op == "pm" and len(arg.args) == 1 and arg.args[0].value == k
         for k, arg in enumerate(values.args[1:-1], start=1)
     ):
-        return subject.name, "Z"
-    whole = [arg.value for arg in values.args[:-1]]
-    first = whole[0]
+        return (name, "Z") if abs(slope) == 1 and shift.denominator == 1 else None
+    whole = [(value - shift) / slope for value in map(_written_number, values.args[:-1]) if value is not None]
+    first = whole[0] if len(whole) == len(values.args) - 1 else None
     if first is None or first.denominator != 1 or whole != [first + k for k in range(len(whole))]:
         return None
-    return subject.name, str(first)
+    return name, str(first)
+
+
+def is_turned_range(f: Formula) -> bool:
+    r"""Return True for a range of an expression that is none of its letter: `-n = 1, 2, ...`, `2n \in \mathbb{Z}`."""
+    if len(f.members) != 2 or f.members[0].op == "sym" or _multiple_of_letter(f.members[0]) is None:
+        return False
+    is_of_whole = f.relations == ("in",) and not symbols(f.members[1]).isdisjoint(_WHOLE_NUMBERS)
+    return (is_of_whole or _is_listed_range(f)) and whole_number_range(f) is None
+
+
+def _is_listed_range(f: Formula) -> bool:
+    r"""Return True for a range whose first numbers are written: `n = 1, 2, ...` or `n \in \{1, 2, ...\}`."""
+    values = f.members[1]
+    is_list = (f.relations, values.op) in ((("=",), "list"), (("in",), "set"))
+    return is_list and len(values.args) >= 3 and values.args[-1].op == "dots"
+
+
+def _written_number(node: Expr) -> Fraction | None:
+    """Return the number that is written, with its sign or as a quotient; None for anything else."""
+    if node.op == "neg":
+        inner = _written_number(node.args[0])
+        return None if inner is None else -inner
+    if node.op == "div":
+        above, below = map(_written_number, node.args)
+        return above / below if above is not None and below else None
+    return node.value
+
+
+def _multiple_of_letter(node: Expr) -> tuple[str, Fraction, Fraction] | None:
+    """Return the letter, its factor and what is added in an expression such as `2n - 1`; None for any other."""
+    if node.op == "sym":
+        return node.name, Fraction(1), Fraction(0)
+    if node.op == "neg":
+        found = _multiple_of_letter(node.args[0])
+        return None if found is None else (found[0], -found[1], -found[2])
+    if node.op not in ("add", "sub", "mul", "div") or len(node.args) != 2:
+        return None
+    numbers = [_written_number(arg) for arg in node.args]
+    at = 1 if numbers[0] is None else 0  # of the number
+    value, found = numbers[at], _multiple_of_letter(node.args[1 - at])
+    if value is None or found is None or (node.op == "div" and at == 0):
+        return None
+    name, slope, shift = found
+    if node.op in ("mul", "div"):
+        factor = value if node.op == "mul" else 1 / value if value else Fraction(0)
+        return (name, slope * factor, shift * factor) if factor else None
+    if node.op == "add" or at == 1:
+        return name, slope, shift + (value if node.op == "add" else -value)
+    return name, -slope, value - shift
 
 
 def _as_product(written: Formula) -> Formula:

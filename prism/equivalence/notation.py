@@ -11,9 +11,9 @@ from dataclasses import replace
 from functools import lru_cache
 
 from prism.algebra.expr import Expr, Formula, ops_of, substitute, symbol, symbols, traits_of, with_args, with_members
-from prism.engine.lowering import CONJUGATE, PLAIN, Mismatch, Notation, table_shape
+from prism.engine.lowering import CONJUGATE, PLAIN, Mismatch, Notation, conjugation_base, table_shape
 from prism.equivalence.facts import HAT, VECTOR, facts_of
-from prism.equivalence.notation_marks import PARTS, Marks, marks_of
+from prism.equivalence.notation_marks import PARTS, Marks, bars_without_conjugation, marks_of
 from prism.physics.context import Context
 
 _VECTORS_KEPT = 1024  # names of which the names of components are remembered in a process
@@ -43,7 +43,10 @@ def notation_of(a: Formula, b: Formula, context: Context) -> Notation:
     bound = one.bound | two.bound
     unit = _imaginary_unit(one, two, names, context)
     declared = {name: kinds[name] for name in names & kinds.keys()}
-    is_complex = bool(unit) or "complex" in declared.values() or _shows_complex_numbers(one, two, names)
+    named = frozenset(
+        name for name in bars_without_conjugation(one, two, unit) if declared.get(conjugation_base(name)) != "complex"
+    )
+    is_complex = bool(unit) or "complex" in declared.values() or _shows_complex_numbers(one, two, named)
     vectors = one.vectors | two.vectors | {name for name in declared if declared[name] == "vector"}
     hats = one.hats | two.hats
     has_operators = one.has_operators or two.has_operators
@@ -59,7 +62,7 @@ def notation_of(a: Formula, b: Formula, context: Context) -> Notation:
     basis = {} if has_operators else _axis_numbers(vectors - directions.keys() - context.symbols.keys())
     notation = Notation(
         is_complex=is_complex,
-        complexes=_complex_symbols(one, two, names, unit, context) if is_complex else frozenset(),
+        complexes=_complex_symbols(one, two, unit, context, named) if is_complex else frozenset(),
         unit=unit or "i",
         vectors=vectors,
         dimension=_vector_dimension(one, two, basis) if has_columns else 3,
@@ -195,35 +198,44 @@ def _imaginary_unit(one: Marks, two: Marks, names: frozenset[str], context: Cont
     return "j" if "j" in free and (r"\omega" in names or one.turned or two.turned) else ""
 
 
-def _shows_complex_numbers(one: Marks, two: Marks, names: frozenset[str]) -> bool:
-    """Return True if formulas have real parts, arguments of complex numbers, or a symbol beside its conjugate."""
+def _shows_complex_numbers(one: Marks, two: Marks, named: frozenset[str]) -> bool:
+    """Return True if formulas have real parts, arguments of complex numbers, or a symbol beside its conjugate.
+
+    Args:
+        named: names with a bar that are no conjugates.
+    """
+    names = one.names | two.names
     return (
         one.has_parts
         or two.has_parts
         or any(
-            base in names and (name.endswith(CONJUGATE) or base in _USUALLY_COMPLEX)
-            for name, base in (*one.conjugates, *two.conjugates)
+            base in names if name.endswith(CONJUGATE) else base in marks.names & _USUALLY_COMPLEX and name not in named
+            for marks in (one, two)
+            for name, base in marks.conjugates
         )
     )
 
 
-def _complex_symbols(one: Marks, two: Marks, names: frozenset[str], unit: str, context: Context) -> frozenset[str]:
+def _complex_symbols(one: Marks, two: Marks, unit: str, context: Context, named: frozenset[str]) -> frozenset[str]:
     r"""Return the complex symbols: declared, conjugated, usually so (z, `\psi`), or equal to a complex expression.
 
     Args:
-        one, two: the marks of two formulas; `names`: all their symbols.
+        one, two: the marks of two formulas.
         unit: the letter of the imaginary unit, or "".
+        named: names with a bar that are no conjugates, so that their letters are real.
     """
+    names = one.names | two.names
+    conjugates = [(name, base) for name, base in (*one.conjugates, *two.conjugates) if name not in named]
     found = {name for name, kind in context.kinds.items() if kind == "complex" and name in names}
     found |= one.parts | two.parts
-    found |= {base for name, base in (*one.conjugates, *two.conjugates) if base in names or name.endswith(CONJUGATE)}
+    found |= {base for name, base in conjugates if base in names or name.endswith(CONJUGATE)}
     found |= {name for name in names if name.startswith(_COMPLEX_MARKS)}
     for subject, other in (*one.equated, *two.equated):
         inner = symbols(other)
         if (unit in inner or not found.isdisjoint(inner)) and not _is_real_valued(other):
             found.add(subject)
     found |= names & _USUALLY_COMPLEX
-    real = {name for name, kind in context.kinds.items() if kind != "complex"}
+    real = {name for name, kind in context.kinds.items() if kind != "complex"} | set(map(conjugation_base, named))
     return frozenset(found - real - {unit})
 
 

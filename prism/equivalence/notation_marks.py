@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from prism.algebra.expr import Expr, Formula, nodes_with, ops_of, symbols, traits_of, walk
+from prism.algebra.expr import Expr, Formula, nodes_with, ops_of, symbol, symbols, traits_of, walk
 from prism.budget import remembered
 from prism.engine.lowering import conjugation_base
 from prism.equivalence.facts import FORMULAS_KEPT, HAT, VECTOR, is_free_function
 
+_BAR = r"\bar{"
 PARTS = frozenset(("Re", "Im", "arg"))  # functions of complex numbers
 _BINDERS = ("integral", "sum", "product")
 _OPERATOR_OPS = frozenset(("commutator", "bracket", "tensor", "opaque"))
@@ -27,8 +28,10 @@ class Marks:
         names: all its symbols.
         vectors, hats: those with an arrow, and those that begin with a hat.
         conjugates: those with a mark of conjugation, each with the name without it (`\bar{z}`, `z`).
+        evident: those of them that a product with their letter, a sum of both or a real part shows to be conjugates.
         bound: variables of its integrals, sums and products.
         summed: indices of its sums and products.
+        running: these, and variables of integrals between limits, all of which are real.
         turned: an exponential such as `e^{j\theta}` shows that j is the imaginary unit.
         parts: symbols of which a real part, imaginary part or argument is taken.
         has_parts: it takes one of these, of a symbol or another expression.
@@ -45,8 +48,10 @@ class Marks:
     vectors: frozenset[str]
     hats: frozenset[str]
     conjugates: tuple[tuple[str, str], ...]
+    evident: frozenset[str]
     bound: frozenset[str]
     summed: frozenset[str]
+    running: frozenset[str]
     turned: bool
     parts: frozenset[str]
     has_parts: bool
@@ -69,13 +74,17 @@ def marks_of(f: Formula) -> Marks:
     free = [node for node in calls if len(node.args) == 1 and is_free_function(node.name)]
     taken = [node for node in calls if node.name in PARTS]
     products = _nodes_with(members, "dot", "cross", "abs")
+    conjugates = tuple((name, base) for name in names if (base := conjugation_base(name)) != name)
+    lines = (node for node in binders if node.op != "integral" or len(node.args) > 3)
     return Marks(
         names=names,
         vectors=frozenset(name for name in names if VECTOR in name),
         hats=frozenset(name for name in names if name.startswith(HAT)),
-        conjugates=tuple((name, base) for name in names if (base := conjugation_base(name)) != name),
+        conjugates=conjugates,
+        evident=frozenset(name for name, base in conjugates if _is_evident_conjugate(name, base, members)),
         bound=bound,
         summed=frozenset(node.args[1].name for node in binders if node.op != "integral"),
+        running=frozenset(node.args[1].name for node in lines if node.args[1].op == "sym"),
         turned="j" in names and any(_is_imaginary_unit_in_exponent(member, "j") for member in members),
         parts=frozenset(node.args[0].name for node in taken if node.args[0].op == "sym"),
         has_parts=bool(taken),
@@ -87,6 +96,43 @@ def marks_of(f: Formula) -> Marks:
         calls=frozenset((node.name, node.args[0].name) for node in free if not node.args[0].args),
         equated=tuple((side.name, other) for side, other in _ordered_side_pairs(f) if side.op == "sym"),
     )
+
+
+def bars_without_conjugation(one: Marks, two: Marks, unit: str = "") -> frozenset[str]:
+    r"""Return the barred names of two formulas that are names of their own, as that of a mean; no conjugates.
+
+    They are if one formula has the letter without a bar too, and neither has `z\bar z`, `z + \bar z`, a real part of
+    it or an imaginary unit; always if the letter runs along a line or through whole numbers, as in
+    `\bar z = \frac1V\int_0^h z A\,dz`.
+
+    Args:
+        one, two: the marks of both formulas.
+        unit: the letter of the imaginary unit, or "".
+    """
+    running, evident = one.running | two.running, one.evident | two.evident
+    return frozenset(
+        name
+        for marks in (one, two)
+        for name, base in marks.conjugates
+        if name.startswith(_BAR) and (base in running or (base in marks.names and name not in evident and not unit))
+    )
+
+
+def _is_evident_conjugate(name: str, base: str, members: tuple[Expr, ...]) -> bool:
+    r"""Return True if a name with a bar is shown to be the conjugate of its letter: `z\bar z`, `z + \bar z`, `|z|`."""
+    pair = {symbol(name), symbol(base)}
+    for node in _nodes_with(members, "mul", "add", "sub", "abs", "apply"):
+        if node.op == "mul":
+            barred = [name in symbols(arg) for arg in node.args]
+            plain = [base in symbols(arg) for arg in node.args]
+            if any(one and two for j, one in enumerate(barred) for k, two in enumerate(plain) if j != k):
+                return True
+        elif node.op in ("add", "sub"):
+            if pair == set(node.args):
+                return True
+        elif (node.op == "abs" or node.name in PARTS) and not symbols(node).isdisjoint((name, base)):
+            return True
+    return False
 
 
 def _nodes_with(members: tuple[Expr, ...], *ops: str) -> Iterator[Expr]:

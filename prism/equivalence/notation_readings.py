@@ -15,6 +15,7 @@ from prism.engine.lowering import conjugation_base
 from prism.equivalence.context_facts import facts_of_context
 from prism.equivalence.facts import UNNAMED, VECTOR, both_in_base_units, facts_of
 from prism.equivalence.notation import magnitude_name
+from prism.equivalence.notation_marks import bars_without_conjugation, marks_of
 from prism.equivalence.primes import is_integrated_over, may_be_by
 from prism.equivalence.spellings import respelled
 from prism.equivalence.substitutions import Attempt, Forms
@@ -222,7 +223,9 @@ def read_real_symbols(forms: Forms) -> Iterator[Attempt]:
     if not {"abs", "mul"} & facts_of(b).ops:
         return
     both = names & facts_of(b).names  # alone, `\bar v` may be a mean and `T^*` a critical value
-    conjugates = {name: conjugation_base(name) for name in facts_of(b).names if conjugation_base(name) in both - {name}}
+    named = bars_without_conjugation(marks_of(a), marks_of(b))
+    written = facts_of(b).names - named
+    conjugates = {name: conjugation_base(name) for name in written if conjugation_base(name) in both - {name}}
     moduli = [
         node for member in b.members if "abs" in ops_of(member) for node in nodes_with(member, "pow")
         if node.args[1].value == 2 and node.args[0].op == "abs"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from prism.algebra.expr import ORDERINGS, Formula, canonical, walk
 from prism.budget import INTERPRETED, limited, may_begin_extra
 from prism.equivalence.interpretation.constructs import constructs_of
-from prism.equivalence.interpretation.names import has_choice
+from prism.equivalence.interpretation.names import has_choice, has_folds
 from prism.equivalence.interpretation.quantum_names import may_be_matrices_reordered
 from prism.equivalence.verdict import Status, Verdict
 from prism.physics.context import Context
@@ -109,9 +109,10 @@ def review_by_membership(a: Formula, b: Formula, context: Context, verdict: Verd
 
 
 def review_by_courses(a: Formula, b: Formula, context: Context, verdict: Verdict) -> Verdict:
-    """Return the verdict on two formulas with cases: `equivalent` if they give the same values on all pieces of a line.
+    r"""Return the verdict on two formulas with cases: `equivalent` if they agree on all pieces of a line.
 
-    What was equivalent at all points that were drawn is not if a piece is told apart that none of them met.
+    What was equivalent at all points that were drawn is not if a piece is told apart that none of them met: where
+    `v = \sin t + |\sin t|` is 0, no point is drawn.
 
     Args:
         a, b: the reference and the claim.
@@ -121,7 +122,8 @@ def review_by_courses(a: Formula, b: Formula, context: Context, verdict: Verdict
     is_equal = verdict.status == Status.EQUIVALENT
     if verdict.reason == "too_large" or not (has_choice(a) or has_choice(b)):
         return verdict
-    if is_equal and not (constructs_of(a).has_cases or constructs_of(b).has_cases):
+    may_cancel = verdict.proof != "proved" and (has_folds(a) or has_folds(b))
+    if is_equal and not (may_cancel or constructs_of(a).has_cases or constructs_of(b).has_cases):
         return verdict
     if context.givens or not may_begin_extra():
         return verdict

@@ -19,6 +19,7 @@ from prism.equivalence.interpretation.names import (
     covariant_index,
     exponent_of,
     harmonic_indices,
+    has_folds,
     is_harmonic_of_letters,
     is_jacobian,
     is_lone_differential,
@@ -295,7 +296,7 @@ def _is_delicate(node: Expr) -> bool:
 
 
 def _has_bends(f: Formula) -> bool:
-    r"""Return True for moduli that count: of a letter that stands alone too, of two sums, of waves, in an extreme.
+    r"""Return True for moduli that count: of what stands outside too, of two sums, of waves, in an extreme.
 
     So it is for `x + |x|`, `|x - a| + |x + a|` and `|\psi_1 + \psi_2|^2`.
     """
@@ -307,7 +308,8 @@ def _has_bends(f: Formula) -> bool:
     sums = [node for node in moduli if node.args[0].op in ("add", "sub")]
     extremes = [node for m in f.members for node in walk(m) if node.op == "apply" and node.name in ("max", "min")]
     return (
-        any(each.name in bare for each in lone)
+        has_folds(f)
+        or any(each.name in bare for each in lone)
         or len(sums) > 1
         or any(not moduli.isdisjoint(walk(node)) for node in extremes)
         or any(name.startswith((r"\psi", r"\Psi")) for node in moduli for name in symbols(node))

@@ -360,6 +360,15 @@ def has_choice(f: Formula) -> bool:
     )  # fmt: skip
 
 
+def has_folds(f: Formula) -> bool:
+    r"""Return True if the number in a modulus stands outside of it too, so that both may cancel: `\sin x+|\sin x|`."""
+    nodes = [node for member in f.members for node in walk(member)]
+    moduli = (node.args[0] for node in nodes if node.op == "abs" and node.args[0].op != "sym")
+    inside = Counter(arg for arg in moduli if not any(name.startswith(r"\vec{") for name in symbols(arg)))
+    every = Counter(node for node in nodes if node in inside)
+    return any(every[node] > count for node, count in inside.items())
+
+
 def is_jacobian(node: Expr) -> bool:
     r"""Return True for `\partial(S,T)/\partial(V,T)`."""
     return (

@@ -429,6 +429,8 @@ def _signed_letters(nodes: Sequence[Expr]) -> frozenset[str]:
             found |= symbols(*(side for side, other in pairs if other.op == "neg" and side.op in ("sym", "mul")))
         found |= {arg.name for arg in args if arg.op == "sym"}
         found |= {arg.args[0].name for arg in args if arg.op == "neg" and arg.args[0].op == "sym"}
+    waves = [part for node in nodes if node.op == "abs" for part in walk(node) if part.op in ("sin", "cos")]
+    found |= symbols(*waves) & _RUNNING  # t of `|\sin\omega t|`
     sums = [symbols(node.args[0]) for node in nodes if node.op == "abs" and node.args[0].op in ("add", "sub")]
     if len(set(sums)) < len(sums) or len(sums) > 1:
         found |= frozenset.intersection(*map(frozenset, sums)) & _RUNNING  # x of `|x - a| + |x + a|`

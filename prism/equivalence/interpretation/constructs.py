@@ -32,6 +32,7 @@ from prism.equivalence.interpretation.names import (
     order_of,
     shifted_matrices,
     special_factors,
+    squared_moduli_of_functions,
     trace_letters,
     up_and_down,
     with_raised_indices,
@@ -313,6 +314,7 @@ def _has_bends(f: Formula) -> bool:
         or len(sums) > 1
         or any(not moduli.isdisjoint(walk(node)) for node in extremes)
         or any(name.startswith((r"\psi", r"\Psi")) for node in moduli for name in symbols(node))
+        or bool(squared_moduli_of_functions((node for m in f.members for node in walk(m)), f.depends))
     )
 
 

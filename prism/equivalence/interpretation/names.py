@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from fractions import Fraction
 from itertools import pairwise
 
@@ -56,8 +56,9 @@ _MODES = frozenset(("n", "m", "j", r"\ell"))  # letters of whole numbers beside 
 _COVARIANT = re.compile(r"grad_\{?(\\?[A-Za-z]+)\}?$")
 OPENING = r"(?:\s|\\left|\\[bB]igg?l?|\\!|\\,)*\("
 _OPEN_SUMS = frozenset(("add", "sub"))
-_OPEN_FUNCTIONS = frozenset(("sin", "cos", "tan", "exp", "ln", "div"))
+_OPEN_FUNCTIONS = frozenset(("sin", "cos", "tan", "asin", "acos", "atan", "exp", "ln", "div"))
 _MEAN = re.compile(r"\\langle[^<>]*?\\rangle")
+_OF_MOTION = frozenset(("x", "y", "v", "r", "s", "p", "q", r"\theta", r"\omega"))
 _OF_PULSES = frozenset(("u", "H"))
 _BOLD = re.compile(r"\\vec\{[A-Z]\}")
 
@@ -367,6 +368,32 @@ def has_folds(f: Formula) -> bool:
     inside = Counter(arg for arg in moduli if not any(name.startswith(r"\vec{") for name in symbols(arg)))
     every = Counter(node for node in nodes if node in inside)
     return any(every[node] > count for node, count in inside.items())
+
+
+def squared_moduli_of_functions(nodes: Iterable[Expr], depends: Set[tuple[str, str]]) -> frozenset[str]:
+    r"""Return the unknown functions that a formula has the square of the modulus of: f of `|f(\theta)|^2`.
+
+    They are complex unless the problem says what they are. Quantities of motion are real: v of `|v(t)|^2`; what is
+    differentiated is not looked at.
+
+    Args:
+        nodes: of one or two formulas; `depends`: letters that they write as functions, each with its variable.
+    """
+    written = {name for name, variable in depends if variable != ","}
+    squares = (node.args[0] for node in nodes if node.op == "pow" and node.args[1].value == 2)
+    moduli = (square.args[0] for square in squares if square.op == "abs")
+    found = {name for inside in moduli for name in _functions_in(inside, written)}
+    return frozenset(name for name in found if name.partition("_")[0] not in _OF_MOTION)
+
+
+def _functions_in(node: Expr, written: Set[str]) -> Iterator[str]:
+    """Yield the unknown functions in an expression but for those in derivatives and integrals, and no vectors."""
+    if node.op == "apply" and node.name not in NAMED and not is_special(node.name):
+        yield node.name
+    if node.op == "sym" and node.name in written and not node.name.startswith((r"\vec{", r"\hat{")):
+        yield node.name
+    for arg in node.args if node.op not in (*_DERIVATIVES, "integral", "differential") else ():
+        yield from _functions_in(arg, written)
 
 
 def is_jacobian(node: Expr) -> bool:

@@ -32,6 +32,7 @@ from prism.equivalence.interpretation.names import (
     order_letter,
     order_of,
     shifted_matrices,
+    squared_moduli_of_functions,
     terms_of,
     up_and_down,
 )
@@ -228,7 +229,8 @@ def signature_of(a: Formula, b: Formula, context: Context, *, system: str = "car
     """Return what the letters of two formulas are, as they show it."""
     nodes = [node for f in (a, b) for member in f.members for node in walk(member)]
     charge_steps(2 * len(nodes))
-    notation = _with_waves(_with_complex_partners(notation_of(a, b, context), nodes), nodes)
+    functions_in_moduli = squared_moduli_of_functions(nodes, a.depends | b.depends) - context.kinds.keys()
+    notation = _with_waves(_with_complex_partners(notation_of(a, b, context), nodes), nodes, functions_in_moduli)
     has_nabla = any(node.op == "nabla" or (node.op == "opaque" and "nabla" in node.name) for node in nodes)
     operators = operator_names(a, b) - (_COORDINATES if has_nabla else frozenset())
     operators |= {base for name in operators if (base := base_of_transposed(name))}
@@ -362,10 +364,10 @@ def _with_complex_partners(notation: Notation, nodes: Sequence[Expr]) -> Notatio
     return replace(notation, complexes=notation.complexes | found)
 
 
-def _with_waves(notation: Notation, nodes: Iterable[Expr]) -> Notation:
-    r"""Return a notation in which the wave functions below a modulus are complex."""
+def _with_waves(notation: Notation, nodes: Iterable[Expr], functions: Set[str]) -> Notation:
+    r"""Return a notation in which the wave functions below a modulus are complex, and so are these functions."""
     inside = {name for node in nodes if node.op == "abs" for name in symbols(node)}
-    waves = {name for name in inside if name.startswith((r"\psi", r"\Psi"))}
+    waves = {name for name in inside if name.startswith((r"\psi", r"\Psi"))} | functions
     return replace(notation, complexes=notation.complexes | waves) if waves else notation
 
 

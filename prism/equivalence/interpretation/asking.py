@@ -39,6 +39,8 @@ def decide_by_interpretation(a: Formula, b: Formula, context: Context, plain: Ve
     if _says_nothing(a) or _says_nothing(b):
         return None
     if plain.status == Status.EQUIVALENT:
+        if (a.members, a.relations) == (b.members, b.relations):
+            return None
         is_asked = one.is_delicate or two.is_delicate or one.may_diverge or two.may_diverge
     elif plain.status == Status.UNDECIDED or plain.reason == "kind":
         is_asked = one.may_say_what(two)
@@ -54,7 +56,7 @@ def decide_by_interpretation(a: Formula, b: Formula, context: Context, plain: Ve
     if work.is_exhausted:
         return None
     if plain.status == Status.EQUIVALENT:
-        is_of_matrices = outcome.same is None and (one.has_matrices or two.has_matrices)
+        is_of_matrices = outcome.same is None and (one.has_matrices or two.has_matrices or outcome.is_misfit)
         return _NOT_SAID if outcome.same is False or is_of_matrices else None
     return _tested(a) if outcome.same is True else None
 

@@ -24,8 +24,10 @@ from prism.equivalence.interpretation.names import (
     is_jacobian,
     is_lone_differential,
     is_special,
+    is_turned,
     letter_counts,
     letters_of,
+    matrices_before_columns,
     may_be_called,
     may_be_steps_below,
     mode_numbers,
@@ -137,6 +139,7 @@ def constructs_of(f: Formula) -> Constructs:
     )
     is_delicate = any(map(_is_delicate, nodes)) or has_harmonic or is_lone_differential(f) or "cases" in ops
     is_delicate |= bool(letters_beside_transposes(nodes)) or bool(may_be_called(f)) or _has_bends(f)
+    is_delicate |= bool(matrices_before_columns(f.members, nodes))
     integrals = [node for node in nodes if node.op == "integral"]
     steps = frozenset().union(*map(may_be_steps_below, integrals))
     has_shift = bool(shifted_matrices(nodes))
@@ -289,11 +292,16 @@ def _is_delicate(node: Expr) -> bool:
         (node.op == "apply" and node.name in _OF_COMPLEX)
         or (node.op == "opaque" and node.name in _STARS)
         or (node.op == "pow" and exponent_of(node) == -1 and _is_bold(node.args[0]))
-        or (node.op == "pow" and node.args[1].name == "T" and any(map(_is_bold, walk(node.args[0]))))
+        or is_turned(node)
         or (node.op == "mul" and bold_neighbours(node))
-        or (node.op == "mul" and sum(arg.op == "matrix" for arg in node.args) > 1)
+        or (node.op == "mul" and sum(map(_is_table, node.args)) > 1)
         or (node.op == "mul" and sum(arg.op == "dot" and _SPINS in walk(arg) for arg in node.args) > 1)
     )
+
+
+def _is_table(node: Expr) -> bool:
+    """Return True for a matrix that is written out, or a power of one."""
+    return node.op == "matrix" or (node.op == "pow" and node.args[0].op == "matrix")
 
 
 def _has_bends(f: Formula) -> bool:

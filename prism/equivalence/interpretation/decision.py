@@ -31,6 +31,7 @@ from prism.equivalence.interpretation.tensor_equations import solves_for_compone
 from prism.equivalence.interpretation.values import (
     PRECISION,
     Diverges,
+    Misfit,
     NoCase,
     Scalar,
     Table,
@@ -74,10 +75,12 @@ class Outcome:
     Attributes:
         same: True if each solves the other in every draw, False if one does not, None if that is open.
         why: what has no value, if it is open.
+        is_misfit: one of them has products or sums of tables that do not fit, and the other one has not.
     """
 
     same: bool | None
     why: str = ""
+    is_misfit: bool = False
 
 
 @remembered(4096)
@@ -155,6 +158,8 @@ def _compare(a: Formula, b: Formula, signature: Signature) -> Outcome:
             why = str(reason)
             if _only_one_has_limit(Draw(number, signature), a, b):
                 return Outcome(None, why)
+            if isinstance(reason, Misfit) and _is_misfit(a, signature) != _is_misfit(b, signature):
+                return Outcome(None, why, is_misfit=True)
             if number >= max(2, least) and not agreed:
                 break
             continue
@@ -174,6 +179,20 @@ def _compare(a: Formula, b: Formula, signature: Signature) -> Outcome:
         if is_enough and has_converged:
             return _at_other_sizes(a, b, signature, known)
     return Outcome(None, why)
+
+
+def _is_misfit(f: Formula, signature: Signature) -> bool:
+    """Return True if a formula has a product or a sum of tables that do not fit."""
+    evaluator = Evaluator(Draw(0, signature))
+    try:
+        values = [evaluator.value(member, Scope()) for member in f.members]
+        if len(values) > 1:
+            add(values[0], values[1], -1)
+    except Misfit:
+        return True
+    except (Unvalued, ZeroDivisionError, ValueError, OverflowError, RecursionError):
+        return False
+    return False
 
 
 def _drawn_and_compared(number: int, signature: Signature, a: Formula, b: Formula) -> tuple[Draw, bool | None]:

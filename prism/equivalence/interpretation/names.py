@@ -61,6 +61,9 @@ _MEAN = re.compile(r"\\langle[^<>]*?\\rangle")
 _OF_MOTION = frozenset(("x", "y", "v", "r", "s", "p", "q", r"\theta", r"\omega"))
 _OF_PULSES = frozenset(("u", "H"))
 _BOLD = re.compile(r"\\vec\{[A-Z]\}")
+_BOLD_SMALL = re.compile(r"\\vec\{(?:[a-z]|\\[a-z]+)\}(?:_\w+|_\{\w+\})?$")
+_CAPITAL = re.compile(r"[A-Z](?:_\w+|_\{\w+\})?$")
+_TURNED = ("^{T}", "^T", r"^{\top}", r"^{\mathsf{T}}")
 
 
 def bold_neighbours(node: Expr) -> frozenset[str]:
@@ -68,6 +71,86 @@ def bold_neighbours(node: Expr) -> frozenset[str]:
     pairs = zip(node.args, node.args[1:], strict=False)
     side_by_side = [pair for pair in pairs if all(each.op == "sym" and _BOLD.match(each.name) for each in pair)]
     return frozenset(each.name for pair in side_by_side for each in pair)
+
+
+def is_turned(node: Expr) -> bool:
+    r"""Return True for a bold letter that is transposed, or something bold in brackets that is: `\vec v^T`."""
+    if node.op == "sym":
+        return node.name.startswith(r"\vec{") and node.name.endswith(_TURNED)
+    is_power = node.op == "pow" and node.args[1] == symbol("T")
+    is_opaque = node.op == "opaque" and node.name in ("T", "^T", "^{T}", r"\top")
+    return (is_power or is_opaque) and any(name.startswith(r"\vec{") for name in symbols(node.args[0]))
+
+
+def capitals_among_columns(nodes: Sequence[Expr]) -> frozenset[str]:
+    r"""Return the capitals in light type that are matrices because of the bold columns and rows beside them.
+
+    So is A between both, `\vec v^T A\vec u`, beside a product of a column and a row, `A + \vec u\vec v^T`, and
+    where its inverse stands beside either in a formula with rows.
+    """
+    if not any(map(is_turned, nodes)):
+        return frozenset()
+    found: set[str] = set()
+    for node in nodes:
+        if node.op in ("add", "sub") and any(map(_has_outer_product, node.args)):
+            found |= {arg.name for arg in node.args if _is_capital(arg)}
+        elif node.op == "mul":
+            sides = [_is_side(arg) for arg in node.args]
+            for k, arg in enumerate(node.args):
+                is_inverse = arg.op == "pow" and exponent_of(arg) == -1
+                base = arg.args[0] if is_inverse else arg
+                before, behind = (sides[k - 1] if k else ""), (sides[k + 1] if k + 1 < len(sides) else "")
+                if _is_capital(base) and ((before, behind) == ("row", "column") or (is_inverse and before + behind)):
+                    found.add(base.name)
+    return frozenset(found)
+
+
+def matrices_before_columns(members: Sequence[Expr], nodes: Iterable[Expr]) -> frozenset[str]:
+    r"""Return the bold capitals right before a bold small letter in what is added or equal to a column: A of `Ax = b`.
+
+    Two vectors side by side have no product that is a vector.
+
+    Args:
+        members: both sides of an equation, or an expression alone; `nodes`: in them.
+    """
+    found: set[str] = set()
+    for group in (members, *(node.args for node in nodes if node.op in ("add", "sub"))):
+        bold = [_bold_factors(term) for member in group for term in terms_of(member)]
+        if any(len(names) == 1 and _BOLD_SMALL.match(names[0]) for names in bold):
+            pairs = [names for names in bold if len(names) == 2]
+            found |= {one for one, two in pairs if _BOLD.fullmatch(one) and _BOLD_SMALL.match(two)}
+    return frozenset(found)
+
+
+def _bold_factors(term: Expr) -> list[str]:
+    """Return the bold letters among the factors of a term, in order, those that are differentiated too."""
+    factors = _flat(term) if term.op == "mul" else [term]
+    letters = [factor.args[0] if factor.op in _DERIVATIVES else factor for factor in factors]
+    return [letter.name for letter in letters if letter.op == "sym" and letter.name.startswith(r"\vec{")]
+
+
+def _is_side(node: Expr) -> str:
+    """Return `column` for a bold small letter, its derivative and sums of such, `row` for what is bold and transposed.
+
+    Return an empty string for anything else.
+    """
+    if is_turned(node):
+        return "row"
+    if node.op in ("add", "sub"):
+        return "column" if any(_is_side(term) == "column" for term in node.args) else ""
+    letter = node.args[0] if node.op in _DERIVATIVES else node
+    return "column" if letter.op == "sym" and _BOLD_SMALL.match(letter.name) else ""
+
+
+def _is_capital(node: Expr) -> bool:
+    """Return True for a capital letter in light type."""
+    return node.op == "sym" and _CAPITAL.match(node.name) is not None
+
+
+def _has_outer_product(node: Expr) -> bool:
+    """Return True for a term with a column right before a row."""
+    sides = [_is_side(arg) for arg in node.args] if node.op == "mul" else []
+    return ("column", "row") in pairwise(sides)
 
 
 def shifted_matrices(nodes: Iterable[Expr]) -> frozenset[str]:

@@ -23,11 +23,13 @@ from prism.equivalence.interpretation.names import (
     NAMED,
     are_balanced,
     bold_neighbours,
+    capitals_among_columns,
     exponent_of,
     harmonic_indices,
     kronecker_letters,
     letter_counts,
     letters_of,
+    matrices_before_columns,
     mode_numbers,
     order_letter,
     order_of,
@@ -242,7 +244,7 @@ def signature_of(a: Formula, b: Formula, context: Context, *, system: str = "car
         if not notation.basis:
             hats = frozenset(node.name for node in nodes if node.op == "sym" and node.name.startswith(r"\hat{"))
             notation = replace(notation, basis=_DIRECTIONS, dimension=3, vectors=notation.vectors | hats)
-    matrices = _matrix_names(nodes, operators)
+    matrices = _matrix_names(nodes, operators, a, b)
     tensors = _tensor_letters((*a.members, *b.members))
     if space is not None and space.kind in ("pauli", "spin"):
         tensors |= {letter for name in space.names for letter in letters_of(name)}
@@ -564,9 +566,9 @@ def _phases(operand: Expr, variable: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def _matrix_names(nodes: Sequence[Expr], operators: frozenset[str]) -> frozenset[str]:
+def _matrix_names(nodes: Sequence[Expr], operators: frozenset[str], *formulas: Formula) -> frozenset[str]:
     """Return the letters of matrices: what is transposed, inverted in bold, or has a determinant or a trace."""
-    found = set(shifted_matrices(nodes))
+    found = set(shifted_matrices(nodes)).union(*(matrices_before_columns(f.members, nodes) for f in formulas))
     for node in nodes:
         is_adjoint = node.op == "opaque" and node.name in ("T", "^T", r"\dagger", r"\top", "^{T}")
         if is_adjoint or (node.op == "apply" and node.name in _MATRIX_FUNCTIONS):
@@ -582,7 +584,7 @@ def _matrix_names(nodes: Sequence[Expr], operators: frozenset[str]) -> frozenset
             found |= bold
         elif node.op == "sym" and (base := base_of_transposed(node.name)):
             found.add(base)
-    transposed = letters_beside_transposes(nodes)
+    transposed = letters_beside_transposes(nodes) | capitals_among_columns(nodes)
     columns = _columns_behind(transposed, nodes)
     found |= transposed | columns
     if not found:

@@ -28,6 +28,10 @@ class NoCase(Unvalued):
     """Raised where none of the cases holds."""
 
 
+class Misfit(Unvalued):
+    """Raised for a product or a sum of tables that do not fit."""
+
+
 class Diverges(Unvalued):
     """Raised for an integral that diverges."""
 
@@ -196,7 +200,7 @@ def add(x: Value, y: Value, sign: int = 1) -> Value:
         table, number = (x, y) if isinstance(x, Table) else (y, x)
         assert isinstance(table, Table)
         if table.rows != table.columns and not _is_zero(number):
-            raise Unvalued("a number beside a vector")
+            raise Misfit("a number beside a vector")
         filled = (
             identity(table.rows).each(lambda e: e * scalar(number))
             if table.rows == table.columns
@@ -205,7 +209,7 @@ def add(x: Value, y: Value, sign: int = 1) -> Value:
         x, y = (x, filled) if isinstance(x, Table) else (filled, y)
     if isinstance(x, Table) and isinstance(y, Table):
         if (x.rows, x.columns) != (y.rows, y.columns):
-            raise Unvalued("tables of unlike size")
+            raise Misfit("tables of unlike size")
         pairs = zip(x.entries, y.entries, strict=True)
         return Table(x.rows, x.columns, tuple(a + b if sign > 0 else a - b for a, b in pairs))
     assert not isinstance(x, Table)
@@ -224,7 +228,7 @@ def multiply(x: Value, y: Value) -> Value:
         if x.columns != y.rows:
             if len(x.entries) == 1 or len(y.entries) == 1:
                 return multiply(scalar(x), y) if len(x.entries) == 1 else multiply(x, scalar(y))
-            raise Unvalued("a product of tables that do not fit")
+            raise Misfit("a product of tables that do not fit")
         rows = [[(k, e) for k in range(x.columns) if not _is_zero(e := x.at(r, k))] for r in range(x.rows)]
         entries = tuple(
             _sum([e * y.at(k, c) for k, e in row]) if row else acb(0) for row in rows for c in range(y.columns)

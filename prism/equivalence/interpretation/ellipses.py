@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
@@ -20,7 +21,7 @@ from prism.equivalence.interpretation.letters import Scope
 from prism.equivalence.interpretation.monomials import Monomial, is_derivative, monomial_of
 from prism.equivalence.interpretation.names import letters_of, renamed
 from prism.equivalence.interpretation.signature import Signature
-from prism.equivalence.interpretation.values import Unvalued, add, compare_to_zero, size_of
+from prism.equivalence.interpretation.values import Unvalued, Value, add, compare_to_zero, scalar, size_of
 
 _COUNTERS = ("k", "j", "l", "p", "q", "s")  # letters for the index of what an ellipsis stands for
 _INDEXED = re.compile(r"_\{?([A-Za-z])(?:[+-]\d)?\}?$")
@@ -115,7 +116,7 @@ def _are_equal(a: Expr, b: Expr, signature: Signature) -> bool:
     if a == b:
         return True
     for count in range(_CHECKED):
-        evaluator = Evaluator(Draw(2 * count + 1, signature))
+        evaluator = Evaluator(_drawn_apart(2 * count + 1, signature, symbols(a, b)))
         try:
             one, two = evaluator.value(a, Scope()), evaluator.value(b, Scope())
             if compare_to_zero(add(one, two, -1), size_of(one) + size_of(two)) is not True:
@@ -123,6 +124,18 @@ def _are_equal(a: Expr, b: Expr, signature: Signature) -> bool:
         except (Unvalued, ArithmeticError, ValueError):
             return False
     return True
+
+
+def _drawn_apart(number_of_draw: int, signature: Signature, names: frozenset[str]) -> Draw:
+    """Return an interpretation in which no two of some whole numbers are equal: the n of one law is no k of another."""
+    draw = Draw(number_of_draw, signature)
+    fixed: dict[str, Value] = {}
+    for name in sorted(names & signature.whole):
+        value = draw.number_of(name, "integer")
+        while any(size_of(value - scalar(other)) == 0 for other in fixed.values()):
+            value = value + 1
+        fixed[name] = value
+    return replace(draw, fixed=fixed)
 
 
 # With a last term. ----------------------------------------------------------------------------------------------------

@@ -8,22 +8,35 @@ is at 0. A letter of whole numbers is counted, and there each value counts (sema
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, product
 
 from flint import acb
 
-from prism.algebra.expr import EQUALITIES, Expr, Formula, number, symbol, symbols, symbols_of, walk, with_args
+from prism.algebra.expr import (
+    EQUALITIES,
+    Expr,
+    Formula,
+    number,
+    substitute,
+    symbol,
+    symbols,
+    symbols_of,
+    walk,
+    with_args,
+)
 from prism.budget import remembered
 from prism.engine.intervals import precision
 from prism.equivalence.interpretation.decision import Outcome
 from prism.equivalence.interpretation.draws import Draw
 from prism.equivalence.interpretation.evaluation import Evaluator
 from prism.equivalence.interpretation.letters import Scope
-from prism.equivalence.interpretation.lines import Line
+from prism.equivalence.interpretation.lines import Line, has_waves
 from prism.equivalence.interpretation.names import STEPS, has_choice
 from prism.equivalence.interpretation.predicates import (
     Comparison,
+    NoLaw,
     Predicate,
     Whole,
     all_of,
@@ -36,13 +49,24 @@ from prism.equivalence.interpretation.predicates import (
 from prism.equivalence.interpretation.reading import read_together
 from prism.equivalence.interpretation.scales import has_extreme_number
 from prism.equivalence.interpretation.signature import Signature, signature_of
-from prism.equivalence.interpretation.values import PRECISION, NoCase, Unvalued, Value, add, compare_to_zero, size_of
+from prism.equivalence.interpretation.values import (
+    PRECISION,
+    DividesByZero,
+    NoCase,
+    Unvalued,
+    Value,
+    add,
+    compare_to_zero,
+    size_of,
+)
 from prism.equivalence.verdict import Status
 from prism.physics.context import Context
 
 _DRAWS, _MOST_DRAWS = 4, 40  # interpretations in which the pieces have to agree, and those that are tried for it
 _MOST_LINES = 4  # letters on which cases depend
 _PLACES = (0.23, 0.71)  # of a piece, where values are compared
+_OTHER_SIZES = (0.2, 5.0)  # of the letters beside that of a line, so that bounds lie in either order
+_NEAR = 1e-7  # relative distance of places that are one
 _COUNTED = 13  # whole numbers up to it are counted
 _POSITIVE = frozenset(("r", "R", r"\rho", r"\omega", "f", "T", "n", "m", "N", "M", "L", r"\lambda", r"\nu", "c"))
 _EITHER_SIGN = frozenset(("x", "y", "z", "t", "v", "q", "s", "u", "a", "b", r"\theta", r"\phi", r"\varphi", r"\xi"))
@@ -86,15 +110,20 @@ def compare_courses(a: Formula, b: Formula, context: Context, so_far: Status) ->
                 return Outcome(None, "other quantities")
             first, second = read_together(one[0], two[0])
             courses = Course(first.members[-1], one[1]), Course(second.members[-1], two[1])
-            heads = symbols(*(_head(side) for side in sides[0]))
+            heads = _heads(first) | _heads(second)
             variables = frozenset(by for name, by in first.depends | second.depends if name.rstrip("'") in heads)
-            return _compare(
-                courses,
+            given = _with_quantity_put_in(first.members[0], courses) if so_far == Status.EQUIVALENT else courses
+            outcome = _compare(
+                given,
                 signature_of(first, second, context),
                 heads,
                 variables - {","},
                 is_equal=so_far == Status.EQUIVALENT,
             )
+            is_only_solution = given == courses
+            return outcome if is_only_solution or outcome.same is False else Outcome(None, "a quantity by itself")
+        except NoLaw as reason:
+            return Outcome(False, str(reason))
         except Unvalued as reason:
             return Outcome(None, str(reason))
         except (ZeroDivisionError, ValueError, OverflowError, RecursionError) as error:
@@ -112,14 +141,43 @@ def _read(f: Formula, other: Formula) -> tuple[Formula, Predicate]:
     claim = claims[0]
     steps = _steps_before_brackets(claim, other)
     members = tuple(_with_steps(member, claim, steps, is_cut=has_choice(other)) for member in claim.members)
-    if symbols(_head(members[0])) & symbols(members[-1]) and len(members) == 2:
+    solved = replace(claim, members=members)
+    if members[0].op != "sym" and not _heads(solved).isdisjoint(symbols(members[-1])):
         raise Unvalued("an equation that is not solved")
-    return replace(claim, members=members), all_of(*where)
+    return solved, all_of(*where)
 
 
-def _head(side: Expr) -> Expr:
-    """Return what is given a value: of a derivative what is differentiated."""
-    return side.args[0] if side.op in ("derivative", "partial") else side
+def _heads(f: Formula) -> frozenset[str]:
+    """Return the letters of what an equation gives a value.
+
+    Of a derivative those of what is differentiated, unless the other side has them: a law of motion gives a rate for
+    each value of what moves.
+    """
+    if len(f.members) == 1:
+        return frozenset()
+    rates = [node for node in walk(f.members[0]) if node.op in ("derivative", "partial")]
+    inside = symbols(*(node.args[0] for node in rates))
+    outside = symbols(*map(_without_rates, f.members[:-1]))
+    return outside if not inside.isdisjoint(symbols(f.members[-1])) else outside | inside
+
+
+def _without_rates(node: Expr) -> Expr:
+    """Return an expression with 1 in place of its derivatives."""
+    if node.op in ("derivative", "partial"):
+        return number(1)
+    return with_args(node, tuple(map(_without_rates, node.args)))
+
+
+def _with_quantity_put_in(quantity: Expr, courses: tuple[Course, Course]) -> tuple[Course, Course]:
+    """Return two courses of a quantity; if one of them has it on its own side, it comes second, with the other put in.
+
+    What the first gives then has to be a solution of the second.
+    """
+    own = [quantity.op == "sym" and quantity.name in symbols(course.body) for course in courses]
+    if own[0] == own[1]:
+        return courses
+    solved, unsolved = courses[::-1] if own[0] else courses
+    return solved, replace(unsolved, body=substitute(unsolved.body, {quantity: solved.body}))
 
 
 def _is_range(f: Formula) -> bool:
@@ -212,37 +270,93 @@ def _compare(
     if not names or len(names) > _MOST_LINES:
         raise Unvalued("cases of what?")
     signature = replace(signature, whole=signature.whole | whole.keys())
+    if _have_unlike_conditions(courses, signature, cuts):
+        return Outcome(False, "conditions on other letters")
+    answers: list[bool | None] = []
     for name in names:
-        agreed = 0
-        for draw_number in range(_MOST_DRAWS):
-            line = Line(Draw(draw_number, signature), name)
-            if not _are_in_order(line, courses):
-                continue
-            either = _EITHER_SIGN - {"a", "b"} if is_equal else _EITHER_SIGN
-            is_signed = name in variables - _POSITIVE or name in signature.signed or name in either
-            is_signed |= name in between and any(side.op == "neg" for side in sides)
-            answer = _agree(line, courses, cuts, is_whole=name in signature.whole, is_signed=is_signed)
-            if answer is not True:
-                return Outcome(answer, "" if answer is False else "values left open")
-            agreed += 1
-            if agreed == _DRAWS:
-                break
-        if agreed < _DRAWS:
-            return Outcome(None, "cases that do not follow each other")
-    return Outcome(True)
+        either = _EITHER_SIGN - {"a", "b"} if is_equal else _EITHER_SIGN
+        is_signed = name in variables - _POSITIVE or name in signature.signed or name in either
+        is_signed |= name in between and any(side.op == "neg" for side in sides)
+        answers.append(_agree_along(name, signature, courses, cuts, is_signed=is_signed))
+        if answers[-1] is False:
+            return Outcome(False)
+    return Outcome(None, "values left open") if None in answers else Outcome(True)
+
+
+def _agree_along(
+    name: str,
+    signature: Signature,
+    courses: tuple[Course, Course],
+    cuts: list[list[Predicate]],
+    *,
+    is_signed: bool,
+) -> bool | None:
+    """Return True if two courses agree along a letter, for several values of the others, small and large ones too."""
+    is_whole = name in signature.whole
+    agreed = 0
+    for draw_number in range(_MOST_DRAWS):
+        line = Line(Draw(draw_number, signature), name)
+        if not _are_in_order(line, courses):
+            continue
+        answer = _agree(line, courses, cuts, is_whole=is_whole, is_signed=is_signed)
+        if answer is not True:
+            return answer
+        agreed += 1
+        if agreed == _DRAWS:
+            break
+    if agreed < _DRAWS:
+        return None  # cases that do not follow each other
+    for other, size in product(sorted(_letters_of_bounds(courses) - {name} - signature.whole), _OTHER_SIZES):
+        line = Line(Draw(0, signature, sizes={other: size}), name)
+        with suppress(Unvalued, ArithmeticError, ValueError):
+            if _are_in_order(line, courses) and (
+                _agree(line, courses, cuts, is_whole=is_whole, is_signed=is_signed) is False
+            ):
+                return False
+    return True
+
+
+def _letters_of_bounds(courses: tuple[Course, Course]) -> frozenset[str]:
+    """Return the letters of the conditions of all cases but those of waves, which would only have more zeros."""
+    found = [each for course in courses for case in _cases_in(course) for each in comparisons_of(case)]
+    return frozenset(symbols(*(side for each in found for side in (each.left, each.right) if not has_waves(each))))
+
+
+def _cases_in(course: Course) -> Iterator[Predicate]:
+    """Yield the conditions of the cases of a course."""
+    for node in walk(course.body):
+        for row in node.args if node.op == "cases" else ():
+            if len(row.args) == 2 and (condition := read_case(row.args[1])) is not None:
+                yield condition
+
+
+def _have_unlike_conditions(courses: tuple[Course, Course], signature: Signature, cuts: list[list[Predicate]]) -> bool:
+    """Return True if each of two courses with conditions beside it has a value where the other one has none.
+
+    The letters of the conditions take either sign here, so that a bound on `t_1` is none on `t`.
+    """
+    wheres = [course.where for course in courses]
+    if all_of() in wheres or wheres[0] == wheres[1]:
+        return False
+    lacking: set[int] = set()
+    names = sorted(names_of(all_of(*wheres)) - signature.whole)
+    for name, draw_number in product(names[:_MOST_LINES], range(_DRAWS)):
+        line = Line(Draw(draw_number, signature), name)
+        places = sorted({0.0, *(x for own in cuts for cut in own for x in line.prepare(cut, is_signed=True))})
+        for x in _on_pieces(places):
+            has_value = [_value(line, course, x, is_whole=False) is not None for course in courses]
+            lacking |= {k for k in (0, 1) if not has_value[k] and has_value[1 - k]}
+    return len(lacking) == len(courses)
 
 
 def _cuts(course: Course) -> Iterator[Predicate]:
     """Yield the conditions at whose ends a line is cut: cases, and comparisons of what a step or a bend depends on."""
     if course.where != all_of():
         yield course.where
+    yield from _cases_in(course)
     zero = number(0)
     for node in walk(course.body):
-        if node.op == "cases":
-            for row in node.args:
-                if len(row.args) == 2 and (condition := read_case(row.args[1])) is not None:
-                    yield condition
-        elif node.op in _BENDS or (node.op == "apply" and node.name in STEPS and len(node.args) == 1):
+        if node.op in _BENDS or (node.op == "apply" and node.name in STEPS and len(node.args) == 1):
             yield Comparison("=", node.args[0], zero)
         elif node.op == "apply" and node.name in ("max", "min"):
             yield from (Comparison("=", one, two) for k, one in enumerate(node.args) for two in node.args[k + 1 :])
@@ -269,10 +383,7 @@ def _between_bounds(cuts: Iterable[Predicate]) -> frozenset[str]:
 
 def _are_in_order(line: Line, courses: tuple[Course, Course]) -> bool:
     """Return True if the bounds of each case are in order: a below b in `a < x < b`, and what is required holds."""
-    cases = [
-        read for course in courses for node in walk(course.body) if node.op == "cases"
-        for row in node.args if len(row.args) == 2 and (read := read_case(row.args[1])) is not None
-    ]  # fmt: skip
+    cases = [case for course in courses for case in _cases_in(course)]
     conditions = [course.where for course in courses]
     for condition in (*conditions, *cases):
         fixed = [each for each in comparisons_of(condition) if line.name not in symbols(each.left, each.right)]
@@ -312,18 +423,32 @@ def _agree(
     beyond = [x for x, (one, two) in values.items() if one is None and two is not None]
     if all_of() not in (reference, claim) and not all(line.holds(reference, x) for x in beyond):
         return None  # the claim has bounds of its own, which are wider
+    if not is_whole and _leaves_out_a_point(line, courses, found[0]):
+        return False
     if any(one is not None and two is None for one, two in values.values()):
         return _covers(courses[0], found[0], defined, [x for x in tested if x not in defined])
     return True
+
+
+def _leaves_out_a_point(line: Line, courses: tuple[Course, Course], cuts: list[float]) -> bool:
+    r"""Return True if a claim excludes a point, `x \ne 1`, where both have a value and the reference has no cut."""
+    reference, claim = courses
+    excluded = [each for each in comparisons_of(claim.where) if each.sign == "!="]
+    bare = replace(claim, where=all_of())
+    return any(
+        not any(abs(x - cut) <= _NEAR * (1 + abs(x)) for cut in cuts)
+        and all(_value(line, course, x, is_whole=False) is not None for course in (reference, bare))
+        for each in excluded for x in line.zeros(each, is_signed=True)
+    )  # fmt: skip
 
 
 def _covers(reference: Course, cuts: list[float], defined: list[float], missing: list[float]) -> bool | None:
     """Return True if a claim leaves out nothing but what lies beyond all cases of a reference that names no bounds."""
     if any(defined[0] < x < defined[-1] for x in missing):
         return False
-    if reference.is_bounded or not cuts:
-        return None
-    return True if all(defined[0] < cut < defined[-1] for cut in cuts) else None
+    if reference.is_bounded:
+        return False
+    return all(defined[0] < cut < defined[-1] for cut in cuts) if cuts else None
 
 
 def _counted(line: Line) -> list[float]:
@@ -333,7 +458,7 @@ def _counted(line: Line) -> list[float]:
 
 def _on_pieces(places: list[float]) -> Iterator[float]:
     """Yield points on each of the pieces into which places cut a line, and on both of its ends."""
-    apart = [x for k, x in enumerate(places) if not k or x - places[k - 1] > 1e-7 * (1 + abs(x))]
+    apart = [x for k, x in enumerate(places) if not k or x - places[k - 1] > _NEAR * (1 + abs(x))]
     ends = [apart[0] - 2.0, *apart, apart[-1] + 2.0] if apart else [-2.0, 2.0]
     for low, high in pairwise(ends):
         yield from (low + share * (high - low) for share in _PLACES)
@@ -347,4 +472,8 @@ def _value(line: Line, course: Course, x: float, *, is_whole: bool) -> Value | N
     try:
         return Evaluator(line.draw).value(course.body, scope)
     except NoCase:
+        return None
+    except DividesByZero:
+        if is_whole:
+            raise  # one number of those that are counted
         return None

@@ -36,6 +36,7 @@ from prism.equivalence.interpretation.quanta import (
 )
 from prism.equivalence.interpretation.signature import variable_key
 from prism.equivalence.interpretation.values import (
+    DividesByZero,
     Dual,
     NoCase,
     Scalar,
@@ -174,7 +175,7 @@ def _quotient(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
     below = evaluator.number(node.args[1], scope)
     above = evaluator.value(node.args[0], scope)
     if plain(below).contains(0):
-        raise Unvalued("a division by zero")
+        raise DividesByZero("a division by zero") if plain(below).is_zero() else Unvalued("a division by zero")
     return above.each(lambda entry: entry / below) if isinstance(above, Table) else above / below
 
 

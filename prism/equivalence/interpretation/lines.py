@@ -160,10 +160,9 @@ class Line:
 
     def zeros(self, comparison: Comparison, *, is_signed: bool) -> list[float]:
         """Return the points where the sides of a comparison are equal, and keep the usual size of their difference."""
-        nodes = [node for side in (comparison.left, comparison.right) for node in walk(side)]
-        if self.name not in {node.name for node in nodes}:
+        if self.name not in symbols(comparison.left, comparison.right):
             return []
-        waves = any(node.op in _WAVES and self.name in symbols(node) for node in nodes)
+        waves = has_waves(comparison, self.name)
         places = sample_places(_SAMPLES_OF_WAVES if waves else _SAMPLES, is_signed=is_signed)
         at = partial(self._difference_or_none, comparison)
         values = [at(x) for x in places]
@@ -197,6 +196,12 @@ class Line:
             return self.difference(comparison, x)
         except Unvalued:
             return None
+
+
+def has_waves(comparison: Comparison, name: str = "") -> bool:
+    """Return True if a side of a comparison has a wave or an exponential, of a letter if one is given."""
+    nodes = [node for side in (comparison.left, comparison.right) for node in walk(side)]
+    return any(node.op in _WAVES and (not name or name in symbols(node)) for node in nodes)
 
 
 def sample_places(count: int, *, is_signed: bool) -> list[float]:

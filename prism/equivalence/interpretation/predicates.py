@@ -36,6 +36,10 @@ _LONGEST = 60  # letters of a condition that is read again
 _WITHOUT = r"\setminus"
 
 
+class NoLaw(Unvalued):
+    """Raised for a list of numbers with dots that do not go on steadily, as `2, 3, 5, ...`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """Two expressions and the sign between them: `<`, `<=`, `>`, `>=`, `=`, `!=`."""
@@ -132,16 +136,19 @@ def read_case(condition: Expr) -> Predicate | None:
         raise Unvalued("a condition")
     if _OTHERWISE.fullmatch(condition.name):
         return None
-    if (parity := _PARITY.fullmatch(condition.name)) is not None:
+    if (parity := _PARITY.fullmatch(condition.name)) is not None and (parity["before"] or parity["after"]):
         first = int((parity["before"] or parity["after"]) == "odd")
         letter = symbol(parity["letter"])
         return Whole(letter.name, first - 2 * _FAR_DOWN, 2)
     if "text" in condition.name or len(condition.name) > _LONGEST:
         raise Unvalued("a condition in words")
     try:
-        return read_predicate(parse(condition.name))
+        said = parse(condition.name)
     except LatexSyntaxError:
         raise Unvalued("a condition in words") from None
+    if said.kind == "expression":
+        raise Unvalued("a letter that is no condition")
+    return read_predicate(said)
 
 
 def _read_relation(sign: str, left: Expr, right: Expr) -> Predicate:
@@ -163,6 +170,8 @@ def _read_relation(sign: str, left: Expr, right: Expr) -> Predicate:
 
 def _belongs(subject: Expr, where: Expr) -> Predicate:
     """Return that an expression belongs to a set."""
+    if subject.op == "sym" and subject.name in (*_NUMBERS, _REALS[0]):
+        raise Unvalued("a set of numbers as a number")
     if where.op == "sym" and where.name in _NUMBERS and subject.op == "sym":
         return Whole(subject.name, _NUMBERS[where.name])
     if where.op == "sym" and where.name in _REALS:
@@ -241,7 +250,9 @@ def _listed(subject: Expr, entries: tuple[Expr, ...]) -> Predicate:
         numbers = sorted({abs(each) for each in numbers})
     step = numbers[1] - numbers[0] if len(numbers) > 1 else 1
     has_end = at + 1 < len(values)
-    if len(numbers) < 2 - has_end or any(b - a != step for a, b in pairwise(numbers)) or step <= 0:
+    if len({b - a for a, b in pairwise(numbers)}) > 1:
+        raise NoLaw("a list that does not go on steadily")
+    if len(numbers) < 2 - has_end or step <= 0:
         raise Unvalued("dots")
     if signed and (numbers[0] not in (0, step) or has_end):
         raise Unvalued("dots")

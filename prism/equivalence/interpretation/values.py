@@ -32,6 +32,10 @@ class Misfit(Unvalued):
     """Raised for a product or a sum of tables that do not fit."""
 
 
+class DividesByZero(Unvalued):
+    """Raised for a division by what is 0 without error."""
+
+
 class Diverges(Unvalued):
     """Raised for an integral that diverges."""
 

@@ -705,19 +705,14 @@ def _binomial(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
 
 
 def _cases(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
-    """Return the value whose condition holds first."""
-    for row in node.args:
-        if row.op != "row" or len(row.args) != 2:
-            raise Unvalued("cases")
-        if _holds(evaluator, row.args[1], scope):
+    """Return the value whose condition holds first, or is `otherwise`; Unvalued if any condition is not read."""
+    if any(row.op != "row" or len(row.args) != 2 for row in node.args):
+        raise Unvalued("cases")
+    conditions = [read_case(row.args[1]) for row in node.args]
+    for row, condition in zip(node.args, conditions, strict=True):
+        if condition is None or _is_true(evaluator, condition, scope):
             return evaluator.value(row.args[0], scope)
     raise NoCase("no case")
-
-
-def _holds(evaluator: Evaluator, condition: Expr, scope: Scope) -> bool:
-    """Return True if a condition holds, or is `otherwise`."""
-    predicate = read_case(condition)
-    return predicate is None or _is_true(evaluator, predicate, scope)
 
 
 def _is_true(evaluator: Evaluator, predicate: Predicate, scope: Scope) -> bool:

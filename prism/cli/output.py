@@ -33,6 +33,7 @@ T = TypeVar("T")
 _TELLING_RUN = 20  # rollouts from which on a rate tells something
 
 PIPE_WIDTH = 110  # columns of a table that goes to no terminal, where COLUMNS does not say
+_MOST_WIDTH = 10_000  # columns of a table that no terminal can show
 _LEAST_WIDTH = 20  # columns, whatever COLUMNS says: below, a table has no room for its cells
 
 
@@ -175,7 +176,13 @@ def make_console() -> Console:
 
 def print_tables(*parts: RenderableType) -> None:
     """Print tables and lines to standard output, one below the other, without blanks at the ends of lines."""
+    from rich.measure import Measurement
+
     console = make_console()
+    # A table of many columns is wider than a terminal: a number that is folded cannot be read.
+    wide = console.options.update(max_width=_MOST_WIDTH)
+    least = max((Measurement.get(console, wide, part).minimum for part in parts), default=0)
+    console.width = max(console.width, least)
     with console.capture() as captured:
         console.print(*parts, sep="\n")
     print("\n".join(line.rstrip() for line in captured.get().split("\n")), end="")

@@ -23,16 +23,20 @@ from prism.cli.options import (
     refuse_existing,
     require_folder,
     require_scipy,
+    split_names,
     step_summary_path,
 )
 from prism.cli.output import (
+    make_console,
     print_json,
     print_tables,
     spinner,
     with_progress,
     write_text,
 )
+from prism.cli.report_output import table_target, write_report_tables
 from prism.errors import count_of
+from prism.reports.formats import Format
 
 if TYPE_CHECKING:
     from prism.reports.gates import Comparison, GateOutcome
@@ -154,7 +158,7 @@ def agree(
     if as_json:
         print_json(agreed.to_dict())
     else:
-        print_tables(*tables.agreement_tables(agreed))
+        print_tables(*tables.agreement_tables(agreed, make_console().width))
     if not any(pair.n for pair in agreed.pairs):
         print("prism: no two raters have an item in common; say which fields with --map", file=sys.stderr)
         raise typer.Exit(NOTHING_GRADED)
@@ -164,12 +168,27 @@ def agree(
 def report(
     results: Annotated[Path, typer.Argument(help="Score rows, .jsonl or .parquet, as `prism run` writes them.")],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Page to write, .html; without it tables are printed.")
+        Path | None,
+        typer.Option("--out", "-o", help="Page to write, .html; or tables: .csv, .md, .tex, or a folder for --format."),
     ] = None,
     problems: Annotated[
         str, typer.Option(help="What was graded against: a folder, a file (.toml, .json, .jsonl), or a shipped id.")
     ] = "",
     rollouts: Annotated[Path | None, typer.Option(help="What was graded, for its texts: as `run` takes it.")] = None,
+    by: Annotated[
+        str, typer.Option(metavar="FIELD,...", help="A table crossed by fields: model,domain,difficulty, or kept ones.")
+    ] = "",
+    across: Annotated[str, typer.Option(metavar="FIELD,...", help="Fields whose values are its columns.")] = "",
+    measure: Annotated[
+        str, typer.Option(metavar="NAME,...", help="Its figures: score, final, strict, pass@4, time, tokens, cost, ...")
+    ] = "",
+    totals: Annotated[bool, typer.Option("--totals", help="Also over all values of its fields.")] = False,
+    intervals: Annotated[
+        bool | None, typer.Option("--intervals/--no-intervals", help="Beside its figures. [default: unless --across]")
+    ] = None,
+    form: Annotated[Format, typer.Option("--format", help="Of the tables.")] = Format.TEXT,
+    table: Annotated[str, typer.Option(metavar="NAME,...", help="Only these tables: by-model, problems, ...")] = "",
+    percent: Annotated[bool, typer.Option("--percent", help="Shares in the tables as 12.34, not 0.123.")] = False,
     judge: Annotated[
         list[Path] | None, typer.Option(help="Judgements of the same rollouts, as `agree` takes them; repeatable.")
     ] = None,
@@ -186,41 +205,47 @@ def report(
     ] = False,
     title: Annotated[str, typer.Option(help="Of the page.")] = "PRISM report",
     full: Annotated[bool, typer.Option("--full", help="Leave nothing out of the page, however large it gets.")] = False,
+    unfold: Annotated[bool, typer.Option("--unfold", help="Fold nothing on the page, for print.")] = False,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Show what a run earned: tables, or one HTML page with every problem, solution and reason; it loads nothing."""
-    from prism.reports import tables
+    from prism.reports.cross_tables import Crossing
     from prism.reports.summary import build_report
 
-    if out is not None and out.suffix not in (".html", ".htm"):
-        raise typer.BadParameter(f"--out {out}: expected a file .html")
+    target = table_target(out, form, as_json=as_json)
     if diagnose and not problems:
         raise typer.BadParameter("--diagnose needs --problems")
+    if not by and (across or measure or totals or intervals is not None):
+        raise typer.BadParameter("--across, --measure, --totals and --intervals are of the table that --by asks for")
     if judge:
         require_scipy("prism report --judge")
     require_folder(out)
-    refuse_existing([out] if out else [], force=force)
+    refuse_existing([out] if out and not target.is_folder else [], force=force)
     if problems:
         problem_file(problems)
+    crossing = None
+    if by:
+        crossing = Crossing(split_names(by), split_names(across), split_names(measure), totals, intervals)
     try:
         found = build_report(
             results, problems=problems, rollouts=rollouts, judges=judge or (), fields=parse_field_map(fields),
             mapping=parse_field_map(mapping), scale=parse_interval(scale), replicates=replicates, diagnosed=diagnose,
-            watched=lambda rows: with_progress(rows, "diagnosing"),
+            crossing=crossing, watched=lambda rows: with_progress(rows, "diagnosing"),
         )  # fmt: skip
     except (prism.PrismError, OSError) as error:
         fail(in_words(error))
-    if out is not None:
+    if target.page is not None:
         from prism.reports.html import page
 
-        write_text(out, page.html_page(found, title=title, limit=None if full else page.LIMIT))
+        write_text(target.page, page.html_page(found, title=title, limit=None if full else page.LIMIT, unfold=unfold))
     if as_json:
         print_json(found.to_dict())
-    elif out is None:
-        print_tables(*tables.report_tables(found))
+    elif target.page is not None:
+        size = target.page.stat().st_size / 1e6
+        print(f"{target.page}: {count_of(len(found.rows), 'rollout')}, {size:.1f} MB", file=sys.stderr)
     else:
-        print(f"{out}: {count_of(len(found.rows), 'rollout')}, {out.stat().st_size / 1e6:.1f} MB", file=sys.stderr)
+        write_report_tables(found, target, split_names(table), percent=percent, force=force)
     if not any(row.grade.score is not None for row in found.rows):
         raise typer.Exit(NOTHING_GRADED)
 

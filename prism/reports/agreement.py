@@ -525,8 +525,11 @@ def mean_estimate(values: Floats, clusters: Ints, *, replicates: int = REPLICATE
         return Estimate(mean, None, None, len(values), "one_problem" if n_cluster < 2 else "")
     sums, sizes = np.bincount(clusters, values), np.bincount(clusters)
     drawn = np.empty(replicates)
-    for row in range(replicates):
-        picked = (uniform(SEED, n_cluster, row * n_cluster) * n_cluster).astype(np.int64)
-        drawn[row] = sums[picked].sum() / sizes[picked].sum()
+    block = max(1, _BLOCK // n_cluster)
+    for start in range(0, replicates, block):
+        size = min(block, replicates - start)
+        draws = uniform(SEED, size * n_cluster, start * n_cluster).reshape(size, n_cluster)
+        picked = (draws * n_cluster).astype(np.int64)
+        drawn[start : start + size] = sums[picked].sum(axis=1) / sizes[picked].sum(axis=1)
     low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return Estimate(mean, float(low), float(high), len(values))

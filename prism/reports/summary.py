@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from prism.diagnosis.findings import Diagnosis, diagnose
+from prism.diagnosis.findings import diagnose
 from prism.equivalence.verdict import REASONS
 from prism.errors import DataFileError, PrismError
 from prism.grading.prepared import PreparedProblem, prepare
@@ -30,57 +30,32 @@ from prism.latex import solution_text
 from prism.problem.collection import load_problems
 from prism.problem.schema import Problem
 from prism.problem.source import problem_path
-from prism.reports.agreement import LEVEL, REPLICATES, Estimate, mean_estimate
+from prism.reports.agreement import LEVEL, REPLICATES, Estimate
+from prism.reports.cross_tables import Crossing, CrossTable, cross_table
+from prism.reports.error_counts import ErrorCounts, errors_by_model
+from prism.reports.lengths import LengthFigures, length_figures
+from prism.reports.passes import SampleFigures, sample_figures
 from prism.reports.ratings import RULES, Agreement, RatingTable, agreement_of, rating_table
+from prism.reports.report_rows import (
+    NOT_SAID,
+    UNRATED,
+    ReportRow,
+    estimate_to_dict,
+    problem_mean,
+    read_report_rows,
+)
 from prism.runs.records import read_records
 from prism.runs.rollouts import fields_of, read
-from prism.runs.score_files import grade_of, score_rows
+from prism.runs.score_files import score_rows
 
 BINS = ("0", "<.1", "<.2", "<.3", "<.4", "<.5", "<.6", "<.7", "<.8", "<.9", "<1", "1")
 """Of the distribution of scores: nothing, tenths, all. Nothing and all are answers of their own, no tenths."""
 
-UNFIT = {
-    "problem_absent": "no problem of the files has the id in the row",
-    "problem_changed": "the problem with this id has another sha256 than the row says",
-    "text_absent": "no solution of the file has the ids of the row",
-    "text_changed": "the solution with these ids has another sha256 than the row says",
-}
-"""Why a row is shown without its problem or its text."""
-
-_NOT_SAID, _UNRATED = "(not said)", "(not rated)"
 _MISSED = 15  # nodes that are listed
 _DISAGREEMENTS = 20  # of each judge
-_SHOWN_FAULTS = 20
-_DIGITS = 4  # of a share in JSON, so that no last digit depends on the machine
 
 
 # Values. --------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class ReportRow:
-    """One row of results, with the problem and the solution text that it was made from, where they are known.
-
-    Attributes:
-        place: its number in the file, from 1.
-        model: name of the model that wrote the solution; empty where the row does not say.
-        has_formulas: True if the row lists its formulas; a compact one does not.
-        problem_sha256: of the problem that it was graded against.
-        problem: None where none fits.
-        text: of the solution; None where none fits.
-        unfit: keys of `UNFIT`.
-        diagnosis: where one was asked for, the problem fits and the row lists its formulas; else None.
-    """
-
-    place: int
-    grade: Grade
-    model: str
-    has_formulas: bool
-    problem_sha256: str = ""
-    problem: Problem | None = None
-    text: str | None = None
-    unfit: tuple[str, ...] = ()
-    diagnosis: Diagnosis | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +84,8 @@ class Group:
         """Return the figures as plain values for JSON."""
         return {
             "name": self.name, "rollouts": self.n, "unscored": self.n_unscored,
-            "step_accuracy": _estimate_to_dict(self.mean), "strict": _estimate_to_dict(self.strict),
-            "final_accuracy": _estimate_to_dict(self.final), "scores": list(self.bins),
+            "step_accuracy": estimate_to_dict(self.mean), "strict": estimate_to_dict(self.strict),
+            "final_accuracy": estimate_to_dict(self.final), "scores": list(self.bins),
         }  # fmt: skip
 
 
@@ -203,6 +178,10 @@ class Report:
         agreement: None without judges.
         judge_comparisons: scores of each judge against those of the rules.
         first_wrong: rollouts of which a first wrong step is known, by its label; None without a diagnosis.
+        samples: what several rollouts of a model to a problem give; empty if none has several.
+        lengths: scores against the length of solutions; None where no length is known.
+        errors: what went wrong, by model.
+        crossed: the table that was asked for; None if none was.
     """
 
     sha256: str
@@ -224,6 +203,10 @@ class Report:
     agreement: Agreement | None = None
     judge_comparisons: tuple[JudgeComparison, ...] = ()
     first_wrong: Mapping[str, int] | None = None
+    samples: tuple[SampleFigures, ...] = ()
+    lengths: LengthFigures | None = None
+    errors: tuple[ErrorCounts, ...] = ()
+    crossed: CrossTable | None = None
     rows: tuple[ReportRow, ...] = field(default=(), repr=False)
 
     def to_dict(self) -> dict[str, Any]:
@@ -244,6 +227,10 @@ class Report:
             "compact_rows": self.n_compact, "flags": dict(sorted(self.flags.items())), "incidents": self.n_incident,
             "unfit": dict(sorted(self.unfit.items())),
             "first_wrong": None if self.first_wrong is None else dict(sorted(self.first_wrong.items())),
+            "samples": [each.to_dict() for each in self.samples],
+            "by_length": None if self.lengths is None else self.lengths.to_dict(),
+            "errors_by_model": [each.to_dict() for each in self.errors],
+            "crossed": None if self.crossed is None else self.crossed.to_dict(),
             "agreement": None if self.agreement is None else self.agreement.to_dict(),
             "against_rules": [
                 {"rater": one.rater, "points": [list(point) for point in one.points]} for one in self.judge_comparisons
@@ -264,13 +251,6 @@ def reason_text(key: str) -> str:
     return REASONS.get(key) or WITHHELD_REASONS.get(key) or key
 
 
-def _estimate_to_dict(found: Estimate) -> dict[str, Any]:
-    """Return an estimate as plain values for JSON, rounded to four decimals."""
-    numbers = {"value": found.value, "low": found.low, "high": found.high}
-    rounded = {name: None if value is None else round(value, _DIGITS) for name, value in numbers.items()}
-    return {**rounded, "n": found.n, "reason": found.reason or None}
-
-
 # Reading. -------------------------------------------------------------------------------------------------------
 
 
@@ -285,6 +265,7 @@ def build_report(
     scale: tuple[float, float] | None = None,
     replicates: int = REPLICATES,
     diagnosed: bool = False,
+    crossing: Crossing | None = None,
     watched: Callable[[Sequence[ReportRow]], Iterable[ReportRow]] = iter,
 ) -> Report:
     """Read a file of score rows, with the problems and texts that they were made from, and compute its figures.
@@ -299,14 +280,15 @@ def build_report(
         replicates: bootstrap samples behind the intervals; 0 for none.
         diagnosed: also diagnose each formula that matches no node, and the first wrong step; that takes about as
             long as the grades did.
+        crossing: the fields and figures of a table that is asked for.
         watched: gives the rows back one by one as they are diagnosed, for who shows how far it is.
 
     Errors:
         DataFileError: files that cannot be read; all faults of the rows at once.
-        PrismError: invalid options; `judges` without scipy.
+        PrismError: invalid options; `judges` without scipy; fields or figures that `crossing` names and no row has.
     """
     raw = list(score_rows(results))
-    rows = _read_report_rows(results, raw)
+    rows = read_report_rows(results, raw)
     known = _load_row_problems(problems, raw) if problems else {}
     texts = (
         _read_solution_texts(rollouts, raw, fields or {}) if rollouts is not None else _SolutionTexts({}, frozenset())
@@ -323,6 +305,9 @@ def build_report(
     return replace(
         found, has_problems=bool(problems), has_texts=rollouts is not None, agreement=agreement,
         judge_comparisons=_compare_judges(panelled), first_wrong=_count_first_wrong(fitted) if diagnosed else None,
+        samples=sample_figures(fitted, replicates=replicates), lengths=length_figures(fitted, replicates=replicates),
+        errors=errors_by_model(fitted),
+        crossed=None if crossing is None else cross_table(fitted, crossing, replicates=replicates),
     )  # fmt: skip
 
 
@@ -345,28 +330,6 @@ def _count_first_wrong(rows: Iterable[ReportRow]) -> dict[str, int]:
     """Count rollouts with a known first wrong step by its label, such as `DCE`."""
     known = (row.diagnosis for row in rows if row.diagnosis is not None)
     return dict(Counter(one.label for one in known if one.first_wrong is not None))
-
-
-def _read_report_rows(results: Path, raw: Sequence[Mapping[str, Any]]) -> list[ReportRow]:
-    """Convert raw score rows to report rows, without problems and texts.
-
-    Errors:
-        DataFileError: rows that hold no grade, all faults at once.
-    """
-    rows: list[ReportRow] = []
-    faults: list[str] = []
-    for place, one in enumerate(raw, start=1):
-        try:
-            meta = one.get("meta")
-            model = meta.get("model") if isinstance(meta, Mapping) else None
-            digest = str(one.get("problem_sha256") or "")
-            rows.append(ReportRow(place, grade_of(one), "" if model is None else str(model), "formulas" in one, digest))
-        except PrismError as error:
-            faults.append(f"row {place}: {error}")
-    if faults:
-        more = [f"and {len(faults) - _SHOWN_FAULTS} more"] if len(faults) > _SHOWN_FAULTS else []
-        raise DataFileError(str(results), (*faults[:_SHOWN_FAULTS], *more))
-    return rows
 
 
 def _load_row_problems(source: str, raw: Sequence[Mapping[str, Any]]) -> dict[str, Problem]:
@@ -449,7 +412,6 @@ def _compute_report(
     results: Path, raw: Sequence[Mapping[str, Any]], rows: tuple[ReportRow, ...], replicates: int
 ) -> Report:
     """Compute all figures of a report; `raw` are the same rows as mappings from the file."""
-    numbers = {name: k for k, name in enumerate(sorted({row.grade.problem_id for row in rows}))}
 
     def groups(name_of: Callable[[ReportRow], str | None]) -> tuple[Group, ...]:
         """Compute figures by group, sorted by name; `name_of` gives the group of a row, None for no group."""
@@ -458,23 +420,23 @@ def _compute_report(
             name = name_of(row)
             if name is not None:
                 parted[name].append(row)
-        return tuple(_group_figures(name, parted[name], numbers, replicates) for name in sorted(parted))
+        return tuple(_group_figures(name, parted[name], replicates) for name in sorted(parted))
 
     graders = {(str(one["grader"].get("version")), str(one["grader"].get("fingerprint")))
                for one in raw if isinstance(one["grader"], Mapping)}  # fmt: skip
     order = {"Easy": 0, "Medium": 1, "Hard": 2}
-    levels = groups(lambda row: None if row.problem is None else row.problem.difficulty.level or _UNRATED)
-    levels = tuple(one for one in levels if len(levels) > 1 or one.name != _UNRATED)
-    domains = groups(lambda row: None if row.problem is None else row.problem.domain or _NOT_SAID)
+    levels = groups(lambda row: None if row.problem is None else row.problem.difficulty.level or UNRATED)
+    levels = tuple(one for one in levels if len(levels) > 1 or one.name != UNRATED)
+    domains = groups(lambda row: None if row.problem is None else row.problem.domain or NOT_SAID)
     return Report(
         sha256=hashlib.sha256(results.read_bytes()).hexdigest(),
         graders=tuple(sorted(graders)),
         statuses=Counter(row.grade.status for row in rows),
-        overall=_group_figures("all", rows, numbers, replicates),
-        models=groups(lambda row: row.model or _NOT_SAID) if any(row.model for row in rows) else (),
-        domains=tuple(one for one in domains if len(domains) > 1 or one.name != _NOT_SAID),
+        overall=_group_figures("all", rows, replicates),
+        models=groups(lambda row: row.model or NOT_SAID) if any(row.model for row in rows) else (),
+        domains=tuple(one for one in domains if len(domains) > 1 or one.name != NOT_SAID),
         levels=tuple(sorted(levels, key=lambda one: order.get(one.name, len(order)))),
-        problems=_figures_by_problem(rows, numbers),
+        problems=_figures_by_problem(rows),
         formula_statuses=_count_statuses(rows),
         n_compact=sum(not row.has_formulas for row in rows),
         flags=Counter(flag for row in rows for flag in row.grade.flags),
@@ -485,17 +447,14 @@ def _compute_report(
     )
 
 
-def _group_figures(name: str, rows: Sequence[ReportRow], numbers: Mapping[str, int], replicates: int) -> Group:
-    """Compute the figures of some rows; `numbers` maps problem ids to numbers, the clusters of the bootstrap."""
-    scored = [(row, row.grade.score) for row in rows if row.grade.score is not None]
+def _group_figures(name: str, rows: Sequence[ReportRow], replicates: int) -> Group:
+    """Compute the figures of some rows."""
+    scored = [(row.grade, row.grade.score) for row in rows if row.grade.score is not None]
 
     def mean(value_of: Callable[[Grade], float | None]) -> Estimate:
         """Estimate the mean of a value over the scored rows; rows with None are left out."""
-        known = [(numbers[row.grade.problem_id], value_of(row.grade)) for row, _ in scored]
-        pairs = [(cluster, value) for cluster, value in known if value is not None]
-        values = np.array([value for _, value in pairs], dtype=np.float64)
-        clusters = np.array([cluster for cluster, _ in pairs], dtype=np.int64)
-        return mean_estimate(values, clusters, replicates=replicates)
+        known = ((grade.problem_id, value_of(grade)) for grade, _ in scored)
+        return problem_mean(((each, value) for each, value in known if value is not None), replicates=replicates)
 
     return Group(
         name, len(rows), len(rows) - len(scored), mean(lambda grade: grade.score),
@@ -516,8 +475,8 @@ def count_bins(scores: Iterable[float]) -> tuple[int, ...]:
     return tuple(counts)
 
 
-def _figures_by_problem(rows: Sequence[ReportRow], numbers: Mapping[str, int]) -> tuple[ProblemFigures, ...]:
-    """Compute the figures of each problem, sorted by mean score from the lowest; `numbers` as in `_group_figures`."""
+def _figures_by_problem(rows: Sequence[ReportRow]) -> tuple[ProblemFigures, ...]:
+    """Compute the figures of each problem, sorted by mean score from the lowest."""
     parted: dict[str, list[ReportRow]] = defaultdict(list)
     for row in rows:
         parted[row.grade.problem_id].append(row)
@@ -530,7 +489,7 @@ def _figures_by_problem(rows: Sequence[ReportRow], numbers: Mapping[str, int]) -
         scored = [row.grade for row in fits if row.grade.score is not None and is_one]
         by = {way: [grade for grade in scored if grade.alternative == way] for way in _alternatives_of(scored, problem)}
         nodes = tuple(count for way, grades in by.items() for count in _count_nodes(way, grades))
-        found.append(ProblemFigures(_group_figures(name, own, numbers, 0), problem, nodes, tuple(own)))
+        found.append(ProblemFigures(_group_figures(name, own, 0), problem, nodes, tuple(own)))
     worst = {id(one): one.group.mean.value for one in found}
     return tuple(sorted(found, key=lambda one: (2.0 if worst[id(one)] is None else worst[id(one)], one.group.name)))
 

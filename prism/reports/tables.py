@@ -13,6 +13,7 @@ from typing import Any
 
 from rich import box
 from rich.box import Box
+from rich.cells import cell_len
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -25,21 +26,21 @@ from prism.latex import one_line
 from prism.problem.schema import Problem, in_alternative
 from prism.problem.source import NODE_LISTS, read_source
 from prism.problem.students import Student
-from prism.reports.agreement import Estimate
 from prism.reports.ci_formats import overview
 from prism.reports.dag_drawing import has_equal_points, rails
 from prism.reports.gates import Comparison, GateOutcome, describe, describe_outcome, describe_pair, worst_first
 from prism.reports.html.markup import visible
-from prism.reports.rank_tests import RankTest
-from prism.reports.ratings import UNALIGNED, Agreement
-from prism.reports.summary import BINS, UNFIT, Group, Report, missed_nodes, reason_text
+from prism.reports.ratings import Agreement
+from prism.reports.report_tables import Part, agreement_parts
+from prism.reports.table_formats import DataTable, Kind, shown_rows
 
 _COLOURS = {"matched": "green", "credited": "cyan", "missing": "red"}  # a word stands beside each
 _SHOWN_TITLE = 100  # characters of a title in a list
-_SHOWN_REASON = 160  # characters of what a rater said
 _LEAST_ROOM = 12  # columns for formulas beside a wide drawing in a narrow terminal
 _SHOWN_ITEMS = 50  # rows of a comparison or of problems on a terminal
 _BREAKS = re.compile(r"(\s+)|(?<![\\({])(?=\\)")  # where a line of LaTeX may end: at blanks, before commands
+_LEAST_NAME = 16  # columns for names in a table of a report, if they are that long
+_UNFOLDED = (Kind.COUNT, Kind.VALUE, Kind.INTERVAL)
 _ASCII_BOX = "    \n    \n -- \n" + "    \n" * 5  # a line under the heads; uprights would be taken for rails
 
 
@@ -298,132 +299,55 @@ def _difficulty_line(problem: Problem) -> str:
     return f"{marks.level} ({marks.total} = concepts {marks.concepts} + computation {marks.computation} + {structure})"
 
 
-def agreement_tables(agreed: Agreement) -> list[RenderableType]:
+def agreement_tables(agreed: Agreement, width: int) -> list[RenderableType]:
     """Return tables and lines that show the agreement of raters: counts, pairs, all together, repeated judgements."""
-    aligned = _table("Judgements", ("rater", "read", "aligned", "dropped", "items unrated"))
-    for each in agreed.alignment:
-        why = ", ".join(f"{n} {name}" for name, n in sorted(each.dropped.items())) or "none"
-        aligned.add_row(each.rater, str(each.n_judgement), str(each.aligned), why, str(each.unrated))
-    parts: list[RenderableType] = [aligned]
-    seen = sorted({name for each in agreed.alignment for name in each.dropped})
-    parts += [f"{name}: {UNALIGNED[name]}" for name in seen]
-    for pair in agreed.pairs:
-        parts += ["", _coefficient_table(f"{pair.raters[0]} and {pair.raters[1]}", pair.coefficients)]
-        counts = f"{count_of(pair.n, 'item')} of {count_of(pair.n_problem, 'problem')}"
-        parts.append(f"{counts}; tau_b = 0: {_p_values_text(pair.test)}")
-        if pair.disagreements:
-            table = _table("Largest disagreements", ("problem, sample", *pair.raters))
-            for item in pair.disagreements:
-                cells = (
-                    f"{value:.3g}  {_one_line(why)[:_SHOWN_REASON]}"
-                    for value, why in zip(item.scores, item.reasons, strict=True)
-                )
-                table.add_row(_one_line(f"{item.problem_id}, {item.sample_id}"), *cells)
-            parts.append(table)
-    if agreed.together:
-        parts += ["", _coefficient_table("All raters", agreed.together)]
-    if agreed.reliability:
-        table = _table("Repeated judgements", ("rater", "", "value", "interval", "n"))
-        for rater in agreed.reliability:
-            shares = (("flips", rater.flip_rate), ("flips with order", rater.order_flip_rate))
-            for name, found in (*shares, ("shift with order", rater.order_shift)):
-                table.add_row(rater.rater, name, *_estimate_cells(found))
-        parts += ["", table]
-    return parts
+    return rich_parts(agreement_parts(agreed), width)
 
 
-def _coefficient_table(title: str, found: Mapping[str, Estimate]) -> Table:
-    """Return a table of coefficients with their intervals."""
-    table = _table(title, ("coefficient", "value", "interval", "n"))
-    for name, estimate in found.items():
-        table.add_row(name, *_estimate_cells(estimate))
-    return table
+def rich_parts(parts: Iterable[Part], width: int) -> list[RenderableType]:
+    """Lay tables out for a terminal, each with its notes below it; lines stay lines.
+
+    Args:
+        width: of the terminal, in characters; a table whose numbers need more is wider.
+    """
+    laid: list[RenderableType] = []
+    for part in parts:
+        laid += [_one_line(part)] if isinstance(part, str) else _rich_lines(part, width)
+    return laid
 
 
-def _estimate_cells(found: Estimate) -> tuple[str, str, str]:
-    """Return the cells of an estimate: value, interval or why there is none, number of items."""
-    value = "undefined" if found.value is None else f"{found.value:.3f}"
-    interval = found.reason if found.low is None else f"{found.low:.3f} to {found.high:.3f}"
-    return value, interval, str(found.n)
+def _rich_lines(table: DataTable, width: int) -> list[RenderableType]:
+    """Lay one table out for a terminal, then its notes, and how many rows are not shown."""
+    rows = list(shown_rows(table, table.shown))
+    heads = ["\n".join(filter(None, map(_one_line, (one.group, one.head)))) for one in table.columns]
+    drawn = Table(title=_one_line(table.title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for column, head, room in zip(table.columns, heads, _column_widths(table, heads, rows, width), strict=True):
+        drawn.add_column(head, overflow="fold", justify="right" if column.is_number else "left", width=room)
+    for row in rows:
+        drawn.add_row(*row)
+    more = len(table.rows) - table.shown if table.shown is not None else 0
+    notes = [f"and {more} more; --json and the other formats list all of them"] if more > 0 else []
+    return [drawn, *notes, *map(_one_line, table.notes)]
 
 
-def _p_values_text(test: RankTest) -> str:
-    """Write the p-values of a rank test: `p = 0.03, 0.04 by permutation (exact)`."""
-    if test.asymptotic is None:
-        return f"undefined ({test.reason})"
-    more = "" if test.permutation is None else f", {test.permutation:.3g} by permutation ({test.method})"
-    return f"p = {test.asymptotic:.3g}{more}"
+def _column_widths(table: DataTable, heads: list[str], rows: list[list[str]], width: int) -> list[int]:
+    """Return the widths of columns: what they need, or if that is too much less for the widest, where they may fold.
 
-
-def report_tables(found: Report) -> list[RenderableType]:
-    """Return tables and lines that show a report: groups, problems, missed nodes, formulas, judges."""
-    parts: list[RenderableType] = []
-    grouped = (
-        ("All rollouts", "", (found.overall,)), ("By model", "model", found.models),
-        ("By domain", "domain", found.domains), ("By difficulty", "difficulty", found.levels),
-    )  # fmt: skip
-    for title, kind, groups in grouped:
-        if groups:
-            table = _table(
-                title, (kind, "rollouts", "unscored", "step-level", "interval", "final", "interval", "strict")
-            )
-            for group in groups:
-                table.add_row(*_group_cells(group))
-            parts.append(table)
-    scores = _table("Rollouts by score", BINS)
-    scores.add_row(*map(str, found.overall.bins))
-    problems = _table("Problems, the hardest first", ("problem", "rollouts", "score", "final", "domain", "difficulty"))
-    for each in found.problems[:_SHOWN_ITEMS]:
-        known = each.problem
-        problems.add_row(
-            _one_line(each.group.name), str(each.group.n), _decimal(each.group.mean), _decimal(each.group.final),
-            known.domain if known else "", (known.difficulty.level or "") if known else "",
-        )  # fmt: skip
-    parts += [scores, problems]
-    more = len(found.problems) - _SHOWN_ITEMS
-    parts += [f"and {more} more; --json lists all of them"] if more > 0 else []
-    if listed := missed_nodes(found):
-        nodes = _table("Nodes that most rollouts miss", ("problem", "node", "reference formula", "without credit"))
-        for each, one in listed:
-            way = in_alternative(each.problem, one.alternative) if each.problem else None
-            latex = {node.index: node.latex for node in way.nodes} if way else {}
-            nodes.add_row(
-                _one_line(each.group.name),
-                _one_line(str(one)),
-                _one_line(latex.get(one.index, "")),
-                f"{one.n - one.credited} of {one.n}",
-            )
-        parts.append(nodes)
-    if found.formula_statuses:
-        formula_statuses = _table("What became of formulas", ("status", "reason", "formulas"))
-        for fate in found.formula_statuses:
-            formula_statuses.add_row(_one_line(fate.status), _one_line(reason_text(fate.reason)), str(fate.n))
-        parts.append(formula_statuses)
-    if found.first_wrong:
-        wrong = _table("First wrong steps, where one is known", ("label", "rollouts"))
-        for label, n in sorted(found.first_wrong.items()):
-            wrong.add_row(label, str(n))
-        parts.append(wrong)
-    parts += [f"{count_of(n, 'row')} without: {UNFIT[key]}" for key, n in sorted(found.unfit.items())]
-    statuses = ", ".join(f"{n} {_one_line(name)}" for name, n in sorted(found.statuses.items())) or "no rows"
-    parts.append(f"{statuses}; incidents of the grader: {found.n_incident}")
-    return [*parts, *(["", *agreement_tables(found.agreement)] if found.agreement else [])]
-
-
-def _group_cells(group: Group) -> tuple[str, ...]:
-    """Return the cells of a group: name, counts, mean score and share of right final answers with intervals."""
-    cells = (
-        _decimal(group.mean),
-        _estimate_cells(group.mean)[1],
-        _decimal(group.final),
-        _estimate_cells(group.final)[1],
-    )
-    return _one_line(group.name), str(group.n), str(group.n_unscored), *cells, _decimal(group.strict)
-
-
-def _decimal(found: Estimate) -> str:
-    """Write the value of an estimate with three decimals; `none` if it is undefined."""
-    return "none" if found.value is None else f"{found.value:.3f}"
+    A number is folded nowhere, an interval between its ends, and a name anywhere from `_LEAST_NAME` characters on.
+    """
+    widths, least = [], []
+    for k, column in enumerate(table.columns):
+        cells = [row[k] for row in rows]
+        words = [word for text in (heads[k], *cells) for word in text.split()]
+        widths.append(max((cell_len(line) for text in (heads[k], *cells) for line in text.split("\n")), default=0))
+        longest = max(map(cell_len, words), default=0)
+        least.append(longest if column.kind in _UNFOLDED else min(longest, _LEAST_NAME))
+    excess = sum(widths) + 3 * (len(widths) - 1) + 2 - width  # three blanks between two columns, and one at each edge
+    while excess > 0 and any(own > few for own, few in zip(widths, least, strict=True)):
+        widest = max(range(len(widths)), key=lambda k: widths[k] if widths[k] > least[k] else -1)
+        widths[widest] -= 1
+        excess -= 1
+    return widths
 
 
 def label_differences(student: Student, result: Grade) -> dict[str, list[int]]:

@@ -28,8 +28,9 @@ from prism.reports.html.markup import MarkLink, TextPart, marked_text, prose, vi
 from prism.reports.html.mathml import as_mathml
 from prism.reports.html.page import html_page
 from prism.reports.html.rendering import environment
+from prism.reports.report_tables import report_parts
 from prism.reports.summary import BINS, build_report, count_bins, missed_nodes
-from prism.reports.tables import report_tables
+from prism.reports.tables import rich_parts
 from prism.runs.score_files import grade_of
 
 HOSTILE = (
@@ -38,7 +39,7 @@ HOSTILE = (
     "$$\\text{</mtext></math><script>} = 3$$ &lt;\r\n\r$x<y$"
 )
 EVIL = '</title><b onclick="c()" \'\u202e\x1b[2J'
-VOID = ("meta", "link", "br")
+VOID = ("meta", "link", "br", "input")
 
 
 # Material: two shipped problems with their students, graded once. -----------------------------------------------
@@ -189,7 +190,7 @@ def test_a_hostile_text_is_shown_and_does_nothing(material, tmp_path):
     assert "javascript:" in text
     assert found.unfit == {}
     console = Console(width=100, markup=False, highlight=False, record=True, file=io.StringIO())
-    console.print(*report_tables(found))
+    console.print(*rich_parts(report_parts(found), 100))
     shown = console.export_text(styles=False)
     assert "\x1b" not in shown
     assert "\u202e" not in shown

@@ -19,15 +19,23 @@ from typing import Any
 from markupsafe import Markup
 
 from prism.grading.result import FLAGS, Grade
+from prism.reports.agreement import Estimate
+from prism.reports.cross_tables import cross_data_table
+from prism.reports.html import svg
+from prism.reports.html.filters import make_filters
 from prism.reports.html.judges_section import make_judges_section
 from prism.reports.html.problem_section import ProblemSection, anchor_of, make_problem_section
 from prism.reports.html.rendering import environment, macro
 from prism.reports.html.rollout_section import Statement, joined_pieces, reference_formulas
-from prism.reports.summary import BINS, UNFIT, Group, NodeCount, Report, missed_nodes, reason_text
+from prism.reports.report_rows import UNFIT
+from prism.reports.report_tables import error_tables, lengths_table, samples_table
+from prism.reports.summary import BINS, Group, NodeCount, Report, missed_nodes, reason_text
+from prism.reports.table_formats import DataTable, in_percent
 
 LIMIT = 10_000_000  # bytes of a page: 640 rollouts fit, and a browser still scrolls
 _RESERVE = 800  # bytes for what the page says at its end of what was cut
-_WRAPPING = 80  # bytes of the elements around the pieces of a rollout
+_WRAPPING = 120  # bytes of the elements around the pieces of a rollout, with its classes
+_FOLDED, _UNFOLDED = "<details", "<details open"
 _CUT_NOTICE = 150  # bytes for what a rollout or a problem says of what is left out of it
 
 
@@ -42,6 +50,14 @@ class MissedNodeRow:
 
 
 @dataclass(frozen=True, slots=True)
+class LengthCurve:
+    """A drawing of scores against length, of the rollouts of one model, or of all."""
+
+    name: str
+    drawing: Markup
+
+
+@dataclass(frozen=True, slots=True)
 class Extremes:
     """The groups with the highest and the lowest mean score among groups of one kind, such as models."""
 
@@ -52,13 +68,14 @@ class Extremes:
 
 @dataclass(frozen=True, slots=True)
 class ProblemPieces:
-    """A problem as HTML: summary, body, the rollouts that fit on the page, and the number of those left out."""
+    """A problem as HTML: summary, body, rollouts that fit, the number of those left out, classes for filters."""
 
     number: int
     summary: Markup
     body: Markup
     rollouts: tuple[Markup, ...]
     n_absent: int
+    marks: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +87,14 @@ class CutCounts:
     rollouts: int
 
 
-def html_page(found: Report, *, title: str = "PRISM report", limit: int | None = LIMIT) -> str:
+def html_page(found: Report, *, title: str = "PRISM report", limit: int | None = LIMIT, unfold: bool = False) -> str:
     """Render a report as one HTML page.
 
     Args:
         found: the figures, with their rows.
         title: of the page.
         limit: bytes that the page may have; None for no limit.
+        unfold: nothing is folded, as for print from a browser that cannot unfold by style.
     """
     places: dict[tuple[str, str], int] = {}
     for row in found.rows:
@@ -84,14 +102,27 @@ def html_page(found: Report, *, title: str = "PRISM report", limit: int | None =
     sections = [make_problem_section(k, each) for k, each in enumerate(found.problems, start=1)]
     heads = [(macro("problem", "summary")(each), macro("problem", "body")(each)) for each in sections]
     template = environment().get_template("page.html.jinja")
-    values = {**_template_values(found, sections), "title": title, "judges": make_judges_section(found, places)}
+    filters = make_filters(found)
+    marks = {row.place: filters.rollout_marks(row) for row in found.rows}
+    kinds = [filters.problem_marks(each.problem) for each in found.problems]
+    values = {
+        **_template_values(found, sections), "title": title, "judges": make_judges_section(found, places),
+        "filters": filters, "kinds": kinds,
+    }  # fmt: skip
     levels = {pieces.place: 2 for each in sections for pieces in each.rollouts}
     if limit is not None:
-        frame = [ProblemPieces(each.number, *head, (), 0) for each, head in zip(sections, heads, strict=True)]
+        frame = [
+            ProblemPieces(each.number, *head, (), 0, kind)
+            for each, head, kind in zip(sections, heads, kinds, strict=True)
+        ]
         fixed = _byte_size(template.render(values, problems=frame, cut=None)) + _RESERVE + _CUT_NOTICE * len(sections)
         levels = _chosen_levels(found, sections, limit - fixed, places)
-    problems = (_problem_pieces(each, *head, levels) for each, head in zip(sections, heads, strict=True))
-    return template.render(values, problems=problems, cut=_cut_counts(sections, levels))
+    problems = (
+        _problem_pieces(each, *head, kind, levels, marks)
+        for each, head, kind in zip(sections, heads, kinds, strict=True)
+    )
+    html = template.render(values, problems=problems, cut=_cut_counts(sections, levels))
+    return html.replace(_FOLDED, _UNFOLDED) if unfold else html  # what is text has no tag: it is escaped
 
 
 def _byte_size(text: str) -> int:
@@ -106,6 +137,7 @@ def _template_values(found: Report, sections: Sequence[ProblemSection]) -> dict[
     """Return the variables of `page.html.jinja` for everything above the rollouts, by name."""
     models, domains = _sorted_by_mean(found.models), _sorted_by_mean(found.domains)
     n_formula = sum(one.n for one in found.formula_statuses)
+    n_alone = sum(one.n for one in found.formula_statuses if one.reason == "no_relation")
     return {
         "style": Markup(Path(__file__).with_name("page.css").read_text(encoding="utf-8")),  # noqa: S704 - our file
         "report": found, "whole": found.overall, "models": models, "domains": domains, "sections": sections,
@@ -119,11 +151,50 @@ def _template_values(found: Report, sections: Sequence[ProblemSection]) -> dict[
         "missed": _missed_node_rows(found),
         "flags": [(name, FLAGS.get(name, ""), n) for name, n in sorted(found.flags.items())],
         "distribution": ", ".join(f"{label}: {n}" for label, n in zip(BINS, found.overall.bins, strict=True)),
-        "n_formula": n_formula,
+        "n_formula": n_formula, "n_alone": n_alone, "tables": _tables(found), "curves": _length_curves(found),
         "statuses": [
             (one.status, reason_text(one.reason), one.n, f"{one.n / n_formula:.1%}") for one in found.formula_statuses
         ],
     }  # fmt: skip
+
+
+def _tables(found: Report) -> dict[str, list[DataTable]]:
+    """Return the tables that the page shows as the terminal does, by where they stand, with shares in per cent."""
+    tables = {
+        "crossed": [cross_data_table(found.crossed)] if found.crossed else [],
+        "samples": [samples_table(found.samples)] if found.samples else [],
+        "lengths": [lengths_table(found.lengths)] if found.lengths else [],
+        "errors": error_tables(found),
+    }
+    return {name: [in_percent(table) for table in each] for name, each in tables.items()}
+
+
+def _length_curves(found: Report) -> list[LengthCurve]:
+    """Draw scores against length: of all rollouts, then small of each model; nothing where there is one bin only."""
+    lengths = found.lengths
+    if lengths is None or len(lengths.overall) < 2:
+        return []
+    drawn = []
+    for k, (name, bins) in enumerate([("all", lengths.overall), *lengths.models]):
+        points = [
+            svg.CurvePoint(one.middle, (_share(one.score), _share(one.final))) for one in bins if one.middle is not None
+        ]
+        said = "; ".join(
+            f"{one.low:.0f} to {one.high:.0f}: {one.score.value:.1%}, {one.final.value:.1%}"
+            for one in bins
+            if one.score.value is not None and one.final.value is not None
+        )
+        drawing = svg.curves(
+            points, "Scores against length", said, f"length of the solution [{lengths.unit}]",
+            ("step-level accuracy", "final-answer accuracy"), small=k > 0,
+        )  # fmt: skip
+        drawn.append(LengthCurve(name, drawing))
+    return drawn
+
+
+def _share(found: Estimate) -> tuple[float, float | None, float | None]:
+    """Return the value of a mean of rollouts that are there, and its interval."""
+    return found.value or 0.0, found.low, found.high
 
 
 def _sorted_by_mean(groups: Iterable[Group]) -> list[Group]:
@@ -146,15 +217,23 @@ def _missed_node_rows(found: Report) -> list[MissedNodeRow]:
 # What there is room for. ----------------------------------------------------------------------------------------
 
 
-def _problem_pieces(section: ProblemSection, summary: Markup, body: Markup, levels: Mapping[int, int]) -> ProblemPieces:
+def _problem_pieces(
+    section: ProblemSection, summary: Markup, body: Markup, kind: str, levels: Mapping[int, int],
+    marks: Mapping[int, str],
+) -> ProblemPieces:  # fmt: skip
     """Join summary and body of a problem with its rollouts, each shown up to its level.
 
     Args:
+        kind: classes of the problem, by which filters choose it.
+        marks: those of each rollout, by number of its row.
         levels: level of each rollout as in `joined_pieces`, by number of its row.
     """
     chosen = [levels[pieces.place] for pieces in section.rollouts]
-    rollouts = tuple(joined_pieces(pieces, level) for pieces, level in zip(section.rollouts, chosen, strict=True))
-    return ProblemPieces(section.number, summary, body, rollouts, sum(level < 0 for level in chosen))
+    rollouts = tuple(
+        joined_pieces(pieces, level, marks[pieces.place])
+        for pieces, level in zip(section.rollouts, chosen, strict=True)
+    )
+    return ProblemPieces(section.number, summary, body, rollouts, sum(level < 0 for level in chosen), kind)
 
 
 def _cut_counts(sections: Iterable[ProblemSection], levels: Mapping[int, int]) -> CutCounts:

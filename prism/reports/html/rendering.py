@@ -7,8 +7,10 @@ in a template is an error.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from functools import lru_cache
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -21,10 +23,10 @@ from prism.reports.html.markup import prose, visible
 from prism.reports.html.mathml import as_mathml
 from prism.reports.ratings import UNALIGNED
 from prism.reports.summary import BINS
+from prism.reports.table_formats import is_new_group, short_reason, shown_rows
 
 _CACHE_SIZE = 4_096  # results of each: a report shows each reference formula, and each reason, in many tables
 _CACHED_MACROS = ("formula", "plain_formula", "node_cells", "status_cells", "match_reason")  # of `elements.html.jinja`
-_SHORT_REASONS = {"one_problem": "one problem", "no_items": "no score"}
 
 
 @lru_cache(maxsize=1)
@@ -35,8 +37,8 @@ def environment() -> Environment:
         finalize=_visible_value, trim_blocks=True, lstrip_blocks=True, auto_reload=False,
     )  # fmt: skip
     found.filters.update(
-        count=count_of, mathml=as_mathml, percent=_percent_text, prose=prose, reason=_short_reason,
-        signed_decimal=_signed_decimal,
+        count=count_of, mathml=as_mathml, percent=_percent_text, prose=prose, reason=short_reason,
+        signed_decimal=_signed_decimal, runs=_runs, shown_rows=shown_rows, is_new_group=is_new_group,
         **{name: _cached_filter(name) for name in _CACHED_MACROS},
     )  # fmt: skip
     found.globals.update(BINS=BINS, LEVEL=LEVEL, REASONS=REASONS, UNALIGNED=UNALIGNED, svg=svg)
@@ -81,6 +83,6 @@ def _signed_decimal(value: float) -> str:
     return f"{round(value, 3) + 0.0:.3f}"
 
 
-def _short_reason(key: str) -> str:
-    """Return why an estimate has no interval in a few words for a table cell; an unknown key as it is."""
-    return _SHORT_REASONS.get(key) or REASONS.get(key, key)
+def _runs(items: Iterable[object], attribute: str) -> list[tuple[object, list[object]]]:
+    """Gather neighbours with the same value of an attribute: that value, and the items."""
+    return [(value, list(own)) for value, own in groupby(items, key=attrgetter(attribute))]

@@ -23,7 +23,8 @@ from prism.problem.schema import Problem, in_alternative
 from prism.reports.html import svg
 from prism.reports.html.markup import MarkedText, marked_text
 from prism.reports.html.rendering import macro
-from prism.reports.summary import UNFIT, ReportRow, reason_text
+from prism.reports.report_rows import UNFIT, ReportRow
+from prism.reports.summary import reason_text
 
 _MAX_TEXT = 60_000  # characters of a solution that are shown; longer ones repeat themselves
 _MAX_LATEX = 600  # characters of a formula in a table
@@ -196,15 +197,19 @@ def rollout_pieces(source: RolloutSource) -> RolloutPieces:
     return RolloutPieces(source, macro("rollout", "head")(rollout), tables, text)
 
 
-def joined_pieces(pieces: RolloutPieces, level: int) -> Markup:
-    """Join the pieces of a rollout up to a level: 0 its summary line, 1 also tables, 2 also text; -1 nothing."""
+def joined_pieces(pieces: RolloutPieces, level: int, marks: str) -> Markup:
+    """Join the pieces of a rollout up to a level: 0 its summary line, 1 also tables, 2 also text; -1 nothing.
+
+    Args:
+        marks: classes of its element, by which filters choose it.
+    """
     if level < 0:
         return Markup("")
     tables = Markup("")
     if level > 0:
         is_whole = level > 1 or not pieces.text
         tables = pieces.tables if is_whole else macro("rollout", "tables")(_rollout_section(pieces.source), False)
-    return macro("rollout", "whole")(pieces, tables, level)
+    return macro("rollout", "whole")(pieces, tables, level, marks)
 
 
 def _rollout_section(source: RolloutSource) -> RolloutSection:

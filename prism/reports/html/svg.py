@@ -1,4 +1,4 @@
-"""Drawings for a page, as inline SVG: a reference DAG in layers, bars, a histogram, a scatter plot.
+"""Drawings for a page, as inline SVG: a reference DAG in layers, bars, a histogram, a scatter plot, curves.
 
 Colours and strokes stand in the page's style sheet, so that one drawing serves light, dark and print; what a colour
 says, a shape, a stroke and a letter say too. Nothing here takes text from a solution.
@@ -11,6 +11,7 @@ EPL, not kept up), networkx (no layered layout).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -304,6 +305,110 @@ def scatter(
     parts.append(f'<text x="{left + side / 2}" y="{top + side + pad + 36}">{escape(x_label)}</text>')
     parts.append(f'<text transform="translate(12 {top + side / 2}) rotate(-90)">{escape(y_label)}</text>')
     return _svg(left + side + pad + 4, top + side + pad + 46, "scatter", title, description, "".join(parts))
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """Two shares at a positive number; each with the ends of its interval, None without one."""
+
+    number: float
+    shares: tuple[tuple[float, float | None, float | None], tuple[float, float | None, float | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Plane:
+    """The plane of curves [px], and the numbers at its two ends; numbers are placed by their logarithm."""
+
+    left: int
+    top: int
+    width: int
+    height: int
+    pad: int
+    low: float
+    high: float
+
+    def x(self, number: float) -> float:
+        """Return the horizontal position of a number [px]."""
+        across = math.log(number / self.low) / math.log(self.high / self.low) if self.high > self.low else 0.5
+        return self.left + self.pad + (self.width - 2 * self.pad) * across
+
+    def y(self, share: float) -> float:
+        """Return the vertical position of a share [px]."""
+        return self.top + self.height * (1 - share)
+
+
+_CURVES = ("first", "second")  # CSS classes
+
+
+def curves(
+    points: Sequence[CurvePoint], title: str, description: str, x_label: str, names: tuple[str, str], *,
+    small: bool = False,
+) -> Markup:  # fmt: skip
+    """Draw two shares against a number on a logarithmic axis: circles on a solid line, squares on a dashed one.
+
+    Args:
+        points: at least one, in ascending order of the number.
+        names: of the two shares, for the legend.
+        small: without axes, legend and intervals.
+    """
+    ends = points[0].number, points[-1].number
+    plane = _Plane(4, 6, 190, 70, 8, *ends) if small else _Plane(52, 34, 440, 220, 18, *ends)
+    frame = f'x="{plane.left}" y="{plane.top}" width="{plane.width}" height="{plane.height}"'
+    parts = [f'<rect class="plane" {frame}/>']
+    if not small:
+        parts += [*_curve_axes(plane, x_label), *_curve_legend(plane, names)]
+    for k in (0, 1):
+        parts += _curve(plane, points, k, small=small)
+    right, below = (4, 6) if small else (16, 48)
+    size = plane.left + plane.width + right, plane.top + plane.height + below
+    return _svg(*size, "curves", title, description, "".join(parts))
+
+
+def _curve(plane: _Plane, points: Sequence[CurvePoint], k: int, *, small: bool) -> list[str]:
+    """Draw the line of one share, its intervals unless `small`, and its points."""
+    shift = 0 if small else (-4, 4)[k]  # so that no interval covers another
+    at = [(plane.x(point.number) + shift, *point.shares[k]) for point in points]
+    line = "L".join(f"{_px(x)} {_px(plane.y(share))}" for x, share, _, _ in at)
+    parts = [f'<path class="curve {_CURVES[k]}" d="M{line}"/>']
+    for x, share, low, high in at:
+        if low is not None and high is not None and not small:
+            parts.append(f'<path class="whisker" d="M{_px(x)} {_px(plane.y(high))}V{_px(plane.y(low))}"/>')
+        parts.append(_curve_mark(k, x, plane.y(share)))
+    return parts
+
+
+def _curve_legend(plane: _Plane, names: tuple[str, str]) -> list[str]:
+    """Draw what each line is, above the plane."""
+    parts = []
+    for k, name in enumerate(names):
+        x = plane.left + plane.pad + k * plane.width / 2
+        parts.append(f'<path class="curve {_CURVES[k]}" d="M{_px(x)} 16h24"/>{_curve_mark(k, x + 12, 16)}')
+        parts.append(f'<text class="start" x="{_px(x + 32)}" y="20">{escape(name)}</text>')
+    return parts
+
+
+def _curve_axes(plane: _Plane, x_label: str) -> list[str]:
+    """Draw the ticks of both axes, with their labels."""
+    left, bottom = plane.left, plane.top + plane.height
+    parts = [f'<text x="{_px(left + plane.width / 2)}" y="{bottom + 38}">{escape(x_label)}</text>']
+    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
+        y = _px(plane.y(share))
+        parts.append(f'<path class="tick" d="M{left} {y}h-5"/><path class="grid" d="M{left} {y}h{plane.width}"/>')
+        parts.append(f'<text class="end" x="{left - 9}" y="{_px(plane.y(share) + 4)}">{share:.0%}</text>')
+    for k in range(4 if plane.high > plane.low else 1):
+        number = plane.low * (plane.high / plane.low) ** (k / 3)
+        label = f"{number:,.0f}" if plane.high >= 10 else f"{number:.2g}"
+        x = _px(plane.x(number))
+        parts.append(f'<path class="tick" d="M{x} {bottom}v5"/>')
+        parts.append(f'<text class="axis" x="{x}" y="{bottom + 19}">{label}</text>')
+    return parts
+
+
+def _curve_mark(k: int, x: float, y: float) -> str:
+    """Draw a point of a curve: a circle for the first, a square for the second."""
+    if k == 0:
+        return f'<circle class="first" cx="{_px(x)}" cy="{_px(y)}" r="3.5"/>'
+    return f'<rect class="second" x="{_px(x - 3.5)}" y="{_px(y - 3.5)}" width="7" height="7"/>'
 
 
 def _svg(width: int, height: int, kind: str, title: str, description: str, body: str) -> Markup:

@@ -1,0 +1,420 @@
+"""Figures crossed by fields of the rows: model x domain x difficulty, variant, modality, effort, whatever was kept.
+
+A field is what `prism run --keep` copied beside a grade, or what the row or its problem says. A figure is a mean over
+the rollouts of a cell, or over its pairs of model and problem (pass@k), with an interval by a bootstrap over its
+problems. A rollout on which the grader failed is counted as unscored and enters no figure, the time and the length that
+it took included: a table has one set of rollouts.
+
+Refused: a formula language for figures, and filters: rows are JSON Lines, and jq or pandas select them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from prism.errors import PrismError
+from prism.inputs import did_you_mean, shown
+from prism.reports.agreement import Estimate
+from prism.reports.passes import MAX_K, OF_SAMPLES, sample_values, samples
+from prism.reports.report_rows import NOT_SAID, UNRATED, ReportRow, estimate_to_dict, problem_mean
+from prism.reports.table_formats import Cell, Column, DataTable, Kind
+from prism.runs.records import ABSENT, at_path
+
+DEFAULT_MEASURES = ("score", "final")
+LENGTH_FIELDS = (
+    "tokens", "completion_tokens", "output_tokens", "n_tokens", "usage.completion_tokens", "usage.output_tokens",
+    "response.body.usage.completion_tokens",
+)  # fmt: skip
+"""Kept fields that hold the length of a solution in tokens, by their usual names."""
+
+TIME_FIELDS = ("time", "seconds", "latency", "duration", "elapsed", "response_time", "time_s", "latency_s")
+"""Kept fields that hold the time that a solution took, by their usual names."""
+
+_MAX_CELLS = 20_000  # of a table: more cells than this nobody reads, and all of them are in memory
+_ALL = "all"
+_SCALES = (("easy", "medium", "hard"), ("none", "minimal", "low", "medium", "high", "xhigh", "max"))
+"""Names with an order of their own, such as levels of difficulty and of effort."""
+
+_SAMPLE_NAME = re.compile(r"(pass@|pass\^|best@)(\d{1,5})", re.ASCII)
+Key = tuple[str | None, ...]
+"""Values of the fields of a cell; None stands for all values."""
+
+
+# Values. --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """What a table is asked to cross.
+
+    Attributes:
+        by: fields whose values are the rows.
+        across: fields whose values are columns; may be empty.
+        measures: names of figures; empty for `DEFAULT_MEASURES`.
+        has_totals: also figures over all values of a field.
+        has_intervals: show intervals; None shows them unless there are columns by `across`.
+    """
+
+    by: tuple[str, ...]
+    across: tuple[str, ...] = ()
+    measures: tuple[str, ...] = ()
+    has_totals: bool = False
+    has_intervals: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A figure of a cell.
+
+    Attributes:
+        name: as it was asked for.
+        head: of its column.
+        values: from the scored rows of a cell, pairs of problem id and value.
+        is_share: lies in [0, 1].
+        digits: decimals that people are shown.
+        k: rollouts that a pair of model and problem needs, for figures of several rollouts; else 0.
+    """
+
+    name: str
+    head: str
+    values: Callable[[Sequence[ReportRow]], list[tuple[str, float]]]
+    is_share: bool = True
+    digits: int = 3
+    k: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CrossCell:
+    """The figures of the rollouts with the same values of all fields.
+
+    Attributes:
+        by, across: the values; None for all.
+        n_problem, n, n_unscored: numbers of problems, of rollouts, and of those without a score.
+        estimates: of each measure.
+    """
+
+    by: Key
+    across: Key
+    n_problem: int
+    n: int
+    n_unscored: int
+    estimates: tuple[Estimate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CrossTable:
+    """A table of figures by fields.
+
+    Attributes:
+        crossing: what was asked for.
+        measures: its figures.
+        rows, columns: keys of the rows, and of the groups of columns; one empty key without `across`.
+        cells: by both keys; none where there is no rollout.
+        row_problems: number of problems of each row.
+        notes: what has to be said below it.
+    """
+
+    crossing: Crossing
+    measures: tuple[Measure, ...]
+    rows: tuple[Key, ...]
+    columns: tuple[Key, ...]
+    cells: Mapping[tuple[Key, Key], CrossCell]
+    row_problems: tuple[int, ...]
+    notes: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the cells as plain values for JSON; null stands for all values of a field."""
+        fields = (*self.crossing.by, *self.crossing.across)
+        found = (self.cells[row, column] for row, column in product(self.rows, self.columns)
+                 if (row, column) in self.cells)  # fmt: skip
+        return {
+            "by": list(self.crossing.by), "across": list(self.crossing.across),
+            "measures": [one.name for one in self.measures],
+            "cells": [
+                {
+                    "values": dict(zip(fields, (*cell.by, *cell.across), strict=True)), "problems": cell.n_problem,
+                    "rollouts": cell.n, "unscored": cell.n_unscored,
+                    **{one.name: estimate_to_dict(estimate)
+                       for one, estimate in zip(self.measures, cell.estimates, strict=True)},
+                }
+                for cell in found
+            ],
+        }  # fmt: skip
+
+
+# Fields. --------------------------------------------------------------------------------------------------------
+
+_OF_ROW: Mapping[str, Callable[[ReportRow], object]] = {
+    "problem": lambda row: row.grade.problem_id,
+    "status": lambda row: row.grade.status,
+    "alternative": lambda row: row.grade.alternative or None,
+}
+_OF_PROBLEM: Mapping[str, Callable[[ReportRow], object]] = {
+    "domain": lambda row: row.problem and row.problem.domain,
+    "difficulty": lambda row: row.problem and (row.problem.difficulty.level or UNRATED),
+    "kind": lambda row: row.problem and row.problem.kind,
+    "origin": lambda row: row.problem and row.problem.origin,
+    "C1": lambda row: row.problem and row.problem.difficulty.concepts,
+    "C2": lambda row: row.problem and row.problem.difficulty.computation,
+    "C3": lambda row: row.problem and row.problem.difficulty.structure,
+}
+
+
+def kept_value(row: ReportRow, name: str) -> object:
+    """Return a kept field of a row: under that name, else by its path with dots; None where the row has none."""
+    if name in row.kept:
+        return row.kept[name]
+    value = at_path(row.kept, tuple(name.split(".")))
+    return None if value is ABSENT else value
+
+
+def kept_names(rows: Iterable[ReportRow]) -> list[str]:
+    """List the names of all kept fields, in order."""
+    return sorted({name for row in rows for name in row.kept})
+
+
+def field_reader(name: str, rows: Sequence[ReportRow]) -> Callable[[ReportRow], str]:
+    """Return the function that gives the value of a field as text; "(not said)" where a row has none.
+
+    A kept field goes before one of the row or of its problem with the same name; `meta.NAME` is always a kept one.
+
+    Errors:
+        PrismError: no row has such a field.
+    """
+    kept = name.removeprefix("meta.")
+    if any(kept_value(row, kept) is not None for row in rows) or (name == "model" and not rows):
+        return lambda row: _field_text(kept_value(row, kept))
+    if name in _OF_ROW:
+        return lambda row: _field_text(_OF_ROW[name](row))
+    if name in _OF_PROBLEM:
+        if rows and all(row.problem is None for row in rows):
+            raise PrismError(
+                f"{name}: no row has a field of this name, and none its problem; name them with --problems"
+            )
+        return lambda row: _field_text(_OF_PROBLEM[name](row))
+    known = list(dict.fromkeys((*kept_names(rows), *_OF_ROW, *_OF_PROBLEM)))
+    hint = did_you_mean(name, known)
+    raise PrismError(
+        f"{shown(name)}: no row has this field{hint}; the fields are {', '.join(known)}; "
+        "`prism run --keep` copies others from the rollouts"
+    )
+
+
+def _field_text(value: object) -> str:
+    """Return the value of a field as text: a text as it is, other values as JSON, none as "(not said)"."""
+    if value is None or value == "":
+        return NOT_SAID
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+
+def _sorted_values(values: Iterable[str]) -> list[str]:
+    """Sort values of a field: names of a scale by the scale, numbers by size, others by name; unknown ones last."""
+    found = sorted(set(values))
+    known = [value for value in found if value not in (NOT_SAID, UNRATED)]
+    scale = next((each for each in _SCALES if {value.lower() for value in known} <= set(each)), ())
+    if scale:
+        known.sort(key=lambda value: scale.index(value.lower()))
+    elif all(re.fullmatch(r"-?\d{1,15}(\.\d{1,15})?", value, re.ASCII) for value in known):
+        known.sort(key=float)
+    return [*known, *(value for value in found if value not in known)]
+
+
+# Figures. -------------------------------------------------------------------------------------------------------
+
+_OF_GRADE: Mapping[str, Measure] = {
+    name: Measure(name, head, lambda rows, value_of=value_of: _values(rows, value_of), is_share, digits)  # type: ignore[misc]
+    for name, head, value_of, is_share, digits in (
+        ("score", "step-level", lambda row: row.grade.score, True, 3),
+        ("final", "final", lambda row: float(row.grade.final_correct), True, 3),
+        ("score_strict", "without late stages", lambda row: row.grade.score_strict, True, 3),
+        ("share_by_closure", "by prerequisites", lambda row: row.grade.share_by_closure, True, 3),
+        ("cost", "operations", lambda row: row.grade.cost, False, 0),
+        ("formulas", "formulas", lambda row: len(row.grade.formulas) if row.has_formulas else None, False, 1),
+        ("unread", "unread", lambda row: row.grade.unread, False, 2),
+        ("undecided", "undecided", lambda row: row.grade.undecided, False, 2),
+        ("characters", "characters", lambda row: None if row.text is None else len(row.text), False, 0),
+    )
+}
+_USUAL = {"tokens": (LENGTH_FIELDS, 0), "time": (TIME_FIELDS, 2)}
+
+
+def _values(rows: Iterable[ReportRow], value_of: Callable[[ReportRow], object]) -> list[tuple[str, float]]:
+    """Return problem id and value of each row whose value is a number."""
+    known = ((row.grade.problem_id, value_of(row)) for row in rows)
+    return [(name, float(value)) for name, value in known if _is_number(value)]  # type: ignore[arg-type]
+
+
+def _is_number(value: object) -> bool:
+    """Return True for an int or a float that is finite; not for a bool."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < float("inf")
+
+
+def usual_field(names: Iterable[str], rows: Sequence[ReportRow]) -> str:
+    """Return the first of the names that is a kept field with a number in any row; empty if none is."""
+    return next((name for name in names if any(_is_number(kept_value(row, name)) for row in rows)), "")
+
+
+def measure_of(name: str, rows: Sequence[ReportRow]) -> Measure:
+    """Return the figure of a name: of grades, a policy, `pass@k`, time and tokens, or a kept field with numbers.
+
+    Errors:
+        PrismError: there is none.
+    """
+    if name in _OF_GRADE:
+        return _OF_GRADE[name]
+    if several := _SAMPLE_NAME.fullmatch(name):
+        kind, k = several[1], int(several[2])
+        if not 1 <= k <= MAX_K:
+            raise PrismError(f"{name}: k goes from 1 to {MAX_K}")
+        return Measure(name, name, lambda rows: sample_values(kind, k, rows), k=k)
+    policy = name.removeprefix("policies.")
+    if any(policy in row.grade.policies for row in rows):
+        return Measure(name, policy, lambda rows: _values(rows, lambda row: row.grade.policies.get(policy)))
+    usual, digits = _USUAL.get(name, ((), 2))
+    field = usual_field((name.removeprefix("meta."), *usual), rows)
+    if field:
+        return Measure(name, name, lambda rows: _values(rows, lambda row: kept_value(row, field)), False, digits)
+    policies = sorted({policy for row in rows for policy in row.grade.policies} - {"final"})
+    numbers = [each for each in kept_names(rows) if usual_field([each], rows)]
+    usual_names = [each for each, (fields, _) in _USUAL.items() if usual_field(fields, rows)]
+    samples_names = (f"{kind}K" for kind in OF_SAMPLES)
+    known = list(dict.fromkeys((*_OF_GRADE, *policies, *samples_names, *usual_names, *numbers)))
+    raise PrismError(f"{shown(name)}: no figure of this name{did_you_mean(name, known)}; they are {', '.join(known)}")
+
+
+# The table. -----------------------------------------------------------------------------------------------------
+
+
+def cross_table(rows: Sequence[ReportRow], crossing: Crossing, *, replicates: int) -> CrossTable:
+    """Compute the figures of each cell.
+
+    Errors:
+        PrismError: fields or figures that no row has, all of them; more cells than `_MAX_CELLS`.
+    """
+    faults: list[str] = []
+    readers = [_or_fault(field_reader, name, rows, faults, "--by") for name in crossing.by]
+    others = [_or_fault(field_reader, name, rows, faults, "--across") for name in crossing.across]
+    measures = [
+        _or_fault(measure_of, name, rows, faults, "--measure") for name in crossing.measures or DEFAULT_MEASURES
+    ]
+    if faults:
+        raise PrismError("\n".join(faults))
+    parted: dict[tuple[Key, Key], list[ReportRow]] = defaultdict(list)
+    for row in rows:
+        key, other = (tuple(read(row) for read in each if read) for each in (readers, others))
+        for pair in product(_with_totals(key, crossing), _with_totals(other, crossing)):
+            parted[pair].append(row)
+    if len(parted) > _MAX_CELLS:
+        raise PrismError(f"--by: {len(parted)} cells, of which at most {_MAX_CELLS} are made; name other fields")
+    figures = tuple(measure for measure in measures if measure)
+    cells = {pair: _cell(pair, own, figures, replicates) for pair, own in parted.items()}
+    row_keys, column_keys = (_sorted_keys({pair[side] for pair in cells}) for side in (0, 1))
+    in_row: dict[Key, set[str]] = defaultdict(set)
+    for (key, _), own in parted.items():
+        in_row[key] |= {row.grade.problem_id for row in own}
+    return CrossTable(
+        crossing, figures, row_keys, column_keys, cells, tuple(len(in_row[key]) for key in row_keys),
+        tuple(_notes(rows, figures)),
+    )  # fmt: skip
+
+
+def _or_fault(find: Callable[..., Any], name: str, rows: Sequence[ReportRow], faults: list[str], option: str) -> Any:
+    """Return what `find` gives for a name, or None with a fault behind its option."""
+    try:
+        return find(name, rows)
+    except PrismError as error:
+        faults.append(f"{option}: {error}")
+        return None
+
+
+def _with_totals(key: Key, crossing: Crossing) -> list[Key]:
+    """Return a key, and if totals are asked for the keys in which its last values, one after another, stand for all."""
+    n = len(key) if crossing.has_totals else 0
+    return [key, *(key[: len(key) - k] + (None,) * k for k in range(1, n + 1))]
+
+
+def _sorted_keys(keys: Iterable[Key]) -> tuple[Key, ...]:
+    """Sort keys value by value, as `_sorted_values` does; what stands for all comes last."""
+    found = list(keys)
+    orders = []
+    for values in zip(*found, strict=True):
+        ranked = _sorted_values(value for value in values if value is not None)
+        orders.append({value: k for k, value in enumerate(ranked)})
+    return tuple(
+        sorted(found, key=lambda key: [
+            len(order) if value is None else order[value] for value, order in zip(key, orders, strict=True)
+        ])
+    )  # fmt: skip
+
+
+def _cell(pair: tuple[Key, Key], rows: Sequence[ReportRow], measures: Iterable[Measure], replicates: int) -> CrossCell:
+    """Compute the figures of one cell."""
+    scored = [row for row in rows if row.grade.score is not None]
+    return CrossCell(
+        *pair, len({row.grade.problem_id for row in rows}), len(rows), len(rows) - len(scored),
+        tuple(problem_mean(one.values(scored), replicates=replicates) for one in measures),
+    )  # fmt: skip
+
+
+def _notes(rows: Sequence[ReportRow], measures: Iterable[Measure]) -> Iterable[str]:
+    """Yield what has to be said of figures: pairs with too few rollouts, rollouts without a score."""
+    sizes = [len(own) for own in samples(rows).values()]
+    for one in measures:
+        if one.k and (short := sum(n < one.k for n in sizes)):
+            yield (
+                f"{one.name}: {short} of {len(sizes)} pairs of model and problem have fewer than {one.k} scored "
+                "rollouts, and are left out."
+            )
+    if unscored := sum(row.grade.score is None for row in rows):
+        yield f"{unscored} of {len(rows)} rollouts have no score, and enter no figure."
+
+
+def cross_data_table(found: CrossTable) -> DataTable:
+    """Lay a crossed table out: fields, counts, then the figures, under a head for each value of `across`."""
+    crossing = found.crossing
+    intervals = crossing.has_intervals if crossing.has_intervals is not None else not crossing.across
+    keys = [Column(name) for name in crossing.by]
+    counts = ["problems"] if crossing.across else ["problems", "rollouts"]
+    columns = [*keys, *(Column(name, Kind.COUNT) for name in counts)]
+    for column in found.columns:
+        columns += _measure_columns(found, _key_text(column), intervals=intervals)
+    rows = []
+    for key, n_problem in zip(found.rows, found.row_problems, strict=True):
+        cells: list[Cell] = [_ALL if value is None else value for value in key]
+        cells.append(n_problem)
+        cells += [] if crossing.across else [found.cells[key, ()].n]
+        for column in found.columns:
+            cell = found.cells.get((key, column))
+            for k in range(len(found.measures)):
+                estimate = None if cell is None else cell.estimates[k]
+                cells += [estimate, estimate] if intervals else [estimate]
+        rows.append(tuple(cells))
+    by, across = (in_words(names) for names in (crossing.by, crossing.across))
+    title = f"By {by}, across {across}" if across else f"By {by}"
+    return DataTable("crossed", title, tuple(columns), tuple(rows), n_keys=len(keys), notes=found.notes)
+
+
+def _measure_columns(found: CrossTable, group: str, *, intervals: bool) -> list[Column]:
+    """Return the columns of all figures under one head."""
+    columns = []
+    for one in found.measures:
+        columns.append(Column(one.head, Kind.VALUE, group, one.digits, one.is_share))
+        columns += [Column("interval", Kind.INTERVAL, group, one.digits, one.is_share)] if intervals else []
+    return columns
+
+
+def in_words(names: Sequence[str]) -> str:
+    """Join names with commas and a last `and`: `model, domain and difficulty`."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
+def _key_text(key: Key) -> str:
+    """Return the head over the columns of a key: its values with commas; `all` for a total, empty without values."""
+    values = [value for value in key if value is not None]
+    return ", ".join(values) if values or not key else _ALL

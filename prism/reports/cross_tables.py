@@ -13,8 +13,8 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -320,7 +320,7 @@ def cross_table(rows: Sequence[ReportRow], crossing: Crossing, *, replicates: in
         in_row[key] |= {row.grade.problem_id for row in own}
     return CrossTable(
         crossing, figures, row_keys, column_keys, cells, tuple(len(in_row[key]) for key in row_keys),
-        tuple(_notes(rows, figures)),
+        tuple(_notes(rows, figures, [own for pair, own in parted.items() if None not in (*pair[0], *pair[1])])),
     )  # fmt: skip
 
 
@@ -358,18 +358,32 @@ def _cell(pair: tuple[Key, Key], rows: Sequence[ReportRow], measures: Iterable[M
     scored = [row for row in rows if row.grade.score is not None]
     return CrossCell(
         *pair, len({row.grade.problem_id for row in rows}), len(rows), len(rows) - len(scored),
-        tuple(problem_mean(one.values(scored), replicates=replicates) for one in measures),
+        tuple(_estimate(one, scored, replicates) for one in measures),
     )  # fmt: skip
 
 
-def _notes(rows: Sequence[ReportRow], measures: Iterable[Measure]) -> Iterable[str]:
-    """Yield what has to be said of figures: pairs with too few rollouts, rollouts without a score."""
-    sizes = [len(own) for own in samples(rows).values()]
+def _estimate(measure: Measure, scored: Sequence[ReportRow], replicates: int) -> Estimate:
+    """Estimate a figure; where rollouts have scores and not what the figure needs, its reason says so."""
+    found = problem_mean(measure.values(scored), replicates=replicates)
+    if found.value is None and scored:
+        return replace(found, reason="too_few_rollouts" if measure.k else "not_known")
+    return found
+
+
+def _notes(
+    rows: Sequence[ReportRow], measures: Iterable[Measure], cells: Sequence[Sequence[ReportRow]]
+) -> Iterator[str]:
+    """Yield what has to be said of figures: pairs with too few rollouts, rollouts without a score.
+
+    Args:
+        cells: rows of each cell that is no total.
+    """
+    sizes = [len(own) for cell in cells for own in samples(cell).values()]
     for one in measures:
         if one.k and (short := sum(n < one.k for n in sizes)):
             yield (
-                f"{one.name}: {short} of {len(sizes)} pairs of model and problem have fewer than {one.k} scored "
-                "rollouts, and are left out."
+                f"{one.name}: in {short} of {len(sizes)} cases a model has fewer than {one.k} scored rollouts of a "
+                "problem in a cell; they are left out."
             )
     if unscored := sum(row.grade.score is None for row in rows):
         yield f"{unscored} of {len(rows)} rollouts have no score, and enter no figure."

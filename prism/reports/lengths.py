@@ -19,7 +19,7 @@ from prism.reports.agreement import Estimate
 from prism.reports.cross_tables import LENGTH_FIELDS, kept_value, usual_field
 from prism.reports.report_rows import NOT_SAID, ReportRow, estimate_to_dict, problem_mean
 
-MAX_BINS = 8
+MAX_BINS = 8  # of lengths; more points than these nobody tells apart in a drawing
 _PER_BIN = 3  # rollouts at least, at the mean; of fewer than six there is one bin
 _CHARACTERS = "characters"
 

@@ -99,19 +99,19 @@ def _group_row(group: Group) -> tuple[Cell, ...]:
 
 def _problems_table(found: Report) -> DataTable:
     """Return the table of problems, the hardest first."""
-    columns = (
-        Column("problem"), Column("rollouts", Kind.COUNT), *share_columns("score", interval=False),
-        *share_columns("final", interval=False), Column("domain"), Column("difficulty"),
-    )  # fmt: skip
-    rows = tuple(
-        (
-            each.group.name, each.group.n, each.group.mean, each.group.final,
-            each.problem.domain if each.problem else None,
-            each.problem.difficulty.level if each.problem else None,
-        )
-        for each in found.problems
-    )  # fmt: skip
-    return DataTable("problems", "Problems, the hardest first", columns, rows, shown=_SHOWN_ITEMS)
+    columns = [Column("problem"), Column("rollouts", Kind.COUNT), *share_columns("score", interval=False),
+               *share_columns("final", interval=False)]  # fmt: skip
+    rows: list[tuple[Cell, ...]] = [
+        (each.group.name, each.group.n, each.group.mean, each.group.final) for each in found.problems
+    ]
+    if any(each.problem for each in found.problems):
+        columns += [Column("domain"), Column("difficulty")]
+        known = [each.problem for each in found.problems]
+        rows = [
+            (*row, problem.domain if problem else None, problem.difficulty.level if problem else None)
+            for row, problem in zip(rows, known, strict=True)
+        ]
+    return DataTable("problems", "Problems, the hardest first", tuple(columns), tuple(rows), shown=_SHOWN_ITEMS)
 
 
 def _missed_parts(found: Report) -> list[Part]:
@@ -120,18 +120,17 @@ def _missed_parts(found: Report) -> list[Part]:
     if not listed:
         return []
     has_formulas = any(each.problem for each, _ in listed)
-    columns = [Column("problem"), Column("node"), Column("reference formula", Kind.FORMULA),
-               Column("without credit", Kind.COUNT), Column("of", Kind.COUNT)]  # fmt: skip
-    rows = []
+    columns = [Column("problem"), Column("node"), Column("without credit", Kind.COUNT), Column("of", Kind.COUNT)]
+    columns += [Column("reference formula", Kind.FORMULA)] if has_formulas else []
+    rows: list[tuple[Cell, ...]] = []
     for each, one in listed:
         way = in_alternative(each.problem, one.alternative) if each.problem else None
         latex = {node.index: node.latex for node in way.nodes} if way else {}
-        rows.append((each.group.name, str(one), latex.get(one.index, ""), one.n - one.credited, one.n))
-    if not has_formulas:
-        del columns[2]
-        rows = [(*row[:2], *row[3:]) for row in rows]  # type: ignore[misc]
+        cells: tuple[Cell, ...] = (each.group.name, str(one), one.n - one.credited, one.n)
+        rows.append((*cells, latex.get(one.index, "")) if has_formulas else cells)
     table = DataTable("missed-nodes", "Nodes that most rollouts miss", tuple(columns), tuple(rows))
-    return [table, *([] if has_formulas else ["Formulas of nodes, domains and difficulty are shown with --problems."])]
+    told = "Formulas of nodes, domains and difficulty are not shown: no --problems were named, or none fits the rows."
+    return [table, *([] if has_formulas else [told, ""])]
 
 
 def samples_table(samples: Sequence[SampleFigures]) -> DataTable:
@@ -238,7 +237,7 @@ def _pair_parts(number: int, pair: RaterPair) -> list[Part]:
         rows = tuple(
             (
                 f"{item.problem_id}, {item.sample_id}",
-                *(f"{value:.3g}  {' '.join(why.split())[:_SHOWN_REASON]}"
+                *(f"{value:.3g}: {' '.join(why.split())[:_SHOWN_REASON]}".removesuffix(": ")
                   for value, why in zip(item.scores, item.reasons, strict=True)),
             )
             for item in pair.disagreements

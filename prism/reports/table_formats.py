@@ -28,7 +28,8 @@ from prism.reports.html.markup import visible
 
 FILE_DIGITS = 4  # decimals of a number for a program, so that the last one does not depend on the machine
 _NOTHING = "–"  # of a cell without a value
-_SHORT_REASONS = {"one_problem": "one problem", "no_items": "no score"}
+_SHORT_REASONS = {"one_problem": "one problem", "no_items": "no score", "too_few_rollouts": "too few rollouts",
+                  "not_known": "not known"}  # fmt: skip
 
 
 class Kind(StrEnum):
@@ -73,7 +74,8 @@ class Column:
     @property
     def whole_head(self) -> str:
         """Return the head behind that of its group: `large: final`."""
-        return f"{self.group}: {self.head}" if self.group and self.head else self.group or self.head
+        head = f"{self.group}: {self.head}" if self.group and self.head else self.group or self.head
+        return in_one_line(head)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,11 @@ class DataTable:
     n_keys: int = 1
     shown: int | None = None
     notes: tuple[str, ...] = ()
+
+
+def in_one_line(text: str) -> str:
+    """Return text on one line, with control and invisible characters written out as `⟨U+202E⟩`."""
+    return visible(one_line(text))
 
 
 def share_columns(head: str, *, group: str = "", interval: bool = True) -> tuple[Column, ...]:
@@ -150,7 +157,7 @@ def cell_text(column: Column, cell: Cell) -> str:
     if cell is None:
         return "" if column.kind in (Kind.TEXT, Kind.FORMULA) else _NOTHING
     if isinstance(cell, str):
-        return visible(one_line(cell))
+        return in_one_line(cell)
     return str(cell) if column.kind is Kind.COUNT else _decimal(column, cell)
 
 
@@ -193,7 +200,7 @@ def _csv_cells(column: Column, cell: Cell) -> tuple[str, ...]:
     if isinstance(cell, Estimate):
         cell = cell.value
     if cell is None or isinstance(cell, str):
-        return (visible(one_line(cell or "")),)
+        return (in_one_line(cell or ""),)
     return (str(cell) if column.kind is Kind.COUNT else _csv_number(column, cell),)
 
 
@@ -240,7 +247,7 @@ def _markdown_text(text: str) -> str:
     >>> _markdown_text("a_b|<c>")
     'a\\_b\\|\\<c\\>'
     """
-    return _MARKDOWN_SIGNS.sub(r"\\\1", text)
+    return _MARKDOWN_SIGNS.sub(r"\\\1", in_one_line(text))
 
 
 # LaTeX. ---------------------------------------------------------------------------------------------------------
@@ -288,7 +295,7 @@ def as_latex(table: DataTable) -> str:
         rf"  \begin{{tabular}}{{{letters}}}", rf"{indent}\toprule",
         *(f"{indent}{line}" for line in _latex_groups(table.columns)),
         f"{indent}{heads} \\\\", rf"{indent}\midrule", *body, rf"{indent}\bottomrule",
-        r"  \end{tabular}", r"\end{table}", *(f"% {visible(one_line(note))}" for note in table.notes),
+        r"  \end{tabular}", r"\end{table}", *(f"% {in_one_line(note)}" for note in table.notes),
     )) + "\n"  # fmt: skip
 
 
@@ -318,7 +325,7 @@ def latex_text(text: str) -> str:
     >>> latex_text(r"50% of a_b & \c"), latex_text("Schrödinger α")
     ('50\\% of a\\_b \\& \\textbackslash{}c', 'Schr\\"{o}dinger \\ensuremath{\\alpha}')
     """
-    return _LIGATURE.sub(r"\1{}", "".join(map(_latex_sign, visible(one_line(text)))))
+    return _LIGATURE.sub(r"\1{}", "".join(map(_latex_sign, in_one_line(text))))
 
 
 def _latex_sign(sign: str) -> str:
@@ -363,5 +370,5 @@ def written_parts(parts: Iterable[DataTable | str], form: Format) -> str:
         if isinstance(part, DataTable):
             texts.append(written(part, form))
         elif part:
-            texts.append(f"{_markdown_text(part)}\n" if form is Format.MARKDOWN else f"% {visible(one_line(part))}\n")
+            texts.append(f"{_markdown_text(part)}\n" if form is Format.MARKDOWN else f"% {in_one_line(part)}\n")
     return "\n".join(texts)

@@ -22,7 +22,6 @@ from prism.diagnosis.findings import diagnose
 from prism.diagnosis.other_letters import other_letters
 from prism.errors import DataFileError, count_of
 from prism.grading.result import NOTHING_FOUND, Grade, finds_nothing, reason_in_words
-from prism.latex import one_line
 from prism.problem.schema import Problem, in_alternative
 from prism.problem.source import NODE_LISTS, read_source
 from prism.problem.students import Student
@@ -32,7 +31,7 @@ from prism.reports.gates import Comparison, GateOutcome, describe, describe_outc
 from prism.reports.html.markup import visible
 from prism.reports.ratings import Agreement
 from prism.reports.report_tables import Part, agreement_parts
-from prism.reports.table_formats import DataTable, Kind, shown_rows
+from prism.reports.table_formats import DataTable, Kind, in_one_line, shown_rows
 
 _COLOURS = {"matched": "green", "credited": "cyan", "missing": "red"}  # a word stands beside each
 _SHOWN_TITLE = 100  # characters of a title in a list
@@ -63,11 +62,6 @@ def _table(title: str, columns: Iterable[str]) -> Table:
     return table
 
 
-def _one_line(text: str) -> str:
-    """Return text on one line, with control and invisible characters written out as `⟨U+202E⟩`."""
-    return visible(one_line(text))
-
-
 def problem_summary(path: Path) -> dict[str, Any]:
     """Return what a list of problems says of a file, as plain values for JSON: id, title, nodes, students.
 
@@ -77,7 +71,7 @@ def problem_summary(path: Path) -> dict[str, Any]:
     data = read_source(path, faults).data
     if data is None:
         raise DataFileError(str(path), tuple(faults))
-    title = _one_line(str(data.get("title") or data.get("context") or ""))
+    title = in_one_line(str(data.get("title") or data.get("context") or ""))
     nodes = next((found for key in NODE_LISTS if isinstance(found := data.get(key), list)), [])
     students = data.get("students")
     return {
@@ -105,7 +99,7 @@ def grade_tables(problem: Problem, result: Grade) -> list[RenderableType]:
         state = "matched" if node.index in result.matched else credited
         by = by or ("follows from a matched node" if state == "credited" else "")
         cell = Text(state, style=_COLOURS[state])
-        nodes.add_row(str(node.index), str(node.points), _one_line(node.latex), cell, _one_line(by))
+        nodes.add_row(str(node.index), str(node.points), in_one_line(node.latex), cell, in_one_line(by))
     parts: list[RenderableType] = [nodes]
     parts += _unmatched_tables(problem, result)
     total = sum(node.points for node in problem.nodes)
@@ -144,7 +138,7 @@ def _unmatched_tables(problem: Problem, result: Grade) -> list[Table]:
             status = "other letter" if other else "right" if position in right else item.status
             title, told = _UNMATCHED[status], other or right.get(position)
             reason = str(told or reason_in_words(item).split("\n")[0])
-            shown[title].append((_one_line(item.latex), _one_line(reason)))
+            shown[title].append((in_one_line(item.latex), in_one_line(reason)))
     tables = []
     for title, rows in shown.items():
         tables += [_table(title, ("formula", "reason"))] if rows else []
@@ -211,9 +205,9 @@ def _node_facts(problem: Problem) -> list[dict[str, Any]]:
     """Return the nodes of one reference DAG as plain values for JSON."""
     return [
         {
-            "index": node.index, "formula": _one_line(node.latex), "points": str(node.points),
+            "index": node.index, "formula": in_one_line(node.latex), "points": str(node.points),
             "is_final": node.is_final, "dependency": list(problem.dag.nodes[node.index - 1].prerequisites),
-            "subquestion": node.subquestion, "accept": [_one_line(each.latex) for each in node.accept],
+            "subquestion": node.subquestion, "accept": [in_one_line(each.latex) for each in node.accept],
         }
         for node in problem.nodes
     ]  # fmt: skip
@@ -312,22 +306,24 @@ def rich_parts(parts: Iterable[Part], width: int) -> list[RenderableType]:
     """
     laid: list[RenderableType] = []
     for part in parts:
-        laid += [_one_line(part)] if isinstance(part, str) else _rich_lines(part, width)
+        laid += [in_one_line(part)] if isinstance(part, str) else _rich_lines(part, width)
     return laid
 
 
 def _rich_lines(table: DataTable, width: int) -> list[RenderableType]:
     """Lay one table out for a terminal, then its notes, and how many rows are not shown."""
     rows = list(shown_rows(table, table.shown))
-    heads = ["\n".join(filter(None, map(_one_line, (one.group, one.head)))) for one in table.columns]
-    drawn = Table(title=_one_line(table.title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    heads = ["\n".join(filter(None, map(in_one_line, (one.group, one.head)))) for one in table.columns]
+    drawn = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column, head, room in zip(table.columns, heads, _column_widths(table, heads, rows, width), strict=True):
         drawn.add_column(head, overflow="fold", justify="right" if column.is_number else "left", width=room)
     for row in rows:
         drawn.add_row(*row)
     more = len(table.rows) - table.shown if table.shown is not None else 0
     notes = [f"and {more} more; --json and the other formats list all of them"] if more > 0 else []
-    return [drawn, *notes, *map(_one_line, table.notes)]
+    title = Text(in_one_line(table.title), style="italic")  # of the table it would be folded to the table's width
+    notes += map(in_one_line, table.notes)
+    return [title, drawn, *notes, *([""] if notes else [])]
 
 
 def _column_widths(table: DataTable, heads: list[str], rows: list[list[str]], width: int) -> list[int]:

@@ -375,6 +375,32 @@ def test_texts_are_marked_where_formulas_stand():
     assert marked_text("ab<cd>efgh", items, range(4), "r1", 6).n_hidden == 4
 
 
+@pytest.mark.parametrize("text", ["A mass $m = 2.00$ kg falls.", r"A mass \(m = 2.00\) kg falls."])
+def test_a_unit_behind_a_formula_leaves_no_delimiter(text):
+    (shown,) = prose(text)
+    assert not re.search(r"[$\\]", shown)
+    assert shown.startswith("A mass <math>")
+    assert shown.endswith("</math> falls.")
+
+
+def test_an_interval_says_in_words_why_there_is_none(material):
+    one = material.file("one.jsonl", [next(row for row in material.rows if row["missing"])])
+    shown = CliRunner().invoke(app, ["report", str(one)]).stdout
+    assert "one problem" in shown
+    assert "one_problem" not in shown
+    assert "reference formula" not in shown
+    assert "Formulas of nodes, domains and difficulty are not shown: no --problems" in shown
+
+
+def test_an_expression_alone_is_told_apart_from_what_asserts_something(tmp_path):
+    own = Material(tmp_path, ())
+    own.add(prism.prepare(problem_path("free_fall")), "a", r"$$x^2 + 1$$ and $6370 \, \text{km}$ and $v = g t$", "m")
+    found = own.report(problems="free_fall")
+    alone = sum(one.n for one in found.formula_statuses if one.reason == "no_relation")
+    assert alone
+    assert f"of which {alone} stand" in html_page(found)
+
+
 def test_a_value_in_a_template_is_text_and_an_unknown_name_an_error():
     template = environment().from_string("<b>{{ text }}</b>")
     assert template.render(text="<i a='b'>&\u202e") == "<b>&lt;i a=&#39;b&#39;&gt;&amp;⟨U+202E⟩</b>"

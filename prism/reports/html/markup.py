@@ -60,6 +60,8 @@ def prose(text: str) -> tuple[Markup, ...]:
             if opening and behind.startswith(_DELIMITERS[opening]):
                 start = at + len(before) - len(opening)
                 end = len(text) - len(behind) + len(_DELIMITERS[opening])
+            elif opening and _DELIMITERS[opening] in text[start:end]:  # the unit behind belongs to it: `$m = 2$ kg`
+                start = at + len(before) - len(opening)
             parts += [visible(text[at:start]), drawn]
             at = end
     whole = Markup("").join([*parts, visible(text[at:])])  # escapes what is no markup

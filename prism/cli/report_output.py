@@ -44,8 +44,12 @@ class TableTarget:
         return self.path is not None and not self.path.suffix
 
 
-def table_target(out: Path | None, form: Format, *, as_json: bool) -> TableTarget:
-    """Return where the output goes, by the ending of a name; options that contradict each other are usage errors."""
+def table_target(out: Path | None, form: Format, *, has_table_options: bool, as_json: bool) -> TableTarget:
+    """Return where the output goes, by the ending of a name; options that contradict each other are usage errors.
+
+    Args:
+        has_table_options: `--table` or `--percent` is given.
+    """
     ending = "" if out is None else out.suffix
     if ending in ENDINGS and form in (Format.TEXT, ENDINGS[ending]):
         form = ENDINGS[ending]
@@ -60,7 +64,10 @@ def table_target(out: Path | None, form: Format, *, as_json: bool) -> TableTarge
         raise typer.BadParameter(f"--out {out}: tables in a folder need --format csv, markdown or latex")
     if as_json and form is not Format.TEXT:
         raise typer.BadParameter("--json prints all figures; leave --format and files of tables out")
-    return TableTarget(out, form)
+    target = TableTarget(out, form)
+    if has_table_options and (as_json or target.page is not None):
+        raise typer.BadParameter("--table and --percent are of tables, not of a page or of --json, which have them all")
+    return target
 
 
 def write_report_tables(

@@ -213,10 +213,11 @@ def report(
     from prism.reports.cross_tables import Crossing
     from prism.reports.summary import build_report
 
-    target = table_target(out, form, as_json=as_json)
+    target = table_target(out, form, has_table_options=bool(table or percent), as_json=as_json)
     if diagnose and not problems:
         raise typer.BadParameter("--diagnose needs --problems")
-    if not by and (across or measure or totals or intervals is not None):
+    fields_by, fields_across, measures = map(split_names, (by, across, measure))
+    if not fields_by and (fields_across or measures or totals or intervals is not None):
         raise typer.BadParameter("--across, --measure, --totals and --intervals are of the table that --by asks for")
     if judge:
         require_scipy("prism report --judge")
@@ -224,9 +225,7 @@ def report(
     refuse_existing([out] if out and not target.is_folder else [], force=force)
     if problems:
         problem_file(problems)
-    crossing = None
-    if by:
-        crossing = Crossing(split_names(by), split_names(across), split_names(measure), totals, intervals)
+    crossing = Crossing(fields_by, fields_across, measures, totals, intervals) if fields_by else None
     try:
         found = build_report(
             results, problems=problems, rollouts=rollouts, judges=judge or (), fields=parse_field_map(fields),

@@ -38,6 +38,7 @@ TIME_FIELDS = ("time", "seconds", "latency", "duration", "elapsed", "response_ti
 
 _MAX_CELLS = 20_000  # of a table: more cells than this nobody reads, and all of them are in memory
 _ALL = "all"
+_LARGEST = 1e300  # of a kept number: sums of larger ones would overflow
 _SCALES = (("easy", "medium", "hard"), ("none", "minimal", "low", "medium", "high", "xhigh", "max"))
 """Names with an order of their own, such as levels of difficulty and of effort."""
 
@@ -247,17 +248,17 @@ _USUAL = {"tokens": (LENGTH_FIELDS, 0), "time": (TIME_FIELDS, 2)}
 def _values(rows: Iterable[ReportRow], value_of: Callable[[ReportRow], object]) -> list[tuple[str, float]]:
     """Return problem id and value of each row whose value is a number."""
     known = ((row.grade.problem_id, value_of(row)) for row in rows)
-    return [(name, float(value)) for name, value in known if _is_number(value)]  # type: ignore[arg-type]
+    return [(name, float(value)) for name, value in known if is_number(value)]  # type: ignore[arg-type]
 
 
-def _is_number(value: object) -> bool:
-    """Return True for an int or a float that is finite; not for a bool."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < float("inf")
+def is_number(value: object) -> bool:
+    """Return True for a number that a float holds; not for a bool, NaN and infinities."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < _LARGEST
 
 
 def usual_field(names: Iterable[str], rows: Sequence[ReportRow]) -> str:
     """Return the first of the names that is a kept field with a number in any row; empty if none is."""
-    return next((name for name in names if any(_is_number(kept_value(row, name)) for row in rows)), "")
+    return next((name for name in names if any(is_number(kept_value(row, name)) for row in rows)), "")
 
 
 def measure_of(name: str, rows: Sequence[ReportRow]) -> Measure:
@@ -297,7 +298,8 @@ def cross_table(rows: Sequence[ReportRow], crossing: Crossing, *, replicates: in
     Errors:
         PrismError: fields or figures that no row has, all of them; more cells than `_MAX_CELLS`.
     """
-    faults: list[str] = []
+    fields = (*crossing.by, *crossing.across)
+    faults = [f"--by: {name} is named twice" for name in dict.fromkeys(fields) if fields.count(name) > 1]
     readers = [_or_fault(field_reader, name, rows, faults, "--by") for name in crossing.by]
     others = [_or_fault(field_reader, name, rows, faults, "--across") for name in crossing.across]
     measures = [

@@ -7,7 +7,6 @@ in the same bins, so that they can be compared at the same length.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from prism.reports.agreement import Estimate
-from prism.reports.cross_tables import LENGTH_FIELDS, kept_value, usual_field
+from prism.reports.cross_tables import LENGTH_FIELDS, is_number, kept_value, usual_field
 from prism.reports.report_rows import NOT_SAID, ReportRow, estimate_to_dict, problem_mean
 
 MAX_BINS = 8  # of lengths; more points than these nobody tells apart in a drawing
@@ -96,7 +95,7 @@ def length_figures(rows: Sequence[ReportRow], *, replicates: int) -> LengthFigur
 def _length(row: ReportRow, field: str) -> float | None:
     """Return the length of a solution: the kept field, or without one the characters of the text; None if unknown."""
     value = kept_value(row, field) if field else row.text and len(row.text)
-    return float(value) if isinstance(value, (int, float)) and value > 0 and math.isfinite(value) else None
+    return float(value) if is_number(value) and value > 0 else None  # type: ignore[operator,arg-type]
 
 
 def bin_ends(lengths: Sequence[float]) -> list[tuple[float, float]]:

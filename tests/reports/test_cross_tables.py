@@ -18,6 +18,7 @@ from prism.errors import PrismError
 from prism.problem.source import problem_path
 from prism.reports.agreement import Estimate
 from prism.reports.cross_tables import Crossing, cross_data_table, cross_table
+from prism.reports.lengths import length_figures
 from prism.reports.report_rows import ReportRow
 from prism.reports.summary import build_report
 from tests.reports.test_table_formats import check_latex
@@ -153,6 +154,18 @@ def test_figures_that_rows_have_are_found_by_their_usual_names(rows):
         assert (tokens == same, time == seconds, cost) == (True, True, 1000)
 
 
+def test_what_is_no_number_has_no_mean(tmp_path):
+    kept = [3, 5.0, True, "7", None, 10**400, [1]]
+    rows = read_rows(tmp_path, [made_row(f"p{k}", "", 0.5, size=size, tokens=size) for k, size in enumerate(kept)])
+    size = crossed(rows, by=("status",), measures=("size",)).cells[("ok",), ()].estimates[0]
+    assert (size.value, size.n) == (4.0, 2)
+    lengths = length_figures(rows, replicates=0)
+    assert lengths is not None
+    assert (lengths.unit, lengths.n_unknown, lengths.overall[0].n) == ("tokens", 5, 2)
+    with pytest.raises(PrismError, match="size is named twice"):
+        crossed(rows, by=("size",), across=("size",))
+
+
 def test_a_cell_that_no_rollout_is_in_is_empty(tmp_path):
     rows = read_rows(tmp_path, [made_row("p", "1", 0.5, model="a", v="x"), made_row("p", "2", 1.0, model="b", v="y")])
     table = cross_data_table(crossed(rows, by=("model",), across=("v",), measures=("score",)))
@@ -263,6 +276,8 @@ def test_the_same_table_stands_in_json_text_page_and_folder(paper, tmp_path):
         (["-o", "x.pdf"], "expected a file .html, .csv"),
         (["--table", "by-modle"], "by-model"),
         (["--format", "pdf"], "'pdf'"),
+        (["-o", "x.html", "--table", "all"], "not of a page"),
+        (["--json", "--percent"], "not of a page or of --json"),
     ],
 )
 def test_options_that_contradict_each_other_are_usage_errors(paper, words, said, tmp_path, monkeypatch):

@@ -27,10 +27,8 @@ from prism.cli.options import (
     step_summary_path,
 )
 from prism.cli.output import (
-    make_console,
     print_json,
     print_tables,
-    spinner,
     with_progress,
     write_text,
 )
@@ -137,29 +135,75 @@ def agree(
     ] = "",
     score: Annotated[str, typer.Option(help="Number of a score row: score, final_correct, policies.strict.")] = "score",
     scale: Annotated[str, typer.Option(help="Lowest and highest score of the judges, 1:10; they become 0 and 1.")] = "",
-    cut: Annotated[float | None, typer.Option(help="Compare pass and fail: scores from here up pass.")] = None,
+    cut: Annotated[
+        str,
+        typer.Option(metavar="SCORE,...", help="Compare pass and fail: scores from here up pass; or between labels."),
+    ] = "",
+    labels: Annotated[str, typer.Option(metavar="A,B,...", help="Compare names, without an order.")] = "",
+    order: Annotated[str, typer.Option(metavar="LOW,...,HIGH", help="Compare names, in this order.")] = "",
+    distance: Annotated[
+        str, typer.Option(metavar="A:B=WEIGHT,...", help="Weights of disagreement, for a weighted kappa of names.")
+    ] = "",
+    adjudicator: Annotated[str, typer.Option(metavar="RATER", help="Whose word settles where raters differ.")] = "",
+    key: Annotated[
+        Path | None, typer.Option(help="Key of marking sheets, where it does not stand beside them.")
+    ] = None,
+    sample: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Instead draw N rollouts for people to mark.")
+    ] = None,
+    strata: Annotated[
+        str,
+        typer.Option(metavar="FIELD,...", help="Of the sample: score, problem, model, domain, level, or kept fields."),
+    ] = "",
+    seed: Annotated[int, typer.Option(min=0, help="Of the sample.")] = 0,
+    oversample: Annotated[
+        float, typer.Option(metavar="TIMES", help="How much more is drawn where rules and judges differ.")
+    ] = 3.0,
+    problems: Annotated[str, typer.Option(help="Of the sample: what was graded against, as `report` takes it.")] = "",
+    rollouts: Annotated[Path | None, typer.Option(help="Of the sample: what was graded, as `run` takes it.")] = None,
+    fields: Annotated[
+        str, typer.Option("--map-rollouts", help="Fields of the rollouts: response=FIELD,problem_id=FIELD.")
+    ] = "",
+    title: Annotated[str, typer.Option(help="Of the sheet's page.")] = "Marking sheet",
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", help="Of a sample a folder, or a file .html or .csv; of an adjudicator a file .csv."
+        ),
+    ] = None,
     replicates: Annotated[int, typer.Option(min=0, help="Bootstrap samples behind the intervals.")] = 1000,
     top: Annotated[int, typer.Option(min=0, help="Largest disagreements that are listed of each pair.")] = 5,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Say how far raters agree: rules with judges, people with people; each coefficient with its interval and n."""
-    from prism.reports import tables
-    from prism.reports.ratings import agreement_of, rating_table
+    from prism.cli import labels as labelling
 
-    require_scipy("prism agree")
-    try:
-        found = rating_table(
-            results, judges or (), score=score, mapping=parse_field_map(mapping), scale=parse_interval(scale), cut=cut
+    cuts = labelling.parse_cuts(cut)
+    scheme = labelling.parse_labels(labels, order, cuts)
+    files = labelling.RaterFiles(results, judges or (), parse_field_map(mapping), score, parse_interval(scale))
+    if sample is not None:
+        drawing = labelling.SampleOptions(
+            sample, split_names(strata), seed, oversample, problems, rollouts, parse_field_map(fields), title
         )
-        with spinner("drawing samples for the intervals"):
-            agreed = agreement_of(found, replicates=replicates, top=top)
+        labelling.write_sample(files, scheme, drawing, out, force=force, as_json=as_json)
+        return
+    if strata or problems or rollouts or fields:
+        raise typer.BadParameter("--strata, --problems, --rollouts and --map-rollouts are of --sample")
+    if out is not None and not adjudicator:
+        raise typer.BadParameter("--out is of --sample, or of --adjudicator")
+    asked = labelling.AgreementOptions(distance, adjudicator, key, out, replicates, top, force, as_json)
+    try:
+        if scheme is not None or files.are_marked:
+            n_common = labelling.agree_in_labels(files, scheme, asked)
+        elif len(cuts) > 1 or distance:
+            raise typer.BadParameter("--distance, and several scores behind --cut, are of labels: --order LOW,...,HIGH")
+        else:
+            require_scipy("prism agree")
+            n_common = labelling.agree_in_scores(files, cuts[0] if cuts else None, asked)
     except (prism.PrismError, OSError) as error:
         fail(in_words(error))
-    if as_json:
-        print_json(agreed.to_dict())
-    else:
-        print_tables(*tables.agreement_tables(agreed, make_console().width))
-    if not any(pair.n for pair in agreed.pairs):
+    if not n_common:
         print("prism: no two raters have an item in common; say which fields with --map", file=sys.stderr)
         raise typer.Exit(NOTHING_GRADED)
 

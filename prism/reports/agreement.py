@@ -54,6 +54,9 @@ _LEAST_REPLICATES = 200
 SEED = 0x5052_4953_4D41  # fixed: the same ratings give the same intervals, on every machine
 
 
+Coefficient = Callable[[Sets], Floats]
+
+
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """A coefficient or a mean with its interval.
@@ -179,6 +182,27 @@ def cohen_kappa(sets: Sets) -> Floats:
     first, second = sets.margins
     differs = weights @ (found.codes[:, 0] != found.codes[:, 1]).astype(np.float64)
     return 1 - quotient(differs * n, n * n - (first * second).sum(axis=1))
+
+
+def weighted_kappa(apart: Floats) -> Coefficient:
+    """Return Cohen's kappa for given weights of disagreement: 1 - q_o / q_e (Cohen 1968).
+
+    q_o is the observed mean weight of the two ratings of an item, q_e that expected if each rater drew at random from
+    his own ratings.
+
+    Args:
+        apart: float64[n_value, n_value], the weight of each pair of values, 0 for equal ones.
+    """
+
+    def kappa(sets: Sets) -> Floats:
+        """Compute it for each set: float64[n_set], NaN where all ratings are the same."""
+        found, n = sets.found, sets.n
+        first, second = sets.margins
+        observed = sets.weights @ apart[found.codes[:, 0], found.codes[:, 1]]
+        by_chance = ((first @ apart) * second).sum(axis=1)
+        return 1 - quotient(observed * n, by_chance)
+
+    return kappa
 
 
 def linear_kappa(sets: Sets) -> Floats:
@@ -382,8 +406,6 @@ def _all_same_pairable(pairable: Floats) -> NDArray[np.bool_]:
 
 # Values with intervals. -----------------------------------------------------------------------------------------
 
-Coefficient = Callable[[Sets], Floats]
-
 FOR_ANY: Mapping[str, Coefficient] = {
     "percent_agreement": percent_agreement, "fleiss_kappa": fleiss_kappa, "krippendorff_alpha_nominal": nominal_alpha,
     "krippendorff_alpha_ordinal": ordinal_alpha, "krippendorff_alpha_interval": interval_alpha,
@@ -398,13 +420,19 @@ FOR_TWO: Mapping[str, Coefficient] = {
 """Coefficients of two raters."""
 
 _CORRELATIONS = ("kendall_tau_b", "spearman", "pearson")
-_BY_CHANCE_ALONE = ("percent_agreement", "mae", "bias")  # defined wherever there is one item
+_BY_CHANCE_ALONE = ("percent_agreement", "mae", "bias", "share")  # defined wherever there is one item
 
 
 def estimate_coefficients(
-    ratings: Floats, clusters: Ints, *, categories: Collection[float] = (), replicates: int = REPLICATES
+    ratings: Floats,
+    clusters: Ints,
+    *,
+    categories: Collection[float] = (),
+    replicates: int = REPLICATES,
+    weights: Floats | None = None,
+    chosen: Mapping[str, Coefficient] | None = None,
 ) -> dict[str, Estimate]:
-    """Compute all coefficients of two raters or more, with intervals.
+    """Compute coefficients of two raters or more, with intervals.
 
     With two raters only items count that both have rated; with more, those with two ratings (for the shares of
     categories those with one, as Gwet has it). An interval is that of percentiles of a bootstrap in which problems are
@@ -416,6 +444,9 @@ def estimate_coefficients(
         clusters: int64[n_item], the problem of each item, as whole numbers from 0.
         categories: ratings that could occur, beside those that do.
         replicates: bootstrap samples; 0 for none, and no intervals.
+        weights: float64[n_item], how many items each one stands for, as in a stratified sample; None for one each.
+            Of tau_b only without weights.
+        chosen: coefficients by name; None for all of so many raters.
 
     Errors:
         PrismError: ratings that are no table with two columns or more, or are infinite; clusters of another length.
@@ -426,10 +457,10 @@ def estimate_coefficients(
     is_pair = ratings.shape[1] == 2
     is_rated = rated >= (2 if is_pair else 1)
     n = int((rated >= 2).sum())
-    table = FOR_TWO if is_pair else FOR_ANY
+    table = chosen if chosen is not None else FOR_TWO if is_pair else FOR_ANY
     if not n:
         return {name: Estimate(None, None, None, 0, "no_items") for name in table}
-    found = patterns(ratings[is_rated], categories)
+    found = patterns(ratings[is_rated], categories, None if weights is None else weights[is_rated])
     drawn = _bootstrap_values(found, clusters[is_rated], table, replicates)
     return {
         name: _coefficient_estimate(name, found, n, coefficient, drawn[name] if drawn else None)
@@ -493,7 +524,8 @@ def _bootstrap_values(
     blocks: dict[str, list[Floats]] = {name: [] for name in table}
     block = max(1, _BLOCK // m)
     # Problems and patterns that go together are counted once; then a sample is a sum over these counts.
-    joined, counts = np.unique(clusters * m + found.of_item, return_counts=True)
+    joined, place = np.unique(clusters * m + found.of_item, return_inverse=True)
+    counts = np.bincount(place.reshape(-1), found.item_weights)
     of_cluster, of_pattern = joined // m, joined % m
     at = 0
     while at < replicates:
@@ -509,6 +541,35 @@ def _bootstrap_values(
             blocks[name].append(coefficient(sets))
         at += size
     return {name: np.concatenate(parts) if parts else np.empty(0) for name, parts in blocks.items()}
+
+
+def estimate_shares(
+    ratings: Floats, clusters: Ints, categories: Collection[float], *, weights: Floats | None, replicates: int
+) -> tuple[Estimate, ...]:
+    """Estimate the share of each category among the ratings of one rater, with intervals as of coefficients.
+
+    Args:
+        ratings: float64[n_item], NaN where there is none; such items do not count.
+        clusters: int64[n_item], the problem of each item.
+        categories: all ratings that can occur, ascending.
+        weights: as in `estimate_coefficients`.
+    """
+    rated = ~np.isnan(ratings)
+    n = int(rated.sum())
+    if not n:
+        return tuple(Estimate(None, None, None, 0, "no_items") for _ in categories)
+    found = patterns(ratings[rated][:, None], categories, None if weights is None else weights[rated])
+
+    def share_of(k: int) -> Coefficient:
+        """Return the function that gives the share of category `k` in each set."""
+        return lambda sets: quotient(sets.margins[0][:, k], sets.n)
+
+    shares = {str(k): share_of(k) for k in range(len(found.values))}
+    drawn = _bootstrap_values(found, clusters[rated], shares, replicates)
+    return tuple(
+        _coefficient_estimate("share", found, n, share, drawn[name] if drawn else None)
+        for name, share in shares.items()
+    )
 
 
 def mean_estimate(values: Floats, clusters: Ints, *, replicates: int = REPLICATES) -> Estimate:

@@ -43,6 +43,7 @@ MAPPED = ("score", "problem_id", "sample_id", "rater", "reason", "order", "model
 DROPPED = {
     "no_score": "the judge gave none",
     "unreadable": "no score can be read from what it said",
+    "unknown_label": "its label is not in the vocabulary",
     "failed": "its request failed",
     "pairwise": "compares two solutions, and scores neither",
 }
@@ -78,6 +79,7 @@ class Judgement:
         dropped: why there is no score, a key of `DROPPED`; empty otherwise.
         reason: the rater's explanation.
         order: the order in which the solutions were shown, where that was varied; None elsewhere.
+        label: what the rater said, where a table holds a text in place of a number; else empty.
     """
 
     problem_id: str | None
@@ -88,6 +90,7 @@ class Judgement:
     model: str | None = None
     order: str | None = None
     dropped: str = ""
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +121,15 @@ def read_score(value: Any) -> ScoreReading:
         return ScoreReading(None, "no_score")
     found = re.fullmatch(rf"({_NUMBER})(?:\s*/\s*({_NUMBER}))?", text)
     return _score_quotient(found[1], found[2]) if found else ScoreReading(None, "unreadable")
+
+
+def word_score(text: str) -> float | None:
+    """Return the score of a usual word for one, such as `incorrect`; None for any other text.
+
+    >>> word_score("Incorrect"), word_score("partial"), word_score("unclear")
+    (0.0, 0.5, None)
+    """
+    return _WORDS.get(text.strip().lower())
 
 
 def score_in_text(text: str) -> ScoreReading:
@@ -478,6 +490,7 @@ def _read_table(record: Mapping[str, Any], fields: _Fields, place: str, source: 
             own = f"{base.sample_id}/{k}" if base.sample_id is not None else str(k)
             yield replace(
                 base, rater=str(rater), score=found.score, dropped=found.dropped,
+                label=each.strip() if isinstance(each, str) else "",
                 sample_id=own if isinstance(given, list) else base.sample_id,
             )  # fmt: skip
 

@@ -26,11 +26,13 @@ class Patterns:
         codes: int64[n_pattern, n_rater], places in `values`; -1 where a rating is missing.
         values: float64[n_value], the distinct ratings, ascending.
         of_item: int64[n_item], the pattern of each item.
+        item_weights: float64[n_item], how many items each one stands for; None where each is itself alone.
     """
 
     codes: Ints
     values: Floats
     of_item: Ints
+    item_weights: Floats | None = None
 
     @cached_property
     def counts(self) -> Ints:
@@ -40,8 +42,8 @@ class Patterns:
 
     @cached_property
     def weights(self) -> Floats:
-        """Number of items with each pattern, as a single set: float64[1, n_pattern]."""
-        return np.bincount(self.of_item, minlength=len(self.codes)).astype(np.float64)[None, :]
+        """Number of items with each pattern, or of those they stand for, as a single set: float64[1, n_pattern]."""
+        return np.bincount(self.of_item, self.item_weights, len(self.codes)).astype(np.float64)[None, :]
 
     @cached_property
     def concordance(self) -> Floats:
@@ -78,12 +80,13 @@ class Patterns:
         return mean
 
 
-def patterns(ratings: Floats, categories: Collection[float] = ()) -> Patterns:
+def patterns(ratings: Floats, categories: Collection[float] = (), weights: Floats | None = None) -> Patterns:
     """Gather items with equal rows of ratings into patterns.
 
     Args:
         ratings: float64[n_item, n_rater], NaN where a rating is missing.
         categories: ratings that could occur, beside those that do.
+        weights: float64[n_item], how many items each one stands for; None for one each.
     """
     known = ratings[~np.isnan(ratings)]
     values = np.unique(np.concatenate([known, np.asarray(list(categories), dtype=np.float64)]))
@@ -94,9 +97,9 @@ def patterns(ratings: Floats, categories: Collection[float] = ()) -> Patterns:
     if base ** ratings.shape[1] < 1 << 62:
         keys = (codes + 1) @ np.array([base**k for k in range(ratings.shape[1])], dtype=np.int64)
         _, first, of_item = np.unique(keys, return_index=True, return_inverse=True)
-        return Patterns(codes[first], values, of_item.reshape(-1))
+        return Patterns(codes[first], values, of_item.reshape(-1), weights)
     rows, of_item = np.unique(codes, axis=0, return_inverse=True)
-    return Patterns(rows, values, of_item.reshape(-1))
+    return Patterns(rows, values, of_item.reshape(-1), weights)
 
 
 @dataclass(frozen=True)

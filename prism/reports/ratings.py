@@ -25,11 +25,13 @@ from prism.runs.records import ABSENT, at_path, read_records
 from prism.runs.score_files import is_score_row, score_rows
 
 RULES = "rules"  # the rater's name of score rows
+SETTLED = "settled"  # that of ratings on which all raters agree or an adjudicator has decided
 UNALIGNED = {
     **DROPPED,
     "not_graded": "the row of results has no score",
     "not_in_results": "no row of results is of that solution",
     "ambiguous": "nothing says of which of several solutions",
+    "not_in_sample": "of a solution that was not drawn for the sheet",
     "repeated": "rated before; the first counts here, all of them for how reliable the rater is",
 }
 """Why a judgement counts for no coefficient."""
@@ -166,7 +168,7 @@ class Agreement:
         n_item: items, rated by one rater or more.
         alignment: of each rater.
         pairs: every two raters.
-        together: coefficients of all raters at once; of two raters empty.
+        together: coefficients of all raters at once, without what was settled; of two raters empty.
         reliability: of each rater that judged something more than once.
         replicates: bootstrap samples asked for.
     """
@@ -208,22 +210,51 @@ def rating_table(
     """Read the scores of all raters from their files into one table of items by raters.
 
     Args:
-        results: score rows, which define the items; or judgements, if people are compared with people.
-        judges: files of judgements.
-        score: the number of a score row that is compared: `score`, `final_correct`, `score_strict`, `policies.final`.
-        mapping: fields of the judges' files.
-        scale: lowest and highest score of the judges, which become 0 and 1; None leaves them as they are.
         cut: scores from here up become 1, all others 0; None leaves them as they are.
+        results, judges, score, mapping, scale: as in `gather_judgements`.
 
     Errors:
         DataFileError: files that cannot be read, or hold nothing to compare.
         PrismError: a score that the rows lack, a scale without width or that scores do not fit, a map that names no
             field.
     """
+    items, gathered = gather_judgements(results, judges, score=score, mapping=mapping, scale=scale)
+    if RULES in gathered or scale is not None:
+        for rater, listed in gathered.items():
+            if rater != RULES:
+                require_scale(rater, listed, scale)
+    require_raters(results, gathered)
+    return assign_judgements(items, gathered, cut)
+
+
+Items = dict[tuple[str, str], str | None]  # problem and sample id of each, with the model that wrote it
+
+
+def gather_judgements(
+    results: Path,
+    judges: Sequence[Path],
+    *,
+    score: str = "score",
+    mapping: Mapping[str, str] | None = None,
+    scale: tuple[float, float] | None = None,
+) -> tuple[Items, dict[str, list[Judgement]]]:
+    """Read the judgements of all raters from their files; return the items that they are about, and all by rater.
+
+    Args:
+        results: score rows, which define the items; or judgements, if people are compared with people.
+        judges: files of judgements.
+        score: the number of a score row that is compared: `score`, `final_correct`, `score_strict`, `policies.final`.
+        mapping: fields of the judges' files.
+        scale: lowest and highest score of the judges, which become 0 and 1; None leaves them as they are.
+
+    Errors:
+        DataFileError: files that cannot be read.
+        PrismError: a score that the rows lack, a scale without width, a map that names no field.
+    """
     if scale is not None and not scale[0] < scale[1]:
         raise PrismError(f"scale {scale[0]:g}:{scale[1]:g}: expected LOW:HIGH, LOW below HIGH")
     gathered: dict[str, list[Judgement]] = {}
-    if _holds_score_rows(results):
+    if holds_score_rows(results):
         gathered[RULES] = [_judgement_of_row(row, score, results) for row in score_rows(results)]
         items = _judged_items(gathered[RULES])
         judged_files = list(judges)
@@ -246,31 +277,32 @@ def rating_table(
             while name in gathered:
                 name += "'"
             gathered[name] = listed
-    if RULES in gathered or scale is not None:
-        _require_scale(gathered, scale)
+    return items, gathered
+
+
+def require_raters(results: Path, gathered: Mapping[str, Sequence[Judgement]]) -> None:
+    """Raise a DataFileError about `results` unless there are two raters or more, and not too many."""
     if len(gathered) < 2:
         raise DataFileError(str(results), ("one rater only; name a file of judgements beside it",))
     if len(gathered) > _MAX_RATERS:
         raise DataFileError(str(results), (f"{len(gathered)} raters; at most {_MAX_RATERS} are compared",))
-    return _assign_judgements(items, gathered, cut)
 
 
-def _require_scale(gathered: Mapping[str, Sequence[Judgement]], scale: tuple[float, float] | None) -> None:
-    """Refuse scores of judges that lie outside of the scale, from 0 to 1 where none was named.
+def require_scale(rater: str, listed: Iterable[Judgement], scale: tuple[float, float] | None) -> None:
+    """Refuse scores of a judge that lie outside of the scale, from 0 to 1 where none was named.
 
     Errors:
-        PrismError: the scores of the first rater for whom this is so.
+        PrismError: there are such scores.
     """
     low, high = scale or (0.0, 1.0)
-    for rater, listed in gathered.items():
-        scores = [one.score for one in listed if one.score is not None and not one.dropped]
-        if rater != RULES and scores and not (min(scores) >= -_ROUNDING and max(scores) <= 1 + _ROUNDING):
-            least, most = (low + score * (high - low) for score in (min(scores), max(scores)))
-            found = f"scores from {least:g} to {most:g} do not fit {low:g}:{high:g}"
-            raise PrismError(f"{rater}: {found}; say --scale LOW:HIGH")
+    scores = [one.score for one in listed if one.score is not None and not one.dropped]
+    if scores and not (min(scores) >= -_ROUNDING and max(scores) <= 1 + _ROUNDING):
+        least, most = (low + score * (high - low) for score in (min(scores), max(scores)))
+        found = f"scores from {least:g} to {most:g} do not fit {low:g}:{high:g}"
+        raise PrismError(f"{rater}: {found}; say --scale LOW:HIGH")
 
 
-def _holds_score_rows(path: Path) -> bool:
+def holds_score_rows(path: Path) -> bool:
     """Return True if the first record of a file is a PRISM score row."""
     if path.suffix == ".eval":
         return False
@@ -350,8 +382,8 @@ class _ItemIndex:
         return "ambiguous" if found else "not_in_results"
 
 
-def _assign_judgements(
-    items: Mapping[tuple[str, str], str | None], gathered: Mapping[str, Sequence[Judgement]], cut: float | None
+def assign_judgements(
+    items: Mapping[tuple[str, str], str | None], gathered: Mapping[str, Sequence[Judgement]], cut: float | None = None
 ) -> RatingTable:
     """Assign judgements to items: the first of a rater for an item becomes a rating, others are counted by reason.
 
@@ -415,12 +447,18 @@ def agreement_of(found: RatingTable, *, replicates: int = REPLICATES, top: int =
         for columns in combinations(range(len(found.raters)), 2)
     )
     together: Mapping[str, Estimate] = {}
-    if len(found.raters) > 2:
-        together = estimate_coefficients(found.ratings, clusters, categories=found.categories, replicates=replicates)
-    reliable = (_reliability(rater, listed, replicates) for rater, listed in found.judged.items())
+    own = [at for at, rater in enumerate(found.raters) if rater != SETTLED]
+    if len(own) > 2:
+        ratings = found.ratings[:, own]
+        together = estimate_coefficients(ratings, clusters, categories=found.categories, replicates=replicates)
     n_item = int((~np.isnan(found.ratings)).any(axis=1).sum())
-    repeating = tuple(each for each in reliable if each.flip_rate.n or each.order_flip_rate.n)
-    return Agreement(n_item, found.alignment, pairs, together, repeating, replicates)
+    return Agreement(n_item, found.alignment, pairs, together, reliability_of(found, replicates), replicates)
+
+
+def reliability_of(found: RatingTable, replicates: int) -> tuple[Reliability, ...]:
+    """Return how consistent each rater is who judged something more than once."""
+    reliable = (_reliability(rater, listed, replicates) for rater, listed in found.judged.items())
+    return tuple(each for each in reliable if each.flip_rate.n or each.order_flip_rate.n)
 
 
 def _compare_pair(found: RatingTable, clusters: Ints, columns: tuple[int, int], replicates: int, top: int) -> RaterPair:

@@ -1,0 +1,240 @@
+"""What `prism agree` does with names in place of numbers: labels, an adjudicator, a sample that people mark."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+import prism
+from prism.cli.options import fail, make_folder, problem_file, refuse_existing, require_folder, split_names
+from prism.cli.output import make_console, print_json, print_tables, spinner, write_text
+from prism.errors import count_of
+
+if TYPE_CHECKING:
+    from prism.reports.label_agreement import LabelScheme, LabelTable, Settlement
+    from prism.reports.marking_sheets import SheetKey
+    from prism.reports.ratings import RatingTable
+
+_PAGES = (".html", ".htm")
+
+
+@dataclass(frozen=True, slots=True)
+class RaterFiles:
+    """The files that raters are read from, and how: arguments of `ratings.rating_table`."""
+
+    results: Path
+    judges: Sequence[Path]
+    mapping: Mapping[str, str]
+    score: str
+    scale: tuple[float, float] | None
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Return the keyword arguments that all readers of these files take."""
+        return {"mapping": self.mapping, "score": self.score, "scale": self.scale}
+
+    @property
+    def are_marked(self) -> bool:
+        """Return True if one of the files is a marking sheet."""
+        from prism.reports.marking_sheets import is_marking_sheet
+
+        return any(is_marking_sheet(path) for path in (self.results, *self.judges))
+
+
+def parse_cuts(text: str) -> tuple[float, ...]:
+    """Parse `--cut SCORE,...`."""
+    try:
+        return tuple(float(each) for each in split_names(text))
+    except ValueError as error:
+        raise typer.BadParameter(f"--cut {text}: expected a score, or several between labels: 0.25,0.75") from error
+
+
+def parse_labels(labels: str, order: str, cuts: tuple[float, ...]) -> LabelScheme | None:
+    """Parse `--labels A,B,...` or `--order LOW,...,HIGH` into a vocabulary; None if neither is given."""
+    from prism.reports.label_agreement import make_scheme
+
+    if labels and order:
+        raise typer.BadParameter("--labels and --order exclude each other; --order names the labels too")
+    if not labels and not order:
+        return None
+    try:
+        return make_scheme([each.strip() for each in (order or labels).split(",")], is_ordered=bool(order), cuts=cuts)
+    except prism.PrismError as error:
+        raise typer.BadParameter(f"{'--order' if order else '--labels'}: {error}") from error
+
+
+# A sample. ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SampleOptions:
+    """How a sample is drawn: options of `agree --sample`."""
+
+    n: int
+    strata: tuple[str, ...]
+    seed: int
+    oversampling: float
+    problems: str
+    rollouts: Path | None
+    fields: Mapping[str, str]
+    title: str
+
+
+def write_sample(
+    files: RaterFiles, scheme: LabelScheme | None, options: SampleOptions, out: Path | None, *, force: bool,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Draw a sample, write sheet and key, and print the strata; exits with code 2 or 3 where that cannot be done."""
+    from prism.reports import label_tables, marking_sheets
+    from prism.reports.label_agreement import make_scheme
+
+    if out is None or not options.problems or options.rollouts is None:
+        raise typer.BadParameter("--sample needs --problems and --rollouts, which the sheet shows, and -o to write it")
+    if options.oversampling <= 0:
+        raise typer.BadParameter(f"--oversample {options.oversampling:g}: expected a number above 0")
+    targets = _targets(out)
+    require_folder(out)
+    refuse_existing(targets.values(), force=force)
+    problem_file(options.problems)
+    try:
+        sheet = marking_sheets.draw_sheet(
+            files.results, options.n, scheme or make_scheme(marking_sheets.DEFAULT_LABELS, is_ordered=True),
+            problems=options.problems, rollouts=options.rollouts, judges=files.judges, fields=options.fields,
+            strata=options.strata, oversampling=options.oversampling, seed=options.seed, **files.options,
+        )  # fmt: skip
+    except (prism.PrismError, OSError) as error:
+        fail(str(error))
+    if not out.suffix:
+        make_folder(out)
+    if "page" in targets:
+        from prism.reports.html.marking_page import marking_page
+
+        write_text(targets["page"], marking_page(sheet, title=options.title))
+    if "csv" in targets:
+        write_text(targets["csv"], marking_sheets.csv_text(sheet))
+    write_text(targets["key"], marking_sheets.key_text(sheet.key))
+    if as_json:
+        print_json({**sheet.key.to_dict(), "files": {name: str(path) for name, path in targets.items()}})
+    else:
+        print_tables(*label_tables.sample_tables(sheet.key))
+    sheets = ", ".join(str(path) for name, path in targets.items() if name != "key")
+    print(f"{sheets}: to be marked; keep {targets['key']}, and show it to no marker", file=sys.stderr)
+
+
+def _targets(out: Path) -> dict[str, Path]:
+    """Return the files that a sample is written to, by what they hold: page, csv, key."""
+    if out.suffix in _PAGES:
+        return {"page": out, "key": out.with_suffix(".key.json")}
+    if out.suffix == ".csv":
+        return {"csv": out, "key": out.with_suffix(".key.json")}
+    if out.suffix and not out.is_dir():
+        raise typer.BadParameter(f"--out {out}: expected a folder, or a file .html or .csv")
+    return {"page": out / "sheet.html", "csv": out / "sheet.csv", "key": out / "key.json"}
+
+
+# Agreement. -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementOptions:
+    """How agreement is computed and shown: options of `agree`.
+
+    Attributes:
+        distance: weights of disagreement as text; empty for none.
+        adjudicator: name of a rater; empty for none.
+        key: of marking sheets; None looks for it.
+        out: what is settled; None writes nothing.
+    """
+
+    distance: str
+    adjudicator: str
+    key: Path | None
+    out: Path | None
+    replicates: int
+    top: int
+    force: bool
+    as_json: bool
+
+
+def agree_in_labels(files: RaterFiles, scheme: LabelScheme | None, asked: AgreementOptions) -> int:
+    """Print how far raters agree who give names; return the most items that two of them share. PrismError of faults."""
+    from prism.reports.label_agreement import label_table
+    from prism.reports.marking_sheets import read_marked
+
+    if files.are_marked:
+        marked = read_marked(files.results, files.judges, key=asked.key, scheme=scheme, **files.options)
+        return _print_labels(marked.table, marked.key, asked)
+    return _print_labels(label_table(files.results, files.judges, scheme, **files.options), None, asked)
+
+
+def agree_in_scores(files: RaterFiles, cut: float | None, asked: AgreementOptions) -> int:
+    """Print how far raters agree who give scores, or names that are no scores; return as `agree_in_labels`."""
+    from prism.reports import tables
+    from prism.reports.label_agreement import label_table
+    from prism.reports.ratings import RULES, agreement_of, rating_table
+
+    found = rating_table(files.results, files.judges, cut=cut, **files.options)
+    if not any(each.aligned for each in found.alignment if each.rater != RULES):
+        if RULES not in found.raters:
+            with suppress(prism.PrismError):  # no vocabulary: then the counts say that nothing was read
+                return _print_labels(label_table(files.results, files.judges, None, **files.options), None, asked)
+        elif any("unreadable" in each.dropped for each in found.alignment):
+            print("prism: if the judges give names, say which: --order LOW,...,HIGH or --labels", file=sys.stderr)
+    settled = _settled(found, None, None, asked)
+    if settled is not None:
+        found = settled.table
+    with spinner("drawing samples for the intervals"):
+        agreed = agreement_of(found, replicates=asked.replicates, top=asked.top)
+    if asked.as_json:
+        print_json({**agreed.to_dict(), **({} if settled is None else {"settled": settled.to_dict()})})
+    else:
+        print_tables(*tables.agreement_tables(agreed, make_console().width))
+    return max((pair.n for pair in agreed.pairs), default=0)
+
+
+def _print_labels(found: LabelTable, key: SheetKey | None, asked: AgreementOptions) -> int:
+    """Print how far raters agree in a table of labels; return the most items that two of them share."""
+    from prism.reports import label_tables
+    from prism.reports.label_agreement import label_agreement_of, read_distances
+
+    apart = read_distances(asked.distance, found.scheme) if asked.distance else None
+    settled = _settled(found.table, found.scheme, key, asked)
+    if settled is not None:
+        found = replace(found, table=settled.table)
+    with spinner("drawing samples for the intervals"):
+        agreed = label_agreement_of(found, replicates=asked.replicates, top=asked.top, apart=apart)
+    if asked.as_json:
+        print_json({**agreed.to_dict(), "settled": None if settled is None else settled.to_dict()})
+    else:
+        print_tables(*label_tables.label_agreement_tables(agreed, settled))
+    return max((pair.n for pair in agreed.pairs), default=0)
+
+
+def _settled(
+    table: RatingTable, scheme: LabelScheme | None, key: SheetKey | None, asked: AgreementOptions
+) -> Settlement | None:
+    """Settle ratings by the adjudicator and write what is settled, as asked for; None without an adjudicator."""
+    from prism.reports.label_agreement import settle
+    from prism.reports.marking_sheets import settled_text
+
+    if not asked.adjudicator:
+        return None
+    out = asked.out
+    if out is not None:
+        if out.suffix != ".csv":
+            raise typer.BadParameter(f"--out {out}: what is settled is written as .csv")
+        require_folder(out)
+        refuse_existing([out], force=asked.force)
+    settled = settle(table, asked.adjudicator)
+    if out is not None:
+        write_text(out, settled_text(settled.table, scheme, settled.settled_by, key))
+        n_open = settled.count("")
+        n = len(settled.settled_by) - n_open
+        print(f"{out}: {count_of(n, 'item')} settled, {n_open} open", file=sys.stderr)
+    return settled

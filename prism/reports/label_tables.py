@@ -24,7 +24,7 @@ _SHOWN_REASON = 160  # characters of what a rater said
 
 def _table(title: str, columns: Iterable[str]) -> Table:
     """Return an empty table with a title and these columns, in the style of all tables."""
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(title=title or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for column in columns:
         table.add_column(column, overflow="fold")
     return table
@@ -99,12 +99,13 @@ def _pair_parts(scheme: LabelScheme, pair: LabelPair, *, is_sample: bool) -> lis
                 f"; strata of {1 - pair.covered:.1%} of the rollouts have no item that both labelled, and are left out"
             )
     parts.append(line)
-    confusion = _table(f"{first} (rows) and {second} (columns)", ("", *map(_line, scheme.labels)))
+    stands = "; in brackets the rollouts that they stand for" if is_sample else ""
+    parts.append(f"Items by label of {first} (rows) and of {second} (columns){stands}:")
+    confusion = _table("", ("", *map(_line, scheme.labels)))
     for label, counts, weights in zip(scheme.labels, pair.confusion, pair.weighted, strict=True):
         cells = zip(counts, weights, strict=True)
         confusion.add_row(_line(label), *(f"{n} ({weight:.1f})" if is_sample and n else str(n) for n, weight in cells))
     parts.append(confusion)
-    parts += ["in brackets: the rollouts that they stand for"] if is_sample and pair.n else []
     if pair.disagreements:
         table = _table("Disagreements", ("problem, sample", first, second))
         for item in pair.disagreements:

@@ -119,7 +119,7 @@ def item_weights(strata: Ints, populations: Ints) -> Floats:
 
 
 def standard_error(values: Floats, strata: Ints, populations: Ints) -> float | None:
-    """Return the standard error of a weighted mean, from the drawing of the sample alone (Cochran, equation 5.12).
+    """Return the standard error of a weighted mean, from the drawing of the sample alone (Cochran 1977, chapter 5).
 
     sqrt(sum over strata of (N_h / N)^2 (1 - n_h / N_h) s_h^2 / n_h): 0 if everything was drawn.
 

@@ -57,7 +57,7 @@ _ORDINAL = ("krippendorff_alpha_ordinal", "gwet_ac2")
 _NOMINAL_FOR_TWO = ("cohen_kappa",)
 _ORDINAL_FOR_TWO = ("cohen_kappa_linear", "cohen_kappa_quadratic")
 
-MAX_LABELS = 20
+MAX_LABELS = 20  # of a vocabulary; more different texts are no names of labels
 _TOLERANCE = 1e-9  # of a score that was brought to a scale from 0 to 1
 _ANY_POINTS = 1e-6  # a score from here up is more than nothing
 
@@ -406,7 +406,8 @@ def _coded(
     Errors:
         PrismError: scores of this rater beyond the scale, or without cuts.
     """
-    places = [scheme.code_of_text(one.label) if one.label else None for one in listed]
+    texts = [one.label or _numeral(one.score, rater, scale) for one in listed]
+    places = [scheme.code_of_text(text) if text else None for text in texts]
     numbers = [one for one, place in zip(listed, places, strict=True) if place is None and not one.label]
     if rater != RULES:
         require_scale(rater, numbers, scale)
@@ -424,6 +425,11 @@ def _coded(
         dropped = "" if place is not None and one.dropped in ("unreadable", "no_score") else one.dropped
         coded.append(replace(one, score=None if code is None else float(code), dropped=dropped))
     return coded
+
+
+def _numeral(score: float | None, rater: str, scale: tuple[float, float] | None) -> str:
+    """Return a judge's score as text, since numbers may be the labels; empty for the rules', and for a scaled one."""
+    return "" if score is None or rater == RULES or scale is not None else f"{score:g}"
 
 
 # What is settled. -----------------------------------------------------------------------------------------------

@@ -93,7 +93,7 @@ def _pair_parts(scheme: LabelScheme, pair: LabelPair, *, is_sample: bool) -> lis
     line = f"{count_of(pair.n, 'item')} of {count_of(pair.n_problem, 'problem')}"
     if is_sample:
         error = "unknown" if pair.standard_error is None else f"{pair.standard_error:.3f}"
-        line += f"; percent_agreement has a standard error of {error} from the sampling alone"
+        line += f"; standard error of percent_agreement by the sampling alone: {error}"
         if pair.covered < 1:
             line += (
                 f"; strata of {1 - pair.covered:.1%} of the rollouts have no item that both labelled, and are left out"

@@ -405,7 +405,7 @@ def find_key(sheets: Sequence[Path], beside: Path) -> Path:
     """Find the key of some sheets: a file `*key.json` in the folder of one of them, or of the results.
 
     Errors:
-        PrismError: there is none with the name that the first sheet has.
+        PrismError: there is none with the name that the first sheet has; that sheet cannot be read.
     """
     wanted = _sheet_name(sheets[0])
     folders = dict.fromkeys(path.absolute().parent for path in (*sheets, beside))
@@ -424,8 +424,15 @@ def find_key(sheets: Sequence[Path], beside: Path) -> Path:
 
 
 def _sheet_name(path: Path) -> str:
-    """Return the name of the sheet that the first row of a file gives; empty if it has none."""
-    rows = _read_cells(path, Faults())
+    """Return the name of the sheet that the first row of a file gives; empty if it has none.
+
+    Errors:
+        DataFileError: the file cannot be read.
+    """
+    faults = Faults()
+    rows = _read_cells(path, faults)
+    if not rows:
+        faults.check(path)
     return next((cells["sheet"] for _, cells in rows if cells.get("sheet")), "")
 
 

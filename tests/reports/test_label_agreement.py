@@ -22,7 +22,7 @@ from prism.reports.label_agreement import (
     read_distances,
     settle,
 )
-from prism.reports.ratings import rating_table
+from prism.reports.ratings import Items, rating_table
 from prism.reports.stratified_samples import Stratum
 from tests.reports.test_judgements import score_row, write
 
@@ -43,7 +43,7 @@ def as_json(*words):
 def table_of(rows, labels, *, is_ordered=True, design=None):
     """A table of labels: one item a row, each of a problem of its own; None for no label."""
     raters = [f"r{k}" for k in range(len(rows[0]))]
-    items = {(str(at), ""): None for at in range(len(rows))}
+    items: Items = {(str(at), ""): None for at in range(len(rows))}
     gathered = {
         rater: [Judgement(str(at), "", None, label=row[k] or "", dropped="no_score") for at, row in enumerate(rows)]
         for k, rater in enumerate(raters)
@@ -223,6 +223,12 @@ def test_scores_without_cuts_and_beyond_the_scale_are_faults(tmp_path, scored):
 def test_a_scale_of_numbers_may_be_the_names(tmp_path):
     path = people(tmp_path / "marks.csv", [("1", "2"), ("3", "3"), ("2", "2")])
     data = as_json(path, "--order", "1,2,3", "--replicates", 0)
+    assert data["pairs"][0]["confusion"] == [[0, 1, 0], [0, 1, 0], [0, 0, 1]]
+    marks = [
+        {"problem_id": f"p{k}", "sample_id": "s", "score": {"a": a, "b": b}}
+        for k, (a, b) in enumerate([(1, 2), (3, 3), (2, 2)])
+    ]
+    data = as_json(write(tmp_path / "marks.jsonl", marks), "--order", "1,2,3", "--replicates", 0)
     assert data["pairs"][0]["confusion"] == [[0, 1, 0], [0, 1, 0], [0, 0, 1]]
 
 

@@ -440,6 +440,7 @@ def test_a_wrong_id_names_the_nearest(command: list[str]) -> None:
 @pytest.mark.parametrize("words", [
     "grade free_fall FILE", "grade FILE -", "lint FILE", "draft FILE", "draft - --problem FILE", "convert FILE",
     "run free_fall FILE -o o.jsonl", "run FILE FILE -o o.jsonl", "compare FILE FILE", "agree FILE", "agree FILE FILE",
+    "agree FILE FILE --order a,b", "agree FILE --sample 2 --problems free_fall --rollouts FILE -o o.csv",
     "report FILE", "report FILE --rollouts FILE", "verify-determinism free_fall FILE", "show FILE",
     "compare FILE FILE --update-baseline", "serve free_fall --token-file FILE",
 ])  # fmt: skip

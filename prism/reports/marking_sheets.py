@@ -184,7 +184,7 @@ def draw_sheet(
         seed: another one draws other rows.
 
     Errors:
-        DataFileError: rows without their problem or their text, all of them at once.
+        DataFileError: rows without their problem, their text or the score, all of them at once.
         PrismError: unknown fields of strata, more strata than rows, no rollout with a score; faults of the judges.
     """
     names = tuple(dict.fromkeys([*(strata or ("score",)), *(["judges"] if judges else [])]))
@@ -197,8 +197,11 @@ def draw_sheet(
     ]
     faults = Faults()
     for each in found:
+        place = f"row {each.row.place} ({', '.join(map(shown, each.ids))})"
         for key in each.row.unfit:
-            faults.add(UNFIT[key], f"row {each.row.place} ({', '.join(map(shown, each.ids))})")
+            faults.add(UNFIT[key], place)
+        if at_path(each.raw, tuple(score.split("."))) is ABSENT:
+            faults.add(f"no score {shown(score)}", place)
     faults.check(results)
     able = sorted((each for each in found if each.row.grade.score is not None), key=lambda each: each.ids)
     if not able:

@@ -175,6 +175,8 @@ def test_rows_whose_text_or_problem_is_not_there_are_all_told(made, tmp_path):
         made.draw(rollouts=write(tmp_path / "changed.jsonl", texts[:-1]))
     assert '"SAMPLE3"' in str(error.value)
     assert '"SAMPLE39"' in str(error.value)
+    with pytest.raises(PrismError, match=r'no score "policies\.finl"; 39 more like it'):
+        made.draw(judges=(), score="policies.finl")
     with pytest.raises(PrismError, match="another sha256 than the row says"):
         made.draw(results=write(tmp_path / "rows.jsonl", [{**row, "problem_sha256": "0"} for row in made.rows]))
 

@@ -32,8 +32,9 @@ from prism.reports.html.markup import visible
 from prism.reports.judgements import Judgement, read_score
 from prism.reports.label_agreement import LabelScheme, LabelTable, SampleDesign, label_table, labelled_table
 from prism.reports.ratings import RULES, Items, RatingTable, gather_judgements
+from prism.reports.report_rows import UNFIT, ReportRow
 from prism.reports.stratified_samples import Stratum, allocate, draw
-from prism.reports.summary import UNFIT, ReportRow, build_report
+from prism.reports.summary import build_report
 from prism.runs.records import ABSENT, MAX_RECORD, Faults, at_path
 from prism.runs.score_files import score_rows
 

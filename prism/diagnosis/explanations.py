@@ -20,7 +20,16 @@ from prism.diagnosis.rule_map import (
 from prism.equivalence.verdict import REASONS, STAGES
 from prism.errors import count_of
 from prism.grading.pipeline import LAST_STRICT_STAGE
-from prism.grading.result import FLAGS, NOTHING_FOUND, Grade, GradedFormula, Match, details_in_words, finds_nothing
+from prism.grading.result import (
+    FLAGS,
+    NOTHING_FOUND,
+    Grade,
+    GradedFormula,
+    Match,
+    details_in_words,
+    finds_nothing,
+    unstated_finals_in_words,
+)
 from prism.grading.selection import WITHHELD_REASONS
 from prism.latex import one_line
 from prism.problem.schema import Problem, in_alternative
@@ -63,6 +72,8 @@ def explain(problem: Problem, grade: Grade, diagnosis: Diagnosis, *, trace: bool
         f"Score {grade.score}; {grade.score_strict} if matches beyond stage {strict} do not count. "
         f"{grade.share_by_closure:.0%} of what it earns comes by way of prerequisites."
     )
+    if unstated := unstated_finals_in_words(in_alternative(problem, grade.alternative).dag, grade):
+        last += f"\n{unstated[:1].upper()}{unstated[1:]}."
     noted = [f"Flag {flag}: {FLAGS[flag]}.{_traced(FLAG_ORIGINS, flag, '  ', trace=trace)}" for flag in grade.flags]
     nothing = [NOTHING_FOUND] if finds_nothing(grade) else []
     return "\n\n".join((*paragraphs, *nothing, "\n".join((last, *noted)), _first_wrong_line(grade, diagnosis)))

@@ -289,8 +289,6 @@ def _scored(
     matched = {index for item in formulas for index in item.nodes}
     credited = ancestor_closure(dag, matched)
     policies = POLICIES if prepared.given is None else policies_with(prepared.given)
-    strictly = {match.node for item in formulas for match in item.matches if match.stage <= LAST_STRICT_STAGE}
-    strictly_credited = ancestor_closure(dag, without_guesses(dag, strictly, prepared.guessable, prepared.shown))
     return Grade(
         problem_id=prepared.problem.id,
         sample_id=sample_id,
@@ -308,12 +306,19 @@ def _scored(
         undecided=sum(item.status == Status.UNDECIDED for item in formulas),
         incidents=tuple(incidents),
         left_out=left_out,
-        score_strict=_rounded(score(dag, strictly_credited)),
+        score_strict=_rounded(score(dag, strictly_credited(prepared, formulas))),
         share_by_closure=_share_by_closure(dag, matched, credited),
         flags=_flags(formulas, is_spam=is_spam),
         alternative=prepared.problem.alternative,
         given_answers=tuple(node.index for node in prepared.task.references if node.given),
     )
+
+
+def strictly_credited(prepared: PreparedProblem, formulas: Sequence[GradedFormula]) -> frozenset[int]:
+    """Return the nodes that `score_strict` pays: those credited by matches up to `LAST_STRICT_STAGE`."""
+    dag = prepared.problem.dag
+    strictly = {match.node for item in formulas for match in item.matches if match.stage <= LAST_STRICT_STAGE}
+    return ancestor_closure(dag, without_guesses(dag, strictly, prepared.guessable, prepared.shown))
 
 
 def _share_by_closure(dag: ReferenceDag, matched: Collection[int], credited: Collection[int]) -> float:

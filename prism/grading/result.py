@@ -8,6 +8,7 @@ from typing import Any
 
 from prism.equivalence.verdict import REASONS, Status
 from prism.latex import LeftOut
+from prism.problem.dag import ReferenceDag
 
 FLAGS = {
     "broken_chain": "a chain that says what a node says has a refuted link",
@@ -177,6 +178,21 @@ NOTHING_FOUND = (
 def finds_nothing(result: Grade) -> bool:
     """Return True if a text was read to its end, and no formula of it states anything; an answer in words may."""
     return result.status == "ok" and all(item.status == "mention" or item.kind == "text" for item in result.formulas)
+
+
+def unstated_finals(dag: ReferenceDag, result: Grade) -> tuple[int, ...]:
+    """Return the final answers, ascending, that are credited although no formula states them.
+
+    Where there are any the score may be 1, and the final answers are not right all the same.
+    """
+    return tuple(sorted(dag.finals & set(result.credited) - set(result.matched)))
+
+
+def unstated_finals_in_words(dag: ReferenceDag, result: Grade) -> str:
+    """Return `final answer credited, not stated: node 6`; empty if every credited final answer is stated."""
+    unstated = unstated_finals(dag, result)
+    nodes = f"{'node' if len(unstated) == 1 else 'nodes'} {', '.join(map(str, unstated))}"
+    return f"final answer{'s' * (len(unstated) > 1)} credited, not stated: {nodes}" if unstated else ""
 
 
 def details_in_words(item: GradedFormula) -> str:

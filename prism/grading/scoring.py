@@ -10,16 +10,18 @@ trainer, a model could learn to bring the grader down.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from prism.errors import PrismError
+from prism.grading.pipeline import strictly_credited
 from prism.grading.prepared import PreparedProblem
+from prism.grading.prepared import in_alternative as prepared_alternative
 from prism.grading.result import FLAGS, Grade, GradedFormula
 from prism.latex import one_line
-from prism.problem.dag import ancestor_closure, score
+from prism.problem.dag import POLICIES, ancestor_closure, policies_with, score
 from prism.problem.schema import Problem, in_alternative
 
 PARTS = {
@@ -30,13 +32,16 @@ PARTS = {
     "training": "closure without what the problem says itself; needs a problem prepared with training=True",
     "score_strict": "closure, had no name and no value been put in",
     "precision": "closure times the share of right formulas: wrong ones cost",
+    "follow_through": "closure, and nodes whose step goes on rightly from an earlier wrong one; no reward pays it",
 }
 """What a scoring may weigh, in words. Each is in [0, 1]."""
+
+_FOR_PEOPLE = frozenset(("follow_through",))  # needs a diagnosis, and pays for what follows from a mistake
 
 STATUSES = ("equivalent", "different", "withheld", "undecided", "unread")  # of formulas; mentions assert nothing
 
 SCALARS = {
-    **{name: sentence for name, sentence in PARTS.items() if name != "training"},
+    **{name: sentence for name, sentence in PARTS.items() if name not in ("training", *_FOR_PEOPLE)},
     "matched": "share of nodes that a formula matches",
     "credited": "share of nodes that count, by closure too",
     "share_by_closure": "of the points earned, those of nodes that no formula matches",
@@ -50,7 +55,7 @@ SCALARS = {
     "bad_reference": "1 if the reference cannot be used",
     "bad_solution": "1 if what was given is no text, no chat and no list of steps",
 }
-"""Keys of `scalars`, in order, in words. `training` is not among them: few problems are prepared for it."""
+"""Keys of `scalars`, in order, in words; without `training`, as few problems are prepared for it, and marks."""
 
 _DIGITS = 6  # as of a score
 
@@ -70,6 +75,11 @@ class Scoring:
     def needs_training(self) -> bool:
         """True if problems have to be prepared with training=True."""
         return any(name == "training" for name, _ in self.weights)
+
+    @property
+    def needs_diagnosis(self) -> bool:
+        """True if grades have to be diagnosed, as `prism.diagnosis.follow_through.with_follow_through` does."""
+        return any(name in _FOR_PEOPLE for name, _ in self.weights)
 
 
 def scoring_of(source: str | Mapping[str, float] | Scoring) -> Scoring:
@@ -107,6 +117,20 @@ def scoring_of(source: str | Mapping[str, float] | Scoring) -> Scoring:
     return Scoring(tuple((name, float(source[name])) for name in PARTS if name in source))
 
 
+def reward_scoring(source: str | Mapping[str, float] | Scoring) -> Scoring:
+    """Build a scoring that a reward may pay: any but one of what follows from a mistake.
+
+    A policy that is paid for what follows from its own mistake learns to make one that is easy to follow.
+
+    Errors:
+        PrismError: as of `scoring_of`; a part that no reward pays.
+    """
+    scoring = scoring_of(source)
+    if refused := [name for name, _ in scoring.weights if name in _FOR_PEOPLE]:
+        raise PrismError(f"scoring, {', '.join(refused)}: is for people's marks, and no reward pays it")
+    return scoring
+
+
 def _is_weight(weight: object) -> bool:
     """Return True for a finite int or float that is not negative; bool is no number here."""
     if isinstance(weight, bool) or not isinstance(weight, int | float):
@@ -121,7 +145,8 @@ def score_by(scoring: Scoring, grade: Grade) -> float:
     """Return the sum of a grade's parts times their weights, rounded once; 0 for a grade without a score.
 
     Errors:
-        PrismError: it needs `training`, and the problem was not prepared with training=True.
+        PrismError: it needs `training`, and the problem was not prepared with training=True; or `follow_through`, and
+            the grade was not diagnosed.
     """
     if grade.score is None:
         return 0.0
@@ -136,6 +161,8 @@ def _part_of_grade(name: str, grade: Grade) -> float:
         return grade.score_strict or 0.0
     if name == "precision":
         return precision_score(grade)
+    if name not in grade.policies and name in _FOR_PEOPLE:
+        raise PrismError(f"scoring, {name}: the grade of problem {grade.problem_id} was not diagnosed")
     if name not in grade.policies:
         raise PrismError(f"scoring, {name}: problem {grade.problem_id} was not prepared with training=True")
     return grade.policies[name]
@@ -149,14 +176,19 @@ def precision_score(grade: Grade) -> float:
     withheld for another reason. A right step that the reference does not hold counts as wrong: this is a share of the
     reference's formulas among those written, and no proof of an error.
     """
+    n_right, n_counted = _right_formulas(grade)
+    return round((grade.score or 0.0) * n_right / n_counted, _DIGITS) if n_counted else grade.score or 0.0
+
+
+def _right_formulas(grade: Grade) -> tuple[int, int]:
+    """Return the number of distinct right formulas, and of right and wrong ones, as `precision_score` counts them."""
     right = {one_line(item.latex) for item in grade.formulas if item.status == "equivalent"}
     wrong = {
         one_line(item.latex)
         for item in grade.formulas
         if item.status == "different" or (item.status == "withheld" and item.reason == "broken_chain")
     }
-    n_counted = len(right | wrong)
-    return round((grade.score or 0.0) * len(right) / n_counted, _DIGITS) if n_counted else grade.score or 0.0
+    return len(right), len(right | wrong)
 
 
 def scalars(grade: Grade | None, *, bad_reference: bool = False, bad_solution: bool = False) -> dict[str, float]:
@@ -192,6 +224,54 @@ def scalars(grade: Grade | None, *, bad_reference: bool = False, bad_solution: b
 def _rounded_share(n: int, n_all: int) -> float:
     """Return n / n_all, rounded; 0 if n_all is 0."""
     return round(n / n_all, _DIGITS) if n_all else 0.0
+
+
+# Credit of each node. -------------------------------------------------------------------------------------------
+
+
+def node_shares(
+    prepared: PreparedProblem, grade: Grade, scoring: Scoring, *, carried: Collection[int] = ()
+) -> dict[int, Fraction]:
+    """Return for each node of the reference that counts the share of its points that a scoring pays, in [0, 1].
+
+    The shares times the points of the nodes sum to what `score_by` pays, before it is rounded, but for weights: here
+    their sum counts as 1, since no node can earn more than its points.
+
+    Args:
+        prepared: the problem of the grade; of a scoring by `training` prepared with training=True.
+        carried: nodes that `follow_through` pays besides.
+
+    Errors:
+        PrismError: a scoring by `training`, and a problem that was not prepared for it.
+    """
+    prepared = prepared_alternative(prepared, grade.alternative)
+    found = dict.fromkeys(prepared.problem.dag.indices, Fraction(0))
+    if grade.score is None:
+        return found
+    total = sum(Fraction(weight) for _, weight in scoring.weights)
+    for name, weight in scoring.weights:
+        credited, share = _credited_by(name, prepared, grade, carried)
+        for index in credited:
+            found[index] += share * Fraction(weight) / total
+    return found
+
+
+def _credited_by(
+    name: str, prepared: PreparedProblem, grade: Grade, carried: Collection[int]
+) -> tuple[frozenset[int], Fraction]:
+    """Return the nodes that a part of PARTS credits, and the share of their points that it pays for each."""
+    dag, closed = prepared.problem.dag, frozenset(grade.credited)
+    if name == "follow_through":
+        return closed | frozenset(carried), Fraction(1)
+    if name == "precision":
+        n_right, n_counted = _right_formulas(grade)
+        return closed, Fraction(n_right, n_counted) if n_counted else Fraction(1)
+    if name == "score_strict":
+        return strictly_credited(prepared, grade.formulas), Fraction(1)
+    policies = POLICIES if prepared.given is None else policies_with(prepared.given)
+    if name not in policies:
+        raise PrismError(f"scoring, {name}: problem {grade.problem_id} was not prepared with training=True")
+    return policies[name](dag, grade.matched), Fraction(1)
 
 
 # Credit of each formula. ----------------------------------------------------------------------------------------

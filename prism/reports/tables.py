@@ -21,7 +21,7 @@ from rich.text import Text
 from prism.diagnosis.findings import diagnose
 from prism.diagnosis.other_letters import other_letters
 from prism.errors import DataFileError, count_of
-from prism.grading.result import NOTHING_FOUND, Grade, finds_nothing, reason_in_words
+from prism.grading.result import NOTHING_FOUND, Grade, finds_nothing, reason_in_words, unstated_finals_in_words
 from prism.problem.schema import Problem, in_alternative
 from prism.problem.source import NODE_LISTS, read_source
 from prism.problem.students import Student
@@ -105,7 +105,8 @@ def grade_tables(problem: Problem, result: Grade) -> list[RenderableType]:
     total = sum(node.points for node in problem.nodes)
     earned = sum(node.points for node in problem.nodes if node.index in result.credited)
     policies = ", ".join(f"{name} {value:.3f}" for name, value in sorted(result.policies.items()))
-    final = "right" if result.final_correct else f"not right{_unstated_finals(problem, result)}"
+    unstated = unstated_finals_in_words(problem.dag, result)
+    final = "right" if result.final_correct else f"not right{f' ({unstated})' if unstated else ''}"
     points = f"{earned}/{count_of(total, 'point')}"
     parts.append(f"{points}, score {result.score}; final answers {final}; other policies: {policies}")
     if finds_nothing(result):
@@ -118,13 +119,6 @@ def grade_tables(problem: Problem, result: Grade) -> list[RenderableType]:
     flags = f"; flags: {', '.join(result.flags)}" if result.flags else ""
     parts.append(f"{count_of(result.unread, 'formula')} unread, {result.undecided} undecided{over}{closure}{flags}")
     return parts
-
-
-def _unstated_finals(problem: Problem, result: Grade) -> str:
-    """Return in brackets which final answers are credited although no formula states them; empty if none are."""
-    unstated = [str(k) for k in problem.dag.finals if k in result.credited and k not in result.matched]
-    listed = ", ".join(unstated)
-    return f" ({'node' if len(unstated) == 1 else 'nodes'} {listed} credited, not stated)" if unstated else ""
 
 
 def _unmatched_tables(problem: Problem, result: Grade) -> list[Table]:

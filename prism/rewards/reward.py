@@ -22,7 +22,7 @@ from prism.errors import PrismError
 from prism.grading.pipeline import grade
 from prism.grading.prepared_cache import PreparedCache, Reference
 from prism.grading.result import Grade
-from prism.grading.scoring import SCALARS, Scoring, StepCredit, scalars, score_by, scoring_of, step_credits
+from prism.grading.scoring import SCALARS, Scoring, StepCredit, reward_scoring, scalars, score_by, step_credits
 from prism.latex import solution_text
 from prism.problem.collection import ProblemSet, problems_by_id
 
@@ -89,7 +89,7 @@ class Reward:
         faults: list[str] = []
         chosen, by_id = None, None
         try:
-            chosen = scoring_of(scoring)
+            chosen = reward_scoring(scoring)
         except PrismError as error:
             faults.append(str(error))
         try:

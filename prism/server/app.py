@@ -33,7 +33,7 @@ from prism.budget import SOLUTION
 from prism.engine.kernels import INTERPRETED, forced
 from prism.errors import PrismError
 from prism.grading.row import fingerprint, json_line
-from prism.grading.scoring import Scoring, scoring_of
+from prism.grading.scoring import Scoring, reward_scoring
 from prism.inputs import why_failed
 from prism.problem.collection import ProblemSource, load_problems
 from prism.rewards import nemo_gym, openrlhf
@@ -80,7 +80,7 @@ def create_app(
     if token is not None:
         check_token(token)
     metrics, in_flight = Metrics(), InFlight(limits)
-    service = GradingService(load_problems(problems), scoring_of(scoring), limits, workers, thinking, metrics)
+    service = GradingService(load_problems(problems), reward_scoring(scoring), limits, workers, thinking, metrics)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

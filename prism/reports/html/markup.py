@@ -7,7 +7,7 @@ are shown are written out, since a grade has to be read beside what was graded: 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -135,7 +135,12 @@ class MarkedText:
 
 
 def marked_text(
-    text: str, formulas: Sequence[GradedFormula], rows: Sequence[int], prefix: str, limit: int
+    text: str,
+    formulas: Sequence[GradedFormula],
+    rows: Sequence[int],
+    prefix: str,
+    limit: int,
+    marks: Mapping[str, Mark] = MARKS,
 ) -> MarkedText:
     """Split the text of a solution at its graded formulas, each in the mark of its status.
 
@@ -147,12 +152,13 @@ def marked_text(
         rows: of each formula the ordinal of the one in whose table row it is described: repeated ones share a row.
         prefix: of ids: formula 3, if it matches a node, has the id PREFIXf3, and its row PREFIXt3.
         limit: characters that are shown.
+        marks: the mark of each status, the most telling first.
     """
     shown = text[:limit]
     spans = sorted(
         (item.span[0], -item.span[1], k)
         for k, item in enumerate(formulas)
-        if item.status in MARKS and 0 <= item.span[0] < item.span[1] <= len(shown)
+        if item.status in marks and 0 <= item.span[0] < item.span[1] <= len(shown)
     )
     groups: list[tuple[int, int, list[int]]] = []  # start, end, ordinals of the formulas in one mark
     for start, minus_end, k in spans:
@@ -163,17 +169,17 @@ def marked_text(
             groups.append((start, -minus_end, [k]))
     parts, at = [], 0
     for start, end, members in groups:
-        best = next(mark for status, mark in MARKS.items() if any(formulas[k].status == status for k in members))
-        links = tuple(_mark_link(formulas[k], f"{prefix}f{k}", f"{prefix}t{rows[k]}") for k in members)
+        best = next(mark for status, mark in marks.items() if any(formulas[k].status == status for k in members))
+        links = tuple(_mark_link(formulas[k], marks, f"{prefix}f{k}", f"{prefix}t{rows[k]}") for k in members)
         parts += [TextPart(shown[at:start]), TextPart(shown[start:end], best.css, links)]
         at = end
     marked = frozenset(k for _, _, k in spans)
     statuses = {formulas[k].status for k in marked}
-    legend = tuple(mark for status, mark in MARKS.items() if status in statuses)
+    legend = tuple(mark for status, mark in marks.items() if status in statuses)
     return MarkedText((*parts, TextPart(shown[at:])), marked, legend, max(0, len(text) - limit))
 
 
-def _mark_link(item: GradedFormula, own_id: str, target: str) -> MarkLink:
+def _mark_link(item: GradedFormula, marks: Mapping[str, Mark], own_id: str, target: str) -> MarkLink:
     """Return the link from a formula's mark, with the id `own_id`, to the table row with the id `target`."""
-    label = " ".join((MARKS[item.status].letter, *map(str, item.nodes)))
+    label = " ".join((marks[item.status].letter, *map(str, item.nodes)))
     return MarkLink(label, own_id if item.nodes else "", target)

@@ -1,0 +1,208 @@
+"""Commands for a class: `feedback`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import prism
+from prism.cli.application import INCIDENTS, NOTHING_GRADED, app
+from prism.cli.options import (
+    AsJson,
+    Force,
+    MacroFile,
+    ManyProblems,
+    fail,
+    in_words,
+    make_folder,
+    parse_field_map,
+    parse_scoring,
+    problem_file,
+    read_macro_file,
+    refuse_existing,
+    require_folder,
+)
+from prism.cli.output import print_json, with_progress, write_text
+from prism.errors import count_of
+
+if TYPE_CHECKING:
+    from prism.reports.feedback.marking import ClassMarks, MarkedSolution
+
+_MANY = 20  # solutions from which on compiling the kernels once takes less time
+_POINTS = re.compile(r"\d{1,6}(?:\.\d{1,2})?")
+_NAME_SIGN = re.compile(r"[^A-Za-z0-9._-]+")
+_LONGEST_NAME = 80  # characters of a file
+
+
+@app.command()
+def feedback(
+    problems: ManyProblems,
+    solutions: Annotated[
+        list[Path],
+        typer.Argument(help="Solutions: files, each a student's; a folder; or a file of records, as `run` takes it."),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the pages and the gradebook.")],
+    scoring: Annotated[
+        str, typer.Option(help="What points are for: closure, strict, follow_through, or final=0.3,closure=0.7.")
+    ] = "closure",
+    points: Annotated[
+        str, typer.Option(help="Full points of each problem, at most two decimals. [default: of its nodes in all]")
+    ] = "",
+    corrections: Annotated[
+        Path | None, typer.Option(help="A marker's corrections, .csv or .toml: student, node, credited, by, why.")
+    ] = None,
+    mapping: Annotated[
+        str, typer.Option("--map", help="Fields: response=FIELD,problem_id=FIELD,sample_id=FIELD.")
+    ] = "",
+    title: Annotated[str, typer.Option(help="Of the page of the class.")] = "Marks of the class",
+    max_incidents: Annotated[int, typer.Option(min=0, help="Failures of the grader that are put up with.")] = 0,
+    macros: MacroFile = "",
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Mark a class: a page for each student with hints and no answers, a page of the class, a gradebook as CSV."""
+    from prism.grading.scoring import scoring_of
+    from prism.problem.collection import load_problems
+    from prism.reports.feedback.corrections import read_corrections
+    from prism.reports.feedback.marking import mark_class
+    from prism.reports.feedback.submissions import read_submissions
+
+    full = _parse_points(points)
+    try:
+        weights = scoring_of(parse_scoring(scoring))
+    except prism.PrismError as error:
+        raise typer.BadParameter(f"--scoring: {error}") from error
+    require_folder(out)
+    if out.exists() and not out.is_dir():
+        fail(f"{out}: is there already, and is no folder")
+    problem_file(problems)
+    try:
+        known = load_problems(problems, macros=read_macro_file(macros))
+        handed_in = read_submissions(known, solutions, parse_field_map(mapping))
+        pages = _page_names(sorted({each.student for each in handed_in}))
+        refuse_existing([out / name for name in (*_FILES, *pages.values())], force=force)
+        pairs = {(each.student, each.problem_id): None for each in handed_in}
+        words = read_corrections(corrections, known, pairs) if corrections else ()
+        if len(handed_in) >= _MANY:
+            prism.warm()
+        marks = mark_class(
+            known, handed_in, weights, points=full, corrections=words, corrections_file=corrections,
+            watched=lambda items: with_progress(items, "marking"),
+        )  # fmt: skip
+    except (prism.PrismError, OSError) as error:
+        fail(in_words(error))
+    _write_files(out, marks, pages, title)
+    if as_json:
+        print_json(_as_json(marks, pages))
+    else:
+        print(_summary_line(out, marks))
+    solved = marks.solutions.values()
+    if not any(each.grade.score is not None for each in solved):
+        raise typer.Exit(NOTHING_GRADED)
+    if sum(len(each.grade.incidents) for each in solved) > max_incidents:
+        raise typer.Exit(INCIDENTS)
+
+
+_FILES = ("class.html", "gradebook.csv", "steps.csv")  # beside the folder of the students' pages
+
+
+def _parse_points(text: str) -> Fraction | None:
+    """Parse `--points`: a number above 0 with at most two decimals; None for an empty text."""
+    if not text:
+        return None
+    if not _POINTS.fullmatch(text) or not Fraction(text):
+        raise typer.BadParameter(f"--points {text}: expected a number above 0 with at most two decimals")
+    return Fraction(text)
+
+
+def _page_names(students: Sequence[str]) -> dict[str, str]:
+    """Map each student to the name of a page below the output folder, safe in a file system and unlike all others."""
+    found: dict[str, str] = {}
+    taken: set[str] = set()
+    for student in students:
+        plain = _NAME_SIGN.sub("-", student).strip("-.")[:_LONGEST_NAME] or "student"
+        name, number = plain, 1
+        while name.lower() in taken:  # some file systems do not tell capitals apart
+            number += 1
+            name = f"{plain}-{number}"
+        taken.add(name.lower())
+        found[student] = f"students/{name}.html"
+    return found
+
+
+def _write_files(out: Path, marks: ClassMarks, pages: Mapping[str, str], title: str) -> None:
+    """Write the pages of students and class, the gradebook and the list of nodes."""
+    from prism.reports.feedback.class_page import class_page
+    from prism.reports.feedback.gradebook import gradebook_csv, steps_csv
+    from prism.reports.feedback.student_page import student_page
+
+    make_folder(out / "students")
+    for student, page in pages.items():
+        write_text(out / page, student_page(marks, student))
+    texts = (class_page(marks, pages, title=title), gradebook_csv(marks), steps_csv(marks))
+    for name, text in zip(_FILES, texts, strict=True):
+        write_text(out / name, text)
+
+
+def _summary_line(out: Path, marks: ClassMarks) -> str:
+    """Return one line about what was written: students, solutions, mean points, corrections, who needs a person."""
+    from prism.reports.feedback.marking import HUNDREDTHS, points_text, rounded
+    from prism.reports.feedback.student_page import notes_of
+
+    full = sum(marks.fulls.values())
+    totals = [sum(each.earned for each in marks.of(student)) for student in marks.students]
+    mean = points_text(rounded(Fraction(sum(totals), len(totals))))
+    corrected = marks.corrected
+    n_changed = sum(node.is_changed for _, node in corrected)
+    changed = (
+        f", of which {n_changed} {'changes' if n_changed == 1 else 'change'} the rule's verdict" if corrected else ""
+    )
+    n_unsure = sum(bool(notes_of(each)) for each in marks.solutions.values())
+    return (
+        f"{out}: {count_of(len(marks.students), 'student')}, {count_of(len(marks.solutions), 'solution')}; "
+        f"mean {mean} of {points_text(full)} {'point' if full == HUNDREDTHS else 'points'}; "
+        f"corrections: {len(corrected)}{changed}; need a person: {n_unsure}"
+    )
+
+
+def _as_json(marks: ClassMarks, pages: Mapping[str, str]) -> dict[str, Any]:
+    """Return the marks as plain values for JSON; points are numbers."""
+    corrected = marks.corrected
+    return {
+        "students": [
+            {"student": student, "page": pages[student],
+             "points": sum(each.earned for each in marks.of(student)) / 100,
+             "points_by_rule": sum(each.by_rule for each in marks.of(student)) / 100,
+             "solutions": [_solution_as_json(each) for each in marks.of(student)]}
+            for student in marks.students
+        ],
+        "full_points": {name: full / 100 for name, full in marks.fulls.items()},
+        "corrections": {"n": len(corrected), "changed": sum(node.is_changed for _, node in corrected)},
+    }  # fmt: skip
+
+
+def _solution_as_json(solution: MarkedSolution) -> dict[str, Any]:
+    """Return the marks of one solution as plain values for JSON."""
+    from prism.reports.feedback.student_page import notes_of
+
+    return {
+        "problem_id": solution.problem.id, "alternative": solution.problem.alternative, "status": solution.grade.status,
+        "points": solution.earned / 100, "points_by_rule": solution.by_rule / 100, "full_points": solution.full / 100,
+        "parts": [
+            {"letter": part.letter, "points": part.earned / 100, "points_by_rule": part.by_rule / 100,
+             "full_points": part.full / 100}
+            for part in solution.parts
+        ],
+        "nodes": [
+            {"node": node.index, "rule": node.rule, "share": round(float(node.share), 6),
+             "share_by_rule": round(float(node.share_by_rule), 6),
+             "marker": None if node.correction is None else node.correction.credited}
+            for node in solution.nodes
+        ],
+        "carried": [each.to_dict() for each in solution.carried], "needs_a_person": list(notes_of(solution)),
+    }  # fmt: skip

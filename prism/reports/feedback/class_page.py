@@ -1,0 +1,181 @@
+"""The page of a class as HTML: students beside parts, what most have missed, who needs a person, the corrections.
+
+Nodes are named by index and part, never by their formula, so that the page can be shown to the class.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from prism.reports.feedback.marking import ClassMarks, MarkedNode, MarkedSolution, part_fulls, points_text, rounded
+from prism.reports.feedback.student_page import notes_of, page_style, part_name, unread_note
+from prism.reports.feedback.student_words import SLIPS
+from prism.reports.html.rendering import environment
+
+_MOST_MISSED = 20  # nodes that are listed
+_MOST_SLIPS = 3  # kinds of slip that are named at a node
+NOT_HANDED_IN = "–"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of marks: of a part, or of a whole problem where `letter` is None."""
+
+    problem_id: str
+    letter: str | None
+    name: str
+    full: str
+
+
+@dataclass(frozen=True, slots=True)
+class StudentRow:
+    """A student's row of marks: the sum, and of each column the text, if a marker changed it, and if it is a whole."""
+
+    student: str
+    link: str
+    total: str
+    cells: tuple[tuple[str, bool, bool], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MissedNode:
+    """A node that students have no full credit for: where it is, how many of whom miss it, and their slips there."""
+
+    problem_id: str
+    node: int
+    part: str
+    is_final: bool
+    n_missed: int
+    n: int
+    slips: str
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectionRow:
+    """A marker's correction beside what the rule says."""
+
+    student: str
+    problem_id: str
+    node: int
+    rule: str
+    is_credited: bool
+    is_changed: bool
+    by: str
+    why: str
+
+
+def class_page(marks: ClassMarks, links: Mapping[str, str], *, title: str) -> str:
+    """Render the page of a class.
+
+    Args:
+        links: address of each student's page, from this one.
+        title: of the page.
+    """
+    columns = columns_of(marks)
+    rows = [_student_row(marks, columns, student, links[student]) for student in marks.students]
+    titles = {problem_id: problem.title for problem_id, problem in marks.problems.items()}
+    spans = [(problem_id, sum(each.problem_id == problem_id for each in columns)) for problem_id in marks.problems]
+    corrected = [_correction_row(solution, node) for solution, node in marks.corrected]
+    values = {
+        "style": page_style(), "title": title, "columns": columns, "rows": rows, "titles": titles, "spans": spans,
+        "full": points_text(sum(marks.fulls.values())), "means": _means(marks, columns),
+        "missed": missed_nodes(marks), "n_solution": len(marks.solutions), "corrected": corrected,
+        "n_changed": sum(each.is_changed for each in corrected),
+        "scoring": ", ".join(f"{name} {weight:g}" if len(marks.scoring.weights) > 1 else name
+                             for name, weight in marks.scoring.weights),
+        "attention": [
+            (student, links[student], solution.problem.id, " ".join(notes))
+            for student in marks.students for solution in marks.of(student)
+            if (notes := (*notes_of(solution), *unread_note(solution)))
+        ],
+    }  # fmt: skip
+    return environment().get_template("class.html.jinja").render(values)
+
+
+def columns_of(marks: ClassMarks) -> tuple[Column, ...]:
+    """Return the columns of marks: of each problem the whole, then its parts if it has several."""
+    found: list[Column] = []
+    for problem_id, full in marks.fulls.items():
+        fulls = part_fulls(marks.problems[problem_id], full)
+        found.append(Column(problem_id, None, "all", points_text(full)))
+        if len(fulls) > 1:
+            found += [Column(problem_id, letter, part_name(letter), points_text(own)) for letter, own in fulls.items()]
+    return tuple(found)
+
+
+def cell_points(solution: MarkedSolution | None, letter: str | None) -> int | None:
+    """Return the points of a solution, or of a part, in hundredths; None without one."""
+    if solution is None:
+        return None
+    return solution.earned if letter is None else next((p.earned for p in solution.parts if p.letter == letter), 0)
+
+
+def _student_row(marks: ClassMarks, columns: tuple[Column, ...], student: str, link: str) -> StudentRow:
+    """Return the row of a student."""
+    cells = []
+    for column in columns:
+        solution = marks.solutions.get((student, column.problem_id))
+        points = cell_points(solution, column.letter)
+        nodes = () if solution is None else solution.nodes
+        is_changed = any(node.is_changed and column.letter in (None, node.part) for node in nodes)
+        cells.append((NOT_HANDED_IN if points is None else points_text(points), is_changed, column.letter is None))
+    total = sum(each.earned for each in marks.of(student))
+    return StudentRow(student, link, points_text(total), tuple(cells))
+
+
+def _means(marks: ClassMarks, columns: tuple[Column, ...]) -> tuple[str, ...]:
+    """Return the mean points of each column over those who handed the problem in, behind that of all students' sums."""
+    totals = [sum(each.earned for each in marks.of(student)) for student in marks.students]
+    found = [_mean(totals)]
+    for column in columns:
+        solutions = [each for (_, name), each in marks.solutions.items() if name == column.problem_id]
+        found.append(_mean([cell_points(each, column.letter) or 0 for each in solutions]))
+    return tuple(found)
+
+
+def _mean(points: list[int]) -> str:
+    """Return the mean of points in hundredths as text; a dash of none."""
+    return points_text(rounded(Fraction(sum(points), len(points)))) if points else NOT_HANDED_IN
+
+
+def missed_nodes(marks: ClassMarks) -> tuple[MissedNode, ...]:
+    """Return the nodes that most students have no credit for, the most missed first, with the commonest slips there."""
+    counts: dict[tuple[str, str, int], list[MarkedNode]] = {}
+    slips: dict[tuple[str, str, int], Counter[str]] = {}
+    for (_, problem_id), solution in marks.solutions.items():
+        way = solution.problem.alternative
+        for node in solution.nodes:
+            counts.setdefault((problem_id, way, node.index), []).append(node)
+        for finding in solution.diagnosis.findings if solution.diagnosis else ():
+            difference = finding.difference
+            if finding.status == "wrong" and difference is not None and difference.node is not None:
+                slips.setdefault((problem_id, way, difference.node), Counter())[difference.kind] += 1
+    order = {problem_id: place for place, problem_id in enumerate(marks.problems)}
+    found = [
+        MissedNode(
+            f"{problem_id}, {way}" if way else problem_id, index, nodes[0].part, nodes[0].is_final,
+            sum(node.share < 1 for node in nodes), len(nodes),
+            _slips_in_words(slips.get((problem_id, way, index), Counter())),
+        )
+        for (problem_id, way, index), nodes in sorted(counts.items(), key=lambda one: (order[one[0][0]], one[0][1:]))
+    ]  # fmt: skip
+    found.sort(key=lambda each: (-Fraction(each.n_missed, each.n), -each.n_missed))
+    return tuple(each for each in found if each.n_missed)[:_MOST_MISSED]
+
+
+def _slips_in_words(kinds: Counter[str]) -> str:
+    """Return the commonest kinds of slip with their numbers: `a sign 4, units 1`."""
+    ranked = sorted(kinds.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{SLIPS[kind]} {n}" for kind, n in ranked[:_MOST_SLIPS])
+
+
+def _correction_row(solution: MarkedSolution, node: MarkedNode) -> CorrectionRow:
+    """Return a marker's correction of a node beside what the rule says."""
+    word = node.correction
+    assert word is not None
+    return CorrectionRow(
+        solution.student, solution.problem.id, node.index, node.rule, word.credited, node.is_changed, word.by, word.why
+    )

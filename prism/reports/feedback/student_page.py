@@ -1,0 +1,201 @@
+"""The page of one student as HTML: points by part, where to look again, what stands, and the own text with its marks.
+
+It holds the student's own formulas and fixed sentences, and nothing of the reference: no formula, no number, no
+witness. A marker's word is shown as the marker wrote it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from markupsafe import Markup
+
+from prism.errors import count_of
+from prism.grading.result import finds_nothing
+from prism.reports import html
+from prism.reports.feedback.marking import ClassMarks, MarkedNode, MarkedSolution, PartMarks, points_text
+from prism.reports.feedback.student_words import MARKS, StudentStep, shown_formulas, step_numbers, student_steps
+from prism.reports.html.markup import MarkedText, marked_text
+from prism.reports.html.rendering import environment
+from prism.reports.html.rollout_section import Statement, statement
+
+_MAX_TEXT = 60_000  # characters of a solution that are shown
+_LISTS = (
+    ("Look again", ("look again", "goes on", "does not count")),
+    ("What stands", ("stands", "right")),
+    ("Not placed", ("open",)),
+)
+"""Titles of the lists of steps, each with the states of its steps."""
+
+_FINALS = {
+    "marked": "credited by the marker",
+    "unmarked": "not credited by the marker",
+    "matched": "stated",
+    "credited": "credited, not stated",
+    "carried": "carried forward",
+    "missing": "not there yet",
+}
+"""What is said of a final answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartRow:
+    """A row of the table of parts: name, points, steps and final answers, all as text."""
+
+    name: str
+    earned: str
+    full: str
+    steps: str
+    finals: str
+
+
+@dataclass(frozen=True, slots=True)
+class MarkersWord:
+    """What a marker says of a node: which it is, whether it is credited, whether the rule said so too, by whom, why."""
+
+    node: str
+    is_credited: bool
+    is_changed: bool
+    by: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownStep:
+    """A step of the student as the page has it: the formula typeset, and the part of it that the sentence is about."""
+
+    number: int
+    state: str
+    css: str
+    formula: Statement
+    says: str
+    part: Statement | None
+
+
+@dataclass(frozen=True, slots=True)
+class StudentSection:
+    """All that the page of a student shows of one problem.
+
+    Attributes:
+        number: of the problem on the page; ids of its elements begin with it.
+        notes: sentences that stand above everything else.
+        lists: titles with the steps in each.
+    """
+
+    number: int
+    title: str
+    earned: str
+    full: str
+    notes: tuple[str, ...]
+    parts: tuple[PartRow, ...]
+    words: tuple[MarkersWord, ...]
+    lists: tuple[tuple[str, tuple[ShownStep, ...]], ...]
+    text: MarkedText
+
+
+@cache
+def page_style() -> Markup:
+    """Return the style sheet of all pages."""
+    return Markup(Path(html.__file__).with_name("page.css").read_text(encoding="utf-8"))  # noqa: S704 - our file
+
+
+def student_page(marks: ClassMarks, student: str) -> str:
+    """Render the page of a student with a section for each problem that the student has handed in."""
+    solutions = marks.of(student)
+    sections = [_section(number, each) for number, each in enumerate(solutions, start=1)]
+    values = {
+        "style": page_style(), "student": student, "sections": sections, "title": f"Feedback for {student}",
+        "earned": points_text(sum(each.earned for each in solutions)),
+        "full": points_text(sum(marks.fulls.values())),
+        "absent": [
+            problem.title or problem.id for name, problem in marks.problems.items()
+            if (student, name) not in marks.solutions
+        ],
+        "is_carried": marks.scoring.needs_diagnosis,
+    }  # fmt: skip
+    return environment().get_template("student.html.jinja").render(values)
+
+
+def part_name(letter: str, *, is_only: bool = False) -> str:
+    """Return the name of a part for a table; nodes of no part are the other steps, or all of them."""
+    return f"({letter})" if letter else "all steps" if is_only else "other steps"
+
+
+def notes_of(solution: MarkedSolution) -> tuple[str, ...]:
+    """Return in sentences why a person has to read a solution; empty where nothing asks for it."""
+    grade = solution.grade
+    notes = []
+    if grade.score is None:
+        notes.append("The program failed on this solution: a person has to read it.")
+    elif finds_nothing(grade):
+        notes.append("No formula that states anything was found in this solution: a person has to read it.")
+    if grade.status == "too_large":
+        notes.append("This solution is too long to be read to its end: a person has to read it.")
+    elif grade.score is not None and grade.incidents:
+        notes.append("The program failed on a step of this solution: a person has to read it.")
+    return tuple(notes)
+
+
+def unread_note(solution: MarkedSolution) -> tuple[str, ...]:
+    """Return in a sentence how many formulas of a solution could not be read; empty if all could."""
+    n_unread = solution.grade.unread
+    return (f"{count_of(n_unread, 'formula')} could not be read.",) if n_unread else ()
+
+
+def _section(number: int, solution: MarkedSolution) -> StudentSection:
+    """Compute all that the page shows of a solution."""
+    steps = student_steps(solution.grade, solution.diagnosis, solution.problem.context, solution.carried)
+    numbers = step_numbers(solution.grade, steps)
+    states = {each.number: each.state for each in steps}
+    marked = [
+        replace(item, status=states[number], nodes=(number,))
+        for number, (_, item) in zip(numbers, shown_formulas(solution.grade), strict=True)
+    ]
+    shown = [_shown_step(each) for each in steps]
+    is_only = len(solution.parts) == 1
+    return StudentSection(
+        number=number, title=solution.problem.title or solution.problem.id, earned=points_text(solution.earned),
+        full=points_text(solution.full), notes=(*notes_of(solution), *unread_note(solution)),
+        parts=tuple(_part_row(part, is_only=is_only) for part in solution.parts),
+        words=tuple(_word(node) for node in solution.corrections),
+        lists=tuple((title, tuple(step for step in shown if step.state in own)) for title, own in _LISTS),
+        text=marked_text(solution.text, marked, numbers, f"s{number}", _MAX_TEXT, MARKS),
+    )  # fmt: skip
+
+
+def _shown_step(step: StudentStep) -> ShownStep:
+    """Return a step as the page has it."""
+    formula = statement(step.formula.latex, is_text=step.formula.kind == "text")
+    part = statement(step.part) if step.part else None
+    return ShownStep(step.number, step.state, MARKS[step.state].css, formula, step.says, part)
+
+
+def _part_row(part: PartMarks, *, is_only: bool) -> PartRow:
+    """Return the row of a part in the table of parts."""
+    finals = Counter(_final_in_words(node) for node in part.nodes if node.is_final)
+    n_final = sum(finals.values())
+    said = [words if n_final == 1 else f"{n} {words}" for words, n in finals.items()]
+    n_earned = sum(node.share > 0 for node in part.nodes)
+    return PartRow(
+        part_name(part.letter, is_only=is_only), points_text(part.earned), points_text(part.full),
+        f"{n_earned} of {len(part.nodes)}", ", ".join(said) or "–",
+    )  # fmt: skip
+
+
+def _final_in_words(node: MarkedNode) -> str:
+    """Return what became of a final answer."""
+    if node.is_changed:
+        return _FINALS["marked" if node.share else "unmarked"]
+    is_unpaid = node.rule == "credited" and not node.share
+    return "not stated" if is_unpaid else _FINALS[node.rule]
+
+
+def _word(node: MarkedNode) -> MarkersWord:
+    """Return what a marker says of a node, which has a correction."""
+    correction = node.correction
+    assert correction is not None
+    where = f"Step {node.index} of the reference" + (f", part ({node.part})" if node.part else "")
+    return MarkersWord(where, correction.credited, node.is_changed, correction.by, correction.why)

@@ -1,0 +1,256 @@
+r"""A graded solution in words for its student: what stands, where to look again, and never what would be right.
+
+Whatever is said of a step is one of the sentences below, with the place in the student's own formula, the number of
+another step of the same text, or a part of the formula as the student has written it. Nothing of the reference, of a
+witness or of a finding's sentence for teachers comes in, so no sentence can hold an answer.
+
+Of statements that exclude each other the page does not say which one is right: else a list of guesses would be told.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Protocol
+
+from prism.algebra.expr import Expr
+from prism.diagnosis.findings import Diagnosis, FormulaDiagnosis
+from prism.diagnosis.wording import Difference
+from prism.errors import LatexSyntaxError
+from prism.grading.result import Grade, GradedFormula
+from prism.grading.selection import WithheldReason
+from prism.latex import one_line, write
+from prism.physics.context import Context, parse
+from prism.reports.html.markup import Mark
+
+MARKS = {
+    "stands": Mark("m", "✓", "stands"),
+    "look again": Mark("d", "!", "look again"),
+    "goes on": Mark("w", "→", "goes on from a step that needs another look"),
+    "does not count": Mark("u", "~", "does not count, for the reason below"),
+    "right": Mark("r", "·", "is right, and no points hang on it"),
+    "open": Mark("r", "?", "could not be placed, or not be read"),
+}
+"""The mark of each state of a step, the most telling first."""
+
+HINTS = {
+    "sign": "Look again at the sign {of}.",
+    "relation": "Look again at which side is the larger one.",
+    "factor": "Look again at the constant factor {within}.",
+    "exponent": "Look again at the power {within}.",
+    "function": "Look again at which function belongs {within}.",
+    "symbol": "Look again at whether the right quantity stands {within}.",
+    "quantity_missing": "Look again at all that {place} depends on: a quantity is missing.",
+    "quantity_extra": "Look again at all that {place} depends on: there is a quantity too many.",
+    "term_missing": "Look again at whether everything is counted here: a term is missing.",
+    "term_extra": "Look again at whether everything belongs here: there is a term too many.",
+    "unit": "Look again at the units and the powers of ten.",
+    "dimension": "Look again at the units: what is set equal here cannot be equal.",
+    "value": "Work the number out again.",
+    "arithmetic": "Look again at this chain: two neighbours in it are not equal.",
+}
+"""What a student is told of a wrong step, by the kind of its difference (`prism.diagnosis.wording.DIFFERENCES`)."""
+
+SLIPS = {
+    "sign": "a sign", "relation": "the direction of an inequality", "factor": "a constant factor",
+    "exponent": "a power", "function": "another function", "symbol": "another quantity",
+    "quantity_missing": "a missing quantity", "quantity_extra": "a quantity too many", "term_missing": "a missing term",
+    "term_extra": "a term too many", "unit": "a unit or power of ten", "dimension": "units", "value": "a number",
+    "arithmetic": "a chain that is not equal",
+}  # fmt: skip
+"""The same kinds in a few words, for the page of the class."""
+
+_EXCLUSIVE = "Different things are said of the same quantity in this solution: decide for one, and say why."
+WITHHELD = {
+    WithheldReason.BROKEN_CHAIN: HINTS["arithmetic"],
+    WithheldReason.CONTRADICTED: _EXCLUSIVE,
+    WithheldReason.ONE_OF_MANY: _EXCLUSIVE,
+    WithheldReason.OTHER_PART: "This stands in the answer to another part: say it where it belongs.",
+    WithheldReason.GUESSED: "This could be a guess: show what it follows from.",
+    WithheldReason.TOO_LARGE: "There is too much in this solution to see whether this step stands.",
+    WithheldReason.UNFINISHED: "This leaves to be worked out what is asked for: carry it out.",
+    WithheldReason.COPIED: "This repeats the question: show what it follows from.",
+    WithheldReason.CONDITIONED: "This holds under a condition that the problem does not make.",
+    WithheldReason.FAILED: "The program could not look at this step: a person has to.",
+}
+"""What a student is told of a step that says what is asked for, and does not count."""
+
+_OPEN = "This step could not be placed. It may be right: ask, if you think that it is."
+_UNREAD = "This could not be read: a person has to look at it."
+_BARE = "A bare value says nothing: write what it is the value of."
+_HEDGED = (WithheldReason.CONTRADICTED, WithheldReason.ONE_OF_MANY, WithheldReason.GUESSED)
+_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
+
+
+@dataclass(frozen=True, slots=True)
+class StudentStep:
+    """A formula of a solution as its student is shown it.
+
+    Attributes:
+        number: of the step on the page, from 1. place: in `shown_formulas` of the grade.
+        formula: as in the grade. state: key of MARKS.
+        says: sentences. part: of the formula, in the student's own LaTeX, that they are about; mostly empty.
+    """
+
+    number: int
+    place: int
+    formula: GradedFormula
+    state: str
+    says: str
+    part: str = ""
+
+
+class _Carried(Protocol):
+    """A node that is carried forward, of which the position of its step is needed here."""
+
+    @property
+    def position(self) -> int:
+        """Position of the step in `Grade.formulas`."""
+
+
+def shown_formulas(grade: Grade) -> list[tuple[int, GradedFormula]]:
+    """Return the formulas of a grade that assert something, with their positions in it."""
+    return [(position, item) for position, item in enumerate(grade.formulas) if item.status != "mention"]
+
+
+def student_steps(
+    grade: Grade, diagnosis: Diagnosis | None, context: Context, carried: Sequence[_Carried] = ()
+) -> tuple[StudentStep, ...]:
+    """Return the steps of a solution in the order of the text; of formulas that are alike the first one alone.
+
+    Args:
+        context: of the problem, by which its formulas are read.
+        carried: nodes that are carried forward.
+    """
+    findings = {each.position: each for each in diagnosis.findings} if diagnosis else {}
+    hedged = {index for item in grade.formulas for index, reason in item.withheld if reason in _HEDGED}
+    paid = {each.position for each in carried}
+    numbers: dict[tuple[str, str], int] = {}
+    by_position: dict[int, int] = {}
+    steps: list[StudentStep] = []
+    for place, (position, item) in enumerate(shown_formulas(grade)):
+        finding = findings.get(position)
+        state, says, part = _said(item, finding, hedged, context)
+        number = numbers.setdefault((one_line(item.latex), state), len(steps) + 1)
+        by_position[position] = number
+        if number > len(steps):
+            if finding is not None and finding.source is not None and state == "goes on":
+                says = _goes_on(by_position.get(finding.source), is_paid=position in paid)
+            steps.append(StudentStep(number, place, item, state, says, part))
+    return tuple(steps)
+
+
+def step_numbers(grade: Grade, steps: Sequence[StudentStep]) -> list[int]:
+    """Return for each formula of `shown_formulas` the number of its step, or of the step that it is like."""
+    first = {(one_line(each.formula.latex)): each.number for each in reversed(steps)}
+    own = {each.place: each.number for each in steps}
+    return [own.get(place, first[one_line(item.latex)]) for place, (_, item) in enumerate(shown_formulas(grade))]
+
+
+def _said(
+    item: GradedFormula, finding: FormulaDiagnosis | None, hedged: set[int], context: Context
+) -> tuple[str, str, str]:
+    """Return the state of a formula, what is said of it, and the part of it that this is about."""
+    if item.nodes:
+        return "stands", "This step stands.", ""
+    if item.withheld:
+        return "does not count", WITHHELD[WithheldReason(item.withheld[0][1])], ""
+    if item.status == "unread":
+        return "open", _UNREAD, ""
+    if item.reason == "no_relation":
+        return "open", _BARE, ""
+    if item.kind == "text":
+        return ("look again", "Look again at this answer.", "") if item.status == "different" else ("open", _OPEN, "")
+    if finding is None or finding.status == "undetermined":
+        return "open", _OPEN, ""
+    if finding.status == "right":
+        return "right", "This is right, and no points hang on it.", ""
+    nearest = finding.nearest if finding.difference is None else finding.difference.node
+    if nearest in hedged or item.nearest in hedged:
+        return "does not count", _EXCLUSIVE, ""
+    if finding.status == "follows" or finding.difference is None:
+        return "goes on", "", ""
+    says, part = hint_of(finding.difference, item.latex, context)
+    return "look again", says, part
+
+
+def _goes_on(source: int | None, *, is_paid: bool) -> str:
+    """Return what is said of a step that follows from the wrong step `source`, the number of which may be unknown."""
+    which = "an earlier step" if source is None else f"step {source}"
+    paid = " It is carried forward and earns its points." if is_paid else ""
+    return f"This goes on from {which}, which needs another look; mend that one first.{paid}"
+
+
+# Hints. -----------------------------------------------------------------------------------------------------------
+
+
+def hint_of(difference: Difference, latex: str, context: Context) -> tuple[str, str]:
+    """Return where to look again in a formula, and the part of it that this is about if its text holds that part.
+
+    Args:
+        difference: of the formula from what it was meant for; of it the kind and the student's own part are used.
+        latex: of the formula, as the student has it.
+    """
+    template = HINTS[difference.kind]
+    place = _place_in_words(difference.has, latex, context) if difference.has else _THIS_STEP
+    is_about_part = "{" in template and difference.has and _holds(latex, difference.has)
+    return template.format(**asdict(place)), difference.has if is_about_part else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A place in a formula in words, alone and behind two prepositions."""
+
+    place: str
+    within: str
+    of: str
+
+
+_THIS_STEP = _Place("this step", "in this step", "in this step")
+
+
+def _holds(latex: str, part: str) -> bool:
+    """Return True if a part stands in a formula letter by letter, apart from blanks."""
+    text, own = (re.sub(r"\s|\\[,;:! ]", "", each) for each in (latex, part))
+    return own in text
+
+
+def _place_in_words(part: str, latex: str, context: Context) -> _Place:
+    """Return where a part stands in a formula: `the second term on the right side`; else `this step`."""
+    try:
+        members = parse(latex, context=context).members
+    except LatexSyntaxError:
+        return _THIS_STEP
+    wanted = _unsigned(part)
+    sides = ("the left side", "the right side") if len(members) == 2 else ("",) * len(members)
+    for is_whole in (True, False):
+        found: list[_Place] = []
+        for member, side in zip(members, sides, strict=True):
+            texts = [_unsigned(write(term)) for term in _terms(member)]
+            hits = [k for k, text in enumerate(texts) if (text == wanted if is_whole else wanted in text)]
+            found += [_term_in_words(k, len(texts), side) for k in hits]
+        if len(found) == 1:
+            return found[0]
+    return _THIS_STEP
+
+
+def _term_in_words(place: int, n: int, side: str) -> _Place:
+    """Return a term of a side in words; the side itself if it is one term, the step if that is a link of a chain."""
+    if n == 1:
+        return _Place(side, f"on {side}", f"on {side}") if side else _THIS_STEP
+    which = _ORDINALS[place] if place < len(_ORDINALS) else f"{place + 1}th"
+    term = f"the {which} term on {side}"
+    return _Place(term, f"in {term}", f"of {term}") if side else _THIS_STEP
+
+
+def _unsigned(text: str) -> str:
+    """Return LaTeX without blanks and without a minus in front of it."""
+    return re.sub(r"\s", "", text).removeprefix("-")
+
+
+def _terms(node: Expr) -> list[Expr]:
+    """Return the terms of a sum, from left to right; one for anything else."""
+    if node.op in ("add", "sub"):
+        return [term for each in node.args for term in _terms(each)]
+    return _terms(node.args[0]) if node.op == "neg" else [node]

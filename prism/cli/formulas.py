@@ -35,6 +35,7 @@ from prism.errors import count_of
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from prism.diagnosis.follow_through import CarriedNode
     from prism.grading.result import Grade
     from prism.problem.schema import Problem
     from prism.problem.students import Student
@@ -70,23 +71,34 @@ def grade(
     problem: OneProblem,
     solution: Annotated[str, typer.Argument(help="Solution: text, or .json with messages or steps; - is stdin.")],
     max_incidents: Annotated[int, typer.Option(help="Failures of the grader that are put up with.")] = 0,
+    follow_through: Annotated[
+        bool,
+        typer.Option("--follow-through", help="Also pay for steps that go on rightly from a mistake, and say which."),
+    ] = False,
     macros: MacroFile = "",
     as_json: AsJson = False,
 ) -> None:
     """Grade one solution: each reference node with what matched it, each other formula with the reason."""
+    from prism.diagnosis.follow_through import carried_lines, follow_through_of
+    from prism.grading.prepared import prepare
     from prism.grading.row import score_row
     from prism.reports import tables
 
     loaded = load_problem_or_exit(problem, macros)
     given = read_solution(solution)
     try:
-        result = prism.grade(loaded, given)
+        prepared = prepare(loaded)
+        result = prism.grade(prepared, given)
     except prism.PrismError as error:
         fail(f"{solution}: {error}")
+    carried: tuple[CarriedNode, ...] = ()
+    if follow_through:
+        result, carried = follow_through_of(prepared, result)
     if as_json:
-        print_json(score_row(loaded, given, result))
+        told = {"carried": [each.to_dict() for each in carried]} if follow_through else {}
+        print_json({**score_row(loaded, given, result), **told})
     else:
-        print_tables(*tables.grade_tables(loaded, result))
+        print_tables(*tables.grade_tables(loaded, result), *carried_lines(result, carried))
     if len(result.incidents) > max_incidents:
         for incident in result.incidents:
             print(f"prism: incident {incident.code}: {incident.where}: {incident.detail}", file=sys.stderr)

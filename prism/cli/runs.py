@@ -60,6 +60,9 @@ def run(
     ] = "",
     keep: Annotated[str, typer.Option(help="Further fields that go beside each grade.")] = "model",
     training: Annotated[bool, typer.Option("--training", help="Also the policy `training`.")] = False,
+    follow_through: Annotated[
+        bool, typer.Option("--follow-through", help="Also the policy `follow_through`; diagnoses each rollout.")
+    ] = False,
     thinking: Annotated[bool, typer.Option("--thinking", help="Count formulas of thinking blocks too.")] = False,
     compact: Annotated[bool, typer.Option("--compact", help="Leave the formulas out of the rows.")] = False,
     kill_after: Annotated[float, typer.Option(min=1, help="Seconds that a worker may take for one rollout.")] = 300,
@@ -79,7 +82,7 @@ def run(
     require_folder(out)
     if not problems.lstrip().startswith("{"):  # a problem itself, as JSON
         problem_file(problems)
-    options = bulk.Options(thinking=thinking, training=training, formulas=not compact)
+    options = bulk.Options(thinking=thinking, training=training, formulas=not compact, follow_through=follow_through)
     grade_all: Callable[..., bulk.Summary] = partial(on_ray.run, address=ray) if ray else bulk.run
     try:
         known = load_problems(problems, macros=read_macro_file(macros))

@@ -4,11 +4,11 @@ A marker who has taken points off for `v_1 = 5.9` does not take them off again f
 rightly from it. The policy `follow_through` pays for such a step, where the diagnosis has shown that it follows from
 the earlier one (`findings`, status `follows`), and within these bounds:
 
-1. A step earns one node, of the quantity that it states, and nothing that this node rests on: by closure `v_2 = 3.1`
-   would earn the very `v_1` that is wrong.
+1. A step earns one node, the nearest one, if it states the quantity of that; and nothing that this node rests on: by
+   closure `v_2 = 3.1` would earn the very `v_1` that is wrong.
 2. The node rests on the node that the wrong step was meant for, so the wrong step itself stays unpaid, and so does a
    mistake that is made twice in two branches. Where it is not known which node was meant, nothing is carried.
-3. What only repeats the wrong step earns nothing.
+3. What only repeats the wrong step earns nothing, nor does what a later wrong step says otherwise.
 4. Nodes that are credited anyway are not carried, and all carried nodes together have at most half of the problem's
    points (`MOST_CARRIED`), taken in the order of the text: a solution that is wrong from its first line on passes
    no whole problem.
@@ -21,7 +21,7 @@ Refused: crediting a step because its formula has the wrong value put in rightly
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -29,13 +29,14 @@ from typing import Any
 from prism.algebra.expr import Formula
 from prism.budget import DIAGNOSIS, share
 from prism.diagnosis.consequences import are_equivalent
-from prism.diagnosis.findings import Diagnosis, FormulaDiagnosis
+from prism.diagnosis.findings import Diagnosis, FormulaDiagnosis, diagnose
 from prism.equivalence.facts import numeric_of, subject_of
 from prism.equivalence.statements import statements_of
 from prism.errors import LatexSyntaxError
 from prism.grading.prepared import PreparedProblem, in_alternative
 from prism.grading.references import ReferenceNode
 from prism.grading.result import Grade, GradedFormula
+from prism.latex import one_line
 from prism.physics.context import Context, parse
 from prism.problem.dag import ReferenceDag, ancestor_closure, score
 
@@ -76,53 +77,77 @@ def carried_nodes(prepared: PreparedProblem, grade: Grade, diagnosis: Diagnosis)
     taken = set(grade.credited)
     room = MOST_CARRIED
     findings = {each.position: each for each in diagnosis.findings}
+    references = {each.index: each for each in prepared.task.references}
     with share(DIAGNOSIS):
         for step in sorted(diagnosis.findings, key=lambda each: each.position):
             source = findings.get(step.source) if step.status == "follows" and step.source is not None else None
-            if source is None:
+            if source is None or step.nearest is None or step.nearest in taken or step.nearest not in references:
                 continue
-            beyond = _nodes_beyond(dag, source, grade.formulas[source.position]) - taken
-            node = _node_of_step(_statements(step, context), _statements(source, context), beyond, prepared)
-            if node is not None and (worth := score(dag, {node})) <= room:
-                found.append(CarriedNode(node, step.position, source.position))
-                taken.add(node)
+            worth = score(dag, {step.nearest})
+            stated, wrong = _statements(step, context), _statements(source, context)
+            if (
+                worth <= room
+                and step.nearest not in _meant_later(diagnosis, step.position)
+                and _rests_on_wrong_step(dag, step.nearest, source, grade.formulas[source.position])
+                and _may_earn(references[step.nearest], stated, wrong, context)
+            ):
+                found.append(CarriedNode(step.nearest, step.position, source.position))
+                taken.add(step.nearest)
                 room -= worth
     return tuple(found)
 
 
-def with_follow_through(prepared: PreparedProblem, grade: Grade, carried: Sequence[CarriedNode]) -> Grade:
-    """Return a grade with the policy `follow_through` beside the others; one without a score stays as it is.
+def follow_through_of(
+    prepared: PreparedProblem, grade: Grade, diagnosis: Diagnosis | None = None
+) -> tuple[Grade, tuple[CarriedNode, ...]]:
+    """Return a grade with the policy `follow_through` beside the others, and the nodes that are carried forward.
+
+    A grade without a score stays as it is.
 
     Args:
-        carried: what `carried_nodes` returns for it.
+        prepared: the problem of the grade.
+        diagnosis: of the grade; None to make it here.
     """
     if grade.score is None:
-        return grade
+        return grade, ()
+    carried = carried_nodes(prepared, grade, diagnosis or diagnose(prepared, grade))
+    return _with_policy(prepared, grade, carried), carried
+
+
+def _with_policy(prepared: PreparedProblem, grade: Grade, carried: Sequence[CarriedNode]) -> Grade:
+    """Return a grade that has a score with the policy `follow_through`, which pays the carried nodes too."""
     dag = in_alternative(prepared, grade.alternative).problem.dag
     paid = score(dag, {*grade.credited, *(each.node for each in carried)})
     return replace(grade, policies={**grade.policies, FOLLOW_THROUGH: round(float(paid), _DIGITS)})
 
 
 def carried_lines(grade: Grade, carried: Sequence[CarriedNode]) -> list[str]:
-    """Return a line for each carried node: by which formula, and from which wrong one that follows."""
-    return [
-        f"Carried forward: node {each.node} by {grade.formulas[each.position].latex}, "
-        f"which follows from {grade.formulas[each.source].latex}"
+    """Return a line for each carried node: by which formula, from which wrong one; none if it was not asked for."""
+    if FOLLOW_THROUGH not in grade.policies:
+        return []
+    lines = [
+        f"Carried forward: node {each.node} by {one_line(grade.formulas[each.position].latex)}, "
+        f"which follows from {one_line(grade.formulas[each.source].latex)}"
         for each in carried
     ]
+    return lines or ["Carried forward: no node"]
 
 
-def _nodes_beyond(dag: ReferenceDag, source: FormulaDiagnosis, graded: GradedFormula) -> frozenset[int]:
-    """Return the nodes that rest on one for which the wrong formula was meant; empty if that is not known.
+def _meant_later(diagnosis: Diagnosis, position: int) -> frozenset[int | None]:
+    """Return the nodes that wrong formulas behind a position are meant for."""
+    later = [each for each in diagnosis.findings if each.status == "wrong" and each.position > position]
+    return frozenset(each.nearest for each in later)
+
+
+def _rests_on_wrong_step(dag: ReferenceDag, index: int, source: FormulaDiagnosis, graded: GradedFormula) -> bool:
+    """Return True if a node rests on one for which the wrong formula was meant; False if that is not known.
 
     A chain with a refuted link is meant for the nodes that it says otherwise.
     """
     of_difference = source.difference.node if source.difference is not None else None
     nearest = [each for each in (of_difference, source.nearest, graded.nearest) if each is not None][:1]
     meant = {index for index, _ in graded.withheld} or set(nearest)
-    return frozenset(
-        index for index in dag.indices if index not in meant and meant & (ancestor_closure(dag, {index}) - {index})
-    )
+    return index not in meant and bool(meant & ancestor_closure(dag, {index}))
 
 
 def _statements(found: FormulaDiagnosis, context: Context) -> tuple[Formula, ...]:
@@ -133,29 +158,20 @@ def _statements(found: FormulaDiagnosis, context: Context) -> tuple[Formula, ...
         return ()
 
 
-def _node_of_step(
-    stated: Sequence[Formula], wrong: Sequence[Formula], beyond: frozenset[int], prepared: PreparedProblem
-) -> int | None:
-    """Return the node that a step earns, the first of those that it may state; None if there is none.
+def _may_earn(node: ReferenceNode, stated: Sequence[Formula], wrong: Sequence[Formula], context: Context) -> bool:
+    """Return True if a step states the quantity of a node, and more than the wrong formula does.
 
-    A number is taken for a node that asks for one, else for a formula of its quantity, as in a grade; a formula only
-    for a formula.
+    A number may earn a node that asks for a formula, as in a grade; a formula earns no number.
 
     Args:
-        stated: by the step. wrong: by the formula that it follows from. beyond: the nodes that may be earned.
+        stated: by the step. wrong: by the formula that it follows from.
     """
-    references: Mapping[int, ReferenceNode] = {each.index: each for each in prepared.task.references}
-    context = prepared.task.context
-    ranked: list[tuple[bool, int]] = []
-    for f in stated:
-        if _repeats(f, wrong, context):
-            continue
-        is_number, subject = numeric_of(f) is not None, subject_of(f)
-        for index in beyond & references.keys():
-            node = references[index]
-            if subject in node.subjects and (is_number or not node.is_number):
-                ranked.append((is_number != node.is_number, index))
-    return min(ranked)[1] if ranked else None
+    return any(
+        subject_of(f) in node.subjects
+        and (numeric_of(f) is not None or not node.is_number)
+        and not _repeats(f, wrong, context)
+        for f in stated
+    )
 
 
 def _repeats(f: Formula, wrong: Sequence[Formula], context: Context) -> bool:

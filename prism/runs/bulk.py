@@ -23,6 +23,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import IO, Any
 
+from prism.diagnosis.follow_through import FOLLOW_THROUGH, follow_through_of
 from prism.errors import PrismError
 from prism.grading.pipeline import grade
 from prism.grading.prepared import PreparedProblem
@@ -48,6 +49,7 @@ class Options:
     """Options of grading that are the same for all rollouts of a run.
 
     Attributes:
+        follow_through: also the policy of that name, for which each rollout is diagnosed.
         formulas: write the formulas into the rows; without them a row is a hundredth as long.
     """
 
@@ -55,6 +57,7 @@ class Options:
     definitions: bool = True
     training: bool = False
     formulas: bool = True
+    follow_through: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,10 +151,11 @@ def grade_many(
 def grade_rollout(prepared: PreparedProblem, rollout: Rollout, *, options: Options) -> Grade:
     """Grade one rollout; an exception in the grader gives a grade without score, of status `internal`."""
     try:
-        return grade(
+        found = grade(
             prepared, rollout.solution, sample_id=rollout.sample_id,
             thinking=options.thinking, definitions=options.definitions,
         )  # fmt: skip
+        return follow_through_of(prepared, found)[0] if options.follow_through else found
     except Exception as error:  # noqa: BLE001 - the boundary of one rollout: the others go on
         return without_score(prepared.problem, rollout, "internal", f"{type(error).__name__}: {error}")
 
@@ -300,6 +304,7 @@ def _row_key(task: Task, options: Options) -> str:
     decides = [
         SCHEMA, fingerprint(), task.problem.sha256, options.thinking, options.definitions, options.training,
         options.formulas, rollout.sample_id, rollout.meta, solution.text, solution.thinking,
+        *([FOLLOW_THROUGH] if options.follow_through else []),
     ]  # fmt: skip
     return hashlib.sha256(json_line(decides)).hexdigest()
 
@@ -349,6 +354,8 @@ def _is_row_of(row: Mapping[str, Any], task: Task, options: Options) -> bool:
     expected = _make_row(task.problem, task.rollout, without_score(task.problem, task.rollout, "", ""), options)
     decided = ("grader", "meta", "problem_id", "problem_sha256", "sample_id", "schema", "solution_sha256")
     is_kept = ("formulas" in row) == options.formulas
+    if row.get("score") is not None:
+        is_kept &= (FOLLOW_THROUGH in (row.get("policies") or {})) == options.follow_through
     return is_kept and all(row.get(name) == expected[name] for name in decided)
 
 

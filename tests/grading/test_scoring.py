@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import prism
+from prism.diagnosis.follow_through import follow_through_of
 from prism.grading.prepared import PreparedProblem
 from prism.grading.result import GradedFormula
 from prism.grading.scoring import (
@@ -37,7 +38,7 @@ def problem() -> PreparedProblem:
 @cache
 def graded(name: str) -> prism.Grade:
     student = next(each for each in problem().problem.students if each.name == name)
-    return prism.grade(problem(), student.solution)
+    return follow_through_of(problem(), prism.grade(problem(), student.solution))[0]
 
 
 def formula(status: str, latex: str = "F = m a", *, nodes: tuple[int, ...] = (), reason: str = "") -> GradedFormula:

@@ -7,7 +7,6 @@ import json
 import re
 import shutil
 from collections import Counter
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -32,6 +31,7 @@ from prism.reports.report_tables import report_parts
 from prism.reports.summary import BINS, build_report, count_bins, missed_nodes
 from prism.reports.tables import rich_parts
 from prism.runs.score_files import grade_of
+from tests.support.html_pages import Checked, checked
 
 HOSTILE = (
     "<script>alert(1)</script> $h = \\frac12 g t^2$ \u202eabc \x00 \ud800 </pre></mark></details>"
@@ -39,7 +39,6 @@ HOSTILE = (
     "$$\\text{</mtext></math><script>} = 3$$ &lt;\r\n\r$x<y$"
 )
 EVIL = '</title><b onclick="c()" \'\u202e\x1b[2J'
-VOID = ("meta", "link", "br", "input")
 
 
 # Material: two shipped problems with their students, graded once. -----------------------------------------------
@@ -98,68 +97,6 @@ def page(material, judges):
 
 
 # A page is sound. -----------------------------------------------------------------------------------------------
-
-
-class Checked(HTMLParser):
-    """Tags of a page: balanced, ids once, links to what is there, headings in order, tables and drawings named."""
-
-    def __init__(self, html):
-        super().__init__(convert_charrefs=True)
-        self.open: list[str] = []
-        self.tags: Counter[str] = Counter()
-        self.attributes: set[str] = set()
-        self.ids, self.links, self.text, self.levels, self.unnamed = [], [], [], [], []
-        self.feed(html)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag, attrs):
-        named = dict(attrs)
-        assert len(named) == len(attrs), tag
-        self.tags[tag] += 1
-        self.attributes |= named.keys()
-        self.ids += [named["id"]] if "id" in named else []
-        self.links += [named[key] for key in ("href", "src") if key in named]
-        if re.fullmatch("h[1-6]", tag):
-            self.levels.append(int(tag[1]))
-        if self.unnamed and tag in ("caption", "title", "g", "defs"):
-            self.unnamed.pop()
-        if tag in ("table", "svg") and named.get("aria-hidden") != "true":
-            self.unnamed.append(tag)
-        if tag in ("p", "div", "table", "ul", "ol", "dl", "pre", "details", "section"):
-            assert "p" not in self.open, f"<{tag}> in a paragraph"
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.handle_starttag(tag, attrs)
-        self.handle_endtag(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open, tag
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.text.append(data)
-
-
-def checked(html):
-    found = Checked(html)
-    assert html.startswith('<!DOCTYPE html>\n<html lang="en">')
-    assert "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:;" in html
-    assert not {"script", "img", "iframe", "object", "embed", "form", "base", "audio", "video"} & found.tags.keys()
-    assert not [name for name in found.attributes if name.startswith("on") or name in ("style", "srcdoc", "action")]
-    assert len(set(found.ids)) == len(found.ids)
-    assert {link for link in found.links if not link.startswith("#")} == {"data:,"}
-    assert {link[1:] for link in found.links if link.startswith("#")} <= set(found.ids)
-    assert found.levels[0] == 1
-    assert found.levels.count(1) == 1
-    assert all(b <= a + 1 for a, b in zip(found.levels, found.levels[1:], strict=False))
-    assert found.unnamed == []
-    assert found.tags["main"] == found.tags["header"] == found.tags["footer"] == found.tags["nav"] == 1
-    html.encode("utf-8")
-    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]", html)
-    return found
 
 
 def test_the_page_is_sound(page, material):

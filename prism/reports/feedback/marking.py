@@ -13,7 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from prism.diagnosis.findings import Diagnosis, diagnose
-from prism.diagnosis.follow_through import CarriedNode, carried_nodes, with_follow_through
+from prism.diagnosis.follow_through import CarriedNode, follow_through_of
 from prism.errors import DataFileError
 from prism.grading.prepared import PreparedProblem, prepare
 from prism.grading.result import Grade
@@ -185,8 +185,7 @@ def mark_solution(
     diagnosis = diagnose(prepared, grade) if grade.score is not None else None
     carried: tuple[CarriedNode, ...] = ()
     if scoring.needs_diagnosis and diagnosis is not None:
-        carried = carried_nodes(prepared, grade, diagnosis)
-        grade = with_follow_through(prepared, grade, carried)
+        grade, carried = follow_through_of(prepared, grade, diagnosis)
     problem = in_alternative(prepared.problem, grade.alternative)
     full = _full_points(prepared.problem, points)
     nodes = _marked_nodes(prepared, grade, scoring, {each.node for each in carried}, corrections or {})

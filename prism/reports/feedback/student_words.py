@@ -76,6 +76,7 @@ WITHHELD = {
 }
 """What a student is told of a step that says what is asked for, and does not count."""
 
+_IN_PART = "This stands, and something else that it says does not count."
 _OPEN = "This step could not be placed. It may be right: ask, if you think that it is."
 _UNREAD = "This could not be read: a person has to look at it."
 _BARE = "A bare value says nothing: write what it is the value of."
@@ -90,7 +91,8 @@ class StudentStep:
     Attributes:
         number: of the step on the page, from 1. place: in `shown_formulas` of the grade.
         formula: as in the grade. state: key of MARKS.
-        says: sentences. part: of the formula, in the student's own LaTeX, that they are about; mostly empty.
+        says: sentences; none where the state says it all.
+        part: what of the formula they are about, in the student's own LaTeX; mostly empty.
     """
 
     number: int
@@ -153,7 +155,8 @@ def _said(
 ) -> tuple[str, str, str]:
     """Return the state of a formula, what is said of it, and the part of it that this is about."""
     if item.nodes:
-        return "stands", "This step stands.", ""
+        in_part = f"{_IN_PART} {WITHHELD[WithheldReason(item.withheld[0][1])]}" if item.withheld else ""
+        return "stands", in_part, ""
     if item.withheld:
         return "does not count", WITHHELD[WithheldReason(item.withheld[0][1])], ""
     if item.status == "unread":

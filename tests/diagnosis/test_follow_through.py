@@ -24,7 +24,7 @@ from prism.rewards import Reward
 
 TEXT = r"""
 A block of mass $m = 2.00\,\mathrm{kg}$ slides from the height $h = 1.25\,\mathrm{m}$ with $g = 9.81\,\mathrm{m/s^2}$,
-then over a rough patch of length $d = 2.00\,\mathrm{m}$ with the coefficient $\mu = 0.300$, and meets a spring of constant
+then over a rough patch of length $d = 2.00\,\mathrm{m}$ with the coefficient $\mu = 0.300$, and meets a spring with
 $k = 800\,\mathrm{N/m}$. $v_1$ is its speed at the bottom, $v_2$ behind the patch, $x$ the compression.
 """
 
@@ -36,7 +36,7 @@ def node(index: int, formula: str, *rests_on: int, part: str, final: bool = Fals
     }  # fmt: skip
 
 
-RAMP = {
+RAMP: dict[str, Any] = {
     "id": "ramp",
     "context": TEXT,
     "subquestions": [
@@ -102,7 +102,7 @@ def test_what_does_not_go_on_from_it_is_not_carried(then: str) -> None:
 
 
 def test_a_right_solution_earns_no_more_by_it() -> None:
-    right = " ".join(f"${each['formula']}$." for each in RAMP["grading_standard"])  # type: ignore[index]
+    right = " ".join(f"${each['formula']}$." for each in RAMP["grading_standard"])
     grade, carried = paid(right)
     assert (grade.policies[FOLLOW_THROUGH], carried) == (1.0, ())
     assert carried_lines(grade, carried) == ["Carried forward: no node"]
@@ -121,7 +121,7 @@ def test_a_repetition_in_another_branch_is_not_paid() -> None:
 
 
 def test_all_of_it_is_at_most_half_of_the_points() -> None:
-    nodes = [dict(each) for each in RAMP["grading_standard"]]  # type: ignore[union-attr]
+    nodes = [dict(each) for each in RAMP["grading_standard"]]
     nodes[3]["points"] = 5  # of 10
     nodes[5]["points"] = 1
     problem = prism.prepare({**RAMP, "id": "heavy", "grading_standard": nodes})

@@ -19,7 +19,7 @@ from prism.reports.html.page import html_page
 from prism.reports.judgements import score_row_summary
 from prism.reports.summary import Report, build_report
 from tests.grading.test_alternatives import FIRST_WAY, OTHER_WAY, SLIDE
-from tests.reports.test_report import Checked
+from tests.support.html_pages import Checked
 
 TEXTS = {"first": FIRST_WAY, "other": OTHER_WAY, "none": "$v = 2$"}
 run = CliRunner()

@@ -28,7 +28,7 @@ from prism.grading.result import (
     Match,
     details_in_words,
     finds_nothing,
-    unstated_finals_in_words,
+    unstated_finals_sentence,
 )
 from prism.grading.selection import WITHHELD_REASONS
 from prism.latex import one_line
@@ -72,8 +72,8 @@ def explain(problem: Problem, grade: Grade, diagnosis: Diagnosis, *, trace: bool
         f"Score {grade.score}; {grade.score_strict} if matches beyond stage {strict} do not count. "
         f"{grade.share_by_closure:.0%} of what it earns comes by way of prerequisites."
     )
-    if unstated := unstated_finals_in_words(in_alternative(problem, grade.alternative).dag, grade):
-        last += f"\n{unstated[:1].upper()}{unstated[1:]}."
+    if unstated := unstated_finals_sentence(in_alternative(problem, grade.alternative).dag, grade):
+        last += f"\n{unstated}"
     noted = [f"Flag {flag}: {FLAGS[flag]}.{_traced(FLAG_ORIGINS, flag, '  ', trace=trace)}" for flag in grade.flags]
     nothing = [NOTHING_FOUND] if finds_nothing(grade) else []
     return "\n\n".join((*paragraphs, *nothing, "\n".join((last, *noted)), _first_wrong_line(grade, diagnosis)))

@@ -189,10 +189,15 @@ def unstated_finals(dag: ReferenceDag, result: Grade) -> tuple[int, ...]:
 
 
 def unstated_finals_in_words(dag: ReferenceDag, result: Grade) -> str:
-    """Return `final answer credited, not stated: node 6`; empty if every credited final answer is stated."""
+    """Return those of `unstated_finals` as `node 6` or `nodes 4, 6`; empty if every credited final answer is stated."""
     unstated = unstated_finals(dag, result)
-    nodes = f"{'node' if len(unstated) == 1 else 'nodes'} {', '.join(map(str, unstated))}"
-    return f"final answer{'s' * (len(unstated) > 1)} credited, not stated: {nodes}" if unstated else ""
+    return f"node{'s' * (len(unstated) > 1)} {', '.join(map(str, unstated))}" if unstated else ""
+
+
+def unstated_finals_sentence(dag: ReferenceDag, result: Grade) -> str:
+    """Return `Final answer credited, not stated: node 6.`; empty if every credited final answer is stated."""
+    nodes = unstated_finals_in_words(dag, result)
+    return f"Final answer{'s' * nodes.startswith('nodes')} credited, not stated: {nodes}." if nodes else ""
 
 
 def details_in_words(item: GradedFormula) -> str:

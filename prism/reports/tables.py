@@ -106,7 +106,7 @@ def grade_tables(problem: Problem, result: Grade) -> list[RenderableType]:
     earned = sum(node.points for node in problem.nodes if node.index in result.credited)
     policies = ", ".join(f"{name} {value:.3f}" for name, value in sorted(result.policies.items()))
     unstated = unstated_finals_in_words(problem.dag, result)
-    final = "right" if result.final_correct else f"not right{f' ({unstated})' if unstated else ''}"
+    final = "right" if result.final_correct else f"not right{f' ({unstated} credited, not stated)' if unstated else ''}"
     points = f"{earned}/{count_of(total, 'point')}"
     parts.append(f"{points}, score {result.score}; final answers {final}; other policies: {policies}")
     if finds_nothing(result):

@@ -353,7 +353,7 @@ def test_the_commands_say_of_a_final_answer_that_it_is_credited_and_not_stated(t
     file = tmp_path / "ramp.json"
     file.write_text(json.dumps(problem))
     graded = run.invoke(app, ["grade", str(file), str(text)]).stdout
-    assert "final answers not right (final answer credited, not stated: node 2)" in " ".join(graded.split())
+    assert "final answers not right (node 2 credited, not stated)" in " ".join(graded.split())
     explained = run.invoke(app, ["explain", str(file), str(text)]).stdout
     assert "Final answer credited, not stated: node 2." in explained
 

@@ -17,7 +17,7 @@ from prism.diagnosis.explanations import match_steps
 from prism.diagnosis.findings import FormulaDiagnosis
 from prism.equivalence.verdict import STAGES
 from prism.errors import count_of
-from prism.grading.result import FLAGS, Grade, GradedFormula, unstated_finals_in_words
+from prism.grading.result import FLAGS, Grade, GradedFormula, unstated_finals_sentence
 from prism.latex import one_line
 from prism.problem.schema import Problem, in_alternative
 from prism.reports.html import svg
@@ -242,10 +242,9 @@ def _grade_sentences(row: ReportRow) -> list[str]:
         policies = ", ".join(f"{name} {value:.3f}" for name, value in sorted(grade.policies.items()))
         facts.append(f"Score {grade.score:.3f}; other policies: {policies or 'none'}.")
         facts += [f"{grade.share_by_closure:.0%} of it by way of prerequisites."] if grade.score else []
-    if row.problem is not None and (
-        unstated := unstated_finals_in_words(in_alternative(row.problem, grade.alternative).dag, grade)
-    ):
-        facts.append(f"{unstated[:1].upper()}{unstated[1:]}.")
+    if row.problem is not None:
+        unstated = unstated_finals_sentence(in_alternative(row.problem, grade.alternative).dag, grade)
+        facts += [unstated] if unstated else []
     facts.append(f"Formulas unread: {grade.unread}, undecided: {grade.undecided}.")
     left = grade.left_out
     if left.characters or left.formulas:

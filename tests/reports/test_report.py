@@ -506,3 +506,18 @@ def test_a_diagnosis_stands_at_its_formula_and_counts_the_first_wrong_steps(tmp_
     assert "First wrong" not in html_page(plain)
     refused = CliRunner().invoke(app, ["report", str(tmp_path / "rows.jsonl"), "--diagnose"])
     assert refused.exit_code == 2
+
+
+def test_a_final_answer_that_is_credited_and_not_stated_is_said_to_be_so(tmp_path):
+    material = Material(tmp_path, names=())
+    nodes = [
+        {"index": k, "formula": f"x_{k} = {k}.57", "dependency": list(range(1, k)), "is_final_answer": True}
+        for k in (1, 2)
+    ]
+    problem = {"id": "p", "context": "", "grading_standard": nodes}
+    (tmp_path / "problems" / "p.json").write_text(json.dumps(problem), encoding="utf-8")
+    prepared = prism.prepare(tmp_path / "problems" / "p.json")
+    for name, text in (("last", "$x_2 = 2.57$"), ("both", "$x_1 = 1.57$, $x_2 = 2.57$")):
+        material.add(prepared, name, text, "m")
+    html = html_page(material.report())
+    assert html.count("Final answer credited, not stated: node 1.") == 1

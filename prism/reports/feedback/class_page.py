@@ -149,10 +149,8 @@ def missed_nodes(marks: ClassMarks) -> tuple[MissedNode, ...]:
         way = solution.problem.alternative
         for node in solution.nodes:
             counts.setdefault((problem_id, way, node.index), []).append(node)
-        for finding in solution.diagnosis.findings if solution.diagnosis else ():
-            difference = finding.difference
-            if finding.status == "wrong" and difference is not None and difference.node is not None:
-                slips.setdefault((problem_id, way, difference.node), Counter())[difference.kind] += 1
+        for index, kind in _slips_of(solution):
+            slips.setdefault((problem_id, way, index), Counter())[kind] += 1
     order = {problem_id: place for place, problem_id in enumerate(marks.problems)}
     found = [
         MissedNode(
@@ -164,6 +162,13 @@ def missed_nodes(marks: ClassMarks) -> tuple[MissedNode, ...]:
     ]  # fmt: skip
     found.sort(key=lambda each: (-Fraction(each.n_missed, each.n), -each.n_missed))
     return tuple(each for each in found if each.n_missed)[:_MOST_MISSED]
+
+
+def _slips_of(solution: MarkedSolution) -> set[tuple[int, str]]:
+    """Return the slips of a solution: the node that a wrong formula was meant for, and the kind of its difference."""
+    findings = solution.diagnosis.findings if solution.diagnosis else ()
+    differences = [each.difference for each in findings if each.status == "wrong" and each.difference is not None]
+    return {(each.node, each.kind) for each in differences if each.node is not None}
 
 
 def _slips_in_words(kinds: Counter[str]) -> str:

@@ -256,7 +256,7 @@ def run(
         PrismError: an output with another ending; an output or shards that exist already, without `resume`; an output
             that this run would not have written; another run writing the same output.
     """
-    writer = writer_of(out)
+    writer = writer_of(out, follow_through=options.follow_through)
     shards = Shards(out)
     if resume and shards.is_finished():
         return _summary_of_finished(

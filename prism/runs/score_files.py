@@ -6,9 +6,11 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from prism.diagnosis.follow_through import FOLLOW_THROUGH
 from prism.errors import PrismError
 from prism.grading.result import Grade, GradedFormula, Incident, Match
 from prism.inputs import decode, parse_json, why_failed
@@ -24,8 +26,11 @@ _AS_TEXT = ("meta",)  # stored as JSON text, since its keys are the caller's
 Writer = Callable[[IO[bytes], Iterable[list[bytes]]], None]
 
 
-def writer_of(path: Path) -> Writer:
+def writer_of(path: Path, *, follow_through: bool = False) -> Writer:
     """Return the function that writes blocks of JSON lines into a `.jsonl`, `.ndjson` or `.parquet` file.
+
+    Args:
+        follow_through: rows have the policy of that name; in Parquet, every policy is a column.
 
     Errors:
         PrismError: another ending; Parquet without pyarrow installed.
@@ -34,7 +39,7 @@ def writer_of(path: Path) -> Writer:
         return _write_lines
     if path.suffix == ".parquet":
         schema()
-        return _write_parquet
+        return partial(_write_parquet, follow_through=follow_through)
     raise PrismError(f"{path}: ending {path.suffix!r}; expected .jsonl or .parquet")
 
 
@@ -191,8 +196,8 @@ def _write_lines(file: IO[bytes], blocks: Iterable[list[bytes]]) -> None:
         file.writelines(line + b"\n" for line in block)
 
 
-def schema() -> pa.Schema:
-    """Return the Arrow schema of score rows.
+def schema(*, follow_through: bool = False) -> pa.Schema:
+    """Return the Arrow schema of score rows; with the policy `follow_through` where it was asked for.
 
     Errors:
         PrismError: pyarrow is not installed.
@@ -203,6 +208,7 @@ def schema() -> pa.Schema:
         raise PrismError(NEEDS_PARQUET) from error
     text, whole, real = pa.string(), pa.int64(), pa.float64()
     indices = pa.list_(whole)
+    policies = ["final", "prefix", "strict", "training", *([FOLLOW_THROUGH] if follow_through else [])]
     match = pa.struct({"node": whole, "readings": pa.list_(text), "reason": text, "stage": whole})
     formula = pa.struct({
         "detail": text, "kind": text, "latex": text, "matches": pa.list_(match), "nearest": whole, "nodes": indices,
@@ -211,7 +217,7 @@ def schema() -> pa.Schema:
     })  # fmt: skip
     columns = {
         "problem_id": text, "sample_id": text, "status": text, "score": real, "final_correct": pa.bool_(),
-        "policies": pa.struct({"final": real, "prefix": real, "strict": real, "training": real}),
+        "policies": pa.struct(dict.fromkeys(sorted(policies), real)),
         "score_strict": real, "share_by_closure": real, "flags": pa.list_(text),
         "matched": indices, "credited": indices, "missing": indices, "formulas": pa.list_(formula),
         "unread": whole, "undecided": whole, "cost": whole, "alternative": text,
@@ -224,9 +230,9 @@ def schema() -> pa.Schema:
     return pa.schema(sorted(columns.items()))
 
 
-def _write_parquet(file: IO[bytes], blocks: Iterable[list[bytes]]) -> None:
+def _write_parquet(file: IO[bytes], blocks: Iterable[list[bytes]], *, follow_through: bool) -> None:
     """Write lines of JSON as a Parquet file, each block as one row group."""
-    columns = schema()
+    columns = schema(follow_through=follow_through)
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -40,6 +40,21 @@ def test_a_row_has_it_only_where_it_is_asked_for(tmp_path: Path) -> None:
     assert r"Carried forward: node 4 by t_f = \sqrt{h/g}, which follows from s = g t^2" in said
 
 
+def test_a_parquet_file_has_the_column_only_where_it_is_asked_for(tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    from prism.runs.score_files import score_rows
+
+    for name, options in (("plain", ()), ("asked", ("--follow-through",))):
+        graded(tmp_path, f"{name}.jsonl", *options)
+        path = tmp_path / f"{name}.parquet"
+        words = ["run", "free_fall", str(tmp_path / "rollouts.jsonl"), "-o", str(path), "--workers", "0", *options]
+        assert run.invoke(app, words).exit_code == 0
+        assert list(score_rows(path)) == rows(tmp_path / f"{name}.jsonl")
+        fields = {field.name for field in pq.read_schema(path).field("policies").type}
+        assert ("follow_through" in fields) == bool(options)
+
+
 def test_a_run_that_lacks_it_is_not_gone_on_with(tmp_path: Path) -> None:
     graded(tmp_path, "scores.jsonl")
     words = [

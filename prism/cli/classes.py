@@ -31,10 +31,12 @@ from prism.cli.output import print_json, with_progress, write_text
 from prism.errors import count_of
 
 if TYPE_CHECKING:
+    from prism.grading.scoring import Scoring
     from prism.reports.feedback.marking import ClassMarks, MarkedSolution
 
 _MANY = 20  # solutions from which on compiling the kernels once takes less time
-_POINTS = re.compile(r"\d{1,6}(?:\.\d{1,2})?")
+_FILES = ("class.html", "gradebook.csv", "steps.csv")  # beside the folder of the students' pages
+_POINTS = re.compile(r"\d{1,6}(?:\.\d{1,2})?", re.ASCII)
 _NAME_SIGN = re.compile(r"[^A-Za-z0-9._-]+")
 _LONGEST_NAME = 80  # characters of a file
 
@@ -66,17 +68,12 @@ def feedback(
     as_json: AsJson = False,
 ) -> None:
     """Mark a class: a page for each student with hints and no answers, a page of the class, a gradebook as CSV."""
-    from prism.grading.scoring import scoring_of
     from prism.problem.collection import load_problems
     from prism.reports.feedback.corrections import read_corrections
     from prism.reports.feedback.marking import mark_class
     from prism.reports.feedback.submissions import read_submissions
 
-    full = _parse_points(points)
-    try:
-        weights = scoring_of(parse_scoring(scoring))
-    except prism.PrismError as error:
-        raise typer.BadParameter(f"--scoring: {error}") from error
+    full, weights = _parse_points(points), _parse_class_scoring(scoring)
     require_folder(out)
     if out.exists() and not out.is_dir():
         fail(f"{out}: is there already, and is no folder")
@@ -101,14 +98,26 @@ def feedback(
         print_json(_as_json(marks, pages))
     else:
         print(_summary_line(out, marks))
-    solved = marks.solutions.values()
-    if not any(each.grade.score is not None for each in solved):
+    _exit_with_code(marks, max_incidents)
+
+
+def _parse_class_scoring(text: str) -> Scoring:
+    """Parse `--scoring`, or exit with code 2."""
+    from prism.grading.scoring import scoring_of
+
+    try:
+        return scoring_of(parse_scoring(text))
+    except prism.PrismError as error:
+        raise typer.BadParameter(f"--scoring: {error}") from error
+
+
+def _exit_with_code(marks: ClassMarks, max_incidents: int) -> None:
+    """Exit with code 5 if nothing has a score, with 4 after more failures of the grader than are put up with."""
+    grades = [each.grade for each in marks.solutions.values()]
+    if not any(grade.score is not None for grade in grades):
         raise typer.Exit(NOTHING_GRADED)
-    if sum(len(each.grade.incidents) for each in solved) > max_incidents:
+    if sum(len(grade.incidents) for grade in grades) > max_incidents:
         raise typer.Exit(INCIDENTS)
-
-
-_FILES = ("class.html", "gradebook.csv", "steps.csv")  # beside the folder of the students' pages
 
 
 def _parse_points(text: str) -> Fraction | None:

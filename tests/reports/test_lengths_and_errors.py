@@ -21,7 +21,7 @@ from prism.reports.lengths import MAX_BINS, bin_ends, length_figures
 from prism.reports.report_tables import report_parts
 from prism.reports.summary import build_report
 from prism.reports.table_formats import DataTable, as_csv
-from tests.reports.test_report import checked
+from tests.support.html_pages import checked
 from tests.support.made_rows import MODELS, made_row, paper_rows, write_rows
 
 

@@ -26,8 +26,9 @@ from prism.problem.source import NODE_LISTS
 _MAX_FILE = 1 << 28  # bytes of a file, which is read as a whole
 SUFFIXES = (".json", ".jsonl", ".toml", ".csv")
 _KEPT = (
-    "id", "context", "title", "domain", "kind", "origin", "source", "difficulty", "givens", "symbols", "definitions",
-    "subquestions", "students", "final_answer_form", "final_answer_instructions", "significant_figures",
+    "id", "context", "title", "domain", "subtopic", "kind", "origin", "source", "difficulty", "givens", "symbols",
+    "definitions", "subquestions", "students", "final_answer_form", "final_answer_instructions",
+    "significant_figures",
 )  # fmt: skip
 
 

@@ -25,6 +25,7 @@ CODES = {
     "form": "an answer of another form than its part asks for",
     "figures": "significant figures that are missing, or more than the answer shows",
     "alternatives": "a way that answers other questions than the first reference, or answers one otherwise",
+    "vocabulary": "a domain or subtopic that the vocabulary does not list",
     "undefined": "a symbol that stands in one node only, and nowhere in the problem",
 }
 """What a finding is about; a test refuses any other code."""

@@ -26,6 +26,7 @@ from prism.authoring.lint_answers import check_figures, check_final_names, check
 from prism.authoring.lint_findings import Kind, LintFinding, warning
 from prism.authoring.lint_names import find_undefined_names, find_unused_names
 from prism.authoring.lint_numbers import DerivedNumber, derive_numbers, node_number
+from prism.authoring.lint_vocabulary import check_vocabulary
 from prism.budget import CHECK, LINT, NODE, Account, share
 from prism.equivalence.facts import in_base_units, numeric_of
 from prism.equivalence.numbers import NumberSpec
@@ -49,24 +50,29 @@ from prism.problem.expected_numbers import ExpectedNumbers, derive_expected_numb
 from prism.problem.given_nodes import find_given_answers, find_given_nodes
 from prism.problem.schema import Problem, ProblemNode, formulas_of, load_problem
 from prism.problem.source import MAX_BYTES, problem_path
+from prism.problem.vocabulary import Vocabulary, shipped_vocabulary
 
 LAST_VALUE_FREE_STAGE = Stage.DEFINITIONS  # the last stage that substitutes no value of the problem
 _BY_FORM = ("same_form", "same_number")  # reasons of a match between formulas with no step between them
 
 
 def lint(
-    problem: Problem | Path | str | Mapping[str, object], *, macros: Mapping[str, object] | None = None
+    problem: Problem | Path | str | Mapping[str, object],
+    *,
+    macros: Mapping[str, object] | None = None,
+    vocabulary: Vocabulary | None = None,
 ) -> tuple[LintFinding, ...]:
     """Return everything that is wrong with a problem: faults of loading, or if it loads, what would spoil a grade.
 
     Args:
         problem: a loaded problem, a path, a JSON string or a dictionary.
         macros: for a problem that is loaded here, as of `load_problem`.
+        vocabulary: of domains and subtopics; None for the shipped one.
 
     Returns:
         Findings: those of loading first, then by node, then about the parts; with their lines if it is a path.
     """
-    found = _findings_of(problem, macros)
+    found = _findings_of(problem, macros, vocabulary or shipped_vocabulary())
     if not found or not isinstance(problem, Path | str):
         return found
     try:
@@ -77,7 +83,7 @@ def lint(
 
 
 def _findings_of(
-    problem: Problem | Path | str | Mapping[str, object], macros: Mapping[str, object] | None
+    problem: Problem | Path | str | Mapping[str, object], macros: Mapping[str, object] | None, vocabulary: Vocabulary
 ) -> tuple[LintFinding, ...]:
     """Return what `lint` does, without lines."""
     try:
@@ -85,6 +91,7 @@ def _findings_of(
     except DataFileError as error:
         return tuple(_loader_finding("fault", text) for text in error.faults)
     found = [_loader_finding("warning", text) for text in loaded.warnings]
+    found += check_vocabulary(loaded, vocabulary)
     found += _findings_on_reference(loaded)
     for other in loaded.alternatives:
         own = [each for each in _findings_on_reference(other) if not _is_on_table(each)]

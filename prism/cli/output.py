@@ -16,7 +16,7 @@ import typer
 
 from prism.cli.options import fail
 from prism.errors import count_of
-from prism.inputs import why_failed
+from prism.inputs import shown, why_failed
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from prism.runs.rollouts import Scanned
 
 T = TypeVar("T")
+_SHOWN_IDS = 10  # of problems that a set does not have
 _TELLING_RUN = 20  # rollouts from which on a rate tells something
 
 PIPE_WIDTH = 110  # columns of a table that goes to no terminal, where COLUMNS does not say
@@ -102,6 +103,7 @@ def describe_run(summary: Summary, out: Path) -> str:
     return (
         f"{out}: {count_of(summary.n, 'rollout')}, {summary.n_new} graded now ({statuses}); mean score {mean}; "
         f"final answers right: {summary.n_final}; incidents: {summary.n_incident}"
+        + (f"; skipped: {summary.n_skipped}" if summary.n_skipped else "")
     )
 
 
@@ -123,7 +125,12 @@ def tell_pace(summary: Summary, seconds: float) -> None:
 
 
 def tell_scanned(scanned: Scanned, rollouts: Path) -> None:
-    """Tell on standard error what is no fault of an input and hardly meant: null solutions, fields of no record."""
+    """Tell on standard error what is no fault of an input: null solutions, fields of no record, skipped records."""
+    if scanned.skipped:
+        named = [f"{shown(name)} ({n})" for name, n in scanned.skipped.items()]
+        more = f" and {count_of(len(named) - _SHOWN_IDS, 'more id')}" if len(named) > _SHOWN_IDS else ""
+        told = f"{count_of(scanned.n_skipped, 'record')} skipped, as no problem has the id"
+        print(f"prism: {rollouts}: {told}: {', '.join(named[:_SHOWN_IDS])}{more}", file=sys.stderr)
     if scanned.n_null:
         told = f"{scanned.n_null} of {scanned.n} solutions are null, the first in {scanned.first_null}"
         print(f"prism: {rollouts}: {told}; they are graded as empty texts, with score 0", file=sys.stderr)

@@ -59,6 +59,9 @@ def run(
         str, typer.Option("--map", help="Fields: response=FIELD,problem_id=FIELD,sample_id=FIELD.")
     ] = "",
     keep: Annotated[str, typer.Option(help="Further fields that go beside each grade.")] = "model",
+    skip_unknown: Annotated[
+        bool, typer.Option("--skip-unknown", help="Skip and count records of problems that the set does not have.")
+    ] = False,
     training: Annotated[bool, typer.Option("--training", help="Also the policy `training`.")] = False,
     follow_through: Annotated[
         bool, typer.Option("--follow-through", help="Also the policy `follow_through`; diagnoses each rollout.")
@@ -86,7 +89,9 @@ def run(
     grade_all: Callable[..., bulk.Summary] = partial(on_ray.run, address=ray) if ray else bulk.run
     try:
         known = load_problems(problems, macros=read_macro_file(macros))
-        scanned = scan(rollouts, known, mapping=parse_field_map(mapping), keep=split_names(keep))
+        scanned = scan(
+            rollouts, known, mapping=parse_field_map(mapping), keep=split_names(keep), skip_unknown=skip_unknown
+        )
         tell_scanned(scanned, rollouts)
         began = perf_counter()
         with progress_bar(scanned.n, "grading") as advance:

@@ -63,7 +63,7 @@ from prism.problem.students import Student, read_students
 from prism.problem.worded_answers import is_text
 
 _READINGS = 4  # times that the text is read: for formulas, values and definitions, constants, and once in reserve
-_PROBLEM_TEXTS = ("title", "domain", "kind", "origin", "source")
+_PROBLEM_TEXTS = ("title", "domain", "subtopic", "kind", "origin", "source")
 _PROBLEM_KEYS = frozenset((
     "id", "context", "images", "subquestions", "difficulty", "givens", "symbols", "definitions", "macros",
     "students", "metadata", "$schema", ALTERNATIVES, *_PROBLEM_TEXTS, *NODE_LISTS, *ANSWER_KEYS,
@@ -171,7 +171,7 @@ class Problem:
 
     Attributes:
         id: text, also where the file has a number.
-        title, domain, kind, origin: as written, or empty.
+        title, domain, subtopic, kind, origin: as written, or empty.
         statement: the problem's text, without its subquestions.
         subquestions: in file order.
         nodes: reference formulas, in index order.
@@ -201,6 +201,7 @@ class Problem:
     difficulty: Difficulty
     sha256: str
     warnings: tuple[str, ...]
+    subtopic: str = ""
     alternative: str = ""
     alternatives: tuple[Problem, ...] = ()
 
@@ -306,6 +307,7 @@ def _read_problem(data: Table, digest: str, report: LoadReport) -> Problem | Non
         difficulty=Difficulty(concepts, computation, structural_difficulty(dag), entropy(dag)),
         sha256=digest,
         warnings=(),
+        subtopic=texts["subtopic"],
     )
     alternatives = [
         _alternative(problem, other, nodes, dag, declared, text)

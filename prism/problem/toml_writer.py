@@ -16,7 +16,7 @@ from prism.problem.source import ALTERNATIVES, NODE_LISTS
 
 WIDTH = 118  # columns of a comment line
 _PROBLEM = (
-    "id", "title", "domain", "kind", "origin", "source", "difficulty", "final_answer_form",
+    "id", "title", "domain", "subtopic", "kind", "origin", "source", "difficulty", "final_answer_form",
     "final_answer_instructions", "significant_figures", "context",
 )  # fmt: skip
 _TABLES = ("givens", "symbols", "macros")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
@@ -16,6 +16,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 import prism
 from prism.authoring.lint_findings import CODES, LintFinding
 from prism.errors import count_of
+from prism.reports.agreement import LEVEL, REASONS
 from prism.reports.gates import (
     Comparison,
     GateOutcome,
@@ -28,6 +29,7 @@ from prism.reports.gates import (
     signed,
     worst_first,
 )
+from prism.reports.paired_tests import PairedTest, interval_text, method_text, p_text
 
 SUMMARY_LIMIT = 1 << 20  # bytes that GitHub takes from one step; with more it shows none of them
 MAX_ANNOTATIONS = 10  # that GitHub shows of one kind and step
@@ -136,11 +138,25 @@ def overview(result: Comparison) -> list[str]:
     unscored = [(len(each.items) - len(each.scored), where) for each, where in ((base, "base"), (new, "new file"))]
     return [
         f"Mean score {decimal(base.mean)} -> {decimal(new.mean)}{change}{final}.",
+        *significance_lines(result.tests),
         f"Items: {counts}; {count_of(result.n_changed_solution, 'solution')} changed.",
         *(f"{count} in the {where} only." for count, where in missing if count),
         *(f"{count} without a score in the {where}; they enter no mean." for count, where in unscored if count),
         *([f"Changed problem files: {', '.join(result.changed_problems)}."] if result.changed_problems else []),
     ]
+
+
+def significance_lines(tests: Mapping[str, PairedTest]) -> list[str]:
+    """Say interval and p-value of the changes in a sentence, or why there is none; nothing without compared items."""
+    known = {name: one for name, one in tests.items() if one.difference.value is not None}
+    if not known:
+        return []
+    if reasons := {one.difference.reason for one in known.values() if one.p is None}:
+        return [f"No interval and no p-value of a change: {REASONS[min(reasons)]}."]
+    words = {"score": "score", "final": "final answers"}
+    parts = [f"{words[name]} {interval_text(one)}, p {p_text(one.p, one.method)}" for name, one in known.items()]
+    how = f"{count_of(next(iter(known.values())).n_problem, 'problem')}; {method_text(known.values())}"
+    return [f"Changes, intervals of {LEVEL:.0%}: {'; '.join(parts)} ({how})."]
 
 
 def cut(text: str, room: int) -> str:

@@ -13,12 +13,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Literal
 
+import numpy as np
+
 from prism.errors import DataFileError, PrismError, count_of
+from prism.reports.agreement import REPLICATES
+from prism.reports.paired_tests import Differences, PairedTest, paired_tests
 
 GRAMMAR = """\
 gate    = "any-drop" | "any-lost-node" | "any-missing" | measure "<" number
@@ -171,11 +175,13 @@ class Comparison:
 
     Attributes:
         pairs: in the order of the base; then items that only the new file has.
+        tests: mean change, interval and p-value of `score` and of `final`, over the compared pairs.
     """
 
     base: Results
     new: Results
     pairs: tuple[ItemPair, ...]
+    tests: Mapping[str, PairedTest] = field(default_factory=dict)
 
     @property
     def compared(self) -> tuple[ItemPair, ...]:
@@ -252,9 +258,8 @@ def index_results(file: str, rows: Iterable[Mapping[str, Any]]) -> Results:
     graders: dict[tuple[str, str, str], int] = {}
     faults: list[str] = []
     for place, row in enumerate(rows, start=1):
-        by = row["grader"] if isinstance(row["grader"], Mapping) else {}
-        graders.setdefault((str(by.get("version")), str(by.get("fingerprint")), str(row.get("schema"))), place)
-        item, fault = _compared_item(row, place)
+        graders.setdefault(grader_of(row), place)
+        item, fault = compared_item(row, place)
         if item is None:
             faults.append(f"row {place}: {fault}")
         elif item.key in items:
@@ -266,14 +271,20 @@ def index_results(file: str, rows: Iterable[Mapping[str, Any]]) -> Results:
         else:
             items[item.key] = item
     if len(graders) > 1:
-        places = ", ".join(f"row {place} by {_grader(one)}" for one, place in graders.items())
+        places = ", ".join(f"row {place} by {name_grader(one)}" for one, place in graders.items())
         faults.append(f"graded by {len(graders)} graders: {places}")
     if faults:
         raise DataFileError(file, _first_and_count(faults))
     return Results(file, items, next(iter(graders), None))
 
 
-def _compared_item(row: Mapping[str, Any], place: int) -> tuple[ComparedItem | None, str]:
+def grader_of(row: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Return version and fingerprint of the grader of a score row, and the schema of the row."""
+    by = row["grader"] if isinstance(row["grader"], Mapping) else {}
+    return str(by.get("version")), str(by.get("fingerprint")), str(row.get("schema"))
+
+
+def compared_item(row: Mapping[str, Any], place: int) -> tuple[ComparedItem | None, str]:
     """Read a score row as an item, with an empty text; or None with what is wrong with the row.
 
     Args:
@@ -300,12 +311,15 @@ def _exact_score(score: float) -> Fraction:
     return Fraction(str(score))
 
 
-def compare_results(base: Results, new: Results, *, allow_changed: bool = False) -> Comparison:
+def compare_results(
+    base: Results, new: Results, *, allow_changed: bool = False, replicates: int = REPLICATES
+) -> Comparison:
     """Pair the items of two results, after checking that a comparison of them means something.
 
     Args:
         base, new: the results.
         allow_changed: compare also where a problem file has changed, or the options of the run.
+        replicates: bootstrap samples behind the intervals; 0 for none.
 
     Errors:
         PrismError: all of these: different graders; a problem id with different files; an item whose text, problem
@@ -315,7 +329,23 @@ def compare_results(base: Results, new: Results, *, allow_changed: bool = False)
     result = Comparison(base, new, tuple(_paired_item(key, base.items.get(key), new.items.get(key)) for key in keys))
     if faults := tuple(_comparison_obstacles(result, allow_changed=allow_changed)):
         raise PrismError("\n".join(f"{new.file} is not compared with {base.file}: {fault}" for fault in faults))
-    return result
+    return replace(result, tests=_tests_of_change(result.compared, replicates))
+
+
+def _tests_of_change(pairs: Iterable[ItemPair], replicates: int) -> dict[str, PairedTest]:
+    """Test the changes of `score` and of `final` over pairs with two scores, each by itself."""
+    both = [(pair.base, pair.new, pair.change) for pair in pairs]
+    known = [(base, new, change) for base, new, change in both if base and new and change is not None]
+    numbers = {name: k for k, name in enumerate(sorted({base.problem_id for base, _, _ in known}))}
+    problems = np.array([numbers[base.problem_id] for base, _, _ in known], dtype=np.int64)
+    changes = {
+        "score": [float(change) for _, _, change in known],
+        "final": [float(new.final_correct - base.final_correct) for base, new, _ in known],
+    }
+    return {
+        name: paired_tests([Differences(np.array(values, dtype=np.float64), problems)], replicates=replicates)[0]
+        for name, values in changes.items()
+    }
 
 
 def _paired_item(key: Key, base: ComparedItem | None, new: ComparedItem | None) -> ItemPair:
@@ -333,7 +363,7 @@ def _comparison_obstacles(result: Comparison, *, allow_changed: bool) -> Iterato
     base, new = result.base.grader, result.new.grader
     if base and new and base[1:] != new[1:]:
         yield (
-            f"they are graded by {_grader(base)} and {_grader(new)}; grade the rollouts of the baseline again with "
+            f"they are graded by {name_grader(base)} and {name_grader(new)}; grade the rollouts of the baseline again with "
             "this PRISM, or take over the new results with --update-baseline"
         )
         return  # all further differences follow from this one
@@ -542,6 +572,7 @@ def to_dict(result: Comparison, gates: Iterable[GateOutcome]) -> dict[str, Any]:
     return {
         "base": _results_to_dict(result.base), "new": _results_to_dict(result.new), "compared": len(result.compared),
         "mean_change": rounded(result.mean_change), "final_change": rounded(result.final_change),
+        "tests": {name: test.to_dict() for name, test in result.tests.items()},
         **{kind: len(result.of_kind(kind)) for kind in ("fell", "rose", "same")},
         **{kind: [_key_to_dict(pair.key) for pair in result.of_kind(kind)]
            for kind in ("only_in_base", "only_in_new", "unscored")},
@@ -601,7 +632,7 @@ def _score(item: ComparedItem | None) -> str:
     return "none" if item is None else decimal(item.score) if item.score is not None else f"none ({item.status})"
 
 
-def _grader(grader: tuple[str, str, str]) -> str:
+def name_grader(grader: tuple[str, str, str]) -> str:
     """Name a grader: version, start of the fingerprint, schema of its rows."""
     version, fingerprint, schema = grader
     return f"PRISM {version} ({fingerprint[:_SHOWN_HEX]}, rows of schema {schema})"

@@ -74,6 +74,7 @@ class Summary:
         n_unread, n_undecided: formulas.
         cost: operations of all rows.
         dearest: the `N_DEAREST` rows that cost most, as (operations, problem id, sample id), dearest first.
+        n_skipped: records that were passed over, as no problem has their id; only where that was asked for.
         seconds: of each step, by the clock, over the rows graded by this call and all workers; no part of any row.
     """
 
@@ -87,6 +88,7 @@ class Summary:
     n_undecided: int
     cost: int
     dearest: tuple[tuple[int, str, str], ...]
+    n_skipped: int = 0
     seconds: Mapping[str, float] = field(default_factory=dict, compare=False)
 
     @property
@@ -99,7 +101,7 @@ class Summary:
         return {
             "rollouts": self.n, "graded_now": self.n_new, "statuses": dict(sorted(self.statuses.items())),
             "mean_score": self.mean_score, "final_correct": self.n_final, "incidents": self.n_incident,
-            "unread": self.n_unread, "undecided": self.n_undecided, "cost": self.cost,
+            "unread": self.n_unread, "undecided": self.n_undecided, "cost": self.cost, "skipped": self.n_skipped,
             "dearest": [
                 {"cost": cost, "problem_id": problem, "sample_id": sample} for cost, problem, sample in self.dearest
             ],
@@ -259,9 +261,8 @@ def run(
     writer = writer_of(out, follow_through=options.follow_through)
     shards = Shards(out)
     if resume and shards.is_finished():
-        return _summary_of_finished(
-            out, _make_tasks(problems, read(source, scanned.fields, problems)), options, on_done
-        )
+        tasks = _make_tasks(problems, read(source, scanned.fields, problems))
+        return replace(_summary_of_finished(out, tasks, options, on_done), n_skipped=scanned.n_skipped)
     shards.open(resume=resume)
     try:
         tasks = _make_tasks(problems, read(source, scanned.fields, problems))
@@ -275,7 +276,8 @@ def run(
             shards.append(done.task.ordinal, _row_key(done.task, options), _row_line_of_task(done, options))
             on_done(1)
         summary = _join_shards(shards, writer, scanned.n, n_new)
-        summary = replace(summary, seconds={step.value: seconds[step] for step in Step if step in seconds})
+        spent = {step.value: seconds[step] for step in Step if step in seconds}
+        summary = replace(summary, n_skipped=scanned.n_skipped, seconds=spent)
         shards.finish()
     finally:
         shards.close()

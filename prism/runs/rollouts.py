@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import json
 from array import array
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from prism.errors import PrismError
+from prism.errors import PrismError, count_of
 from prism.inputs import did_you_mean, shown
 from prism.latex import Solution, solution_text
 from prism.runs.records import ABSENT, Faults, Keys, Record, at_path, field_names, id_of, parse_mapping, read_records
@@ -68,12 +69,14 @@ class Fields:
         problem_id: None if the problem set has one problem only.
         sample_id: None if records have no such field.
         keep: names of further fields to copy.
+        skip_unknown: records of problems that the set does not have are passed over, instead of being faults.
     """
 
     solution: Keys
     problem_id: Keys | None = None
     sample_id: Keys | None = None
     keep: tuple[str, ...] = KEPT
+    skip_unknown: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,7 @@ class Scanned:
         n_null, first_null: how many solutions are null, as of a call that failed, and where the first of them stands;
             they are graded as empty texts.
         absent: names of fields to copy that no record has; `KEPT` are looked for and need not be there.
+        skipped: records that are passed over, as no problem of the set has their id: number by that id, as they come.
     """
 
     n: int
@@ -91,6 +95,12 @@ class Scanned:
     n_null: int = 0
     first_null: str = ""
     absent: tuple[str, ...] = ()
+    skipped: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def n_skipped(self) -> int:
+        """Number of records that are passed over."""
+        return sum(self.skipped.values())
 
 
 # Fields. --------------------------------------------------------------------------------------------------------
@@ -156,12 +166,16 @@ def scan(
     *,
     mapping: Mapping[str, str] | None = None,
     keep: Collection[str] = KEPT,
+    skip_unknown: bool = False,
 ) -> Scanned:
     """Read an input once to count its rollouts, detect its fields and report all its faults.
 
+    Args:
+        skip_unknown: count records of unknown problems instead, and pass over them.
+
     Errors:
         DataFileError: a file that is not what its ending says; records without solution or of unknown problems, at
-            most `SHOWN_FAULTS` kinds of them named.
+            most `SHOWN_FAULTS` kinds of them named; nothing but records that are passed over.
     """
     n = n_null = 0
     first_null = ""
@@ -169,15 +183,21 @@ def scan(
     fields: Fields | None = None
     faults = Faults()
     keys = array("q")  # a hash of the ids of each rollout: eight bytes, however many there are
+    skipped: Counter[str] = Counter()
+    known = _first_of_known_problem(source, problem_ids) if skip_unknown else None
     records = read_records(source, faults)
     for record in records:
         place = _place(record, source)
         if fields is None:
+            telling = record if known is None else known
             try:
-                fields = fields_of(record.data, mapping or {}, keep, problem_ids)
+                fields = _first_fields(telling.data, mapping or {}, keep, problem_ids, skip_unknown=skip_unknown)
             except PrismError as error:
                 faults.add(str(error), place)
                 break
+        if unknown := _unknown_id(record.data, fields, problem_ids):
+            skipped[unknown] += 1
+            continue
         found = _faults_of_record(record.data, fields, problem_ids)
         for fault in found:
             faults.add(fault.text, place, partial(_near_id, fault, problem_ids))
@@ -192,11 +212,57 @@ def scan(
         pass
     if fields is None and not faults:
         faults.add("no rollouts")
+    elif skipped and not n and not faults:
+        faults.add(_all_unknown(skipped, problem_ids))
     elif fields is not None and (repeated := _repeated(keys)):
         _tell_repeated_ids(source, fields, problem_ids, repeated, faults)
     faults.check(source)
     assert fields is not None
-    return Scanned(n, fields, n_null, first_null, tuple(sorted(absent)))
+    return Scanned(n, fields, n_null, first_null, tuple(sorted(absent)), dict(skipped))
+
+
+def _first_fields(
+    record: Mapping[str, Any], mapping: Mapping[str, str], keep: Collection[str], problem_ids: Collection[str],
+    *, skip_unknown: bool,
+) -> Fields:  # fmt: skip
+    """Find the fields of an input by one of its records, as `fields_of` does.
+
+    Errors:
+        PrismError: as of `fields_of`; no field of problem ids by which records could be passed over.
+    """
+    fields = fields_of(record, mapping, keep, problem_ids)
+    if skip_unknown and fields.problem_id is None:
+        raise PrismError(
+            f"no problem id among the fields {field_names(record)}, by which to skip what is unknown; say "
+            "`--map problem_id=FIELD`"
+        )
+    return replace(fields, skip_unknown=skip_unknown)
+
+
+def _first_of_known_problem(source: Path, problem_ids: Collection[str]) -> Record | None:
+    """Return the first record that has the id of a problem of the set in a usual field; None if none has."""
+    ids = frozenset(problem_ids)
+
+    def names_known(record: Record) -> bool:
+        """Return True for a record with the id of a problem of the set."""
+        return _first_fitting_path(record.data, PROBLEM_FIELDS, lambda value: id_of(value) in ids) is not None
+
+    return next(filter(names_known, read_records(source, Faults())), None)
+
+
+def _unknown_id(record: Mapping[str, Any], fields: Fields, problem_ids: Collection[str]) -> str:
+    """Return the problem id of a record that is to be passed over; empty for one to grade, or without an id."""
+    if not fields.skip_unknown or fields.problem_id is None:
+        return ""
+    problem_id = id_of(at_path(record, fields.problem_id))
+    return problem_id if problem_id is not None and problem_id not in problem_ids else ""
+
+
+def _all_unknown(skipped: Mapping[str, int], problem_ids: Collection[str]) -> str:
+    """Return the fault that every record of an input would be passed over."""
+    first = next(iter(skipped))
+    near = did_you_mean(first, problem_ids)
+    return f"no problem has the id of any of {count_of(sum(skipped.values()), 'record')}, the first {shown(first)}{near}"
 
 
 def _place(record: Record, source: Path) -> str:
@@ -224,7 +290,7 @@ def _tell_repeated_ids(
     first: dict[tuple[str, str], str] = {}
     told = f"the sample ids are those of the field {'.'.join(fields.sample_id)}: " if fields.sample_id else ""
     for record in read_records(source, Faults()):
-        if _faults_of_record(record.data, fields, problem_ids):
+        if _unknown_id(record.data, fields, problem_ids) or _faults_of_record(record.data, fields, problem_ids):
             continue
         place = _place(record, source)
         for ids in _ids_of_record(record.data, fields, problem_ids, record.number):
@@ -241,7 +307,8 @@ def _tell_repeated_ids(
 def read(source: Path, fields: Fields, problem_ids: Collection[str]) -> Iterator[Rollout]:
     """Yield the rollouts of an input, in its order; `scan` has checked it before."""
     for record in read_records(source):
-        yield from _record_rollouts(record.data, fields, problem_ids, record.number)
+        if not _unknown_id(record.data, fields, problem_ids):
+            yield from _record_rollouts(record.data, fields, problem_ids, record.number)
 
 
 def rollouts_of(

@@ -417,3 +417,45 @@ def test_what_json_cannot_hold_is_a_fault_of_its_record():
 def test_an_id_cannot_speak_to_the_terminal(tmp_path):
     (fault,) = _faults(_lines(tmp_path, {"id": "\x1b[2J\ud800", "text": "x"}))
     assert fault == r'line 1: no problem has the id "\x1b[2J\ud800"'
+
+
+MIXED = [
+    {"id": "pulley", "problem": "A pulley ...", "uid": "1", "response": "$a = g/3$"},
+    {"id": "fall", "problem": "A stone ...", "uid": "2", "response": "$v = gt$"},
+    {"id": "pulley", "problem": "A pulley ...", "uid": "2", "response": 7},
+    {"id": "sprin", "problem": "A spring ...", "uid": "2", "response": ""},
+    {"id": "spring", "problem": "A spring ...", "response": "$F = -kx$"},
+]
+
+
+@pytest.mark.parametrize("ids", [IDS, ("fall",)])
+def test_records_of_unknown_problems_can_be_skipped(tmp_path, ids):
+    """The first record names no known problem, and so does not tell in which field the ids stand; the second does."""
+    path = _lines(tmp_path, *MIXED)
+    scanned = scan(path, ids, skip_unknown=True)
+    found = [(one.problem_id, one.sample_id) for one in read(path, scanned.fields, ids)]
+    assert found == [("fall", "2"), ("spring", "5")][: len(ids)]
+    assert scanned.n == len(found)
+    assert scanned.skipped == {"pulley": 2, "sprin": 1, **({} if len(ids) == 2 else {"spring": 1})}
+    with pytest.raises(DataFileError, match="A pulley"):
+        scan(path, IDS)
+
+
+def test_skipping_hides_no_other_fault(tmp_path):
+    rows = [MIXED[0], MIXED[1], {**MIXED[1], "id": None}, {**MIXED[1], "response": 7}, MIXED[1]]
+    with pytest.raises(DataFileError) as caught:
+        scan(_lines(tmp_path, *rows), IDS, skip_unknown=True)
+    told = "\n".join(caught.value.faults)
+    assert ("line 3: no problem id" in told, "line 4" in told, "stands in line 2 too" in told) == (True, True, True)
+    assert "pulley" not in told
+
+
+def test_an_input_of_unknown_problems_only_is_a_fault(tmp_path):
+    with pytest.raises(DataFileError, match=r'the id of any of 2 records, the first "falll"; did you mean "fall"\?'):
+        scan(_lines(tmp_path, {"problem_id": "falll", "response": ""}, {"problem_id": "x", "response": ""}), IDS,
+             skip_unknown=True)  # fmt: skip
+
+
+def test_without_ids_nothing_can_be_skipped(tmp_path):
+    with pytest.raises(DataFileError, match="--map problem_id=FIELD"):
+        scan(_lines(tmp_path, {"response": "$v = gt$"}), ("fall",), skip_unknown=True)

@@ -1,0 +1,285 @@
+"""Compare the models of one run, or its groups by any kept field: each pair of them, problem by problem.
+
+Rollouts of two models share no sample ids, so what is paired is the problem: a model's score on it is the mean over its
+rollouts of it, and a difference of two models is the mean over the problems that both have scores on. Every such pair is
+tested (`paired_tests`), and its p-value adjusted for the number of pairs, for scores and for final answers each.
+
+What `gates.compare_results` refuses is refused here too: rows of two graders, and two states of one problem file. A row
+that does not say its group is left out, and counted.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from prism.errors import PrismError, count_of
+from prism.inputs import did_you_mean, shown
+from prism.reports.agreement import LEVEL, REPLICATES, Estimate, mean_estimate
+from prism.reports.gates import ComparedItem, Key, compared_item, describe, grader_of, name_grader
+from prism.reports.paired_tests import Differences, PairedTest, paired_tests
+
+MEASURES = {"score": "score", "final": "final answers right"}
+"""What is compared, with its title."""
+
+_SHOWN_FAULTS = 20
+_DIGITS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The rollouts of one model, or of one value of other fields.
+
+    Attributes:
+        name: values of the fields, with commas between.
+        n: rows.
+        n_unscored: rows on which the grader failed.
+        n_problem: problems with a score.
+        means: of `MEASURES`, over the rows with a score; intervals by a bootstrap over problems.
+        by_problem: mean over the rows of a problem, by measure and problem id.
+        n_incident: failures of the grader.
+    """
+
+    name: str
+    n: int
+    n_unscored: int
+    n_problem: int
+    means: Mapping[str, Estimate]
+    by_problem: Mapping[str, Mapping[str, Fraction]]
+    n_incident: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the group as plain values for JSON."""
+        return {
+            "name": self.name, "rollouts": self.n, "unscored": self.n_unscored, "problems": self.n_problem,
+            "incidents": self.n_incident, **{name: _estimate_to_dict(one) for name, one in self.means.items()},
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class GroupPair:
+    """Two groups, by name, with the test of each of `MEASURES`: of the mean of `new` less that of `base`."""
+
+    base: str
+    new: str
+    tests: Mapping[str, PairedTest]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the pair as plain values for JSON."""
+        return {"base": self.base, "new": self.new, **{name: one.to_dict() for name, one in self.tests.items()}}
+
+
+@dataclass(frozen=True, slots=True)
+class GroupComparison:
+    """All groups of some score rows, and the pairs of them that were compared.
+
+    Attributes:
+        files: names of the files.
+        fields: kept fields that name the groups.
+        groups: by name.
+        pairs: by name; the first one of a pair is its base.
+        n_left_out: rows that lack one of the fields.
+    """
+
+    files: tuple[str, ...]
+    fields: tuple[str, ...]
+    groups: tuple[Group, ...]
+    pairs: tuple[GroupPair, ...]
+    n_left_out: int
+
+    @property
+    def is_empty(self) -> bool:
+        """Return True if no two groups have scores on one problem."""
+        return not any(test.difference.n for pair in self.pairs for test in pair.tests.values())
+
+    @property
+    def n_incident(self) -> int:
+        """Number of failures of the grader, over all groups."""
+        return sum(group.n_incident for group in self.groups)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as plain values for JSON."""
+        return {
+            "files": list(self.files), "by": list(self.fields), "groups": [one.to_dict() for one in self.groups],
+            "pairs": [one.to_dict() for one in self.pairs], "left_out": self.n_left_out, "level": LEVEL,
+        }  # fmt: skip
+
+
+def compare_groups(
+    files: Mapping[str, Iterable[Mapping[str, Any]]],
+    fields: Sequence[str],
+    *,
+    against: str = "",
+    allow_changed: bool = False,
+    replicates: int = REPLICATES,
+) -> GroupComparison:
+    """Compare each two groups of score rows.
+
+    Args:
+        files: rows by the name of their file, as `score_files.score_rows` reads them; all are taken together.
+        fields: kept fields, keys of `meta`, whose values name a group.
+        against: a group with which each other one is compared, instead of all pairs; empty for all.
+        allow_changed: compare also where a problem id has two problem files.
+        replicates: bootstrap samples behind the intervals; 0 for none.
+
+    Errors:
+        PrismError: all faults of the rows at once; fewer than two groups; no group of the name `against`.
+    """
+    rows = [_Row(name, place, row) for name, found in files.items() for place, row in enumerate(found, 1)]
+    named = [(each, _group_name(each.data, fields)) for each in rows]
+    _check_fields([each for each, name in named if name is None], rows, fields)
+    items = _items_by_group([(each, name) for each, name in named if name is not None], allow_changed=allow_changed)
+    if len(items) < 2:
+        only = f"; all rows are of {shown(next(iter(items)))}" if items else ""
+        raise PrismError(f"{', '.join(files)}: fewer than two groups by {', '.join(fields)}{only}")
+    if against and against not in items:
+        raise PrismError(f"no rows are of {shown(against)}{did_you_mean(against, sorted(items))}; groups are "
+                         f"{', '.join(map(shown, sorted(items)))}")  # fmt: skip
+    groups = {name: _group_of(name, items[name], replicates) for name in sorted(items)}
+    chosen = [(against, name) for name in groups if name != against] if against else list(combinations(groups, 2))
+    tests = {measure: _tests_of_pairs(groups, chosen, measure, replicates) for measure in MEASURES}
+    pairs = (
+        GroupPair(base, new, {measure: found[k] for measure, found in tests.items()})
+        for k, (base, new) in enumerate(chosen)
+    )
+    n_left_out = sum(name is None for _, name in named)
+    return GroupComparison(tuple(files), tuple(fields), tuple(groups.values()), tuple(pairs), n_left_out)
+
+
+# Rows. ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A score row, with the name of its file and its number there, from 1."""
+
+    file: str
+    place: int
+    data: Mapping[str, Any]
+
+    def __str__(self) -> str:
+        """Return where it stands: `scores.jsonl: row 3`."""
+        return f"{self.file}: row {self.place}"
+
+
+def kept_fields(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the fields that were kept beside a grade, with `prism run --keep`; empty without any."""
+    meta = row.get("meta")
+    return meta if isinstance(meta, Mapping) else {}
+
+
+def _group_name(row: Mapping[str, Any], fields: Sequence[str]) -> str | None:
+    """Return the values of the fields with commas between; None if the row lacks one."""
+    meta = kept_fields(row)
+    values = [meta.get(name) for name in fields]
+    return None if any(value is None for value in values) else ", ".join(map(str, values))
+
+
+def _check_fields(lacking: Sequence[_Row], rows: Sequence[_Row], fields: Sequence[str]) -> None:
+    """Raise a PrismError that names the fields that no row has; `lacking` are the rows that lack one."""
+    if len(lacking) < len(rows):
+        return
+    kept = sorted({str(name) for each in rows for name in kept_fields(each.data)})
+    known = f"; the rows keep {', '.join(kept)}" if kept else "; the rows keep no fields, see `prism run --keep`"
+    unknown = [f"no row has the field {shown(name)}{did_you_mean(name, kept)}" for name in fields if name not in kept]
+    raise PrismError(f"{'; '.join(unknown) or 'no row has all of the fields ' + ', '.join(fields)}{known}")
+
+
+def _items_by_group(rows: Iterable[tuple[_Row, str]], *, allow_changed: bool) -> dict[str, list[ComparedItem]]:
+    """Read the rows as items by group, and check that groups can be compared.
+
+    Errors:
+        PrismError: all faults: two graders; two rows of a group with the same ids; two files of a problem; bad scores.
+    """
+    items: dict[str, list[ComparedItem]] = defaultdict(list)
+    seen: dict[tuple[str, Key], _Row] = {}
+    graders: dict[tuple[str, str, str], _Row] = {}
+    problems: dict[str, dict[str, _Row]] = defaultdict(dict)
+    faults: list[str] = []
+    for each, name in rows:
+        item, fault = compared_item(each.data, each.place)
+        if item is None:
+            faults.append(f"{each}: {fault}")
+            continue
+        graders.setdefault(grader_of(each.data), each)
+        problems[item.problem_id].setdefault(item.problem_sha256, each)
+        if (first := seen.setdefault((name, item.key), each)) is not each:
+            faults.append(f"{each}: {describe(item.key)} of {shown(name)} stands in {first} too")
+        items[name].append(item)
+    if len(graders) > 1:
+        places = ", ".join(f"{each} by {name_grader(one)}" for one, each in graders.items())
+        faults.append(f"graded by {len(graders)} graders: {places}")
+    if not allow_changed:
+        faults += [
+            f"problem {shown(name)} has {len(states)} files, to the byte, first in {', '.join(map(str, states.values()))}"
+            "; --allow-changed compares all the same"
+            for name, states in problems.items()
+            if len(states) > 1
+        ]
+    if faults:
+        more = [f"and {len(faults) - _SHOWN_FAULTS} more"] if len(faults) > _SHOWN_FAULTS else []
+        raise PrismError("\n".join([*faults[:_SHOWN_FAULTS], *more]))
+    return dict(items)
+
+
+# Figures. -------------------------------------------------------------------------------------------------------
+
+
+def _group_of(name: str, items: Sequence[ComparedItem], replicates: int) -> Group:
+    """Compute the means of a group, over its rows and by problem."""
+    scored = [(one, one.score) for one in items if one.score is not None]
+    values: dict[str, list[Fraction]] = {
+        "score": [score for _, score in scored], "final": [Fraction(one.final_correct) for one, _ in scored],
+    }  # fmt: skip
+    ids = [one.problem_id for one, _ in scored]
+    numbers = {each: k for k, each in enumerate(sorted(set(ids)))}
+    clusters = np.array([numbers[each] for each in ids], dtype=np.int64)
+    return Group(
+        name, len(items), len(items) - len(scored), len(numbers),
+        {measure: mean_estimate(np.array(found, dtype=np.float64), clusters, replicates=replicates)
+         for measure, found in values.items()},
+        {measure: _means_by_problem(ids, found) for measure, found in values.items()},
+        sum(one.n_incident for one in items),
+    )  # fmt: skip
+
+
+def _means_by_problem(ids: Sequence[str], values: Sequence[Fraction]) -> dict[str, Fraction]:
+    """Return the exact mean of the values of each problem, by id."""
+    gathered: dict[str, list[Fraction]] = defaultdict(list)
+    for name, value in zip(ids, values, strict=True):
+        gathered[name].append(value)
+    return {name: sum(found, Fraction(0)) / len(found) for name, found in gathered.items()}
+
+
+def _tests_of_pairs(
+    groups: Mapping[str, Group], pairs: Sequence[tuple[str, str]], measure: str, replicates: int
+) -> tuple[PairedTest, ...]:
+    """Test each pair of groups, named (base, new), on the problems that both have scores on."""
+    compared = []
+    for base, new in pairs:
+        first, second = groups[base].by_problem[measure], groups[new].by_problem[measure]
+        common = sorted(first.keys() & second.keys())
+        values = np.array([float(second[name] - first[name]) for name in common], dtype=np.float64)
+        compared.append(Differences(values, np.arange(len(common))))
+    return paired_tests(compared, replicates=replicates)
+
+
+def family_text(found: GroupComparison) -> str:
+    """Say over how many comparisons p-values are adjusted, and what else the tables do not show."""
+    n = len(found.pairs)
+    left = f" {count_of(found.n_left_out, 'row')} without {' or '.join(found.fields)} left out." if found.n_left_out else ""
+    family = f" p (Holm) is adjusted for {count_of(n, 'comparison')}." if n > 1 else ""
+    return f"Differences are of problem means, over the problems that both have.{family}{left}"
+
+
+def _estimate_to_dict(found: Estimate) -> dict[str, Any]:
+    """Return an estimate as plain values for JSON, rounded to six decimals."""
+    numbers = {"value": found.value, "low": found.low, "high": found.high}
+    rounded = {name: None if value is None else round(value, _DIGITS) for name, value in numbers.items()}
+    return {**rounded, "n": found.n, "reason": found.reason or None}

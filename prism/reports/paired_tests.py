@@ -1,0 +1,213 @@
+"""Test whether two runs or two models differ only by chance: paired differences, problem by problem.
+
+Rollouts of one problem are not independent, so the unit is the problem. The interval is a bootstrap that draws problems
+with all their items. The p-value is that of the paired permutation test: if it does not matter which of the two a score
+comes from, the signs of all differences of a problem may be turned round together, and p is the share of such turnings
+whose mean is at least as far from 0 as the observed one, two-sided. Where at most 16 problems differ, all turnings are
+counted, and p is exact; of more, 9,999 are drawn by the house's own generator with a fixed seed, and the observed one
+counts among them, so that no p is 0.
+
+Of many comparisons p is also adjusted by Holm's method, which holds the chance of one false alarm in the whole family
+at the level that is read off, whatever the comparisons have to do with each other.
+
+Sources: Fisher, The Design of Experiments (1935), section 21; Efron, Tibshirani, An Introduction to the Bootstrap
+(1993), chapters 13 and 15; Phipson, Smyth, Stat. Appl. Genet. Mol. Biol. 9 (2010); Holm, Scand. J. Stat. 6 (1979).
+
+Refused: the t test (scores are bounded, tied, and often 0 or 1); McNemar's test for final answers, since with one
+rollout a problem this one is its exact form; scipy, which `prism compare` would then need.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from prism.engine.rng import uniform
+from prism.reports.agreement import REPLICATES, SEED, Estimate, mean_estimate
+from prism.reports.rating_sets import Floats, Ints
+
+_MAX_LISTED = 16  # problems that differ, whose 65,536 turnings are all counted
+_TURNINGS = 9_999  # that are drawn where more problems differ
+_BLOCK = 1 << 20  # signs that are drawn at a time: 8 MB
+_SCALE = 10**9  # of differences as whole numbers, so that sums are exact and equal on every machine
+_DIGITS = 6  # in JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """Differences of the items of one comparison, second less first.
+
+    Attributes:
+        values: float64[n_item], none of them NaN.
+        problems: int64[n_item], the number of each item's problem.
+    """
+
+    values: Floats
+    problems: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class PairedTest:
+    """A mean difference with its interval and its p-value.
+
+    Attributes:
+        difference: the mean over the items, with its bootstrap interval.
+        n_problem: number of problems that the items are of.
+        p: of the hypothesis that the two do not differ, two-sided; None where it is undefined.
+        method: of the p-value: `exact` (all turnings of signs), `monte_carlo` (9,999 drawn ones), or `none`.
+        holm: p adjusted by Holm's method over all comparisons that were tested together.
+    """
+
+    difference: Estimate
+    n_problem: int
+    p: float | None
+    method: str
+    holm: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the test as plain values for JSON, rounded to six decimals."""
+        found = self.difference
+        return {
+            "difference": _rounded(found.value), "low": _rounded(found.low), "high": _rounded(found.high), "n": found.n,
+            "problems": self.n_problem, "p": _rounded(self.p), "p_holm": _rounded(self.holm), "method": self.method,
+            "reason": found.reason or None,
+        }  # fmt: skip
+
+
+def paired_tests(compared: Sequence[Differences], *, replicates: int = REPLICATES) -> tuple[PairedTest, ...]:
+    """Test each comparison, and adjust their p-values by Holm's method as one family.
+
+    The result of a comparison, but for `holm`, does not depend on the others.
+
+    Args:
+        compared: one entry a comparison.
+        replicates: bootstrap samples behind each interval; 0 for none.
+    """
+    sums = [_problem_sums(one) for one in compared]
+    p_values: list[float | None] = [None] * len(compared)
+    methods = ["none"] * len(compared)
+    drawn: dict[int, list[int]] = defaultdict(list)
+    for place, each in enumerate(sums):
+        if len(each) < 2:
+            continue
+        if np.count_nonzero(each) <= _MAX_LISTED:
+            p_values[place], methods[place] = _exact_p_value(each), "exact"
+        else:
+            drawn[len(each)].append(place)
+    for places in drawn.values():
+        for place, p in zip(places, _drawn_p_values(np.stack([sums[k] for k in places])), strict=True):
+            p_values[place], methods[place] = p, "monte_carlo"
+    tests = [
+        PairedTest(mean_estimate(one.values, one.problems, replicates=replicates), len(each), p, method)
+        for one, each, p, method in zip(compared, sums, p_values, methods, strict=True)
+    ]
+    return tuple(replace(one, holm=p) for one, p in zip(tests, holm_adjusted(p_values), strict=True))
+
+
+def holm_adjusted(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
+    """Adjust p-values by Holm's step-down method; None stays None and is no member of the family.
+
+    The k-th smallest of m, counted from 0, is multiplied by m - k, and is never less than those before it.
+
+    >>> holm_adjusted([0.5, 0.25, None, 0.03125])
+    (0.5, 0.5, None, 0.09375)
+    """
+    known = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
+    adjusted: list[float | None] = [None] * len(p_values)
+    least = 0.0
+    for k, (p, place) in enumerate(known):
+        least = max(least, min(1.0, (len(known) - k) * p))
+        adjusted[place] = least
+    return tuple(adjusted)
+
+
+def _problem_sums(one: Differences) -> Ints:
+    """Return the sum of the differences of each problem, in whole billionths: int64[n_problem]."""
+    whole = np.rint(one.values * _SCALE).astype(np.int64)
+    names, numbers = np.unique(one.problems, return_inverse=True)
+    sums = np.zeros(len(names), dtype=np.int64)
+    np.add.at(sums, numbers, whole)
+    return sums
+
+
+def _least_extreme(sums: Ints) -> int:
+    """Return from what distance on a turned sum counts as far from 0 as the observed one: a rounding error less."""
+    return int(abs(sums.sum())) - len(sums)
+
+
+def _exact_p_value(sums: Ints) -> float:
+    """Return the share of all turnings of signs whose sum is at least as far from 0 as that of `sums`.
+
+    Args:
+        sums: int64[n_problem], of which at most 16 are not 0; a difference of 0 has no sign, and changes no share.
+    """
+    turned = np.zeros(1, dtype=np.int64)
+    for each in sums[sums != 0]:
+        turned = np.concatenate((turned + each, turned - each))
+    return float(np.mean(np.abs(turned) >= _least_extreme(sums)))
+
+
+def _drawn_p_values(sums: Ints) -> list[float]:
+    """Return the p-value of each comparison from 9,999 drawn turnings, the same ones for all of them.
+
+    Args:
+        sums: int64[n_comparison, n_problem]; as floats their sums are exact up to nine million items.
+    """
+    n_problem = sums.shape[1]
+    columns = sums.T.astype(np.float64)
+    least = np.array([_least_extreme(each) for each in sums], dtype=np.float64)
+    extreme = np.zeros(len(sums), dtype=np.int64)
+    rows = max(1, _BLOCK // n_problem)
+    for first in range(0, _TURNINGS, rows):
+        n = min(rows, _TURNINGS - first)
+        signs = np.where(uniform(SEED, n * n_problem, first * n_problem) < 0.5, -1.0, 1.0).reshape(n, n_problem)
+        extreme += (np.abs(signs @ columns) >= least).sum(axis=0)
+    return [(1 + int(n)) / (1 + _TURNINGS) for n in extreme]
+
+
+# In words. ------------------------------------------------------------------------------------------------------
+
+
+def p_text(p: float | None, method: str) -> str:
+    """Write a p-value: three significant digits, and `< 0.0002` where no drawn turning was as extreme.
+
+    >>> p_text(0.03125, "exact"), p_text(1e-4, "monte_carlo"), p_text(None, "none")
+    ('0.0312', '< 0.0002', 'none')
+    """
+    if p is None:
+        return "none"
+    return "< 0.0002" if method == "monte_carlo" and p * (1 + _TURNINGS) < 1.5 else f"{p:.3g}"
+
+
+def interval_text(test: PairedTest) -> str:
+    """Write the interval of a mean difference with signs: `-0.600 to +0.100`; why not, or `none`, without one."""
+    low, high = test.difference.low, test.difference.high
+    return test.difference.reason or "none" if low is None or high is None else f"{signed(low)} to {signed(high)}"
+
+
+def signed(value: float | None) -> str:
+    """Write a difference with its sign and three decimals; `none` for None.
+
+    >>> signed(0.25), signed(-0.0004), signed(None)
+    ('+0.250', '0.000', 'none')
+    """
+    if value is None:
+        return "none"
+    shown = round(value, 3) + 0.0
+    return f"{shown:+.3f}" if shown else "0.000"
+
+
+def method_text(tests: Iterable[PairedTest]) -> str:
+    """Say how p-values were found: `all turnings of signs`, or `9999 drawn`, or both; empty without any."""
+    methods = {one.method for one in tests}
+    words = {"exact": "all turnings of signs", "monte_carlo": f"{_TURNINGS} drawn turnings of signs"}
+    return " or ".join(text for method, text in words.items() if method in methods)
+
+
+def _rounded(value: float | None) -> float | None:
+    """Round a value for JSON; None stays None."""
+    return None if value is None else round(value, _DIGITS) + 0.0

@@ -1,4 +1,4 @@
-"""Find the shipped data (`grammar/`, `constants/`, `dags/`, `vocabulary/`), and the folder in which a user's caches stand.
+"""Find the shipped data (`grammar/`, `dags/` and the like), and the folder in which a user's caches stand.
 
 The data folders stand at the root of the repository, where people who do not program find them. A wheel
 carries them as `prism/data/...`; an editable install and a checkout read them where they stand.

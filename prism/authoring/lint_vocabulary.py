@@ -16,7 +16,7 @@ from prism.problem.vocabulary import Vocabulary, nearest_domains, nearest_subtop
 
 
 def check_vocabulary(problem: Problem, known: Vocabulary) -> Iterator[LintFinding]:
-    """Yield a finding for a domain or subtopic that the vocabulary does not list, with the nearest ones that it does."""
+    """Yield a finding for a domain or subtopic that the vocabulary does not list, with the nearest that it does."""
     kind = cast("Kind", known.unknown)
     domain, subtopic = problem.domain, problem.subtopic
     if domain and domain not in known.subtopics:

@@ -17,12 +17,12 @@ from prism.cli.options import (
     AsJson,
     Force,
     MacroFile,
-    OneProblem,
     complete_problem,
     fail,
     files_to_lint,
     load_problem_or_exit,
     make_folder,
+    problem_file,
     read_macro_file,
     read_solution,
     read_text,
@@ -59,17 +59,29 @@ def list_problems(as_json: AsJson = False) -> None:
 
 @app.command()
 def show(
-    problem: OneProblem,
+    problem: Annotated[
+        str,
+        typer.Argument(
+            help="Problem file, or shipped id; or a set: a folder, a .jsonl file, a .json list.",
+            autocompletion=complete_problem,
+        ),
+    ],
     as_mermaid: Annotated[bool, typer.Option("--mermaid", help="Print the DAG as a Mermaid flowchart.")] = False,
     as_dot: Annotated[bool, typer.Option("--dot", help="Print the DAG in the language of Graphviz.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show a problem as the grader knows it: its DAG, values, definitions, constants, what of its text is not used."""
+    """Show a problem as the grader knows it: DAG, values, definitions, constants, unused text; or count a set."""
+    from prism.problem.collection import is_problem_set
     from prism.reports import dag_drawing as drawing
     from prism.reports import tables
 
     if as_mermaid + as_dot + as_json > 1:
         raise typer.BadParameter("--mermaid, --dot and --json exclude each other")
+    if is_problem_set(problem_file(problem)):
+        if as_mermaid or as_dot:
+            raise typer.BadParameter("--mermaid and --dot draw one problem, and not a set")
+        _show_set(problem, as_json=as_json)
+        return
     loaded = load_problem_or_exit(problem)
     if as_json:
         print_json(tables.problem_facts(loaded))
@@ -82,6 +94,23 @@ def show(
         print_tables(*tables.problem_tables(loaded, make_console().width, in_unicode=in_unicode))
 
 
+def _show_set(name: str, *, as_json: bool) -> None:
+    """Count a set of problems; exits with code 3 if one cannot be loaded."""
+    from prism.problem.collection import load_problems
+    from prism.problem.set_counts import count_problems
+    from prism.reports import comparison_tables as tables
+
+    try:
+        with spinner("loading"):
+            found = count_problems(load_problems(name).values())
+    except prism.PrismError as error:
+        fail(str(error))
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        print_tables(*tables.set_tables(found))
+
+
 @app.command()
 def lint(
     problems: Annotated[
@@ -89,15 +118,26 @@ def lint(
     ],
     notes: Annotated[bool, typer.Option("--notes", help="Also what may be meant so.")] = False,
     sarif: Annotated[Path | None, typer.Option(help="Also a file for code scanning: SARIF 2.1.0.")] = None,
+    vocabulary: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Domains and subtopics, TOML. [default: vocabulary/domains.toml]"),
+    ] = None,
     macros: MacroFile = "",
     as_json: AsJson = False,
 ) -> None:
     """List what is wrong with problem files, by line, node and field; exit code 3 if there is a fault."""
     from prism.problem.source import problem_path
+    from prism.problem.vocabulary import read_vocabulary, shipped_vocabulary
 
     problems, beside = files_to_lint(problems), read_macro_file(macros)
+    try:
+        known = shipped_vocabulary() if vocabulary is None else read_vocabulary(vocabulary)
+    except prism.DataFileError as error:
+        fail(str(error))
     named = with_progress(problems, "checking")
-    found = [(name, finding) for name in named for finding in prism.lint(problem_path(name), macros=beside)]
+    found = [
+        (name, finding) for name in named for finding in prism.lint(problem_path(name), macros=beside, vocabulary=known)
+    ]
     missing = {name: said for name in problems if (said := unknown_name(name))}  # told below, and not as a finding
     count = Counter(finding.kind for _, finding in found)
     if sarif is not None:

@@ -1,7 +1,8 @@
-"""Commands on score files and judgements: `compare`, `agree`, `report`."""
+"""Commands on score files and judgements: `compare`, `agree`, `report`, `leaderboard`."""
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -45,7 +46,14 @@ def compare(
     base: Annotated[
         Path, typer.Argument(help="Results that are kept: .jsonl or .parquet, as `prism run` writes them.")
     ],
-    new: Annotated[Path, typer.Argument(help="Results that are held against them.")],
+    new: Annotated[
+        Path | None, typer.Argument(help="Results that are held against them; with --by more of the same run.")
+    ] = None,
+    by: Annotated[
+        str, typer.Option(metavar="FIELD,...", help="Compare groups of the rows, as by model: a field kept by `run`.")
+    ] = "",
+    against: Annotated[str, typer.Option(metavar="NAME", help="With --by: each group against this one.")] = "",
+    replicates: Annotated[int, typer.Option(min=0, help="Bootstrap samples behind the intervals.")] = 1000,
     fail_on: Annotated[
         list[str] | None,
         typer.Option(
@@ -68,7 +76,7 @@ def compare(
     max_incidents: Annotated[int, typer.Option(min=0, help="Failures of the grader in NEW that are put up with.")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Hold new results against old ones, item by item; exit code 1 if a gate fires, 3 if they cannot be compared."""
+    """Hold new results against old ones, or models against models, with intervals and p; exit code 1 for a gate."""
     from prism.reports import gates as gating
     from prism.reports import tables
 
@@ -78,13 +86,23 @@ def compare(
         raise typer.BadParameter(f"--fail-on: {error}\n{gating.GRAMMAR}") from error
     if update_baseline and (gates or junit or summary or github):
         raise typer.BadParameter("--update-baseline judges nothing; leave the gates and reports out")
+    if by:
+        if gates or junit or summary or github or update_baseline:
+            raise typer.BadParameter("--by compares groups and judges no gate; leave the gates and reports out")
+        files = [base] if new is None else [base, new]
+        _compare_groups(files, by, against, replicates, max_incidents, allow_changed=allow_changed, as_json=as_json)
+        return
+    if new is None or against:
+        raise typer.BadParameter("--against needs --by" if against else "name NEW; or --by FIELD, to compare in BASE")
     if github and summary is None:
         summary = step_summary_path()
     if update_baseline:
         _accept_results(new, base, max_incidents, as_json=as_json)
         return
     try:
-        result = gating.compare_results(read_results(base), read_results(new), allow_changed=allow_changed)
+        result = gating.compare_results(
+            read_results(base), read_results(new), allow_changed=allow_changed, replicates=replicates
+        )
     except prism.PrismError as error:
         fail(str(error))
     outcomes = gating.apply_gates(result, gates)
@@ -98,6 +116,33 @@ def compare(
     if any(outcome.has_fired for outcome in outcomes):
         raise typer.Exit(GATE_FAILED)
     if result.new.n_incident > max_incidents:
+        raise typer.Exit(INCIDENTS)
+
+
+def _compare_groups(
+    files: Sequence[Path], by: str, against: str, replicates: int, max_incidents: int,
+    *, allow_changed: bool, as_json: bool,
+) -> None:  # fmt: skip
+    """Compare the groups of some score rows (`--by`), print what comes out, and exit with the code of `compare`."""
+    from prism.reports import comparison_tables as tables
+    from prism.reports.group_comparison import compare_groups
+    from prism.runs.score_files import score_rows
+
+    try:
+        rows = {str(path): list(score_rows(path)) for path in files}
+        with spinner("testing differences"):
+            found = compare_groups(
+                rows, split_names(by), against=against, allow_changed=allow_changed, replicates=replicates
+            )
+    except prism.PrismError as error:
+        fail(str(error))
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        print_tables(*tables.group_tables(found))
+    if found.is_empty:
+        raise typer.Exit(NOTHING_GRADED)
+    if found.n_incident > max_incidents:
         raise typer.Exit(INCIDENTS)
 
 
@@ -290,6 +335,55 @@ def report(
     else:
         write_report_tables(found, target, split_names(table), percent=percent, force=force)
     if not any(row.grade.score is not None for row in found.rows):
+        raise typer.Exit(NOTHING_GRADED)
+
+
+@app.command()
+def leaderboard(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Score rows of each run, .jsonl or .parquet.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Page to write, .html; without it tables are printed.")
+    ] = None,
+    by: Annotated[
+        str, typer.Option(metavar="FIELD,...", help="Kept fields that name a model; without them the run's name does.")
+    ] = "model",
+    replicates: Annotated[int, typer.Option(min=0, help="Bootstrap samples behind the intervals.")] = 1000,
+    title: Annotated[str, typer.Option(help="Of the page.")] = "PRISM leaderboard",
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Rank the models of many runs; those of another grader or other problems stand apart, with the reason."""
+    from prism.reports import comparison_tables as tables
+    from prism.reports.rankings import make_leaderboard
+    from prism.runs.score_files import score_rows
+
+    if out is not None and out.suffix not in (".html", ".htm"):
+        raise typer.BadParameter(f"--out {out}: expected a file .html")
+    require_folder(out)
+    refuse_existing([out] if out else [], force=force)
+    if twice := sorted({str(path) for path in runs if runs.count(path) > 1}):
+        raise typer.BadParameter(f"{', '.join(twice)}: stands twice")
+    try:
+        names = [path.name for path in runs]
+        named = {str(path) if names.count(path.name) > 1 else path.name: path for path in runs}
+        rows = {name: list(score_rows(path)) for name, path in named.items()}
+        sha256 = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in named.items()}
+        with spinner("ranking"):
+            found = make_leaderboard(rows, fields=split_names(by), sha256=sha256, replicates=replicates)
+    except (prism.PrismError, OSError) as error:
+        fail(in_words(error))
+    if out is not None:
+        from prism.reports.html.leaderboard import leaderboard_page
+
+        write_text(out, leaderboard_page(found, title=title))
+    if as_json:
+        print_json(found.to_dict())
+    elif out is None:
+        print_tables(*tables.leaderboard_tables(found))
+    else:
+        n = sum(len(board.entries) for board in found.boards)
+        print(f"{out}: {n} {'entry' if n == 1 else 'entries'}, {count_of(len(found.boards), 'table')}", file=sys.stderr)
+    if found.is_empty:
         raise typer.Exit(NOTHING_GRADED)
 
 

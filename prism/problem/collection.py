@@ -71,6 +71,14 @@ def load_problems(source: ProblemSet, *, macros: Mapping[str, Any] | None = None
     return found
 
 
+def is_problem_set(path: Path) -> bool:
+    """Return True for what holds any number of problems: a folder, a `.jsonl` file, a `.json` file with a list."""
+    try:
+        return path.is_dir() or path.suffix == ".jsonl" or bool(_set_text(path))
+    except (OSError, PrismError):  # who loads it says why it cannot be read
+        return False
+
+
 def problems_by_id(problems: ProblemSet | Mapping[str, ProblemSource] | None) -> dict[str, Problem]:
     """Load a problem set into a mapping by id: the keys of a given mapping, else the problems' own ids.
 

@@ -1,7 +1,7 @@
 """Count a set of problems: its sizes, the shape of its DAGs, and its problems by domain and difficulty.
 
-The entropy of a DAG is that of PRISM-Physics (arXiv 2510.03185), the sum over its layers of log(width); its depth is the
-number of its layers. Of a problem with alternatives the first reference counts, as its difficulty is of that one.
+The entropy of a DAG is that of PRISM-Physics (arXiv 2510.03185), the sum over its layers of log(width); its depth is
+the number of its layers. Of a problem with alternatives the first reference counts, as its difficulty is of that one.
 """
 
 from __future__ import annotations

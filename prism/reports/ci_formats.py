@@ -154,7 +154,7 @@ def significance_lines(tests: Mapping[str, PairedTest]) -> list[str]:
     if reasons := {one.difference.reason for one in known.values() if one.p is None}:
         return [f"No interval and no p-value of a change: {REASONS[min(reasons)]}."]
     words = {"score": "score", "final": "final answers"}
-    parts = [f"{words[name]} {interval_text(one)}, p {p_text(one.p, one.method)}" for name, one in known.items()]
+    parts = [f"{words[name]} {interval_text(one)}, p {p_text(one.p)}" for name, one in known.items()]
     how = f"{count_of(next(iter(known.values())).n_problem, 'problem')}; {method_text(known.values())}"
     return [f"Changes, intervals of {LEVEL:.0%}: {'; '.join(parts)} ({how})."]
 

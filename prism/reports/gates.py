@@ -363,8 +363,8 @@ def _comparison_obstacles(result: Comparison, *, allow_changed: bool) -> Iterato
     base, new = result.base.grader, result.new.grader
     if base and new and base[1:] != new[1:]:
         yield (
-            f"they are graded by {name_grader(base)} and {name_grader(new)}; grade the rollouts of the baseline again with "
-            "this PRISM, or take over the new results with --update-baseline"
+            f"they are graded by {name_grader(base)} and {name_grader(new)}; grade the rollouts of the baseline again "
+            "with this PRISM, or take over the new results with --update-baseline"
         )
         return  # all further differences follow from this one
     if allow_changed:

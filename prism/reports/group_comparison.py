@@ -1,8 +1,8 @@
 """Compare the models of one run, or its groups by any kept field: each pair of them, problem by problem.
 
-Rollouts of two models share no sample ids, so what is paired is the problem: a model's score on it is the mean over its
-rollouts of it, and a difference of two models is the mean over the problems that both have scores on. Every such pair is
-tested (`paired_tests`), and its p-value adjusted for the number of pairs, for scores and for final answers each.
+Rollouts of two models share no sample ids, so what is paired is the problem: a model's score on it is the mean over
+its rollouts of it, and a difference of two models is the mean over the problems that both have scores on. Every such
+pair is tested (`paired_tests`), and its p-value adjusted for the number of pairs, for scores and final answers each.
 
 What `gates.compare_results` refuses is refused here too: rows of two graders, and two states of one problem file. A row
 that does not say its group is left out, and counted.
@@ -58,7 +58,7 @@ class Group:
         """Return the group as plain values for JSON."""
         return {
             "name": self.name, "rollouts": self.n, "unscored": self.n_unscored, "problems": self.n_problem,
-            "incidents": self.n_incident, **{name: _estimate_to_dict(one) for name, one in self.means.items()},
+            "incidents": self.n_incident, **{name: estimate_to_dict(one) for name, one in self.means.items()},
         }  # fmt: skip
 
 
@@ -132,18 +132,19 @@ def compare_groups(
         PrismError: all faults of the rows at once; fewer than two groups; no group of the name `against`.
     """
     rows = [_Row(name, place, row) for name, found in files.items() for place, row in enumerate(found, 1)]
-    named = [(each, _group_name(each.data, fields)) for each in rows]
-    _check_fields([each for each, name in named if name is None], rows, fields)
+    named = [(each, group_name(each.data, fields)) for each in rows]
+    _check_fields([each for each, name in named if name is None], rows, fields, ", ".join(files))
     items = _items_by_group([(each, name) for each, name in named if name is not None], allow_changed=allow_changed)
     if len(items) < 2:
         only = f"; all rows are of {shown(next(iter(items)))}" if items else ""
         raise PrismError(f"{', '.join(files)}: fewer than two groups by {', '.join(fields)}{only}")
     if against and against not in items:
-        raise PrismError(f"no rows are of {shown(against)}{did_you_mean(against, sorted(items))}; groups are "
-                         f"{', '.join(map(shown, sorted(items)))}")  # fmt: skip
-    groups = {name: _group_of(name, items[name], replicates) for name in sorted(items)}
+        names = ", ".join(map(shown, sorted(items)))
+        near = did_you_mean(against, sorted(items))
+        raise PrismError(f"--against: no rows are of {shown(against)}{near}; groups are {names}")
+    groups = {name: group_of(name, items[name], replicates) for name in sorted(items)}
     chosen = [(against, name) for name in groups if name != against] if against else list(combinations(groups, 2))
-    tests = {measure: _tests_of_pairs(groups, chosen, measure, replicates) for measure in MEASURES}
+    tests = {measure: tests_of_pairs(groups, chosen, measure, replicates) for measure in MEASURES}
     pairs = (
         GroupPair(base, new, {measure: found[k] for measure, found in tests.items()})
         for k, (base, new) in enumerate(chosen)
@@ -174,21 +175,21 @@ def kept_fields(row: Mapping[str, Any]) -> Mapping[str, Any]:
     return meta if isinstance(meta, Mapping) else {}
 
 
-def _group_name(row: Mapping[str, Any], fields: Sequence[str]) -> str | None:
+def group_name(row: Mapping[str, Any], fields: Sequence[str]) -> str | None:
     """Return the values of the fields with commas between; None if the row lacks one."""
     meta = kept_fields(row)
     values = [meta.get(name) for name in fields]
     return None if any(value is None for value in values) else ", ".join(map(str, values))
 
 
-def _check_fields(lacking: Sequence[_Row], rows: Sequence[_Row], fields: Sequence[str]) -> None:
+def _check_fields(lacking: Sequence[_Row], rows: Sequence[_Row], fields: Sequence[str], files: str) -> None:
     """Raise a PrismError that names the fields that no row has; `lacking` are the rows that lack one."""
     if len(lacking) < len(rows):
         return
     kept = sorted({str(name) for each in rows for name in kept_fields(each.data)})
     known = f"; the rows keep {', '.join(kept)}" if kept else "; the rows keep no fields, see `prism run --keep`"
     unknown = [f"no row has the field {shown(name)}{did_you_mean(name, kept)}" for name in fields if name not in kept]
-    raise PrismError(f"{'; '.join(unknown) or 'no row has all of the fields ' + ', '.join(fields)}{known}")
+    raise PrismError(f"{files}: {'; '.join(unknown) or 'no row has all of the fields ' + ', '.join(fields)}{known}")
 
 
 def _items_by_group(rows: Iterable[tuple[_Row, str]], *, allow_changed: bool) -> dict[str, list[ComparedItem]]:
@@ -217,8 +218,8 @@ def _items_by_group(rows: Iterable[tuple[_Row, str]], *, allow_changed: bool) ->
         faults.append(f"graded by {len(graders)} graders: {places}")
     if not allow_changed:
         faults += [
-            f"problem {shown(name)} has {len(states)} files, to the byte, first in {', '.join(map(str, states.values()))}"
-            "; --allow-changed compares all the same"
+            f"problem {shown(name)} has {len(states)} files, to the byte, first in "
+            f"{', '.join(map(str, states.values()))}; --allow-changed compares all the same"
             for name, states in problems.items()
             if len(states) > 1
         ]
@@ -231,7 +232,7 @@ def _items_by_group(rows: Iterable[tuple[_Row, str]], *, allow_changed: bool) ->
 # Figures. -------------------------------------------------------------------------------------------------------
 
 
-def _group_of(name: str, items: Sequence[ComparedItem], replicates: int) -> Group:
+def group_of(name: str, items: Sequence[ComparedItem], replicates: int) -> Group:
     """Compute the means of a group, over its rows and by problem."""
     scored = [(one, one.score) for one in items if one.score is not None]
     values: dict[str, list[Fraction]] = {
@@ -257,7 +258,7 @@ def _means_by_problem(ids: Sequence[str], values: Sequence[Fraction]) -> dict[st
     return {name: sum(found, Fraction(0)) / len(found) for name, found in gathered.items()}
 
 
-def _tests_of_pairs(
+def tests_of_pairs(
     groups: Mapping[str, Group], pairs: Sequence[tuple[str, str]], measure: str, replicates: int
 ) -> tuple[PairedTest, ...]:
     """Test each pair of groups, named (base, new), on the problems that both have scores on."""
@@ -273,12 +274,16 @@ def _tests_of_pairs(
 def family_text(found: GroupComparison) -> str:
     """Say over how many comparisons p-values are adjusted, and what else the tables do not show."""
     n = len(found.pairs)
-    left = f" {count_of(found.n_left_out, 'row')} without {' or '.join(found.fields)} left out." if found.n_left_out else ""
+    left = (
+        f" {count_of(found.n_left_out, 'row')} without {' or '.join(found.fields)} left out."
+        if found.n_left_out
+        else ""
+    )
     family = f" p (Holm) is adjusted for {count_of(n, 'comparison')}." if n > 1 else ""
     return f"Differences are of problem means, over the problems that both have.{family}{left}"
 
 
-def _estimate_to_dict(found: Estimate) -> dict[str, Any]:
+def estimate_to_dict(found: Estimate) -> dict[str, Any]:
     """Return an estimate as plain values for JSON, rounded to six decimals."""
     numbers = {"value": found.value, "low": found.low, "high": found.high}
     rounded = {name: None if value is None else round(value, _DIGITS) for name, value in numbers.items()}

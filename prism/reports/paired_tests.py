@@ -172,15 +172,13 @@ def _drawn_p_values(sums: Ints) -> list[float]:
 # In words. ------------------------------------------------------------------------------------------------------
 
 
-def p_text(p: float | None, method: str) -> str:
-    """Write a p-value: three significant digits, and `< 0.0002` where no drawn turning was as extreme.
+def p_text(p: float | None) -> str:
+    """Write a p-value with three significant digits; `none` for None.
 
-    >>> p_text(0.03125, "exact"), p_text(1e-4, "monte_carlo"), p_text(None, "none")
-    ('0.0312', '< 0.0002', 'none')
+    >>> p_text(0.03125), p_text(1e-4), p_text(None)
+    ('0.0312', '0.0001', 'none')
     """
-    if p is None:
-        return "none"
-    return "< 0.0002" if method == "monte_carlo" and p * (1 + _TURNINGS) < 1.5 else f"{p:.3g}"
+    return "none" if p is None else f"{p:.3g}"
 
 
 def interval_text(test: PairedTest) -> str:
@@ -202,10 +200,11 @@ def signed(value: float | None) -> str:
 
 
 def method_text(tests: Iterable[PairedTest]) -> str:
-    """Say how p-values were found: `all turnings of signs`, or `9999 drawn`, or both; empty without any."""
+    """Name the test: `exact permutation test`, or how many permutations were drawn, or both; empty without p-values."""
     methods = {one.method for one in tests}
-    words = {"exact": "all turnings of signs", "monte_carlo": f"{_TURNINGS} drawn turnings of signs"}
-    return " or ".join(text for method, text in words.items() if method in methods)
+    words = {"exact": "exact", "monte_carlo": f"{_TURNINGS} drawn"}
+    found = " or ".join(text for method, text in words.items() if method in methods)
+    return f"paired permutation test, {found}" if found else ""
 
 
 def _rounded(value: float | None) -> float | None:

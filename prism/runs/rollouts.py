@@ -262,7 +262,9 @@ def _all_unknown(skipped: Mapping[str, int], problem_ids: Collection[str]) -> st
     """Return the fault that every record of an input would be passed over."""
     first = next(iter(skipped))
     near = did_you_mean(first, problem_ids)
-    return f"no problem has the id of any of {count_of(sum(skipped.values()), 'record')}, the first {shown(first)}{near}"
+    return (
+        f"no problem has the id of any of {count_of(sum(skipped.values()), 'record')}, the first {shown(first)}{near}"
+    )
 
 
 def _place(record: Record, source: Path) -> str:

@@ -34,7 +34,8 @@ def test_p_is_the_share_of_all_turnings(values: list[float]) -> None:
     sums = [abs(sum(sign * value for sign, value in zip(signs, whole, strict=True)))
             for signs in product((1, -1), repeat=len(whole))]  # fmt: skip
     found = outcome(values)
-    assert (found.method, found.p) == ("exact", pytest.approx(np.mean([each >= abs(sum(whole)) for each in sums])))
+    assert found.method == "exact"
+    assert found.p == pytest.approx(float(np.mean([each >= abs(sum(whole)) for each in sums])))
 
 
 def test_p_is_that_of_scipy() -> None:
@@ -73,7 +74,7 @@ def test_drawn_turnings_are_the_same_in_any_company_and_in_blocks_of_any_size(mo
 
 def test_no_drawn_p_is_zero() -> None:
     found = outcome([0.5] * 60)
-    assert (found.method, found.p, paired.p_text(found.p, found.method)) == ("monte_carlo", 1e-4, "< 0.0002")
+    assert (found.method, found.p) == ("monte_carlo", 1e-4)
 
 
 def test_items_of_one_problem_turn_together() -> None:

@@ -2,6 +2,7 @@ import csv
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -419,7 +420,7 @@ def test_an_id_cannot_speak_to_the_terminal(tmp_path):
     assert fault == r'line 1: no problem has the id "\x1b[2J\ud800"'
 
 
-MIXED = [
+MIXED: list[dict[str, Any]] = [
     {"id": "pulley", "problem": "A pulley ...", "uid": "1", "response": "$a = g/3$"},
     {"id": "fall", "problem": "A stone ...", "uid": "2", "response": "$v = gt$"},
     {"id": "pulley", "problem": "A pulley ...", "uid": "2", "response": 7},
@@ -436,7 +437,7 @@ def test_records_of_unknown_problems_can_be_skipped(tmp_path, ids):
     found = [(one.problem_id, one.sample_id) for one in read(path, scanned.fields, ids)]
     assert found == [("fall", "2"), ("spring", "5")][: len(ids)]
     assert scanned.n == len(found)
-    assert scanned.skipped == {"pulley": 2, "sprin": 1, **({} if len(ids) == 2 else {"spring": 1})}
+    assert scanned.skipped == {"pulley": 2, "sprin": 1} | ({} if len(ids) == 2 else {"spring": 1})
     with pytest.raises(DataFileError, match="A pulley"):
         scan(path, IDS)
 

@@ -87,6 +87,7 @@ def compare(
     if update_baseline and (gates or junit or summary or github):
         raise typer.BadParameter("--update-baseline judges nothing; leave the gates and reports out")
     if by:
+        _refuse_repeated([base] if new is None else [base, new])
         if gates or junit or summary or github or update_baseline:
             raise typer.BadParameter("--by compares groups and judges no gate; leave the gates and reports out")
         files = [base] if new is None else [base, new]
@@ -117,6 +118,12 @@ def compare(
         raise typer.Exit(GATE_FAILED)
     if result.new.n_incident > max_incidents:
         raise typer.Exit(INCIDENTS)
+
+
+def _refuse_repeated(paths: Sequence[Path]) -> None:
+    """Exit with code 2 if a file is named twice: its rows would count twice."""
+    if twice := sorted({str(path) for path in paths if paths.count(path) > 1}):
+        raise typer.BadParameter(f"{', '.join(twice)}: stands twice")
 
 
 def _compare_groups(
@@ -361,8 +368,7 @@ def leaderboard(
         raise typer.BadParameter(f"--out {out}: expected a file .html")
     require_folder(out)
     refuse_existing([out] if out else [], force=force)
-    if twice := sorted({str(path) for path in runs if runs.count(path) > 1}):
-        raise typer.BadParameter(f"{', '.join(twice)}: stands twice")
+    _refuse_repeated(runs)
     try:
         names = [path.name for path in runs]
         named = {str(path) if names.count(path.name) > 1 else path.name: path for path in runs}

@@ -6,10 +6,10 @@ the number of its layers. Of a problem with alternatives the first reference cou
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from statistics import median
 from typing import Any
 
@@ -27,7 +27,7 @@ class Spread:
     """How a measure is spread over the problems of a set.
 
     Attributes:
-        total: its sum, a whole number unless it is an entropy.
+        total: its sum; of counts a whole number.
         low, middle, high: its lowest value, median and highest value.
         n: number of problems.
     """
@@ -114,12 +114,11 @@ def count_problems(problems: Iterable[Problem]) -> SetCounts:
 
 def _spread_of(values: list[float]) -> Spread:
     """Return how values are spread; their sum is exact, whatever their order."""
-    total = sum(map(Fraction, values), Fraction(0))
     middle = median(values)
-    return Spread(
-        int(total) if all(isinstance(value, int) for value in values) else float(total), min(values),
-        int(middle) if middle == int(middle) else middle, max(values), len(values),
-    )  # fmt: skip
+    if all(isinstance(value, int) for value in values):
+        return Spread(sum(values), min(values), int(middle) if middle == int(middle) else middle, max(values),
+                      len(values))  # fmt: skip
+    return Spread(math.fsum(values), min(values), middle, max(values), len(values))
 
 
 def _final_forms(problem: Problem) -> list[str]:

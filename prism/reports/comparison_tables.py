@@ -76,7 +76,7 @@ def set_tables(found: SetCounts) -> list[RenderableType]:
     for name, one in found.spreads.items():
         measures.add_row(name, *map(_number, (one.total, one.mean, one.low, one.middle, one.high)))
     levels = [level for level in (*LEVELS, UNRATED) if any(row[level] for row in found.domains.values())]
-    domains = _table("Problems by domain and difficulty", ("domain",), (*levels, "all"))
+    domains = _table("By domain and difficulty", ("domain",), (*levels, "all"))
     for name, row in found.domains.items():
         domains.add_row(_one_line(name), *(str(row[level]) for level in levels), str(sum(row.values())))
     if len(found.domains) > 1:
@@ -84,7 +84,7 @@ def set_tables(found: SetCounts) -> list[RenderableType]:
         domains.add_row("all", *map(str, sums), str(found.n))
     parts: list[RenderableType] = [measures, domains]
     if found.subtopics:
-        topics = _table("Problems by subtopic", ("domain", "subtopic"), ("problems",))
+        topics = _table("By subtopic", ("domain", "subtopic"), ("problems",))
         for (domain, topic), n in found.subtopics.items():
             topics.add_row(_one_line(domain), _one_line(topic), str(n))
         parts.append(topics)

@@ -228,11 +228,11 @@ def _strict_score(row: Mapping[str, Any]) -> float | None:
 
 def _strict_mean(items: Sequence[ComparedItem], strict: Sequence[float | None], replicates: int) -> Estimate:
     """Return the mean of the strict scores of the items with a score, with its interval."""
-    known = [
+    known = sorted(
         (one.problem_id, value)
         for one, value in zip(items, strict, strict=True)
         if one.score is not None and value is not None
-    ]
+    )
     numbers = {name: k for k, name in enumerate(sorted({name for name, _ in known}))}
     clusters = np.array([numbers[name] for name, _ in known], dtype=np.int64)
     return mean_estimate(np.array([value for _, value in known], dtype=np.float64), clusters, replicates=replicates)
@@ -251,7 +251,7 @@ def _ranked(entries: Sequence[Entry], replicates: int) -> tuple[Entry, ...]:
     ranks = [1 + sum(other > mean for other, _ in rated) for mean, _ in rated]
     ranked = [
         replace(one, rank=rank, to_first=test)
-        for (_, one), rank, test in zip(rated, ranks, (None, *tests), strict=True)
+        for (_, one), rank, test in zip(rated, ranks, (None, *tests)[: len(rated)], strict=True)
     ]
     unrated = [one for mean, one in zip(means, entries, strict=True) if mean is None]
     return (*ranked, *sorted(unrated, key=lambda one: (one.model, one.run)))

@@ -354,3 +354,29 @@ def test_the_page_names_every_key_and_gate() -> None:
     assert {key for key in keys if f"`{key}`" not in page} == set()
     assert gating.GRAMMAR in page
     assert all(f"`{measure}" in page or f"--{measure}" in page for measure in gating.MEASURES)
+
+
+# Chance. --------------------------------------------------------------------------------------------------------
+
+
+def test_a_comparison_tests_its_changes_problem_by_problem() -> None:
+    """Six problems, of which five fall by a tenth: 2 of 32 turnings of their signs are as extreme."""
+    base = [row("1", 0.9, problem=f"p{k}") for k in range(6)]
+    new = [other("1", 0.8 if k else 0.9, problem=f"p{k}", final_correct=k > 1) for k in range(6)]
+    tests = compared(base, new).tests
+    assert (tests["score"].p, tests["score"].method, tests["score"].n_problem) == (2 / 32, "exact", 6)
+    assert tests["score"].difference.value == pytest.approx(-0.5 / 6)
+    assert (tests["final"].p, tests["final"].difference.value) == (0.5, pytest.approx(-1 / 3))
+    told = " ".join(ci_formats.overview(compared(base, new)))
+    assert re.search(
+        r"score -0\.100 to -0\.0\d\d, p 0\.0625; final answers -0\.667 to 0\.000, p 0\.5 \(6 problems;", told
+    )
+    data = gating.to_dict(compared(base, new), ())["tests"]
+    assert (data["score"]["p"], data["score"]["difference"], data["final"]["n"]) == (0.0625, -0.083333, 6)
+
+
+def test_rollouts_of_one_problem_have_no_p() -> None:
+    base, new = ([make(str(k), score) for k in range(9)] for make, score in ((row, 0.9), (other, 0.1)))
+    assert compared(base, new).tests["score"].p is None
+    assert "all items are of one problem" in " ".join(ci_formats.overview(compared(base, new)))
+    assert not ci_formats.significance_lines(compared([row("1")], [row("2")]).tests)

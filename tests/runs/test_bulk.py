@@ -365,3 +365,19 @@ def test_a_killed_run_is_resumed_by_the_command_line(files, started_fast):
     assert 0 < json.loads(resumed.stdout)["graded_now"] < 400
     assert _ran(files, "whole.jsonl").n == 400
     assert (files / "out.jsonl").read_bytes() == (files / "whole.jsonl").read_bytes()
+
+
+def test_skipped_records_are_counted_and_leave_the_other_rows_alone(tmp_path):
+    path = tmp_path / "mixed.jsonl"
+    rows = [
+        {"problem_id": name, "id": str(k), "response": "$v = g t$"} for k, name in enumerate(("x", "free_fall", "y"))
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    known = load_problems("free_fall")
+    scanned = scan(path, known, skip_unknown=True)
+    summary = run(known, path, scanned, tmp_path / "out.jsonl", workers=0)
+    assert (summary.n, summary.n_skipped, summary.to_dict()["skipped"]) == (1, 2, 2)
+    assert run(known, path, scanned, tmp_path / "out.jsonl", workers=0, resume=True).n_skipped == 2
+    path.write_text(json.dumps(rows[1]), encoding="utf-8")
+    run(known, path, scan(path, known), tmp_path / "alone.jsonl", workers=0)
+    assert (tmp_path / "out.jsonl").read_bytes() == (tmp_path / "alone.jsonl").read_bytes()

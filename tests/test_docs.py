@@ -26,7 +26,7 @@ from docs.generator import code_facts, reference
 
 ROOT = Path(__file__).resolve().parent.parent
 SEMANTICS = ROOT / "docs" / "explanation" / "semantics.md"
-FOLDERS = ("prism", "tests", "docs", "grammar", "constants", "dags", "examples", "benchmarks")
+FOLDERS = ("prism", "tests", "docs", "grammar", "constants", "dags", "vocabulary", "examples", "benchmarks")
 PAGES = ("README.md", "CONTRIBUTING.md", "RELEASING.md", "SECURITY.md", "pyproject.toml")
 ENDINGS = (".py", ".toml", ".md", ".lark")
 

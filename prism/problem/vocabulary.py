@@ -18,7 +18,7 @@ from prism.physics.tables import read_string, read_strings
 from prism.resources import resource
 
 _FILE = "vocabulary/domains.toml"
-_MAX_BYTES = 1_000_000
+_MAX_BYTES = 1_000_000  # of a vocabulary: reading a megabyte of TOML takes up to 4 s
 _KINDS = ("fault", "warning", "note")
 _KEYS = frozenset(("name", "other_names", "subtopics", "source"))
 _NEAREST = 3  # names that are suggested

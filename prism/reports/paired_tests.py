@@ -25,6 +25,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from prism.engine.rng import uniform
 from prism.reports.agreement import REPLICATES, SEED, Estimate, mean_estimate
@@ -32,7 +33,10 @@ from prism.reports.rating_sets import Floats, Ints
 
 _MAX_LISTED = 16  # problems that differ, whose 65,536 turnings are all counted
 _TURNINGS = 9_999  # that are drawn where more problems differ
+_WORK = 1 << 26  # signs that are drawn in all: of more than 6,711 problems fewer turnings are drawn
+_LEAST_TURNINGS = 999
 _BLOCK = 1 << 20  # signs that are drawn at a time: 8 MB
+_BITS = 32  # signs from one number of the generator
 _SCALE = 10**9  # of differences as whole numbers, so that sums are exact and equal on every machine
 _DIGITS = 6  # in JSON
 
@@ -58,7 +62,7 @@ class PairedTest:
         difference: the mean over the items, with its bootstrap interval.
         n_problem: number of problems that the items are of.
         p: of the hypothesis that the two do not differ, two-sided; None where it is undefined.
-        method: of the p-value: `exact` (all turnings of signs), `monte_carlo` (9,999 drawn ones), or `none`.
+        method: of the p-value: `exact` (all turnings of signs), `monte_carlo` (drawn ones), or `none`.
         holm: p adjusted by Holm's method over all comparisons that were tested together.
     """
 
@@ -152,21 +156,32 @@ def _exact_p_value(sums: Ints) -> float:
 
 
 def _drawn_p_values(sums: Ints) -> list[float]:
-    """Return the p-value of each comparison from 9,999 drawn turnings, the same ones for all of them.
+    """Return the p-value of each comparison from drawn turnings, the same ones for all of them.
 
     Args:
         sums: int64[n_comparison, n_problem]; as floats their sums are exact up to nine million items.
     """
     n_problem = sums.shape[1]
     columns = sums.T.astype(np.float64)
+    whole = columns.sum(axis=0)
     least = np.array([_least_extreme(each) for each in sums], dtype=np.float64)
     extreme = np.zeros(len(sums), dtype=np.int64)
     rows = max(1, _BLOCK // n_problem)
-    for first in range(0, _TURNINGS, rows):
-        n = min(rows, _TURNINGS - first)
-        signs = np.where(uniform(SEED, n * n_problem, first * n_problem) < 0.5, -1.0, 1.0).reshape(n, n_problem)
-        extreme += (np.abs(signs @ columns) >= least).sum(axis=0)
-    return [(1 + int(n)) / (1 + _TURNINGS) for n in extreme]
+    n_turning = max(_LEAST_TURNINGS, min(_TURNINGS, _WORK // n_problem))
+    for first in range(0, n_turning, rows):
+        turned = _drawn_bits(min(rows, n_turning - first), n_problem, first).astype(np.float64)
+        extreme += (np.abs(whole - 2 * (turned @ columns)) >= least).sum(axis=0)
+    return [(1 + int(n)) / (1 + n_turning) for n in extreme]
+
+
+def _drawn_bits(n: int, n_problem: int, first: int) -> NDArray[np.uint8]:
+    """Return which signs each of `n` drawn turnings turns round, from the number `first` on: uint8[n, n_problem].
+
+    Each number of the generator gives 32 of them, the highest bits, which are its best.
+    """
+    n_word = -(-n_problem // _BITS)
+    words = (uniform(SEED, n * n_word, first * n_word) * 2.0**_BITS).astype("<u4")
+    return np.unpackbits(words.view(np.uint8)).reshape(n, n_word * _BITS)[:, :n_problem]
 
 
 # In words. ------------------------------------------------------------------------------------------------------
@@ -200,9 +215,9 @@ def signed(value: float | None) -> str:
 
 
 def method_text(tests: Iterable[PairedTest]) -> str:
-    """Name the test: `exact permutation test`, or how many permutations were drawn, or both; empty without p-values."""
+    """Name the test, and whether all permutations were counted or some were drawn; empty without p-values."""
     methods = {one.method for one in tests}
-    words = {"exact": "exact", "monte_carlo": f"{_TURNINGS} drawn"}
+    words = {"exact": "exact", "monte_carlo": "drawn by a fixed seed"}
     found = " or ".join(text for method, text in words.items() if method in methods)
     return f"paired permutation test, {found}" if found else ""
 

@@ -60,8 +60,7 @@ def test_every_shipped_problem_is_of_a_listed_domain() -> None:
         ({"domain": "Quantum Mechnics"}, 'did you mean "Quantum Mechanics" or'),
         ({"domain": "thermal physics"}, 'did you mean "Thermodynamics and Statistical Physics"?'),
         ({"domain": "zzz"}, "domains are Mechanics, Electromagnetism,"),
-        ({"domain": "Mechanics", "subtopic": "rigid body"}, 'no subtopic "rigid body" of Mechanics; did you mean '
-                                                            '"Rigid Bodies"?'),
+        ({"domain": "Mechanics", "subtopic": "rigid body"}, '"rigid body" of Mechanics; did you mean "Rigid Bodies"?'),
         ({"domain": "Mechanics", "subtopic": "Electrostatics"}, "it is one of Electromagnetism"),
         ({"domain": "Optics", "subtopic": "zzz"}, "subtopics are Rays and Instruments,"),
         ({"subtopic": "Electrostatics"}, 'without a domain; "Electrostatics" is one of Electromagnetism'),

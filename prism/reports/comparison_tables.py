@@ -64,8 +64,8 @@ def leaderboard_tables(found: Leaderboard) -> list[RenderableType]:
                 *((_one_line(one.run),) if has_runs else ()), f"{one.group.n}{unscored}", *_estimate_cells(one.mean),
                 *beside, _estimate_cells(one.strict)[0], _estimate_cells(one.group.means["final"])[0],
             )  # fmt: skip
-        parts += [table, *(f"Not ranked with the first table: {reason}." for reason in board.apart)]
-        parts += [f"{grader_text(board.grader)}; {count_of(len(board.ids), 'problem')}.", ""]
+        parts += [table, *(f"Not ranked with the first table: {_one_line(reason)}." for reason in board.apart)]
+        parts += [f"{_one_line(grader_text(board.grader))}; {count_of(len(board.ids), 'problem')}.", ""]
     return parts[:-1]
 
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from prism.errors import DataFileError, PrismError, count_of
 from prism.reports.agreement import REPLICATES
+from prism.reports.html.markup import visible
 from prism.reports.paired_tests import Differences, PairedTest, paired_tests
 
 GRAMMAR = """\
@@ -515,12 +516,12 @@ def worst_first(pairs: Iterable[ItemPair]) -> list[ItemPair]:
 
 
 def describe(key: Key) -> str:
-    r"""Write an item's ids as `PROBLEM/SAMPLE` on one line; line breaks in an id become blanks.
+    r"""Write an item's ids as `PROBLEM/SAMPLE` on one line; line breaks become blanks, control characters text.
 
     >>> describe(("free_fall", "3")), describe(("free_fall", "")), describe(("p", "a\n::error::b"))
     ('free_fall/3', 'free_fall', 'p/a ::error::b')
     """
-    return " ".join("/".join(part for part in key if part).split())
+    return visible(" ".join("/".join(part for part in key if part).split()))
 
 
 def describe_pair(pair: ItemPair) -> str:
@@ -634,7 +635,7 @@ def _score(item: ComparedItem | None) -> str:
 
 def name_grader(grader: tuple[str, str, str]) -> str:
     """Name a grader: version, start of the fingerprint, schema of its rows."""
-    version, fingerprint, schema = grader
+    version, fingerprint, schema = map(visible, grader)
     return f"PRISM {version} ({fingerprint[:_SHOWN_HEX]}, rows of schema {schema})"
 
 

@@ -144,7 +144,7 @@ def compare_groups(
         raise PrismError(f"--against: no rows are of {shown(against)}{near}; groups are {names}")
     groups = {name: group_of(name, items[name], replicates) for name in sorted(items)}
     chosen = [(against, name) for name in groups if name != against] if against else list(combinations(groups, 2))
-    tests = {measure: tests_of_pairs(groups, chosen, measure, replicates) for measure in MEASURES}
+    tests = {measure: pairwise_tests(groups, chosen, measure, replicates) for measure in MEASURES}
     pairs = (
         GroupPair(base, new, {measure: found[k] for measure, found in tests.items()})
         for k, (base, new) in enumerate(chosen)
@@ -258,7 +258,7 @@ def _means_by_problem(ids: Sequence[str], values: Sequence[Fraction]) -> dict[st
     return {name: sum(found, Fraction(0)) / len(found) for name, found in gathered.items()}
 
 
-def tests_of_pairs(
+def pairwise_tests(
     groups: Mapping[str, Group], pairs: Sequence[tuple[str, str]], measure: str, replicates: int
 ) -> tuple[PairedTest, ...]:
     """Test each pair of groups, named (base, new), on the problems that both have scores on."""

@@ -4,8 +4,8 @@ Rollouts of one problem are not independent, so the unit is the problem. The int
 with all their items. The p-value is that of the paired permutation test: if it does not matter which of the two a score
 comes from, the signs of all differences of a problem may be turned round together, and p is the share of such turnings
 whose mean is at least as far from 0 as the observed one, two-sided. Where at most 16 problems differ, all turnings are
-counted, and p is exact; of more, 9,999 are drawn by the house's own generator with a fixed seed, and the observed one
-counts among them, so that no p is 0.
+counted, and p is exact; of more, 9,999 are drawn (of very many fewer) by the house's own generator with a fixed seed,
+and the observed one counts among them, so that no p is 0.
 
 Of many comparisons p is also adjusted by Holm's method, which holds the chance of one false alarm in the whole family
 at the level that is read off, whatever the comparisons have to do with each other.

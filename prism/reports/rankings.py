@@ -22,10 +22,11 @@ import numpy as np
 
 from prism.errors import DataFileError, count_of
 from prism.grading.row import fingerprint, json_line
+from prism.inputs import shown
 from prism.problem.dag import POLICIES
 from prism.reports.agreement import LEVEL, REPLICATES, Estimate, mean_estimate
 from prism.reports.gates import ComparedItem, Key, compared_item, describe, grader_of
-from prism.reports.group_comparison import Group, estimate_to_dict, group_name, group_of, tests_of_pairs
+from prism.reports.group_comparison import Group, estimate_to_dict, group_name, group_of, pairwise_tests
 from prism.reports.paired_tests import PairedTest
 from prism.version import RULES
 
@@ -208,7 +209,7 @@ def _read_entries(
             continue
         name = group_name(row, fields) or Path(file).stem
         if (first := seen.setdefault((name, item.key), place)) != place:
-            faults.append(f"row {place}: {describe(item.key)} of {name} stands in row {first} too")
+            faults.append(f"row {place}: {describe(item.key)} of {shown(name)} stands in row {first} too")
         items, strict = found.setdefault((name, grader_of(row)), ([], []))
         items.append(item)
         strict.append(_strict_score(row))
@@ -247,7 +248,7 @@ def _ranked(entries: Sequence[Entry], replicates: int) -> tuple[Entry, ...]:
     rated = [(mean, one) for mean, one in zip(means, entries, strict=True) if mean is not None]
     rated.sort(key=lambda pair: (-pair[0], pair[1].model, pair[1].run))
     places = {str(k): one.group for k, (_, one) in enumerate(rated)}
-    tests = tests_of_pairs(places, [("0", name) for name in list(places)[1:]], "score", replicates)
+    tests = pairwise_tests(places, [("0", name) for name in list(places)[1:]], "score", replicates)
     ranks = [1 + sum(other > mean for other, _ in rated) for mean, _ in rated]
     ranked = [
         replace(one, rank=rank, to_first=test)

@@ -156,6 +156,16 @@ def test_the_command_prints_tables_or_json(tmp_path: Path) -> None:
     assert data["boards"][0]["grader"]["fingerprint"] == "ab" * 32
 
 
+def test_no_name_can_speak_to_the_terminal(tmp_path: Path) -> None:
+    """Colour codes in names of models, problems and versions come out as text."""
+    nasty = "a\x1b[31mb"
+    rows = [row(nasty, nasty, 1, grader={"version": nasty, "fingerprint": nasty}), row("x", "a", 2)]
+    path = written(tmp_path / "a.jsonl", [*rows, row("x", "b", 3), row("y", "a", 2), row("y", "b", 3)])
+    for words in (["leaderboard", path], ["compare", path, "--by", "model"]):
+        result = run.invoke(app, words)
+        assert "\x1b" not in result.stdout + result.stderr
+
+
 def test_the_command_has_the_exit_codes_of_the_contract(tmp_path: Path) -> None:
     a = written(tmp_path / "a.jsonl", OF["large"])
     none = written(tmp_path / "none.jsonl", [row("x", "a", 1, None)])

@@ -30,6 +30,7 @@ from prism.cli.options import (
 from prism.cli.output import (
     print_json,
     print_tables,
+    spinner,
     with_progress,
     write_text,
 )

@@ -60,7 +60,7 @@ class PreparedCache:
             if reference.given is not None or not self.training:
                 return reference
             reference = reference.problem
-        source = self._source(reference)
+        source = self.source(reference)
         key = _content_key(source)
         with self._lock:
             cached = self._cached.get(key)
@@ -78,8 +78,12 @@ class PreparedCache:
             raise PrismError(cached)
         return cached
 
-    def _source(self, reference: object) -> Problem | Mapping[str, Any] | str | Path:
-        """Return the problem of an id, or a dictionary, JSON text or path as given; raise PrismError for all else."""
+    def source(self, reference: object) -> Problem | Mapping[str, Any] | str | Path:
+        """Return the problem of an id, or a dictionary, JSON text or path as given, unprepared.
+
+        Errors:
+            PrismError: anything else; an id that is not in the set.
+        """
         if isinstance(reference, Integral) and not isinstance(reference, bool):
             reference = str(reference)
         if isinstance(reference, str):

@@ -191,18 +191,22 @@ def _right_formulas(grade: Grade) -> tuple[int, int]:
     return len(right), len(right | wrong)
 
 
-def scalars(grade: Grade | None, *, bad_reference: bool = False, bad_solution: bool = False) -> dict[str, float]:
+def scalars(
+    grade: Grade | None, *, bad_reference: bool = False, bad_solution: bool = False, killed: bool = False
+) -> dict[str, float]:
     """Return named numbers of a grade for a log; all keys of SCALARS, in the same order for every grade.
 
     Args:
         grade: None where there is none, because of one of the following or because the grader failed.
         bad_reference: the reference could not be used.
         bad_solution: the solution has no shape that can be graded.
+        killed: the process that graded was stopped on the solution.
     """
     found = dict.fromkeys(SCALARS, 0.0)
     found["bad_reference"], found["bad_solution"] = float(bad_reference), float(bad_solution)
     if grade is None:
-        found["internal"] = float(not (bad_reference or bad_solution))
+        found["killed"] = float(killed)
+        found["internal"] = float(not (bad_reference or bad_solution or killed))
         return found
     if grade.status in found:
         found[grade.status] = 1.0

@@ -173,7 +173,7 @@ def without_score(problem: Problem, rollout: Rollout, status: str, detail: str) 
 
 def _killed_grade(task: Task, ending: Killed) -> Grade:
     """Return the grade, of status `killed`, for a task on which the workers died."""
-    return without_score(task.problem, task.rollout, "killed", ending.reason)
+    return without_score(task.loaded, task.rollout, "killed", ending.reason)
 
 
 def grade_to_row(prepared: PreparedProblem, rollout: Rollout, *, options: Options) -> dict[str, Any]:
@@ -304,7 +304,7 @@ def _row_key(task: Task, options: Options) -> str:
     rollout = task.rollout
     solution = solution_text(rollout.solution)
     decides = [
-        SCHEMA, fingerprint(), task.problem.sha256, options.thinking, options.definitions, options.training,
+        SCHEMA, fingerprint(), task.loaded.sha256, options.thinking, options.definitions, options.training,
         options.formulas, rollout.sample_id, rollout.meta, solution.text, solution.thinking,
         *([FOLLOW_THROUGH] if options.follow_through else []),
     ]  # fmt: skip
@@ -317,7 +317,7 @@ def _row_line_of_task(done: Done, options: Options) -> bytes:
         assert isinstance(done.result, bytes)
         return done.result
     task = done.task
-    return json_line(_make_row(task.problem, task.rollout, _killed_grade(task, done.result), options))
+    return json_line(_make_row(task.loaded, task.rollout, _killed_grade(task, done.result), options))
 
 
 def _join_shards(shards: Shards, write: Writer, n: int, n_new: int) -> Summary:
@@ -353,7 +353,7 @@ def _summary_of_finished(out: Path, tasks: Iterator[Task], options: Options, on_
 
 def _is_row_of(row: Mapping[str, Any], task: Task, options: Options) -> bool:
     """Return True if a row has the grader, problem, solution, ids and `meta` that the row of this task would have."""
-    expected = _make_row(task.problem, task.rollout, without_score(task.problem, task.rollout, "", ""), options)
+    expected = _make_row(task.loaded, task.rollout, without_score(task.loaded, task.rollout, "", ""), options)
     decided = ("grader", "meta", "problem_id", "problem_sha256", "sample_id", "schema", "solution_sha256")
     is_kept = ("formulas" in row) == options.formulas
     if row.get("score") is not None:

@@ -31,7 +31,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -66,8 +66,14 @@ _START = "import sys; sys.path[:] = {path!r}; from prism.runs.workers import mai
 _PR_SET_PDEATHSIG = 1  # of Linux's <sys/prctl.h>
 _STATM_DATA = 5  # field of /proc/self/statm: pages that can be written
 
+_inherited: list[subprocess.Popen[bytes]] = []  # of a parent, and never closed: threads of it may hold their locks
+
 Job = Callable[..., Any]
 """Called with a prepared problem and a rollout, and with the options of the task as keywords."""
+
+
+Source = Problem | PreparedProblem | Mapping[str, Any] | str | Path
+"""A problem, loaded or not: what `PreparedCache.get` of a worker prepares. A text is JSON; a path is absolute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +82,14 @@ class Task:
 
     ordinal: int
     rollout: Rollout
-    problem: Problem
+    problem: Source
     options: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    @property
+    def loaded(self) -> Problem:
+        """The problem of a task that was given a loaded one, as those of a run are."""
+        assert isinstance(self.problem, Problem)
+        return self.problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +100,18 @@ class Killed:
 
 
 @dataclass(frozen=True, slots=True)
+class Unprepared:
+    """The result of a task whose problem cannot be prepared, with the fault; the worker goes on."""
+
+    fault: PrismError
+
+
+@dataclass(frozen=True, slots=True)
 class Done:
     """A finished task.
 
     Attributes:
-        result: what the job returned, or a `Killed` if the workers died on it.
+        result: what the job returned; `Killed` if the workers died on it; `Unprepared` if its problem is faulty.
         seconds: how long each step took, by the clock; empty where nobody looked at one.
     """
 
@@ -124,23 +143,38 @@ class _Stopwatch:
 def _run_job(
     job: Job, prepared: Callable[[], PreparedProblem], rollout: Rollout, options: Mapping[str, Any]
 ) -> tuple[Any, dict[Step, float]]:
-    """Return what a job makes of a rollout, and how long each of its steps took."""
+    """Return what a job makes of a rollout, or `Unprepared`, and how long each of its steps took."""
     stopwatch = _Stopwatch()
     with watched(stopwatch.begin):
-        result = job(prepared(), rollout, **options)
+        try:
+            problem = prepared()
+        except PrismError as error:
+            return Unprepared(error), stopwatch.stop()
+        result = job(problem, rollout, **options)
     return result, stopwatch.stop()
 
 
-def new_prepared_cache(*, training: bool) -> PreparedCache:
-    """Return an empty cache of prepared problems for one grading process."""
-    return PreparedCache({}, size=PREPARED, training=training)
+def new_prepared_cache(*, training: bool, kept: int = PREPARED) -> PreparedCache:
+    """Return an empty cache of up to `kept` prepared problems for one grading process."""
+    return PreparedCache({}, size=kept, training=training, paths=True)
+
+
+def _with_result(done: Done) -> Done:
+    """Return a finished task unchanged.
+
+    Errors:
+        PrismError: its problem cannot be prepared.
+    """
+    if isinstance(done.result, Unprepared):
+        raise done.result.fault
+    return done
 
 
 def run_serial(tasks: Iterator[Task], job: Job, *, training: bool) -> Iterator[Done]:
     """Run the job on each task in this process, in order; nothing is killed."""
     prepared = new_prepared_cache(training=training)
     for task in tasks:
-        yield Done(task, *_run_job(job, partial(prepared.get, task.problem), task.rollout, task.options))
+        yield _with_result(Done(task, *_run_job(job, partial(prepared.get, task.problem), task.rollout, task.options)))
 
 
 def run_in_workers(
@@ -155,7 +189,7 @@ def run_in_workers(
         kill_after: seconds that one rollout may take before its worker is killed [s].
 
     Errors:
-        PrismError: workers that do not start.
+        PrismError: workers that do not start; a problem that cannot be prepared.
     """
     results: queue.Queue[Done | Exception] = queue.Queue()
     processes = _Processes(_Setup(job, training, kill_after), workers, results.put)
@@ -174,17 +208,20 @@ class WorkerPool:
     process runs the jobs, and nothing is killed.
     """
 
-    def __init__(self, job: Job, *, workers: int, training: bool, kill_after: float = KILL_AFTER) -> None:
+    def __init__(
+        self, job: Job, *, workers: int, training: bool, kill_after: float = KILL_AFTER, kept: int = PREPARED
+    ) -> None:
         """Store the settings; `start` starts the processes.
 
         Args:
             job: a function of a module, or a `partial` of one: workers import it.
             workers: processes; 0 for a thread of this one.
             kill_after: seconds that one rollout may take before its worker is killed [s].
+            kept: prepared problems that each process keeps.
         """
         self._job = job
-        self._prepared = new_prepared_cache(training=training)
-        setup = _Setup(job, training, kill_after)
+        self._prepared = new_prepared_cache(training=training, kept=kept)
+        setup = _Setup(job, training, kill_after, kept)
         self._processes = _Processes(setup, workers, self._resolve_futures, self._is_wanted) if workers else None
         self._thread = ThreadPoolExecutor(1, "prism worker") if not workers else None
         self._numbers = count()
@@ -220,9 +257,9 @@ class WorkerPool:
         self._fault = None
 
     def submit(
-        self, problem: Problem, rollout: Rollout, options: Mapping[str, Any] = MappingProxyType({})
+        self, problem: Source, rollout: Rollout, options: Mapping[str, Any] = MappingProxyType({})
     ) -> Future[Any]:
-        """Queue a rollout. The future's result is what the job returns, or `Killed`.
+        """Queue a rollout. The future's result is what the job returns, `Killed` or `Unprepared`.
 
         Args:
             options: further arguments of the job, by name.
@@ -230,17 +267,23 @@ class WorkerPool:
         Errors:
             PrismError: not started, stopped, or a worker that did not start again; the future raises it too.
         """
+        return self.submit_chunk([(problem, rollout)], options)[0]
+
+    def submit_chunk(
+        self, rows: Iterable[tuple[Source, Rollout]], options: Mapping[str, Any] = MappingProxyType({})
+    ) -> list[Future[Any]]:
+        """Queue rollouts that one worker is to run one after the other; return a future of each, as of `submit`."""
         with self._lock:
             if self._fault is not None:
                 raise PrismError(str(self._fault)) from self._fault
             if self._thread is not None:
-                return self._thread.submit(self._run_in_thread, problem, rollout, options)
-            task = Task(next(self._numbers), rollout, problem, dict(options))
-            future: Future[Any] = Future()
-            self._waiting[task.ordinal] = future
+                return [self._thread.submit(self._run_in_thread, *row, options) for row in rows]
+            chunk = [Task(next(self._numbers), rollout, problem, dict(options)) for problem, rollout in rows]
+            futures: list[Future[Any]] = [Future() for _ in chunk]
+            self._waiting.update((task.ordinal, future) for task, future in zip(chunk, futures, strict=True))
         assert self._processes is not None
-        self._processes.queue_chunk([task])
-        return future
+        self._processes.queue_chunk(chunk)
+        return futures
 
     def stop(self) -> None:
         """End all processes, whatever they are doing; waiting futures get a PrismError."""
@@ -250,9 +293,14 @@ class WorkerPool:
         if self._processes is not None:
             self._processes.stop()
 
-    def _run_in_thread(self, problem: Problem, rollout: Rollout, options: Mapping[str, Any]) -> Any:
+    def let_go(self) -> None:
+        """Forget the processes, which are the parent's, in a child that was forked; they go on."""
+        if self._processes is not None:
+            self._processes.let_go()
+
+    def _run_in_thread(self, problem: Source, rollout: Rollout, options: Mapping[str, Any]) -> Any:
         """Run the job in the thread that stands in for worker processes when there are 0."""
-        return self._job(self._prepared.get(problem), rollout, **options)
+        return _run_job(self._job, partial(self._prepared.get, problem), rollout, options)[0]
 
     def _is_wanted(self, task: Task) -> bool:
         """Return False, and forget the task, if nobody waits for its result any more."""
@@ -291,6 +339,7 @@ class _Setup:
     job: Job
     training: bool
     kill_after: float
+    kept: int = PREPARED
 
 
 @dataclass(slots=True, eq=False)
@@ -337,7 +386,7 @@ def _feed_tasks(
         if isinstance(done, Exception):
             raise done
         del waiting[done.task.ordinal]
-        yield done
+        yield _with_result(done)
 
 
 class _Processes:
@@ -419,6 +468,23 @@ class _Processes:
             thread.join()
         for worker in self._workers:
             self._kill(worker)  # one that its thread had just started
+
+    def let_go(self) -> None:
+        """Forget the processes in a forked child: its copies of their pipes lead nowhere from now on.
+
+        Else what was half written when it was forked would be written twice, and the workers would see no end of their
+        input while the child lives.
+        """
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for worker in self._workers:
+            process, worker.process = worker.process, None
+            if process is not None:
+                _inherited.append(process)
+                process.returncode = 0  # a child of another process: this one cannot wait for it
+                for pipe in (process.stdin, process.stdout):
+                    if pipe is not None and not pipe.closed:
+                        os.dup2(nowhere, pipe.fileno(), inheritable=False)
+        os.close(nowhere)
 
     def _kill_overrunning(self) -> None:
         """Every `_TICK` seconds, kill workers whose rollout takes more than `kill_after` seconds (body of a thread)."""
@@ -561,9 +627,15 @@ def _message(chunk: Sequence[Task]) -> tuple[list[tuple[Rollout, Mapping[str, An
 
 def _pickled_problems(chunk: Sequence[Task]) -> tuple[list[int], list[bytes]]:
     """Return the index of each task's problem among the distinct problems of the chunk, and these problems, pickled."""
-    distinct = list({task.problem.sha256: task.problem for task in chunk}.values())
-    places = {problem.sha256: k for k, problem in enumerate(distinct)}
-    return [places[task.problem.sha256] for task in chunk], [_pickled(problem) for problem in distinct]
+    keys = [_source_key(task.problem) for task in chunk]
+    distinct = {key: task.problem for key, task in zip(keys, chunk, strict=True)}
+    places = {key: k for k, key in enumerate(distinct)}
+    return [places[key] for key in keys], [_pickled(problem) for problem in distinct.values()]
+
+
+def _source_key(source: Source) -> str | int:
+    """Return a key that two equal problems of a chunk share, if they are loaded, texts or the same object."""
+    return source.sha256 if isinstance(source, Problem) else source if isinstance(source, str) else id(source)
 
 
 def _pickled(value: Any) -> bytes:
@@ -630,7 +702,7 @@ def main() -> None:
     messages: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_read_messages, args=(incoming, messages), daemon=True).start()
     setup: _Setup = pickle.loads(messages.get())  # noqa: S301 - from the process that has started this one
-    prepared = new_prepared_cache(training=setup.training)
+    prepared = new_prepared_cache(training=setup.training, kept=setup.kept)
     warm()
     relax_garbage_collection()
     _bound_memory()
@@ -638,7 +710,7 @@ def main() -> None:
         _send(outgoing, _pickled("ready"))
         while True:
             rollouts, (places, packed) = pickle.loads(messages.get())  # noqa: S301
-            problems: list[Problem] = [pickle.loads(each) for each in packed]  # noqa: S301
+            problems: list[Source] = [pickle.loads(each) for each in packed]  # noqa: S301
             for (rollout, options), place in zip(rollouts, places, strict=True):
                 _bound_processor_time(setup.kill_after)
                 ready = partial(prepared.get, problems[place])

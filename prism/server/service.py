@@ -32,7 +32,7 @@ from prism.problem.schema import Problem, load_problem
 from prism.rewards.reward import Rewarded
 from prism.runs.bulk import without_score
 from prism.runs.rollouts import Rollout
-from prism.runs.workers import Killed, WorkerPool
+from prism.runs.workers import Killed, Unprepared, WorkerPool
 from prism.server.fair_queue import RequestShare
 from prism.server.guard import Limits, RefusedRequest
 from prism.server.metrics import Metrics
@@ -205,7 +205,8 @@ class GradingService:
         """Grade items in the workers, in order; where this is cancelled, as its client has gone, they are too.
 
         Errors:
-            RefusedRequest: too much work is waiting (429); the workers do not start (503).
+            RefusedRequest: too much work is waiting (429); the workers do not start (503); a problem that cannot be
+                prepared (422).
         """
         loop, request = asyncio.get_running_loop(), RequestShare()
         pieces = [
@@ -227,6 +228,8 @@ class GradingService:
         finally:
             for piece in pieces:
                 piece.outcome.cancel()
+        if faults := dict.fromkeys(str(result.fault) for result in results if isinstance(result, Unprepared)):
+            raise RefusedRequest(422, list(faults))
         return [
             self._killed_item(piece.problem, piece.rollout, result.reason) if isinstance(result, Killed) else result
             for piece, result in zip(pieces, results, strict=True)

@@ -9,7 +9,8 @@ samples with errors of its own: some completions of a group are better than othe
     .venv-trl/bin/pip install trl transformers datasets accelerate .
     .venv-trl/bin/python examples/trl_grpo.py
 
-With `--json` what was seen comes as JSON.
+With `--json` what was seen comes as JSON. With `--workers 2` two processes grade. With `--steps` each formula is paid at
+the token that completes it, and the advantages of TRL's trainer differ from token to token.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from trl import GRPOConfig, GRPOTrainer
 import prism
 from prism.resources import resource
 from prism.rewards import TRLReward
+from prism.rewards.trl_steps import StepGRPOTrainer
 
 PROBLEMS = ("free_fall", "scoring_figure")
 SOLUTIONS = {  # what the model is taught: short, so that some seconds are enough
@@ -88,38 +90,54 @@ def teach(model: Qwen2ForCausalLM, words: PreTrainedTokenizerFast) -> float:
     return loss.item()
 
 
-def run(folder: Path) -> dict[str, Any]:
+class Watched(TRLReward):
+    """The reward, which keeps what it saw for the report; otherwise `reward_funcs=[TRLReward(...)]` is all to do."""
+
+    def __init__(self, workers: int) -> None:
+        """Reward with the score of a grade; all else by default."""
+        super().__init__("closure", problems=[resource(f"dags/{name}.toml") for name in PROBLEMS], workers=workers)
+        self.seen: list[dict[str, Any]] = []
+
+    def __call__(self, *arguments: Any, **columns: Any) -> list[float | None]:
+        """Reward a batch as `TRLReward` does."""
+        rewards = super().__call__(*arguments, **columns)
+        self.seen.extend(
+            {"reference": name, "completion": text, "reward": value}
+            for name, text, value in zip(columns["reference"], columns["completions"], rewards, strict=True)
+        )
+        return rewards
+
+
+def run(folder: Path, *, workers: int, steps: bool) -> dict[str, Any]:
     """Two steps of GRPO; what the trainer logged, and every completion with its reward."""
     set_seed(SEED)
     torch.set_num_threads(1)
     words = tokenizer()
     model = tiny_model(words)
     taught = teach(model, words)
-    reward = TRLReward("closure", problems=[resource(f"dags/{name}.toml") for name in PROBLEMS])
-    seen: list[dict[str, Any]] = []
-
-    def watched(completions: list[str], **columns: Any) -> list[float | None]:
-        """The reward, and what it saw for the report; otherwise `reward_funcs=[reward]` is all there is to do."""
-        rewards = reward(completions=completions, **columns)
-        seen.extend(
-            {"reference": name, "completion": text, "reward": value}
-            for name, text, value in zip(columns["reference"], completions, rewards, strict=True)
-        )
-        return rewards
-
-    watched.__name__ = reward.__name__
+    reward = Watched(workers)
     settings = GRPOConfig(
         output_dir=str(folder), max_steps=STEPS, per_device_train_batch_size=GROUP * len(PROBLEMS),
         num_generations=GROUP, max_completion_length=LENGTH, temperature=1.0, learning_rate=1e-3, logging_steps=1,
         report_to=[], save_strategy="no", use_cpu=True, bf16=False, seed=SEED, disable_tqdm=True,
     )  # fmt: skip
     before = [parameter.detach().clone() for parameter in model.parameters()]
-    trainer = GRPOTrainer(
-        model=model, reward_funcs=[watched], args=settings, train_dataset=Dataset.from_list(rows()),
+    trainer = (StepGRPOTrainer if steps else GRPOTrainer)(
+        model=model, reward_funcs=[reward], args=settings, train_dataset=Dataset.from_list(rows()),
         processing_class=words,
     )  # fmt: skip
     trainer.remove_callback(PrinterCallback)
+    shapes: set[tuple[int, ...]] = set()
+    compute_loss = trainer._compute_loss
+
+    def watched_loss(model: Any, inputs: Any) -> Any:
+        """The loss, and the shape of the advantages that went into it."""
+        shapes.add(tuple(inputs["advantages"].shape))
+        return compute_loss(model, inputs)
+
+    trainer._compute_loss = watched_loss
     trainer.train()
+    reward.reward.close()
     after = list(trainer.model.parameters())
     moved = max(float((new.detach() - old).abs().max()) for old, new in zip(before, after, strict=True))
     return {
@@ -131,7 +149,8 @@ def run(folder: Path) -> dict[str, Any]:
             for entry in trainer.state.log_history
             if "reward" in entry
         ],
-        "completions": seen,
+        "completions": reward.seen,
+        "advantages": sorted(map(list, shapes)),
         "largest_change_of_a_weight": round(moved, 6),
     }
 
@@ -140,11 +159,13 @@ def main() -> None:
     """Run, and print what was seen."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--json", action="store_true")
-    as_json = parser.parse_args().json
+    parser.add_argument("--workers", type=int, default=0, help="processes that grade")
+    parser.add_argument("--steps", action="store_true", help="pay each formula at its token")
+    asked = parser.parse_args()
     warnings.filterwarnings("ignore", category=FutureWarning, module="transformers")
     with tempfile.TemporaryDirectory() as folder:
-        found = run(Path(folder))
-    if as_json:
+        found = run(Path(folder), workers=asked.workers, steps=asked.steps)
+    if asked.json:
         json.dump(found, sys.stdout, indent=1, sort_keys=True)
         return
     for each in found["completions"]:
@@ -152,6 +173,7 @@ def main() -> None:
     for step, entry in enumerate(found["steps"], start=1):
         logged = {name: round(value, 3) for name, value in sorted(entry.items()) if name.startswith(("rew", "prism/"))}
         print(f"step {step}: {logged}")
+    print(f"shape of the advantages: {found['advantages']}")
     print(f"largest change of a weight: {found['largest_change_of_a_weight']:.2g}; {found['versions']}")
 
 

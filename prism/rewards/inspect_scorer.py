@@ -6,8 +6,8 @@
 
 A sample's target names its problem: an id in the problem set, a path or a JSON string. The value is one number, of
 which Inspect reports mean and standard error; metadata has the nodes and the scalars, the explanation a line for each
-formula. A bad reference makes a sample that is not scored, and counts in no metric. The scorer needs no thread: a grade
-takes some 10 ms of Inspect's event loop.
+formula. A bad reference makes a sample that is not scored, and counts in no metric. Inspect's event loop waits for each
+grade, unless `workers` make them.
 
 Rows that are there already (`prism grade --json`, `prism run`) need no second grading: `precomputed_scores_jsonl`
 makes the file that Inspect's own scorer `precomputed_scores` reads.
@@ -19,6 +19,7 @@ Read in the source of inspect-ai 0.3.285 (`inspect_ai/scorer/_scorer.py`, `_metr
 from __future__ import annotations
 
 import json
+from asyncio import wrap_future
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -138,23 +139,25 @@ def _register_scorer() -> Any:
         problems: ProblemSet | None = None,
         thinking: bool = False,
         reference: str | None = None,
+        workers: int = 0,
     ) -> Any:
         """Inspect scorer that grades a worked solution with PRISM.
 
         Args:
-            scoring, problems, thinking: as of `prism.rewards.Reward`; an evaluation's log has them.
+            scoring, problems, thinking, workers: as of `prism.rewards.Reward`; an evaluation's log has them.
             reference: a key of the sample's metadata that has the reference; without, the target is the reference.
 
         Errors:
             PrismError: an argument that cannot be used.
         """
-        reward = Reward(scoring, problems=problems, thinking=thinking)
+        reward = Reward(scoring, problems=problems, thinking=thinking, workers=workers)
 
         async def score(state: TaskState, target: Target) -> Score:
             """Grade the model's completion against the reference and return an Inspect `Score`."""
             there = state.metadata or {}
             named = target.text if reference is None else there.get(reference)
-            found = reward(named, state.output.completion, sample_id=str(state.sample_id))
+            sent = reward.submit(named, state.output.completion, sample_id=str(state.sample_id))
+            found = await wrap_future(sent)
             if reference is not None and reference not in there:
                 found = replace(found, fault=f"metadata: {no_column('reference', reference, there)}")
             fields = score_fields(found)

@@ -63,7 +63,8 @@ class MetricRow:
 
     def of(self, reference: Any, solutions: Sequence[Any]) -> dict[str, float]:
         """Return a document's metrics, means over its solutions; only `NAME_bad_reference` for a bad reference."""
-        found = [self.reward(reference, solution) for solution in solutions or (None,)]
+        texts = list(solutions or (None,))
+        found = self.reward.many([reference] * len(texts), texts)
         if any(each.scalars[BAD] for each in found):
             return {f"{self.name}_{BAD}": 1.0}
         n = len(found)

@@ -49,9 +49,10 @@ class OpenRLHFReward:
         *,
         problems: ProblemSet | None = None,
         thinking: bool = False,
+        workers: int = 0,
     ) -> None:
         """Take the arguments of `Reward`, or a `Reward` as `scoring`."""
-        self.reward = reward_of(scoring, problems=problems, thinking=thinking)
+        self.reward = reward_of(scoring, problems=problems, thinking=thinking, workers=workers)
         self.__name__ = "reward_func"
         self._has_labels = False  # one came: an empty one is a fault of its row from then on
 

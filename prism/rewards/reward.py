@@ -276,14 +276,24 @@ def _pass_on(told: Future[Rewarded], sent: Future[Any]) -> None:
 
 
 def reward_of(
-    scoring: str | Mapping[str, float] | Scoring | Reward, *, problems: ProblemSet | None, thinking: bool
+    scoring: str | Mapping[str, float] | Scoring | Reward,
+    *,
+    problems: ProblemSet | None,
+    thinking: bool,
+    workers: int = 0,
 ) -> Reward:
     """Return the given `Reward` unchanged, or make one from a scoring.
 
     Errors:
-        PrismError: as of `Reward`.
+        PrismError: as of `Reward`; settings beside a reward that has its own.
     """
-    return scoring if isinstance(scoring, Reward) else Reward(scoring, problems=problems, thinking=thinking)
+    if not isinstance(scoring, Reward):
+        return Reward(scoring, problems=problems, thinking=thinking, workers=workers)
+    beside = {"problems": problems is not None, "thinking": thinking is not False, "workers": workers != 0}
+    if any(beside.values()):
+        names = ", ".join(name for name, is_given in beside.items() if is_given)
+        raise PrismError(f"{names}: the reward that is given has its own; say it where that is made")
+    return scoring
 
 
 def checked_metrics(metrics: Collection[str]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ lists of messages where prompts are conversations.
 
 Read in the source of TRL 1.16.0 (`trl/trainer/grpo_trainer.py`: `_calculate_rewards`, `_log_completion_extra`,
 `_log_metric`), and run with it: `examples/trl_grpo.py`. Of older versions only the call with columns is needed: what
-the trainer does not pass is not logged.
+the trainer does not pass is not logged. Rewards of single steps: `prism.rewards.trl_steps`.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ class TRLReward:
         reward: what grades.
         column: of the data set, in which each row has its reference.
         metrics: keys of `scoring.SCALARS` that are logged, as `name/key`.
+        found: the rewards of the last batch with grades and steps, in order.
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class TRLReward:
         *,
         problems: ProblemSet | None = None,
         thinking: bool = False,
+        workers: int = 0,
         column: str = "reference",
         metrics: Collection[str] = tuple(SCALARS),
         name: str = "prism",
@@ -48,7 +50,7 @@ class TRLReward:
 
         Args:
             scoring: a name of `scoring.PARTS`, names with weights, or a reward that is there already.
-            problems, thinking: as of `Reward`.
+            problems, thinking, workers: as of `Reward`.
             column: where a row has its reference: a path, a dictionary, a JSON string or an id in the problem set.
             metrics: what to log besides the reward; give () for nothing.
             name: of the reward in logs; two rewards in one trainer need two names.
@@ -58,7 +60,8 @@ class TRLReward:
         """
         self.metrics = checked_metrics(metrics)
         check_names(column=column, name=name)
-        self.reward = reward_of(scoring, problems=problems, thinking=thinking)
+        self.found: tuple[Rewarded, ...] = ()
+        self.reward = reward_of(scoring, problems=problems, thinking=thinking, workers=workers)
         self.column = column
         self.__name__ = name
 
@@ -85,6 +88,7 @@ class TRLReward:
             references = [references] * len(completions)
         rows = list(zip_longest(references[: len(completions)], completions))
         found = self.reward.many([row[0] for row in rows], [row[1] for row in rows])
+        self.found = tuple(found)
         if log_metric is not None:
             for key, value in self._means(found).items():
                 log_metric(f"{self.__name__}/{key}", value)

@@ -19,7 +19,8 @@ Read in the sources of verifiers 0.3.1 (`verifiers/legacy/rubrics/rubric.py`) an
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, MutableMapping, Sequence
+from asyncio import wrap_future
+from collections.abc import Awaitable, Collection, Mapping, MutableMapping, Sequence
 from typing import Any
 
 from prism.errors import PrismError
@@ -44,6 +45,7 @@ class VerifiersReward:
         *,
         problems: ProblemSet | None = None,
         thinking: bool = False,
+        workers: int = 0,
         column: str = "answer",
         name: str = "prism",
     ) -> None:
@@ -51,26 +53,39 @@ class VerifiersReward:
 
         Args:
             scoring: a name of `scoring.PARTS`, names with weights, or a reward that is there already.
-            problems, thinking: as of `Reward`.
+            problems, thinking, workers: as of `Reward`.
             column: `answer`, an entry of `info`, or another column.
             name: of the reward in logs.
 
         Errors:
             PrismError: an argument that cannot be used.
         """
-        self.reward = _checked_reward(scoring, problems, thinking=thinking, column=column, name=name)
+        check_names(column=column, name=name)
+        self.reward = reward_of(scoring, problems=problems, thinking=thinking, workers=workers)
         self.column = column
         self.__name__ = name
 
     def __call__(
         self, completion: Any = None, answer: Any = None, info: Any = None, state: Any = None, **columns: Any
-    ) -> float:
+    ) -> float | Awaitable[float]:
         """Return the reward of a completion, 0 if it has no value; the state gets its scalars, by the reward's name.
+
+        With workers it is returned as an awaitable, which a rubric awaits: so those of a group are graded at once.
 
         Errors:
             PrismError: no column of references came; the rubric logs the error, and the reward is 0.
         """
-        found = self.reward_of_row(completion, answer, info, columns)
+        row = self._row(completion, answer, info, columns)
+        if self.reward.workers:
+            return self._awaited_value(row, info, state, columns)
+        return self._value(self.reward(*row), info, state, columns)
+
+    async def _awaited_value(self, row: tuple[Any, Any], info: Any, state: Any, columns: Mapping[str, Any]) -> float:
+        """Return the reward of a row that a worker grades; the event loop goes on meanwhile."""
+        return self._value(await wrap_future(self.reward.submit(*row)), info, state, columns)
+
+    def _value(self, found: Rewarded, info: Any, state: Any, columns: Mapping[str, Any]) -> float:
+        """Return the value of a reward, after its scalars were written to the state."""
         if isinstance(state, MutableMapping):
             state[self.__name__] = dict(found.scalars)
         there = {"answer", *columns, *(info if isinstance(info, Mapping) else ())}
@@ -79,11 +94,15 @@ class VerifiersReward:
         return found.value or 0.0
 
     def reward_of_row(self, completion: Any, answer: Any, info: Any, columns: Mapping[str, Any]) -> Rewarded:
-        """Return the reward of one row; its reference is `answer`, a column or an entry of `info`, by `self.column`."""
+        """Return the reward of one row."""
+        return self.reward(*self._row(completion, answer, info, columns))
+
+    def _row(self, completion: Any, answer: Any, info: Any, columns: Mapping[str, Any]) -> tuple[Any, Any]:
+        """Return reference and solution of a row: the reference is `answer`, a column or an entry of `info`."""
         reference = answer if self.column == "answer" else columns.get(self.column)
         if reference is None and isinstance(info, Mapping):
             reference = info.get(self.column)
-        return self.reward(reference, _messages_as_dicts(completion))
+        return reference, _messages_as_dicts(completion)
 
 
 class VerifiersMetric:
@@ -157,6 +176,7 @@ class VerifiersTaskReward:
         *,
         problems: ProblemSet | None = None,
         thinking: bool = False,
+        workers: int = 0,
         field: str = "reference",
         metrics: Collection[str] = METRICS,
         name: str = "prism",
@@ -165,7 +185,7 @@ class VerifiersTaskReward:
 
         Args:
             scoring: a name of `scoring.PARTS`, names with weights, or a reward that is there already.
-            problems, thinking: as of `Reward`.
+            problems, thinking, workers: as of `Reward`.
             field: of the task's data.
             metrics: what to record besides the reward; give () for nothing.
             name: of the reward in logs.
@@ -174,7 +194,8 @@ class VerifiersTaskReward:
             PrismError: an argument that cannot be used.
         """
         self.metrics = checked_metrics(metrics)
-        self.reward = _checked_reward(scoring, problems, thinking=thinking, field=field, name=name)
+        check_names(field=field, name=name)
+        self.reward = reward_of(scoring, problems=problems, thinking=thinking, workers=workers)
         self.field = field
         self.__name__ = name
 
@@ -185,7 +206,7 @@ class VerifiersTaskReward:
             PrismError: the task's data has no such field.
         """
         reference = task.get(self.field) if isinstance(task, Mapping) else getattr(task, self.field, None)
-        found = self.reward(reference, getattr(trace, "last_reply", None))
+        found = await wrap_future(self.reward.submit(reference, getattr(trace, "last_reply", None)))
         for key in self.metrics:
             trace.record_metric(f"{self.__name__}_{key}", found.scalars[key])
         matched = [] if found.grade is None else list(found.grade.matched)
@@ -194,12 +215,6 @@ class VerifiersTaskReward:
             there = task if isinstance(task, Mapping) else getattr(task, "__dict__", ())
             raise PrismError(no_column("field", self.field, there))
         return found.value or 0.0
-
-
-def _checked_reward(scoring: Any, problems: Any, *, thinking: bool, **words: str) -> Reward:
-    """Return the `Reward` for a scoring, after `check_names` on the names of columns and fields."""
-    check_names(**words)
-    return reward_of(scoring, problems=problems, thinking=thinking)
 
 
 def _messages_as_dicts(completion: Any) -> Any:

@@ -41,6 +41,7 @@ def compute_score(
     scoring: str | Mapping[str, float] | Scoring = "closure",
     problems: ProblemSet | None = None,
     thinking: bool = False,
+    workers: int = 0,
     reference_key: str | None = None,
     **_others: Any,
 ) -> dict[str, float]:
@@ -51,7 +52,7 @@ def compute_score(
         solution_str: what the model wrote.
         ground_truth: the reference: a path, a dictionary, a JSON string or an id in the problem set.
         extra_info: of the row.
-        scoring, problems, thinking: as of `Reward`.
+        scoring, problems, thinking, workers: as of `Reward`; with workers many threads are graded at once.
         reference_key: take the reference from this entry of `extra_info`; the ground truth is something else.
 
     Returns:
@@ -62,8 +63,8 @@ def compute_score(
         PrismError: an argument after `extra_info` cannot be used; `extra_info` has no key `reference_key`. Never
             anything else about a row.
     """
-    reward = _cached_reward(scoring, problems, thinking=thinking)
-    return _score_row(reward(_reference_of_row(ground_truth, extra_info, reference_key), solution_str))
+    reward = cached_reward(scoring, problems, thinking=thinking, workers=workers)
+    return score_fields(reward(reference_of_row(ground_truth, extra_info, reference_key), solution_str))
 
 
 def compute_score_batched(
@@ -75,17 +76,18 @@ def compute_score_batched(
     scoring: str | Mapping[str, float] | Scoring = "closure",
     problems: ProblemSet | None = None,
     thinking: bool = False,
+    workers: int = 0,
     reference_key: str | None = None,
     **_others: Any,
 ) -> list[dict[str, float]]:
     """Return what `compute_score` returns, for each row of a batch, in order."""
-    reward = _cached_reward(scoring, problems, thinking=thinking)
+    reward = cached_reward(scoring, problems, thinking=thinking, workers=workers)
     infos = [None] * len(solution_strs) if extra_infos is None else extra_infos
-    references = [_reference_of_row(*row, reference_key) for row in zip(ground_truths, infos, strict=True)]
-    return [_score_row(each) for each in reward.many(references, solution_strs)]
+    references = [reference_of_row(*row, reference_key) for row in zip(ground_truths, infos, strict=True)]
+    return [score_fields(each) for each in reward.many(references, solution_strs)]
 
 
-def _reference_of_row(ground_truth: Any, extra_info: Any, key: str | None) -> Any:
+def reference_of_row(ground_truth: Any, extra_info: Any, key: str | None) -> Any:
     """Return the reference of a row: `extra_info[key]`, or `ground_truth` if the key is None.
 
     Errors:
@@ -99,18 +101,18 @@ def _reference_of_row(ground_truth: Any, extra_info: Any, key: str | None) -> An
     return there[key]
 
 
-def _score_row(each: Rewarded) -> dict[str, float]:
+def score_fields(each: Rewarded) -> dict[str, float]:
     """Return score (0 without value) and scalars of a reward as one dictionary."""
     return {"score": each.value or 0.0, **each.scalars}
 
 
-def _cached_reward(scoring: Any, problems: Any, *, thinking: bool) -> Reward:
+def cached_reward(scoring: Any, problems: Any, *, thinking: bool, workers: int) -> Reward:
     """Return the `Reward` for these settings, made once and reused by later calls."""
-    key = (_hashable_key(scoring), _hashable_key(problems), _hashable_key(thinking))
+    key = (_hashable_key(scoring), _hashable_key(problems), _hashable_key(thinking), _hashable_key(workers))
     with _lock:  # many threads ask first at once, and a problem set is loaded once
         if key not in _rewards:
-            made = Reward(_as_plain_containers(scoring), problems=_as_plain_containers(problems), thinking=thinking)
-            _rewards[key] = made, (scoring, problems)
+            settings = {"problems": _as_plain_containers(problems), "thinking": thinking, "workers": workers}
+            _rewards[key] = Reward(_as_plain_containers(scoring), **settings), (scoring, problems)
         return _rewards[key][0]
 
 

@@ -1,0 +1,119 @@
+"""GRPO with rewards of single steps in TRL: a trainer whose advantages differ from token to token.
+
+    from prism.rewards import TRLReward
+    from prism.rewards.trl_steps import StepGRPOTrainer
+
+    trainer = StepGRPOTrainer(model="your/model", reward_funcs=[TRLReward("closure")], train_dataset=dataset)
+
+TRL's reward functions return one number a completion, and its trainer one advantage; of advantages with a second
+dimension its loss takes one a token ("to support subclasses", `GRPOTrainer._compute_loss`). `StepGRPOTrainer` is such a
+subclass: it has the formulas of each completion found in its tokens, and replaces the advantages by those of
+`token_rewards.step_advantages`. What is logged as reward stays the reward of the completion.
+
+Read in the source of TRL 1.16.0 (`trl/trainer/grpo_trainer.py`: `_calculate_rewards`,
+`_generate_and_score_completions`, `_compute_loss`), and run with it: `examples/trl_grpo.py --steps`. It overrides
+methods that are TRL's own, so another version may need another subclass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from prism.errors import PrismError
+from prism.latex import solution_text
+from prism.rewards.token_rewards import step_advantages, token_offsets, token_rewards
+from prism.rewards.trl import TRLReward
+
+
+def completion_rewards(
+    reward: TRLReward, tokenizer: Any, completions: Sequence[Any], ids: Sequence[Sequence[int]]
+) -> tuple[list[list[float] | None], int]:
+    """Return the reward of each token of the completions that a reward was last called with, and how many failed.
+
+    None stands for a completion without reward. Where a completion's tokens do not decode to its text, as where a
+    template took something out of it, all of its reward stands at its last token; of these there are so many.
+    """
+    rewards: list[list[float] | None] = []
+    n_unplaced = 0
+    for found, completion, tokens in zip(reward.found, completions, ids, strict=True):
+        if found.value is None:
+            rewards.append(None)
+            continue
+        try:
+            offsets = token_offsets(tokenizer, tokens, solution_text(completion).text) if found.steps else []
+        except PrismError:
+            n_unplaced += 1
+            offsets = []
+        if offsets:
+            rewards.append(token_rewards(reward.reward, found, offsets))
+        else:
+            rewards.append([*[0.0] * (len(tokens) - 1), found.value] if len(tokens) else [])
+    return rewards, n_unplaced
+
+
+def _make_trainer() -> type:
+    """Return the class `StepGRPOTrainer`."""
+    import torch
+    from accelerate.utils import gather_object
+    from trl import GRPOTrainer
+
+    class StepGRPOTrainer(GRPOTrainer):  # type: ignore[misc, unused-ignore]
+        """TRL's GRPO trainer with an advantage for each token, from what each formula earned.
+
+        It takes one reward function, a `TRLReward`, and scales by the group's standard deviation or not at all.
+        """
+
+        def __init__(self, *arguments: Any, **settings: Any) -> None:
+            """Take the arguments of `GRPOTrainer`.
+
+            Errors:
+                PrismError: another reward function than one `TRLReward`; settings of TRL that take one advantage a
+                    completion.
+            """
+            super().__init__(*arguments, **settings)
+            faults = []
+            if len(self.reward_funcs) != 1 or not isinstance(self.reward_funcs[0], TRLReward):
+                faults.append("reward_funcs: expected one TRLReward, which knows the steps")
+            if self.scale_rewards not in ("group", "none"):
+                faults.append(f"scale_rewards: {self.scale_rewards!r}; expected 'group' or 'none'")
+            if getattr(self.args, "use_liger_kernel", False):
+                faults.append("use_liger_kernel: takes one advantage a completion; expected False")
+            if faults:
+                raise PrismError("\n".join(faults))
+
+        def _calculate_rewards(self, inputs: Any, prompts: Any, completions: Any, completion_ids_list: Any) -> Any:
+            """Return TRL's tensor of rewards, and keep those of the tokens."""
+            rewards = super()._calculate_rewards(inputs, prompts, completions, completion_ids_list)
+            (reward,) = self.reward_funcs
+            tokenizer = getattr(self.processing_class, "tokenizer", self.processing_class)
+            placed = completion_rewards(reward, tokenizer, completions, completion_ids_list)
+            self._token_rewards, n_unplaced = placed
+            self._log_metric(f"{reward.__name__}/steps_unplaced", n_unplaced / max(len(completions), 1))
+            return rewards
+
+        def _generate_and_score_completions(self, inputs: Any) -> Any:
+            """Return TRL's batch with advantages of the shape (completions, tokens)."""
+            output = super()._generate_and_score_completions(inputs)
+            own = self._token_rewards
+            group = self.num_generations if self.model.training else self.num_generations_eval
+            everywhere = gather_object(own)  # a group may be spread over processes
+            found = step_advantages(everywhere, group=group, scale=self.scale_rewards != "none")
+            begin = self.accelerator.process_index * len(own)
+            ids = output["completion_ids"]
+            advantages = torch.zeros(ids.shape, dtype=torch.float32, device=ids.device)
+            for row, each in enumerate(found[begin : begin + len(own)]):
+                n_token = min(len(each), ids.shape[1])
+                advantages[row, :n_token] = torch.as_tensor(each[:n_token], dtype=torch.float32)
+            output["advantages"] = advantages
+            return output
+
+    StepGRPOTrainer.__module__, StepGRPOTrainer.__qualname__ = __name__, "StepGRPOTrainer"
+    return StepGRPOTrainer
+
+
+def __getattr__(name: str) -> Any:
+    """Return the class `StepGRPOTrainer`, made on first use because it inherits from a class of TRL (PEP 562)."""
+    if name != "StepGRPOTrainer":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return globals().setdefault(name, globals().get(name) or _make_trainer())

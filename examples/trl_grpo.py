@@ -9,8 +9,8 @@ samples with errors of its own: some completions of a group are better than othe
     .venv-trl/bin/pip install trl transformers datasets accelerate .
     .venv-trl/bin/python examples/trl_grpo.py
 
-With `--json` what was seen comes as JSON. With `--workers 2` two processes grade. With `--steps` each formula is paid at
-the token that completes it, and the advantages of TRL's trainer differ from token to token.
+With `--json` what was seen comes as JSON. With `--workers 2` two processes grade. With `--steps` each formula is paid
+at the token that completes it, and the advantages of TRL's trainer differ from token to token.
 """
 
 from __future__ import annotations

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from prism.grading.pipeline import grade as grade
     from prism.grading.prepared import prepare as prepare
     from prism.grading.result import Grade as Grade
+    from prism.grading.scoring import StepCredit as StepCredit
+    from prism.grading.scoring import step_credits as step_credits
     from prism.grading.verifying import verify as verify
     from prism.latex import extract as extract
     from prism.latex import write as write
@@ -50,12 +52,14 @@ _MODULES = {
     "Context": "physics.context", "ConversionError": "errors", "DagError": "errors", "DataFileError": "errors",
     "Diagnosis": "diagnosis.findings", "Formula": "algebra.expr", "Grade": "grading.result",
     "LatexSyntaxError": "errors", "PrismError": "errors", "Problem": "problem.schema",
-    "Quantity": "physics.quantities", "Rollout": "runs.rollouts", "Verdict": "equivalence.verdict",
+    "Quantity": "physics.quantities", "Rollout": "runs.rollouts", "StepCredit": "grading.scoring",
+    "Verdict": "equivalence.verdict",
     "diagnose": "diagnosis.findings", "equivalent": "equivalence.matching", "extract": "latex",
     "from_pint": "bridges.pint_quantities", "from_sympy": "bridges.from_symbolic", "grade": "grading.pipeline",
     "grade_many": "runs.bulk", "lint": "authoring.linting", "load_problem": "problem.schema",
     "load_problems": "problem.collection", "parse": "physics.context", "prepare": "grading.prepared",
-    "read_quantity": "physics.quantities", "verify": "grading.verifying", "warm": "engine.kernels", "write": "latex",
+    "read_quantity": "physics.quantities", "step_credits": "grading.scoring", "verify": "grading.verifying",
+    "warm": "engine.kernels", "write": "latex",
 }  # fmt: skip
 
 __all__ = ["__version__", *sorted(_MODULES)]

@@ -13,16 +13,17 @@ import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
-from prism.errors import PrismError
+from prism.errors import PrismError, named_type
 from prism.grading.pipeline import strictly_credited
 from prism.grading.prepared import PreparedProblem
 from prism.grading.prepared import in_alternative as prepared_alternative
 from prism.grading.result import FLAGS, Grade, GradedFormula
 from prism.latex import one_line
 from prism.problem.dag import POLICIES, ancestor_closure, policies_with, score
-from prism.problem.schema import Problem, in_alternative
+from prism.problem.schema import Problem, in_alternative, load_problem
 
 PARTS = {
     "closure": "share of points of the matched nodes and all they rest on: the score of a grade",
@@ -307,17 +308,33 @@ class StepCredit:
         }  # fmt: skip
 
 
-def step_credits(problem: Problem | PreparedProblem, grade: Grade) -> tuple[StepCredit, ...]:
+def step_credits(
+    problem: PreparedProblem | Problem | Path | str | Mapping[str, object], grade: Grade
+) -> tuple[StepCredit, ...]:
     """Return the credit of each formula that asserts something, in the order of the text.
 
     A formula is credited for the nodes that no earlier one had achieved. The credits sum to the score: as fractions
     exactly, and that sum rounded once is `grade.score`. None is below 0; a trainer that wants wrong formulas to cost
     finds them by their status.
 
+    Args:
+        problem: the problem, prepared or not; a path, the id of a shipped problem, a JSON string or a dictionary is
+            loaded first.
+        grade: what `prism.grade` returned for a solution of it.
+
     Errors:
-        PrismError: a grade of another problem, or by an alternative that the problem does not have.
+        DataFileError: a problem file with faults.
+        PrismError: a grade of another problem, or by an alternative that the problem does not have; no grade.
+
+    >>> from prism.grading.pipeline import grade
+    >>> [(step.latex, step.nodes, str(step.credit)) for step in step_credits("free_fall", grade("free_fall", "$v=gt$"))]
+    [('v=gt', (1, 2), '1/3')]
     """
-    loaded = problem.problem if isinstance(problem, PreparedProblem) else problem
+    if not isinstance(grade, Grade):
+        raise PrismError(f"grade: found {named_type(grade)}; expected what `prism.grade` returns")
+    if isinstance(problem, PreparedProblem):
+        problem = problem.problem
+    loaded = problem if isinstance(problem, Problem) else load_problem(problem)
     if loaded.id != grade.problem_id:
         raise PrismError(f"step credits: the grade is of problem {grade.problem_id}, and the problem is {loaded.id}")
     loaded = in_alternative(loaded, grade.alternative)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from prism.equivalence.verdict import RANK, Stage, Status, Verdict
+from prism.errors import PrismError, named_type
 from prism.grading.pipeline import grade
 from prism.grading.prepared import PreparedProblem, prepare
 from prism.grading.result import Grade, GradedFormula, reason_in_words
@@ -36,9 +37,12 @@ def verify(gold: str | float | Sequence[str], solution: Solution, *, question: s
 
     Errors:
         DataFileError: a gold answer that is no formula.
+        PrismError: a gold answer of another type.
 
     Source: ours (semantics F.1 to F.5).
     """
+    if not isinstance(gold, str | int | float | Sequence):
+        raise PrismError(f"gold: found {named_type(gold)}; expected a formula, a number, or a list of these")
     golds = gold if isinstance(gold, str | int | float) else tuple(gold)
     prepared = _prepared(golds, question)
     return _verdict_of(prepared, grade(prepared, solution))

@@ -164,9 +164,12 @@ def context_of(source: Context | Mapping[str, object] | None) -> Context:
 
     Errors:
         DataFileError: all faults of the mapping.
+        PrismError: another type.
     """
     if source is None:
         return EMPTY_CONTEXT
+    if not isinstance(source, Context | Mapping):
+        raise PrismError(f"context: found {named_type(source)}; expected a Context or a mapping of its keys")
     return source if isinstance(source, Context) else Context.from_dict(source)
 
 
@@ -179,11 +182,14 @@ def parse(latex: str, *, context: Context | Mapping[str, object] | None = None) 
 
     Errors:
         DataFileError: faults of a mapping as context.
+        PrismError: an argument of another type.
         LatexSyntaxError: what is not read, with its position; nothing is dropped in silence.
 
     >>> str(parse("Lo = h L/k")), str(parse("Lo = h L/k", context=Context(declared=frozenset(("Lo",)))))
     ('L*o = h*L/k', 'Lo = h*L/k')
     """
+    if not isinstance(latex, str):
+        raise PrismError(f"latex: found {named_type(latex)}; expected a text with one formula")
     context = context_of(context)
     if not context.macros or not (page := expand(latex, context.macros)).uses:
         return _parse_expanded(latex, context)

@@ -1,6 +1,7 @@
 """Rewards for reinforcement learning: one object that grades, and a thin door for each framework.
 
-Nothing here imports a framework, starts a process or a thread, or looks at a clock. Each name is loaded on first use.
+Nothing here imports a framework or looks at a clock, and only a reward with `workers` starts processes and threads.
+Each name is loaded on first use.
 """
 
 from __future__ import annotations
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from prism.rewards.openrlhf import OpenRLHFReward as OpenRLHFReward
     from prism.rewards.reward import Reward as Reward
     from prism.rewards.reward import Rewarded as Rewarded
+    from prism.rewards.tokens import step_advantages as step_advantages
+    from prism.rewards.tokens import token_offsets as token_offsets
+    from prism.rewards.tokens import token_rewards as token_rewards
+    from prism.rewards.tokens import tokens_of_steps as tokens_of_steps
     from prism.rewards.trl import TRLReward as TRLReward
     from prism.rewards.verifiers import VerifiersReward as VerifiersReward
     from prism.rewards.verifiers import VerifiersTaskReward as VerifiersTaskReward
@@ -23,6 +28,8 @@ _MODULES = {
     "LMEvalResults": "rewards.lm_eval", "LightevalScores": "rewards.lighteval", "OpenRLHFReward": "rewards.openrlhf",
     "Reference": "grading.prepared_cache", "Reward": "rewards.reward", "Rewarded": "rewards.reward",
     "TRLReward": "rewards.trl", "VerifiersReward": "rewards.verifiers", "VerifiersTaskReward": "rewards.verifiers",
+    "step_advantages": "rewards.tokens", "token_offsets": "rewards.tokens",
+    "token_rewards": "rewards.tokens", "tokens_of_steps": "rewards.tokens",
 }  # fmt: skip
 
 __all__ = sorted(_MODULES)

@@ -8,7 +8,7 @@
 TRL's reward functions return one number a completion, and its trainer one advantage; of advantages with a second
 dimension its loss takes one a token ("to support subclasses", `GRPOTrainer._compute_loss`). `StepGRPOTrainer` is such a
 subclass: it has the formulas of each completion found in its tokens, and replaces the advantages by those of
-`token_rewards.step_advantages`. What is logged as reward stays the reward of the completion.
+`tokens.step_advantages`. What is logged as reward stays the reward of the completion.
 
 Read in the source of TRL 1.16.0 (`trl/trainer/grpo_trainer.py`: `_calculate_rewards`,
 `_generate_and_score_completions`, `_compute_loss`), and run with it: `examples/trl_grpo.py --steps`. It overrides
@@ -17,39 +17,11 @@ methods that are TRL's own, so another version may need another subclass.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from prism.errors import PrismError
-from prism.latex import solution_text
-from prism.rewards.token_rewards import step_advantages, token_offsets, token_rewards
+from prism.rewards.tokens import place_rewards, step_advantages
 from prism.rewards.trl import TRLReward
-
-
-def completion_rewards(
-    reward: TRLReward, tokenizer: Any, completions: Sequence[Any], ids: Sequence[Sequence[int]]
-) -> tuple[list[list[float] | None], int]:
-    """Return the reward of each token of the completions that a reward was last called with, and how many failed.
-
-    None stands for a completion without reward. Where a completion's tokens do not decode to its text, as where a
-    template took something out of it, all of its reward stands at its last token; of these there are so many.
-    """
-    rewards: list[list[float] | None] = []
-    n_unplaced = 0
-    for found, completion, tokens in zip(reward.found, completions, ids, strict=True):
-        if found.value is None:
-            rewards.append(None)
-            continue
-        try:
-            offsets = token_offsets(tokenizer, tokens, solution_text(completion).text) if found.steps else []
-        except PrismError:
-            n_unplaced += 1
-            offsets = []
-        if offsets:
-            rewards.append(token_rewards(reward.reward, found, offsets))
-        else:
-            rewards.append([*[0.0] * (len(tokens) - 1), found.value] if len(tokens) else [])
-    return rewards, n_unplaced
 
 
 def _make_trainer() -> type:
@@ -87,9 +59,15 @@ def _make_trainer() -> type:
             rewards = super()._calculate_rewards(inputs, prompts, completions, completion_ids_list)
             (reward,) = self.reward_funcs
             tokenizer = getattr(self.processing_class, "tokenizer", self.processing_class)
-            placed = completion_rewards(reward, tokenizer, completions, completion_ids_list)
-            self._token_rewards, n_unplaced = placed
-            self._log_metric(f"{reward.__name__}/steps_unplaced", n_unplaced / max(len(completions), 1))
+            placed = [
+                place_rewards(reward.reward, found, tokenizer, ids, completion)
+                for found, ids, completion in zip(reward.found, completion_ids_list, completions, strict=True)
+            ]
+            self._token_rewards = [
+                None if found.value is None else each.rewards for found, each in zip(reward.found, placed, strict=True)
+            ]
+            n_unplaced = sum(not each.is_placed for each in placed)
+            self._log_metric(f"{reward.__name__}/steps_unplaced", n_unplaced / max(len(placed), 1))
             return rewards
 
         def _generate_and_score_completions(self, inputs: Any) -> Any:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from threading import Lock
+from threading import Event, Lock
 from typing import Any
 
 from prism.errors import PrismError
@@ -30,6 +30,7 @@ from prism.rewards.reward import Reward, Rewarded, no_column
 # One of each configuration, which verl hands over with every call; kept with its settings, of which the key has ids.
 _rewards: dict[object, tuple[Reward, object]] = {}
 _lock = Lock()
+_came = Event()  # a ground truth did: a null one is a fault of its row from then on
 
 
 def compute_score(
@@ -60,8 +61,8 @@ def compute_score(
         same, so that their advantages are 0.
 
     Errors:
-        PrismError: an argument after `extra_info` cannot be used; `extra_info` has no key `reference_key`. Never
-            anything else about a row.
+        PrismError: an argument after `extra_info` cannot be used; `extra_info` has no key `reference_key`; no ground
+            truth has come since this process began. Never anything else about a row.
     """
     reward = cached_reward(scoring, problems, thinking=thinking, workers=workers)
     return score_fields(reward(reference_of_row(ground_truth, extra_info, reference_key), solution_str))
@@ -91,11 +92,17 @@ def reference_of_row(ground_truth: Any, extra_info: Any, key: str | None) -> Any
     """Return the reference of a row: `extra_info[key]`, or `ground_truth` if the key is None.
 
     Errors:
-        PrismError: no such key; a Parquet file gives all its rows the same ones.
+        PrismError: no such key; a Parquet file gives all its rows the same ones. A null ground truth, if no other came
+            before it: verl's batch manager hands over null where a data set has no such column.
     """
-    if key is None:
-        return ground_truth
     there = extra_info if isinstance(extra_info, Mapping) else {}
+    if key is None:
+        if ground_truth is not None:
+            _came.set()
+        elif not _came.is_set():
+            told = no_column("reward_model", "ground_truth", there)
+            raise PrismError(f"{told} (in extra_info; reference_key takes the reference from one of them)")
+        return ground_truth
     if key not in there:
         raise PrismError(f"extra_info: {no_column('reference_key', key, there)}")
     return there[key]

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from prism.diagnosis.follow_through import FOLLOW_THROUGH, follow_through_of
-from prism.errors import PrismError
+from prism.errors import PrismError, named_type
 from prism.grading.pipeline import grade
 from prism.grading.prepared import PreparedProblem
 from prism.grading.result import Grade, Incident
@@ -143,6 +143,8 @@ def grade_many(
     known = load_problems(problems)
     if workers < 0:
         raise PrismError(f"workers = {workers}: expected 0 or more")
+    if not isinstance(rollouts, Iterable):
+        raise PrismError(f"rollouts: found {named_type(rollouts)}; expected a list of records or of Rollout")
     faults: list[PrismError] = []
     tasks = _tasks_before_fault(_make_tasks(known, rollouts_of(iter(rollouts), known)), faults)
     return _grades_in_order(

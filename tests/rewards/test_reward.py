@@ -9,6 +9,7 @@ import json
 import pickle
 import subprocess
 import sys
+import threading
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -195,7 +196,7 @@ def test_a_door_imports_no_framework_at_its_top(path: Path) -> None:
     names = [alias.name for node in tree.body if isinstance(node, ast.Import) for alias in node.names]
     names += [node.module or "" for node in tree.body if isinstance(node, ast.ImportFrom)]
     heads = {name.split(".")[0] for name in names}
-    assert heads <= {"prism", *sys.stdlib_module_names}
+    assert heads <= {"prism", "numpy", *sys.stdlib_module_names}
     assert not heads & {"multiprocessing", "signal", "subprocess", "time"}
     waiting = {"reward.py": {"concurrent"}, "worker_rows.py": {"concurrent", "threading"}, "verl.py": {"threading"},
                "verifiers.py": {"asyncio"}, "inspect_scorer.py": {"asyncio"}}  # fmt: skip
@@ -357,6 +358,19 @@ def test_verl_names_the_key_that_the_extra_information_lacks() -> None:
         compute_score("set", RIGHT, "newton", {"split": "a", "idx": 1}, problems=[SMALL], reference_key="id")
     with pytest.raises(prism.PrismError, match=r"reference_key: no column 'id' .* came: none$"):
         compute_score_batched(["set"], [RIGHT], ["newton"], problems=[SMALL], reference_key="id")
+
+
+def test_verl_says_that_no_ground_truth_came(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("prism.rewards.verl._came", threading.Event())
+    with pytest.raises(prism.PrismError, match=r"^reward_model: no column 'ground_truth' .* came: idx \(in extra_info"):
+        compute_score("set", RIGHT, None, {"idx": 1}, problems=[SMALL])
+    with pytest.raises(prism.PrismError, match="reference_key takes the reference"):
+        compute_score_batched(["set"] * 2, [RIGHT] * 2, [None] * 2, problems=[SMALL])
+    found = compute_score_batched(["set"] * 2, [RIGHT] * 2, ["newton", None], problems=[SMALL])
+    assert [row["score"] for row in found] == [1.0, 0.0]
+    assert (
+        compute_score("set", RIGHT, None, problems=[SMALL])["bad_reference"] == 1.0
+    )  # one bad row of a run that has them
 
 
 def test_verl_gets_a_batch() -> None:

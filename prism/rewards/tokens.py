@@ -24,6 +24,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from numpy.typing import NDArray
 
 from prism.errors import PrismError
 from prism.grading.scoring import StepCredit
+from prism.latex import solution_text
 from prism.rewards.reward import Reward, Rewarded
 
 Offsets = Sequence[tuple[int, int]]
@@ -155,6 +157,38 @@ def token_rewards(reward: Reward, found: Rewarded, offsets: Offsets) -> list[flo
     if abs(rest) > 1e-6:  # a value is rounded
         rewards[-1] += rest
     return rewards
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedRewards:
+    """The rewards of the tokens of one completion.
+
+    Attributes:
+        rewards: of each token.
+        is_placed: False where the tokens do not decode to the text that was graded, as where a template took something
+            out of it: then all of the reward stands at the last token.
+    """
+
+    rewards: list[float]
+    is_placed: bool
+
+
+def place_rewards(reward: Reward, found: Rewarded, tokenizer: Any, ids: Sequence[int], solution: Any) -> PlacedRewards:
+    """Return the rewards of generated tokens; never raises on what a model has written.
+
+    Args:
+        reward, found: as of `token_rewards`.
+        tokenizer, ids: as of `token_offsets`.
+        solution: what was graded: a text, chat messages or steps.
+    """
+    try:
+        offsets = token_offsets(tokenizer, ids, solution_text(solution).text)
+    except PrismError:
+        at_the_end = [0.0] * len(ids)
+        if len(ids):
+            at_the_end[-1] = found.value or 0.0
+        return PlacedRewards(at_the_end, is_placed=False)
+    return PlacedRewards(token_rewards(reward, found, offsets), is_placed=True)
 
 
 # Advantages. ----------------------------------------------------------------------------------------------------

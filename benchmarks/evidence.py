@@ -86,6 +86,7 @@ SCRIPTS = (
     Script("kills", "robustness/kills.py"),
     Script("report", "robustness/report.py"),  # in Chromium, where there is one
     Script("reward_calls", "speed/rewards.py"),
+    Script("reward_batches", "speed/reward_batches.py"),
     Script("framework_examples", "frameworks/examples.py"),  # those whose environments are there
     Script("doors", "frameworks/doors.py"),  # makes environments of its own, once
 )

@@ -108,7 +108,7 @@ class Watched(TRLReward):
         return rewards
 
 
-def run(folder: Path, *, workers: int, steps: bool) -> dict[str, Any]:
+def run(folder: Path, *, workers: int, steps: bool, group: int = GROUP) -> dict[str, Any]:
     """Two steps of GRPO; what the trainer logged, and every completion with its reward."""
     set_seed(SEED)
     torch.set_num_threads(1)
@@ -117,8 +117,8 @@ def run(folder: Path, *, workers: int, steps: bool) -> dict[str, Any]:
     taught = teach(model, words)
     reward = Watched(workers)
     settings = GRPOConfig(
-        output_dir=str(folder), max_steps=STEPS, per_device_train_batch_size=GROUP * len(PROBLEMS),
-        num_generations=GROUP, max_completion_length=LENGTH, temperature=1.0, learning_rate=1e-3, logging_steps=1,
+        output_dir=str(folder), max_steps=STEPS, per_device_train_batch_size=group * len(PROBLEMS),
+        num_generations=group, max_completion_length=LENGTH, temperature=1.0, learning_rate=1e-3, logging_steps=1,
         report_to=[], save_strategy="no", use_cpu=True, bf16=False, seed=SEED, disable_tqdm=True,
     )  # fmt: skip
     before = [parameter.detach().clone() for parameter in model.parameters()]
@@ -160,11 +160,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--workers", type=int, default=0, help="processes that grade")
+    parser.add_argument("--group", type=int, default=GROUP, help="completions of a prompt")
     parser.add_argument("--steps", action="store_true", help="pay each formula at its token")
     asked = parser.parse_args()
     warnings.filterwarnings("ignore", category=FutureWarning, module="transformers")
     with tempfile.TemporaryDirectory() as folder:
-        found = run(Path(folder), workers=asked.workers, steps=asked.steps)
+        found = run(Path(folder), workers=asked.workers, steps=asked.steps, group=asked.group)
     if asked.json:
         json.dump(found, sys.stdout, indent=1, sort_keys=True)
         return

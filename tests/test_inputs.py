@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import prism
 from prism.errors import PrismError
 from prism.inputs import (
     MAX_DIGITS,
@@ -104,6 +107,28 @@ def test_values_that_are_too_large_are_told() -> None:
     assert value_faults([1, {"a": 10**MAX_DIGITS}]) == [f"holds a whole number of more than {MAX_DIGITS} digits"]
     assert value_faults(["abc", {"de": 1}], most=9) == []
     assert value_faults(["abc", {"de": 1}], most=8) == ["holds more than 8 values and characters"]
+
+
+def takes_nothing() -> dict[str, Callable[[], object]]:
+    """Public calls with nothing in place of an argument."""
+    wrong: Any = None
+    return {
+        "a": lambda: prism.equivalent(wrong, "F = m a"),
+        "b": lambda: prism.equivalent("F = m a", wrong),
+        "latex": lambda: prism.parse(wrong),
+        "gold": lambda: prism.verify(wrong, "$F = m a$"),
+        "rollouts": lambda: list(prism.grade_many("free_fall", wrong)),
+        "<problem>": lambda: prism.grade(wrong, "x"),
+        "solution": lambda: prism.grade("free_fall", wrong),
+        "problems": lambda: prism.load_problems(wrong),
+        "grade": lambda: prism.step_credits("free_fall", wrong),
+    }
+
+
+@pytest.mark.parametrize("name", takes_nothing())
+def test_an_argument_that_is_nothing_is_named_with_what_is_taken(name: str) -> None:
+    with pytest.raises(PrismError, match=rf"^{name}: found nothing; (expected|give) ."):
+        takes_nothing()[name]()
 
 
 def test_a_value_that_holds_itself_ends() -> None:

@@ -280,6 +280,13 @@ def test_a_solution_on_which_workers_died_says_so(client: TestClient, monkeypatc
     assert (answer["reward"], answer["mask_sample"], answer["prism_killed"]) == (0.0, True, 1.0)
 
 
+def test_a_problem_that_cannot_be_prepared_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("prism.grading.prepared.find_dear_formulas", lambda _: ["node 1 is dear"])
+    with TestClient(create_app(NEWTON)) as client:
+        answer = client.post("/grade", json={"items": [{"problem": "newton", "solution": RIGHT}] * 2})
+    assert (answer.status_code, answer.json()["faults"]) == (422, ["newton: node 1 is dear"])
+
+
 def test_a_failure_of_the_server_shows_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: Any) -> Future[Any]:
         raise RuntimeError("a secret")

@@ -164,12 +164,9 @@ def context_of(source: Context | Mapping[str, object] | None) -> Context:
 
     Errors:
         DataFileError: all faults of the mapping.
-        PrismError: another type.
     """
     if source is None:
         return EMPTY_CONTEXT
-    if not isinstance(source, Context | Mapping):
-        raise PrismError(f"context: found {named_type(source)}; expected a Context or a mapping of its keys")
     return source if isinstance(source, Context) else Context.from_dict(source)
 
 

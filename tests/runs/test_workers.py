@@ -78,6 +78,19 @@ def test_a_rollout_that_kills_its_worker_says_so_and_those_around_it_are_done(tm
     assert found == {0: "0", 1: killed, 2: "2", 3: "3", 4: "4"}
 
 
+@pytest.mark.parametrize("workers_", [0, 1])
+def test_a_problem_that_cannot_be_prepared_ends_a_run_by_its_fault(
+    monkeypatch: pytest.MonkeyPatch, workers_: int
+) -> None:
+    """The fault of the problem, not the death of workers, and the same as in one process."""
+    monkeypatch.setattr("prism.grading.prepared.find_dear_formulas", lambda _: ["node 1 is dear"])
+    dear = "from prism.grading import prepared; prepared.find_dear_formulas = lambda _: ['node 1 is dear']"
+    monkeypatch.setattr(workers, "_START", workers._START.replace("; main()", f"; {dear}; main()"))
+    grades = prism.grade_many(PROBLEM, [{"response": "$v = g t$"}], workers=workers_)
+    with pytest.raises(prism.PrismError, match="fall: node 1 is dear"):
+        next(grades)
+
+
 # What dies with its supervisor. ----------------------------------------------------------------------------------
 
 SUPERVISOR = """

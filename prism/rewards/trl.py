@@ -65,6 +65,10 @@ class TRLReward:
         self.column = column
         self.__name__ = name
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle the settings without the last batch."""
+        return {**self.__dict__, "found": ()}
+
     def __call__(
         self,
         prompts: Sequence[Any] | None = None,  # noqa: ARG002 - TRL passes it by name

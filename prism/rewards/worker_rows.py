@@ -8,7 +8,8 @@ those of its parent and starts its own at its first row.
 Only plain data are sent: texts, numbers, lists, dictionaries, and problems. What else a row may hold is an object that
 another process may not be able to load; `submit` says so, and the caller grades that row itself.
 
-Refused: stopping from `__del__` or a finalizer's own thread, which the garbage collector may run where a lock is held.
+Refused: stopping processes within a finalizer, which the garbage collector may run where a lock is held; it starts a
+thread that does.
 """
 
 from __future__ import annotations

@@ -14,4 +14,9 @@ PAGES = sorted((Path(__file__).resolve().parents[2] / "docs" / "how-to" / "frame
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
 def test_a_page_names_metrics_that_there_are(page: Path) -> None:
-    assert set(re.findall(r"`prism/(\w+)`", page.read_text("utf-8"))) <= {*SCALARS, "NAME", "prism_score", "steps_unplaced"}
+    assert set(re.findall(r"`prism/(\w+)`", page.read_text("utf-8"))) <= {
+        *SCALARS,
+        "NAME",
+        "prism_score",
+        "steps_unplaced",
+    }

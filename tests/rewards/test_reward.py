@@ -327,6 +327,7 @@ def test_trl_shows_what_it_is_asked_to() -> None:
     assert metrics == {"final/undecided": 0.0}
     twin = pickle.loads(pickle.dumps(quiet))
     assert (twin.__name__, twin.column) == ("final", "problem")
+    assert (len(quiet.found), twin.found) == (1, ())
     assert twin(prompts=["p"], completions=[RIGHT], problem=["newton"]) == [1.0]
     for wrong in ({"metrics": ["speed"]}, {"metrics": "closure"}, {"column": ""}, {"name": 3}, {"scoring": "best"},
                   {"scoring": {"closure": 0.7, "final": -1}}):  # fmt: skip

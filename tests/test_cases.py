@@ -199,9 +199,23 @@ def load(path: Path, kind: type[R]) -> list[R]:
     return rows
 
 
+def sound_rows(path: Path, kind: type[R]) -> list[R]:
+    """Rows of one file; none of a file with faults, which `test_every_file_of_rows_is_sound` tells.
+
+    The faults of a file that this run asks for by the id of a row are raised at once: all other tests are left out.
+    """
+    try:
+        return load(path, kind)
+    except ValueError as fault:
+        if case_rows.asked_files is not None:
+            raise
+        case_rows.unsound[path] = str(fault)
+        return []
+
+
 def cases(folder: str, kind: type[R]) -> Iterator[tuple[str, R]]:
     for path in sorted((CASES / folder).glob("*.toml")):
-        for row in load(path, kind) if case_rows.asked_files is None or path in case_rows.asked_files else ():
+        for row in sound_rows(path, kind) if case_rows.asked_files is None or path in case_rows.asked_files else ():
             yield f"{path.stem}:{row.id}", row
 
 
@@ -226,6 +240,10 @@ def context_of(row: EquivalenceRow | LinkRow) -> Any:
     import prism
 
     return prism.Context.from_dict(row.context) if row.context else None
+
+
+def test_every_file_of_rows_is_sound() -> None:
+    assert not case_rows.unsound, "\n".join(case_rows.unsound.values())
 
 
 @pytest.mark.compiled
@@ -503,6 +521,23 @@ def test_loader_tells_all_faults_by_id_with_the_keys(tmp_path: Path) -> None:
         f'{place}: row "y": Object missing required field `a`; {keys}',
         f"{place}: row 3, which has no id: Object missing required field `id`; {keys}",
     ]
+
+
+def test_a_misspelt_key_breaks_its_own_file_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "kind").mkdir()
+    sound = ROW + "expect = 'equivalent'\n"
+    (tmp_path / "kind/a.toml").write_text(sound, encoding="utf-8")
+    (tmp_path / "kind/b.toml").write_text(sound + "expects = 'different'\n", encoding="utf-8")
+    monkeypatch.setattr(f"{__name__}.CASES", tmp_path)
+    monkeypatch.setattr(case_rows, "unsound", {})
+    monkeypatch.setattr(case_rows, "asked_files", None)
+    assert [name for name, _ in cases("kind", EquivalenceRow)] == ["a:x"]
+    assert list(case_rows.unsound) == [tmp_path / "kind/b.toml"]
+    with pytest.raises(AssertionError, match='kind/b.toml: row "x": unknown key `expects`; the keys are a, about, b, '):
+        test_every_file_of_rows_is_sound()
+    monkeypatch.setattr(case_rows, "asked_files", frozenset((tmp_path / "kind/b.toml",)))
+    with pytest.raises(ValueError, match="unknown key `expects`"):
+        list(cases("kind", EquivalenceRow))
 
 
 def test_a_failing_row_is_told_in_lines() -> None:

@@ -16,10 +16,15 @@ if not (Path(__file__).resolve().parents[2] / "benchmarks").is_dir():
     pytest.skip("the faults that are put into formulas stand in the checkout only", allow_module_level=True)
 
 from prism.grading.pipeline import grade  # noqa: E402
-from tests.support import attacks  # noqa: E402
+from tests.support import attacks, case_rows  # noqa: E402
 from tests.support.attacks import SAME_SCORE, PolicyRow, outcome, policies, shipped  # noqa: E402
 
 MIN_POLICIES = 60
+
+
+def test_every_file_of_policies_is_sound() -> None:
+    policies()
+    assert not case_rows.unsound, "\n".join(case_rows.unsound.values())
 
 
 def trials(paths: list[Path]) -> list[object]:

@@ -37,7 +37,7 @@ from prism.problem.worded_answers import options_of
 from prism.resources import resource
 from tests.support.external_data import DATA
 from tests.support.faults import FAULTS, exchanged, places, put
-from tests.test_cases import Row, load
+from tests.test_cases import Row, sound_rows
 
 FOLDER = Path(__file__).parents[1] / "cases" / "attacks"
 LISTS, GAPS = FOLDER / "lists.toml", FOLDER / "gaps.toml"
@@ -122,7 +122,7 @@ class Item:
 def policies() -> dict[str, PolicyRow]:
     """All rows by file and id."""
     paths = [path for path in sorted(FOLDER.glob("*.toml")) if path not in (LISTS, GAPS)]
-    return {f"{path.stem}:{row.id}": row for path in paths for row in load(path, PolicyRow)}
+    return {f"{path.stem}:{row.id}": row for path in paths for row in sound_rows(path, PolicyRow)}
 
 
 @cache

@@ -17,6 +17,9 @@ RUN_BY = {"attacks": "grading/test_attacks.py", "costs": "grading/test_costs.py"
 asked_files: frozenset[Path] | None = None
 """Files of rows that this run asks for by an id; None for all. The hook in `tests/conftest.py` sets it."""
 
+unsound: dict[Path, str] = {}
+"""The faults of each file of rows that could not be used: one test tells them, and all others are collected."""
+
 
 def files_with(case_id: str) -> list[Path]:
     """Files that have a row of this id."""

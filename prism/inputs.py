@@ -19,7 +19,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from prism.errors import PrismError
+from prism.errors import PrismError, named_type
 
 MAX_DIGITS = 300  # of a whole number: more do not fit a float, and reading them takes a time that grows as their square
 MAX_NESTING = 64  # lists and tables in each other: every recursion over a value from outside is bounded by it
@@ -101,6 +101,25 @@ def read_bytes(path: Path, most: int) -> bytes:
     return raw
 
 
+def nearest_file_name(path: Path) -> str:
+    """Return the nearest name in the folder of a file that is not there; empty if it is there, or none is near.
+
+    Of a large folder a thousand names are compared.
+    """
+    try:
+        if path.exists() or not path.name:
+            return ""
+        return nearest_name(path.name, sorted(each.name for each in islice(path.parent.iterdir(), _MOST_COMPARED)))
+    except (OSError, ValueError):  # no folder either, or no name that a file can have
+        return ""
+
+
+def near_file(path: Path) -> str:
+    """Return `; did you mean "answer.md"?` for the nearest name beside a file that is not there; else nothing."""
+    near = nearest_file_name(path)
+    return f"; did you mean {shown(near)}?" if near else ""
+
+
 def why_failed(error: BaseException) -> str:
     """Return why a file could not be read or written, without the number and the path that Python and pyarrow add.
 
@@ -179,6 +198,19 @@ def parse_int(digits: str) -> int:
 
 
 _DECODER = json.JSONDecoder(parse_int=parse_int)
+
+
+# Arguments. -----------------------------------------------------------------------------------------------------
+
+
+def require_text(value: object, name: str, expected: str) -> None:
+    """Refuse an argument that is no text.
+
+    Errors:
+        PrismError: names the argument, what was found and what is expected.
+    """
+    if not isinstance(value, str):
+        raise PrismError(f"{name}: found {named_type(value)}; expected {expected}")
 
 
 # Values. --------------------------------------------------------------------------------------------------------

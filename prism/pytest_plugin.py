@@ -65,7 +65,7 @@ def assert_score(
 
 @pytest.fixture(scope="session")
 def prism_grade() -> Callable[..., GradedSolution]:
-    """Return the function `prism_grade(problem, solution)`; `problem` is a path or the id of a shipped problem."""
+    """Return the function `prism_grade(problem, solution)`; `problem` is whatever `load_problem` takes."""
     from prism.authoring.case_files import grade_solution
 
     return grade_solution

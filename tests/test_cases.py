@@ -533,7 +533,7 @@ def test_a_misspelt_key_breaks_its_own_file_only(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(case_rows, "asked_files", None)
     assert [name for name, _ in cases("kind", EquivalenceRow)] == ["a:x"]
     assert list(case_rows.unsound) == [tmp_path / "kind/b.toml"]
-    with pytest.raises(AssertionError, match='kind/b.toml: row "x": unknown key `expects`; the keys are a, about, b, '):
+    with pytest.raises(AssertionError, match=r'kind/b\.toml: row "x": unknown key `expects`; the keys are a, '):
         test_every_file_of_rows_is_sound()
     monkeypatch.setattr(case_rows, "asked_files", frozenset((tmp_path / "kind/b.toml",)))
     with pytest.raises(ValueError, match="unknown key `expects`"):

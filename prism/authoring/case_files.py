@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from prism.grading.result import Grade
 from prism.grading.selection import WITHHELD_REASONS
 from prism.inputs import decode, nearest_name, parse_toml, read_bytes
 from prism.latex import Solution, one_line
-from prism.problem.schema import Problem, in_alternative
+from prism.problem.schema import Problem, ProblemSource, in_alternative
 from prism.problem.source import problem_path
 
 ENDING = ".prism.toml"
@@ -79,21 +80,29 @@ class GradedSolution:
     grade: Grade
 
 
-def grade_solution(problem: Path | str, solution: Solution) -> GradedSolution:
-    """Grade a solution; the prepared problem is cached until its file changes.
+def grade_solution(problem: ProblemSource, solution: Solution) -> GradedSolution:
+    """Grade a solution; the prepared problem of a file is cached until the file changes.
 
     Args:
-        problem: a path, or the id of a shipped problem.
+        problem: whatever `load_problem` takes.
 
     Errors:
-        DataFileError: a problem file that cannot be read or used.
+        DataFileError: a problem that cannot be read or used.
     """
-    path = problem_path(problem)
-    try:
-        prepared = _prepare_file(path.resolve(), path.read_bytes())
-    except OSError as error:
-        raise DataFileError(str(problem), (f"cannot be read: {error.strerror}",)) from error
+    prepared = _prepared(problem)
     return GradedSolution(prepared.problem, grade(prepared, solution))
+
+
+def _prepared(problem: ProblemSource) -> PreparedProblem:
+    """Prepare a problem, that of a readable file once until its bytes change."""
+    if isinstance(problem, str | PathLike):
+        path = problem_path(problem)
+        try:
+            data = path.read_bytes()
+        except (OSError, ValueError):  # no such file, or JSON: it is read or refused below
+            return prepare(problem)
+        return _prepare_file(path.resolve(), data)
+    return prepare(problem)
 
 
 @lru_cache(maxsize=64)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
+from os import PathLike
 
 from prism.algebra.expr import Formula, plain_parts, spell, symbols, symbols_of, walk
 from prism.algebra.operators import OPS
@@ -48,7 +48,7 @@ from prism.physics.units import find_unit
 from prism.problem.dag import ancestor_closure
 from prism.problem.expected_numbers import ExpectedNumbers, derive_expected_numbers, is_within_tolerance
 from prism.problem.given_nodes import find_given_answers, find_given_nodes
-from prism.problem.schema import Problem, ProblemNode, formulas_of, load_problem
+from prism.problem.schema import Problem, ProblemNode, ProblemSource, formulas_of, load_problem
 from prism.problem.source import MAX_BYTES, problem_path
 from prism.problem.vocabulary import Vocabulary, shipped_vocabulary
 
@@ -57,15 +57,12 @@ _BY_FORM = ("same_form", "same_number")  # reasons of a match between formulas w
 
 
 def lint(
-    problem: Problem | Path | str | Mapping[str, object],
-    *,
-    macros: Mapping[str, object] | None = None,
-    vocabulary: Vocabulary | None = None,
+    problem: ProblemSource, *, macros: Mapping[str, object] | None = None, vocabulary: Vocabulary | None = None
 ) -> tuple[LintFinding, ...]:
     """Return everything that is wrong with a problem: faults of loading, or if it loads, what would spoil a grade.
 
     Args:
-        problem: a loaded problem, a path, a JSON string or a dictionary.
+        problem: whatever `load_problem` takes.
         macros: for a problem that is loaded here, as of `load_problem`.
         vocabulary: of domains and subtopics; None for the shipped one.
 
@@ -73,7 +70,7 @@ def lint(
         Findings: those of loading first, then by node, then about the parts; with their lines if it is a path.
     """
     found = _findings_of(problem, macros, vocabulary or shipped_vocabulary())
-    if not found or not isinstance(problem, Path | str):
+    if not found or not isinstance(problem, PathLike | str):
         return found
     try:
         lines = plain_lines(decode(read_bytes(problem_path(problem), max(MAX_BYTES.values()))))
@@ -83,11 +80,11 @@ def lint(
 
 
 def _findings_of(
-    problem: Problem | Path | str | Mapping[str, object], macros: Mapping[str, object] | None, vocabulary: Vocabulary
+    problem: ProblemSource, macros: Mapping[str, object] | None, vocabulary: Vocabulary
 ) -> tuple[LintFinding, ...]:
     """Return what `lint` does, without lines."""
     try:
-        loaded = problem if isinstance(problem, Problem) else load_problem(problem, macros=macros)
+        loaded = load_problem(problem, macros=macros)
     except DataFileError as error:
         return tuple(_loader_finding("fault", text) for text in error.faults)
     found = [_loader_finding("warning", text) for text in loaded.warnings]

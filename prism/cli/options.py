@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 import prism
-from prism.inputs import decode, parse_json, parse_toml, read_bytes, refuse_constant, shown, why_failed
+from prism.inputs import (
+    decode,
+    near_file,
+    parse_json,
+    parse_toml,
+    read_bytes,
+    refuse_constant,
+    shown,
+    why_failed,
+)
 
 if TYPE_CHECKING:
     from prism.latex import Solution
@@ -104,15 +113,15 @@ def unknown_name(name: str) -> str:
 
     Empty if there is such a file or id.
     """
-    from prism.problem.source import nearest_shipped_id, problem_path
+    from prism.problem.source import nearest_problem, problem_path
 
     path = problem_path(name)
     try:
-        if path.exists():
+        if path.exists() and name.strip():  # an empty name would be that of this folder
             return ""
     except (OSError, ValueError):  # too long for a name; a null character
         pass
-    near = nearest_shipped_id(name)
+    near = nearest_problem(name)
     hint = f"did you mean {near}? " if near else ""
     return f"no such file, and no shipped problem has this id; {hint}`prism list` shows the ids"
 
@@ -122,15 +131,20 @@ def problem_file(name: str) -> Path:
     from prism.problem.source import problem_path
 
     if said := unknown_name(name):
-        fail(f"{name}: {said}")
+        fail(f"{name or shown(name)}: {said}")
     return problem_path(name)
+
+
+def is_json(name: str) -> bool:
+    """Return True for an argument that is a problem itself, as JSON, and no name of one."""
+    return name.lstrip().startswith("{")
 
 
 def load_problem_or_exit(name: str, macros: str = "") -> Problem:
     """Load a problem by path or shipped id, with the macros of a file, or exit with code 3."""
     beside = read_macro_file(macros)
     try:
-        return prism.load_problem(problem_file(name), macros=beside)
+        return prism.load_problem(name if is_json(name) else problem_file(name), macros=beside)
     except prism.DataFileError as error:
         fail(str(error))
 
@@ -307,4 +321,4 @@ def read_text(name: str) -> str:
             return decode(sys.stdin.buffer.read(_MAX_TEXT))
         return decode(read_bytes(Path(name), _MAX_TEXT))
     except prism.PrismError as error:
-        fail(f"{name}: {error}")
+        fail(f"{name}: {error}{near_file(Path(name))}")

@@ -42,6 +42,7 @@ from prism.cli.output import (
     write_text,
 )
 from prism.errors import count_of
+from prism.inputs import shown
 
 
 @app.command("list")
@@ -144,8 +145,8 @@ def lint(
         from prism.reports import ci_formats
 
         paths = {name: str(problem_path(name)) for name in problems}
-        shown = [(paths[name], finding) for name, finding in found if notes or finding.kind != "note"]
-        write_text(sarif, ci_formats.sarif(shown))
+        placed = [(paths[name], finding) for name, finding in found if notes or finding.kind != "note"]
+        write_text(sarif, ci_formats.sarif(placed))
     if as_json:
         listed = [{"file": name, **finding.to_dict()} for name, finding in found]
         print_json({"findings": listed, **{f"{kind}s": count[kind] for kind in ("fault", "warning", "note")}})
@@ -158,7 +159,7 @@ def lint(
         counts = f"{count_of(count['fault'], 'fault')}, {count_of(count['warning'], 'warning')}{more}"
         print(f"{count_of(len(problems), 'file')}: {counts}")
     for name, said in missing.items():
-        print(f"prism: {name}: {said}", file=sys.stderr)
+        print(f"prism: {name or shown(name)}: {said}", file=sys.stderr)
     if count["fault"]:
         raise typer.Exit(BAD_FILE)
 

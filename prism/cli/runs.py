@@ -21,6 +21,7 @@ from prism.cli.options import (
     complete_problem,
     fail,
     in_words,
+    is_json,
     n_processors,
     parse_field_map,
     parse_scoring,
@@ -39,6 +40,7 @@ from prism.cli.output import (
     spinner,
     tell_pace,
     tell_scanned,
+    tell_unreadable,
 )
 from prism.errors import count_of
 
@@ -83,7 +85,7 @@ def run(
     from prism.runs.rollouts import scan
 
     require_folder(out)
-    if not problems.lstrip().startswith("{"):  # a problem itself, as JSON
+    if not is_json(problems):
         problem_file(problems)
     options = bulk.Options(thinking=thinking, training=training, formulas=not compact, follow_through=follow_through)
     grade_all: Callable[..., bulk.Summary] = partial(on_ray.run, address=ray) if ray else bulk.run
@@ -110,6 +112,7 @@ def run(
         print_json(summary.to_dict())
     else:
         print(describe_run(summary, out))
+        tell_unreadable(summary, out)
         tell_pace(summary, perf_counter() - began)
     if not summary.n_graded:
         raise typer.Exit(NOTHING_GRADED)

@@ -90,6 +90,8 @@ def _way_line(problem: Problem, grade: Grade) -> str:
 def _first_wrong_line(grade: Grade, diagnosis: Diagnosis) -> str:
     """Return lines that name the first wrong step, and before it the formulas that stay undetermined."""
     cut = "" if diagnosis.is_complete else " Some formulas were too dear to be diagnosed in full."
+    if diagnosis.first_wrong is None and "no_formulas" in grade.flags:
+        return f"No formula could be judged, so that nothing is known of what is right or wrong.{cut}"
     if diagnosis.first_wrong is None:
         beside = f", but of {count_of(diagnosis.n_open, 'formula')} it is not known" if diagnosis.n_open else ""
         return f"No formula is known to be wrong{beside}.{cut}"

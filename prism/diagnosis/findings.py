@@ -39,7 +39,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 from prism.algebra.expr import (
@@ -91,7 +90,7 @@ from prism.equivalence.known_values import evaluate_with_units, implied_number
 from prism.equivalence.numbers import NumberSpec, compare_numbers
 from prism.equivalence.stated_numbers import Numeric
 from prism.equivalence.statements import statements_of
-from prism.errors import LatexSyntaxError, PrismError
+from prism.errors import LatexSyntaxError, PrismError, named_type
 from prism.grading.chain_links import check_link
 from prism.grading.claims import Claim
 from prism.grading.match_matrix import Cell, MatchMatrix, build_match_matrix
@@ -102,7 +101,7 @@ from prism.grading.result import Grade, GradedFormula
 from prism.physics.context import Context, given_values, parse
 from prism.physics.tables import Dimension
 from prism.problem.dag import ancestor_closure
-from prism.problem.schema import Problem
+from prism.problem.schema import ProblemSource
 
 MAX_NODES = 8  # nodes that one formula is compared with; farther ones share too few symbols
 MAX_UNSHARED = 4  # symbols that only one of two formulas has; a missing term hardly has more
@@ -248,11 +247,11 @@ class _DiagnosisState:
         return self.prepared.task.context
 
 
-def diagnose(problem: PreparedProblem | Problem | Path | str | Mapping[str, object], grade: Grade) -> Diagnosis:
+def diagnose(problem: ProblemSource, grade: Grade) -> Diagnosis:
     """Diagnose each formula of a graded solution that matches no node, and find the first wrong step.
 
     Args:
-        problem: the problem of the grade, prepared or not.
+        problem: the problem of the grade: whatever `load_problem` takes.
         grade: the result of `grade`.
 
     Errors:
@@ -261,7 +260,9 @@ def diagnose(problem: PreparedProblem | Problem | Path | str | Mapping[str, obje
 
     Source: the labels are those of PRISM-Physics (arXiv 2510.03185); the rules are ours.
     """
-    prepared = problem if isinstance(problem, PreparedProblem) else prepare(problem)
+    if not isinstance(grade, Grade):
+        raise PrismError(f"grade: found {named_type(grade)}; expected what prism.grade returns")
+    prepared = prepare(problem)
     if prepared.problem.id != grade.problem_id:
         raise PrismError(f"diagnosis: the grade is of problem {grade.problem_id}, not of {prepared.problem.id}")
     prepared = in_alternative(prepared, grade.alternative)

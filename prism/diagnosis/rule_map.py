@@ -122,6 +122,7 @@ WITHHELD_ORIGINS: Mapping[str, Origin] = {
 FLAG_ORIGINS: Mapping[str, Origin] = {
     "broken_chain": Origin("C.1", (_PIPELINE,)),
     "hedged": Origin("C.2", (_PIPELINE,)),
+    "no_formulas": Origin("C.0", (_PIPELINE,)),
     "spam": Origin("C.7", (_PIPELINE,)),
 }
 """For each flag of a grade (`prism.grading.result.FLAGS`) where it comes from."""

@@ -30,7 +30,8 @@ from prism.equivalence.stated_numbers import Numeric, stated_number
 from prism.equivalence.statements import Statement, is_turned_range, statements_of
 from prism.equivalence.substitutions import Attempt, expand_definitions, sensitivity_checks
 from prism.equivalence.verdict import RANK, Stage, Status, Verdict
-from prism.errors import LatexSyntaxError, PrismError, named_type
+from prism.errors import LatexSyntaxError
+from prism.inputs import require_text
 from prism.physics.context import Context, Declaration, context_of, parse
 
 MACHINE_PRECISION = 1e-10  # relative uncertainty of a decimal that a machine has written out
@@ -67,7 +68,7 @@ def equivalent(a: Formula | str, b: Formula | str, *, context: Context | Mapping
 
     Errors:
         DataFileError: faults of a mapping as context.
-        PrismError: an argument that is neither a text nor a formula.
+        PrismError: what is neither text nor a formula.
 
     Source: PRISM-Physics (arXiv 2510.03185), Algorithm 1. Twin: tests/reference.py::equivalent
 
@@ -78,28 +79,18 @@ def equivalent(a: Formula | str, b: Formula | str, *, context: Context | Mapping
     >>> equivalent("x^2 = 4", r"x = \pm 2", context={"symbols": {"x": "real"}}).status
     'equivalent'
     """
+    for name, given in (("reference", a), ("claim", b)):
+        if not isinstance(given, Formula):
+            require_text(given, name, "LaTeX as text, or a Formula")
     context = context_of(context)
     with share(PAIR) as account:
         try:
-            reference, claim = _formula_of("a", a, context), _formula_of("b", b, context)
+            reference = parse(a, context=context) if isinstance(a, str) else a
+            claim = parse(b, context=context) if isinstance(b, str) else b
         except LatexSyntaxError as error:
             return Verdict(Status.UNDECIDED, "parse_error", detail=str(error), cost=account.spent)
         verdict = match_within_budget(reference, claim, context)
     return replace(_TOO_LARGE if account.is_exhausted else verdict, cost=account.spent)
-
-
-def _formula_of(name: str, value: Formula | str, context: Context) -> Formula:
-    """Return an argument of `equivalent` as a formula.
-
-    Errors:
-        LatexSyntaxError: a text that cannot be read.
-        PrismError: neither a text nor a formula.
-    """
-    if isinstance(value, str):
-        return parse(value, context=context)
-    if isinstance(value, Formula):
-        return value
-    raise PrismError(f"{name}: found {named_type(value)}; expected a formula, as LaTeX or as `prism.parse` returns it")
 
 
 def match_within_budget(reference: Formula, claim: Formula, context: Context, spec: NumberSpec = _NO_SPEC) -> Verdict:

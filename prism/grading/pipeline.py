@@ -16,7 +16,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 
 from prism.algebra.expr import Formula, walk
 from prism.algebra.operators import OPS
@@ -32,14 +31,14 @@ from prism.grading.match_matrix import Cell, MatchMatrix, build_match_matrix
 from prism.grading.parts import Part, divide_into_parts
 from prism.grading.prepared import PreparedProblem, prepare, without_definitions
 from prism.grading.references import ReferenceNode, is_guess
-from prism.grading.result import Grade, GradedFormula, Incident, Match, internal_incident
+from prism.grading.result import Grade, GradedFormula, Incident, Match, holds_no_formulas, internal_incident
 from prism.grading.row import POLICY
 from prism.grading.selection import WITHHELD_REASONS, Selection, WithheldReason, select, without_guesses
 from prism.grading.steps import Step, begin_step
 from prism.latex import Extraction, Joint, LeftOut, LocatedFormula, Solution, extract
 from prism.latex.writing.variants import with_variants
 from prism.problem.dag import POLICIES, ReferenceDag, ancestor_closure, is_final_correct, policies_with, score
-from prism.problem.schema import Problem
+from prism.problem.schema import Problem, ProblemSource
 from prism.problem.worded_answers import stated_answers, text_answer
 
 BASE_FORMULAS, FORMULAS_PER_NODE = 20, 10  # distinct formulas that count; a list of guesses is longer (semantics C.7)
@@ -52,7 +51,7 @@ _ENDINGS = (".json", ".md", ".tex", ".txt")
 
 
 def grade(
-    problem: PreparedProblem | Problem | Path | str | Mapping[str, object],
+    problem: ProblemSource,
     solution: Solution,
     *,
     sample_id: str | None = None,
@@ -63,8 +62,8 @@ def grade(
     r"""Grade a worked solution against a problem's reference DAG.
 
     Args:
-        problem: a problem, prepared or not; a path, the id of a shipped problem, a JSON string or a dictionary is
-            loaded first.
+        problem: whatever `load_problem` takes: the id of a shipped problem, a path, a dictionary, JSON, or a problem
+            that is loaded or prepared (which saves time for many solutions).
         solution: the student's or model's full text, with LaTeX; or chat messages, of which the assistant's are
             graded; or a list of steps. No file is read: a text that is nothing but the name of one gets a warning.
         sample_id: copied into the result.
@@ -84,7 +83,7 @@ def grade(
 
     Source: PRISM-Physics (arXiv 2510.03185), Algorithm 2; claims, and mere mentions, are ours.
     """
-    prepared = problem if isinstance(problem, PreparedProblem) else prepare(problem)
+    prepared = prepare(problem)
     if not definitions:
         prepared = without_definitions(prepared)
 
@@ -308,7 +307,7 @@ def _scored(
         left_out=left_out,
         score_strict=_rounded(score(dag, strictly_credited(prepared, formulas))),
         share_by_closure=_share_by_closure(dag, matched, credited),
-        flags=_flags(formulas, is_spam=is_spam),
+        flags=_flags(formulas, is_complete=is_complete, is_spam=is_spam),
         alternative=prepared.problem.alternative,
         given_answers=tuple(node.index for node in prepared.task.references if node.given),
     )
@@ -327,12 +326,13 @@ def _share_by_closure(dag: ReferenceDag, matched: Collection[int], credited: Col
     return _rounded(1 - score(dag, matched) / earned) if earned else 0.0
 
 
-def _flags(formulas: Sequence[GradedFormula], *, is_spam: bool) -> tuple[str, ...]:
-    """Return those of the flags `broken_chain`, `hedged` (contradicted or one of many) and `spam` that hold, sorted."""
+def _flags(formulas: Sequence[GradedFormula], *, is_complete: bool, is_spam: bool) -> tuple[str, ...]:
+    """Return those of FLAGS that hold, sorted: `hedged` is contradicted or one of many."""
     reasons = {reason for item in formulas for _, reason in item.withheld}
     flags = {
         "broken_chain": WithheldReason.BROKEN_CHAIN in reasons,
         "hedged": not reasons.isdisjoint((WithheldReason.CONTRADICTED, WithheldReason.ONE_OF_MANY)),
+        "no_formulas": is_complete and holds_no_formulas(formulas),
         "spam": is_spam,
     }
     return tuple(sorted(name for name, holds in flags.items() if holds))

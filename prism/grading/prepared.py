@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from prism.algebra.expr import Formula, symbols_of
 from prism.budget import GIVEN, share
@@ -23,7 +22,7 @@ from prism.grading.stances import quantity_of
 from prism.problem.dag import ReferenceDag, ancestor_closure
 from prism.problem.expected_numbers import derive_expected_numbers
 from prism.problem.given_nodes import find_given_answers, find_given_nodes, stated_formulas
-from prism.problem.schema import Problem, formulas_of, load_problem
+from prism.problem.schema import Problem, ProblemSource, formulas_of, load_problem
 from prism.problem.source import first_and_count
 
 
@@ -71,17 +70,21 @@ class PreparedProblem:
         return texts
 
 
-def prepare(problem: Problem | Path | str | Mapping[str, object], *, training: bool = False) -> PreparedProblem:
+def prepare(problem: ProblemSource, *, training: bool = False) -> PreparedProblem:
     """Prepare a problem for grading (loading it first if need be); the result serves for many solutions.
 
     Args:
+        problem: whatever `load_problem` takes; what is prepared already, for `training` if that is asked for, is
+            returned as it is.
         training: find the nodes that repeat the problem, so that grades have the policy `training` too, which gives
             nothing for a copy of what was given. It takes about as long as a grade.
 
     Errors:
         DataFileError: a problem file with faults, or with formulas that cost too much to be compared with.
     """
-    loaded = problem if isinstance(problem, Problem) else load_problem(problem)
+    if isinstance(problem, PreparedProblem) and (problem.given is not None or not training):
+        return problem
+    loaded = load_problem(problem)
     ways = [_prepare_reference(each, training=training) for each in (loaded, *loaded.alternatives)]
     known = frozenset[str]().union(*(way.task.known for way in ways))  # a step of one way is no own symbol by another
     first, *others = (replace(way, task=replace(way.task, known=known)) for way in ways)

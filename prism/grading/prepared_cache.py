@@ -18,8 +18,10 @@ from typing import Any
 
 from prism.errors import DataFileError, PrismError, count_of, named_type
 from prism.grading.prepared import PreparedProblem, prepare
-from prism.problem.collection import ENDINGS, SHAPES, ProblemSource
-from prism.problem.schema import Problem
+from prism.inputs import did_you_mean
+from prism.problem.collection import ENDINGS, SHAPES
+from prism.problem.schema import Problem, ProblemSource
+from prism.problem.source import problem_path, shipped_file, shipped_files
 
 Reference = ProblemSource | int
 
@@ -51,7 +53,8 @@ class PreparedCache:
         """Return the prepared problem that a reference names, from the cache if it is there.
 
         Args:
-            reference: id of the problem set, JSON text, dictionary, path, or a loaded or prepared problem.
+            reference: id of the problem set (without one, of a shipped problem), JSON text, dictionary, path, or a
+                loaded or prepared problem.
 
         Errors:
             PrismError: the reference has no problem, or the problem is faulty.
@@ -93,14 +96,21 @@ class PreparedCache:
                 return reference
             if self.paths and reference.lower().endswith(ENDINGS):
                 return Path(reference)
-            held = f"no such id in a set of {count_of(len(self.by_id), 'problem')}"
-            ids = held if self.by_id else "no id, for there is no problem set"
-            raise PrismError(f"reference {reference[:60]!r}: {ids}; {SHAPES}")
+            if not self.by_id and (shipped := shipped_file(reference)):  # a set has all the problems that are meant
+                return shipped
+            raise PrismError(f"reference {reference[:60]!r}: {self._why_no_id(reference)}; {SHAPES}")
         if isinstance(reference, PathLike) and self.paths:
-            return Path(reference)
+            return problem_path(reference)
         if isinstance(reference, Problem | Mapping):
             return reference
         raise PrismError(f"reference: found {named_type(reference)}; {SHAPES}")
+
+    def _why_no_id(self, reference: str) -> str:
+        """Return why a text is no id, with the nearest one."""
+        if not self.by_id:
+            near = did_you_mean(reference, (path.stem for path in shipped_files()))
+            return f"no id of a shipped problem, and there is no problem set{near}"
+        return f"no such id in a set of {count_of(len(self.by_id), 'problem')}{did_you_mean(reference, self.by_id)}"
 
     def _prepared(self, source: Problem | Mapping[str, Any] | str | Path) -> PreparedProblem | str:
         """Return the prepared problem, or its faults as text if it cannot be loaded."""

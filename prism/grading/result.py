@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ from prism.problem.dag import ReferenceDag
 FLAGS = {
     "broken_chain": "a chain that says what a node says has a refuted link",
     "hedged": "the solution says of a node also something else, and does not stand by what is right",
+    "no_formulas": "no formula that states anything could be read: nothing is decided, and a person has to look",
     "spam": "more distinct formulas than count",
 }
 """What a grade may note about a solution besides its score, in words. Closed; none of them is an incident."""
@@ -173,6 +174,11 @@ class Grade:
 NOTHING_FOUND = (
     "No formula that states anything was found in the solution. Code is not read, but for a formula in a sentence."
 )
+
+
+def holds_no_formulas(formulas: Iterable[GradedFormula]) -> bool:
+    """Return True if no formula could be read that states anything, and no answer in words names an option."""
+    return all(item.status in ("mention", "unread") or item.reason in ("no_relation", "no_option") for item in formulas)
 
 
 def finds_nothing(result: Grade) -> bool:

@@ -37,12 +37,12 @@ def verify(gold: str | float | Sequence[str], solution: Solution, *, question: s
 
     Errors:
         DataFileError: a gold answer that is no formula.
-        PrismError: a gold answer of another type.
+        PrismError: one that is neither text nor number nor a list.
 
     Source: ours (semantics F.1 to F.5).
     """
-    if not isinstance(gold, str | int | float | Sequence):
-        raise PrismError(f"gold: found {named_type(gold)}; expected a formula, a number, or a list of these")
+    if isinstance(gold, bool) or not isinstance(gold, str | int | float | Sequence):
+        raise PrismError(f"gold: found {named_type(gold)}; expected an answer as text or number, or a list of texts")
     golds = gold if isinstance(gold, str | int | float) else tuple(gold)
     prepared = _prepared(golds, question)
     return _verdict_of(prepared, grade(prepared, solution))

@@ -19,7 +19,7 @@ from functools import lru_cache
 
 from prism.algebra.expr import Expr, Formula, canonical, substitute, symbol, symbols, walk
 from prism.errors import DataFileError, LatexSyntaxError, PrismError, count_of, named_type
-from prism.inputs import value_faults
+from prism.inputs import require_text, value_faults
 from prism.latex import parse as parse_latex
 from prism.latex.macros import Macro, expand, expanded_values, read_macros
 from prism.physics.constants import Reading, constant_table
@@ -179,14 +179,13 @@ def parse(latex: str, *, context: Context | Mapping[str, object] | None = None) 
 
     Errors:
         DataFileError: faults of a mapping as context.
-        PrismError: an argument of another type.
         LatexSyntaxError: what is not read, with its position; nothing is dropped in silence.
+        PrismError: what is no text.
 
     >>> str(parse("Lo = h L/k")), str(parse("Lo = h L/k", context=Context(declared=frozenset(("Lo",)))))
     ('L*o = h*L/k', 'Lo = h*L/k')
     """
-    if not isinstance(latex, str):
-        raise PrismError(f"latex: found {named_type(latex)}; expected a text with one formula")
+    require_text(latex, "latex", "LaTeX as text")
     context = context_of(context)
     if not context.macros or not (page := expand(latex, context.macros)).uses:
         return _parse_expanded(latex, context)

@@ -9,6 +9,7 @@ from typing import Any
 
 from prism.algebra.expr import Expr, number, ops_of, substitute, symbol, symbols, walk
 from prism.errors import PrismError
+from prism.inputs import require_text
 from prism.physics.tables import DIMENSIONLESS, PI, Dimension, Unit
 from prism.physics.units import (
     MAX_BITS,
@@ -269,8 +270,9 @@ def read_quantity(text: str) -> Quantity:
     """Parse a text such as `9.8 m/s^2` as a number with its unit; raise PrismError if it is not one.
 
     Errors:
-        PrismError: no number, an unknown unit, or two readings.
+        PrismError: no text, no number, an unknown unit, or two readings.
     """
+    require_text(text, "quantity", "a number with its unit as text, such as `9.8 m/s^2`")
     value, found = _split_number_and_unit(text)
     return Quantity(value * found.factor * PI**found.pi + found.offset, found.dimension)
 

@@ -9,24 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from prism.errors import DataFileError, PrismError, named_type
 from prism.inputs import MAX_NESTING, decode, parse_json, read_bytes, refuse_constant, why_failed
-from prism.problem.schema import Problem, load_problem
-from prism.problem.source import NO_TABLE, first_and_count, problem_path
+from prism.problem.schema import HoldsProblem, Problem, ProblemSource, load_problem
+from prism.problem.source import EMPTY_NAME, NO_TABLE, NODE_LISTS, first_and_count, problem_path
 
-
-@runtime_checkable
-class HoldsProblem(Protocol):
-    """A value made from a loaded problem, such as a `PreparedProblem`."""
-
-    @property
-    def problem(self) -> Problem:
-        """Return the loaded problem."""
-
-
-ProblemSource = str | PathLike[str] | Mapping[str, Any] | Problem | HoldsProblem
 ProblemSet = ProblemSource | Iterable[ProblemSource]
 _Source = Problem | Path | str | Mapping[str, Any] | DataFileError
 ENDINGS = (".toml", ".json")  # of a file with one problem
@@ -87,8 +76,8 @@ def problems_by_id(problems: ProblemSet | Mapping[str, ProblemSource] | None) ->
     """
     if problems is None:
         return {}
-    if not isinstance(problems, Mapping):
-        return load_problems(problems)
+    if not isinstance(problems, Mapping) or any(isinstance(problems.get(key), list | tuple) for key in NODE_LISTS):
+        return load_problems(problems)  # a mapping with nodes is a problem itself
     found: dict[str, Problem] = {}
     faults: list[str] = []
     for name, source in problems.items():
@@ -116,6 +105,8 @@ def _problems_in_set(source: ProblemSet, depth: int = 0) -> Iterator[tuple[str, 
         yield source.id, source
     elif isinstance(source, Mapping):
         yield "<dict>", source
+    elif isinstance(source, str) and not source.strip():
+        raise PrismError(f"problems: {EMPTY_NAME}; {SHAPES}, or several of these")
     elif isinstance(source, str) and source.lstrip().startswith("{"):
         yield "<string>", source
     elif isinstance(source, str | PathLike):

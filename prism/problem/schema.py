@@ -14,7 +14,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from pathlib import Path
+from os import PathLike
+from typing import Any, Protocol, runtime_checkable
 
 from prism.algebra.expr import Formula, formula, number, symbols_of
 from prism.budget import CHARACTER, SOLUTION, share
@@ -212,18 +213,37 @@ class Problem:
         return f"<Problem {self.id}: {sizes}>"
 
 
-def load_problem(source: Path | str | Mapping[str, object], *, macros: Mapping[str, object] | None = None) -> Problem:
+@runtime_checkable
+class HoldsProblem(Protocol):
+    """A value made from a loaded problem, such as a `PreparedProblem`."""
+
+    @property
+    def problem(self) -> Problem:
+        """Return the loaded problem."""
+
+
+ProblemSource = str | PathLike[str] | Mapping[str, Any] | Problem | HoldsProblem
+"""What every call takes for a problem: shipped id, path, JSON text, table, or what was loaded or prepared before."""
+
+
+def load_problem(source: ProblemSource, *, macros: Mapping[str, object] | None = None) -> Problem:
     r"""Load a problem from a file (`.json` or `.toml`), a shipped id, a JSON string (begins with a brace), or a table.
+
+    A problem that is loaded or prepared already is returned as it is, so that every call takes what this one takes.
 
     A table with an `answer` instead of nodes is a problem of nothing but its answer: `{"answer": "5 m/s"}`.
 
     Args:
         macros: LaTeX by name, `{"vc": r"\vec{#1}"}`, as if they stood in the problem's own table, which goes before
-            them.
+            them; not for a problem that is loaded already.
 
     Errors:
         DataFileError: all faults at once, each naming entry and field.
     """
+    if isinstance(source, HoldsProblem):
+        source = source.problem
+    if isinstance(source, Problem):
+        return source
     found = LoadReport([], [])
     read = read_source(source, found.faults)
     problem = None

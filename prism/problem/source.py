@@ -19,7 +19,17 @@ from os import PathLike
 from pathlib import Path
 
 from prism.errors import PrismError, named_type
-from prism.inputs import decode, nearest_name, parse_json, parse_toml, read_bytes, refuse_constant, shown, value_faults
+from prism.inputs import (
+    decode,
+    nearest_file_name,
+    nearest_name,
+    parse_json,
+    parse_toml,
+    read_bytes,
+    refuse_constant,
+    shown,
+    value_faults,
+)
 from prism.latex.macros import defined_macros, defines_macros
 from prism.resources import resource
 
@@ -48,11 +58,12 @@ _CONTROL = re.compile(
     r"|\t(?=(?:au|heta|imes|ilde|frac|ext)(?![a-z]))|\n(?=(?:u|abla|eq)[$_^}\\])"
 )
 _CONTROL_IN_FORMULA = re.compile(rf"{_CONTROL.pattern}|\t(?=[A-Za-z])|\n(?=(?:u|abla|eq)(?![A-Za-z]))")
+EMPTY_NAME = "found an empty text where a problem is to be named"
 _HINT = "give a .json or .toml file, the id of a shipped problem, or a JSON string that begins with {"
 
 
 @dataclass(frozen=True, slots=True)
-class ProblemSource:
+class PlainProblem:
     """A problem as plain data.
 
     Attributes:
@@ -81,12 +92,19 @@ def shipped_files() -> list[Path]:
     return sorted(resource("dags").glob("*.toml"))
 
 
-def nearest_shipped_id(name: str) -> str:
-    """Return the id of a shipped problem that a name, which is none, may mean; empty if none is near."""
-    return nearest_name(Path(name).stem, [path.stem for path in shipped_files()])
+def shipped_file(name: str) -> Path | None:
+    """Return the file of the shipped problem with this id; None if none has it."""
+    return next((path for path in shipped_files() if path.stem == name), None)
 
 
-def read_source(source: Path | str | Table, faults: list[str]) -> ProblemSource:
+def nearest_problem(name: str) -> str:
+    """Return what a name of no problem may mean: a file beside it, if it has an ending, or a shipped id; else empty."""
+    path = Path(name)
+    near = nearest_name(path.stem, [each.stem for each in shipped_files()])
+    return (path.suffix and nearest_file_name(path)) or near or nearest_file_name(path)
+
+
+def read_source(source: PathLike[str] | str | Table, faults: list[str]) -> PlainProblem:
     """Read a problem file, that of a shipped id, a string or a dictionary.
 
     Args:
@@ -96,6 +114,9 @@ def read_source(source: Path | str | Table, faults: list[str]) -> ProblemSource:
     data: Table | None
     if isinstance(source, Mapping):
         name, raw, data = "<dict>", _canonical(source, faults), source
+    elif isinstance(source, str) and not source.strip():
+        faults.append(f"{EMPTY_NAME}; {_HINT}")
+        return PlainProblem("<string>")
     elif isinstance(source, str) and source.lstrip("\ufeff \t\r\n")[:1] in ("{", "["):
         name, raw = "<string>", source.encode("utf-8", "surrogatepass")
         data = _decode(raw, ".json", faults)
@@ -105,29 +126,29 @@ def read_source(source: Path | str | Table, faults: list[str]) -> ProblemSource:
         try:
             raw = read_bytes(path, MAX_BYTES.get(path.suffix.lower(), MAX_BYTES[".json"]))
         except PrismError as error:
-            near = nearest_shipped_id(name)
-            faults.append(f"{error}; did you mean {near}, which ships?" if near else f"{error}; {_HINT}")
-            return ProblemSource(name)
+            near = nearest_problem(name)
+            faults.append(f"{error}; did you mean {near}?" if near else f"{error}; {_HINT}")
+            return PlainProblem(name)
         data = _decode(raw, path.suffix.lower(), faults)
     else:
         faults.append(f"found {named_type(source)}; {_HINT}")
-        return ProblemSource("<problem>")
+        return PlainProblem("<problem>")
     if raw is not None and data is not None:
         found = _limit_faults(data)
         faults += found
         if not found:
-            return ProblemSource(name, data, hashlib.sha256(raw).hexdigest())
-    return ProblemSource(name)
+            return PlainProblem(name, data, hashlib.sha256(raw).hexdigest())
+    return PlainProblem(name)
 
 
-def with_macros(source: ProblemSource, macros: Mapping[str, object]) -> ProblemSource:
+def with_macros(source: PlainProblem, macros: Mapping[str, object]) -> PlainProblem:
     """Return a problem with macros beside those of its own table, which go before them; its sha256 is another one."""
     own = (source.data or {}).get("macros") or {}
     if not isinstance(own, Mapping):
         return source  # a fault, which is told when the table is read
     both = _both(own, macros)
     digest = hashlib.sha256(f"{source.sha256}{json.dumps(both, sort_keys=True, default=repr)}".encode()).hexdigest()
-    return ProblemSource(source.name, {**(source.data or {}), "macros": both}, digest)
+    return PlainProblem(source.name, {**(source.data or {}), "macros": both}, digest)
 
 
 def with_stated_macros(data: Table) -> Table:

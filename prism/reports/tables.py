@@ -21,7 +21,7 @@ from rich.text import Text
 from prism.diagnosis.findings import diagnose
 from prism.diagnosis.other_letters import other_letters
 from prism.errors import DataFileError, count_of
-from prism.grading.result import NOTHING_FOUND, Grade, finds_nothing, reason_in_words, unstated_finals_in_words
+from prism.grading.result import FLAGS, NOTHING_FOUND, Grade, finds_nothing, reason_in_words, unstated_finals_in_words
 from prism.problem.schema import Problem, in_alternative
 from prism.problem.source import NODE_LISTS, read_source
 from prism.problem.students import Student
@@ -111,6 +111,8 @@ def grade_tables(problem: Problem, result: Grade) -> list[RenderableType]:
     parts.append(f"{points}, score {result.score}; final answers {final}; other policies: {policies}")
     if finds_nothing(result):
         parts.append(NOTHING_FOUND)
+    if "no_formulas" in result.flags:
+        parts.append(f"Score 0 is no verdict here: {FLAGS['no_formulas']}.")
     left = result.left_out
     is_over = left.characters or left.formulas
     lengths = f"{count_of(left.characters, 'character')}, {count_of(left.formulas, 'formula')}"

@@ -161,8 +161,8 @@ class Reward:
         """Grade one solution against a reference solution DAG and return its reward.
 
         Args:
-            reference: a path, a dictionary, a JSON string, an id in the problem set, or a problem. Anything else is a
-                bad reference, and the value is None.
+            reference: a path, a dictionary, a JSON string, an id in the problem set (without one, of a shipped
+                problem), or a problem. Anything else is a bad reference, and the value is None.
             solution: a text, chat messages or a list of steps.
             sample_id: kept in the grade.
 

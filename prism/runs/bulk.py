@@ -72,6 +72,7 @@ class Summary:
         n_final: rows whose final answers are all right.
         n_incident: failures of the grader.
         n_unread, n_undecided: formulas.
+        n_no_formulas: rows with the flag `no_formulas`: nothing that states anything could be read.
         cost: operations of all rows.
         dearest: the `N_DEAREST` rows that cost most, as (operations, problem id, sample id), dearest first.
         n_skipped: records that were passed over, as no problem has their id; only where that was asked for.
@@ -86,6 +87,7 @@ class Summary:
     n_incident: int
     n_unread: int
     n_undecided: int
+    n_no_formulas: int
     cost: int
     dearest: tuple[tuple[int, str, str], ...]
     n_skipped: int = 0
@@ -101,7 +103,8 @@ class Summary:
         return {
             "rollouts": self.n, "graded_now": self.n_new, "statuses": dict(sorted(self.statuses.items())),
             "mean_score": self.mean_score, "final_correct": self.n_final, "incidents": self.n_incident,
-            "unread": self.n_unread, "undecided": self.n_undecided, "cost": self.cost, "skipped": self.n_skipped,
+            "unread": self.n_unread, "undecided": self.n_undecided, "no_formulas": self.n_no_formulas,
+            "cost": self.cost, "skipped": self.n_skipped,
             "dearest": [
                 {"cost": cost, "problem_id": problem, "sample_id": sample} for cost, problem, sample in self.dearest
             ],
@@ -131,8 +134,9 @@ def grade_many(
 
     Errors:
         DataFileError: faults of the problems.
-        PrismError: a record without solution or of an unknown problem, when it is reached. Never anything about what a
-            solution says: of a rollout on which a worker died three times the grade has the status `killed`.
+        PrismError: rollouts that are no series of values; a record without solution or of an unknown problem, when it
+            is reached. Never anything about what a solution says: of a rollout on which a worker died three times the
+            grade has the status `killed`.
 
     >>> problem = {"id": "fall", "context": "A stone falls for a time $t$.",
     ...     "subquestions": [{"letter": "a", "subproblem": "Find its speed $v$.", "final_answer_form": "algebraic"}],
@@ -141,10 +145,11 @@ def grade_many(
     [1.0, 0.0]
     """
     known = load_problems(problems)
+    if isinstance(rollouts, str | bytes | Mapping | Rollout) or not isinstance(rollouts, Iterable):
+        several = "expected several records or Rollout values, such as a list; `prism run` reads files"
+        raise PrismError(f"rollouts: found {named_type(rollouts)}; {several}")
     if workers < 0:
         raise PrismError(f"workers = {workers}: expected 0 or more")
-    if not isinstance(rollouts, Iterable):
-        raise PrismError(f"rollouts: found {named_type(rollouts)}; expected a list of records or of Rollout")
     faults: list[PrismError] = []
     tasks = _tasks_before_fault(_make_tasks(known, rollouts_of(iter(rollouts), known)), faults)
     return _grades_in_order(
@@ -381,6 +386,7 @@ class _Tally:
         self._count["incident"] += len(row["incidents"])
         self._count["unread"] += row["unread"]
         self._count["undecided"] += row["undecided"]
+        self._count["no_formulas"] += "no_formulas" in (row.get("flags") or ())  # rows of old schemas have none
         cost = row.get("cost") or 0  # rows of older schemas have none
         self._count["cost"] += cost
         self._dearest.append((cost, row["problem_id"], row["sample_id"] or ""))
@@ -393,7 +399,7 @@ class _Tally:
         return Summary(
             self._statuses.total(), n_new, dict(self._statuses), round(self._total / n_scored, 6) if n_scored else None,
             self._count["final"], self._count["incident"], self._count["unread"], self._count["undecided"],
-            self._count["cost"], tuple(nlargest(N_DEAREST, self._dearest)),
+            self._count["no_formulas"], self._count["cost"], tuple(nlargest(N_DEAREST, self._dearest)),
         )  # fmt: skip
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import codecs
 import csv
+import errno
 import gzip
 import io
 import json
+import os
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -15,10 +17,21 @@ from pathlib import Path
 from typing import IO, Any
 
 from prism.errors import DataFileError, PrismError
-from prism.inputs import MAX_DIGITS, decode, foreign_format, parse_int, parse_json, read_bytes, value_faults, why_failed
+from prism.inputs import (
+    MAX_DIGITS,
+    decode,
+    did_you_mean,
+    foreign_format,
+    near_file,
+    parse_int,
+    parse_json,
+    read_bytes,
+    value_faults,
+    why_failed,
+)
 
-_TEXTS = (".md", ".tex", ".txt")
-_TABLES = (".csv", ".json", ".jsonl", ".ndjson", ".parquet", ".tsv")
+TEXTS = (".md", ".tex", ".txt")
+TABLES = (".csv", ".json", ".jsonl", ".ndjson", ".parquet", ".tsv")
 _WINDOW = 1 << 16  # characters of a JSON list that are read at a time
 MAX_RECORD = 1 << 28  # bytes of one record: a small compressed file may be one line of terabytes
 SHOWN_FAULTS = 20  # of an input; the rest is counted
@@ -61,7 +74,8 @@ def parse_mapping(mapping: Mapping[str, str], names: Collection[str]) -> dict[st
         PrismError: a name that is not among `names`.
     """
     if unknown := sorted(mapping.keys() - set(names)):
-        raise PrismError(f"map: no field {', '.join(unknown)}; a map names {', '.join(names)}")
+        near = did_you_mean(unknown[0], names) if len(unknown) == 1 else ""
+        raise PrismError(f"map: no field {', '.join(unknown)}; a map names {', '.join(names)}{near}")
     return {name: tuple(path.split(".")) for name, path in mapping.items()}
 
 
@@ -163,13 +177,15 @@ def read_records(source: Path, faults: Faults | None = None) -> Iterator[Record]
     """
     found = Faults() if faults is None else faults
     numbers = count(1)
-    if source.is_dir():
+    if not source.exists():
+        found.add(f"cannot be read: {os.strerror(errno.ENOENT)}{near_file(source)}")
+    elif source.is_dir():
         yield from _folder_records(source, numbers, found)
-    elif _format_suffix(source) in _TABLES:
+    elif _format_suffix(source) in TABLES:
         yield from _table_records(source, numbers, found, "")
     else:
         ending = _format_suffix(source)
-        raise DataFileError(str(source), (f"ending {ending!r}; expected {', '.join(_TABLES)}, or a folder",))
+        raise DataFileError(str(source), (f"ending {ending!r}; expected {', '.join(TABLES)}, or a folder",))
     if faults is None:
         found.check(source)
 
@@ -230,8 +246,8 @@ def _undecodable_place(path: Path) -> str:
 def _folder_records(folder: Path, numbers: Iterator[int], faults: Faults) -> Iterator[Record]:
     """Yield the records of a folder: those of its tables, or one per text file `PROBLEM/SAMPLE.md` or `PROBLEM.md`."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
-    tables = [path for path in files if _format_suffix(path) in _TABLES]
-    texts = [path for path in files if path.suffix in _TEXTS]
+    tables = [path for path in files if _format_suffix(path) in TABLES]
+    texts = [path for path in files if path.suffix in TEXTS]
     if tables and texts:
         raise DataFileError(str(folder), (f"both tables ({tables[0].name}) and texts ({texts[0].name}); expected one",))
     for path in tables:
@@ -267,7 +283,7 @@ def _table_records(path: Path, numbers: Iterator[int], faults: Faults, prefix: s
     except UnicodeDecodeError:
         faults.add(f"{prefix}{_undecodable_place(path)}")
     except OSError as error:
-        faults.add(f"{prefix}cannot be read: {why_failed(error)}")
+        faults.add(f"{prefix}cannot be read: {why_failed(error)}{near_file(path)}")
     except (EOFError, zlib.error, csv.Error, _MalformedRecordError) as error:
         faults.add(f"{prefix}{error}")
 

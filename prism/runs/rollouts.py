@@ -21,7 +21,19 @@ import numpy as np
 from prism.errors import PrismError, count_of
 from prism.inputs import did_you_mean, shown
 from prism.latex import Solution, solution_text
-from prism.runs.records import ABSENT, Faults, Keys, Record, at_path, field_names, id_of, parse_mapping, read_records
+from prism.runs.records import (
+    ABSENT,
+    TABLES,
+    TEXTS,
+    Faults,
+    Keys,
+    Record,
+    at_path,
+    field_names,
+    id_of,
+    parse_mapping,
+    read_records,
+)
 
 SOLUTION_FIELDS = (
     "response", "completion", "completions", "responses", "model_response", "response.body.choices.0.message.content",
@@ -116,28 +128,35 @@ def fields_of(
         remedy: what to do where a field, `{}`, is not found.
 
     Errors:
-        PrismError: no field with a solution or problem id, or a map with an unknown name.
+        PrismError: no field with a solution, none with a problem id (both told, one a line), or a map with an unknown
+            name.
 
     >>> fields_of({"doc": {"id": 3}, "answer": "v = at"}, {"problem_id": "doc.id"}, (), ("3", "4"))
     Fields(solution=('answer',), problem_id=('doc', 'id'), sample_id=None, keep=())
     """
     named = parse_mapping(mapping, MAPPED)
     solution = named.get("response") or _first_fitting_path(record, SOLUTION_FIELDS, _may_be_solution)
-    if solution is None:
-        raise PrismError(f"no solution among the fields {field_names(record)}; {remedy.format('response')}")
     ids = frozenset(problem_ids)
-    usual = [name for name in PROBLEM_FIELDS if tuple(name.split(".")) not in (solution, named.get("sample_id"))]
+    usual = _other_names(PROBLEM_FIELDS, (solution, named.get("sample_id")))
     problem_id = named.get("problem_id") or _first_fitting_path(record, usual, lambda value: id_of(value) in ids)
     if problem_id is None:  # of a single problem other fields than the sure ones may be missing or hold what they like
         others = [name for name in usual if name in _SURE_FIELDS] if len(ids) == 1 else usual
         problem_id = _first_fitting_path(record, others, lambda value: id_of(value) is not None)
+    fields = field_names(record)
+    faults = [f"no solution among the fields {fields}; {remedy.format('response')}"] if solution is None else []
     if problem_id is None and len(ids) != 1:
-        raise PrismError(f"no problem id among the fields {field_names(record)}; {remedy.format('problem_id')}")
-    taken = (solution, problem_id)
+        faults.append(f"no problem id among the fields {fields}; {remedy.format('problem_id')}")
+    if faults or solution is None:
+        raise PrismError("\n".join(faults))
     sample_id = named.get("sample_id") or _first_fitting_path(
-        record, [name for name in SAMPLE_FIELDS if (name,) not in taken], lambda value: id_of(value) is not None
+        record, _other_names(SAMPLE_FIELDS, (solution, problem_id)), lambda value: id_of(value) is not None
     )
     return Fields(solution, problem_id, sample_id, tuple(keep))
+
+
+def _other_names(names: Collection[str], taken: Collection[Keys | None]) -> list[str]:
+    """Return those names of fields whose paths are not taken."""
+    return [name for name in names if tuple(name.split(".")) not in taken]
 
 
 def _first_fitting_path(
@@ -176,31 +195,35 @@ def scan(
     Errors:
         DataFileError: a file that is not what its ending says; records without solution or of unknown problems, at
             most `SHOWN_FAULTS` kinds of them named; nothing but records that are passed over.
+        PrismError: a map with an unknown name.
     """
+    named = parse_mapping(mapping or {}, MAPPED)
     n = n_null = 0
     first_null = ""
     absent = set(keep) - set(KEPT)
     fields: Fields | None = None
     faults = Faults()
+    doubtful = _DoubtfulIds(problem_ids, named)
     keys = array("q")  # a hash of the ids of each rollout: eight bytes, however many there are
     skipped: Counter[str] = Counter()
     known = _first_of_known_problem(source, problem_ids) if skip_unknown else None
-    records = read_records(source, faults)
-    for record in records:
+    for record in read_records(source, faults):
         place = _place(record, source)
         if fields is None:
             telling = record if known is None else known
             try:
                 fields = _first_fields(telling.data, mapping or {}, keep, problem_ids, skip_unknown=skip_unknown)
-            except PrismError as error:
-                faults.add(str(error), place)
-                break
+            except PrismError as error:  # those of this record, and the next one is looked at
+                for fault in str(error).split("\n"):
+                    faults.add(fault, place)
+                continue
         if unknown := _unknown_id(record.data, fields, problem_ids):
             skipped[unknown] += 1
             continue
         found = _faults_of_record(record.data, fields, problem_ids)
-        for fault in found:
-            faults.add(fault.text, place, partial(_near_id, fault, problem_ids))
+        for each in found:
+            faults.add(each.text, place, partial(_near_id, each, problem_ids))
+        doubtful.look_at(record.data, fields, place)
         absent -= {name for name, _ in _kept(record.data, fields)} if absent else set()
         solutions = _solutions_of(record.data, fields)
         n += len(solutions)
@@ -208,10 +231,10 @@ def scan(
             n_null, first_null = n_null + n_here, first_null or place
         if not found:
             keys.extend(map(hash, _ids_of_record(record.data, fields, problem_ids, record.number)))
-    for _ in records:  # without fields only what cannot be read is a fault
-        pass
+    for fault in doubtful.faults():
+        faults.add(fault)
     if fields is None and not faults:
-        faults.add("no rollouts")
+        faults.add(f"no rollouts; expected {', '.join((*TEXTS, *TABLES))}" if source.is_dir() else "no rollouts")
     elif skipped and not n and not faults:
         faults.add(_all_unknown(skipped, problem_ids))
     elif fields is not None and (repeated := _repeated(keys)):
@@ -265,6 +288,41 @@ def _all_unknown(skipped: Mapping[str, int], problem_ids: Collection[str]) -> st
     return (
         f"no problem has the id of any of {count_of(sum(skipped.values()), 'record')}, the first {shown(first)}{near}"
     )
+
+
+class _DoubtfulIds:
+    """Fields that may name problems or samples, such as `id`, where all records are taken to be of the one problem.
+
+    If some records have the id of that problem there, the others have the ids of other problems, and are not to be
+    graded as if they were of this one.
+    """
+
+    def __init__(self, problem_ids: Collection[str], named: Mapping[str, Keys]) -> None:
+        """Begin without records; `named` are the fields of the map."""
+        self._only = next(iter(problem_ids)) if len(problem_ids) == 1 else None
+        self._names = [each for each in _other_names(PROBLEM_FIELDS, named.values()) if each not in _SURE_FIELDS]
+        self._own: dict[str, str] = {}
+        self._others: dict[str, tuple[str, str]] = {}
+
+    def look_at(self, record: Mapping[str, Any], fields: Fields, place: str) -> None:
+        """Remember for each field the first record with the id of the problem, and the first with another one."""
+        if self._only is None or fields.problem_id is not None:
+            return
+        for name in self._names:
+            value = id_of(at_path(record, tuple(name.split("."))))
+            if value == self._only:
+                self._own.setdefault(name, place)
+            elif value is not None:
+                self._others.setdefault(name, (shown(value), place))
+
+    def faults(self) -> Iterator[str]:
+        """Yield a fault for each field that has both."""
+        for name in sorted(self._own.keys() & self._others.keys()):
+            other, place = self._others[name]
+            yield (
+                f"{self._own[name]}: the field {name} holds the id of the one problem, {shown(self._only)}, and in "
+                f"{place} {other}; say `--map problem_id={name}`, or `--map sample_id={name}` if it names samples"
+            )
 
 
 def _place(record: Record, source: Path) -> str:

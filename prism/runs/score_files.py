@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 from prism.diagnosis.follow_through import FOLLOW_THROUGH
 from prism.errors import PrismError
 from prism.grading.result import Grade, GradedFormula, Incident, Match
-from prism.inputs import decode, parse_json, why_failed
+from prism.inputs import decode, near_file, parse_json, why_failed
 from prism.latex import LeftOut
 from prism.runs.records import NEEDS_PARQUET, Faults
 
@@ -61,7 +61,7 @@ def score_rows(path: Path) -> Iterator[dict[str, Any]]:
             else:
                 faults.add(f"no score row; expected the keys {', '.join(sorted(_ALWAYS))}", place)
     except OSError as error:
-        faults.add(f"cannot be read: {why_failed(error)}")
+        faults.add(f"cannot be read: {why_failed(error)}{near_file(path)}")
     faults.check(path)
 
 

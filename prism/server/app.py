@@ -35,7 +35,8 @@ from prism.errors import PrismError
 from prism.grading.row import fingerprint, json_line
 from prism.grading.scoring import Scoring, reward_scoring
 from prism.inputs import why_failed
-from prism.problem.collection import ProblemSource, load_problems
+from prism.problem.collection import load_problems
+from prism.problem.schema import ProblemSource
 from prism.rewards import nemo_gym, openrlhf
 from prism.server.guard import DEFAULT_LIMITS, InFlight, Limits, RefusedRequest, RequestGuard, faults_as_json
 from prism.server.metrics import TYPE, Gauge, Metrics

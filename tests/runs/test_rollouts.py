@@ -248,7 +248,8 @@ def test_each_broken_line_is_told_beside_faults_of_records(tmp_path):
 def test_broken_lines_are_told_where_no_field_is_found(tmp_path):
     told = _faults(_lines(tmp_path, {"a": 1}, b"{", {"b": 2}, b"}"))
     assert told[0].startswith("line 1: no solution among the fields a")
-    assert [fault[:7] for fault in told[1:]] == ["line 2:", "line 4:"]
+    assert [fault[:7] for fault in told] == ["line 1:", "line 1:", "line 2:", "line 3:", "line 3:", "line 4:"]
+    assert told[4] == "line 3: no problem id among the fields b; say `--map problem_id=FIELD`"
 
 
 def test_of_many_broken_lines_the_rest_is_counted(tmp_path):

@@ -23,6 +23,7 @@ from itertools import pairwise
 from prism import budget
 from prism.algebra.expr import JOINTS, RELATIONS, Expr, Formula, walk
 from prism.algebra.operators import OPS
+from prism.errors import PrismError, named_type
 from prism.latex.parsing.names import PREFIXES, split_name
 from prism.latex.writing.spelling import (
     DOT,
@@ -81,12 +82,17 @@ def write(what: Formula | Expr) -> str:
         what: as `parse` returns it. A tree that no text is parsed into (the number -3 as one leaf) is written as the
             closest tree with a text (minus three).
 
+    Errors:
+        PrismError: neither, such as LaTeX that is not parsed yet.
+
     >>> from prism.latex.parsing.parser import parse
     >>> print(write(parse(r"T = 2\pi \left(L/g\right)^{1/2}.")))
     T = 2 \pi (\frac{L}{g})^{\frac{1}{2}}
     >>> print(write(parse(r"\mathrm dv = 9.8\,\mathrm{m/s^2}\,\mathrm dt")))
     dv = 9.8 \unit{m/s^{2}} dt
     """
+    if not isinstance(what, Formula | Expr):
+        raise PrismError(f"write: found {named_type(what)}; expected a formula, as prism.parse returns it")
     members = (what,) if isinstance(what, Expr) else _all_members(what)
     budget.charge(sum(member.size for member in members) * _NODE)
     if isinstance(what, Expr):

@@ -31,7 +31,7 @@ from prism.grading.selection import WITHHELD_REASONS
 from prism.inputs import decode, nearest_name, parse_toml, read_bytes
 from prism.latex import Solution, one_line
 from prism.problem.schema import Problem, ProblemSource, in_alternative
-from prism.problem.source import problem_path
+from prism.problem.source import nearest_problem, problem_path
 
 ENDING = ".prism.toml"
 EXPECTED = ("score", "at_least", "matched", "credited", "final_correct", "alternative")
@@ -134,7 +134,10 @@ def read_cases(path: Path) -> tuple[Case, ...]:
     else:
         beside = path.parent / named
         problem = beside if beside.exists() else problem_path(named)
-        faults += [] if problem.exists() else [f"problem: no file {named} beside this one, and no shipped problem"]
+        if not problem.exists():
+            near = nearest_problem(str(beside))
+            hint = f"; did you mean {near}?" if near else ""
+            faults.append(f"problem: no file {named} beside this one, and no shipped problem{hint}")
     if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
         raise DataFileError(str(path), (*faults, "case: expected one [[case]] or more"))
     cases = [_read_case(n, table, path, problem, faults) for n, table in enumerate(tables, start=1)]

@@ -21,7 +21,7 @@ from prism.errors import DataFileError, PrismError
 from prism.inputs import decode, parse_json, parse_toml, read_bytes, refuse_constant, value_faults
 from prism.problem.dag import implied_edges
 from prism.problem.schema import load_problem
-from prism.problem.source import NODE_LISTS
+from prism.problem.source import NODE_LISTS, first_and_count
 
 _MAX_FILE = 1 << 28  # bytes of a file, which is read as a whole
 SUFFIXES = (".json", ".jsonl", ".toml", ".csv")
@@ -72,8 +72,7 @@ def _read_entries(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
             raise DataFileError(str(path), (f"cannot be read: {error}",)) from error
         return
     if path.suffix == ".jsonl":
-        lines = [(n, line) for n, line in enumerate(text.split("\n"), start=1) if line.strip()]
-        listed = [(f"line {n}, ", _decode(line, _parse_json, f"{path}:{n}")) for n, line in lines]
+        listed = _json_lines(text, path)
     else:
         found = _decode(text, _parse_json, str(path))
         listed = [("", found)] if isinstance(found, Mapping) else []
@@ -84,11 +83,27 @@ def _read_entries(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
             )
     if not listed:
         raise DataFileError(str(path), ("holds no problem: give a table, a list of them, or one a line",))
+    if faults := [
+        f"{where}{str(entry)[:60]!r} is no table" for where, entry in listed if not isinstance(entry, Mapping)
+    ]:
+        raise DataFileError(str(path), first_and_count(faults))
     for where, entry in listed:
-        if not isinstance(entry, Mapping):
-            raise DataFileError(str(path), (f"{where}{str(entry)[:60]!r} is no table",))
         named = entry.get("id")
         yield f"{where}{named}: " if named else where, entry
+
+
+def _json_lines(text: str, path: Path) -> list[tuple[str, Any]]:
+    """Return place and value of each line that is not blank; DataFileError for all lines that cannot be read."""
+    listed: list[tuple[str, Any]] = []
+    faults: list[str] = []
+    for n, line in enumerate(text.split("\n"), start=1):
+        try:
+            listed += [(f"line {n}, ", _parse_json(line))] if line.strip() else []
+        except PrismError as error:
+            faults.append(f"line {n}: cannot be read: {error}")
+    if faults:
+        raise DataFileError(str(path), first_and_count(faults))
+    return listed
 
 
 def _decode(text: str, reader: Callable[[str], Any], name: str) -> Any:

@@ -1,6 +1,6 @@
 """An Inspect task over problems that ship with PRISM, scored by PRISM; with a mock model it needs no network.
 
-    pip install inspect-ai prism-dag
+    pip install inspect-ai .   # in the checkout
     python examples/inspect_task.py                                   # a mock model: the students in the problem files
     inspect eval examples/inspect_task.py --model openai/gpt-4o-mini  # a real one, with a key
 

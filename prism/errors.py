@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from prism.version import __version__
+
 if TYPE_CHECKING:
     from fractions import Fraction
 
@@ -120,6 +122,16 @@ def count_of(n: int | Fraction, noun: str) -> str:
     ('1 rollout', '0 rollouts')
     """
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def needs_extra(what: str, extra: str) -> str:
+    """Say that something needs an extra that is not installed, and how to install it: PRISM is on no index.
+
+    >>> needs_extra("Parquet files need", "parquet")[:71]
+    'Parquet files need the extra parquet: pip install ".[parquet]" in the c'
+    """
+    wheel = f"prism_dag-{__version__}-py3-none-any.whl[{extra}]"
+    return f'{what} the extra {extra}: pip install ".[{extra}]" in the checkout, or "{wheel}" with the wheel'
 
 
 def named_type(value: object) -> str:

@@ -26,7 +26,7 @@ from prism import budget
 from prism.algebra.expr import Expr, Formula, plain_parts, replace_index, symbols, walk
 from prism.algebra.noncommutative import operator_names, shows_operators
 from prism.bridges.symbol_names import latex_of, symbol_of
-from prism.errors import ConversionError, PrismError
+from prism.errors import ConversionError, PrismError, needs_extra
 
 FUNCTIONS = MappingProxyType({
     "abs": "Abs", "exp": "exp", "ln": "log", "sin": "sin", "cos": "cos", "tan": "tan", "asin": "asin", "acos": "acos",
@@ -52,9 +52,7 @@ def load(library: str, call: str) -> Any:
     try:
         return import_module(library)
     except ImportError as missing:
-        raise PrismError(
-            f'{call} needs {library}, which is not installed; it comes with the extra: pip install "prism-dag[sympy]"'
-        ) from missing
+        raise PrismError(needs_extra(f"{call} needs {library} of", "sympy")) from missing
 
 
 def to_sympy(written: Formula, *, evaluate: bool) -> Any:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 import prism
+from prism.errors import needs_extra
 from prism.inputs import (
     decode,
     near_file,
@@ -41,7 +42,7 @@ def require_scipy(command: str) -> None:
     try:
         import scipy  # noqa: F401
     except ImportError:
-        fail(f'{command} needs scipy: pip install "prism-dag[stats]"')
+        fail(needs_extra(f"{command} needs scipy of", "stats"))
 
 
 def fail(message: str) -> NoReturn:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from prism.engine.rng import uniform
-from prism.errors import PrismError
+from prism.errors import PrismError, needs_extra
 from prism.reports.agreement import SEED
 from prism.reports.rating_sets import Floats, Ints, Sets, both_vary, patterns
 
@@ -22,7 +22,7 @@ _MAX_LISTED = 7  # items with ties whose permutations are all listed: 5,040
 _MAX_SHUFFLED = 100  # items whose permutations are sampled; beyond them the normal distribution is good
 _SHUFFLES = 9_999
 
-NEEDS_STATS = 'the test of rank correlation needs the extra: pip install "prism-dag[stats]"'
+NEEDS_STATS = needs_extra("the test of rank correlation needs", "stats")
 
 
 @dataclass(frozen=True, slots=True)

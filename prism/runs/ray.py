@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Any
 
 from prism.engine.kernels import warm
-from prism.errors import PrismError
+from prism.errors import PrismError, needs_extra
 from prism.grading.row import fingerprint
 from prism.inputs import why_failed
 from prism.problem.schema import Problem
@@ -49,7 +49,7 @@ SHARES = 8  # blocks for each actor at least, if there are rollouts enough: the 
 AHEAD = 4  # blocks for each actor that have been read and are not done
 _PATIENCE = 10.0  # seconds for the head of a cluster to answer
 _IN_FLIGHT = 2  # numbers that an actor holds: the one that it is at, and the next
-_NEEDED = 'Ray needs the extra: pip install "prism-dag[ray]"'
+_NEEDED = needs_extra("Ray needs", "ray")
 _LOCKED = (
     "wants its token: set RAY_AUTH_MODE=token, and have the token of its head in ~/.ray/auth_token, in the file that "
     "RAY_AUTH_TOKEN_PATH names, or in RAY_AUTH_TOKEN"

@@ -16,7 +16,7 @@ from itertools import count
 from pathlib import Path
 from typing import IO, Any
 
-from prism.errors import DataFileError, PrismError
+from prism.errors import DataFileError, PrismError, needs_extra
 from prism.inputs import (
     MAX_DIGITS,
     decode,
@@ -38,7 +38,7 @@ SHOWN_FAULTS = 20  # of an input; the rest is counted
 _SHOWN_NAMES = 500  # characters
 _INDEX_DIGITS = 10  # of a list index in a field path
 
-NEEDS_PARQUET = 'Parquet files need the extra: pip install "prism-dag[parquet]"'
+NEEDS_PARQUET = needs_extra("Parquet files need", "parquet")
 
 Keys = tuple[str, ...]
 

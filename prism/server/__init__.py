@@ -7,10 +7,12 @@ grades next; `metrics` counts, and `page` shows the routes.
 
 from __future__ import annotations
 
+from prism.errors import needs_extra
+
 try:
     import fastapi as _fastapi  # noqa: F401 - so that a missing extra is named, whatever imports it first
 except ImportError as missing:
-    raise ImportError('the server needs the extra: pip install "prism-dag[serve]"') from missing
+    raise ImportError(needs_extra("the server needs", "serve")) from missing
 
 from prism.server.app import GRACE, HOST, LEAST_TOKEN, PORT, check_token, create_app, run
 from prism.server.guard import InFlight, Limits, RequestGuard, is_loopback

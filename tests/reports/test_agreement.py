@@ -15,7 +15,7 @@ from scipy import stats
 from typer.testing import CliRunner
 
 from prism.cli import app
-from prism.errors import PrismError
+from prism.errors import PrismError, needs_extra
 from prism.reports import agreement
 from prism.reports.agreement import FOR_ANY, FOR_TWO, REASONS, estimate_coefficients, mean_estimate
 from prism.reports.rank_tests import kendall_test
@@ -118,7 +118,7 @@ def test_a_command_that_needs_scipy_names_itself_and_the_extra(monkeypatch, word
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 3
     named = "prism agree" if words[0] == "agree" else "prism report --judge"
-    assert done.stderr == f'prism: {named} needs scipy: pip install "prism-dag[stats]"\n'
+    assert done.stderr == f"prism: {needs_extra(f'{named} needs scipy of', 'stats')}\n"
     with pytest.raises(PrismError, match="stats"):
         kendall_test(np.array([[1.0, 2.0], [2.0, 1.0], [3.0, 3.0]]))
 

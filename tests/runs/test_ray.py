@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 import prism
 from prism.cli import app
+from prism.errors import needs_extra
 
 ROOT = Path(__file__).resolve().parents[2]
 HAS_RAY = importlib.util.find_spec("ray") is not None
@@ -36,7 +37,7 @@ def rollouts(tmp_path: Path) -> Path:
 def test_without_ray_the_command_says_what_to_install(rollouts: Path, tmp_path: Path) -> None:
     result = run.invoke(app, ["run", "scoring_figure", str(rollouts), "-o", str(tmp_path / "a.jsonl"), "--ray", "auto"])
     assert result.exit_code == 3
-    assert 'pip install "prism-dag[ray]"' in result.stderr
+    assert needs_extra("Ray needs", "ray") in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["rollouts.jsonl"]  # nothing that would have to be resumed
 
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from prism.version import __version__
-
 if TYPE_CHECKING:
     from fractions import Fraction
 
@@ -130,8 +128,8 @@ def needs_extra(what: str, extra: str) -> str:
     >>> needs_extra("Parquet files need", "parquet")[:71]
     'Parquet files need the extra parquet: pip install ".[parquet]" in the c'
     """
-    wheel = f"prism_dag-{__version__}-py3-none-any.whl[{extra}]"
-    return f'{what} the extra {extra}: pip install ".[{extra}]" in the checkout, or "{wheel}" with the wheel'
+    wheel = f"prism_dag-VERSION-py3-none-any.whl[{extra}]"
+    return f'{what} the extra {extra}: pip install ".[{extra}]" in the checkout, or its wheel as "{wheel}"'
 
 
 def named_type(value: object) -> str:

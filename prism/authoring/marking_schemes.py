@@ -55,6 +55,9 @@ _CUT = "the operations of a conversion did not suffice"
 _OTHERWISE = ("prose", "table", "chemistry", "figure")  # kinds of what is unread, and meant as no mathematics
 _NAMES = re.compile(r"(?:\\[A-Za-z]+|[_^])\s*\{[^{}]*\}|\\[A-Za-z]+")  # words in these are names, or stand beside
 _WORD = re.compile(r"(?<![A-Za-z])[a-z]{4}")  # a shorter one may be a product: `mgh`
+_PHRASE = re.compile(
+    r"(?=.*[A-Za-z]{3})\s*[A-Za-z]+(?:[ ,;:.'-]+[A-Za-z]+)+[.!]?\s*"
+)  # `Say it`: words, no sign between
 DELIMITERS = re.compile(r"\\[()\[\]]|\$")
 
 
@@ -200,9 +203,14 @@ def _read_criterion(entry: object, n: int, where: str, faults: list[str]) -> _Cr
         faults.append(f"{where}, formula: is missing")
     points = _read_points(entry.get("points"), f"{where}, points", faults)
     dependency = _read_dependency(entry.get("dependency"), n, f"{where}, dependency", faults)
-    if field == "formula" and not DELIMITERS.search(text) and not _WORD.search(_NAMES.sub(" ", text)):
+    if field == "formula" and not (DELIMITERS.search(text) or _is_words(text)):
         text = f"$${text}$$"
     return _Criterion(text, points, dependency, field)
+
+
+def _is_words(text: str) -> bool:
+    """Return True if a text without delimiters is words and no formula, which products of letters look like."""
+    return bool(_WORD.search(_NAMES.sub(" ", text)) or _PHRASE.fullmatch(text))
 
 
 def _read_points(value: object, where: str, faults: list[str]) -> Fraction:

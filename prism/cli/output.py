@@ -110,8 +110,8 @@ def describe_run(summary: Summary, out: Path) -> str:
 def tell_unreadable(summary: Summary, out: Path) -> None:
     """Tell on standard error of how many rollouts nothing that states anything could be read; nothing if of none."""
     if summary.n_no_formulas:
-        told = f"{summary.n_no_formulas} of {count_of(summary.n, 'rollout')} have no formula that could be read"
-        print(f"prism: {out}: {told} (flag no_formulas); their score 0 is no verdict, look at them", file=sys.stderr)
+        told = f"in {summary.n_no_formulas} of {count_of(summary.n, 'rollout')} no formula could be read"
+        print(f"prism: {out}: {told} (flag no_formulas); a score 0 there is no verdict, look at them", file=sys.stderr)
 
 
 def tell_pace(summary: Summary, seconds: float) -> None:

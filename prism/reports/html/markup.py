@@ -55,17 +55,26 @@ def prose(text: str) -> tuple[Markup, ...]:
         start, end = found.span
         drawn = as_mathml(found.latex) if start >= at and found.kind in ("inline", "display") else ""
         if drawn:
-            before, behind = text[at:start].rstrip(), text[end:].lstrip()
-            opening = next((sign for sign in _DELIMITERS if before.endswith(sign)), "")
-            if opening and behind.startswith(_DELIMITERS[opening]):
-                start = at + len(before) - len(opening)
-                end = len(text) - len(behind) + len(_DELIMITERS[opening])
-            elif opening and _DELIMITERS[opening] in text[start:end]:  # the unit behind belongs to it: `$m = 2$ kg`
-                start = at + len(before) - len(opening)
+            start, end = _with_delimiters(text, at, start, end)
             parts += [visible(text[at:start]), drawn]
             at = end
     whole = Markup("").join([*parts, visible(text[at:])])  # escapes what is no markup
     return tuple(Markup(each.strip()) for each in _PARAGRAPH.split(whole) if each.strip())  # noqa: S704 - split markup
+
+
+def _with_delimiters(text: str, at: int, start: int, end: int) -> tuple[int, int]:
+    """Return a formula's span with the delimiters that belong to it, of which one may stand within: `$m = 2.00$ kg`.
+
+    Args:
+        at: where the text before the formula begins.
+    """
+    before, within, behind = text[at:start].rstrip(), text[start:end], text[end:].lstrip()
+    for left, right in _DELIMITERS.items():
+        opens, closes = before.endswith(left), behind.startswith(right)
+        if not (opens and (closes or right in within)) and not (closes and left in within):
+            continue
+        return at + len(before) - len(left) if opens else start, len(text) - len(behind) + len(right) if closes else end
+    return start, end
 
 
 # A solution with its formulas marked. ---------------------------------------------------------------------------

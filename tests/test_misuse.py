@@ -281,8 +281,8 @@ def test_a_prepared_problem_is_not_prepared_again() -> None:
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: prism.equivalent("F = ma", None), "claim: found nothing; expected LaTeX as text, or a Formula"),  # type: ignore[arg-type]
-        (lambda: prism.equivalent(3, "a"), "reference: found a value of type int"),  # type: ignore[arg-type]
+        (lambda: prism.equivalent("F = ma", None), "b: found nothing; expected LaTeX as text, or a Formula"),  # type: ignore[arg-type]
+        (lambda: prism.equivalent(3, "a"), "a: found a value of type int"),  # type: ignore[arg-type]
         (lambda: prism.parse(None), "latex: found nothing"),  # type: ignore[arg-type]
         (lambda: prism.write("a = b"), "write: found a value of type str; expected a formula"),  # type: ignore[arg-type]
         (lambda: prism.read_quantity(None), "quantity: found nothing"),  # type: ignore[arg-type]

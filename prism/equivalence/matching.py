@@ -79,7 +79,7 @@ def equivalent(a: Formula | str, b: Formula | str, *, context: Context | Mapping
     >>> equivalent("x^2 = 4", r"x = \pm 2", context={"symbols": {"x": "real"}}).status
     'equivalent'
     """
-    for name, given in (("reference", a), ("claim", b)):
+    for name, given in (("a", a), ("b", b)):
         if not isinstance(given, Formula):
             require_text(given, name, "LaTeX as text, or a Formula")
     context = context_of(context)

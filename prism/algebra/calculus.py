@@ -77,6 +77,7 @@ _USUAL_CONSTANTS = frozenset(
 _OPERATIONS = frozenset(("derivative", "partial", "limit", "at"))
 _UNEVALUATED = _OPERATIONS | {"integral", "contour", "sum", "product", "apply", "differential", "opaque", "infinity"}
 _SUMS = ("add", "sub", "neg")
+_QUANTITIES = frozenset(("sym", "apply", "nabla", "bracket"))  # a side of an equation that a derivative works out
 _ZERO, _ONE, _TWO = number(0), number(1), number(2)
 
 
@@ -125,12 +126,12 @@ def possible_unknowns(f: Formula) -> frozenset[tuple[str, str]]:
     r"""Return what may be the unknown function of a differential equation, each with its variable.
 
     It is q in `\frac{d}{dt}(q e^{t/RC}) = \frac{V_0}{R}e^{t/RC}`: a factor of what is differentiated that stands
-    nowhere else, in an equation that has the variable outside of the derivative too, and no letter alone as a side.
+    nowhere else, in an equation that has the variable outside of the derivative too, and no quantity alone as a side.
     """
     if (
         f.kind != "equation"
         or "derivative" not in traits_of(f).ops
-        or any(each.op in ("sym", "apply") for each in f.members)
+        or any(each.op in _QUANTITIES for each in f.members)
     ):
         return frozenset()
     found: set[tuple[str, str]] = set()

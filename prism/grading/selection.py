@@ -193,17 +193,13 @@ def _has_rivals(node: ReferenceNode, with_distances: Sequence[tuple[int, Asserti
 def _is_another(assertion: Assertion, node: ReferenceNode) -> bool:
     """Return True if a statement gives a node's quantity another value, or one that may be another and looks guessed.
 
-    That is one that is not decided in the node's symbols, or one by some of its symbols only, or by all and more: in a
-    list of guesses a letter is left out or put in.
+    That is one that is not decided in the node's symbols, or another one by some of its symbols only, or by all and
+    more: in a list of guesses a letter is left out or put in.
     """
-    if assertion.stance == Stance.CONTRADICTS:
-        return True
     stated = symbols_of(assertion.statement.formula)
-    wanted = [symbols_of(f) for f in node.formulas]
-    if assertion.stance == Stance.UNKNOWN:
-        return stated in wanted
-    is_nested = any(stated < names or names < stated for names in wanted)
-    return assertion.stance == Stance.NEUTRAL and assertion.is_solved and not assertion.is_approximate and is_nested
+    is_open = assertion.stance == Stance.UNKNOWN and any(symbols_of(wanted) == stated for wanted in node.formulas)
+    is_varied = assertion.is_other and not assertion.is_approximate
+    return is_open or is_varied or assertion.stance == Stance.CONTRADICTS
 
 
 def _rivals_of(node: ReferenceNode, with_distances: Iterable[tuple[int, Assertion]]) -> frozenset[int]:

@@ -73,7 +73,7 @@ class Stance(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """What one statement of a solution says about one node. The last four attributes are set by `selection`.
+    """What one statement of a solution says about one node. The attributes from `place` on are set by `selection`.
 
     Attributes:
         statement: as it is written, such as `v = 2` of `t = 1, v = 2`; all of a formula where only all of it matches.
@@ -83,6 +83,7 @@ class Assertion:
         is_approximate: its relation sign says that it holds approximately.
         is_unfinished: it leaves to be worked out what the node has worked out.
         has_same_symbols: it has the symbols of the node, all and no other, one of which the node is solved for.
+        is_other: it is decided to be another formula of the node's quantity, though it may be true beside the node.
         place: ordinals of its formula in the text, and of the statement within that formula.
         is_presented: it stands in a box, or is announced as the answer.
         is_in_passing: its sentence mentions it in passing.
@@ -98,6 +99,7 @@ class Assertion:
     is_approximate: bool = False
     is_unfinished: bool = False
     has_same_symbols: bool = False
+    is_other: bool = False
     place: tuple[int, int] = (0, 0)
     is_presented: bool = False
     is_in_passing: bool = False
@@ -199,9 +201,11 @@ def _assertions_on_node(
                 is_number = read.is_number or _speaks_of_number(read, node, stance)
                 same = {symbols_of(wanted) for wanted in node.formulas}
                 has_same_symbols = is_solved_for_symbol(node) and any(symbols_of(f) in same for f in read.readings)
+                is_other = is_solved and stance == Stance.NEUTRAL and _is_other_formula(read, node, matrix.cells)
                 assertions.append(
                     Assertion(
                         read.statement, stance, is_number, is_solved, is_approximate, is_unfinished, has_same_symbols,
+                        is_other,
                     )
                 )  # fmt: skip
     if is_match and not any(assertion.stance == Stance.SUPPORTS for assertion in assertions):
@@ -215,6 +219,17 @@ def _assertions_on_node(
             )
         )  # fmt: skip
     return tuple(assertions)
+
+
+def _is_other_formula(read: _ReadStatement, node: ReferenceNode, cells: CellTable) -> bool:
+    """Return True if a statement differs from a node by leaving out some of its symbols, or by putting in others."""
+    pairs = [(wanted, stated) for wanted in node.formulas for stated in read.readings]
+    nested = [(symbols_of(wanted), symbols_of(stated), wanted, stated) for wanted, stated in pairs]
+    return any(
+        cells.cell(node, wanted, stated).status == Status.DIFFERENT
+        for own, others, wanted, stated in nested
+        if own < others or others < own
+    )
 
 
 def _speaks_of_number(read: _ReadStatement, node: ReferenceNode, stance: Stance) -> bool:

@@ -7,7 +7,7 @@ r"""Two formulas as an interpretation reads them: what one of them shows about a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from prism.algebra.expr import Expr, Formula, canonical, number, symbol, symbols, walk, with_args, with_members
@@ -282,25 +282,33 @@ def _with_calls_and_differentials(node: Expr, called: set[str], *, has_different
 
 
 def may_be_any_input(formulas: tuple[Formula, Formula]) -> bool:
-    r"""Return True if both formulas have steps, and integrate over all of them: `u(s)` in `\int_0^tu(s)\,ds`."""
-    return all(_has_inputs_only([(member, frozenset()) for member in f.members]) for f in formulas)
+    r"""Return True if all steps of two formulas may be any function that is integrated: `u(s)` in `\int_0^tu(s)\,ds`.
+
+    They are where both formulas have some and integrate over all, or where all begin with their integral, so that
+    nobody would write the step.
+    """
+    kinds = [set(_kinds_of_steps([(member, {}) for member in f.members])) for f in formulas]
+    found = set.union(*kinds)
+    return found == {"idle"} or (all(kinds) and "free" not in found)
 
 
-def _has_inputs_only(waiting: list[tuple[Expr, frozenset[str]]]) -> bool:
-    """Return True if expressions, each with the dummies around it, call steps, and each step of a dummy."""
-    n_found = 0
+def _kinds_of_steps(waiting: list[tuple[Expr, dict[str, Expr]]]) -> Iterator[str]:
+    """Yield of each step `idle` if it begins where its integral does, else `input` if integrated over, else `free`.
+
+    Args:
+        waiting: expressions, each with the dummies around it and their lower limits.
+    """
     while waiting:
-        node, dummies = waiting.pop()
+        node, lower = waiting.pop()
         if node.op == "apply" and node.name in STEPS:
-            n_found += 1
-            if dummies.isdisjoint(symbols(node)):
-                return False
+            (argument,) = node.args[:1]
+            begins = argument.op == "sym" and lower.get(argument.name) == number(0)
+            yield "idle" if begins else "input" if not symbols(node).isdisjoint(lower) else "free"
         if node.op == "integral" and len(node.args) == 4 and node.args[1].op == "sym":
-            waiting.append((node.args[0], dummies | {node.args[1].name}))
-            waiting += [(bound, dummies) for bound in node.args[2:]]
+            waiting.append((node.args[0], {**lower, node.args[1].name: node.args[2]}))
+            waiting += [(bound, lower) for bound in node.args[2:]]
         else:
-            waiting += [(arg, dummies) for arg in node.args]
-    return n_found > 0
+            waiting += [(arg, lower) for arg in node.args]
 
 
 def with_unknown_steps(formulas: tuple[Formula, Formula]) -> tuple[Formula, Formula] | None:

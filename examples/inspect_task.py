@@ -4,8 +4,8 @@
     python examples/inspect_task.py                                   # a mock model: the students in the problem files
     inspect eval examples/inspect_task.py --model openai/gpt-4o-mini  # a real one, with a key
 
-Each problem is a sample: its statement and its subquestions are the input, the path of its file is the target. The mock
-model answers with the first worked student of the problem; on every second problem with the last, which has faults.
+Each problem is a sample: its prompt is the input, its id the target. The mock model answers with the first worked
+student of the problem; on every second problem with the last, which has faults.
 """
 
 from __future__ import annotations
@@ -16,38 +16,33 @@ from pathlib import Path
 from typing import Any
 
 from inspect_ai import Task, eval, task  # noqa: A004 - that is Inspect's name for it
-from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 from inspect_ai.solver import generate
 
 import prism
 from prism.resources import resource
-from prism.rewards.inspect_scorer import prism_score
+from prism.rewards.inspect_scorer import prism_samples, prism_score
 
 PROBLEMS = ("antenna_feed", "bucket", "compton", "free_fall", "two_slits", "van_der_waals")
-ASKED = "Solve the problem step by step, each step as a formula in LaTeX. Use the symbols of the problem.\n\n"
 
 
-def sample(name: str) -> Sample:
-    """A problem as a sample: its text, and where its reference stands."""
-    path = resource(f"dags/{name}.toml")
-    problem = prism.load_problem(path)
-    parts = [f"({part.letter}) {part.text}" for part in problem.subquestions]
-    return Sample(id=problem.id, input=ASKED + "\n\n".join([problem.statement, *parts]), target=str(path))
+def problem_files() -> list[str]:
+    """The files of the problems."""
+    return [str(resource(f"dags/{name}.toml")) for name in PROBLEMS]
 
 
 @task
 def worked_physics() -> Task:
     """Worked solutions of the shipped problems, scored by ancestor closure."""
-    return Task(dataset=MemoryDataset([sample(name) for name in PROBLEMS]), solver=generate(), scorer=prism_score())
+    files = problem_files()
+    return Task(dataset=prism_samples(files), solver=generate(), scorer=prism_score(problems=files))
 
 
 def students() -> dict[str, str]:
     """What the mock model says: input -> solution."""
     found = {}
-    for place, name in enumerate(PROBLEMS):
-        told = prism.load_problem(resource(f"dags/{name}.toml")).students
-        found[str(sample(name).input)] = told[-1 if place % 2 else 0].solution
+    for place, problem in enumerate(prism.load_problems(problem_files()).values()):
+        found[prism.prompt(problem)] = problem.students[-1 if place % 2 else 0].solution
     return found
 
 

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from prism.physics.quantities import Quantity as Quantity
     from prism.physics.quantities import read_quantity as read_quantity
     from prism.problem.collection import load_problems as load_problems
+    from prism.problem.prompts import prompt as prompt
+    from prism.problem.prompts import prompt_messages as prompt_messages
     from prism.problem.schema import Problem as Problem
     from prism.problem.schema import load_problem as load_problem
     from prism.runs.bulk import grade_many as grade_many
@@ -58,8 +60,8 @@ _MODULES = {
     "from_pint": "bridges.pint_quantities", "from_sympy": "bridges.from_symbolic", "grade": "grading.pipeline",
     "grade_many": "runs.bulk", "lint": "authoring.linting", "load_problem": "problem.schema",
     "load_problems": "problem.collection", "parse": "physics.context", "prepare": "grading.prepared",
-    "read_quantity": "physics.quantities", "step_credits": "grading.scoring", "verify": "grading.verifying",
-    "warm": "engine.kernels", "write": "latex",
+    "prompt": "problem.prompts", "prompt_messages": "problem.prompts", "read_quantity": "physics.quantities",
+    "step_credits": "grading.scoring", "verify": "grading.verifying", "warm": "engine.kernels", "write": "latex",
 }  # fmt: skip
 
 __all__ = ["__version__", *sorted(_MODULES)]

@@ -3,7 +3,8 @@
     python examples/verl/make_data.py dags train.parquet
 
 Writes with pandas and pyarrow, which verl brings along. A row needs nothing beside it: the reference travels with the
-data. Where problem files stand on every node, `ground_truth` may be an id instead, and `problems=` names the folder.
+data. Where problem files stand on every node, `ground_truth` may stay the id that `prompt_rows` puts there, and
+`problems=` names the folder.
 """
 
 from __future__ import annotations
@@ -14,33 +15,27 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-import prism
-
-ASK = "Solve the problem. Write every step as a LaTeX formula and the final answers in \\boxed{}."
+from prism.rewards.verl import prompt_rows
 
 
-def row(path: Path, place: int) -> dict[str, Any]:
-    """What verl reads of a row, and PRISM's reference."""
-    table = tomllib.loads(path.read_text(encoding="utf-8"))
-    table.pop("students", None)  # worked solutions have no place in training data
-    problem = prism.load_problem(table)
-    asked = [f"({part.letter}) {part.text}" for part in problem.subquestions]
-    return {
-        "data_source": "prism",
-        "prompt": [{"role": "user", "content": "\n\n".join((problem.statement, *asked, ASK))}],
-        "ability": "physics",
-        "reward_model": {"style": "rule", "ground_truth": json.dumps(table)},
-        "extra_info": {"index": place, "problem_id": problem.id},
-    }
+def rows(folder: Path) -> list[dict[str, Any]]:
+    """What verl reads of each problem, in the order of the files' names, and PRISM's reference."""
+    files = sorted(folder.glob("*.toml"))
+    made = prompt_rows(files)
+    for path, row in zip(files, made, strict=True):
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        table.pop("students", None)  # worked solutions have no place in training data
+        row["reward_model"]["ground_truth"] = json.dumps(table)
+    return made
 
 
 def main(folder: str, out: str) -> None:
     """Write a row for each problem file of the folder."""
     import pandas as pd
 
-    files = sorted(Path(folder).glob("*.toml"))
-    pd.DataFrame([row(path, place) for place, path in enumerate(files)]).to_parquet(out)
-    print(f"{out}: {len(files)} rows")
+    made = rows(Path(folder))
+    pd.DataFrame(made).to_parquet(out)
+    print(f"{out}: {len(made)} rows")
 
 
 if __name__ == "__main__":

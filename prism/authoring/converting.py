@@ -1,7 +1,7 @@
 """Convert files of others into problem files: the published shape of the dataset, marking schemes, lists of formulas.
 
 *A problem* (its list of nodes says so) is kept as it is: nodes, edges, answers, what its parts ask for. Keys that a
-problem file does not have go into `metadata`; pictures are named there and dropped.
+problem file does not have go into `metadata`; images keep their names, and their files stay where they are.
 
 *A marking scheme* is an entry with `marking`, or a plain list or CSV of `formula`, `points`, `dependency`; see
 `marking_schemes`.
@@ -28,7 +28,7 @@ SUFFIXES = (".json", ".jsonl", ".toml", ".csv")
 _KEPT = (
     "id", "context", "title", "domain", "subtopic", "kind", "origin", "source", "difficulty", "givens", "symbols",
     "definitions", "subquestions", "students", "final_answer_form", "final_answer_instructions",
-    "significant_figures",
+    "significant_figures", "images",
 )  # fmt: skip
 
 
@@ -160,11 +160,11 @@ def _convert_problem(entry: Mapping[str, Any]) -> ConvertedProblem:
     data["grading_standard"] = standard
     own = entry.get("metadata")
     metadata: dict[str, Any] = dict(own) if isinstance(own, Mapping) else {} if own is None else {"metadata": own}
-    unknown = {key: value for key, value in entry.items() if key not in (*_KEPT, name, "images", "metadata", "$schema")}
+    unknown = {key: value for key, value in entry.items() if key not in (*_KEPT, name, "metadata", "$schema")}
     metadata |= {key: value for key, value in unknown.items() if value is not None}
-    if entry.get("images"):
-        remarks.append("the pictures are left out; their captions stand in metadata")
-        metadata["images"] = entry["images"]
+    if loaded.images:
+        names = ", ".join(image.location for image in loaded.images)
+        remarks.append(f"images are not copied; put beside the file: {names}")
     if unknown:
         remarks.append(f"no keys of a problem file, kept in metadata: {', '.join(unknown)}")
     if metadata:

@@ -24,6 +24,7 @@ CODES = {
     "unanswered": "parts and final answers that do not belong to each other",
     "form": "an answer of another form than its part asks for",
     "figures": "significant figures that are missing, or more than the answer shows",
+    "image": "an image that is not there or cannot be shown, or one without a caption",
     "alternatives": "a way that answers other questions than the first reference, or answers one otherwise",
     "vocabulary": "a domain or subtopic that the vocabulary does not list",
     "undefined": "a symbol that stands in one node only, and nowhere in the problem",

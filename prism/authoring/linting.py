@@ -24,6 +24,7 @@ from prism.authoring.graded_copies import GradedCopy, accepted_text, as_answer, 
 from prism.authoring.lint_alternatives import check_alternative
 from prism.authoring.lint_answers import check_figures, check_final_names, check_parts
 from prism.authoring.lint_findings import Kind, LintFinding, warning
+from prism.authoring.lint_images import check_images
 from prism.authoring.lint_names import find_undefined_names, find_unused_names
 from prism.authoring.lint_numbers import DerivedNumber, derive_numbers, node_number
 from prism.authoring.lint_vocabulary import check_vocabulary
@@ -89,6 +90,7 @@ def _findings_of(
         return tuple(_loader_finding("fault", text) for text in error.faults)
     found = [_loader_finding("warning", text) for text in loaded.warnings]
     found += check_vocabulary(loaded, vocabulary)
+    found += check_images(loaded)
     found += _findings_on_reference(loaded)
     for other in loaded.alternatives:
         own = [each for each in _findings_on_reference(other) if not _is_on_table(each)]

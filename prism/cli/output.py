@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import typer
 
 from prism.cli.options import fail
-from prism.errors import count_of
+from prism.errors import PrismError, count_of
 from prism.inputs import shown, why_failed
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from prism.authoring.drafting import Draft
     from prism.equivalence.verdict import Verdict
     from prism.physics.context import Context
+    from prism.problem.prompts import Prompt
     from prism.runs.bulk import Summary
     from prism.runs.rollouts import Scanned
 
@@ -143,6 +144,17 @@ def tell_scanned(scanned: Scanned, rollouts: Path) -> None:
         print(f"prism: {rollouts}: {told}; they are graded as empty texts, with score 0", file=sys.stderr)
     if scanned.absent:
         print(f"prism: {rollouts}: --keep: no record has the field {', '.join(scanned.absent)}", file=sys.stderr)
+
+
+def tell_images(prompt: Prompt) -> None:
+    """Tell on standard error which images go with a prompt whose text alone was printed, and which are not there."""
+    from prism.problem.images import image_path
+
+    for place, image in enumerate(prompt.images, start=1):
+        try:
+            print(f"prism: figure {place} goes with this text: {image_path(image)}", file=sys.stderr)
+        except PrismError as error:
+            print(f"prism: figure {place} goes with this text: {error}", file=sys.stderr)
 
 
 def drafted_sizes(made: Draft) -> str:

@@ -1,4 +1,4 @@
-"""Commands on problem files: `list`, `show`, `lint`, `draft`, `convert`."""
+"""Commands on problem files: `list`, `show`, `prompt`, `lint`, `draft`, `convert`."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from prism.cli.options import (
     AsJson,
     Force,
     MacroFile,
+    ManyProblems,
     complete_problem,
     fail,
     files_to_lint,
@@ -37,6 +38,7 @@ from prism.cli.output import (
     print_json,
     print_tables,
     spinner,
+    tell_images,
     with_progress,
     write_problem,
     write_text,
@@ -110,6 +112,57 @@ def _show_set(name: str, *, as_json: bool) -> None:
         print_json(found.to_dict())
     else:
         print_tables(*tables.set_tables(found))
+
+
+@app.command("prompt")
+def print_prompt(
+    problems: ManyProblems,
+    style: Annotated[str, typer.Option(help="Answer format that is asked for: prism, engtrace, engjudge.")] = "prism",
+    part: Annotated[str, typer.Option(metavar="LETTER", help="Ask this part only; of one problem.")] = "",
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="File of JSON lines: problem_id, prompt, images. [default: stdout]"),
+    ] = None,
+    macros: MacroFile = "",
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Print what a model is given for a problem: text and answer format, no answer; of a set, JSON lines."""
+    from prism.grading.row import json_line
+    from prism.problem import prompts
+
+    require_folder(out)
+    refuse_existing([out] if out else [], force=force)
+    try:
+        prompts.checked_style(style)
+    except prism.PrismError as error:
+        raise typer.BadParameter(str(error)) from error
+    path, beside = problem_file(problems), read_macro_file(macros)
+    try:
+        loaded = list(prism.load_problems(path, macros=beside).values())
+        if part and len(loaded) > 1:
+            raise typer.BadParameter(f"--part is for one problem, and {problems} holds {len(loaded)}")
+        made = [prompts.make_prompt(each, style, part=part) for each in loaded]
+    except prism.PrismError as error:
+        fail(str(error))
+    is_one = len(made) == 1 and not path.is_dir() and path.suffix != ".jsonl"
+    try:
+        if is_one and out is None and not as_json:
+            print(made[0].text)
+            tell_images(made[0])
+            return
+        rows = prompts.rows_of(made, prompts.Prompt.to_dict if as_json and out is None else prompts.Prompt.to_row)
+    except prism.PrismError as error:
+        fail(str(error))
+    lines = "".join(f"{json_line(row).decode()}\n" for row in rows)
+    if out is not None:
+        write_text(out, lines)
+        told = {"out": str(out), "prompts": len(rows)}
+        print_json(told) if as_json else print(f"{out}: {count_of(len(rows), 'prompt')}")
+    elif as_json:
+        print_json(rows[0] if is_one else {"prompts": rows})
+    else:
+        print(lines, end="")
 
 
 @app.command()

@@ -35,7 +35,14 @@ _QUANTITY = re.compile(
 _JOINS = re.compile(r"(?<=[\s\d}])(or|and)(?=\s)")
 _TEXT = re.compile(r"\\text\{[^{}]*\}")
 _LAST_WORDS = re.compile(r",\s*\\text\{\s*[a-z]{3,}[a-z ]*\}\s*$")  # `, \text{ violet}`: a remark behind a comma
-_COPIED = ("id", "symbols", "givens", "definitions", "macros")  # keys of a problem that one of an answer may have too
+_COPIED = (
+    "id",
+    "symbols",
+    "givens",
+    "definitions",
+    "macros",
+    "images",
+)  # keys of a problem that one of an answer may have too
 
 
 def is_nameless(subject: Expr) -> bool:
@@ -61,7 +68,7 @@ def with_nodes(data: Table, faults: list[str]) -> Table:
 
     Args:
         data: `answer`, and if there is one `question`, the statement that says what its symbols mean; `id`, `symbols`,
-            `givens`, `definitions`, `macros` as of any problem.
+            `givens`, `definitions`, `macros`, `images` as of any problem.
         faults: collects what is wrong.
     """
     value = data[ANSWER]

@@ -18,6 +18,7 @@ from prism.problem.source import EMPTY_NAME, NO_TABLE, NODE_LISTS, first_and_cou
 
 ProblemSet = ProblemSource | Iterable[ProblemSource]
 _Source = Problem | Path | str | Mapping[str, Any] | DataFileError
+_Entry = tuple[str, _Source, Path | None]  # name for messages, problem or its error, folder of a file with many
 ENDINGS = (".toml", ".json")  # of a file with one problem
 SHAPES = "expected a path, a dictionary, a JSON string, an id in the problem set, or a problem"
 _SUFFIXES = (".json", ".jsonl", ".toml")
@@ -41,11 +42,11 @@ def load_problems(source: ProblemSet, *, macros: Mapping[str, Any] | None = None
     found: dict[str, Problem] = {}
     places: dict[str, str] = {}
     faults: list[str] = []
-    for place, one in _problems_in_set(source):
+    for place, one, folder in _problems_in_set(source):
         try:
             if isinstance(one, DataFileError):
                 raise one
-            problem = one if isinstance(one, Problem) else load_problem(one, macros=macros)
+            problem = one if isinstance(one, Problem) else load_problem(one, macros=macros, folder=folder)
         except DataFileError as error:
             faults += [f"{place}: {fault}" for fault in error.faults]
             continue
@@ -94,21 +95,21 @@ def problems_by_id(problems: ProblemSet | Mapping[str, ProblemSource] | None) ->
     return found
 
 
-def _problems_in_set(source: ProblemSet, depth: int = 0) -> Iterator[tuple[str, _Source]]:
-    """Yield (name for messages, problem) for each problem of a set; a problem may be loaded, or yet to be loaded.
+def _problems_in_set(source: ProblemSet, depth: int = 0) -> Iterator[_Entry]:
+    """Yield (name for messages, problem, folder) for each problem of a set, which may be loaded, or yet to be loaded.
 
-    In place of what cannot be read stands its error.
+    In place of what cannot be read stands its error; the folder is that of a file with many problems.
     """
     if isinstance(source, HoldsProblem):
         source = source.problem
     if isinstance(source, Problem):
-        yield source.id, source
+        yield source.id, source, None
     elif isinstance(source, Mapping):
-        yield "<dict>", source
+        yield "<dict>", source, None
     elif isinstance(source, str) and not source.strip():
         raise PrismError(f"problems: {EMPTY_NAME}; {SHAPES}, or several of these")
     elif isinstance(source, str) and source.lstrip().startswith("{"):
-        yield "<string>", source
+        yield "<string>", source, None
     elif isinstance(source, str | PathLike):
         yield from _problems_in_path(problem_path(source))
     elif isinstance(source, bytes) or not isinstance(source, Iterable):
@@ -118,13 +119,13 @@ def _problems_in_set(source: ProblemSet, depth: int = 0) -> Iterator[tuple[str, 
     else:
         for n, one in enumerate(source, start=1):
             yield from (
-                (f"{n}. {place}" if place.startswith("<") else place, each)
-                for place, each in _problems_in_set(one, depth + 1)
+                (f"{n}. {place}" if place.startswith("<") else place, each, folder)
+                for place, each, folder in _problems_in_set(one, depth + 1)
             )
 
 
-def _problems_in_path(path: Path) -> Iterator[tuple[str, _Source]]:
-    """Yield (name for messages, unloaded problem, or the error of what cannot be read) for a file or folder.
+def _problems_in_path(path: Path) -> Iterator[_Entry]:
+    """Yield (name for messages, unloaded problem or the error of what cannot be read, folder) for a file or folder.
 
     Names are `set.jsonl:3`, `set.json[2]`, or a path.
     """
@@ -133,7 +134,7 @@ def _problems_in_path(path: Path) -> Iterator[tuple[str, _Source]]:
         text = _set_text(path) if listed is None else ""
         entries = parse_json(text, constant=refuse_constant) if text and path.suffix == ".json" else []
     except (OSError, PrismError) as error:
-        yield str(path), DataFileError(str(path), (why_failed(error),))
+        yield str(path), DataFileError(str(path), (why_failed(error),)), None
         return
     if listed is not None:
         for each in listed:
@@ -142,12 +143,12 @@ def _problems_in_path(path: Path) -> Iterator[tuple[str, _Source]]:
     elif text and path.suffix == ".jsonl":  # a string may hold other line ends than this one
         for n, line in enumerate(text.split("\n"), start=1):
             if line.strip():
-                yield f"{path}:{n}", _table_or_error(line, is_table=line.lstrip()[0] in "{[")
+                yield f"{path}:{n}", _table_or_error(line, is_table=line.lstrip()[0] in "{["), path.parent
     elif text:
         for n, one in enumerate(entries):
-            yield f"{path}[{n}]", _table_or_error(one, is_table=isinstance(one, Mapping))
+            yield f"{path}[{n}]", _table_or_error(one, is_table=isinstance(one, Mapping)), path.parent
     else:
-        yield str(path), path
+        yield str(path), path, None
 
 
 def _table_or_error(one: Any, *, is_table: bool) -> _Source:

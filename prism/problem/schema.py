@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from os import PathLike
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from prism.algebra.expr import Formula, formula, number, symbols_of
@@ -45,6 +46,7 @@ from prism.problem.fields import (
     read_text,
     warn_unknown,
 )
+from prism.problem.images import ProblemImage, read_images
 from prism.problem.knowledge import ProblemKnowledge, collect_knowledge
 from prism.problem.source import (
     ALTERNATIVES,
@@ -185,6 +187,7 @@ class Problem:
         warnings: likely slips that do not prevent grading.
         alternative: its name, if it is the same problem with another reference DAG; empty for the problem itself.
         alternatives: the same problem with each of its other reference DAGs, in file order (semantics S.1).
+        images: its figures, in file order; no grade looks at them.
     """
 
     id: str
@@ -205,6 +208,7 @@ class Problem:
     subtopic: str = ""
     alternative: str = ""
     alternatives: tuple[Problem, ...] = ()
+    images: tuple[ProblemImage, ...] = ()
 
     def __repr__(self) -> str:
         """Return id and sizes, `<Problem free_fall: 4 nodes, 2 students>`."""
@@ -226,7 +230,9 @@ ProblemSource = str | PathLike[str] | Mapping[str, Any] | Problem | HoldsProblem
 """What every call takes for a problem: shipped id, path, JSON text, table, or what was loaded or prepared before."""
 
 
-def load_problem(source: ProblemSource, *, macros: Mapping[str, object] | None = None) -> Problem:
+def load_problem(
+    source: ProblemSource, *, macros: Mapping[str, object] | None = None, folder: Path | None = None
+) -> Problem:
     r"""Load a problem from a file (`.json` or `.toml`), a shipped id, a JSON string (begins with a brace), or a table.
 
     A problem that is loaded or prepared already is returned as it is, so that every call takes what this one takes.
@@ -236,6 +242,7 @@ def load_problem(source: ProblemSource, *, macros: Mapping[str, object] | None =
     Args:
         macros: LaTeX by name, `{"vc": r"\vec{#1}"}`, as if they stood in the problem's own table, which goes before
             them; not for a problem that is loaded already.
+        folder: in which the images of a table or a string are found; those of a file are found beside it.
 
     Errors:
         DataFileError: all faults at once, each naming entry and field.
@@ -254,7 +261,8 @@ def load_problem(source: ProblemSource, *, macros: Mapping[str, object] | None =
         limit *= n_references(read.data)  # each reads the statement anew
         with share(limit) as account:
             data = with_nodes(read.data, found.faults) if is_answer_only(read.data) else read.data
-            problem = _read_problem(_with_macros_expanded(with_stated_macros(data)), read.sha256, found)
+            images = read_images(data, read.folder or folder, found)
+            problem = _read_problem(_with_macros_expanded(with_stated_macros(data)), read.sha256, images, found)
         if account.is_exhausted:
             found.faults.append(f"costs more than {limit} operations to read; simplify its longest formulas")
     if problem is None or found.faults:
@@ -290,7 +298,7 @@ def formulas_of(node: ProblemNode) -> tuple[Formula, ...]:
 # The whole ----------------------------------------------------------------------------------------------------
 
 
-def _read_problem(data: Table, digest: str, report: LoadReport) -> Problem | None:
+def _read_problem(data: Table, digest: str, images: tuple[ProblemImage, ...], report: LoadReport) -> Problem | None:
     """Build a problem from the table of its file; None if its DAG has faults. All faults go to the report."""
     warn_unknown(data, _PROBLEM_KEYS, "", report)
     given = data.get("id")
@@ -328,6 +336,7 @@ def _read_problem(data: Table, digest: str, report: LoadReport) -> Problem | Non
         sha256=digest,
         warnings=(),
         subtopic=texts["subtopic"],
+        images=images,
     )
     alternatives = [
         _alternative(problem, other, nodes, dag, declared, text)

@@ -14,7 +14,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 
@@ -70,11 +70,13 @@ class PlainProblem:
         name: for messages: of the file, or `<dict>`, `<string>`.
         data: None after a fault that leaves nothing to be read.
         sha256: of the bytes of the file or string; of canonical JSON for a dictionary.
+        folder: of the file; None without one.
     """
 
     name: str
     data: Table | None = None
     sha256: str = ""
+    folder: Path | None = None
 
 
 def problem_path(name: str | PathLike[str]) -> Path:
@@ -112,6 +114,7 @@ def read_source(source: PathLike[str] | str | Table, faults: list[str]) -> Plain
     """
     raw: bytes | None
     data: Table | None
+    folder: Path | None = None
     if isinstance(source, Mapping):
         name, raw, data = "<dict>", _canonical(source, faults), source
     elif isinstance(source, str) and not source.strip():
@@ -122,6 +125,7 @@ def read_source(source: PathLike[str] | str | Table, faults: list[str]) -> Plain
         data = _decode(raw, ".json", faults)
     elif isinstance(source, str | PathLike):
         path = problem_path(source)
+        folder = path.parent
         name = str(path)[:_MAX_NAME]
         try:
             raw = read_bytes(path, MAX_BYTES.get(path.suffix.lower(), MAX_BYTES[".json"]))
@@ -137,7 +141,7 @@ def read_source(source: PathLike[str] | str | Table, faults: list[str]) -> Plain
         found = _limit_faults(data)
         faults += found
         if not found:
-            return PlainProblem(name, data, hashlib.sha256(raw).hexdigest())
+            return PlainProblem(name, data, hashlib.sha256(raw).hexdigest(), folder)
     return PlainProblem(name)
 
 
@@ -148,7 +152,7 @@ def with_macros(source: PlainProblem, macros: Mapping[str, object]) -> PlainProb
         return source  # a fault, which is told when the table is read
     both = _both(own, macros)
     digest = hashlib.sha256(f"{source.sha256}{json.dumps(both, sort_keys=True, default=repr)}".encode()).hexdigest()
-    return PlainProblem(source.name, {**(source.data or {}), "macros": both}, digest)
+    return replace(source, data={**(source.data or {}), "macros": both}, sha256=digest)
 
 
 def with_stated_macros(data: Table) -> Table:

@@ -1,8 +1,8 @@
-"""A scorer for Inspect AI, and its file of precomputed scores.
+"""A scorer for Inspect AI, the samples of a task, and its file of precomputed scores.
 
-    from prism.rewards.inspect_scorer import prism_score
+    from prism.rewards.inspect_scorer import prism_samples, prism_score
 
-    Task(dataset=..., solver=generate(), scorer=prism_score(problems="/data/problems"))
+    Task(dataset=prism_samples("/data/problems"), solver=generate(), scorer=prism_score(problems="/data/problems"))
 
 A sample's target names its problem: an id in the problem set, a path or a JSON string. The value is one number, of
 which Inspect reports mean and standard error; metadata has the nodes and the scalars, the explanation a line for each
@@ -29,6 +29,8 @@ from prism.grading.result import Grade, reason_in_words
 from prism.grading.scoring import Scoring
 from prism.latex import one_line
 from prism.problem.collection import ProblemSet
+from prism.problem.images import image_content
+from prism.rewards.data_sets import Problems, prompts_with_ids
 from prism.rewards.reward import Reward, Rewarded, no_column
 
 _KEPT = ("status", "matched", "credited", "missing", "final_correct", "flags")  # of a score row, as metadata
@@ -53,6 +55,30 @@ def score_fields(found: Rewarded) -> dict[str, Any]:
         "reason": None if found.grade.score is not None else "scoring_failed",
         "metadata": {**{key: row[key] for key in _KEPT}, "scalars": dict(found.scalars)},
     }
+
+
+def prism_samples(problems: Problems, *, style: str = "prism") -> list[Any]:
+    """Return the samples of an Inspect task, one a problem: its prompt as input, with its images, its id as target.
+
+    Args:
+        problems: as of `prism_score`, which finds them by the same ids.
+        style: of `prism.prompt`.
+
+    Errors:
+        PrismError: an unknown style, all faults of the set, or images that cannot be read.
+    """
+    from inspect_ai.dataset import Sample
+    from inspect_ai.model import ChatMessageUser, ContentImage, ContentText
+
+    samples = []
+    for name, each in prompts_with_ids(problems, style):
+        given: Any = each.text
+        if each.images:
+            urls = [image_content(image).data_url for image in each.images]
+            parts = [*(ContentImage(image=url) for url in urls), ContentText(text=each.text)]
+            given = [ChatMessageUser(content=parts)]
+        samples.append(Sample(id=name, input=given, target=name))
+    return samples
 
 
 def precomputed_scores_jsonl(rows: Iterable[Mapping[str, Any]], *, scoring: str = "closure") -> str:

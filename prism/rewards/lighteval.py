@@ -18,6 +18,7 @@ from typing import Any
 
 from prism.grading.scoring import Scoring
 from prism.problem.collection import ProblemSet
+from prism.rewards.data_sets import opened
 from prism.rewards.metric_rows import METRICS, MetricRow
 from prism.rewards.reward import Reward, no_column
 
@@ -87,6 +88,22 @@ def prism_metric(scoring: str | Mapping[str, float] | Scoring | Reward = "closur
         sample_level_fn=scores,
         corpus_level_fn=dict.fromkeys(names, np.mean),
     )
+
+
+def prism_doc(line: Mapping[str, Any], task_name: str | None = None) -> Any:
+    """Return the lighteval document of a line that `prism prompt FOLDER -o prompts.jsonl` writes, with its images.
+
+    It is a `prompt_function` of a task; the reference is the problem's id, which `prism_metric(problems=...)` finds.
+
+    Errors:
+        PrismError: an image that cannot be read; Pillow is not installed.
+    """
+    from lighteval.tasks.requests import Doc
+
+    return Doc(
+        task_name=task_name, query=line["prompt"], choices=[""], gold_index=0,
+        images=opened(line.get("images") or ()) or None, specific={"reference": line["problem_id"]},
+    )  # fmt: skip
 
 
 def _reference_of_doc(doc: Any, column: str) -> Any:

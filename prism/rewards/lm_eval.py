@@ -7,6 +7,9 @@ The harness calls it with a document and what the model wrote, and takes the mea
 the documents that have it; `metric_list` names them. For another scoring, a problem set or another column, put
 `LMEvalResults(...)` in a Python file beside the YAML and name that: `docs/how-to/frameworks/lm_eval.md` shows it.
 
+Documents are the lines that `prism prompt FOLDER -o prompts.jsonl` writes. `doc_to_text` and `doc_to_image` hand their
+images to a model that sees; one that reads text only takes `doc_to_text: "{{prompt}}"`.
+
 Read in the source of lm-eval 0.4.13 (`lm_eval/api/task.py`, `lm_eval/evaluator.py`, `lm_eval/evaluator_utils.py`,
 `lm_eval/tasks/_yaml_loader.py`), and run with it: `benchmarks/frameworks/doors.py`. In 0.4.9.2
 `!function` reads only files beside the YAML.
@@ -21,6 +24,7 @@ from typing import Any
 
 from prism.grading.scoring import Scoring
 from prism.problem.collection import ProblemSet
+from prism.rewards.data_sets import marked_text, opened
 from prism.rewards.metric_rows import METRICS, MetricRow
 from prism.rewards.reward import Reward, no_column
 
@@ -81,6 +85,20 @@ class LMEvalResults:
 def process_results(doc: Any, results: Any) -> dict[str, float]:
     """Return the metrics of a document by the closure score; its reference is in the field `reference`."""
     return _default_results()(doc, results)
+
+
+def doc_to_text(doc: Mapping[str, Any]) -> str:
+    """Return the prompt of a document, with the mark `<image>` before it for each of its images."""
+    return marked_text(str(doc["prompt"]), len(doc.get("images") or ()))
+
+
+def doc_to_image(doc: Mapping[str, Any]) -> list[Any]:
+    """Return the images of a document, as objects of Pillow.
+
+    Errors:
+        PrismError: one that cannot be read; Pillow is not installed.
+    """
+    return opened(doc.get("images") or ())
 
 
 @cache

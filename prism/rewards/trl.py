@@ -1,4 +1,4 @@
-"""A reward function for TRL: `GRPOTrainer(reward_funcs=[TRLReward()], ...)`.
+"""A reward function for TRL: `GRPOTrainer(reward_funcs=[TRLReward()], ...)`, and the rows of its data set.
 
 TRL calls it with `prompts`, `completions`, `completion_ids` and every other column of the data set by name, and with
 `trainer_state`, `log_extra` and `log_metric`; it wants a list of floats with None where the reward does not apply,
@@ -19,6 +19,7 @@ from typing import Any
 from prism.errors import PrismError, named_type
 from prism.grading.scoring import SCALARS, Scoring
 from prism.problem.collection import ProblemSet
+from prism.rewards.data_sets import Problems, image_bytes, opened, prompts_with_ids
 from prism.rewards.reward import Reward, Rewarded, check_names, checked_metrics, no_column, reward_of
 
 _OF_TRL = frozenset(("completion_ids", "environments", "trainer_state"))  # what TRL passes besides columns
@@ -110,6 +111,30 @@ class TRLReward:
             if rows:
                 means[key] = sum(each.scalars[key] for each in rows) / len(rows)
         return means
+
+
+def prompt_rows(problems: Problems, *, style: str = "prism", column: str = "reference") -> list[dict[str, Any]]:
+    """Return the rows of a data set for TRL, `Dataset.from_list(prompt_rows("problems/"))`: `prompt` and the reference.
+
+    Prompts are conversations. If a problem has images, each row has `images` too, a list of images of Pillow, which TRL
+    puts before the text; such a data set is for a vision model.
+
+    Args:
+        problems: as of `TRLReward`, which finds them by the same ids.
+        style: of `prism.prompt`.
+        column: of the reference, as of `TRLReward`.
+
+    Errors:
+        PrismError: an unknown style, all faults of the set, or images that cannot be read.
+    """
+    made = prompts_with_ids(problems, style)
+    rows: list[dict[str, Any]] = [
+        {"prompt": [{"role": "user", "content": each.text}], column: name} for name, each in made
+    ]
+    if any(each.images for _, each in made):
+        for row, (_, each) in zip(rows, made, strict=True):
+            row["images"] = opened(image_bytes(each))
+    return rows
 
 
 def _matched_text(each: Rewarded) -> str:

@@ -26,6 +26,7 @@ from typing import Any
 from prism.errors import PrismError
 from prism.grading.scoring import SCALARS, Scoring
 from prism.problem.collection import ProblemSet
+from prism.rewards.data_sets import Problems, prompts_with_ids
 from prism.rewards.reward import Reward, Rewarded, check_names, checked_metrics, no_column, reward_of
 
 METRICS = ("final", "matched", "unread", "undecided", "incidents", "bad_reference")
@@ -159,6 +160,29 @@ def rubric(
     reward = VerifiersReward(scoring, **settings)
     told = [VerifiersMetric(reward, key) for key in metrics]
     return vf.Rubric(funcs=[reward, *told], weights=[weight, *(0.0 for _ in told)])
+
+
+def prompt_rows(problems: Problems, *, style: str = "prism", column: str = "answer") -> list[dict[str, Any]]:
+    """Return the rows of a data set for verifiers: `prompt`, as chat messages, and the reference.
+
+    Images stand in the messages as `data:` URLs. With `column="reference"` a row is the data of a task of 0.4.
+
+    Args:
+        problems: as of `VerifiersReward`, which finds them by the same ids.
+        style: of `prism.prompt`.
+        column: of the reference.
+
+    Errors:
+        PrismError: an unknown style, all faults of the set, or images that cannot be read.
+    """
+    made = prompts_with_ids(problems, style)
+    rows: list[dict[str, Any]] = [{"prompt": each.messages(), column: name} for name, each in made]
+    if any(each.images for _, each in made):  # a column of a table has one type: texts become lists of parts too
+        for row in rows:
+            for message in row["prompt"]:
+                if isinstance(message["content"], str):
+                    message["content"] = [{"type": "text", "text": message["content"]}]
+    return rows
 
 
 class VerifiersTaskReward:

@@ -25,6 +25,7 @@ from typing import Any
 from prism.errors import PrismError
 from prism.grading.scoring import Scoring
 from prism.problem.collection import ProblemSet
+from prism.rewards.data_sets import Problems, image_bytes, marked_text, prompts_with_ids
 from prism.rewards.reward import Reward, Rewarded, no_column
 
 # One of each configuration, which verl hands over with every call; kept with its settings, of which the key has ids.
@@ -86,6 +87,36 @@ def compute_score_batched(
     infos = [None] * len(solution_strs) if extra_infos is None else extra_infos
     references = [reference_of_row(*row, reference_key) for row in zip(ground_truths, infos, strict=True)]
     return [score_fields(each) for each in reward.many(references, solution_strs)]
+
+
+def prompt_rows(problems: Problems, *, style: str = "prism", data_source: str = "prism") -> list[dict[str, Any]]:
+    """Return the rows of a training file for verl: `prompt` as chat messages, the problem's id as ground truth.
+
+    If a problem has images, each row has `images` too, `{"bytes": ...}` for each mark `<image>` in its prompt.
+
+    Args:
+        problems: as of `compute_score`, which finds them by the same ids.
+        style: of `prism.prompt`.
+        data_source: of the rows, which verl reports by.
+
+    Errors:
+        PrismError: an unknown style, all faults of the set, or images that cannot be read.
+    """
+    made = prompts_with_ids(problems, style)
+    rows: list[dict[str, Any]] = [
+        {
+            "data_source": data_source,
+            "prompt": [{"role": "user", "content": marked_text(each.text, len(each.images))}],
+            "ability": "physics",
+            "reward_model": {"style": "rule", "ground_truth": name},
+            "extra_info": {"index": place, "problem_id": each.problem_id},
+        }
+        for place, (name, each) in enumerate(made)
+    ]
+    if any(each.images for _, each in made):
+        for row, (_, each) in zip(rows, made, strict=True):
+            row["images"] = [{"bytes": raw} for raw in image_bytes(each)]
+    return rows
 
 
 def reference_of_row(ground_truth: Any, extra_info: Any, key: str | None) -> Any:

@@ -77,9 +77,11 @@ def test_a_published_problem_keeps_what_it_says(tmp_path: Path) -> None:
     assert found.data["grading_standard"][0]["formula"] == r"\frac{1}{2} m v^2 = m g h"
     assert found.data["grading_standard"][2]["dependency"] == [2]
     assert found.data["metadata"]["authors"] == ["someone"]
-    assert found.data["metadata"]["images"][0]["caption"] == "the stone"
+    assert found.data["images"] == PUBLISHED["images"]
+    assert "images are not copied; put beside the file: 1.png" in found.remarks
+    assert [(image.location, image.caption) for image in after.images] == [("1.png", "the stone")]
     told = " ".join(found.remarks)
-    assert all(word in told for word in ("pictures", "authors", "implied"))
+    assert all(word in told for word in ("images", "authors", "implied"))
 
 
 @pytest.mark.parametrize("name", ["dags/free_fall.toml", "dags/compton.toml", "dags/scoring_figure.toml"])

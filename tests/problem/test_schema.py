@@ -14,6 +14,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import prism.physics.context as context_room
+import prism.problem.images as images_room
 import prism.problem.schema as room
 import prism.problem.students as students_room
 from prism.errors import DataFileError
@@ -57,7 +58,7 @@ OURS: dict[str, Any] = PUBLISHED | {
         "needs_definitions": [], "text_only": [], "unevaluated": [], "known_gaps": [2], "without_definitions": {}}}],
 }  # fmt: skip
 WRONG_TYPE = re.compile(r"is no (text|list|table|number|whole number|node index|kind|value)|is neither|is missing")
-NOT_READ = ("$schema", "images", "metadata", "without_definitions")  # by the loader, whatever stands in them
+NOT_READ = ("$schema", "metadata", "without_definitions")  # by the loader, whatever stands in them
 
 
 def problems_of(data: object) -> list[str]:
@@ -84,6 +85,7 @@ def test_it_has_the_keys_of_the_loader() -> None:
     assert set(defs["alternative"]["properties"]) == room._ALTERNATIVE_KEYS
     assert SCHEMA["properties"]["alternatives"]["maxItems"] == MAX_ALTERNATIVES
     assert set(defs["subquestion"]["properties"]) == room._SUBQUESTION_KEYS
+    assert set(defs["image"]["properties"]) == images_room._KEYS
     assert set(defs["student"]["properties"]) == students_room._STUDENT_KEYS
     assert set(defs["expected"]["properties"]) == students_room._EXPECTED_KEYS
     assert set(defs["symbol"]["oneOf"][1]["properties"]) == set(context_room._SYMBOL_KEYS)

@@ -22,6 +22,7 @@ from prism.grading.result import FLAGS, Grade
 from prism.reports.agreement import Estimate
 from prism.reports.cross_tables import cross_data_table
 from prism.reports.html import svg
+from prism.reports.html.figures import ImageRoom
 from prism.reports.html.filters import make_filters
 from prism.reports.html.judges_section import make_judges_section
 from prism.reports.html.problem_section import ProblemSection, anchor_of, make_problem_section
@@ -99,7 +100,8 @@ def html_page(found: Report, *, title: str = "PRISM report", limit: int | None =
     places: dict[tuple[str, str], int] = {}
     for row in found.rows:
         places.setdefault((row.grade.problem_id, str(row.grade.sample_id)), row.place)
-    sections = [make_problem_section(k, each) for k, each in enumerate(found.problems, start=1)]
+    room = ImageRoom()
+    sections = [make_problem_section(k, each, room) for k, each in enumerate(found.problems, start=1)]
     heads = [(macro("problem", "summary")(each), macro("problem", "body")(each)) for each in sections]
     template = environment().get_template("page.html.jinja")
     filters = make_filters(found)

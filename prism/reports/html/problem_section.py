@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from prism.problem.schema import Problem, in_alternative
 from prism.reports.html import svg
+from prism.reports.html.figures import Figure, ImageRoom
 from prism.reports.html.rollout_section import (
     RolloutPieces,
     RolloutSource,
@@ -75,6 +76,7 @@ class ProblemSection:
         is_known: the problem itself is known; otherwise all that comes from it is empty.
         level: of difficulty; empty where it is not rated.
         statement: LaTeX prose.
+        figures: its images.
         references: its reference DAG, then its alternatives.
         rollouts: in file order.
     """
@@ -86,17 +88,19 @@ class ProblemSection:
     domain: str
     level: str
     statement: str
+    figures: tuple[Figure, ...]
     subquestions: tuple[Subquestion, ...]
     references: tuple[ReferenceSection, ...]
     rollouts: tuple[RolloutPieces, ...]
 
 
-def make_problem_section(number: int, figures: ProblemFigures) -> ProblemSection:
+def make_problem_section(number: int, figures: ProblemFigures, room: ImageRoom) -> ProblemSection:
     """Compute all values that the page shows of a problem, and render its rollouts' pieces.
 
     Args:
         number: of the problem on the page, from 1.
         figures: of the problem's rollouts and nodes.
+        room: for its images.
     """
     problem = figures.problem
     names = [each.alternative for each in (problem, *problem.alternatives)] if problem else [""]
@@ -121,7 +125,8 @@ def make_problem_section(number: int, figures: ProblemFigures) -> ProblemSection
         number=number, group=figures.group, is_known=problem is not None, title=(problem and problem.title) or "",
         domain=(problem and problem.domain) or "", level=(problem and problem.difficulty.level) or "",
         statement="" if problem is None else problem.statement,
-        subquestions=_subquestions(problem), references=tuple(references.values()), rollouts=rollouts,
+        figures=() if problem is None else room.figures(problem.images), subquestions=_subquestions(problem),
+        references=tuple(references.values()), rollouts=rollouts,
     )  # fmt: skip
 
 

@@ -3,7 +3,8 @@
 Each framework is installed into an environment of its own, `.venv-doors/NAME` or below `--environments`; one that is
 there already is used as it is. In it this file runs again with `--door NAME`, hands rows to the framework's own scoring
 (no model, no network), and prints what the framework made of them. The rows are students of shipped problems, and one
-row whose reference does not exist.
+row whose reference does not exist. Then the door makes prompts of two problems, of which the second has an image: what
+does the framework read in each?
 
 A further door is a row of DOORS and a function: rows -> what the framework reports.
 """
@@ -11,6 +12,7 @@ A further door is a row of DOORS and a function: rows -> what the framework repo
 from __future__ import annotations
 
 import argparse
+import base64
 import json
 import os
 import subprocess
@@ -18,7 +20,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib import metadata
+from importlib import import_module, metadata
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -26,6 +28,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 NO_DATA = 77  # exit code of a script that can measure nothing on this machine
 PROBLEMS = ("bucket", "free_fall", "two_slits")
+# One white pixel.
+PNG = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEANl9ngAAAAABJRU5ErkJggg==")
 NOWHERE = "no-such-problem.toml"
 OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
 
@@ -47,11 +51,13 @@ class Seen:
         rewards: of each row that it kept a reward of, in order.
         bad: what it shows of the row with the bad reference.
         reported: what else it says, for the record.
+        prompts: kinds of content that it reads in the prompts of `pictured`, in order.
     """
 
     rewards: list[float]
     bad: dict[str, Any]
     reported: dict[str, Any]
+    prompts: list[list[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,17 +90,46 @@ def rows() -> list[Row]:
     return [*found, Row("nowhere", NOWHERE, found[0].solution)]
 
 
+PROMPTS = [["text"], ["image", "text"]]  # what every framework should read in the prompts of `pictured`
+
+
+def pictured(folder: Path) -> Path:
+    """A folder with two problems, of which the second has an image."""
+    made = folder / "pictured"
+    made.mkdir()
+    (made / "ramp.png").write_bytes(PNG)
+    node = {"index": 1, "formula": "v^2 = 2 g h", "dependency": [], "is_final_answer": True}
+    for name, images in (("plain", []), ("ramp", [{"location": "ramp.png", "caption": "the ramp"}])):
+        data = {"id": name, "context": "Find $v$ for $g$ and $h$.", "images": images, "grading_standard": [node]}
+        (made / f"{name}.json").write_text(json.dumps(data), encoding="utf-8")
+    return made
+
+
+def prompt_lines(folder: Path) -> list[dict[str, Any]]:
+    """The lines that `prism prompt FOLDER` writes of the problems of `pictured`."""
+    from prism.problem.prompts import Prompt, make_prompts, rows_of
+
+    return rows_of(make_prompts(pictured(folder)).values(), Prompt.to_row)
+
+
+def kinds_of(messages: Sequence[Any]) -> list[str]:
+    """The kinds of content in the messages of a framework: `image` and `text`."""
+    parts = [part for each in messages for part in ([each.content] if isinstance(each.content, str) else each.content)]
+    return ["text" if isinstance(part, str) else part.type.removesuffix("_url") for part in parts]
+
+
 # Doors; each runs in the environment of its framework. ----------------------------------------------------------
 
 
-def verifiers_rubric(given: Sequence[Row], _folder: Path) -> Seen:
+def verifiers_rubric(given: Sequence[Row], folder: Path) -> Seen:
     """A `vf.Rubric` scores a group of states; completions are messages of the library's own type."""
     import asyncio
 
     import verifiers as vf
     from verifiers.types import AssistantMessage
+    from verifiers.utils.message_utils import normalize_messages
 
-    from prism.rewards.verifiers import rubric
+    from prism.rewards.verifiers import prompt_rows, rubric
 
     states = [
         vf.State(prompt=[], completion=[AssistantMessage(content=row.solution)], answer=row.reference, info={},
@@ -111,7 +146,9 @@ def verifiers_rubric(given: Sequence[Row], _folder: Path) -> Seen:
         [state["reward"] for state in good],
         {"reward": bad["reward"], **bad["metrics"]},
         {"metrics_of_first_row": states[0]["metrics"]},
-    )
+        [kinds_of(normalize_messages(row["prompt"], field_name="prompt"))
+         for row in import_module("datasets").Dataset.from_list(prompt_rows(pictured(folder)))],
+    )  # fmt: skip
 
 
 def verifiers_task(given: Sequence[Row], folder: Path) -> Seen:
@@ -123,6 +160,8 @@ def verifiers_task(given: Sequence[Row], folder: Path) -> Seen:
     from verifiers.v1.graph import MessageNode
     from verifiers.v1.trace import AgentInfo, TraceTask
     from verifiers.v1.types import AssistantMessage
+
+    from prism.rewards.verifiers import prompt_rows
 
     class Data(vf.TaskData):  # type: ignore[misc]
         reference: str
@@ -156,6 +195,7 @@ def verifiers_task(given: Sequence[Row], folder: Path) -> Seen:
         {"reward": bad.rewards["prism"].score, **bad.metrics},
         {"metrics_of_first_row": good[0].metrics, "info_of_first_row": good[0].info,
          "weight": good[0].rewards["prism"].weight},
+        [kinds_of(Data(**row).prompt) for row in prompt_rows(pictured(folder), column="reference")],
     )  # fmt: skip
 
 
@@ -170,7 +210,7 @@ def inspect(given: Sequence[Row], folder: Path) -> Seen:
 
     import prism
     from prism.grading.row import score_row
-    from prism.rewards.inspect_scorer import precomputed_scores_jsonl, prism_score
+    from prism.rewards.inspect_scorer import precomputed_scores_jsonl, prism_samples, prism_score
 
     said = {row.id: row.solution for row in given}
 
@@ -218,6 +258,7 @@ def inspect(given: Sequence[Row], folder: Path) -> Seen:
             "metrics": _metrics(scored, "precomputed_scores")},
          "metadata_of_first_row": sorted(scores[given[0].id].metadata),
          "example": again.stdout.splitlines()},
+        [["text"] if isinstance(each.input, str) else kinds_of(each.input) for each in prism_samples(pictured(folder))],
     )  # fmt: skip
 
 
@@ -269,17 +310,39 @@ def lm_eval(given: Sequence[Row], folder: Path) -> Seen:
         [each["prism"] for each in good],
         {key: bad[key] for key in bad["metrics"]},
         {"results": {key: value for key, value in found["results"]["prism_worked"].items() if "prism" in key}},
+        _prompts_of_lm_eval(folder),
     )
 
 
-def lighteval(given: Sequence[Row], _folder: Path) -> Seen:
+def _prompts_of_lm_eval(folder: Path) -> list[list[str]]:
+    """What a model of the harness is handed where a task names `doc_to_text` and `doc_to_image`."""
+    from lm_eval.tasks import TaskManager
+
+    lines = "".join(json.dumps(each) + "\n" for each in prompt_lines(folder))
+    (folder / "prompts.jsonl").write_text(lines, encoding="utf-8")
+    (folder / "prism_prompts.yaml").write_text(
+        f"task: prism_prompts\ndataset_path: json\ndataset_kwargs:\n  data_files:\n    test: {folder}/prompts.jsonl\n"
+        "test_split: test\noutput_type: generate_until\ndoc_to_target: '{{problem_id}}'\n"
+        "doc_to_text: !function prism.rewards.lm_eval.doc_to_text\n"
+        "doc_to_image: !function prism.rewards.lm_eval.doc_to_image\n"
+        "process_results: !function prism.rewards.lm_eval.process_results\nmetric_list:\n  - metric: prism\n"
+        "    aggregation: mean\n    higher_is_better: true\n",
+        encoding="utf-8",
+    )
+    task = TaskManager(include_path=str(folder)).load(["prism_prompts"])["tasks"]["prism_prompts"]
+    task.build_all_requests()
+    handed = [(request.args[0], request.args[2]["visual"]) for request in task.instances]
+    return [["image"] * min(len(images), text.count("<image>")) + ["text"] for text, images in handed]
+
+
+def lighteval(given: Sequence[Row], folder: Path) -> Seen:
     """`apply_metric` over documents and responses, and the aggregation of a results table."""
     from lighteval.logging.info_loggers import MetricsLogger
     from lighteval.metrics import apply_metric
     from lighteval.models.model_output import ModelResponse
     from lighteval.tasks.requests import Doc
 
-    from prism.rewards.lighteval import prism_metric
+    from prism.rewards.lighteval import prism_doc, prism_metric
 
     metric = prism_metric()
     docs = [Doc(query=row.id, choices=[row.reference], gold_index=0, specific=None) for row in given]
@@ -289,14 +352,16 @@ def lighteval(given: Sequence[Row], _folder: Path) -> Seen:
         logger.log("prism|0", each)
     logger.aggregate({"prism|0": SimpleNamespace(aggregation=metric.get_corpus_aggregations)}, bootstrap_iters=1000)
     table = {key: float(value) for key, value in logger.metric_aggregated["prism|0"].items()}
-    return Seen([each["prism"] for each in found[:-1]], found[-1], {"results": table})
+    prompted = [prism_doc(line, "prism") for line in prompt_lines(folder)]
+    prompts = [["image"] * len(each.images or ()) + ["text"] * bool(each.query) for each in prompted]
+    return Seen([each["prism"] for each in found[:-1]], found[-1], {"results": table}, prompts)
 
 
 DOORS = {
     "verifiers_0_3": Door("verifiers==0.3.1", "verifiers", verifiers_rubric),
     "verifiers_0_4": Door("verifiers==0.4.0", "verifiers", verifiers_task),
     "inspect": Door("inspect-ai==0.3.285", "inspect_scorer", inspect),
-    "lm_eval": Door("lm-eval==0.4.13", "lm_eval", lm_eval),
+    "lm_eval": Door("lm-eval==0.4.13", "lm_eval", lm_eval, first=("pillow",)),
     "lighteval": Door("lighteval==0.13.0", "lighteval", lighteval, first=("torch==2.13.0",)),
 }
 
@@ -318,6 +383,7 @@ def run_inside(door: Door) -> dict[str, Any]:
         "module": f"prism.rewards.{door.module}",
         "rows": len(given),
         "same_as_reward": seen.rewards == direct[:-1],
+        "prompts_with_images": seen.prompts == PROMPTS,
         "rewards": seen.rewards,
         "bad_reference": seen.bad,
         "reported": seen.reported,
@@ -373,10 +439,12 @@ def main() -> int:
         print(json.dumps(found))
     else:
         for name, each in found.items():
-            print(f"{name}: {each.get('same_as_reward', each)} {each.get('package', '')}")
+            same = [each.get("same_as_reward", each), each.get("prompts_with_images", "")]
+            print(f"{name}:", *same, each.get("package", ""))
     if all("not_run" in each for each in found.values()):
         return NO_DATA
-    return int(any("failed" in each or each.get("same_as_reward") is False for each in found.values()))
+    wrong = (False in (each.get("same_as_reward"), each.get("prompts_with_images")) for each in found.values())
+    return int(any("failed" in each for each in found.values()) or any(wrong))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Run the examples that need a framework, each in the framework's own environment, and keep what they print.
 
-`trl` is two steps of GRPO (`examples/trl_grpo.py`), `verl` its reward managers (`examples/verl/score_rows.py`). Neither
+`trl` is two steps of GRPO (`examples/trl_grpo.py`), `verl` its reward managers (`examples/verl/score_rows.py`),
+`prompts` the tiny model of the first in the three styles of `prism prompt` (`prompts.py` beside this file). Neither
 framework is a dependency, and each wants versions of its own: `make evidence` makes an environment for each. One that
 is absent is left out and said so. Seconds are those of the whole process, imports too.
 """
@@ -24,6 +25,7 @@ from benchmarks.material import NO_DATA  # noqa: E402
 EXAMPLES = {
     "trl": (".venv-trl", ("examples/trl_grpo.py", "--json")),
     "verl": (".venv-verl", ("examples/verl/score_rows.py",)),
+    "prompts": (".venv-trl", ("benchmarks/frameworks/prompts.py", "--json")),
 }
 LONGEST = 900  # seconds; a run takes one or two minutes
 

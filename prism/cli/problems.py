@@ -148,7 +148,7 @@ def print_prompt(
     is_one = len(made) == 1 and not path.is_dir() and path.suffix != ".jsonl"
     try:
         if is_one and out is None and not as_json:
-            print(made[0].text)
+            print(made[0].text.encode("utf-8", "replace").decode("utf-8"))  # JSON may hold half of a surrogate pair
             tell_images(made[0])
             return
         rows = prompts.rows_of(made, prompts.Prompt.to_dict if as_json and out is None else prompts.Prompt.to_row)

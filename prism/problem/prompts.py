@@ -216,9 +216,9 @@ def _problem_lines(problem: Problem, earlier: tuple[Subquestion, ...], asked: tu
     if earlier:
         lines += ["", "The parts before it, which are not asked here:", *map(_question, earlier)]
     for each in asked:
-        question, answer = _question(each), _answer_note(each)
-        lines += ["", question] if question else []
-        lines += [f"Answer format: {answer}."] if answer else []
+        answer = _answer_note(each)
+        asking = (_question(each), f"Answer format: {answer}." if answer else "")
+        lines += ["", *filter(None, asking)] if any(asking) else []
     return lines
 
 

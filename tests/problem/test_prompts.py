@@ -125,6 +125,8 @@ def test_a_problem_without_parts_has_no_letters() -> None:
     assert "How fast is it after $t = 2$ s?" in text
     assert "(a)" not in text
     assert "Begin each part" not in text
+    shared = prompt({**RAMP, "subquestions": None, "final_answer_form": "algebraic"})
+    assert "height $h$.\n\nGiven values:\n- $h$ = 0.50 m\n- $g$ = 9.81 m/s^2\n\nAnswer format: algebraic, in" in shared
     assert "5" not in text.replace("2", "")
 
 

@@ -27,7 +27,7 @@ EXAMPLES = {
     "verl": (".venv-verl", ("examples/verl/score_rows.py",)),
     "prompts": (".venv-trl", ("benchmarks/frameworks/prompts.py", "--json")),
 }
-LONGEST = 900  # seconds; a run takes one or two minutes
+LONGEST = 1800  # seconds; a run takes one or two minutes, the prompts some more
 
 
 def ran(name: str, folder: Path) -> dict[str, Any] | None:

@@ -29,7 +29,7 @@ from prism.problem.prompts import STYLES  # noqa: E402
 from tests.support.prompted_solutions import WRITERS  # noqa: E402
 
 PROBLEMS = ("free_fall", "bucket")
-TAUGHT = 250  # steps, after which some answers of the tiny model are whole and some are not
+TAUGHT = 250  # steps, after which the tiny model has learnt its answers by heart
 SAMPLES = 4  # of each problem
 TEMPERATURE = 0.5
 SEED = 7

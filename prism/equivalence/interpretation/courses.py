@@ -267,6 +267,8 @@ def _compare(
     names = [name for name in names if name in variables] or names
     between = _between_bounds(every)
     names = [name for name in names if name in between] or names
+    if not _in_rates(courses).isdisjoint(names):
+        raise Unvalued("cases of what is differentiated")
     if not names or len(names) > _MOST_LINES:
         raise Unvalued("cases of what?")
     signature = replace(signature, whole=signature.whole | whole.keys())
@@ -281,6 +283,12 @@ def _compare(
         if answers[-1] is False:
             return Outcome(False)
     return Outcome(None, "values left open") if None in answers else Outcome(True)
+
+
+def _in_rates(courses: tuple[Course, Course]) -> frozenset[str]:
+    """Return the letters in derivatives of unknown functions: along the line of one of these all are constant."""
+    nodes = (node for course in courses for node in walk(course.body) if node.op in ("derivative", "partial"))
+    return symbols(*(node for node in nodes if node.args[0].op in ("sym", "apply")))
 
 
 def _agree_along(

@@ -22,6 +22,7 @@ from prism.equivalence.interpretation.letters import Scope
 from prism.equivalence.interpretation.names import CHOICES, free_letters, index_range
 from prism.equivalence.interpretation.orders import has_order, same_to_order
 from prism.equivalence.interpretation.point_sources import has_point, values_under_test
+from prism.equivalence.interpretation.predicates import Comparison, read_case
 from prism.equivalence.interpretation.reading import may_be_any_input, read_together, with_unknown_steps
 from prism.equivalence.interpretation.scales import TooManySizes, sizes_of
 from prism.equivalence.interpretation.shapes import with_shapes
@@ -143,6 +144,7 @@ def _compare(a: Formula, b: Formula, signature: Signature) -> Outcome:
         return Outcome(None, str(reason))
     agreed, vanished, why, has_converged = 0, 0, "no value", False
     known: dict[int, dict[tuple[Expr, ...], Value]] = {}
+    met: set[tuple[Expr, int]] = set()
     wanted = _draws_wanted(a, b)
     is_of_numbers = not (signature.functions or signature.tensors or signature.fields or signature.matrices)
     has_bounds = bool(signature.whole - _bound_letters(a, b)) or _has_array(a) or _has_array(b)
@@ -167,6 +169,7 @@ def _compare(a: Formula, b: Formula, signature: Signature) -> Outcome:
             return Outcome(None, type(error).__name__)
         if same is False:
             return Outcome(False)
+        met |= draw.met
         if same:
             agreed += 1
             has_converged |= not draw.diverging
@@ -176,9 +179,24 @@ def _compare(a: Formula, b: Formula, signature: Signature) -> Outcome:
             why = "too inaccurate"
             continue
         is_enough = agreed >= min(_TELLING, wanted) and agreed + vanished >= wanted and number + 1 >= least
-        if is_enough and has_converged:
+        if is_enough and has_converged and not _misses_a_case(met):
             return _at_other_sizes(a, b, signature, known)
-    return Outcome(None, why)
+    return Outcome(None, "a case that no draw falls into" if _misses_a_case(met) else why)
+
+
+def _misses_a_case(met: set[tuple[Expr, int]]) -> bool:
+    """Return True if a step, an extreme or cases have a case of more than single points that was not met."""
+    return any((node, place) not in met for node in {node for node, _ in met} for place in _places(node))
+
+
+def _places(node: Expr) -> Iterator[int]:
+    """Yield the places of the cases of a node that hold at more than single points."""
+    if node.op == "apply":
+        yield from (0, 1)
+    else:
+        for place, row in enumerate(node.args):
+            if not (isinstance(case := read_case(row.args[1]), Comparison) and case.sign == "="):
+                yield place
 
 
 def _is_misfit(f: Formula, signature: Signature) -> bool:

@@ -16,6 +16,8 @@ from prism.equivalence.interpretation.held import held_value, jacobian_value
 from prism.equivalence.interpretation.letters import Letters, Scope, conjugate
 from prism.equivalence.interpretation.monomials import NTH, is_derivative
 from prism.equivalence.interpretation.names import (
+    CHOICES,
+    STEPS,
     exponent_of,
     harmonic_indices,
     index_range,
@@ -561,7 +563,11 @@ def _call(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
         return unknown.at(point)
     if name in ("det", "tr", "Tr"):
         _refuse_cut(evaluator)
-    return _CALLS[name](args)
+    value = _CALLS[name](args)
+    if name in CHOICES:
+        is_second = real_number(scalar(value)) > 0 if name in STEPS else value is not scalar(args[0])
+        evaluator.draw.met.add((node, int(is_second)))
+    return value
 
 
 def _is_parameter(argument: Expr) -> bool:
@@ -709,8 +715,9 @@ def _cases(evaluator: Evaluator, node: Expr, scope: Scope) -> Value:
     if any(row.op != "row" or len(row.args) != 2 for row in node.args):
         raise Unvalued("cases")
     conditions = [read_case(row.args[1]) for row in node.args]
-    for row, condition in zip(node.args, conditions, strict=True):
+    for place, (row, condition) in enumerate(zip(node.args, conditions, strict=True)):
         if condition is None or _is_true(evaluator, condition, scope):
+            evaluator.draw.met.add((node, place))
             return evaluator.value(row.args[0], scope)
     raise NoCase("no case")
 

@@ -13,7 +13,10 @@ from fractions import Fraction
 
 from flint import acb, fmpq
 
+from prism.budget import charge
+
 PRECISION = 160  # bits of a ball
+_NESTED = 20  # operations of a sum or product of numbers with several infinitesimals
 _ACCURATE = 1e-9  # relative error above which a value decides nothing
 _EXACT = 1e-27  # relative error of a value without quadrature, which is 0 only within it
 _MOST_EXPANDED = 4  # rows of a table whose determinant is expanded
@@ -99,6 +102,8 @@ def _split(x: Scalar, y: Scalar) -> tuple[tuple[Scalar, Scalar], tuple[Scalar, S
     one, two = (
         (each.value, each.slope) if isinstance(each, Dual) and each.tag == tag else (each, acb(0)) for each in (x, y)
     )
+    if isinstance(one[0], Dual) or isinstance(two[0], Dual):
+        charge(_NESTED)  # with each infinitesimal more there are three times as many
     return one, two, tag
 
 

@@ -193,8 +193,8 @@ def _has_rivals(node: ReferenceNode, with_distances: Sequence[tuple[int, Asserti
 def _is_another(assertion: Assertion, node: ReferenceNode) -> bool:
     """Return True if a statement gives a node's quantity another value, or one that may be another and looks guessed.
 
-    That is one that is not decided in the node's symbols, or another one by some of its symbols only, or by all and
-    more: in a list of guesses a letter is left out or put in.
+    That is one that is not decided in the node's symbols, or another one by some of its symbols only: in a list of
+    guesses a letter is left out.
     """
     stated = symbols_of(assertion.statement.formula)
     is_open = assertion.stance == Stance.UNKNOWN and any(symbols_of(wanted) == stated for wanted in node.formulas)

@@ -132,7 +132,7 @@ def fields_of(
             name.
 
     >>> fields_of({"doc": {"id": 3}, "answer": "v = at"}, {"problem_id": "doc.id"}, (), ("3", "4"))
-    Fields(solution=('answer',), problem_id=('doc', 'id'), sample_id=None, keep=())
+    Fields(solution=('answer',), problem_id=('doc', 'id'), sample_id=None, keep=(), skip_unknown=False)
     """
     named = parse_mapping(mapping, MAPPED)
     solution = named.get("response") or _first_fitting_path(record, SOLUTION_FIELDS, _may_be_solution)

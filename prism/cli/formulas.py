@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from prism.diagnosis.follow_through import CarriedNode
+    from prism.grading.prepared import PreparedProblem
     from prism.grading.result import Grade
+    from prism.latex import Solution
     from prism.problem.schema import Problem
     from prism.problem.students import Student
 
@@ -66,6 +68,19 @@ def check(
     raise typer.Exit(CHECK_CODES[verdict.status])
 
 
+def _graded(problem: str, solution: str, macros: str) -> tuple[PreparedProblem, Solution, Grade]:
+    """Load a problem, read a solution and grade it; exits with code 3 if one of them cannot be used."""
+    from prism.grading.prepared import prepare
+
+    loaded = load_problem_or_exit(problem, macros)
+    given = read_solution(solution)
+    try:
+        prepared = prepare(loaded)
+        return prepared, given, prism.grade(prepared, given)
+    except prism.PrismError as error:
+        fail(f"{solution}: {error}")
+
+
 @app.command()
 def grade(
     problem: OneProblem,
@@ -80,17 +95,11 @@ def grade(
 ) -> None:
     """Grade one solution: each reference node with what matched it, each other formula with the reason."""
     from prism.diagnosis.follow_through import carried_lines, follow_through_of
-    from prism.grading.prepared import prepare
     from prism.grading.row import score_row
     from prism.reports import tables
 
-    loaded = load_problem_or_exit(problem, macros)
-    given = read_solution(solution)
-    try:
-        prepared = prepare(loaded)
-        result = prism.grade(prepared, given)
-    except prism.PrismError as error:
-        fail(f"{solution}: {error}")
+    prepared, given, result = _graded(problem, solution, macros)
+    loaded = prepared.problem
     carried: tuple[CarriedNode, ...] = ()
     if follow_through:
         result, carried = follow_through_of(prepared, result)
@@ -118,16 +127,10 @@ def explain(
     """Say why each formula matches a node or none: what was put in, what is wrong, and the first wrong step."""
     from prism.diagnosis.explanations import explain as explained
     from prism.diagnosis.rule_map import trace_of
-    from prism.grading.prepared import prepare
     from prism.grading.row import score_row
 
-    loaded = load_problem_or_exit(problem, macros)
-    given = read_solution(solution)
-    try:
-        prepared = prepare(loaded)
-        result = prism.grade(prepared, given)
-    except prism.PrismError as error:
-        fail(f"{solution}: {error}")
+    prepared, given, result = _graded(problem, solution, macros)
+    loaded = prepared.problem
     with spinner("diagnosing"):
         diagnosis = prism.diagnose(prepared, result)
     if as_json:

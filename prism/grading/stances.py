@@ -223,12 +223,12 @@ def _assertions_on_node(
 
 def _is_other_formula(read: _ReadStatement, node: ReferenceNode, cells: CellTable) -> bool:
     """Return True if a statement differs from a node and has only some of its symbols, but not its quantity alone."""
-    pairs = [(wanted, stated) for wanted in node.formulas for stated in read.readings]
-    nested = [(symbols_of(wanted), symbols_of(stated), wanted, stated) for wanted, stated in pairs]
     return any(
-        cells.cell(node, wanted, stated).status == Status.DIFFERENT
-        for own, others, wanted, stated in nested
-        if len(others) > 1 and others < own
+        len(symbols_of(stated)) > 1
+        and symbols_of(stated) < symbols_of(wanted)
+        and cells.cell(node, wanted, stated).status == Status.DIFFERENT
+        for wanted in node.formulas
+        for stated in read.readings
     )
 
 

@@ -23,6 +23,7 @@ from prism.equivalence.known_values import closed_form_number, evaluate_with_uni
 from prism.equivalence.missing_letters import differ_in_letters
 from prism.equivalence.numbers import NumberComparison, NumberSpec, compare_numbers
 from prism.equivalence.plan import plan_attempts
+from prism.equivalence.reflection import review_by_reflection
 from prism.equivalence.regions import are_regions, compare_regions
 from prism.equivalence.screens import refute
 from prism.equivalence.several_values import quantity_of_all, with_one_name
@@ -108,7 +109,7 @@ def match(reference: Formula, claim: Formula, context: Context, spec: NumberSpec
     """
     reference, claim = _with_one_name(reference, claim)
     verdict = review_by_membership(reference, claim, context, _match_renamed(reference, claim, context, spec))
-    return review_by_courses(reference, claim, context, verdict)
+    return review_by_reflection(reference, claim, context, review_by_courses(reference, claim, context, verdict))
 
 
 def _match_renamed(reference: Formula, claim: Formula, context: Context, spec: NumberSpec) -> Verdict:

@@ -25,6 +25,7 @@ from prism.equivalence.interpretation.quantum_names import (
     PLACE,
     SPIN,
     axis_of,
+    has_marked_quanta,
     speaks_of_quanta,
 )
 from prism.equivalence.interpretation.source import Source
@@ -224,7 +225,10 @@ def space_of(nodes: Sequence[Expr], members: Iterable[Expr], operators: frozense
     if set(found) == {"pauli", "spin"} and all(n.removeprefix(r"\hat{").startswith("S") for n in found["spin"]):
         found = {"pauli": found["pauli"] | found["spin"]}
     are_marked = any(MARKED.search(name) for each in found.values() for name in each) or speaks_of_quanta(nodes)
-    is_width = "pauli" in found and any(name.startswith(r"\sigma") and not PAULI.match(name) for name in names)
+    is_width = "pauli" in found and (
+        any(name.startswith(r"\sigma") and not PAULI.match(name) for name in names)
+        or (len(found["pauli"]) == 1 and not has_marked_quanta(nodes))
+    )
     if len(found) != 1 or not are_marked or is_width:
         return None
     ((kind, own),) = found.items()

@@ -61,9 +61,17 @@ def has_quanta(nodes: Sequence[Expr]) -> bool:
 
 def speaks_of_quanta(nodes: Sequence[Expr]) -> bool:
     """Return True for a formula with the quantum of action, the imaginary unit, a commutator or a state, or AB + BA."""
-    has_letter = any(node.op == "sym" and node.name in (r"\hbar", "i") for node in nodes)
-    return has_letter or any(
-        node.op in ("commutator", "bracket", "set")
+    return has_marked_quanta(nodes) or any(node.op == "sym" and node.name == r"\hbar" for node in nodes)
+
+
+def has_marked_quanta(nodes: Sequence[Expr]) -> bool:
+    r"""Return True for a formula with a hat, the imaginary unit, a commutator or a state, or with AB + BA.
+
+    Beside the quantum of action alone the one letter of `\sigma_x^2 = \hbar/(m\omega)` is a width.
+    """
+    return any(
+        (node.op == "sym" and (node.name == "i" or MARKED.search(node.name) is not None))
+        or node.op in ("commutator", "bracket", "set")
         or (node.op == "add" and len(node.args) == 2 and node.args[0].args == node.args[1].args[::-1] != ())
         for node in nodes
     )

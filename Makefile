@@ -26,8 +26,8 @@ endif
 help:
 	@echo 'make demo      grade the shipped problems and print the tables'
 	@echo 'make test      the tests, compiled kernels, without the slow ones'
-	@echo 'make test-all  all tests'
-	@echo 'make check     style, types, import contract, doctests, site, both test runs, short benchmarks: what CI runs'
+	@echo 'make test-all  all tests, before a change lands'
+	@echo 'make check     style, types, import contract, doctests, site, the tests, short benchmarks: what CI runs'
 	@echo 'make bench     environments of what benchmarks compare with, and of Ray'
 	@echo 'make evidence  benchmarks (slow), written to benchmarks/results/'
 	@echo 'make docs      the site of the documentation, into site/, without a network'
@@ -131,14 +131,14 @@ interpreted: .venv/.dev
 coverage:
 	@$(MAKE) --no-print-directory interpreted COVERAGE='--cov --cov-report=term'
 
-# mypy needs one processor and so does numba. All tests come last: its summary is the last thing a reader
-# of the log sees.
+# mypy needs one processor and so does numba. The tests of `make test` come last: their summary is the last thing a
+# reader of the log sees. The slow ones (`make test-all`) are run before a change lands, not in the ten minutes of CI.
 check: .venv/.dev
 	@$(MAKE) --no-print-directory -j2 warm style doctest
 	@$(MAKE) --no-print-directory docs
 	@$(MAKE) --no-print-directory interpreted
 	@$(MAKE) --no-print-directory evidence-slice
-	@$(MAKE) --no-print-directory test-all
+	@$(MAKE) --no-print-directory test
 
 # Strict: a link, an anchor or a formula that does not hold is an error. The variable silences an advertisement.
 docs: .venv/.dev

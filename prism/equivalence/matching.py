@@ -23,7 +23,7 @@ from prism.equivalence.known_values import closed_form_number, evaluate_with_uni
 from prism.equivalence.missing_letters import differ_in_letters
 from prism.equivalence.numbers import NumberComparison, NumberSpec, compare_numbers
 from prism.equivalence.plan import plan_attempts
-from prism.equivalence.reflection import review_by_reflection
+from prism.equivalence.reflection import reflections
 from prism.equivalence.regions import are_regions, compare_regions
 from prism.equivalence.screens import refute
 from prism.equivalence.several_values import quantity_of_all, with_one_name
@@ -109,7 +109,12 @@ def match(reference: Formula, claim: Formula, context: Context, spec: NumberSpec
     """
     reference, claim = _with_one_name(reference, claim)
     verdict = review_by_membership(reference, claim, context, _match_renamed(reference, claim, context, spec))
-    return review_by_reflection(reference, claim, context, review_by_courses(reference, claim, context, verdict))
+    verdict = review_by_courses(reference, claim, context, verdict)
+    if verdict.status == Status.EQUIVALENT and verdict.proof != "proved":
+        for name, one, two in reflections(reference, claim, context):
+            if _match_renamed(one, two, context, spec).status == Status.DIFFERENT:
+                return Verdict(Status.UNDECIDED, "unsupported", detail=f"they differ where {name} is negative")
+    return verdict
 
 
 def _match_renamed(reference: Formula, claim: Formula, context: Context, spec: NumberSpec) -> Verdict:

@@ -6,31 +6,23 @@ apart by the same formulas with `-u_1` in place of `u_1`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from prism.algebra.expr import Expr, Formula, substituted, symbol, walk
-from prism.equivalence.dispatch import compare
-from prism.equivalence.verdict import Status, Verdict
 from prism.physics.context import Context
 
 _MOST_LETTERS = 3
 
 
-def review_by_reflection(a: Formula, b: Formula, context: Context, verdict: Verdict) -> Verdict:
-    """Return the verdict on two formulas; `undecided` if they differ where a letter of a modulus is negative.
+def reflections(a: Formula, b: Formula, context: Context) -> Iterator[tuple[str, Formula, Formula]]:
+    """Yield each letter that both formulas have in a modulus and outside of it, and both with its negative instead.
 
-    Args:
-        a, b: the reference and the claim.
-        context: kinds of symbols; those that are declared positive stay so.
-        verdict: the one so far. Only `equivalent`, and not proved, is looked at.
+    A letter that the problem declares or gives a value keeps its sign.
     """
-    if verdict.status != Status.EQUIVALENT or verdict.proof == "proved" or a.kind != b.kind:
-        return verdict
     for name in sorted(_folded_letters(a) & _folded_letters(b))[:_MOST_LETTERS]:
-        if name in context.symbols or name in context.givens:
-            continue
-        reflected = {symbol(name): Expr("neg", (symbol(name),))}
-        if compare(substituted(a, reflected), substituted(b, reflected), context).status == Status.DIFFERENT:
-            return Verdict(Status.UNDECIDED, "unsupported", detail=f"they differ where {name} is negative")
-    return verdict
+        if name not in context.symbols and name not in context.givens:
+            reflected = {symbol(name): Expr("neg", (symbol(name),))}
+            yield name, substituted(a, reflected), substituted(b, reflected)
 
 
 def _folded_letters(f: Formula) -> set[str]:

@@ -2,13 +2,15 @@
 
 A batch is 256 completions, in groups of eight of one problem as GRPO has them, in two kinds. *responses*: responses of
 models (`rollout_problems.py`), each eight times, without another eighth of its paragraphs. *tiny model*: what the model
-of `examples/trl_grpo.py` writes, from a file that `examples/trl_grpo.py --json --group 128` made; left out without one.
+of `examples/trl_grpo.py` writes: what `examples/trl_grpo.py --json --group 128` prints, which is run here where its
+environment (`make .venv-trl/.made`) is and no file of it is named; left out otherwise.
 
 Each way grades the batch after a start and some solutions of other problems that are not counted, with no memory of its
 formulas: workers and server are started anew in each round. The ways take turns, so that what else the machine does
 meets all of them; what is compared is the median over the rounds. Beside them runs a loop of plain Python, alone and
-twice at the same time: two workers cannot gain more than two loops do. Processor seconds are those of all processes of
-a way; another user of the machine changes them less. A server is asked as `docs/how-to/frameworks/trl.md` shows.
+twice at the same time: two workers cannot gain more than two loops do; and the load of the machine over the minute
+before each round, where what others run is seen in the first. Processor seconds are those of all processes of a way;
+another user of the machine changes them less. A server is asked as `docs/how-to/frameworks/trl.md` shows.
 
     python benchmarks/speed/reward_batches.py [--data FOLDER] [--completions FILE] [--rounds N] [--json]
 """
@@ -34,6 +36,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
+TRAINER = ROOT / ".venv-trl" / "bin" / "python"
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.material import DATA, NO_DATA  # noqa: E402
@@ -160,8 +163,9 @@ WAYS: dict[str, Callable[[Path, Rows], Took]] = {
 def measured(problems: Path, rows: Rows, rounds: int) -> dict[str, Any]:
     """Seconds of each way and round, and whether the rewards are the same in all of them."""
     took: dict[str, list[Took]] = {name: [] for name in WAYS}
-    loops = []
+    loops, loads = [], []
     for _ in range(rounds):
+        loads.append(round(os.getloadavg()[0], 2))
         for name, way in WAYS.items():
             took[name].append(way(problems, rows))
         loops.append(gain_of_two_loops())
@@ -177,6 +181,7 @@ def measured(problems: Path, rows: Rows, rounds: int) -> dict[str, Any]:
         "speed_over_one_process": {name: round(seconds["one_process"] / each, 2) for name, each in seconds.items()},
         "work_over_one_process": {name: round(each / work["one_process"], 2) for name, each in work.items()},
         "rewards_a_processor_second": {name: round(len(rows) / each, 1) for name, each in work.items()},
+        "load_at_start_of_round": loads,
         "speed_of_two_plain_loops_over_one": round(statistics.median(loops), 2),
     }  # fmt: skip
 
@@ -198,6 +203,18 @@ def plain_loop(length: int) -> int:
     return sum(k & 3 for k in range(length))
 
 
+def completions_of_example(file: Path | None) -> Rows:
+    """Reference and text of each completion of the example's model: of a file, else of a run; empty without both."""
+    if file is not None:
+        told = file.read_text(encoding="utf-8")
+    elif TRAINER.exists():
+        command = [str(TRAINER), "examples/trl_grpo.py", "--json", "--group", str(BATCH // 2)]  # it has two problems
+        told = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
+    else:
+        return []
+    return [(each["reference"], each["completion"]) for each in json.loads(told)["completions"]]
+
+
 def main() -> int:
     """0 if all rewards are the same; 77 without any completions."""
     parser = argparse.ArgumentParser(description="The reward of a step of training, in three ways.")
@@ -214,9 +231,7 @@ def main() -> int:
             written = [row for row in made.rollouts if row["response"].count("\n\n") >= GROUP]
             rows = [(row["problem_id"], text) for row in written for text in variants(row["response"])]
             found["responses"] = measured(Path(folder) / PROBLEMS, rows[:BATCH], asked.rounds)
-    if asked.completions:
-        told = json.loads(asked.completions.read_text(encoding="utf-8"))["completions"]
-        rows = [(each["reference"], each["completion"]) for each in told]
+    if rows := completions_of_example(asked.completions):
         found["tiny_model"] = measured(resource("dags"), rows[:BATCH], asked.rounds)
     if len(found) == 1:
         return NO_DATA

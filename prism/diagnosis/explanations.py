@@ -49,7 +49,8 @@ _ORIGINS = {"(problem)": "The problem defines {}.", "(solution)": "The solution 
 def explain(problem: Problem, grade: Grade, diagnosis: Diagnosis, *, trace: bool = False) -> str:
     """Return a text that explains each formula that asserts something, then lists matched, credited and missing nodes.
 
-    Below a formula that matches no node stands its diagnosis, if there is one; the last line is the first wrong step.
+    Below a formula that matches no node, or has a wrong number, stands its diagnosis, if there is one; the last line is
+    the first wrong step.
 
     Args:
         trace: name for each decision its rule, the place of the rule, and the files of the code.
@@ -151,11 +152,12 @@ def _diagnosis_lines(found: FormulaDiagnosis, item: GradedFormula, grade: Grade)
     if found.status == "right":
         return [f"  Right, but matches no node: {found.detail}."]
     if found.source is not None:
-        return [f"  Follows from the error at {one_line(grade.formulas[found.source].latex)}"]
+        whose = "Its number follows" if item.nodes else "Follows"
+        return [f"  {whose} from the error at {one_line(grade.formulas[found.source].latex)}"]
     if found.difference is None:
         return [f"  {found.detail[:1].upper()}{found.detail[1:]}."] if found.detail != item.detail else []
     difference = found.difference
-    sure = "Wrong" if found.status == "wrong" else "Perhaps"
+    sure = "Perhaps" if found.status != "wrong" else "Its number is wrong" if item.nodes else "Wrong"
     beside = "" if difference.node is None else f", beside node {difference.node}"
     return [f"  {sure}{beside} [{difference.label}]: {difference.full}", f"    Hint: {difference.hint}"]
 

@@ -1,4 +1,6 @@
-"""Diagnose a graded solution by rule: for each formula that matches no node, what separates it from the nearest node.
+r"""Diagnose a graded solution by rule: for each formula that matches no node, what separates it from the nearest node.
+
+A number behind a formula that matches is diagnosed too: in `v = \sqrt{2gh} = 7 m/s` the formula stands, its number not.
 
 A difference is a fact only where a repair shows it: one change of one part (`repairs`) makes the formula equivalent to
 a node by the rules that grade. Without a repair only two things are facts: units that cannot agree, and a chain with a
@@ -13,6 +15,8 @@ this order:
 4. Repairs are tried at the missing nodes first, nearest first: fewest unshared symbols, as in a grade. A repair at a
    farther node beats a nearer node without one.
 5. A number is compared with the number that a node asks for; then the units of the formula are compared.
+
+Of a formula that matches, only its number is tested, by 3 and 5.
 
 | kind | what the student has wrong | label |
 |---|---|---|
@@ -36,7 +40,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -75,31 +79,29 @@ from prism.diagnosis.consequences import (
     restates_given,
     stated_values,
 )
-from prism.diagnosis.number_differences import (
-    UNIT_FACTORS,
-    describe_number_difference,
-    number_as_written,
-    too_few_figures,
-)
+from prism.diagnosis.number_differences import UNIT_FACTORS
 from prism.diagnosis.other_letters import OtherLetter, find_other_letter
 from prism.diagnosis.repairs import Change, changes_between
+from prism.diagnosis.state import DiagnosisState, ReadFormula, WrongStep, candidate_nodes, read_formulas
 from prism.diagnosis.wording import Difference, describe_difference, with_written_letters
-from prism.equivalence.facts import in_base_units, numeric_of, subject_of
+from prism.diagnosis.wrong_numbers import (
+    number_difference,
+    reason_few_figures,
+    source_of_wrong_number,
+    states_formula_for_number,
+    states_number,
+    wrong_number_behind_match,
+)
+from prism.equivalence.facts import in_base_units, numeric_of
 from prism.equivalence.features import claimed_number, dimension_fault, is_tautology
-from prism.equivalence.known_values import evaluate_with_units, implied_number
-from prism.equivalence.numbers import NumberSpec, compare_numbers
-from prism.equivalence.stated_numbers import Numeric
+from prism.equivalence.known_values import evaluate_with_units
 from prism.equivalence.statements import statements_of
-from prism.errors import LatexSyntaxError, PrismError, named_type
+from prism.errors import PrismError, named_type
 from prism.grading.chain_links import check_link
-from prism.grading.claims import Claim
-from prism.grading.match_matrix import Cell, MatchMatrix, build_match_matrix
-from prism.grading.own_symbols import with_names
 from prism.grading.prepared import PreparedProblem, in_alternative, prepare
 from prism.grading.references import ReferenceNode
-from prism.grading.result import Grade, GradedFormula
-from prism.physics.context import Context, given_values, parse
-from prism.physics.tables import Dimension
+from prism.grading.result import Grade
+from prism.physics.context import Context, given_values
 from prism.problem.dag import ancestor_closure
 from prism.problem.schema import ProblemSource
 
@@ -117,12 +119,13 @@ _INHERITED = 3  # largest numerator and denominator of the power of a factor tha
 
 @dataclass(frozen=True, slots=True)
 class FormulaDiagnosis:
-    """What is wrong, if anything, with one formula of a solution that matches no node.
+    """What is wrong, if anything, with one formula of a solution that matches no node, or with a matched one's number.
 
     Attributes:
         position: index of the formula in `Grade.formulas`.
         latex, span: as in `GradedFormula`.
-        status: `wrong`; `follows` (from an earlier wrong formula); `right`, but no node; `undetermined`.
+        status: `wrong`; `follows` (from an earlier wrong formula); `right`, but no node; `undetermined`. Of a formula
+            that matches a node only the number is meant, which is `wrong` or `follows`.
         difference: what separates a wrong formula from its node; for an undetermined formula that the grade left
             undecided, the change that would make it a node.
         source: position of the wrong formula that it follows from; else None.
@@ -154,7 +157,8 @@ class Diagnosis:
 
     Attributes:
         problem_id, sample_id: as in the grade.
-        findings: one per formula that asserts something and matches no node, in the order of the text.
+        findings: one per formula that asserts something and matches no node, and one per formula that matches a node
+            and whose number is wrong, in the order of the text.
         first_wrong: position of the first wrong formula in `Grade.formulas`; None if no formula is known to be wrong.
         label: label of its difference; `undetermined` if there is none.
         n_open: number of undetermined formulas before the first wrong one, or in all if there is none.
@@ -180,75 +184,8 @@ class Diagnosis:
         }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class _ReadFormula:
-    """One formula of the solution, parsed, with its possible readings and its comparison with every node.
-
-    Attributes:
-        position: index in `Grade.formulas`. graded: the formula there.
-        claim: the formula as it is compared. outcomes: the cell of each node, by node index.
-        forms: its statements in each reading: as written, with the solution's definitions, with the solution's names.
-        defines: the solution uses this formula as the definition of one of its own symbols.
-    """
-
-    position: int
-    graded: GradedFormula
-    claim: Claim
-    outcomes: Mapping[int, Cell]
-    forms: tuple[tuple[Formula, ...], ...]
-    defines: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _WrongStep:
-    """A formula that is wrong, or that follows from an earlier wrong one, with all that later steps may take from it.
-
-    Attributes:
-        source: position of the wrong formula. stated: the statements of this formula.
-        derived: formulas that follow from it. change, node: repair and its node if this is the wrong formula itself.
-        slips: replacements of one symbol (old, new) that repair the whole formula.
-    """
-
-    source: int
-    stated: tuple[Formula, ...]
-    derived: tuple[Formula, ...]
-    change: Change | None = None
-    node: int | None = None
-    slips: tuple[tuple[Expr, Expr], ...] = ()
-
-
-@dataclass(slots=True)
-class _DiagnosisState:
-    """What is known while the formulas of a solution are diagnosed in order: laws that hold, and wrong steps so far.
-
-    Attributes:
-        prepared: the problem. laws: equations that hold: nodes, definitions, matched formulas.
-        derived: formulas that follow from the laws. matched: nodes that some formula matches.
-        symbols: names of all symbols of the solution.
-        wrong: the wrong formulas so far, and those that follow from them.
-        numbers: value [SI] and dimension of each quantity for which one of these states a number.
-        sources: position of the wrong formula behind each of these numbers.
-        is_cut: the operations did not suffice for something.
-    """
-
-    prepared: PreparedProblem
-    laws: tuple[Formula, ...]
-    derived: tuple[Formula, ...]
-    matched: frozenset[int]
-    symbols: frozenset[str]
-    wrong: list[_WrongStep] = field(default_factory=list)
-    numbers: dict[str, tuple[float, Dimension]] = field(default_factory=dict)
-    sources: dict[str, int] = field(default_factory=dict)
-    is_cut: bool = False
-
-    @property
-    def context(self) -> Context:
-        """The physical context (givens, declared symbols, definitions) of the problem."""
-        return self.prepared.task.context
-
-
 def diagnose(problem: ProblemSource, grade: Grade) -> Diagnosis:
-    """Diagnose each formula of a graded solution that matches no node, and find the first wrong step.
+    """Diagnose each formula of a graded solution that matches no node or has a wrong number; find the first wrong step.
 
     Args:
         problem: the problem of the grade: whatever `load_problem` takes.
@@ -268,17 +205,14 @@ def diagnose(problem: ProblemSource, grade: Grade) -> Diagnosis:
     prepared = in_alternative(prepared, grade.alternative)
     with share(math.inf) as account:
         account.allow(MATCHING)
-        read = _read_formulas(prepared, grade)
+        read = read_formulas(prepared, grade)
         is_cut = account.is_cut
         account.allow(max(DIAGNOSIS - account.spent, LOCATING), extra=False)
         state = _initial_state(prepared, grade, read)
         if state.is_cut:  # what follows from the nodes is not known, so nothing can be called wrong
             account.allow(0)
-        findings = [
-            _diagnose_formula(item, state)
-            for item in read
-            if item.graded.status in ("different", "undecided") or item.graded.reason == "broken_chain"
-        ]
+        found = [_diagnose_formula(item, state) for item in read if _is_diagnosed(item)]
+        findings = [each for each in found if each is not None]
     wrong = [each for each in findings if each.status == "wrong"]
     first = min(wrong, key=lambda each: each.position, default=None)
     before = [each for each in findings if first is None or each.position < first.position]
@@ -294,51 +228,19 @@ def diagnose(problem: ProblemSource, grade: Grade) -> Diagnosis:
     )
 
 
-# Reading. ---------------------------------------------------------------------------------------------------------
-
-
-def _read_formulas(prepared: PreparedProblem, grade: Grade) -> list[_ReadFormula]:
-    """Parse each formula of a grade that asserts something, and compare it with all nodes as `grade` does."""
-    task = prepared.task
-    read: list[tuple[int, GradedFormula, Formula]] = []
-    for position, item in enumerate(grade.formulas):
-        if item.status in ("mention", "unread") or item.kind == "text" or item.reason == "too_large":
-            continue
-        try:
-            read.append((position, item, parse(item.latex, context=task.context)))
-        except LatexSyntaxError:  # a grade that was made elsewhere
-            continue
-    found = build_match_matrix(task, [Claim(f, item.kind == "boxed") for _, item, f in read])
-    defining = {one.place for one in found.own_symbols.definitions}
-    together = zip(read, found.claims, found.rows, strict=True)
-    return [
-        _ReadFormula(position, item, claim, outcomes, _statements_by_reading(claim, found), place in defining)
-        for place, ((position, item, _), claim, outcomes) in enumerate(together)
-    ]
-
-
-def _statements_by_reading(claim: Claim, found: MatchMatrix) -> tuple[tuple[Formula, ...], ...]:
-    """Return, for each reading of a claim (as written, definitions expanded, symbols renamed), what it states."""
-    forms = [claim.formula, *claim.expansions]
-    if found.own_symbols.names:
-        forms += [with_names(each, found.own_symbols.names) for each in forms]
-    kept = list(dict.fromkeys(forms))[:MAX_FORMS]
-    return tuple(tuple(each.formula for each in statements_of(form)) for form in kept)
-
-
-def _initial_state(prepared: PreparedProblem, grade: Grade, read: Sequence[_ReadFormula]) -> _DiagnosisState:
+def _initial_state(prepared: PreparedProblem, grade: Grade, read: Sequence[ReadFormula]) -> DiagnosisState:
     """Return the state before the first formula: equations that hold (nodes, definitions, matches) and consequences."""
     laws = [f for each in prepared.task.references for f in each.formulas]
     laws += prepared.task.context.definitions
     laws += [item.claim.formula for item in read if item.graded.status == "equivalent"]
     plain = tuple(f for f in dict.fromkeys(laws) if is_symbolic_equation(f))
     names = frozenset[str]().union(*(symbols_of(item.claim.formula) for item in read))
-    state = _DiagnosisState(prepared, plain, (), frozenset(grade.matched), names)
+    state = DiagnosisState(prepared, plain, (), frozenset(grade.matched), names)
     state.derived = _consequences(plain, plain, state)
     return state
 
 
-def _consequences(formulas: Sequence[Formula], laws: Sequence[Formula], state: _DiagnosisState) -> tuple[Formula, ...]:
+def _consequences(formulas: Sequence[Formula], laws: Sequence[Formula], state: DiagnosisState) -> tuple[Formula, ...]:
     """Return the result of `combine_formulas`, empty if the operations do not suffice."""
     derived: tuple[Formula, ...] = ()
     with share(CONSEQUENCES) as account:
@@ -350,24 +252,37 @@ def _consequences(formulas: Sequence[Formula], laws: Sequence[Formula], state: _
 # One formula. -----------------------------------------------------------------------------------------------------
 
 
-def _diagnose_formula(item: _ReadFormula, state: _DiagnosisState) -> FormulaDiagnosis:
-    """Diagnose one formula; an exception in the engine makes it `undetermined`, since a solution never raises."""
+def _is_diagnosed(item: ReadFormula) -> bool:
+    """Return True if a formula matches no node, has a refuted link, or may state a number behind a matched formula."""
+    is_unmatched = item.graded.status in ("different", "undecided") or item.graded.reason == "broken_chain"
+    return is_unmatched or (item.graded.status == "equivalent" and states_formula_for_number(item))
+
+
+def _diagnose_formula(item: ReadFormula, state: DiagnosisState) -> FormulaDiagnosis | None:
+    """Diagnose one formula; None if it matches a node and no number of it is wrong.
+
+    An exception in the engine makes it `undetermined`, since a solution never raises.
+    """
     plain = FormulaDiagnosis(
         item.position, item.graded.latex, item.graded.span, "undetermined", nearest=item.graded.nearest
     )
+    is_matched = item.graded.status == "equivalent"
     if may_begin():
         with share(DIAGNOSED_FORMULA):
             try:
-                return _as_written(_decide_status(item, state, plain), state)
+                decide = _decide_number if is_matched else _decide_status
+                found = decide(item, state, plain)
+                return None if found is None else _as_written(found, state)
             except OverBudget:
                 raise
             except Exception as error:  # noqa: BLE001 - as in a grade: whatever it is, the student did not cause it
-                return replace(plain, detail=f"internal: {type(error).__name__}: {error}")
+                detail = f"internal: {type(error).__name__}: {error}"
+                return None if is_matched else replace(plain, detail=detail)
     state.is_cut = True
-    return replace(plain, detail=_CUT)
+    return None if is_matched else replace(plain, detail=_CUT)
 
 
-def _as_written(found: FormulaDiagnosis, state: _DiagnosisState) -> FormulaDiagnosis:
+def _as_written(found: FormulaDiagnosis, state: DiagnosisState) -> FormulaDiagnosis:
     """Return a finding whose difference has the Greek letters as the formula, else its node, writes them."""
     if found.difference is None:
         return found
@@ -375,7 +290,7 @@ def _as_written(found: FormulaDiagnosis, state: _DiagnosisState) -> FormulaDiagn
     return replace(found, difference=with_written_letters(found.difference, found.latex, *nodes))
 
 
-def _decide_status(item: _ReadFormula, state: _DiagnosisState, plain: FormulaDiagnosis) -> FormulaDiagnosis:
+def _decide_status(item: ReadFormula, state: DiagnosisState, plain: FormulaDiagnosis) -> FormulaDiagnosis:
     """Decide whether one formula is wrong, right, follows from a wrong one, or stays undetermined; record a wrong one.
 
     The tests are those of the module docstring, in its order. `plain` is the `undetermined` finding that is filled in.
@@ -395,7 +310,7 @@ def _decide_status(item: _ReadFormula, state: _DiagnosisState, plain: FormulaDia
     with share(REPAIRS) as account:
         found = None if item.defines else _find_repair(item, state)
     state.is_cut |= account.is_exhausted
-    found = found or _number_difference(item, state) or _unit_difference(item, state)
+    found = found or number_difference(item, state) or _unit_difference(item, state)
     inherited = None if found is None else _source_of_repeated_change(found[1], found[0].node, state)
     other = find_other_letter(item.claim.formula, state.prepared.task) if inherited is None else None
     if found is not None and _is_renaming(found[1], state):
@@ -416,8 +331,35 @@ def _decide_status(item: _ReadFormula, state: _DiagnosisState, plain: FormulaDia
     return replace(plain, status="wrong", difference=difference, nearest=nearest)
 
 
+def _decide_number(item: ReadFormula, state: DiagnosisState, plain: FormulaDiagnosis) -> FormulaDiagnosis | None:
+    """Decide whether the number behind a matched formula is wrong, or follows from a wrong one; None if neither.
+
+    Only the number is remembered as wrong: the formula stands. `plain` is the finding that is filled in.
+    """
+    found = wrong_number_behind_match(item, state)
+    if found is None:
+        return None
+    stated, difference = found
+    source = next((one.source for one in state.wrong if stated in one.stated), None)
+    if source is None:
+        source = source_of_wrong_number(stated, state)
+    origin = item.position if source is None else source
+    state.wrong.append(WrongStep(origin, (stated,), (), node=difference.node))
+    _remember_numbers((stated,), state, origin)
+    if source is not None:
+        return replace(plain, status="follows", source=source, nearest=difference.node)
+    return replace(plain, status="wrong", difference=difference, nearest=difference.node)
+
+
+def _remember_numbers(stated: Sequence[Formula], state: DiagnosisState, source: int) -> None:
+    """Record the numbers that a wrong formula states, which may be used later; `source` is its position."""
+    numbers = stated_values(stated)
+    state.numbers |= numbers
+    state.sources |= dict.fromkeys(numbers, source)
+
+
 def _remember_wrong(
-    item: _ReadFormula, state: _DiagnosisState, source: int, change: Change | None, node: int | None
+    item: ReadFormula, state: DiagnosisState, source: int, change: Change | None, node: int | None
 ) -> None:
     """Record a formula that is wrong or follows from a wrong one, with its consequences and numbers.
 
@@ -435,14 +377,12 @@ def _remember_wrong(
     with share(CONSEQUENCES) as account:
         slips = _symbol_slips(item, change, node, state)
     state.is_cut |= account.is_exhausted
-    state.wrong.append(_WrongStep(source, stated, derived, change, node, slips))
-    numbers = stated_values(stated)
-    state.numbers |= numbers
-    state.sources |= dict.fromkeys(numbers, source)
+    state.wrong.append(WrongStep(source, stated, derived, change, node, slips))
+    _remember_numbers(stated, state, source)
 
 
 def _symbol_slips(
-    item: _ReadFormula, change: Change | None, node: int | None, state: _DiagnosisState
+    item: ReadFormula, change: Change | None, node: int | None, state: DiagnosisState
 ) -> tuple[tuple[Expr, Expr], ...]:
     r"""Return the (old, new) replacements of one symbol that repair the whole formula: `-\omega_0` for `\omega_0`.
 
@@ -463,7 +403,7 @@ def _symbol_slips(
 
 
 def _matches_after_slip(
-    slip: tuple[Expr, Expr], item: _ReadFormula, wanted: Sequence[Formula], context: Context
+    slip: tuple[Expr, Expr], item: ReadFormula, wanted: Sequence[Formula], context: Context
 ) -> bool:
     """Return True if a statement of the formula, with the (old, new) symbol of `slip` replaced, is a wanted formula."""
     taken = [substituted(f, {slip[0]: slip[1]}) for stated in item.forms for f in stated]
@@ -483,7 +423,7 @@ def _broken_chain_link(f: Formula, context: Context) -> Difference | None:
     return None
 
 
-def _reason_right(item: _ReadFormula, state: _DiagnosisState) -> str:
+def _reason_right(item: ReadFormula, state: DiagnosisState) -> str:
     """Return in words why a formula that matches no node is right nevertheless; empty if no reason is found."""
     context, task = state.context, state.prepared.task
     wanted_subjects = {numeric.subject for each in task.references for f in each.formulas if (numeric := numeric_of(f))}
@@ -503,61 +443,41 @@ def _reason_right(item: _ReadFormula, state: _DiagnosisState) -> str:
             numeric and find_source_formula(numeric, state.laws, task.known_values, context) for numeric in numerics
         ):
             return "it is worked out from formulas of the reference"
-    return _reason_few_figures(item, state)
+    return reason_few_figures(item, state)
 
 
-def _source_of_error(item: _ReadFormula, state: _DiagnosisState) -> int | None:
+def _source_of_error(item: ReadFormula, state: DiagnosisState) -> int | None:
     """Return the position of the earlier wrong formula that this formula repeats or follows from; None without one."""
     for one in state.wrong:
         for stated in item.forms:
             for f in stated:
                 if any(
-                    are_equivalent(claimed, f, state.context) for claimed in one.stated if not _states_number(claimed)
+                    are_equivalent(claimed, f, state.context) for claimed in one.stated if not states_number(claimed)
                 ):
                     return one.source
-                if not _states_number(f) and matches_any(f, one.derived, state.context):
+                if not states_number(f) and matches_any(f, one.derived, state.context):
                     return one.source
-                if _states_number(f) and f in one.stated:
+                if states_number(f) and f in one.stated:
                     return one.source
     for stated in item.forms:
         for f in stated:
-            source = _source_of_wrong_number(f, state)
+            source = source_of_wrong_number(f, state)
             if source is not None:
                 return source
     return _source_of_repeated_slip(item, state)
 
 
-def _source_of_repeated_slip(item: _ReadFormula, state: _DiagnosisState) -> int | None:
+def _source_of_repeated_slip(item: ReadFormula, state: DiagnosisState) -> int | None:
     r"""Return the position of the earlier wrong formula with the same slip (`-\omega_0`); None if there is none."""
     for one in state.wrong:
         for slip in one.slips:
-            wanted = [f for each in _candidate_nodes(item, state) for f in each.formulas]
+            wanted = [f for each in candidate_nodes(item, state) for f in each.formulas]
             if not item.defines and _matches_after_slip(slip, item, wanted, state.context):
                 return one.source
     return None
 
 
-def _states_number(f: Formula) -> bool:
-    """Return True if a formula merely states the number of a quantity: `v = 3 m/s`."""
-    return numeric_of(f) is not None
-
-
-def _source_of_wrong_number(f: Formula, state: _DiagnosisState) -> int | None:
-    """Return the position of the wrong formula that a stated number was computed from; None if there is none."""
-    numeric = numeric_of(f)
-    if numeric is None:
-        return None
-    known = {**state.prepared.task.known_values, **state.numbers}
-    for one in state.wrong:
-        wrong_laws = [law for law in (*one.stated, *one.derived) if is_symbolic_equation(law)]
-        if find_source_formula(numeric, wrong_laws, known, state.context):
-            return one.source
-    law = find_source_formula(numeric, state.laws, known, state.context) if state.numbers else None
-    used = [] if law is None else [state.sources[name] for name in sorted(symbols_of(law)) if name in state.sources]
-    return min(used, default=None)
-
-
-def _source_of_repeated_change(change: Change | None, node: int | None, state: _DiagnosisState) -> int | None:
+def _source_of_repeated_change(change: Change | None, node: int | None, state: DiagnosisState) -> int | None:
     """Return the position of an earlier formula wrong by the same change, or by a power of its factor; else None."""
     for one in state.wrong:
         before = one.change
@@ -581,7 +501,7 @@ def _is_power_of(factor: Expr | None, base: Expr | None) -> bool:
     return bool(power) and abs(power) <= _INHERITED and math.isclose(logs[0], float(power) * logs[1], rel_tol=1e-9)
 
 
-def _is_renaming(change: Change | None, state: _DiagnosisState) -> bool:
+def _is_renaming(change: Change | None, state: DiagnosisState) -> bool:
     """Return True if a change only renames a symbol, which is no mistake: the student calls `v` by the new name `u`.
 
     The old name is unknown to the problem, and the right one does not occur in the solution or is the lone side.
@@ -595,24 +515,10 @@ def _is_renaming(change: Change | None, state: _DiagnosisState) -> bool:
 # Differences. -----------------------------------------------------------------------------------------------------
 
 
-def _candidate_nodes(item: _ReadFormula, state: _DiagnosisState) -> list[ReferenceNode]:
-    """Return the nodes that a formula may be meant for: unmatched first, then fewest symbols that only one side has."""
-    references = {each.index: each for each in state.prepared.task.references}
-    ranked = sorted(item.outcomes.values(), key=lambda each: (each.node in state.matched, each.n_unshared, each.node))
-    own = frozenset[str]().union(*(symbols_of(f) for stated in item.forms for f in stated))
-    shared = [each.node for each in ranked if own & _symbols_of_node(references[each.node])]
-    return [references[index] for index in shared[:MAX_NODES]]
-
-
-def _symbols_of_node(reference: ReferenceNode) -> frozenset[str]:
-    """Return the symbols of all formulas of a node."""
-    return frozenset[str]().union(*(symbols_of(f) for f in reference.formulas))
-
-
-def _find_repair(item: _ReadFormula, state: _DiagnosisState) -> tuple[Difference, Change] | None:
+def _find_repair(item: ReadFormula, state: DiagnosisState) -> tuple[Difference, Change] | None:
     """Return the verified change that makes a formula equivalent to a node, described and as found; else None."""
     values = {name: float(each.quantity.value) for name, each in given_values(state.context).items()}
-    for reference in _candidate_nodes(item, state):
+    for reference in candidate_nodes(item, state):
         if reference.is_number:
             continue
         found: list[tuple[Change, Formula]] = []
@@ -629,7 +535,7 @@ def _find_repair(item: _ReadFormula, state: _DiagnosisState) -> tuple[Difference
 def _collect_changes(
     found: list[tuple[Change, Formula]],
     reference: ReferenceNode,
-    item: _ReadFormula,
+    item: ReadFormula,
     context: Context,
     values: Mapping[str, float],
 ) -> None:
@@ -654,7 +560,7 @@ def _collect_changes(
 
 
 def _comparable_pairs(
-    reference: ReferenceNode, item: _ReadFormula, context: Context
+    reference: ReferenceNode, item: ReadFormula, context: Context
 ) -> Iterator[tuple[Formula, Formula]]:
     """Yield (formula of the node, statement of the solution) for each pair that may be meant as the same equation."""
     needed = [each.formula for f in reference.formulas for each in statements_of(f, needed=True)]
@@ -711,77 +617,7 @@ def _is_power_of_ten(size: Fraction) -> bool:
     return size != 1 and all(str(each).rstrip("0") == "1" for each in (size.numerator, size.denominator))
 
 
-def _numbers_beside_nodes(
-    item: _ReadFormula, state: _DiagnosisState
-) -> Iterator[tuple[Numeric, Expr, Numeric, ReferenceNode, NumberSpec, Formula]]:
-    """Yield each number that a formula states beside each that a node asks for of the same quantity, numbers first.
-
-    With the stated number comes how it is written; with the wanted one its node, its tolerance and the node's formula.
-    """
-    numerics = [(f, claimed_number(f, state.context)) for stated in item.forms for f in stated]
-    claimed = [(each, number_as_written(f, each)) for f, each in numerics if each is not None]
-    if not claimed and item.claim.formula.kind == "expression" and item.graded.kind == "boxed":
-        claimed = [(each, item.claim.formula.members[0]) for each in _boxed_number(item, state)]
-    near = _candidate_nodes(item, state) if claimed else []
-    for reference in sorted(near, key=lambda each: not each.is_number):
-        for f in reference.formulas:
-            for one, written in claimed:
-                wanted, spec = numeric_of(f), reference.number_spec
-                if wanted is None and reference.index not in state.matched and subject_of(f) == one.subject:
-                    wanted, spec = implied_number(f, one, state.context), NumberSpec(figures=3, is_node=True)
-                if wanted is not None and wanted.subject == one.subject:
-                    yield one, written, wanted, reference, spec, f
-
-
-def _number_difference(item: _ReadFormula, state: _DiagnosisState) -> tuple[Difference, None] | None:
-    """Describe how the number that a formula states differs from a node's number; None if equal or not comparable."""
-    for one, written, wanted, reference, spec, f in _numbers_beside_nodes(item, state):
-        is_equal = compare_numbers(wanted, one.number, spec).status == "equivalent"
-        if is_equal or too_few_figures(wanted, one.number, spec):
-            return None
-        difference = describe_number_difference(wanted, spec, reference.index, one.number, written, f)
-        return _with_unknown_origin(difference) if _states_formula_for_number(item) else difference, None
-    return None
-
-
-def _reason_few_figures(item: _ReadFormula, state: _DiagnosisState) -> str:
-    """Return in words that a formula only states a node's number, with too few figures; empty if it does not."""
-    if _states_formula_for_number(item):
-        return ""  # that formula may be wrong
-    beside = next(_numbers_beside_nodes(item, state), None)
-    if beside is None:
-        return ""
-    one, _, wanted, reference, spec, _ = beside
-    why = too_few_figures(wanted, one.number, spec)
-    return why and f"the value is that of node {reference.index}, with {why}"
-
-
-def _states_formula_for_number(item: _ReadFormula) -> bool:
-    """Return True if an item states a formula beside its number (`E = mv^2 = 5 J`): the slip may be in that formula."""
-    return any(is_symbolic_equation(f) and len(symbols_of(f)) > 1 for f in item.forms[0])
-
-
-def _with_unknown_origin(difference: Difference) -> Difference:
-    """Return a number's difference with its kind set to `value`, label `undetermined`; unit differences stay as is."""
-    if difference.kind in ("dimension", "unit"):
-        return difference
-    has, should = difference.has, difference.should
-    full = f"The number is ${has}$, where ${should}$ is right, and what it is worked out from is no node."
-    return replace(difference, kind="value", label="undetermined", amount="", full=full)
-
-
-def _boxed_number(item: _ReadFormula, state: _DiagnosisState) -> list[Numeric]:
-    """Return a boxed bare number as the value of the only unmatched numerical answer; empty unless there is one."""
-    finals = state.prepared.problem.dag.finals - state.matched
-    numerical = [each for each in state.prepared.task.references if each.index in finals and each.is_number]
-    wanted = [numeric_of(f) for each in numerical for f in each.formulas[:1]]
-    if len(wanted) != 1 or wanted[0] is None:
-        return []
-    claimed = numeric_of(formula((wanted[0].subject, item.claim.formula.members[0]), ("=",)))
-    return [] if claimed is None else [claimed]
-
-
-def _unit_difference(item: _ReadFormula, state: _DiagnosisState) -> tuple[Difference, None] | None:
+def _unit_difference(item: ReadFormula, state: DiagnosisState) -> tuple[Difference, None] | None:
     """Describe units that cannot be equal, as in `3 m = 2 s`, whatever node was meant; None if they can be."""
     for f in item.forms[0]:
         if any(not symbols(member) and "unit" not in ops_of(member) for member in f.members):

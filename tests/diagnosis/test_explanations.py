@@ -147,3 +147,42 @@ def test_a_factor_is_told_without_what_cancels() -> None:
     problem = {"id": "scattered", "context": "Light of the energy $E$ is scattered.", "grading_standard": [node]}
     told = explained(r"$B = E/2$", problem)
     assert r"A factor too many: $\frac{1}{1 - \cos(\theta)}$, where" in told
+
+
+FALL: dict[str, Any] = {
+    "id": "fall",
+    "context": "A stone of mass $m$ falls from the height $h$ in the field $g$; it lands with $v$ and the energy $E$.",
+    "givens": {"h": "20.0 m", "g": "9.81 m/s^2", "m": "2.00 kg"},
+    "grading_standard": [
+        {"index": 1, "formula": r"v = \sqrt{2 g h}", "dependency": []},
+        {"index": 2, "formula": r"v = 19.8\unit{m/s}", "dependency": [1]},
+        {"index": 3, "formula": r"E = \frac12 m v^2", "dependency": []},
+        {"index": 4, "formula": r"E = 392\unit{J}", "dependency": [2, 3], "is_final_answer": True},
+    ],
+}
+
+
+def test_a_wrong_number_behind_a_formula_that_matches_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "fall.json"
+    path.write_text(json.dumps(FALL), encoding="utf-8")
+    solution = tmp_path / "solution.tex"
+    solution.write_text(r"$v = \sqrt{2gh} = 7.0$ m/s, so $E = \frac12 m v^2 = 49$ J.", encoding="utf-8")
+    done = run.invoke(app, ["explain", str(path), str(solution)])
+    assert done.exit_code == 0, done.output
+    first, second, *_ = done.stdout.split("\n\n")
+    assert "says node 1" in first
+    assert r"Its number is wrong, beside node 2 [DCE]: The number is $7.0 \unit{m/s}$, where" in first
+    assert "(64.6% off)" in first
+    assert "    Hint: " in first
+    assert "19.8" not in first.split("Hint: ")[1]
+    assert "says node 3" in second
+    assert r"Its number follows from the error at v = \sqrt{2gh} = 7.0\,\unit{m/s}" in second
+    assert r"First wrong step: v = \sqrt{2gh} = 7.0\,\unit{m/s}    [DCE]" in done.stdout
+
+
+def test_a_right_number_behind_a_formula_is_not_talked_about() -> None:
+    problem = prism.load_problem(FALL)
+    grade = prism.grade(problem, r"$v = \sqrt{2gh} = 19.8$ m/s")
+    told = explain(problem, grade, prism.diagnose(problem, grade))
+    assert "Its number" not in told
+    assert "No formula is known to be wrong" in told

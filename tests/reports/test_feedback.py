@@ -282,6 +282,28 @@ def test_of_a_step_that_counts_in_part_both_is_said() -> None:
     assert says.startswith("This stands, and something else that it says does not count. Different things are said")
 
 
+def test_a_wrong_number_behind_a_formula_that_stands_is_hinted_at_without_the_right_one() -> None:
+    """The formula earns its node; the number after it is not passed over, nor are the numbers that go on from it."""
+    from tests.diagnosis.test_explanations import FALL
+
+    solution = r"$v = \sqrt{2gh} = 7.0$ m/s, so $E = \frac12 m v^2 = 49$ J. Or $v = \sqrt{2gh} = 198$ m/s."
+    marks = mark_class(
+        {"fall": prism.load_problem(FALL)}, [Submission("fall", "anna", solution)], scoring_of("closure")
+    )
+    stands = "The formula of this step stands, the number behind it does not."
+    assert told(solution.split(" Or ", maxsplit=1)[0], FALL) == [
+        ("look again", f"{stands} Work the number out again."),
+        ("goes on", f"{stands} This goes on from step 1, which needs another look; mend that one first."),
+    ]
+    assert told(solution.split(" Or ")[1], FALL) == [
+        ("look again", f"{stands} Look again at the units and the powers of ten.")
+    ]
+    page = student_page(marks, "anna")
+    assert "the number behind it does not" in page
+    assert "392" not in page
+    assert "19.8" not in page
+
+
 def test_of_guesses_none_is_told_to_be_right() -> None:
     """Whether a right value stands among several or not, the same is said of each."""
     problem = {

@@ -77,6 +77,7 @@ WITHHELD = {
 """What a student is told of a step that says what is asked for, and does not count."""
 
 _IN_PART = "This stands, and something else that it says does not count."
+_NUMBER = "The formula of this step stands, the number behind it does not."
 _OPEN = "This step could not be placed. It may be right: ask, if you think that it is."
 _UNREAD = "This could not be read: a person has to look at it."
 _BARE = "A bare value says nothing: write what it is the value of."
@@ -133,12 +134,12 @@ def student_steps(
     steps: list[StudentStep] = []
     for place, (position, item) in enumerate(shown_formulas(grade)):
         finding = findings.get(position)
-        state, says, part = _said(item, finding, hedged, context)
+        state, says, part = _state_in_words(item, finding, hedged, context)
         number = numbers.setdefault((one_line(item.latex), state), len(steps) + 1)
         by_position[position] = number
         if number > len(steps):
             if finding is not None and finding.source is not None and state == "goes on":
-                says = _goes_on(by_position.get(finding.source), is_paid=position in paid)
+                says += _goes_on(by_position.get(finding.source), is_paid=position in paid)
             steps.append(StudentStep(number, place, item, state, says, part))
     return tuple(steps)
 
@@ -150,13 +151,12 @@ def step_numbers(grade: Grade, steps: Sequence[StudentStep]) -> list[int]:
     return [own.get(place, first[one_line(item.latex)]) for place, (_, item) in enumerate(shown_formulas(grade))]
 
 
-def _said(
+def _state_in_words(
     item: GradedFormula, finding: FormulaDiagnosis | None, hedged: set[int], context: Context
 ) -> tuple[str, str, str]:
     """Return the state of a formula, what is said of it, and the part of it that this is about."""
     if item.nodes:
-        in_part = f"{_IN_PART} {WITHHELD[WithheldReason(item.withheld[0][1])]}" if item.withheld else ""
-        return "stands", in_part, ""
+        return _matched_in_words(item, finding, hedged, context)
     if item.withheld:
         return "does not count", WITHHELD[WithheldReason(item.withheld[0][1])], ""
     if item.status == "unread":
@@ -169,13 +169,33 @@ def _said(
         return "open", _OPEN, ""
     if finding.status == "right":
         return "right", "This is right, and no points hang on it.", ""
-    nearest = finding.nearest if finding.difference is None else finding.difference.node
-    if nearest in hedged or item.nearest in hedged:
+    if _is_hedged(item, finding, hedged):
         return "does not count", _EXCLUSIVE, ""
     if finding.status == "follows" or finding.difference is None:
         return "goes on", "", ""
     says, part = hint_of(finding.difference, item.latex, context)
     return "look again", says, part
+
+
+def _matched_in_words(
+    item: GradedFormula, finding: FormulaDiagnosis | None, hedged: set[int], context: Context
+) -> tuple[str, str, str]:
+    """Return the same of a formula that matches a node; a finding is about the number behind it."""
+    in_part = f"{_IN_PART} {WITHHELD[WithheldReason(item.withheld[0][1])]}" if item.withheld else ""
+    if finding is None or in_part:
+        return "stands", in_part, ""
+    if _is_hedged(item, finding, hedged):
+        return "stands", f"{_IN_PART} {_EXCLUSIVE}", ""
+    if finding.difference is None:
+        return "goes on", f"{_NUMBER} ", ""
+    says, part = hint_of(finding.difference, item.latex, context)
+    return "look again", f"{_NUMBER} {says}", part
+
+
+def _is_hedged(item: GradedFormula, finding: FormulaDiagnosis, hedged: set[int]) -> bool:
+    """Return True if of what a formula was meant for the solution says different things."""
+    nearest = finding.nearest if finding.difference is None else finding.difference.node
+    return nearest in hedged or item.nearest in hedged
 
 
 def _goes_on(source: int | None, *, is_paid: bool) -> str:

@@ -23,6 +23,7 @@ from prism.inputs import (
     shown,
     why_failed,
 )
+from prism.reports.formats import Format
 
 if TYPE_CHECKING:
     from prism.latex import Solution
@@ -187,6 +188,9 @@ MacroFile = Annotated[
     str, typer.Option("--macros", metavar="FILE", help=r"TOML file with a table `macros`: '\vc' = '\vec{#1}'.")
 ]
 Force = Annotated[bool, typer.Option("--force", help="Write over a file that is there.")]
+TableFormat = Annotated[Format, typer.Option("--format", help="Of the tables.")]
+Percent = Annotated[bool, typer.Option("--percent", help="Shares in the tables as 12.34, not 0.123.")]
+Replicates = Annotated[int, typer.Option(min=0, help="Bootstrap samples behind the intervals.")]
 OneProblem = Annotated[
     str,
     typer.Argument(

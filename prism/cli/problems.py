@@ -101,7 +101,8 @@ def _show_set(name: str, *, as_json: bool) -> None:
     """Count a set of problems; exits with code 3 if one cannot be loaded."""
     from prism.problem.collection import load_problems
     from prism.problem.set_counts import count_problems
-    from prism.reports import comparison_tables as tables
+    from prism.reports.comparison_tables import set_parts
+    from prism.reports.tables import rich_parts
 
     try:
         with spinner("loading"):
@@ -111,7 +112,7 @@ def _show_set(name: str, *, as_json: bool) -> None:
     if as_json:
         print_json(found.to_dict())
     else:
-        print_tables(*tables.set_tables(found))
+        print_tables(*rich_parts(set_parts(found), make_console().width))
 
 
 @app.command("prompt")

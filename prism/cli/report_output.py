@@ -1,15 +1,15 @@
-"""Where `prism report` puts its tables: standard output, one file, or a folder with a file for each."""
+"""Where `report`, `compare` and `leaderboard` put tables: standard output, one file, or a folder with files."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from prism.cli.options import make_folder, refuse_existing
+from prism.cli.options import make_folder, refuse_existing, require_folder, split_names
 from prism.cli.output import make_console, print_tables, write_text
 from prism.errors import PrismError
 from prism.reports.formats import ENDINGS, Format
@@ -23,15 +23,21 @@ _PAGES = (".html", ".htm")
 
 @dataclass(frozen=True, slots=True)
 class TableTarget:
-    """Where the output goes.
+    """Where the output goes, and which tables.
 
     Attributes:
         path: None for standard output.
         form: of the tables.
+        names: ids of the tables; empty for all.
+        percent: shares are written in per cent.
+        force: what is there is written over.
     """
 
     path: Path | None
     form: Format
+    names: tuple[str, ...] = ()
+    percent: bool = False
+    force: bool = False
 
     @property
     def page(self) -> Path | None:
@@ -43,60 +49,70 @@ class TableTarget:
         """Return True if each table gets a file in a folder."""
         return self.path is not None and not self.path.suffix
 
+    def check_path(self) -> None:
+        """Exit with code 3 if the folder of the file is not there, or the file is and must not be written over."""
+        require_folder(self.path)
+        refuse_existing([self.path] if self.path and not self.is_folder else [], force=self.force)
 
-def table_target(out: Path | None, form: Format, *, has_table_options: bool, as_json: bool) -> TableTarget:
+
+def table_target(
+    out: Path | None, form: Format, table: str, *, percent: bool, force: bool, as_json: bool, has_page: bool = True
+) -> TableTarget:
     """Return where the output goes, by the ending of a name; options that contradict each other are usage errors.
 
     Args:
-        has_table_options: `--table` or `--percent` is given.
+        out: `--out`. form: `--format`. table: `--table`. percent, force, as_json: the options of these names.
+        has_page: the command can write a page.
     """
     ending = "" if out is None else out.suffix
+    pages = _PAGES if has_page else ()
     if ending in ENDINGS and form in (Format.TEXT, ENDINGS[ending]):
         form = ENDINGS[ending]
     elif ending in ENDINGS:
         raise typer.BadParameter(f"--out {out}: a file {ending} holds {ENDINGS[ending]}, not {form}")
-    elif ending in _PAGES:
+    elif ending in pages:
         if form is not Format.TEXT:
             raise typer.BadParameter(f"--out {out}: a page has no --format; name a file .csv, .md or .tex, or a folder")
     elif ending:
-        raise typer.BadParameter(f"--out {out}: expected a file .html, .csv, .md or .tex, or a folder")
+        names = ", ".join((*pages[:1], ".csv", ".md"))
+        raise typer.BadParameter(f"--out {out}: expected a file {names} or .tex, or a folder")
     elif out is not None and form is Format.TEXT:
         raise typer.BadParameter(f"--out {out}: tables in a folder need --format csv, markdown or latex")
     if as_json and form is not Format.TEXT:
         raise typer.BadParameter("--json prints all figures; leave --format and files of tables out")
-    target = TableTarget(out, form)
-    if has_table_options and (as_json or target.page is not None):
+    target = TableTarget(out, form, split_names(table), percent, force)
+    if (table or percent) and (as_json or target.page is not None):
         raise typer.BadParameter("--table and --percent are of tables, not of a page or of --json, which have them all")
     return target
 
 
-def write_report_tables(
-    found: Report, target: TableTarget, names: Sequence[str], *, percent: bool, force: bool
-) -> None:
-    """Print or write the tables of a report.
+def write_report_tables(found: Report, target: TableTarget) -> None:
+    """Print or write the tables of a report; without names only the crossed table, where one was asked for."""
+    from prism.reports.report_tables import report_parts
 
-    Without names all of them and the lines between them; where a crossed table was asked for, that one alone.
-    """
-    from prism.reports.report_tables import chosen_tables, report_parts
+    if found.crossed and not target.names and not target.is_folder:
+        target = replace(target, names=("crossed",))
+    write_tables(report_parts(found), target)
+
+
+def write_tables(parts: Iterable[Part], target: TableTarget) -> None:
+    """Print or write the tables that were named; without names all of them, and the lines between them."""
+    from prism.reports.report_tables import chosen_tables
     from prism.reports.table_formats import DataTable, in_percent, written, written_parts
     from prism.reports.tables import rich_parts
 
-    parts: list[Part] = [
-        in_percent(part) if percent and isinstance(part, DataTable) else part for part in report_parts(found)
-    ]
-    wanted = tuple(names) or (("crossed",) if found.crossed and not target.is_folder else ())
+    parts = [in_percent(part) if target.percent and isinstance(part, DataTable) else part for part in parts]
     try:
-        chosen = chosen_tables(parts, wanted)
+        chosen = chosen_tables(parts, target.names)
     except PrismError as error:
         raise typer.BadParameter(f"--table: {error}") from error
     if target.is_folder:
-        assert target.path is not None
-        _write_folder(target.path, {one.id: written(one, target.form) for one in chosen}, target.form, force=force)
+        _write_folder(target, {one.id: written(one, target.form) for one in chosen})
         return
     if target.form is Format.CSV and len(chosen) != 1:
         ids = ", ".join(one.id for one in chosen)
         raise typer.BadParameter(f"CSV holds one table: name it with --table, or a folder with -o; there are {ids}")
-    shown: Sequence[Part] = chosen if wanted else parts
+    shown: Sequence[Part] = chosen if target.names else parts
     if target.form is Format.TEXT:
         print_tables(*rich_parts(shown, make_console().width))
         return
@@ -107,11 +123,12 @@ def write_report_tables(
         write_text(target.path, text)
 
 
-def _write_folder(folder: Path, texts: dict[str, str], form: Format, *, force: bool) -> None:
+def _write_folder(target: TableTarget, texts: dict[str, str]) -> None:
     """Write each text to a file of its name in a folder, which is made; those that are there are kept without force."""
-    ending = next(ending for ending, each in ENDINGS.items() if each is form)
-    paths = {folder / f"{name}{ending}": text for name, text in texts.items()}
-    refuse_existing(paths, force=force)
-    make_folder(folder)
+    assert target.path is not None
+    ending = next(ending for ending, each in ENDINGS.items() if each is target.form)
+    paths = {target.path / f"{name}{ending}": text for name, text in texts.items()}
+    refuse_existing(paths, force=target.force)
+    make_folder(target.path)
     for path, text in paths.items():
         write_text(path, text)

@@ -1,120 +1,164 @@
-"""Comparisons of models, leaderboards and counts of a problem set as tables and lines for a terminal.
+"""Comparisons of runs and models, leaderboards and counts of a problem set as tables and lines.
 
-Nothing is decided here. `cli` prints what these functions give, and loads rich through them only when it does.
+Nothing is decided here. The tables are plain data (`table_formats`), so that a terminal, CSV, Markdown and LaTeX show
+the same ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
-from rich import box
-from rich.console import RenderableType
-from rich.table import Table
+from collections.abc import Iterable, Mapping, Sequence
 
 from prism.errors import count_of
-from prism.latex import one_line
 from prism.problem.set_counts import LEVELS, UNRATED, SetCounts
-from prism.reports.agreement import LEVEL, Estimate
+from prism.reports.agreement import LEVEL
+from prism.reports.ci_formats import overview
+from prism.reports.gates import Comparison, GateOutcome, ItemPair, describe_outcome, describe_pair, worst_first
 from prism.reports.group_comparison import MEASURES, GroupComparison, family_text
-from prism.reports.html.markup import visible
-from prism.reports.paired_tests import interval_text, method_text, p_text, signed
-from prism.reports.rankings import Leaderboard, grader_text
+from prism.reports.paired_tests import PairedTest, method_text
+from prism.reports.rankings import Board, Entry, Leaderboard, grader_text
+from prism.reports.report_tables import Part
+from prism.reports.table_formats import Cell, Column, DataTable, Kind, share_columns
+
+_CHANGE = (Column("change", Kind.VALUE, is_share=True, is_signed=True),
+           Column("interval", Kind.INTERVAL, is_share=True, is_signed=True), Column("p", Kind.P_VALUE))  # fmt: skip
 
 
-def group_tables(found: GroupComparison) -> list[RenderableType]:
-    """Return tables and lines that show a comparison of groups: their means, and each pair of them."""
+# Of two runs. ---------------------------------------------------------------------------------------------------
+
+
+def comparison_parts(found: Comparison, outcomes: Iterable[GateOutcome]) -> list[Part]:
+    """Return the tables and lines of a comparison of two files: items that changed, mean changes, gates."""
+    names = ("problem", "sample", "what became of it")
+    columns = (
+        *map(Column, names), Column("base", Kind.VALUE, is_share=True), Column("new", Kind.VALUE, is_share=True),
+        _CHANGE[0],
+    )  # fmt: skip
+    rows = tuple(_pair_row(pair) for pair in worst_first(found.pairs) if pair.has_changed)
+    fired = [f"{'FIRED' if one.has_fired else 'held'} {one.gate.text}: {describe_outcome(one)}" for one in outcomes]
+    return [
+        DataTable("changed", "Items that changed", columns, rows),
+        _tests_table("change", "Mean changes", "of", {MEASURES[name]: one for name, one in found.tests.items()}),
+        *overview(found),
+        *fired,
+    ]
+
+
+def _pair_row(pair: ItemPair) -> tuple[Cell, ...]:
+    """Return the cells of an item that changed."""
+    scores = [None if one is None or one.score is None else float(one.score) for one in (pair.base, pair.new)]
+    return (*pair.key, describe_pair(pair), *scores, None if pair.change is None else float(pair.change))
+
+
+def _tests_table(name: str, title: str, head: str, tests: Mapping[str, PairedTest]) -> DataTable:
+    """Return a table of tested changes, a row for each."""
+    rows = tuple((of, *_change_cells(one), one.p, one.n_problem) for of, one in tests.items())
+    return DataTable(name, title, (Column(head), *_CHANGE, Column("problems", Kind.COUNT)), rows)
+
+
+def _change_cells(test: PairedTest) -> tuple[Cell, Cell]:
+    """Return the cells of a mean change and of its interval."""
+    return test.difference, test.difference
+
+
+# Of models. -----------------------------------------------------------------------------------------------------
+
+
+def group_parts(found: GroupComparison) -> list[Part]:
+    """Return the tables and lines of a comparison of groups: their means, and each pair of them."""
     by = ", ".join(found.fields)
-    heads = ("rollouts", "unscored", "problems", "score", "interval", "final", "interval")
-    groups = _table(f"By {by}", (by,), heads)
+    counts = [Column(head, Kind.COUNT) for head in ("rollouts", "unscored", "problems")]
+    columns = (Column(by), *counts, *share_columns("score"), *share_columns("final"))
+    rows: list[tuple[Cell, ...]] = []
     for one in found.groups:
-        shares = [text for name in MEASURES for text in _estimate_cells(one.means[name])]
-        groups.add_row(_one_line(one.name), str(one.n), str(one.n_unscored), str(one.n_problem), *shares)
-    parts: list[RenderableType] = [groups]
-    for name, title in MEASURES.items():
-        adjusted = ("p (Holm)",) if len(found.pairs) > 1 else ()
-        table = _table(f"Change of {title}", ("from", "to"), ("change", "interval", "p", *adjusted, "problems"))
-        for pair in found.pairs:
-            test = pair.tests[name]
-            p_values = (p_text(test.p), *((p_text(test.holm),) if adjusted else ()))
-            table.add_row(
-                _one_line(pair.base), _one_line(pair.new), signed(test.difference.value), interval_text(test),
-                *p_values, str(test.n_problem),
-            )  # fmt: skip
-        parts.append(table)
-    tests = [test for pair in found.pairs for test in pair.tests.values()]
-    method = method_text(tests)
+        estimates = [one.means[name] for name in MEASURES for _ in ("value", "interval")]
+        rows.append((one.name, one.n, one.n_unscored, one.n_problem, *estimates))
+    parts: list[Part] = [DataTable("groups", f"By {by}", columns, tuple(rows))]
+    parts += [_change_table(found, name, title) for name, title in MEASURES.items()]
+    method = method_text([test for pair in found.pairs for test in pair.tests.values()])
     how = f" ({method})" if method else ""
     return [*parts, f"{family_text(found)} Intervals of {LEVEL:.0%} by a bootstrap over problems{how}."]
 
 
-def leaderboard_tables(found: Leaderboard) -> list[RenderableType]:
-    """Return tables and lines that show a leaderboard: one table for each board, and why the others stand apart."""
-    parts: list[RenderableType] = []
-    heads = ("rollouts", "score", "interval", "to first", "p (Holm)", "strict", "final")
+def _change_table(found: GroupComparison, name: str, title: str) -> DataTable:
+    """Return the table of the changes of one measure between the pairs of groups."""
+    holm = (Column("p (Holm)", Kind.P_VALUE),) if len(found.pairs) > 1 else ()
+    tested = [(pair, pair.tests[name]) for pair in found.pairs]
+    rows = tuple(
+        (pair.base, pair.new, *_change_cells(test), test.p, *((test.holm,) if holm else ()), test.n_problem)
+        for pair, test in tested
+    )
+    columns = (Column("from"), Column("to"), *_CHANGE, *holm, Column("problems", Kind.COUNT))
+    return DataTable(f"change-of-{name}", f"Change of {title}", columns, rows)
+
+
+def leaderboard_parts(found: Leaderboard) -> list[Part]:
+    """Return the tables and lines of a leaderboard: one table for each board, and why the others stand apart."""
+    parts: list[Part] = []
     for number, board in enumerate(found.boards):
-        title = "Ranking" if not number else f"Apart {number}"
-        has_runs = len({one.run for one in board.entries}) > 1
-        table = _table(title, ("rank", "model", *(("run",) if has_runs else ())), heads)
-        for one in board.entries:
-            test = one.to_first
-            beside = ("", "") if test is None else (signed(test.difference.value), p_text(test.holm))
-            unscored = f" ({one.group.n_unscored} unscored)" if one.group.n_unscored else ""
-            table.add_row(
-                "-" if one.rank is None else str(one.rank), _one_line(one.model),
-                *((_one_line(one.run),) if has_runs else ()), f"{one.group.n}{unscored}", *_estimate_cells(one.mean),
-                *beside, _estimate_cells(one.strict)[0], _estimate_cells(one.group.means["final"])[0],
-            )  # fmt: skip
-        parts += [table, *(f"Not ranked with the first table: {_one_line(reason)}." for reason in board.apart)]
-        parts += [f"{_one_line(grader_text(board.grader))}; {count_of(len(board.ids), 'problem')}.", ""]
-    return parts[:-1]
+        parts += [""] if number else []
+        parts.append(_board_table(board, "ranking" if not number else f"apart-{number}",
+                                  "Ranking" if not number else f"Apart {number}"))  # fmt: skip
+        parts += [f"Not ranked with the first table: {reason}." for reason in board.apart]
+        parts.append(f"{grader_text(board.grader)}; {count_of(len(board.ids), 'problem')}.")
+    return parts
 
 
-def set_tables(found: SetCounts) -> list[RenderableType]:
-    """Return tables and lines that count a set of problems: its measures, domains by difficulty, subtopics, answers."""
+def _board_table(board: Board, name: str, title: str) -> DataTable:
+    """Return the table of a board, with columns for runs and for rollouts without a score where some are to be told."""
+    has_runs = len({one.run for one in board.entries}) > 1
+    has_unscored = any(one.group.n_unscored for one in board.entries)
+    columns = (
+        Column("rank", Kind.COUNT), Column("model"), *((Column("run"),) if has_runs else ()),
+        Column("rollouts", Kind.COUNT), *((Column("unscored", Kind.COUNT),) if has_unscored else ()),
+        *share_columns("score"), Column("to first", Kind.VALUE, is_share=True, is_signed=True),
+        Column("p (Holm)", Kind.P_VALUE), *share_columns("strict", interval=False),
+        *share_columns("final", interval=False),
+    )  # fmt: skip
+
+    def cells(one: Entry) -> tuple[Cell, ...]:
+        """Return the cells of an entry; the first one has no difference from itself."""
+        beside: tuple[Cell, Cell] = ("", "") if one.to_first is None else (one.to_first.difference, one.to_first.holm)
+        return (
+            one.rank, one.model, *((one.run,) if has_runs else ()), one.group.n,
+            *((one.group.n_unscored,) if has_unscored else ()), one.mean, one.mean, *beside, one.strict,
+            one.group.means["final"],
+        )  # fmt: skip
+
+    return DataTable(name, title, columns, tuple(map(cells, board.entries)))
+
+
+# Of a problem set. ----------------------------------------------------------------------------------------------
+
+
+def set_parts(found: SetCounts) -> list[Part]:
+    """Return the tables and lines that count a set of problems: its measures, domains by difficulty, subtopics."""
     heads = ("total", "mean", "lowest", "median", "highest")
-    measures = _table(count_of(found.n, "problem"), ("of a problem",), heads)
-    for name, one in found.spreads.items():
-        measures.add_row(name, *map(_number, (one.total, one.mean, one.low, one.middle, one.high)))
+    spreads = tuple(
+        (name, *map(_number, (one.total, one.mean, one.low, one.middle, one.high)))
+        for name, one in found.spreads.items()
+    )
     levels = [level for level in (*LEVELS, UNRATED) if any(row[level] for row in found.domains.values())]
-    domains = _table("By domain and difficulty", ("domain",), (*levels, "all"))
-    for name, row in found.domains.items():
-        domains.add_row(_one_line(name), *(str(row[level]) for level in levels), str(sum(row.values())))
+    by_domain: list[tuple[Cell, ...]] = [
+        (name, *(row[level] for level in levels), sum(row.values())) for name, row in found.domains.items()
+    ]
     if len(found.domains) > 1:
-        sums = [sum(row[level] for row in found.domains.values()) for level in levels]
-        domains.add_row("all", *map(str, sums), str(found.n))
-    parts: list[RenderableType] = [measures, domains]
+        by_domain.append(("all", *(sum(row[level] for row in found.domains.values()) for level in levels), found.n))
+    parts: list[Part] = [
+        DataTable("measures", count_of(found.n, "problem"), _columns(("of a problem",), heads), spreads),
+        DataTable("domains", "By domain and difficulty", _columns(("domain",), (*levels, "all")), tuple(by_domain)),
+    ]
     if found.subtopics:
-        topics = _table("By subtopic", ("domain", "subtopic"), ("problems",))
-        for (domain, topic), n in found.subtopics.items():
-            topics.add_row(_one_line(domain), _one_line(topic), str(n))
-        parts.append(topics)
-    forms = ", ".join(f"{n} {_one_line(form) or 'of no stated form'}" for form, n in found.forms.items())
+        topics = tuple((domain, topic, n) for (domain, topic), n in found.subtopics.items())
+        parts.append(DataTable("subtopics", "By subtopic", _columns(("domain", "subtopic"), ("problems",)), topics))
+    forms = ", ".join(f"{n} {form or 'of no stated form'}" for form, n in found.forms.items())
     return [*parts, f"Final answers: {forms}."]
 
 
-def _table(title: str, words: Iterable[str], numbers: Iterable[str]) -> Table:
-    """Return an empty table: columns of words at the left, columns of numbers at the right."""
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    for head in words:
-        table.add_column(head, overflow="fold")
-    for head in numbers:
-        table.add_column(head, justify="right", overflow="fold")
-    return table
-
-
-def _estimate_cells(found: Estimate) -> Sequence[str]:
-    """Return the cells of an estimate: its value, and its interval or why there is none."""
-    value = "none" if found.value is None else f"{found.value:.3f}"
-    if found.low is None or found.high is None:
-        return value, found.reason or "none"
-    return value, f"{found.low:.3f} to {found.high:.3f}"
+def _columns(words: Sequence[str], numbers: Sequence[str]) -> tuple[Column, ...]:
+    """Return columns of words, and behind them columns of numbers that are written as they are."""
+    return (*map(Column, words), *(Column(head, Kind.COUNT) for head in numbers))
 
 
 def _number(value: float) -> str:
     """Write a whole number without decimals, and any other with two."""
     return str(value) if isinstance(value, int) else f"{value:.2f}"
-
-
-def _one_line(text: str) -> str:
-    """Return text on one line, with control and invisible characters written out."""
-    return visible(one_line(text))

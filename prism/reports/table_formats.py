@@ -33,13 +33,14 @@ _SHORT_REASONS = {"one_problem": "one problem", "no_items": "no score", "too_few
 
 
 class Kind(StrEnum):
-    """What the cells of a column are: text, LaTeX, a whole number, a number or estimate, an estimate's interval."""
+    """What the cells of a column are: text, LaTeX, a whole number, a number or estimate, its interval, a p-value."""
 
     TEXT = "text"
     FORMULA = "formula"
     COUNT = "count"
     VALUE = "value"
     INTERVAL = "interval"
+    P_VALUE = "p_value"
 
 
 Cell = str | int | float | Estimate | None
@@ -56,6 +57,7 @@ class Column:
         is_share: its numbers lie in [0, 1], and `in_percent` multiplies them by 100.
         scale: what numbers are multiplied by when they are written.
         absent: what people are shown for an estimate without a value.
+        is_signed: its numbers are differences, and people are shown their signs: `+0.250`.
     """
 
     head: str
@@ -65,11 +67,12 @@ class Column:
     is_share: bool = False
     scale: int = 1
     absent: str = "none"
+    is_signed: bool = False
 
     @property
     def is_number(self) -> bool:
         """Return True if its cells are numbers, which stand at the right of a column."""
-        return self.kind in (Kind.COUNT, Kind.VALUE)
+        return self.kind in (Kind.COUNT, Kind.VALUE, Kind.P_VALUE)
 
     @property
     def whole_head(self) -> str:
@@ -158,12 +161,15 @@ def cell_text(column: Column, cell: Cell) -> str:
         return "" if column.kind in (Kind.TEXT, Kind.FORMULA) else _NOTHING
     if isinstance(cell, str):
         return in_one_line(cell)
+    if column.kind is Kind.P_VALUE:
+        return f"{cell:.{column.digits}g}"
     return str(cell) if column.kind is Kind.COUNT else _decimal(column, cell)
 
 
 def _decimal(column: Column, value: float) -> str:
     """Write a number with the scale and the decimals of its column; what rounds to 0 has no sign."""
-    return f"{round(value * column.scale, column.digits) + 0.0:.{column.digits}f}"
+    shown = round(value * column.scale, column.digits) + 0.0
+    return f"{shown:{'+' if column.is_signed and shown else ''}.{column.digits}f}"
 
 
 # CSV. -----------------------------------------------------------------------------------------------------------
@@ -208,6 +214,8 @@ def _csv_number(column: Column, value: float | None) -> str:
     """Write a number for a program, rounded to four decimals; empty for None."""
     if value is None:
         return ""
+    if column.kind is Kind.P_VALUE:
+        return f"{value:.{FILE_DIGITS}g}"
     return f"{round(value * column.scale, FILE_DIGITS) + 0.0:.{FILE_DIGITS}f}".rstrip("0").rstrip(".")
 
 
@@ -271,6 +279,7 @@ _ACCENTS = {
     "\u0308": '"', "\u030a": "r", "\u030b": "H", "\u030c": "v", "\u0327": "c",
 }  # fmt: skip
 _LIGATURE = re.compile(r"([-'!?,])(?=\1|{?`)")  # which TeX would make a dash, a quotation mark or a mark upside down
+_SIGNED_NUMBER = re.compile(r"(?<![\w.])[-+][\d.]+")  # whose minus would be a hyphen in text
 _GREEK = re.compile(r"GREEK (SMALL|CAPITAL) LETTER (?:FINAL )?(\w+)")
 _AS_LATIN = {
     "OMICRON": "o", "ALPHA": "A", "BETA": "B", "EPSILON": "E", "ZETA": "Z", "ETA": "H", "IOTA": "I", "KAPPA": "K",
@@ -313,10 +322,12 @@ def _latex_groups(columns: Sequence[Column]) -> list[str]:
 
 
 def _latex_cell(column: Column, text: str) -> str:
-    """Return a cell in LaTeX: a formula as typewriter text, an interval with a dash, other text escaped."""
+    """Return a cell in LaTeX: a formula as typewriter text, numbers with signs as mathematics, other text escaped."""
     if column.kind is Kind.FORMULA and text:
         return rf"\texttt{{{latex_text(text)}}}"
-    return f"${text}$" if column.is_number and text.startswith("-") else latex_text(text)
+    if column.is_number or column.kind is Kind.INTERVAL:
+        return _SIGNED_NUMBER.sub(r"$\g<0>$", latex_text(text))
+    return latex_text(text)
 
 
 def latex_text(text: str) -> str:

@@ -39,7 +39,7 @@ _LEAST_ROOM = 12  # columns for formulas beside a wide drawing in a narrow termi
 _SHOWN_ITEMS = 50  # rows of a comparison or of problems on a terminal
 _BREAKS = re.compile(r"(\s+)|(?<![\\({])(?=\\)")  # where a line of LaTeX may end: at blanks, before commands
 _LEAST_NAME = 16  # columns for names in a table of a report, if they are that long
-_UNFOLDED = (Kind.COUNT, Kind.VALUE, Kind.INTERVAL)
+_UNFOLDED = (Kind.COUNT, Kind.VALUE, Kind.INTERVAL, Kind.P_VALUE)
 _ASCII_BOX = "    \n    \n -- \n" + "    \n" * 5  # a line under the heads; uprights would be taken for rails
 
 

@@ -147,6 +147,49 @@ def test_compare_by_model_prints_each_pair(tmp_path: Path) -> None:
     assert "adjusted for 2" in two
 
 
+def test_compare_by_writes_its_tables_in_other_forms(tmp_path: Path) -> None:
+    path = written(tmp_path / "run.jsonl", ROWS)
+    words = ["compare", path, "--by", "model"]
+    told = run.invoke(app, [*words, "--table", "change-of-score", "--format", "csv"]).stdout.splitlines()
+    assert told[:2] == [
+        "from,to,change,change low,change high,p,p (Holm),problems", "large,small,-0.3167,-0.7,0,0.5,1,3",
+    ]  # fmt: skip
+    markdown = run.invoke(app, [*words, "--format", "markdown"]).stdout
+    assert markdown.count("\n| ---") == 3
+    assert "Intervals of 95%" in markdown
+    folder = tmp_path / "tables"
+    assert run.invoke(app, [*words, "--format", "latex", "-o", str(folder), "--percent"]).exit_code == 0
+    assert {each.name for each in folder.iterdir()} == {"groups.tex", "change-of-score.tex", "change-of-final.tex"}
+    latex = (folder / "change-of-score.tex").read_text()
+    assert r"\caption{Change of score (per cent)}" in latex
+    assert r"large & small & $-31.67$ & $-70.00$ to 0.00 & 0.5 & 1 & 3 \\" in latex
+    again = run.invoke(app, [*words, "--format", "latex", "-o", str(folder)])
+    assert (again.exit_code, "is there already" in again.stderr) == (3, True)
+
+
+def test_a_comparison_of_two_files_is_written_in_other_forms(tmp_path: Path) -> None:
+    base = written(tmp_path / "base.jsonl", ROWS)
+    gained = [{**each, "score": min(1.0, (each["score"] or 0) + 0.25)} for each in ROWS]
+    new = written(tmp_path / "new.jsonl", gained)
+    words = ["compare", base, new, "--allow-changed"]
+    change = run.invoke(app, [*words, "--table", "change", "--format", "csv"]).stdout.splitlines()
+    assert change[0] == "of,change,change low,change high,p,problems"
+    assert change[1].startswith("score,0.1885,0.1214,0.2125,")
+    assert "+0.188" in run.invoke(app, [*words, "--table", "change"]).stdout
+    latex = run.invoke(app, [*words, "--format", "latex"]).stdout
+    assert r"\label{tab:changed}" in latex
+    assert "& $+0.250$ \\\\" in latex
+    assert "% Mean score" in latex
+    for wrong in (["--format", "csv"], ["--table", "ghost"], ["--json", "--format", "csv"], ["-o", "x.html"],
+                  ["--update-baseline", "--format", "csv"]):  # fmt: skip
+        assert run.invoke(app, [*words, *wrong]).exit_code == 2, wrong
+    gate = run.invoke(app, [*words, "--format", "markdown", "--min-mean", "1"])
+    assert gate.exit_code == 1
+    assert "FIRED" in gate.stdout
+    same = run.invoke(app, ["compare", base, base, "--table", "changed", "--format", "csv"])
+    assert same.stdout == "problem,sample,what became of it,base,new,change\n"
+
+
 def test_compare_by_has_the_exit_codes_of_compare(tmp_path: Path) -> None:
     path = written(tmp_path / "run.jsonl", ROWS)
     apart = written(tmp_path / "apart.jsonl", [row("large", "a", 1), row("small", "b", 1)])

@@ -156,6 +156,22 @@ def test_the_command_prints_tables_or_json(tmp_path: Path) -> None:
     assert data["boards"][0]["grader"]["fingerprint"] == "ab" * 32
 
 
+def test_the_command_writes_its_tables_in_other_forms(tmp_path: Path) -> None:
+    a, b = written(tmp_path / "a.jsonl", OF["large"]), written(tmp_path / "b.jsonl", OF["tiny"])
+    done = run.invoke(app, ["leaderboard", a, b, "--format", "csv"])
+    assert done.stdout.splitlines()[:2] == [
+        "rank,model,run,rollouts,score,score low,score high,to first,p (Holm),strict,final",
+        "1,large,a.jsonl,5,0.8,0.75,0.9,,,0.8,0.2",
+    ]
+    out = tmp_path / "board.tex"
+    assert run.invoke(app, ["leaderboard", a, b, "-o", str(out)]).exit_code == 0
+    latex = out.read_text()
+    assert r"\begin{tabular}{rllrrlrrrr}" in latex
+    assert r"2 & tiny & b.jsonl & 3 & 0.100 & 0.000 to 0.200 & $-0.717$ & 0.25 & 0.100 & 0.000 \\" in latex
+    assert run.invoke(app, ["leaderboard", a, "--table", "apart-9"]).exit_code == 2
+    assert "per cent" in run.invoke(app, ["leaderboard", a, "--percent"]).stdout
+
+
 def test_no_name_can_speak_to_the_terminal(tmp_path: Path) -> None:
     """Colour codes in names of models, problems and versions come out as text."""
     nasty = "a\x1b[31mb"

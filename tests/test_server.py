@@ -209,6 +209,8 @@ def test_openrlhf_gets_lists(client: TestClient) -> None:
     logs = answer.json()["extra_logs"]
     assert set(logs) == set(SCALARS)
     assert logs["bad_reference"] == [0.0, 0.0, 1.0, 0.0]
+    assert [bool(fault) for fault in answer.json()["faults"]] == [False, False, True, False]
+    assert "nowhere" in answer.json()["faults"][2]
 
 
 @pytest.mark.parametrize(
@@ -538,6 +540,12 @@ def test_a_resources_server_of_nemo_gym(monkeypatch: pytest.MonkeyPatch) -> None
     row = {"responses_create_params": {"input": "Find $a$."}, "problem_id": "newton", "response": said(RIGHT)}
     with TestClient(app) as client:
         answer = client.post("/verify", json=row)
+        refused = [
+            client.post("/verify", json=bad) for bad in ({**row, "problem_id": "newtom"}, {**row, "response": {}})
+        ]
+    assert [each.status_code for each in refused] == [422, 422]
+    assert "newtom" in refused[0].json()["detail"]
+    assert "no response with a list of output" in refused[1].json()["detail"]
     assert answer.status_code == 200
     assert answer.json()["reward"] == answer.json()["prism_closure"] == 1.0
     assert {key: answer.json()[key] for key in row} == row

@@ -13,7 +13,10 @@ The whole `app.py` of a resources server is:
 A row of the data set says its problem in `problem` or `problem_id`, itself or in its `verifier_metadata`: an id in the
 problem set, a problem as an object or as a JSON string. The answer to `/verify` is the request with `reward` and the
 numbers of `scoring.SCALARS`, each with `prism_` before its name, so that the metrics of NeMo Gym take them up. Where
-the grader failed, `mask_sample` is true: that reward measures nothing.
+the grader failed, `mask_sample` is true: that reward measures nothing. A row whose problem cannot be used is a mistake
+of the data set: it is refused with status 422 and all its faults, which NeMo Gym's agent prints and fails at.
+
+`prompt_rows` makes the rows of a data set from problems.
 
 Read in the source of NeMo Gym (`nemo_gym/base_resources_server.py`, `nemo_gym/openai_utils.py`,
 `resources_servers/math_with_judge/app.py`, of 2026), not run with it.
@@ -25,6 +28,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from prism.errors import PrismError
+from prism.problem.images import image_content
+from prism.problem.prompts import Prompt
+from prism.rewards.data_sets import Problems, prompts_with_ids
 from prism.rewards.reward import Reward, Rewarded
 
 _FIELDS = ("problem", "problem_id")
@@ -94,7 +100,8 @@ def answer(request: Mapping[str, Any], found: Rewarded) -> dict[str, Any]:
 
 
 def resources_server(reward: Reward) -> Any:
-    """Return a NeMo Gym resources server class whose `verify` grades with this reward."""
+    """Return a NeMo Gym resources server class whose `verify` grades with this reward, and refuses bad rows (422)."""
+    from fastapi import HTTPException
     from nemo_gym.base_resources_server import BaseVerifyRequest, BaseVerifyResponse, SimpleResourcesServer
     from pydantic import ConfigDict
     from starlette.concurrency import run_in_threadpool
@@ -113,14 +120,49 @@ def resources_server(reward: Reward) -> Any:
         """The resources server that grades with `reward`."""
 
         async def verify(self, body: Any) -> Any:
-            """Grade one request in a thread, so that the event loop stays free, and return the response."""
+            """Grade one request in a thread, so that the event loop stays free, and return the response.
+
+            Errors:
+                HTTPException: 422, with the text of what `verify` raises about a row.
+            """
             row = body.model_dump()
-            found = await run_in_threadpool(verify, reward, row)  # the loop goes on answering
+            try:
+                found = await run_in_threadpool(verify, reward, row)  # the loop goes on answering
+            except PrismError as error:
+                raise HTTPException(422, str(error)) from error
             return PrismVerifyResponse(**found)
 
     # The web framework reads these as classes, and they are known only here.
     PrismResourcesServer.verify.__annotations__ = {"body": PrismVerifyRequest, "return": PrismVerifyResponse}
     return PrismResourcesServer
+
+
+def prompt_rows(problems: Problems, *, style: str = "prism") -> list[dict[str, Any]]:
+    """Return the rows of a data set for NeMo Gym: the prompt as the input of a response, the id in the metadata.
+
+    Images stand before the text, as `input_image` with a `data:` URL. Write each row as a line of JSON.
+
+    Args:
+        problems: as of `Reward`, which finds them by the same ids.
+        style: of `prism.prompt`.
+
+    Errors:
+        PrismError: an unknown style, all faults of the set, or images that cannot be read.
+    """
+    return [
+        {"responses_create_params": {"input": _as_input(each)}, _METADATA: {"problem_id": name}}
+        for name, each in prompts_with_ids(problems, style)
+    ]
+
+
+def _as_input(prompt: Prompt) -> list[dict[str, Any]]:
+    """Return a prompt as the input of OpenAI's Responses API: one message of the user."""
+    if not prompt.images:
+        return [{"role": "user", "content": prompt.text}]
+    images = [
+        {"type": "input_image", "image_url": image_content(image).data_url, "detail": "auto"} for image in prompt.images
+    ]
+    return [{"role": "user", "content": [*images, {"type": "input_text", "text": prompt.text}]}]
 
 
 def _content_text(content: Any, kind: str) -> str:

@@ -13,8 +13,9 @@ and the solution as the tokenizer writes them, special tokens too, and the promp
 of the problem are not the solver's.
 
 There is no None: an exception or a missing reward stops the run later on. Where there is no value, the reward is 0 and
-`extra_logs` says why. Labels that do not come at all are no row's fault: without `--data.label_key` each one is an
-empty text, and the function raises until the first label comes.
+`extra_logs` says so; a warning names each reference that cannot be used once, and over HTTP `faults` do. Labels that do
+not come at all are no row's fault: without `--data.label_key` each one is an empty text, and the function raises until
+the first label comes. It raises, too, if no reference of the first rows can be used (`bad_references`).
 
 Read in the source of OpenRLHF 0.11.2 (`openrlhf/utils/agent.py`, `openrlhf/cli/serve_rm.py`,
 `openrlhf/trainer/ppo_utils/samples_generator.py`). Its single-turn executor was run with both shapes and a stand-in for
@@ -30,9 +31,11 @@ from typing import Any
 from prism.errors import PrismError, named_type
 from prism.grading.scoring import SCALARS, Scoring
 from prism.problem.collection import ProblemSet
+from prism.rewards.bad_references import BadReferences
 from prism.rewards.reward import Reward, Rewarded, no_column, reward_of
 
 _TAILS = (400, 120, 40)  # characters of a prompt's end to look for, where the whole of it was cut or written otherwise
+_LABEL_KEY = "name the column that holds the references: --data.label_key COLUMN (--label_key in OpenRLHF 0.9)"
 _SPECIAL = re.compile(r"(?:<\|[^|<>]{1,40}\|>|</?s>|<eos>|<pad>|<end_of_turn>|\s)+\Z")
 
 
@@ -55,6 +58,7 @@ class OpenRLHFReward:
         self.reward = reward_of(scoring, problems=problems, thinking=thinking, workers=workers)
         self.__name__ = "reward_func"
         self._has_labels = False  # one came: an empty one is a fault of its row from then on
+        self._references = BadReferences(_LABEL_KEY)
 
     def __call__(
         self,
@@ -65,13 +69,18 @@ class OpenRLHFReward:
     ) -> dict[str, Any]:
         """Return tensors `rewards` and `scores`, one entry per query, and `extra_logs`: one tensor per scalar.
 
+        A reference that cannot be used is told by a warning, once.
+
         Errors:
-            PrismError: no labels came, or empty texts alone since the reward was made: no column was named for them.
+            PrismError: no labels came, or empty texts alone since the reward was made: no column was named for them;
+                the first `bad_references.HOPELESS` labels are all no references.
         """
         checked = self._checked_labels(labels, others)
         import torch
 
-        found = columns(_reward_rows(self.reward, queries, prompts, checked))
+        rewarded = _reward_rows(self.reward, queries, prompts, checked)
+        self._references.watch(checked, rewarded)
+        found = columns(rewarded)
         logs = {name: torch.tensor(values) for name, values in found["extra_logs"].items()}
         rewards = torch.tensor(found["rewards"])
         return {"rewards": rewards, "scores": rewards.clone(), "extra_logs": logs}
@@ -84,15 +93,12 @@ class OpenRLHFReward:
             raise PrismError(f"labels: found {named_type(labels)}; expected a list with one entry a query")
         self._has_labels |= any(label != "" for label in labels)
         if labels and not self._has_labels:
-            raise PrismError(
-                "labels: each one is empty; name the column that holds the references: --data.label_key COLUMN "
-                "(--label_key in OpenRLHF 0.9)"
-            )
+            raise PrismError(f"labels: each one is empty; {_LABEL_KEY}")
         return labels
 
 
 def answer(reward: Reward, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the answer to a remote-reward request: plain lists with one entry per query.
+    """Return the answer to a remote-reward request: plain lists with one entry per query, as of `columns`.
 
     Args:
         reward: what grades. Where strangers ask, make it with `paths=False`.
@@ -155,7 +161,11 @@ def _reward_rows(
 
 
 def columns(found: Sequence[Rewarded]) -> dict[str, Any]:
-    """Return rewards as the lists `rewards`, `scores` and `extra_logs`; a reward whose value is None counts as 0."""
+    """Return rewards as lists: `rewards`, `scores`, `extra_logs` and, in words, `faults`, mostly empty texts.
+
+    A reward whose value is None counts as 0.
+    """
     rewards = [each.value or 0.0 for each in found]
     logs = {name: [each.scalars[name] for each in found] for name in SCALARS}
-    return {"rewards": rewards, "scores": list(rewards), "extra_logs": logs}
+    faults = [each.fault for each in found]
+    return {"rewards": rewards, "scores": list(rewards), "extra_logs": logs, "faults": faults}

@@ -11,7 +11,17 @@ from typing import Any
 import pytest
 
 import prism
-from prism.rewards import LightevalScores, LMEvalResults, TRLReward, VerifiersReward, inspect_scorer, trl, verifiers
+from prism.rewards import (
+    LightevalScores,
+    LMEvalResults,
+    Reward,
+    TRLReward,
+    VerifiersReward,
+    inspect_scorer,
+    nemo_gym,
+    trl,
+    verifiers,
+)
 from prism.rewards import verl as verl_door
 from prism.rewards.lighteval import prism_doc
 from prism.rewards.lm_eval import doc_to_image, doc_to_text
@@ -91,6 +101,21 @@ def test_rows_for_verl_have_a_mark_for_each_image(problems: Path) -> None:
     assert "images" not in verl_door.prompt_rows([problems / "plain.json"])[0]
 
 
+def test_rows_for_nemo_gym_are_inputs_of_responses(problems: Path) -> None:
+    plain, ramp = nemo_gym.prompt_rows(problems, style="engjudge")
+    said = expected(problems, "engjudge")
+    assert plain == {
+        "responses_create_params": {"input": [{"role": "user", "content": said["plain"]}]},
+        "verifier_metadata": {"problem_id": "plain"},
+    }
+    image, text = ramp["responses_create_params"]["input"][0]["content"]
+    assert (image["type"], text) == ("input_image", {"type": "input_text", "text": said["ramp"]})
+    assert image["image_url"].startswith("data:image/png;base64,")
+    message = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": RIGHT}]}
+    found = nemo_gym.verify(Reward(problems=problems), {**ramp, "response": {"output": [message]}})
+    assert found["reward"] == 1.0
+
+
 def test_samples_for_inspect(problems: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = {name: ModuleType(name) for name in ("inspect_ai", "inspect_ai.dataset", "inspect_ai.model")}
     for name, module in made.items():
@@ -142,7 +167,7 @@ def test_documents_for_lighteval(
 
 def test_images_that_cannot_be_had_are_told_by_name(problems: Path, pillow: None) -> None:
     (problems / "a.png").write_bytes(b"no image")
-    for rows in (trl.prompt_rows, verifiers.prompt_rows, verl_door.prompt_rows):
+    for rows in (trl.prompt_rows, verifiers.prompt_rows, verl_door.prompt_rows, nemo_gym.prompt_rows):
         with pytest.raises(prism.PrismError, match=r'ramp: image "a\.png" is no PNG'):
             rows(problems)
     with pytest.raises(prism.PrismError, match=r"a\.png: image file is truncated"):

@@ -22,6 +22,7 @@ import prism
 from prism.grading.scoring import SCALARS
 from prism.resources import resource
 from prism.rewards import OpenRLHFReward, Reward, TRLReward
+from prism.rewards.bad_references import HOPELESS
 from prism.rewards.openrlhf import answer, solution_of
 from prism.rewards.verl import compute_score, compute_score_batched
 
@@ -438,6 +439,8 @@ def test_openrlhf_asks_over_http() -> None:
     assert found["extra_logs"]["bad_reference"] == [0.0, 0.0, 1.0, 0.0]
     assert found["extra_logs"]["bad_solution"] == [0.0, 0.0, 0.0, 1.0]
     json.dumps(found, allow_nan=False)
+    assert [bool(fault) for fault in found["faults"]] == [False, False, True, True]
+    assert "nowhere" in found["faults"][2]
     assert answer(reward, {"query": [RIGHT], "labels": ["newton"]})["rewards"] == [1.0]
     assert answer(reward, {"query": [], "labels": [], "prompts": []})["rewards"] == []
 
@@ -475,8 +478,30 @@ def test_openrlhf_says_that_no_labels_came(monkeypatch: pytest.MonkeyPatch) -> N
         reward_func([RIGHT], [""], "newton")
     with pytest.raises(prism.PrismError, match=r"labels: each one is empty; .*--data\.label_key"):
         reward_func([RIGHT], [""], [""])  # what OpenRLHF passes where no column of labels was named
-    reward_func([RIGHT, RIGHT], ["", ""], ["newton", ""])
-    reward_func([RIGHT], [""], [""])  # one bad row of a run that has labels
+    with pytest.warns(UserWarning, match=r'reference "" cannot be used, so that its rewards are 0: '):
+        reward_func([RIGHT, RIGHT], ["", ""], ["newton", ""])
+    reward_func([RIGHT], [""], [""])  # one bad row of a run that has labels; it was told
+
+
+def test_openrlhf_tells_each_bad_reference_once_and_that_all_are_bad(
+    monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(tensor=lambda values: SimpleNamespace(clone=values.copy)))
+    good = OpenRLHFReward(problems=[SMALL])
+    for label in ("newton", "newtom", "newtom", *(f"row {k}" for k in range(40)), "newton"):
+        assert good([RIGHT], [""], [label])["scores"] == [float(label == "newton")]
+    told = [str(each.message) for each in recwarn]
+    assert len(told) == len(set(told)) == 20
+    assert told[0].startswith('reference "newtom" cannot be used, so that its rewards are 0: ')
+    assert "did you mean" in told[0]
+    wrong = OpenRLHFReward(problems=[SMALL])
+    for k in range(HOPELESS - 1):
+        wrong([RIGHT], [""], [f"question {k}"])  # they may be the bad ones among many, that happen to come first
+    for again in (wrong, wrong):
+        with pytest.raises(prism.PrismError, match=r"none of 1[67] references so far can be used; .*--data\.label_key"):
+            again([RIGHT], [""], ["question"])
+    copied = pickle.loads(pickle.dumps(wrong))
+    assert copied([RIGHT, RIGHT], ["", ""], ["question", "newton"])["scores"] == [0.0, 1.0]
 
 
 def test_a_request_without_labels_names_what_it_has(reward: Reward) -> None:

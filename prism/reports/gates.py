@@ -301,9 +301,15 @@ def compared_item(row: Mapping[str, Any], place: int) -> tuple[ComparedItem | No
         problem_id=str(row["problem_id"]), sample_id="" if sample is None else str(sample), status=str(status),
         score=None if score is None else _exact_score(score), final_correct=row.get("final_correct") is True,
         matched=tuple(row["matched"] or ()), n_incident=len(row["incidents"] or ()),
-        problem_sha256=str(row.get("problem_sha256")), solution_sha256=str(row.get("solution_sha256")), place=place,
+        problem_sha256=str(row.get("problem_sha256")), solution_sha256=_input_sha256(row), place=place,
         alternative=str(row.get("alternative") or ""),
     ), ""  # fmt: skip
+
+
+def _input_sha256(row: Mapping[str, Any]) -> str:
+    """Return the digest of a row's solution; of a protocol's row with that of the findings it was made from."""
+    found = row.get("findings_sha256")
+    return f"{row.get('solution_sha256')}{f' {found}' if found else ''}"
 
 
 @lru_cache(maxsize=4096)

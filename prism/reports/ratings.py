@@ -328,6 +328,8 @@ def _judgement_of_row(row: Mapping[str, Any], score: str, source: Path) -> Judge
         DataFileError: the row lacks that number.
     """
     value = at_path(row, tuple(score.split(".")))
+    if value is ABSENT and row["score"] is None:
+        value = None  # a row without score has no policies
     if value is ABSENT:
         raise DataFileError(str(source), (f"no score {score!r} in the row of {row['problem_id']}, {row['sample_id']}",))
     found = read_score(value)

@@ -90,7 +90,8 @@ def precomputed_scores_jsonl(rows: Iterable[Mapping[str, Any]], *, scoring: str 
 
     Args:
         rows: as `prism grade --json` prints and `prism run` writes them; formulas are not needed.
-        scoring: `closure`, `score_strict`, or a policy of the rows: `strict`, `prefix`, `final`.
+        scoring: `closure`, `score_strict`, or a policy of the rows: `strict`, `prefix`, `final`; of the rows of a
+            protocol, which may be undecided, also its bounds `score_low` and `score_high`.
 
     Errors:
         PrismError: all faults at once: rows without a sample id, two of one id and epoch, a scoring that a row lacks.
@@ -124,6 +125,9 @@ def precomputed_scores_jsonl(rows: Iterable[Mapping[str, Any]], *, scoring: str 
     return "".join(f"{line}\n" for line in lines)
 
 
+_ROW_NUMBERS = ("closure", "score_strict", "score_low", "score_high")  # the others are policies
+
+
 def _row_epoch(row: Mapping[str, Any]) -> Any:
     """Return the `epoch` of a score row, or of its `meta`; None if neither has one."""
     meta = row.get("meta")
@@ -134,7 +138,7 @@ def _row_value(row: Mapping[str, Any], scoring: str) -> float | None:
     """Return the number of a scoring from a score row, 0 for a failed grade; None if the row has no such number."""
     if row.get("status") in ("killed", "internal"):
         return 0.0
-    found = row.get({"closure": "score"}.get(scoring, scoring)) if scoring in ("closure", "score_strict") else None
+    found = row.get({"closure": "score"}.get(scoring, scoring)) if scoring in _ROW_NUMBERS else None
     if found is None and isinstance(row.get("policies"), Mapping):
         found = row["policies"].get(scoring)
     return found if isinstance(found, float | int) else None

@@ -219,17 +219,21 @@ def _tasks_before_fault(tasks: Iterator[Task], faults: list[PrismError]) -> Iter
         faults.append(error)
 
 
-def _grades_in_order(results: Iterator[Done], faults: Sequence[PrismError]) -> Iterator[Grade]:
-    """Yield the grades of results that arrive in any order, in the order of their tasks; then raise the first fault."""
-    early: dict[int, Grade] = {}
+def in_input_order(results: Iterable[Done]) -> Iterator[Done]:
+    """Yield results that arrive in any order in the order of their tasks, which are numbered from 0."""
+    early: dict[int, Done] = {}
     place = 0
     for done in results:
-        early[done.task.ordinal] = (
-            _killed_grade(done.task, done.result) if isinstance(done.result, Killed) else done.result
-        )
+        early[done.task.ordinal] = done
         while place in early:
             yield early.pop(place)
             place += 1
+
+
+def _grades_in_order(results: Iterator[Done], faults: Sequence[PrismError]) -> Iterator[Grade]:
+    """Yield the grades of results that arrive in any order, in the order of their tasks; then raise the first fault."""
+    for done in in_input_order(results):
+        yield _killed_grade(done.task, done.result) if isinstance(done.result, Killed) else done.result
     for fault in faults:
         raise fault
 

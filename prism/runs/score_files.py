@@ -20,7 +20,7 @@ from prism.runs.records import NEEDS_PARQUET, Faults
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_AS_TEXT = ("meta",)  # stored as JSON text, since its keys are the caller's
+_AS_TEXT = ("meta", "settings")  # stored as JSON text, since their keys are the caller's, and a protocol's
 
 
 Writer = Callable[[IO[bytes], Iterable[list[bytes]]], None]
@@ -109,7 +109,11 @@ def grade_of(row: Mapping[str, Any]) -> Grade:
             status=str(row["status"]), score=score, matched=_as_indices(row["matched"]),
             credited=_as_indices(row.get("credited")), missing=_as_indices(row.get("missing")),
             final_correct=row.get("final_correct") is True,
-            policies={str(name): float(value) for name, value in sorted((row.get("policies") or {}).items())},
+            policies={
+                str(name): float(value)
+                for name, value in sorted((row.get("policies") or {}).items())
+                if value is not None  # a protocol's, undecided in this row
+            },
             formulas=tuple(map(_as_graded_formula, row.get("formulas") or ())),
             unread=int(row.get("unread") or 0), undecided=int(row.get("undecided") or 0),
             incidents=tuple(Incident(str(i["code"]), str(i["where"]), str(i["detail"])) for i in row["incidents"]),
@@ -183,7 +187,7 @@ def _parquet_rows(path: Path, faults: Faults) -> Iterator[tuple[str, Any]]:
                     n += 1
                     if row.get("formulas", row) is None:
                         del row["formulas"]  # they were left out
-                    if row.get("policies"):
+                    if row.get("policies") and "protocol" not in row:  # whose policies are null where undecided
                         row["policies"] = {name: value for name, value in row["policies"].items() if value is not None}
                     yield f"row {n}", {**row, **{key: json.loads(row[key]) for key in _AS_TEXT if key in row}}
     except (pa.ArrowException, ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
@@ -231,8 +235,12 @@ def schema(*, follow_through: bool = False) -> pa.Schema:
 
 
 def _write_parquet(file: IO[bytes], blocks: Iterable[list[bytes]], *, follow_through: bool) -> None:
-    """Write lines of JSON as a Parquet file, each block as one row group."""
-    columns = schema(follow_through=follow_through)
+    """Write score rows, as lines of JSON, as a Parquet file."""
+    write_parquet(file, blocks, schema(follow_through=follow_through))
+
+
+def write_parquet(file: IO[bytes], blocks: Iterable[list[bytes]], columns: pa.Schema) -> None:
+    """Write lines of JSON as a Parquet file of these columns, each block as one row group."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -246,4 +254,5 @@ def _parquet_row(line: bytes) -> dict[str, Any]:
     row = json.loads(line)
     if b"\\ud" in line:  # half a surrogate pair, which no column of text can hold
         row = json.loads(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace"))
-    return {**row, **{key: json.dumps(row[key], sort_keys=True, ensure_ascii=False) for key in _AS_TEXT}}
+    as_text = (key for key in _AS_TEXT if key in row)
+    return {**row, **{key: json.dumps(row[key], sort_keys=True, ensure_ascii=False) for key in as_text}}

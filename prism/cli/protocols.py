@@ -1,0 +1,218 @@
+"""The group `prism protocol`: what its commands share. Each command has a file of its own, `protocol_NAME.py`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+import prism
+from prism.cli.application import INCIDENTS, NOTHING_GRADED, STOPPED, app
+from prism.cli.helptext import HELP_NAMES, CommandGroup
+from prism.cli.options import (
+    fail,
+    in_words,
+    is_json,
+    n_processors,
+    parse_field_map,
+    problem_file,
+    refuse_existing,
+    require_folder,
+    split_names,
+)
+from prism.cli.output import print_json, print_tables, progress_bar, tell_scanned
+from prism.errors import count_of
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from prism.protocols.graded_rollouts import GradedRollout, Then
+    from prism.protocols.row_files import ProtocolSummary
+    from prism.protocols.rows import ProtocolRow
+
+T = TypeVar("T")
+_SHOWN_ROWS = 40  # of a table; -o writes all
+_DIGITS = 3  # of a score in a table
+
+protocols = typer.Typer(
+    name="protocol", cls=CommandGroup, no_args_is_help=True, rich_markup_mode=None,
+    context_settings={"help_option_names": HELP_NAMES},
+    help="Score by other protocols, beside the closure score, into ordinary score rows.",
+)  # fmt: skip
+app.add_typer(protocols)
+
+Rollouts = Annotated[Path, typer.Argument(help="Rollouts: .jsonl, .json, .csv, .parquet, or a folder of texts.")]
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="Result file: .jsonl or .parquet.")]
+Workers = Annotated[
+    int | None, typer.Option("--workers", min=0, help="Processes; 0 works in this one. [default: processors]")
+]
+Mapping = Annotated[str, typer.Option("--map", help="Fields: response=FIELD,problem_id=FIELD,sample_id=FIELD.")]
+Keep = Annotated[str, typer.Option("--keep", help="Further fields that go beside each score.")]
+SkipUnknown = Annotated[
+    bool, typer.Option("--skip-unknown", help="Skip and count records of problems that the set does not have.")
+]
+Thinking = Annotated[bool, typer.Option("--thinking", help="Count formulas of thinking blocks too.")]
+MaxIncidents = Annotated[
+    int, typer.Option("--max-incidents", min=0, help="Failures of the grader that are put up with.")
+]
+PreferRules = Annotated[
+    str, typer.Option("--prefer", metavar="rules", help="In a conflict the rules count, not the file.")
+]
+
+
+@protocols.command("schema")
+def schema(
+    name: Annotated[str, typer.Argument(help="Of a schema: psas. Without a name, the names are listed.")] = "",
+) -> None:
+    """Print the JSON Schema of what a protocol reads, such as its findings file; without a name list the schemas."""
+    from prism.protocols.schemas import schema_names, schema_text
+
+    if not name:
+        print("\n".join(schema_names()))
+        return
+    with faults_told():
+        print(schema_text(name), end="")
+
+
+@contextmanager
+def faults_told() -> Iterator[None]:
+    """Turn faults of files into exit code 3 with their words, and Ctrl-C into its own code."""
+    try:
+        yield
+    except (prism.PrismError, OSError) as error:
+        fail(in_words(error))
+    except KeyboardInterrupt:
+        print("prism: stopped", file=sys.stderr)
+        raise typer.Exit(STOPPED) from None
+
+
+def prefers_rules(text: str) -> bool:
+    """Parse `--prefer`."""
+    if text not in ("", "rules", "file"):
+        raise typer.BadParameter(f"--prefer {text}: expected rules, or file, which is the default")
+    return text == "rules"
+
+
+def prepare_output(out: Path | None, *, force: bool) -> None:
+    """Exit with code 3 if rows cannot be written to a file: no folder, another ending, there already."""
+    from prism.protocols.row_files import check_ending
+
+    if out is None:
+        return
+    require_folder(out)
+    refuse_existing([out], force=force)
+    with faults_told():
+        check_ending(out)
+
+
+def graded_input(
+    problems: str,
+    rollouts: Path,
+    *,
+    mapping: str = "",
+    keep: str = "model",
+    skip_unknown: bool = False,
+    thinking: bool = False,
+    workers: int | None = None,
+    then: Then[T] | None = None,
+) -> list[GradedRollout[T]]:
+    """Load problems, read rollouts and grade them, with a progress bar; what is no fault is told on standard error.
+
+    Args:
+        problems: a folder, a file, a shipped id, or a problem as JSON.
+        mapping, keep, workers: as on the command line.
+        then: as of `graded_rollouts.grade_rollouts`.
+
+    Errors:
+        PrismError: faults of the files; wrap the call in `faults_told`.
+    """
+    from prism.problem.collection import load_problems
+    from prism.protocols.graded_rollouts import grade_rollouts
+    from prism.runs.rollouts import read, scan
+
+    known = load_problems(problems if is_json(problems) else problem_file(problems))
+    kept = split_names(keep)
+    scanned = scan(rollouts, known, mapping=parse_field_map(mapping), keep=kept, skip_unknown=skip_unknown)
+    tell_scanned(scanned, rollouts)
+    with progress_bar(scanned.n, "grading") as advance:
+        return list(
+            grade_rollouts(
+                known, read(rollouts, scanned.fields, known), then=then, thinking=thinking, on_done=advance,
+                workers=n_processors() if workers is None else workers,
+            )
+        )  # fmt: skip
+
+
+def tell_warnings(warnings: Sequence[str], file: Path) -> None:
+    """Tell warnings about a file, such as keys that are not known, on standard error."""
+    for each in warnings:
+        print(f"prism: {file}: {each}", file=sys.stderr)
+
+
+def finish(
+    rows: Sequence[ProtocolRow],
+    *,
+    protocol: str,
+    variant: str,
+    out: Path | None,
+    as_json: bool,
+    max_incidents: int = 0,
+    extra: dict[str, object] | None = None,
+) -> None:
+    """Write the rows, print what was made, and exit with a code of `prism run` unless all is well.
+
+    The JSON is one object: the counts, what `extra` adds, and, without a file, the rows.
+    """
+    from prism.protocols.row_files import row_dicts, summarize, write_rows
+
+    with faults_told():
+        if out is not None:
+            write_rows(out, rows)
+    summary = summarize(rows, protocol=protocol, variant=variant)
+    if as_json:
+        print_json({**summary.to_dict(), **(extra or {}), **({} if out else {"rows_list": row_dicts(rows)})})
+    elif out is not None:
+        print(f"{out}: {_in_one_line(summary)}")
+    else:
+        print_tables(_table(rows), _in_one_line(summary))
+    if n := sum(any(note.startswith("findings") for note in row.notes) for row in rows):
+        told = "was read only after repair" if n == 1 else "were read only after repair"
+        print(f"prism: the findings of {count_of(n, 'row')} {told}; the notes say how", file=sys.stderr)
+    if not summary.n_scored:
+        raise typer.Exit(NOTHING_GRADED)
+    if summary.n_incident > max_incidents:
+        raise typer.Exit(INCIDENTS)
+
+
+def _in_one_line(summary: ProtocolSummary) -> str:
+    """Return the counts of a run as a line."""
+    statuses = ", ".join(f"{n} {status}" for status, n in sorted(summary.statuses.items()))
+    mean, low, high = (_decimal(value) for value in (summary.mean, summary.mean_low, summary.mean_high))
+    return (
+        f"{summary.protocol} ({summary.variant}): {count_of(summary.n, 'row')} ({statuses}); mean score {mean}; "
+        f"with what is undecided from {low} to {high}; incidents: {summary.n_incident}"
+    )
+
+
+def _table(rows: Sequence[ProtocolRow]) -> RenderableType:
+    """Return the first rows as a table."""
+    from rich.table import Table
+
+    more = f"{len(rows) - _SHOWN_ROWS} more; -o writes all" if len(rows) > _SHOWN_ROWS else None
+    table = Table(box=None, pad_edge=False, caption=more, caption_justify="left")
+    for name in ("problem", "sample", "score", "low", "high", "parts"):
+        table.add_column(name, justify="right" if name in ("score", "low", "high") else "left")
+    for row in rows[:_SHOWN_ROWS]:
+        numbers = (_decimal(value) for value in (row.score, row.score_low, row.score_high))
+        parts = ", ".join(f"{part.name} {_decimal(part.score)}" for part in row.parts)
+        table.add_row(row.about.problem_id, row.about.sample_id, *numbers, parts or row.status)
+    return table
+
+
+def _decimal(value: object) -> str:
+    """Write an exact number with a few digits; `null` for None."""
+    return "null" if value is None else f"{float(value):.{_DIGITS}f}"  # type: ignore[arg-type]

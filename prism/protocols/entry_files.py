@@ -1,0 +1,265 @@
+"""Read a findings file (or another file of objects) entry by entry: all faults at once, repairs told.
+
+An entry is an object: a line of JSON Lines, an item of a JSON list, or the one object of a JSON file. A file that is
+none of these is searched for JSON (`repaired_json`), as the answer of a judge model often is, and each entry that was
+found so says it in its `notes`.
+
+A protocol gives a function that reads one entry; it uses the readers of `prism.problem.fields` and those below, adds
+faults to the `LoadReport` it is handed, and returns a value of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from prism.errors import PrismError
+from prism.grading.row import json_line
+from prism.inputs import decode, near_file, nearest_name, parse_json, read_bytes, refuse_constant, value_faults
+from prism.problem.fields import LoadReport, field_name, is_integer, quoted_value
+from prism.protocols.repaired_json import FENCE, FoundValue, find_values
+from prism.runs.records import MAX_RECORD, Faults, id_of
+
+T = TypeVar("T")
+Table = Mapping[str, Any]
+_FENCES = ("```", "~~~")
+_MOSTLY = 2  # a file of lines is read line by line where one in so many is an object by itself
+
+
+@dataclass(frozen=True, slots=True)
+class Entry(Generic[T]):
+    """One entry of a file.
+
+    Attributes:
+        value: what the protocol's reader made of it.
+        place: `line 3`, `item 3`.
+        notes: what was repaired; they belong into the notes of the row that is made of it.
+        sha256: of the entry as sorted JSON.
+    """
+
+    value: T
+    place: str
+    notes: tuple[str, ...]
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class EntryFile(Generic[T]):
+    """The entries of a file in its order, and warnings that are no faults (unknown keys), for standard error."""
+
+    path: Path
+    entries: tuple[Entry[T], ...]
+    warnings: tuple[str, ...] = ()
+
+
+def joined_sha256(entries: Iterable[Entry[Any]]) -> str | None:
+    """Return one digest of the entries that a row was made from, in whatever order they stand; None of no entry."""
+    digests = sorted(entry.sha256 for entry in entries)
+    if len(digests) < 2:
+        return digests[0] if digests else None
+    return hashlib.sha256("\0".join(digests).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """One value found in a file, and where; `fault` where it cannot be read."""
+
+    value: Any
+    place: str
+    notes: tuple[str, ...] = ()
+    fault: str = ""
+
+
+def read_entries(path: Path, read: Callable[[Table, LoadReport], T]) -> EntryFile[T]:
+    """Read all entries of a file of objects.
+
+    Args:
+        path: JSON Lines, JSON, or text with JSON in it.
+        read: makes a value of one object; adds its faults, without file and place, to the report.
+
+    Errors:
+        DataFileError: all faults of all entries; a file that cannot be read, or holds no object.
+    """
+    faults = Faults()
+    entries: list[Entry[T]] = []
+    warnings: list[str] = []
+    try:
+        items = _items(decode(read_bytes(path, MAX_RECORD)))
+    except PrismError as error:
+        faults.add(f"{error}{near_file(path)}")
+        items = []
+    else:
+        if not items:
+            faults.add("holds no JSON object; expected one a line")
+    for item in items:
+        report = LoadReport([], [])
+        if item.fault:
+            report.faults.append(item.fault)
+        elif not isinstance(item.value, dict):
+            report.faults.append(f"no object, but {type(item.value).__name__}")
+        elif too_large := value_faults(item.value):
+            report.faults += too_large
+        else:
+            value = read(item.value, report)
+            digest = hashlib.sha256(json_line(item.value)).hexdigest()
+            entries.append(Entry(value, item.place, item.notes, digest))
+        for fault in report.faults:
+            faults.add(fault, item.place)
+        warnings += [f"{item.place}: {one}" for one in report.warnings]
+    faults.check(path)
+    return EntryFile(path, tuple(entries), tuple(warnings))
+
+
+def _items(text: str) -> list[_Item]:
+    """Return the values of a text: whole JSON, JSON Lines, or what is found by its brackets."""
+    try:
+        whole = parse_json(text, constant=refuse_constant)
+    except PrismError:
+        pass
+    else:
+        return _flat(whole, "", ())
+    lines = [(n, line) for n, line in enumerate(text.splitlines(), start=1) if line.strip()]
+    by_line = [(n, line, _object_of(line)) for n, line in lines]
+    n_whole = sum(value is not None for _, _, value in by_line)
+    if not n_whole or _MOSTLY * n_whole < len(lines):
+        return [item for one in find_values(text) for item in _found(one, f"line {one.line}")]
+    fenced = any(line.strip().startswith(_FENCES) for _, line, _ in by_line)
+    items = []
+    for n, line, value in by_line:
+        if value is not None:
+            items.append(_Item(value, f"line {n}", (_note(f"line {n}", FENCE),) if fenced else ()))
+            continue
+        found = find_values(line)
+        items += [item for one in found for item in _found(one, f"line {n}")]
+        if not found and not line.strip().startswith(_FENCES):
+            items.append(_Item(None, f"line {n}", fault="no JSON object"))
+    return items
+
+
+def _note(place: str, remark: str) -> str:
+    """Return a repair as a note of the row that is made of the entry."""
+    return f"findings, {place}: {remark}"
+
+
+def _object_of(line: str) -> dict[str, Any] | None:
+    """Return the object that a line is; None for any other line."""
+    try:
+        value = parse_json(line, constant=refuse_constant)
+    except PrismError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _found(one: FoundValue, place: str) -> list[_Item]:
+    """Return the items of a value that was found by its brackets, with what was repaired."""
+    if one.fault:
+        return [_Item(None, place, fault=one.fault)]
+    return _flat(one.value, place, tuple(_note(place, remark) for remark in one.remarks))
+
+
+def _flat(value: Any, place: str, notes: tuple[str, ...]) -> list[_Item]:
+    """Return the items of a list, or a value as the one item."""
+    if not isinstance(value, list):
+        return [_Item(value, place or "item 1", notes)]
+    where = f"{place}, " if place else ""
+    return [_Item(each, f"{where}item {n}", notes) for n, each in enumerate(value, start=1)]
+
+
+# Fields. --------------------------------------------------------------------------------------------------------
+
+
+def read_id(table: Table, key: str, report: LoadReport, *, required: bool = True) -> str:
+    """Return the id under a key as text (numbers too); empty, with a fault if it is required, where there is none."""
+    found = id_of(table.get(key))
+    if found is None and (required or table.get(key) is not None):
+        report.faults.append(_unfit(table, key, "", "is neither a text nor a whole number"))
+    return found or ""
+
+
+def read_number(
+    table: Table, key: str, where: str, report: LoadReport, *, least: int | None = None, most: int | None = None,
+    required: bool = False,
+) -> Fraction | None:  # fmt: skip
+    """Return the number under a key as the exact fraction of its decimal digits; None, and a fault, for anything else.
+
+    Args:
+        where: name of the table in messages, such as `ALGEBRAIC_ACCURACY, error 2`.
+        least, most: bounds, themselves allowed.
+        required: a missing number, or a null, is a fault.
+    """
+    value = table.get(key)
+    if value is None:
+        if required:
+            report.faults.append(_unfit(table, key, where, ""))
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        report.faults.append(_unfit(table, key, where, "is no number"))
+        return None
+    number = Fraction(str(value))
+    if (least is not None and number < least) or (most is not None and number > most):
+        bounds = f"from {least} to {most}" if most is not None else f"of {least} or more"
+        report.faults.append(_unfit(table, key, where, f"is no number {bounds}"))
+        return None
+    return number
+
+
+def read_whole(
+    table: Table, key: str, where: str, report: LoadReport, *, least: int = 0, required: bool = False
+) -> int | None:
+    """Return the whole number under a key, at least `least`; None, and a fault, for anything else."""
+    value = table.get(key)
+    if value is None and not required:
+        return None
+    if not is_integer(value) or not isinstance(value, int) or value < least:
+        report.faults.append(_unfit(table, key, where, f"is no whole number of {least} or more"))
+        return None
+    return value
+
+
+def read_choice(
+    table: Table, key: str, where: str, report: LoadReport, choices: Collection[str], *, required: bool = False
+) -> str | None:
+    """Return the text under a key, one of `choices`, whatever its case; None, and a fault, for anything else."""
+    value = table.get(key)
+    if value is None and not required:
+        return None
+    known = {each.casefold(): each for each in choices}
+    if isinstance(value, str) and (found := known.get(value.strip().casefold())):
+        return found
+    near = nearest_name(value.casefold(), known) if isinstance(value, str) else ""
+    hint = f"; did you mean {known[near]}?" if near else ""
+    report.faults.append(_unfit(table, key, where, f"is none of {', '.join(choices)}{hint}"))
+    return None
+
+
+def read_table(table: Table, key: str, where: str, report: LoadReport) -> Table | None:
+    """Return the object under a key; None if it is missing or null, or, with a fault, anything else."""
+    value = table.get(key)
+    if value is None or isinstance(value, Mapping):
+        return value
+    report.faults.append(_unfit(table, key, where, "is no object"))
+    return None
+
+
+def read_list(table: Table, key: str, where: str, report: LoadReport) -> Sequence[Table]:
+    """Return the objects of the list under a key; empty if it is missing or null; other items are faults."""
+    value = table.get(key)
+    if value is None:
+        return ()
+    if not isinstance(value, list):
+        report.faults.append(_unfit(table, key, where, "is no list"))
+        return ()
+    for place, item in enumerate(value, start=1):
+        if not isinstance(item, Mapping):
+            report.faults.append(f"{field_name(where, key)}, item {place}: {quoted_value(item)} is no object")
+    return [item for item in value if isinstance(item, Mapping)]
+
+
+def _unfit(table: Table, key: str, where: str, why: str) -> str:
+    """Say that a value does not fit, or is missing."""
+    name = field_name(where, key)
+    return f"{name}: is missing" if table.get(key) is None else f"{name}: {quoted_value(table[key])} {why}"

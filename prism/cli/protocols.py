@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -30,9 +30,11 @@ from prism.errors import count_of
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from prism.problem.schema import Problem
     from prism.protocols.graded_rollouts import GradedRollout, Then
     from prism.protocols.row_files import ProtocolSummary
     from prism.protocols.rows import ProtocolRow
+    from prism.runs.rollouts import Rollout
 
 T = TypeVar("T")
 _SHOWN_ROWS = 40  # of a table; -o writes all
@@ -110,9 +112,10 @@ def prepare_output(out: Path | None, *, force: bool) -> None:
 
 
 def graded_input(
-    problems: str,
+    problems: str | dict[str, Problem],
     rollouts: Path,
     *,
+    rewrite: Callable[[Problem, Rollout], Rollout] = lambda _, rollout: rollout,
     mapping: str = "",
     keep: str = "model",
     skip_unknown: bool = False,
@@ -123,28 +126,40 @@ def graded_input(
     """Load problems, read rollouts and grade them, with a progress bar; what is no fault is told on standard error.
 
     Args:
-        problems: a folder, a file, a shipped id, or a problem as JSON.
+        problems: a folder, a file, a shipped id, or a problem as JSON; or problems by id that are loaded.
+        rewrite: makes the text that is graded of a rollout with its problem.
         mapping, keep, workers: as on the command line.
         then: as of `graded_rollouts.grade_rollouts`.
 
     Errors:
         PrismError: faults of the files; wrap the call in `faults_told`.
     """
-    from prism.problem.collection import load_problems
     from prism.protocols.graded_rollouts import grade_rollouts
     from prism.runs.rollouts import read, scan
 
-    known = load_problems(problems if is_json(problems) else problem_file(problems))
+    known = problems if isinstance(problems, dict) else read_problems(problems)
     kept = split_names(keep)
     scanned = scan(rollouts, known, mapping=parse_field_map(mapping), keep=kept, skip_unknown=skip_unknown)
     tell_scanned(scanned, rollouts)
+    each = (rewrite(known[one.problem_id], one) for one in read(rollouts, scanned.fields, known))
     with progress_bar(scanned.n, "grading") as advance:
         return list(
             grade_rollouts(
-                known, read(rollouts, scanned.fields, known), then=then, thinking=thinking, on_done=advance,
+                known, each, then=then, thinking=thinking, on_done=advance,
                 workers=n_processors() if workers is None else workers,
             )
         )  # fmt: skip
+
+
+def read_problems(source: str) -> dict[str, Problem]:
+    """Load the problems of a folder, a file, a shipped id, or JSON, by id; exits with code 3 if there is no such file.
+
+    Errors:
+        PrismError: faults of the files; wrap the call in `faults_told`.
+    """
+    from prism.problem.collection import load_problems
+
+    return load_problems(source if is_json(source) else problem_file(source))
 
 
 def tell_warnings(warnings: Sequence[str], file: Path) -> None:

@@ -8,10 +8,11 @@ To add a protocol NAME:
 
    - Rollouts that are graded by rule: `graded_rollouts.grade_rollouts(problems, rollouts, then=..., workers=...)`
      yields one `GradedRollout` each, in input order: `.problem`, `.reference` (the DAG that the grade is of),
-     `.rollout`, `.grade`, `.more` (what `then` returned, such as the `Diagnosis` of `graded_rollouts.diagnosed`), and `.about`, the
-     part of a row that says what it is about. Costly work of your own belongs into a `then` of yours (a function of a
-     module: `then(prepared, rollout, grade)`), for workers do it. Where `.grade.score` is None the grader failed: give
-     a row without parts, with the score None and the bounds 0 and 1, and `.about` brings status and incidents.
+     `.rollout`, `.grade`, `.more` (what `then` returned, such as the `Diagnosis` of `graded_rollouts.diagnosed`), and
+     `.about`, the part of a row that says what it is about. Costly work of your own belongs into a `then` of yours (a
+     function of a module: `then(prepared, rollout, grade)`), for workers do it. Where `.grade.score` is None the grader
+     failed: give a row without parts, with the score None and the bounds 0 and 1, and `.about` brings status and
+     incidents.
    - Findings: `entry_files.read_entries(path, read)` reads a file of objects (JSON Lines, a JSON list, JSON in a code
      fence or cut off) and raises all faults at once. Your `read(table, report)` makes a value of one object with the
      readers of `entry_files` (`read_id`, `read_number`, `read_whole`, `read_choice`, `read_table`, `read_list`) and of

@@ -1,0 +1,187 @@
+"""What a judge or a person says of answers and steps (`--findings`): it settles what rules leave open, names errors.
+
+An entry is about one step (`"step": "a/2"`, or `"part": "a", "step": 2`) and says whether its `equation` and its
+`value` hold, or about the final answer of a part (`"part": "a", "answer": true`). A `label` names the error of a step,
+by the seven of the published prompt.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from prism.errors import PrismError
+from prism.problem.fields import LoadReport, read_flag, read_text, warn_unknown
+from prism.protocols.bases import Settled, settle
+from prism.protocols.entry_files import Entry, EntryFile, Table, joined_sha256, read_choice, read_entries, read_id
+from prism.protocols.psas import Marked, PartMarks, StepMarks
+from prism.protocols.psas_steps import ReferencePart, step_name
+from prism.protocols.rows import Basis
+from prism.runs.records import Faults
+
+LABELS = {
+    "DAE": "diagram analysis error",
+    "PTAE": "physics theorem application error",
+    "MPUE": "modelling and process understanding error",
+    "CAE": "condition or assumption error",
+    "VRE": "variable relationship error",
+    "DCE": "derivation and computation error",
+    "UDE": "unit and dimension error",
+}
+"""The error labels of the published prompt, by their short names (PRISM-Physics, arXiv 2510.03185, has the same)."""
+
+_KEYS = frozenset(("problem_id", "sample_id", "part", "step", "answer", "equation", "value", "label", "comment"))
+
+
+@dataclass(frozen=True, slots=True)
+class StepFinding:
+    """What one entry says; None where it says nothing.
+
+    Attributes:
+        target: name of a step, or of a part whose answer is meant.
+        is_answer: the entry is about a final answer.
+    """
+
+    problem_id: str
+    sample_id: str
+    target: str
+    is_answer: bool
+    answer: bool | None = None
+    equation: bool | None = None
+    value: bool | None = None
+    label: str | None = None
+
+
+Findings = Mapping[tuple[str, str], Sequence[Entry[StepFinding]]]
+"""Entries by problem id and sample id."""
+
+
+def read_findings(path: Path) -> EntryFile[StepFinding]:
+    """Read a file of findings.
+
+    Errors:
+        DataFileError: all faults of the file at once.
+    """
+    return read_entries(path, _read_finding)
+
+
+def by_response(file: EntryFile[StepFinding], parts: Mapping[str, Sequence[ReferencePart]]) -> Findings:
+    """Index findings by the response they are about.
+
+    Args:
+        parts: by problem id.
+
+    Errors:
+        DataFileError: all findings about problems, parts or steps that there are not.
+    """
+    faults = Faults()
+    found: dict[tuple[str, str], list[Entry[StepFinding]]] = defaultdict(list)
+    for entry in file.entries:
+        one = entry.value
+        known = parts.get(one.problem_id)
+        if known is None:
+            faults.add(f"problem_id: no problem has the id {one.problem_id}", entry.place)
+            continue
+        names = [part.name for part in known] if one.is_answer else [step.name for part in known for step in part.steps]
+        if one.target not in names:
+            what = "part" if one.is_answer else "step"
+            faults.add(f"{what}: {one.problem_id} has no {what} {one.target}; it has {', '.join(names)}", entry.place)
+        found[one.problem_id, one.sample_id].append(entry)
+    faults.check(file.path)
+    return found
+
+
+def with_findings(marked: Marked, findings: Findings, *, prefer_rules: bool) -> Marked:
+    """Return a response with its marks settled between the rules and the findings about it.
+
+    Errors:
+        PrismError: two findings that contradict each other.
+    """
+    about = marked.about
+    entries = findings.get((about.problem_id, about.sample_id), ())
+    if not entries:
+        return marked
+    by_target: dict[tuple[str, bool], list[StepFinding]] = defaultdict(list)
+    for entry in entries:
+        by_target[entry.value.target, entry.value.is_answer].append(entry.value)
+    marks = []
+    for part, rules in zip(marked.parts, marked.marks, strict=True):
+        answers = _one_of(by_target.get((part.name, True), ()), "answer", about.problem_id)
+        steps = tuple(
+            _settled_step(each, by_target.get((step.name, False), ()), about.problem_id, prefer_rules=prefer_rules)
+            for step, each in zip(part.steps, rules.steps, strict=True)
+        )
+        answer = settle(rules.answer, answers, prefer_rules=prefer_rules)
+        marks.append(PartMarks(answer.value, steps, answer.basis, (*rules.findings, *answer.findings)))
+    notes = tuple(dict.fromkeys(note for entry in entries for note in entry.notes))
+    return replace(
+        marked, about=replace(about, findings_sha256=joined_sha256(entries)), marks=tuple(marks),
+        notes=(*marked.notes, *notes),
+    )  # fmt: skip
+
+
+def _settled_step(rules: StepMarks, told: Sequence[StepFinding], problem_id: str, *, prefer_rules: bool) -> StepMarks:
+    """Return the marks of a step settled between the rules and what entries say of it."""
+    value = settle(rules.value, _one_of(told, "value", problem_id), prefer_rules=prefer_rules)
+    equation = settle(rules.equation, _one_of(told, "equation", problem_id), prefer_rules=prefer_rules)
+    findings = [f"{name}, {each}" for name, one in (("value", value), ("equation", equation)) for each in one.findings]
+    labels = tuple(dict.fromkeys(one.label for one in told if one.label))
+    return StepMarks(value.value, equation.value, _joint_basis((value, equation)), (*rules.findings, *findings), labels)
+
+
+def _joint_basis(settled: Sequence[Settled[bool]]) -> Basis:
+    """Return the basis of a step that is settled by several marks: a conflict in one is a conflict of all."""
+    bases = {each.basis for each in settled} - {Basis.NONE}
+    for basis in (Basis.CONFLICT, Basis.BOTH):
+        if basis in bases:
+            return basis
+    if bases == {Basis.RULES, Basis.FILE}:
+        return Basis.BOTH
+    return next(iter(bases), Basis.NONE)
+
+
+def _one_of(told: Sequence[StepFinding], name: str, problem_id: str) -> bool | None:
+    """Return what entries about one thing say of it; None if they say nothing.
+
+    Errors:
+        PrismError: two of them contradict each other.
+    """
+    said = {value for one in told if (value := getattr(one, name)) is not None}
+    if len(said) > 1:
+        one = told[0]
+        raise PrismError(f"findings: {problem_id}, {one.sample_id}, {one.target}: {name} is both true and false")
+    return next(iter(said), None)
+
+
+def _read_finding(table: Table, report: LoadReport) -> StepFinding:
+    """Read one entry."""
+    warn_unknown(table, _KEYS, "", report)
+    problem_id = read_id(table, "problem_id", report)
+    sample_id = read_id(table, "sample_id", report)
+    part, step = read_id(table, "part", report, required=False), read_id(table, "step", report, required=False)
+    values = {name: _read_mark(table, name, report) for name in ("answer", "equation", "value")}
+    label = read_choice(table, "label", "", report, LABELS)
+    is_answer = values["answer"] is not None
+    if is_answer and (step or values["equation"] is not None or values["value"] is not None or label):
+        report.faults.append("answer: is said of a part, and the entry is about a step; make it two entries")
+    if not is_answer and not step:
+        report.faults.append("step: is missing; or say `answer` of a `part`")
+    if not is_answer and not label and values["equation"] is None and values["value"] is None:
+        report.faults.append("the entry says nothing: expected answer, equation, value or label")
+    target = (part or "answer") if is_answer else _target_of(part, step)
+    read_text(table, "comment", "", report)
+    return StepFinding(problem_id, sample_id, target, is_answer, label=label, **values)
+
+
+def _target_of(part: str, step: str) -> str:
+    """Return the name of a step that is named whole, `a/2`, or by its part and its number in it."""
+    return step_name(part, int(step)) if step.isascii() and step.isdecimal() else step
+
+
+def _read_mark(table: Table, name: str, report: LoadReport) -> bool | None:
+    """Return whether something holds; None for a null, or where nothing is said."""
+    if table.get(name) is None:
+        return None
+    return read_flag(table, name, "", report)

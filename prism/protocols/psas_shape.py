@@ -1,0 +1,274 @@
+r"""Problems in the published shape of PhysReason, as PRISM problems with the steps that PSAS-S scores.
+
+    {"id": "...", "question_structure": {"context": "...", "sub_question_1": "..."}, "answer": ["..."],
+     "difficulty": "...",
+     "explanation_steps": {"sub_question_1": {"step_1": "..."}, "sub_question_2": {"step_2": "..."}},
+     "steps_analysis": {"step_1": {"result_quantity": [{"name": "v", "value": "3 m/s", "equation": "v = a t"}]}}}
+
+Each equation and each value becomes a node, in order; of "N/A" there is none. A value is written with the name of its
+quantity, if that is a symbol, or with the quantity that its equation is solved for: `v = 3\unit{m/s}`. The answer of a
+part is the value of its last step if it says the same, else a node of its own. What PRISM cannot read is undecided.
+Steps depend on nothing here; the nodes form one chain, which no score looks at.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from prism.equivalence.facts import subject_of
+from prism.errors import DataFileError, LatexSyntaxError, PrismError
+from prism.inputs import decode, parse_json, read_bytes, refuse_constant
+from prism.latex import write
+from prism.physics.context import parse
+from prism.physics.quantities import read_quantity
+from prism.problem.fields import LoadReport, read_text
+from prism.problem.schema import load_problem
+from prism.protocols.entry_files import Table, read_entries, read_id, read_list, read_table
+from prism.protocols.psas_steps import UNREADABLE, PsasReference, ReferencePart, ReferenceStep, step_name
+from prism.runs.records import MAX_RECORD, Faults
+
+_SHAPE = ("question_structure", "explanation_steps", "steps_analysis")
+_NOTHING = frozenset(("", "n/a", "na", "none", "null", "-"))
+_KEY = re.compile(r"(sub_question|step)_(\d{1,4})")
+_NUMBER = r"[-+]?\d[\d.,]*(?:\s*(?:[eE][-+]?\d+|(?:\\times|×)\s*10\^\{?[-+]?\d+\}?))?"
+_NUMBER_AND_UNIT = re.compile(rf"(?P<number>{_NUMBER})\s*(?P<unit>\S.*)?")
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def is_published_shape(source: Path) -> bool:
+    """Return True if the first problem of a `.json` or `.jsonl` file, or of a folder of such files, has this shape."""
+    try:
+        for path in _files(source):
+            text = decode(read_bytes(path, MAX_RECORD)).strip()
+            whole = parse_json(text.splitlines()[0] if path.suffix == ".jsonl" else text, constant=refuse_constant)
+            first = whole[0] if isinstance(whole, list) and whole else whole
+            return isinstance(first, dict) and any(key in first for key in _SHAPE)
+    except (PrismError, IndexError, OSError):  # who loads it says why it cannot be read
+        return False
+    return False
+
+
+def load_published(source: Path) -> dict[str, PsasReference]:
+    """Load the problems of a file, or of all `.json` and `.jsonl` files below a folder, by id.
+
+    Errors:
+        DataFileError: all faults of the first file that has any; two problems of one id.
+    """
+    found: dict[str, PsasReference] = {}
+    faults = Faults()
+    for path in _files(source):
+        for entry in read_entries(path, _read_problem).entries:
+            reference = _reference(entry.value, path)
+            if reference.problem.id in found:
+                faults.add(f"{path.name}, {entry.place}: the id {reference.problem.id} is that of another problem too")
+            found[reference.problem.id] = reference
+    faults.check(source)
+    return found
+
+
+def _files(source: Path) -> Iterator[Path]:
+    """Yield a file, or the files of a folder in the order of their names."""
+    if source.is_dir():
+        yield from sorted(path for path in source.rglob("*") if path.suffix in (".json", ".jsonl"))
+    elif source.suffix in (".json", ".jsonl"):
+        yield source
+
+
+# Reading. -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Quantity:
+    """One quantity of a step as written; an empty text where the reference has N/A."""
+
+    name: str
+    value: str
+    equation: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Published:
+    """A problem as written.
+
+    Attributes:
+        questions: one text a part.
+        steps: for each part its steps, by number, in order.
+        answers: one text a part, where there is one.
+    """
+
+    id: str
+    context: str
+    questions: tuple[str, ...]
+    answers: tuple[str, ...]
+    steps: tuple[Mapping[int, tuple[_Quantity, ...]], ...]
+
+
+def _read_problem(table: Table, report: LoadReport) -> _Published:
+    """Read one problem."""
+    name = "id" if table.get("id") is not None or table.get("problem_id") is None else "problem_id"
+    structure = read_table(table, "question_structure", "", report) or {}
+    numbers = sorted(int(found[2]) for key in structure if (found := _KEY.fullmatch(str(key))) and found[1] != "step")
+    if not numbers:
+        report.faults.append("question_structure: has no sub_question_1")
+    questions = tuple(
+        read_text(structure, f"sub_question_{n}", "question_structure", report, required=True) for n in numbers
+    )
+    if len(numbers) > len(_LETTERS):
+        report.faults.append(f"question_structure: {len(numbers)} questions; at most {len(_LETTERS)} are read")
+    explained = read_table(table, "explanation_steps", "", report) or {}
+    analysis = read_table(table, "steps_analysis", "", report) or {}
+    steps = tuple(_read_steps(explained, analysis, n, report) for n in numbers)
+    answers = table.get("answer")
+    texts = answers if isinstance(answers, list) else [answers]
+    if len(texts) < len(numbers):
+        report.faults.append(f"answer: {len(texts)} answers to {len(numbers)} questions")
+    return _Published(
+        read_id(table, name, report), read_text(structure, "context", "question_structure", report), questions,
+        tuple(_text_of(each) for each in texts), steps,
+    )  # fmt: skip
+
+
+def _read_steps(
+    explained: Table, analysis: Table, part: int, report: LoadReport
+) -> Mapping[int, tuple[_Quantity, ...]]:
+    """Return the quantities of each step of a part, by the step's number."""
+    name = f"sub_question_{part}"
+    listed = read_table(explained, name, "explanation_steps", report)
+    if listed is None:
+        report.faults.append(f"explanation_steps, {name}: is missing")
+        return {}
+    numbers = sorted(int(found[2]) for key in listed if (found := _KEY.fullmatch(str(key))) and found[1] == "step")
+    steps = {}
+    for n in numbers:
+        where = f"steps_analysis, step_{n}"
+        step = read_table(analysis, f"step_{n}", "steps_analysis", report) or {}
+        quantities = read_list(step, "result_quantity", where, report)
+        steps[n] = tuple(
+            _Quantity(*(_text_of(each.get(key)) for key in ("name", "value", "equation"))) for each in quantities
+        )
+    return steps
+
+
+def _text_of(value: Any) -> str:
+    """Return a text without the dollars around it; empty for N/A."""
+    text = "" if value is None else str(value).strip().rstrip(".").strip("$").strip()
+    return "" if text.casefold() in _NOTHING else text
+
+
+# Nodes. ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Nodes:
+    """The nodes of a problem as they are made, and what could not be read."""
+
+    entries: list[dict[str, Any]] = field(default_factory=list)
+    n_unreadable: int = 0
+
+    def add(self, latex: str | None, letter: str) -> int:
+        """Append a node and return its index; `UNREADABLE` for None."""
+        if latex is None:
+            self.n_unreadable += 1
+            return UNREADABLE
+        index = len(self.entries) + 1
+        self.entries.append(
+            {"index": index, "formula": latex, "dependency": [index - 1] if index > 1 else [], "subquestion": letter}
+        )
+        return index
+
+
+def _reference(published: _Published, path: Path) -> PsasReference:
+    """Return a problem with its steps.
+
+    Errors:
+        DataFileError: nothing of it can be read; what `load_problem` refuses.
+    """
+    nodes = _Nodes()
+    letters = _LETTERS[: len(published.questions)]
+    parts = [
+        _part(letter, steps, published.answers[place], nodes)
+        for place, (letter, steps) in enumerate(zip(letters, published.steps, strict=True))
+    ]
+    if not nodes.entries:
+        raise DataFileError(str(path), (f"{published.id}: no value, equation or answer can be read",))
+    for part in parts:
+        for index in part.finals:
+            if index != UNREADABLE:
+                nodes.entries[index - 1]["is_final_answer"] = True
+    nodes.entries[-1]["is_final_answer"] = True  # a chain that leads nowhere is refused; parts say what counts
+    problem = load_problem({
+        "id": published.id, "context": published.context, "grading_standard": nodes.entries,
+        "subquestions": [
+            {"letter": letter, "subproblem": text} for letter, text in zip(letters, published.questions, strict=True)
+        ],
+    })  # fmt: skip
+    return PsasReference(problem, tuple(parts), nodes.n_unreadable)
+
+
+def _part(letter: str, steps: Mapping[int, tuple[_Quantity, ...]], answer: str, nodes: _Nodes) -> ReferencePart:
+    """Return one part, its nodes added to those of the problem."""
+    made = []
+    last: dict[str, int] = {}
+    for n, quantities in steps.items():
+        equations, values = [], []
+        for each in quantities:
+            if each.equation:
+                equations.append(nodes.add(_readable(each.equation), letter))
+            if each.value:
+                values.append(nodes.add(_value(each), letter))
+                last[each.value] = values[-1]
+        made.append(ReferenceStep(step_name(letter, n), tuple(equations), tuple(values)))
+    if not answer:
+        return ReferencePart(letter, (), tuple(made))
+    final = last[answer] if answer in last else nodes.add(_readable(_with_unit(answer)), letter)
+    return ReferencePart(letter, (final,), tuple(made))
+
+
+def _readable(latex: str) -> str | None:
+    """Return a formula if PRISM reads it, else None."""
+    try:
+        parse(latex)
+    except LatexSyntaxError:
+        return None
+    return latex
+
+
+def _value(quantity: _Quantity) -> str | None:
+    r"""Return a value as a formula: `v = 3\unit{m/s}`, or without a symbol the value alone; None if unreadable."""
+    text = _with_unit(quantity.value)
+    if "=" in text:
+        return _readable(text)
+    subject = _subject(quantity)
+    return (_readable(f"{subject} = {text}") if subject else None) or _readable(text)
+
+
+def _subject(quantity: _Quantity) -> str:
+    """Return the symbol of a quantity: its name, else what its equation is solved for; empty if neither is one."""
+    try:
+        name = parse(quantity.name)
+        if name.kind == "expression" and name.members[0].op in ("sym", "apply"):
+            return quantity.name
+    except LatexSyntaxError:
+        pass
+    try:
+        subject = subject_of(parse(quantity.equation))
+    except LatexSyntaxError:
+        return ""
+    return "" if subject is None else write(subject)
+
+
+def _with_unit(text: str) -> str:
+    r"""Return `3 m/s`, alone or behind the last equals sign, as `3\unit{m/s}`; any other text as it is."""
+    head, sign, tail = text.rpartition("=")
+    found = _NUMBER_AND_UNIT.fullmatch(tail.strip())
+    if found is None or not found["unit"] or "\\" in found["unit"]:
+        return text
+    try:
+        read_quantity(f"1 {found['unit']}")
+    except PrismError:
+        return text
+    return f"{head}{sign} {found['number']}\\unit{{{found['unit']}}}".strip()

@@ -214,7 +214,8 @@ def _match_formulas(reference: Formula, claim: Formula, context: Context, spec: 
     wanted, stated = one.number, two.claimed_number
     if wanted is not None and stated is not None and stated.subject == wanted.subject:
         lacks_unit = wanted.number.unit is not None and stated.number.unit is None
-        if not wanted.number.is_exact or (spec.is_node and (lacks_unit or not stated.number.is_exact)):
+        is_measured = not wanted.number.is_exact or spec.within is not None or spec.ignores_units
+        if is_measured or (spec.is_node and (lacks_unit or not stated.number.is_exact)):
             return _number_verdict(wanted, stated, spec)
     elif wanted is not None and spec.is_node and claim.kind == "equation" and not _states_exact_number(claim, wanted):
         return Verdict(Status.DIFFERENT, "unstated")

@@ -43,6 +43,8 @@ class NumberSpec:
             does not stand for the formula either: 50 rad/s is no frequency of 50 Hz.
         settled: formulas of the problem's nodes: a condition that repeats one of them restricts nothing.
         asked: the unit that the question names: a number without unit is read in it (semantics F.10).
+        within: relative tolerance that replaces the one that follows from figures; None for that one.
+        ignores_units: a number is accepted also where only its unit is missing or another.
     """
 
     figures: int | None = None
@@ -53,6 +55,8 @@ class NumberSpec:
     beside: tuple[tuple[Numeric, NumberSpec], ...] = ()
     settled: tuple[Formula, ...] = ()
     asked: Unit | None = None
+    within: Fraction | None = None
+    ignores_units: bool = False
 
     def __hash__(self) -> int:
         """Return a hash of what tells most specs of a problem apart."""
@@ -73,6 +77,11 @@ def compare_numbers(reference: Numeric, claim: StatedNumber, spec: NumberSpec) -
     """Decide if a stated number is the one that is asked for, within its tolerance, after conversion of its unit."""
     charge_steps(_STEPS)
     wanted = reference.number
+    if spec.ignores_units and (wanted.unit or claim.unit or spec.asked):
+        counting = replace(spec, ignores_units=False)
+        bare, stated = (replace(each, unit=None, rates=frozenset()) for each in (wanted, claim))
+        found = compare_numbers(Numeric(reference.subject, bare), stated, replace(counting, asked=None))
+        return found if found.status == Status.EQUIVALENT else compare_numbers(reference, claim, counting)
     readings: tuple[str, ...] = ()
     factor = Fraction(1)
     if spec.is_node and claim.unit is None and wanted.unit is not None and (any(wanted.dimension) or wanted.unit.pi):
@@ -122,6 +131,9 @@ def _compare_values(
         return _number_rejection("") if value else replace(same, readings=())
     if value * wanted.value < 0:
         return _number_rejection(_describe_values(value, target))
+    if spec.within is not None:
+        is_near = abs(value - target) <= spec.within * abs(target)
+        return same if is_near else _number_rejection(_describe_values(value, target), readings)
     if wanted.is_exact and value == wanted.value:
         return same
     if wanted.is_exact and not (spec.is_node and not claim.is_exact):

@@ -9,6 +9,8 @@ False
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
 from functools import lru_cache
 
 from prism.equivalence.verdict import RANK, Stage, Status, Verdict
@@ -22,7 +24,14 @@ from prism.problem.answers import ANSWER, QUESTION
 KEPT = 256  # gold answers that a process keeps prepared
 
 
-def verify(gold: str | float | Sequence[str], solution: Solution, *, question: str = "") -> Verdict:
+def verify(
+    gold: str | float | Sequence[str],
+    solution: Solution,
+    *,
+    question: str = "",
+    within: float | Fraction | None = None,
+    units: bool = True,
+) -> Verdict:
     """Decide whether what a solution gives as its final answer is the gold answer.
 
     Args:
@@ -30,6 +39,8 @@ def verify(gold: str | float | Sequence[str], solution: Solution, *, question: s
             delimiters; of a list all have to be given.
         solution: the text, with LaTeX; or chat messages; or a list of steps.
         question: what was asked: it tells what the symbols mean, which values are given and which unit is wanted.
+        within: relative tolerance of numbers, ends included; by default what the figures of the gold answer allow.
+        units: count them; else a number is right also where only its unit is missing or another.
 
     Returns:
         Verdict, true where the answer is right. Of the claims only the one counts that the solution stands by: the last
@@ -37,21 +48,32 @@ def verify(gold: str | float | Sequence[str], solution: Solution, *, question: s
 
     Errors:
         DataFileError: a gold answer that is no formula.
-        PrismError: one that is neither text nor number nor a list.
+        PrismError: one that is neither text nor number nor a list; a tolerance that is not in [0, 1).
 
     Source: ours (semantics F.1 to F.5).
     """
     if isinstance(gold, bool) or not isinstance(gold, str | int | float | Sequence):
         raise PrismError(f"gold: found {named_type(gold)}; expected an answer as text or number, or a list of texts")
+    if within is not None and not 0 <= within < 1:
+        raise PrismError(f"within: {within}; expected a relative tolerance from 0 up to 1")
     golds = gold if isinstance(gold, str | int | float) else tuple(gold)
-    prepared = _prepared(golds, question)
+    prepared = _prepared(golds, question, None if within is None else Fraction(str(within)), units=units)
     return _verdict_of(prepared, grade(prepared, solution))
 
 
 @lru_cache(maxsize=KEPT)
-def _prepared(gold: str | float | tuple[str, ...], question: str) -> PreparedProblem:
-    """Prepare the problem of a gold answer."""
-    return prepare({ANSWER: gold, QUESTION: question})
+def _prepared(
+    gold: str | float | tuple[str, ...], question: str, within: Fraction | None, *, units: bool
+) -> PreparedProblem:
+    """Prepare the problem of a gold answer; further arguments as of `verify`."""
+    prepared = prepare({ANSWER: gold, QUESTION: question})
+    if within is None and units:
+        return prepared
+    references = tuple(
+        replace(node, number_spec=replace(node.number_spec, within=within, ignores_units=not units))
+        for node in prepared.task.references
+    )
+    return replace(prepared, task=replace(prepared.task, references=references))
 
 
 def _verdict_of(prepared: PreparedProblem, graded: Grade) -> Verdict:

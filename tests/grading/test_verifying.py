@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
 import prism
 from prism.equivalence.verdict import Status
+from prism.errors import PrismError
 from prism.rewards import Reward
 
 
@@ -91,3 +93,50 @@ def test_an_answer_is_a_reference_wherever_a_problem_is() -> None:
 def test_a_verdict_is_true_where_the_formulas_are_equivalent() -> None:
     assert prism.equivalent("F = ma", "a = F/m")
     assert not prism.equivalent("F = ma", "F = m/a")
+
+
+@pytest.mark.parametrize(
+    ("gold", "text", "right"),
+    [
+        ("100", r"\boxed{102}", True),  # the ends count
+        ("100", r"\boxed{98}", True),
+        ("100", r"\boxed{102.0000001}", False),
+        ("100", r"\boxed{97.9999999}", False),
+        ("5", r"\boxed{5.1}", True),  # an exact count too
+        ("5", r"\boxed{\frac{51}{10}}", True),
+        ("5", r"\boxed{5.11}", False),
+        ("3.1 kW", "The answer is 3162 W", True),
+        ("3.1 kW", "The answer is 3163 W", False),
+        ("3.1 kW", "The answer is 3.1 W", False),
+        ("0", r"\boxed{0.001}", False),
+        ("0", r"\boxed{0}", True),
+        ("-3", r"\boxed{3}", False),
+        ("x = 5", r"\boxed{x = 5.05}", True),
+    ],
+)
+def test_a_relative_tolerance_replaces_that_of_the_figures(gold: str, text: str, right: bool) -> None:
+    assert bool(prism.verify(gold, text, within=Fraction(2, 100))) is right
+
+
+def test_a_tolerance_may_be_narrower_than_that_of_the_figures_too() -> None:
+    assert prism.verify("3.1", r"\boxed{3.15}")
+    assert not prism.verify("3.1", r"\boxed{3.15}", within=0.001)
+    for within in (-0.1, 1, float("nan")):
+        with pytest.raises(PrismError, match="within"):
+            prism.verify("3.1", "3.1", within=within)
+
+
+@pytest.mark.parametrize(
+    ("gold", "text", "right"),
+    [
+        ("3.1", "The answer is 3.1 kW", True),
+        ("3.1 kW", "The answer is 3.1", True),
+        ("3.1 kW", "The answer is 3.1 W", True),
+        ("3.1 kW", "The answer is 3100 W", True),  # an equal quantity stays right
+        ("25", r"\boxed{25\%}", True),
+        ("3.1", "The answer is 3100 W", False),
+        ("3.1 kW", "The answer is 31 W", False),
+    ],
+)
+def test_units_may_be_left_out_of_the_comparison(gold: str, text: str, right: bool) -> None:
+    assert bool(prism.verify(gold, text, units=False)) is right

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from prism.cli import classes, formulas, problems, protocol_psas, protocols, runs, scores
+from prism.cli import classes, formulas, problems, protocol_engibench, protocol_psas, protocols, runs, scores
 from prism.cli.application import app, main
 
-__all__ = ["app", "classes", "formulas", "main", "problems", "protocol_psas", "protocols", "runs", "scores"]
+__all__ = [
+    "app",
+    "classes",
+    "formulas",
+    "main",
+    "problems",
+    "protocol_engibench",
+    "protocol_psas",
+    "protocols",
+    "runs",
+    "scores",
+]

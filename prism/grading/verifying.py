@@ -9,7 +9,7 @@ False
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -22,6 +22,14 @@ from prism.latex import Solution
 from prism.problem.answers import ANSWER, QUESTION
 
 KEPT = 256  # gold answers that a process keeps prepared
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedAnswer:
+    """A verdict on a final answer, and the grade that it is read from."""
+
+    verdict: Verdict
+    grade: Grade
 
 
 def verify(
@@ -52,13 +60,26 @@ def verify(
 
     Source: ours (semantics F.1 to F.5).
     """
+    return verify_answer(gold, solution, question=question, within=within, units=units).verdict
+
+
+def verify_answer(
+    gold: str | float | Sequence[str],
+    solution: Solution,
+    *,
+    question: str = "",
+    within: float | Fraction | None = None,
+    units: bool = True,
+) -> VerifiedAnswer:
+    """Decide as `verify` does, and return the grade too; arguments and errors as there."""
     if isinstance(gold, bool) or not isinstance(gold, str | int | float | Sequence):
         raise PrismError(f"gold: found {named_type(gold)}; expected an answer as text or number, or a list of texts")
     if within is not None and not 0 <= within < 1:
         raise PrismError(f"within: {within}; expected a relative tolerance from 0 up to 1")
     golds = gold if isinstance(gold, str | int | float) else tuple(gold)
     prepared = _prepared(golds, question, None if within is None else Fraction(str(within)), units=units)
-    return _verdict_of(prepared, grade(prepared, solution))
+    graded = grade(prepared, solution)
+    return VerifiedAnswer(_verdict_of(prepared, graded), graded)
 
 
 @lru_cache(maxsize=KEPT)

@@ -1,0 +1,142 @@
+"""The command `prism protocol engibench`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from prism.cli.options import AsJson, Force, parse_field_map, split_names
+from prism.cli.output import make_console, print_tables, progress_bar
+from prism.cli.protocols import Keep, Out, faults_told, finish, prepare_output, protocols, tell_warnings
+from prism.protocols.engibench_answers import Units
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from prism.protocols.engibench_figures import VariantFigure, VariantPairs
+    from prism.reports.paired_tests import PairedTest
+    from prism.reports.table_formats import DataTable
+
+
+@protocols.command("engibench")
+def engibench(
+    table: Annotated[Path, typer.Argument(metavar="ROWS", help="Questions: the CSV of Levels 1 and 2, or of Level 3.")],
+    answers: Annotated[Path, typer.Argument(help="Answers, .jsonl, .csv or .parquet: row, variant, response.")],
+    rubric: Annotated[
+        Path | None, typer.Option("--rubric", help="Points that a marker gave answers of Level 3, .jsonl.")
+    ] = None,
+    units: Annotated[
+        Units, typer.Option("--units", help="When the unit of a number counts: where the question is about units.")
+    ] = Units.ASKED,
+    mapping: Annotated[str, typer.Option("--map", help="Fields: response=FIELD,row=FIELD,variant=FIELD.")] = "",
+    keep: Keep = "model",
+    replicates: Annotated[int, typer.Option(min=0, help="Bootstrap samples behind the intervals.")] = 1000,
+    out: Out = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Score answers to EngiBench: right within 2 %, points of four dimensions, and what each variant costs."""
+    from prism.protocols.engibench import PROTOCOL, VARIANT, engibench_rows
+    from prism.protocols.engibench_figures import variant_figures, variant_pairs
+    from prism.protocols.engibench_input import read_answers, read_points, read_questions
+
+    prepare_output(out, force=force)
+    with faults_told():
+        questions = read_questions(table)
+        given = read_answers(answers, questions, mapping=parse_field_map(mapping), keep=split_names(keep))
+        points, warnings = read_points(rubric, questions) if rubric is not None else ([], ())
+        tell_warnings(warnings, rubric or answers)
+        with progress_bar(len(given), "deciding") as advance:
+            rows = engibench_rows(questions, given, points, units=units, on_done=partial(advance, 1))
+    figures, pairs = variant_figures(rows), variant_pairs(rows)
+    tests = _tests(pairs, replicates)
+    if not as_json and rows:
+        print_tables(*_tables(figures, pairs, tests))
+    extra: dict[str, object] = {
+        "figures": [one.to_dict() for one in figures],
+        "paired_with_original": [_pair_dict(*each) for each in zip(pairs, tests, strict=True)],
+    }
+    finish(rows, protocol=PROTOCOL, variant=VARIANT, out=out, as_json=as_json, extra=extra)
+
+
+def _tests(pairs: Sequence[VariantPairs], replicates: int) -> Sequence[PairedTest]:
+    """Test the differences of each variant, row by row of the table."""
+    import numpy as np
+
+    from prism.reports.paired_tests import Differences, paired_tests
+
+    compared = (
+        Differences(np.array([float(each) for each in one.differences], dtype=np.float64), np.arange(len(one.rows)))
+        for one in pairs
+    )
+    return paired_tests(list(compared), replicates=replicates)
+
+
+def _pair_dict(pair: VariantPairs, test: PairedTest) -> dict[str, Any]:
+    """Return a variant beside the original as plain values for JSON; the difference is exact, then rounded."""
+    from prism.protocols.rows import mean_of, rounded
+
+    return {
+        "model": pair.model, "group": pair.group, "variant": pair.variant, "rows": len(pair.rows),
+        "original": rounded(mean_of(list(pair.base))), "mean": rounded(mean_of(list(pair.other))), **test.to_dict(),
+        "difference": rounded(pair.mean_difference),
+    }  # fmt: skip
+
+
+def _tables(
+    figures: Sequence[VariantFigure], pairs: Sequence[VariantPairs], tests: Sequence[PairedTest]
+) -> list[RenderableType]:
+    """Lay out the means of the variants, and each beside the original; the model stands there where one is named."""
+    from prism.reports.tables import rich_parts
+
+    keys = ("model", "group", "variant") if any(one.model for one in figures) else ("group", "variant")
+    parts = [_figure_table(figures, keys), *([_pair_table(pairs, tests, keys)] if pairs else [])]
+    return rich_parts(parts, make_console().width)
+
+
+def _figure_table(figures: Sequence[VariantFigure], keys: Sequence[str]) -> DataTable:
+    """Return the mean of each variant, with its bounds."""
+    from prism.reports.table_formats import Column, DataTable, Kind
+
+    columns = [*map(Column, keys), Column("answers", Kind.COUNT), Column("undecided", Kind.COUNT)]
+    columns += [Column(name, Kind.VALUE) for name in ("mean", "low", "high")]
+    rows = [
+        (*(getattr(one, name) for name in keys), one.n, one.n_undecided,
+         _as_float(one.mean), _as_float(one.low), _as_float(one.high))
+        for one in figures
+    ]  # fmt: skip
+    note = "low and high: with every undecided answer at its worst and at its best"
+    return DataTable("variants", "Mean by variant", tuple(columns), tuple(rows), n_keys=len(keys) - 1, notes=(note,))
+
+
+def _pair_table(pairs: Sequence[VariantPairs], tests: Sequence[PairedTest], keys: Sequence[str]) -> DataTable:
+    """Return each variant beside the original, with the change, its interval and p."""
+    from prism.protocols.rows import mean_of
+    from prism.reports.paired_tests import method_text, p_text
+    from prism.reports.table_formats import Column, DataTable, Kind
+
+    columns = [
+        *map(Column, keys),
+        Column("rows", Kind.COUNT),
+        Column("original", Kind.VALUE),
+        Column("mean", Kind.VALUE),
+    ]
+    columns += [Column("change", Kind.VALUE), Column("interval", Kind.INTERVAL), Column("p", Kind.TEXT)]
+    rows = [
+        (*(getattr(one, name) for name in keys), len(one.rows), _as_float(mean_of(list(one.base))),
+         _as_float(mean_of(list(one.other))), test.difference, test.difference, p_text(test.p))
+        for one, test in zip(pairs, tests, strict=True)
+    ]  # fmt: skip
+    method = method_text(tests) or "none, for too few rows"
+    note = f"paired by row of the table; intervals of 95 % by a bootstrap over rows; p: {method}"
+    return DataTable("paired", "Beside the original", tuple(columns), tuple(rows), n_keys=len(keys) - 1, notes=(note,))
+
+
+def _as_float(value: Fraction | None) -> float | None:
+    """Return an exact number as a float; None for None."""
+    return None if value is None else float(value)

@@ -1,0 +1,149 @@
+"""The EngiBench protocol: answers to Levels 1 and 2 by rule, and a marker's points for Level 3 added up.
+
+An answer to Level 1 or 2 is right or wrong, within 2 % of the key of its variant (`engibench_answers`). An answer to an
+open-ended question has four rows, one for each dimension, out of ten points (`engibench_rubrics`): rules add, check
+that the heads make ten and that each number is a level of the rubric; the points come from a file. An empty cell of the
+table is not scored, which is no 0.
+
+Source: EngiBench (the benchmark's paper and its public tables of May 2025 and April 2026).
+
+Refused: asking a model, as the released script does for all levels; and one score over all levels, of which the paper
+has none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from prism.grading.row import json_line
+from prism.protocols.engibench_answers import WITHIN, Decision, Units, decide
+from prism.protocols.engibench_input import OPEN_VARIANTS, VARIANTS, Answer, Points, QuestionRow
+from prism.protocols.engibench_rubrics import DIMENSIONS, TOTAL, Marked, mark, points_text, read_rubric
+from prism.protocols.entry_files import Entry
+from prism.protocols.rows import Basis, Part, ProtocolRow, Scored
+
+PROTOCOL = "engibench"
+VARIANT = "paper"
+NOT_SCORED = "not scored"  # head of the note of a dimension whose cell is empty
+_ABSTRACT = ("abstract", "perturbed_abstract")
+_KEPT = ("subfield", "category")  # columns that go along with a score
+
+
+def engibench_rows(
+    questions: Mapping[int, QuestionRow],
+    answers: Sequence[Answer],
+    points: Sequence[Entry[Points]] = (),
+    *,
+    units: Units = Units.ASKED,
+    on_done: Callable[[], object] | None = None,
+) -> list[ProtocolRow]:
+    """Score answers, in their order; behind them answers that only the points know.
+
+    Args:
+        questions: the table, by number of the row; every answer and entry is of one of them.
+        points: of a rubric file.
+        units: when the unit of a number counts.
+        on_done: called behind each answer.
+    """
+    settings = {"units": str(units), "within": float(WITHIN)}
+    by_dimension = {(entry.value.key, entry.value.dimension): entry for entry in points}
+    known = {answer.key for answer in answers}
+    added = dict.fromkeys(entry.value.key for entry in points if entry.value.key not in known)
+    rows: list[ProtocolRow] = []
+    for answer in (*answers, *(Answer(*key, None) for key in added)):
+        question = questions[answer.row]
+        if question.is_open:
+            entries = {name: by_dimension.get((answer.key, name)) for name in DIMENSIONS}
+            rows += _open_rows(question, answer, entries, settings)
+        else:
+            rows.append(_keyed_row(question, answer, units, settings))
+        if on_done is not None:
+            on_done()
+    return rows
+
+
+def _keyed_row(question: QuestionRow, answer: Answer, units: Units, settings: Mapping[str, Any]) -> ProtocolRow:
+    """Score an answer to a question of Level 1 or 2."""
+    asked, key = (question.text(column) for column in VARIANTS[answer.variant])
+    if answer.response is None:
+        found = Decision(None, "response: is null")
+    else:
+        found = decide(key, answer.response, question=asked, units=units)
+    score = None if found.is_right is None else Fraction(found.is_right)
+    notes = [found.reason] if score is None else []
+    notes += [] if asked else ["question: is empty"]
+    if answer.variant in _ABSTRACT:
+        notes.append("abstraction: its key is a model's answer, by the description of the table")
+    part = Part("answer", score, Basis.NONE if score is None else Basis.RULES, (found.reason,))
+    return ProtocolRow(
+        PROTOCOL, VARIANT, _about(question, answer, (asked, key)), score,
+        Fraction(0) if score is None else score, Fraction(1) if score is None else score, (part,),
+        final_correct=found.is_right, settings=settings, notes=tuple(notes),
+    )  # fmt: skip
+
+
+def _open_rows(
+    question: QuestionRow,
+    answer: Answer,
+    entries: Mapping[str, Entry[Points] | None],
+    settings: Mapping[str, Any],
+) -> Iterable[ProtocolRow]:
+    """Yield the row of each dimension of an answer to an open-ended question."""
+    for dimension, columns in DIMENSIONS.items():
+        entry = entries[dimension]
+        cell = next((text for column in columns if (text := question.text(column))), "")
+        marked = _marked(cell, entry)
+        notes = [*marked.notes, *(entry.notes if entry else ())]
+        if cell and entry and (said := entry.value.total) is not None:
+            found = sum((got or Fraction(0) for got in entry.value.given.values()), Fraction(0))
+            notes += [f"total: {points_text(said)} in the file, {points_text(found)} from its points"] * (said != found)
+        asked = question.text(OPEN_VARIANTS[answer.variant])
+        yield ProtocolRow(
+            PROTOCOL, VARIANT, _about(question, answer, (asked, cell), dimension, entry), marked.score, marked.low,
+            marked.high, marked.parts, scale=TOTAL, settings=settings, notes=tuple(notes),
+        )  # fmt: skip
+
+
+def _marked(cell: str, entry: Entry[Points] | None) -> Marked:
+    """Add the points of a dimension; an empty cell is not scored, whatever a file gives for it."""
+    if cell:
+        return mark(read_rubric(cell), None if entry is None else entry.value.given)
+    told = (f"{NOT_SCORED}: the cell is empty", *(("points: left out, for a cell that is empty",) if entry else ()))
+    return Marked(None, Fraction(0), Fraction(1), (), told)
+
+
+def _about(
+    question: QuestionRow,
+    answer: Answer,
+    texts: tuple[str, str],
+    dimension: str = "",
+    entry: Entry[Points] | None = None,
+) -> Scored:
+    """Return what a row is about.
+
+    Args:
+        texts: question, and key or rubric cell: what its problem is.
+        dimension: of an open-ended question.
+    """
+    meta = {**answer.meta, "row": question.number, "variant": answer.variant, "level": _level(question)}
+    meta |= {name: text for name in _KEPT if (text := question.text(name))}
+    meta |= {"dimension": dimension} if dimension else {}
+    name = f"{question.number}-{answer.variant}" + (f"-{dimension}" if dimension else "")
+    response = None if answer.response is None else _sha256(answer.response.encode("utf-8", "surrogatepass"))
+    return Scored(
+        name, answer.sample_id, meta, problem_sha256=_sha256(json_line(list(texts))), solution_sha256=response,
+        findings_sha256=entry.sha256 if entry else None,
+    )  # fmt: skip
+
+
+def _level(question: QuestionRow) -> str:
+    """Return the level in words; empty where the table does not say."""
+    return f"Level {question.level}" if question.level else ""
+
+
+def _sha256(data: bytes) -> str:
+    """Return the SHA-256 of bytes in hexadecimal."""
+    return hashlib.sha256(data).hexdigest()

@@ -1,0 +1,279 @@
+"""The three files of the EngiBench protocol: the table of questions, the answers, and a marker's points.
+
+Rows of the table count from 1, as `prism convert --from engibench` counts them, whose ids (`17-perturbed`) are read
+too. A table that a spreadsheet has saved is read as it is: all cells are text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from prism.inputs import did_you_mean, shown
+from prism.latex import solution_text
+from prism.problem.fields import LoadReport, read_text, warn_unknown
+from prism.protocols.engibench_rubrics import DIMENSIONS, dimension_of
+from prism.protocols.entry_files import Entry, Table, read_entries, read_id, read_list, read_number, read_whole
+from prism.runs.records import ABSENT, Faults, Record, at_path, field_names, id_of, parse_mapping, read_records
+from prism.runs.rollouts import SOLUTION_FIELDS
+
+VARIANTS = {
+    "original": ("problem", "answer"),
+    "knowledge": ("knowledge_enhanced_problem", "answer"),
+    "abstract": ("converted_problem", "converted_problem_llm_answer"),
+    "perturbed": ("rewritten_problem", "rewritten_answer"),
+    "perturbed_knowledge": ("rewritten_knowledge_enhanced_problem", "rewritten_answer"),
+    "perturbed_abstract": ("rewritten_converted_problem", "rewritten_converted_problem_llm_answer"),
+}
+"""The columns of question and key of each variant, of Levels 1 and 2."""
+
+OPEN_VARIANTS = {"original": "question", "perturbed": "question_modified"}
+"""The column of the question of each variant, of Level 3."""
+
+OPEN_LEVEL = 3
+MAPPED = ("response", "row", "variant", "sample_id")  # names that `--map` accepts
+ROW_FIELDS = ("row",)
+SAMPLE_FIELDS = ("sample_id", "rollout_id", "completion_id", "uid")
+ID_FIELDS = ("problem_id", "problem", "task_id", "custom_id", "id")
+_ID = re.compile(rf"(?P<row>\d{{1,9}})-(?P<variant>{'|'.join(sorted(VARIANTS, key=len, reverse=True))})")
+_LEVEL = re.compile(r"\s*(?:level\s*)?(?P<level>[123])\s*", re.IGNORECASE)
+_KNOWN = frozenset(
+    ("row", "variant", "sample_id", "dimension", "points", "total", "judge", "comment", "justification", "model")
+)
+Key = tuple[int, str, str]
+"""Row, variant and sample id of an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRow:
+    """A row of the table.
+
+    Attributes:
+        number: from 1.
+        level: 1 or 2, or 3 for an open-ended question; None where the table does not say.
+    """
+
+    number: int
+    level: int | None
+    data: Mapping[str, Any] = field(hash=False)
+
+    @property
+    def is_open(self) -> bool:
+        """True for an open-ended question, which has rubrics and no key."""
+        return self.level == OPEN_LEVEL
+
+    def text(self, column: str) -> str:
+        """Return a cell without blanks around it; empty where the table lacks the column."""
+        value = self.data.get(column)
+        return value.strip() if isinstance(value, str) else "" if value is None else str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer to a variant of a row; its response is None where the file has null, as of a call that failed."""
+
+    row: int
+    variant: str
+    sample_id: str
+    response: str | None
+    meta: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    @property
+    def key(self) -> Key:
+        """What tells it from the other answers."""
+        return self.row, self.variant, self.sample_id
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """What a marker gave an answer in one dimension: points by head; None for a head that is left open."""
+
+    row: int
+    variant: str
+    sample_id: str
+    dimension: str
+    given: Mapping[int, Fraction | None] = field(hash=False)
+    total: Fraction | None = None
+
+    @property
+    def key(self) -> Key:
+        """Of the answer."""
+        return self.row, self.variant, self.sample_id
+
+
+# The table. -----------------------------------------------------------------------------------------------------
+
+
+def read_questions(path: Path) -> dict[int, QuestionRow]:
+    """Read the table, of Levels 1 and 2 or of Level 3, by the numbers of its rows.
+
+    Errors:
+        DataFileError: all faults: rows that are of neither kind, levels that there are not; a file without rows.
+    """
+    faults = Faults()
+    found: dict[int, QuestionRow] = {}
+    columns = {name for names in DIMENSIONS.values() for name in names}
+    for record in read_records(path, faults):
+        has_key, has_rubric = "problem" in record.data, not columns.isdisjoint(record.data)
+        if not has_key and not has_rubric:
+            names = field_names(record.data)
+            faults.add(f"neither `problem` nor a rubric column such as `uncertainty_handling_score` among {names}")
+            continue
+        level = _LEVEL.fullmatch(written := str(record.data.get("difficulty") or ""))
+        if written.strip() and level is None:
+            faults.add(f"difficulty: {shown(written)} is no level; expected Level 1, Level 2", record.place)
+        number = int(level["level"]) if level else None
+        found[record.number] = QuestionRow(record.number, number if has_key else OPEN_LEVEL, record.data)
+    if not found and not faults:
+        faults.add("holds no rows")
+    faults.check(path)
+    return found
+
+
+def variant_fault(row: int, variant: str, questions: Mapping[int, QuestionRow]) -> str:
+    """Return why there is no such variant of a row; empty if there is."""
+    if row not in questions:
+        return f"row {row}: the table has rows 1 to {max(questions)}"
+    known: Collection[str] = OPEN_VARIANTS if questions[row].is_open else VARIANTS
+    if variant in known:
+        return ""
+    return f"variant: {shown(variant)} is none of {', '.join(known)}{did_you_mean(variant, list(known))}"
+
+
+# Answers. -------------------------------------------------------------------------------------------------------
+
+
+def read_answers(
+    path: Path, questions: Mapping[int, QuestionRow], *, mapping: Mapping[str, str], keep: Collection[str]
+) -> list[Answer]:
+    """Read the answers, in their order.
+
+    Args:
+        mapping: paths of fields by the names of `MAPPED`; by default the usual names are looked for.
+        keep: further fields that go into the rows.
+
+    Errors:
+        DataFileError: all faults: rows and variants that there are not, answers that stand twice, responses of a type
+            that no text is made from.
+        PrismError: a map with an unknown name.
+    """
+    paths = parse_mapping(mapping, MAPPED)
+    faults = Faults()
+    answers: list[Answer] = []
+    seen: set[Key] = set()
+    for record in read_records(path, faults):
+        report = LoadReport([], [])
+        answer = _answer_of(record, paths, keep, report)
+        if answer is not None and not report.faults:
+            fault = variant_fault(answer.row, answer.variant, questions)
+            if not fault and answer.key in seen:
+                fault = f"row {answer.row}, {answer.variant}, sample {shown(answer.sample_id)}: stands twice"
+            report.faults += [fault] if fault else []
+            seen.add(answer.key)
+            answers.append(answer)
+        for each in report.faults:
+            faults.add(each, record.place)
+    faults.check(path)
+    return answers
+
+
+def _answer_of(
+    record: Record, paths: Mapping[str, tuple[str, ...]], keep: Collection[str], report: LoadReport
+) -> Answer | None:
+    """Return the answer that a record holds; None with faults in the report."""
+
+    def value_of(name: str, usual: Collection[str]) -> Any:
+        """Return the value of a mapped field, else of the first usual one that is there; `ABSENT` without any."""
+        tried = [paths[name]] if name in paths else [(each,) for each in usual]
+        found = (at_path(record.data, each) for each in tried)
+        return next((value for value in found if value is not ABSENT), ABSENT)
+
+    row, variant = _row_and_variant(value_of, report)
+    response = value_of("response", SOLUTION_FIELDS)
+    if response is ABSENT:
+        report.faults.append(
+            f"response: no field with one among {field_names(record.data)}; say `--map response=FIELD`"
+        )
+    elif response is not None and not isinstance(response, str | list):
+        report.faults.append(f"response: {shown(str(response))} is neither text nor a list of messages or steps")
+    if row is None or report.faults:
+        return None
+    sample = id_of(value_of("sample_id", SAMPLE_FIELDS)) or str(record.number)
+    meta = {name: value for name in keep if (value := at_path(record.data, tuple(name.split(".")))) is not ABSENT}
+    text = None if response is None else solution_text(response).text
+    return Answer(row, variant, sample, text, meta)
+
+
+def _row_and_variant(value_of: Any, report: LoadReport) -> tuple[int | None, str]:
+    """Return number of the row and variant of a record, which an id as `17-perturbed` may give; None with a fault."""
+    row, variant = value_of("row", ROW_FIELDS), value_of("variant", ("variant",))
+    if row is ABSENT:
+        found = _ID.fullmatch(str(value_of("row", ID_FIELDS)))
+        if found is None:
+            report.faults.append(
+                "row: is missing; expected the number of the row, or a problem id such as 17-perturbed"
+            )
+            return None, ""
+        row, variant = found["row"], found["variant"] if variant is ABSENT else variant
+    number = str(row) if not isinstance(row, bool) else ""
+    if not (number.isascii() and number.isdecimal() and len(number) < 10):
+        report.faults.append(f"row: {shown(number or str(row))} is no number of a row")
+        return None, ""
+    return int(number), "original" if variant in (ABSENT, None, "") else str(variant).strip().lower()
+
+
+# Points. --------------------------------------------------------------------------------------------------------
+
+
+def read_points(path: Path, questions: Mapping[int, QuestionRow]) -> tuple[list[Entry[Points]], tuple[str, ...]]:
+    """Read a rubric file: an entry for each answer and dimension; also the warnings about it.
+
+    Errors:
+        DataFileError: all faults: rows, variants and dimensions that there are not, entries that stand twice, points
+            that are no numbers of 0 or more.
+    """
+    seen: set[tuple[Key, str]] = set()
+
+    def read(table: Table, report: LoadReport) -> Points:
+        """Make the points of one entry."""
+        return _points_of(table, report, questions, seen)
+
+    found = read_entries(path, read)
+    return list(found.entries), found.warnings
+
+
+def _points_of(
+    table: Table, report: LoadReport, questions: Mapping[int, QuestionRow], seen: set[tuple[Key, str]]
+) -> Points:
+    """Return the points of one entry, with its faults in the report."""
+    warn_unknown(table, _KNOWN, "", report)
+    row = read_whole(table, "row", "", report, least=1, required=True) or 0
+    variant = (read_text(table, "variant", "", report) or "original").strip().lower()
+    sample_id = read_id(table, "sample_id", report)
+    named = read_text(table, "dimension", "", report, required=True)
+    dimension = dimension_of(named)
+    if named and not dimension:
+        near = did_you_mean(named, list(DIMENSIONS))
+        report.faults.append(f"dimension: {shown(named)} is none of {', '.join(DIMENSIONS)}{near}")
+    if not report.faults and (fault := variant_fault(row, variant, questions)):
+        report.faults.append(fault)
+    elif row in questions and not questions[row].is_open:
+        report.faults.append(f"row {row}: is of Level 1 or 2, which has a key and no rubric")
+    given: dict[int, Fraction | None] = {}
+    for place, each in enumerate(read_list(table, "points", "", report), start=1):
+        where = f"points, item {place}"
+        head = read_whole(each, "head", where, report, least=1, required=True)
+        got = read_number(each, "got", where, report, least=0)
+        if head in given:
+            report.faults.append(f"{where}: head {head} stands twice")
+        elif head is not None:
+            given[head] = got
+    points = Points(row, variant, sample_id, dimension, given, read_number(table, "total", "", report))
+    if not report.faults and (points.key, dimension) in seen:
+        report.faults.append(f"row {row}, {variant}, sample {shown(sample_id)}, {dimension}: stands twice")
+    seen.add((points.key, dimension))
+    return points

@@ -58,7 +58,8 @@ class Decision:
 _ASKS_FOR_UNITS = re.compile(
     r"\b(?:what|which|si|proper|correct|appropriate|consistent|include|including|with|state|specify|give|show) "
     r"(?:(?:the|its|their|your|all|si|proper|correct|appropriate|consistent|derived|base) ){0,3}units\b"
-    r"|\b(?:what|which) (?:is the )?(?:si )?unit (?:of|for|is|does|has)\b|\bunits? of measure(?:ment)?\b|\bconvert\b",
+    r"|\b(?:what|which) (?:(?:is|are) the )?(?:si )?units? (?:of|for|is|are|does|do|has|have)\b"
+    r"|\bunits? of measure(?:ment)?\b|\bconvert\b",
     re.IGNORECASE,
 )
 _CONCLUDES = word_set(

@@ -59,12 +59,9 @@ class RubricHead:
     levels: tuple[tuple[Fraction, Fraction], ...] = ()
 
     def allows(self, got: Fraction) -> bool:
-        """Return True for nothing, for a level of the list, and without a list for anything up to the points."""
-        if not got:
-            return True
-        if not self.levels:
-            return 0 <= got <= self.points
-        return any(low <= got <= high for low, high in self.levels)
+        """Return True for 0 and for a level of the list, without a list for any number, and not beyond the points."""
+        is_listed = not got or not self.levels or any(low <= got <= high for low, high in self.levels)
+        return is_listed and 0 <= got <= self.points
 
     @property
     def levels_text(self) -> str:

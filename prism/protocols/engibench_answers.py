@@ -226,7 +226,7 @@ def closing_value(text: str) -> Closing:
     numbers = list(_A_NUMBER.finditer(sentence[-MAX_LAST_SENTENCE:]))
     if not numbers:
         return Closing()
-    is_other_stated = any(item.span[0] >= start and not _last_symbols(item.latex) for item in located)
+    is_other_stated = any(item.span[0] >= start and _states_number(item.latex) for item in located)
     if len(numbers) > 1 or len(sentence) > MAX_LAST_SENTENCE or is_other_stated:
         return Closing(is_open=True)
     said = set(words(sentence[: numbers[0].start()]))

@@ -7,6 +7,10 @@ from fractions import Fraction
 import pytest
 
 from benchmarks.papers.printed import Cell, found_faults, listed_faults, rows_of, statements_of, weighted_mean
+from prism.protocols.engibench import PROTOCOL, VARIANT
+from prism.protocols.engibench_figures import variant_figures, variant_pairs
+from prism.protocols.engibench_rubrics import DIMENSIONS
+from prism.protocols.rows import ProtocolRow, Scored
 
 PAPER = "engibench"
 STATED = statements_of(PAPER)
@@ -14,11 +18,25 @@ VERSIONS = ("original", "rewritten")
 FIGURE = rows_of(PAPER, "figure_5a")
 
 
+def scored(number: int, variant: str, score: Fraction, **meta: str) -> ProtocolRow:
+    """A row of the protocol with a score."""
+    about = Scored(f"{number}-{variant}", "a", {"row": number, "variant": variant, **meta})
+    return ProtocolRow(PROTOCOL, VARIANT, about, score, score, score, ())
+
+
+def average_in_the_protocol(points: list[Fraction]) -> Fraction:
+    """The average of `prism protocol engibench` for an answer with so many points out of ten in the four dimensions."""
+    rows = [scored(1, "original", each / 10, dimension=name) for name, each in zip(DIMENSIONS, points, strict=True)]
+    (average,) = (figure.mean for figure in variant_figures(rows) if figure.group == "average")
+    assert average is not None
+    return 10 * average
+
+
 def averages() -> list[Cell]:
     return [
         Cell(
             f"{row['who']} {version}", row[f"average {version}"],
-            weighted_mean([row[f"dimension {k} {version}"] for k in range(1, 5)], [1] * 4),
+            average_in_the_protocol([Fraction(row[f"dimension {k} {version}"]) for k in range(1, 5)]),
         )
         for row in FIGURE
         for version in VERSIONS
@@ -68,6 +86,17 @@ def test_difference_of_the_versions_in_the_text() -> None:
 def test_differences_of_the_variants_of_level_2(stated: str, more: str, less: str) -> None:
     row = rows_of(PAPER, "levels")[1]
     assert Cell("", STATED[stated], Fraction(row[more]) - Fraction(row[less])).replays
+    # The same by the protocol, for a thousand rows of which so many are right.
+    level = {"level": "Level 2"}
+    right = [int(Fraction(row[each]) * 10) for each in (less, more)]
+    rows = [
+        scored(k, variant, Fraction(k < n), **level)
+        for variant, n in zip(("original", "perturbed"), right, strict=True)
+        for k in range(1000)
+    ]
+    (pairs,) = variant_pairs(rows)
+    assert pairs.mean_difference is not None
+    assert Cell("", STATED[stated], 100 * pairs.mean_difference).replays
 
 
 def test_problems_of_the_three_subfields_add_up() -> None:

@@ -165,6 +165,7 @@ def test_a_unit_that_no_table_has_is_cut_off_and_cannot_be_compared() -> None:
         ("25 %", "The efficiency is thus 0.25.", True),
         ("3.1", r"With $Q = m c \Delta T$ the pump therefore needs 3.1 kW.", True),
         ("3.1", "We take $g = 9.81$. So the pump needs 3.1 kW.", True),
+        ("3.1", r"$P = 2 \cdot 1.55$, so the pump needs 3.1 kW.", True),  # a calculation states no number
         ("0.5", "Q = 0.5 m^3/s", True),  # units as italic letters
         ("0.5", "$Q = 0.52 m^3/s$", False),
         ("3", "$t = 3 s$", True),
@@ -197,6 +198,7 @@ def test_which_claim_is_the_answer(key: str, text: str, right: bool) -> None:
         ("3.1", "The pump needs 3.1 kW. Note that 20 degrees were assumed.", "prose"),
         ("3.1", "It is not 3.1 kW.", "prose"),
         ("3.1", "It may be 3.1 kW.", "prose"),
+        ("3.1", r"So with $\eta = 0.7$ the pump needs 3.1 kW.", "prose"),  # two numbers in one sentence
         ("9.81", "We take $g = 9.81$. So the pump needs 3.1 kW.", "two_answers"),
         ("3.1 and 2.4", "$x = 3.1$ and $y = 2.4$", "several"),
     ],

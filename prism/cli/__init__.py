@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from prism.cli import classes, formulas, problems, protocol_engibench, protocol_psas, protocols, runs, scores
+from prism.cli import (
+    classes,
+    formulas,
+    problems,
+    protocol_engibench,
+    protocol_engtrace,
+    protocol_psas,
+    protocols,
+    runs,
+    scores,
+)
 from prism.cli.application import app, main
 
 __all__ = [
@@ -12,6 +22,7 @@ __all__ = [
     "main",
     "problems",
     "protocol_engibench",
+    "protocol_engtrace",
     "protocol_psas",
     "protocols",
     "runs",

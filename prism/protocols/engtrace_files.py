@@ -1,0 +1,284 @@
+"""The files of EngTrace: golds and predictions as the benchmark writes them, votes of judges, measures of texts.
+
+A trace is named by its `id` and `seed`, a prediction by these and its `sample_id`. Golds and predictions stand in two
+files, or in one whose rows have both. Every reader collects all faults of all entries before it raises them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, TypeVar
+
+from prism.inputs import shown
+from prism.problem.fields import LoadReport, quoted_value, read_text, warn_unknown
+from prism.protocols.engtrace_votes import CLASS_SCORES, NO_VOTE, Vote
+from prism.protocols.entry_files import (
+    Entry,
+    EntryFile,
+    Table,
+    read_choice,
+    read_entries,
+    read_id,
+    read_number,
+    read_whole,
+)
+from prism.runs.records import Faults
+
+T = TypeVar("T")
+GROUPS = ("level", "branch", "domain", "area")  # fields of the benchmark that go beside each score
+Name = tuple[str, str]  # id and seed of a trace; the seed is empty where there is none
+Place = tuple[int, int]  # gold step and predicted step, from 0
+
+_PAIR_KEYS = frozenset(("id", "seed", "sample_id", "gold_step", "predicted_step"))
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """A problem with its gold trace."""
+
+    name: Name
+    solution: str
+    question: str = ""
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """A predicted trace.
+
+    Attributes:
+        sample_id: empty where the row has none.
+        generation: empty where it is null.
+    """
+
+    name: Name
+    sample_id: str
+    generation: str
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PairEntry:
+    """What an entry says of a pair of steps: a vote, or a measure of their texts."""
+
+    name: Name
+    sample_id: str
+    place: Place
+    vote: Vote | None = None
+    share: Fraction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TracePair:
+    """A prediction with its gold, and what files say of its pairs of steps.
+
+    Attributes:
+        problem_id: the id, with the seed behind it where there is one: `pipe_friction-3`.
+        votes, shares: by gold step and predicted step; `shares` is None where no file gives any.
+        entries: of these files, on this prediction.
+        notes: on the row of the prediction, where it had to be repaired.
+    """
+
+    gold: Gold
+    prediction: Prediction
+    sample_id: str
+    votes: Mapping[Place, Sequence[Vote]] = field(default_factory=dict)
+    shares: Mapping[Place, Fraction] | None = None
+    entries: tuple[Entry[PairEntry], ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def problem_id(self) -> str:
+        """The name of the trace as one id."""
+        return "-".join(filter(None, self.gold.name))
+
+
+@dataclass(frozen=True, slots=True)
+class TraceFiles:
+    """All that the files hold, in the order of the predictions, and what is to be told of them on standard error."""
+
+    pairs: tuple[TracePair, ...]
+    warnings: tuple[tuple[Path, str], ...] = ()
+    n_unpredicted: int = 0
+
+
+def read_traces(
+    golds: Path,
+    predictions: Path | None = None,
+    *,
+    votes: Path | None = None,
+    shares: Path | None = None,
+    keep: Sequence[str] = (),
+) -> TraceFiles:
+    """Read all files of a run.
+
+    Args:
+        golds: rows with `solution`; with `generation` too where there is no second file.
+        predictions: rows with `generation`.
+        votes, shares: entries on pairs of steps.
+        keep: further fields of a prediction that go beside its score.
+
+    Errors:
+        DataFileError: all faults of a file; a prediction without gold; an entry on no prediction.
+    """
+    if predictions is None:
+        both = read_entries(golds, lambda row, report: (_gold(row, report), _prediction(row, report, keep)))
+        of_golds: EntryFile[Gold] = _part_of(both, lambda value: value[0])
+        of_predictions: EntryFile[Prediction] = _part_of(both, lambda value: value[1])
+    else:
+        of_golds = read_entries(golds, _gold)
+        of_predictions = read_entries(predictions, lambda row, report: _prediction(row, report, keep))
+    by_name = _golds_by_name(of_golds)
+    pairs = _with_golds(of_predictions, by_name)
+    files = [(of_predictions.path, one) for one in of_predictions.warnings]
+    for path, reader in ((votes, _vote), (shares, _share)):
+        if path is not None:
+            entries = read_entries(path, reader)
+            pairs = _with_entries(pairs, entries, is_votes=reader is _vote)
+            files += [(path, one) for one in entries.warnings]
+    predicted = {pair.gold.name for pair in pairs}
+    return TraceFiles(tuple(pairs), tuple(files), len(by_name.keys() - predicted))
+
+
+# Rows. ----------------------------------------------------------------------------------------------------------
+
+
+def _gold(row: Table, report: LoadReport) -> Gold:
+    """Read the gold of a row."""
+    solution = read_text(row, "solution", "", report, required=True)
+    if isinstance(row.get("solution"), str) and not solution.strip():
+        report.faults.append("solution: is empty; a gold trace has at least one step")
+    question = read_text(row, "question", "", report)
+    return Gold(_name(row, report), solution, question, {key: row[key] for key in GROUPS if row.get(key) is not None})
+
+
+def _prediction(row: Table, report: LoadReport, keep: Sequence[str]) -> Prediction:
+    """Read the prediction of a row; a null is an empty text, a missing one a fault."""
+    if "generation" not in row:
+        report.faults.append("generation: is missing; a null stands for a model that gave none")
+    generation = read_text(row, "generation", "", report)
+    sample_id = read_id(row, "sample_id", report, required=False)
+    return Prediction(_name(row, report), sample_id, generation, {key: row[key] for key in keep if key in row})
+
+
+def _name(row: Table, report: LoadReport) -> Name:
+    """Read the id and the seed of a row; the same fault is told once."""
+    own = LoadReport([], [])
+    name = read_id(row, "id", own), read_id(row, "seed", own, required=False)
+    report.faults += [fault for fault in own.faults if fault not in report.faults]
+    return name
+
+
+def _part_of(both: EntryFile[tuple[Gold, Prediction]], part: Callable[[tuple[Gold, Prediction]], T]) -> EntryFile[T]:
+    """Return one half of a file whose rows hold gold and prediction."""
+    entries = tuple(Entry(part(one.value), one.place, one.notes, one.sha256) for one in both.entries)
+    return EntryFile(both.path, entries, both.warnings)
+
+
+def _golds_by_name(file: EntryFile[Gold]) -> dict[Name, Gold]:
+    """Return the golds by their name; two of one name must say the same."""
+    faults, found, places = Faults(), dict[Name, Gold](), dict[Name, str]()
+    for entry in file.entries:
+        gold = entry.value
+        if gold.name in found and found[gold.name].solution != gold.solution:
+            faults.add(f"another solution than in {places[gold.name]}, for {_told(gold.name)}", entry.place)
+        found.setdefault(gold.name, gold)
+        places.setdefault(gold.name, entry.place)
+    faults.check(file.path)
+    return found
+
+
+def _with_golds(file: EntryFile[Prediction], golds: Mapping[Name, Gold]) -> list[TracePair]:
+    """Return the predictions with their golds; a prediction without sample id is named by its place in the file."""
+    faults, pairs, taken = Faults(), list[TracePair](), dict[tuple[Name, str], str]()
+    for number, entry in enumerate(file.entries, start=1):
+        one = entry.value
+        sample_id = one.sample_id or str(number)
+        if one.name not in golds:
+            faults.add(f"no gold has {_told(one.name)}", entry.place)
+        elif (earlier := taken.setdefault((one.name, sample_id), entry.place)) != entry.place:
+            faults.add(f"sample_id: {shown(sample_id)} of {_told(one.name)} stands in {earlier} too", entry.place)
+        else:
+            pairs.append(TracePair(golds[one.name], one, sample_id, notes=entry.notes))
+    faults.check(file.path)
+    return pairs
+
+
+def _told(name: Name) -> str:
+    """Return the name of a trace in words."""
+    return f"id {shown(name[0])}" + (f", seed {name[1]}" if name[1] else "")
+
+
+# Entries on pairs of steps. -------------------------------------------------------------------------------------
+
+
+def _place(row: Table, report: LoadReport) -> Place:
+    """Read the two steps of an entry, which count from 1."""
+    gold = read_whole(row, "gold_step", "", report, least=1, required=True)
+    predicted = read_whole(row, "predicted_step", "", report, least=1, required=True)
+    return (gold or 1) - 1, (predicted or 1) - 1
+
+
+def _vote(row: Table, report: LoadReport) -> PairEntry:
+    """Read a vote: a judge with a class, or with a score from 0 to 1."""
+    warn_unknown(row, _PAIR_KEYS | {"judge", "class", "score", "explanation"}, "", report)
+    judge = read_id(row, "judge", report)
+    said = read_choice(row, "class", "", report, (*CLASS_SCORES, *NO_VOTE))
+    score = read_number(row, "score", "", report, least=0, most=1)
+    if (row.get("class") is None) == (row.get("score") is None):
+        report.faults.append("class, score: one of them is needed, and not both")
+    if said is not None:
+        vote = Vote(judge, said, CLASS_SCORES.get(said))
+    else:
+        vote = Vote(judge, quoted_value(row.get("score")), score)
+    name, sample_id = _name(row, report), read_id(row, "sample_id", report, required=False)
+    return PairEntry(name, sample_id, _place(row, report), vote=vote)
+
+
+def _share(row: Table, report: LoadReport) -> PairEntry:
+    """Read a measure of two texts; it may lie outside of 0 to 1, as that of a cross-encoder may."""
+    warn_unknown(row, _PAIR_KEYS | {"similarity"}, "", report)
+    share = read_number(row, "similarity", "", report, required=True)
+    name, sample_id = _name(row, report), read_id(row, "sample_id", report, required=False)
+    return PairEntry(name, sample_id, _place(row, report), share=share)
+
+
+def _with_entries(pairs: Sequence[TracePair], file: EntryFile[PairEntry], *, is_votes: bool) -> list[TracePair]:
+    """Give each prediction the entries on it; an entry without sample id is on the only prediction of its trace."""
+    faults = Faults()
+    samples: dict[Name, list[str]] = {}
+    for pair in pairs:
+        samples.setdefault(pair.gold.name, []).append(pair.sample_id)
+    of_sample: dict[tuple[Name, str], list[Entry[PairEntry]]] = {}
+    seen: dict[tuple[Any, ...], str] = {}
+    for entry in file.entries:
+        one = entry.value
+        there = samples.get(one.name, [])
+        sample_id = one.sample_id or (there[0] if len(there) == 1 else "")
+        if sample_id not in there:
+            said = f", sample_id {shown(sample_id)}" if sample_id else ""
+            faults.add(f"no one prediction has {_told(one.name)}{said}", entry.place)
+            continue
+        key = one.name, sample_id, one.place, one.vote.judge if one.vote else ""
+        if (earlier := seen.setdefault(key, entry.place)) != entry.place:
+            faults.add(f"stands in {earlier} too: the same steps{', the same judge' * is_votes}", entry.place)
+        of_sample.setdefault((one.name, sample_id), []).append(entry)
+    faults.check(file.path)
+    return [_with_own(pair, of_sample.get((pair.gold.name, pair.sample_id), []), is_votes=is_votes) for pair in pairs]
+
+
+def _with_own(pair: TracePair, entries: Sequence[Entry[PairEntry]], *, is_votes: bool) -> TracePair:
+    """Return a prediction with the entries on it, which are votes or measures."""
+    votes: dict[Place, list[Vote]] = {}
+    shares: dict[Place, Fraction] = {}
+    for entry in entries:
+        one = entry.value
+        if one.vote is not None:
+            votes.setdefault(one.place, []).append(one.vote)
+        if one.share is not None:
+            shares[one.place] = one.share
+    both = (*pair.entries, *entries)
+    return replace(pair, votes=votes, entries=both) if is_votes else replace(pair, shares=shares, entries=both)

@@ -26,7 +26,7 @@ from prism.grading.result import Grade, internal_incident
 from prism.problem.schema import Problem
 from prism.protocols.engtrace_causes import RootCause, root_cause
 from prism.protocols.engtrace_files import TracePair
-from prism.protocols.engtrace_formulas import GradedTraces, StepPairs, pair_steps
+from prism.protocols.engtrace_formulas import GradedTraces, Meeting, StepPairs, pair_steps
 from prism.protocols.engtrace_scores import TraceScore, score_by_assignment, score_by_maxima
 from prism.protocols.engtrace_similarity import FILE_THRESHOLD, LEXICAL_THRESHOLD, Measure, Similarity
 from prism.protocols.engtrace_steps import Trace, Variant, read_trace
@@ -158,7 +158,7 @@ def _row(
     matrix = build_tiers(measure, pairs, pair.votes, options.rules, final_right=final_right)
     by = score_by_assignment if options.variant is Variant.PAPER else score_by_maxima
     scored = by(matrix.values, len(predicted.steps))
-    cause = None if final_right is not False or graded is None else _cause(graded)
+    cause = None if final_right is not False or graded is None else _cause(graded, pairs())
     if final_right is False:
         about = replace(about, meta={**about.meta, "root_cause": cause and str(cause)})
     compared = found[0] if found else StepPairs(())
@@ -171,8 +171,8 @@ def _row(
         },
         final_correct=final_right, settings=options.settings,
         notes=(
-            *pair.notes, *(f"gold, {note}" for note in gold.notes if not note.startswith("format: no heading")),
-            *predicted.notes, *compared.notes, *_notes(matrix, scored, len(predicted.steps)),
+            *pair.notes, *(f"gold {note}" for note in gold.notes if not note.startswith("format: no heading")),
+            *predicted.notes, *compared.notes, *_notes(matrix, scored, len(predicted.steps), options.variant),
             *_outcome_notes(gold, predicted, final_right, cause),
         ),
     )  # fmt: skip
@@ -201,14 +201,24 @@ def _basis_of_none(row: Sequence[PairValue]) -> Basis:
     return Basis.FILE if bases & {Basis.FILE, Basis.BOTH} else Basis.RULES
 
 
-def _notes(matrix: TierMatrix, scored: TraceScore, n_predicted: int) -> Iterator[str]:
+def _notes(matrix: TierMatrix, scored: TraceScore, n_predicted: int, variant: Variant) -> Iterator[str]:
     """Yield what a reader should know of the matrix of a trace."""
     yield from matrix.notes
     if matrix.n_lexical:
         yield f"lexical: {count_of(matrix.n_lexical, 'pair')} of {len(matrix.rows) * n_predicted}"
-    spare = [str(j + 1) for j in range(n_predicted) if j not in scored.partners]
-    if spare:
+    used = {j for j in scored.partners if j is not None}
+    if variant is Variant.RELEASED:  # a step that verifies any is used
+        used = {j for row in matrix.rows for j, pair in enumerate(row) if pair.value}
+    if spare := [str(j + 1) for j in range(n_predicted) if j not in used]:
         yield f"without partner: predicted step {', '.join(spare)}"
+    is_open = scored.f1.value is None
+    if is_open and (places := [str(j + 1) for j in range(n_predicted) if _may_verify(matrix, j) and j not in used]):
+        yield f"open: predicted step {', '.join(places)}"
+
+
+def _may_verify(matrix: TierMatrix, j: int) -> bool:
+    """Return True if a pair of predicted step j is open."""
+    return any(row[j].value is None for row in matrix.rows)
 
 
 def _outcome_notes(gold: Trace, predicted: Trace, final_right: bool | None, cause: RootCause | None) -> Iterator[str]:
@@ -226,10 +236,13 @@ def _decimal(number: Fraction) -> str:
     return f"{float(number):.6g}"
 
 
-def _cause(graded: GradedTraces) -> RootCause | None:
+def _cause(graded: GradedTraces, compared: StepPairs) -> RootCause | None:
     """Return the root cause of a wrong trace."""
     reference = in_alternative(graded.prepared, graded.predicted.alternative)
-    return root_cause(reference.problem.dag, graded.predicted, diagnose(graded.prepared, graded.predicted))
+    numbers = [
+        each for row in compared.rows for pair in row if pair.meeting is Meeting.SAME for each in pair.differences
+    ]
+    return root_cause(reference.problem.dag, graded.predicted, diagnose(graded.prepared, graded.predicted), numbers)
 
 
 # What a row is about. -------------------------------------------------------------------------------------------

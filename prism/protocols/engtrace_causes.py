@@ -1,18 +1,24 @@
 """The root cause of a wrong trace: six classes, asked in order, and the first that is affirmed is the cause.
 
-By rule only three of them can be affirmed, from the diagnosis by repair; and the three before them can only be denied
-together: where every node of the DAG without prerequisites is credited, the solution set out from the right relations.
-Anything else needs a reader, and is null.
+By rule only the last three can be affirmed, from the diagnosis by repair and from numbers that differ beside the same
+formula. The three before them can only be denied together: where every node of the DAG without prerequisites is
+credited, so that the solution sets out from the right relations, and no formula is proved wrong in another way, such as
+a quantity for another. Anything else needs a reader, and is null.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
+from prism.algebra.expr import formula, number
 from prism.diagnosis.findings import Diagnosis
+from prism.diagnosis.number_differences import describe_number_difference
+from prism.diagnosis.wording import Difference
+from prism.equivalence.numbers import NumberSpec
 from prism.grading.result import Grade
 from prism.problem.dag import ReferenceDag
+from prism.protocols.engtrace_formulas import NumberDifference
 
 
 class RootCause(StrEnum):
@@ -26,6 +32,7 @@ class RootCause(StrEnum):
     CALCULATION = "Calculation"
 
 
+_NO_NODE = 0  # where a description names the node
 _BEFORE_THE_ALGEBRA = (RootCause.HALLUCINATION, RootCause.SETUP, RootCause.FORMULA)
 
 
@@ -44,20 +51,32 @@ def first_yes(answers: Mapping[RootCause, bool | None]) -> RootCause | None:
     return None
 
 
-def root_cause(dag: ReferenceDag, grade: Grade, diagnosis: Diagnosis) -> RootCause | None:
+def root_cause(
+    dag: ReferenceDag, grade: Grade, diagnosis: Diagnosis, numbers: Sequence[NumberDifference] = ()
+) -> RootCause | None:
     """Return the root cause of a trace whose final answer is wrong, as far as rules decide it.
 
     Args:
         dag: the reference DAG that the grade is of.
+        numbers: that a step states differently from the gold, beside the same formula.
     """
     credited = set(grade.credited)
-    sets_out_right = all(node.index in credited for node in dag.nodes if not node.prerequisites)
     wrong = [each.difference for each in diagnosis.findings if each.status == "wrong" and each.difference is not None]
+    wrong += [_described(each) for each in numbers]
+    starts_right = all(node.index in credited for node in dag.nodes if not node.prerequisites)
+    is_denied = starts_right and all(each.label in ("UDE", "DCE") for each in wrong)
     return first_yes(
         {
-            **dict.fromkeys(_BEFORE_THE_ALGEBRA, False if sets_out_right else None),
+            **dict.fromkeys(_BEFORE_THE_ALGEBRA, False if is_denied else None),
             RootCause.UNIT: any(each.label == "UDE" for each in wrong),
             RootCause.SIGN: any(each.kind == "sign" for each in wrong),
             RootCause.CALCULATION: any(each.label == "DCE" and each.kind != "sign" for each in wrong),
         }
     )
+
+
+def _described(apart: NumberDifference) -> Difference:
+    """Return how a number differs from the gold's: by a unit, a sign, a factor, or by its value."""
+    has, should = number(apart.claimed.value), number(apart.wanted.number.value)
+    source = formula((apart.wanted.subject, should), ("=",))
+    return describe_number_difference(apart.wanted, NumberSpec(), _NO_NODE, apart.claimed, has, source)

@@ -16,12 +16,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 
-from prism.algebra.expr import Expr, Formula, spell, symbols_of
+from prism.algebra.expr import Expr, Formula, spell, symbols, symbols_of
 from prism.budget import MATCHING, share
 from prism.equivalence.facts import numeric_of, subject_of
 from prism.equivalence.features import is_tautology
 from prism.equivalence.numbers import NumberSpec
-from prism.equivalence.stated_numbers import StatedNumber
+from prism.equivalence.stated_numbers import Numeric, StatedNumber
 from prism.equivalence.statements import statements_of
 from prism.equivalence.verdict import Status
 from prism.errors import LatexSyntaxError
@@ -50,18 +50,26 @@ class Meeting(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class NumberDifference:
+    """Two numbers of one quantity, the gold's and another."""
+
+    wanted: Numeric
+    claimed: StatedNumber
+
+
+@dataclass(frozen=True, slots=True)
 class StepPair:
     """A gold step beside a predicted step.
 
     Attributes:
         same_number: both state the same number of one quantity, as quantities: 4.2 km is 4200 m.
-        other_number: they state different numbers of one quantity.
+        differences: numbers of one quantity that they state differently; none if they agree in another.
         findings: what they share: `node 3`, `formula: h_f = ...`.
     """
 
     meeting: Meeting
     same_number: bool = False
-    other_number: bool = False
+    differences: tuple[NumberDifference, ...] = ()
     findings: tuple[str, ...] = ()
 
 
@@ -164,13 +172,14 @@ def _step_at(trace: Trace, offset: int) -> int | None:
 def _add_formula(step: _StepFormulas, claim: Claim, context: Context) -> None:
     """Add a formula to what a step states: its statements on quantities, and the numbers that it gives."""
     numbers: dict[Expr, StatedNumber] = {}
-    formulas = []
+    formulas, valued = list[Formula](), list[Formula]()
     for statement in statements_of(claim.formula):
         f = statement.formula
         if (numeric := numeric_of(f)) is not None:
             numbers[numeric.subject] = numeric.number
         elif f.kind != "expression" and not _is_calculation(f) and not is_tautology(f, context):
-            formulas.append(f)
+            (valued if f.kind == "equation" and not all(map(symbols, f.members)) else formulas).append(f)
+    formulas = formulas or valued  # `m a = 6 N` of a chain says no more than its other links do
     step.formulas += formulas
     step.numbers = numbers or step.numbers
     if numbers or formulas:
@@ -271,19 +280,22 @@ def _pair_of(
     nodes = gold.nodes & stated.nodes
     met = [f for f in dict.fromkeys(gold.formulas) if places[f] in predicted.equivalent]
     same_number = bool(agreeing) or bool(nodes & numeric)
-    other_number = bool(both) and not same_number
+    apart = sorted(both, key=spell) if not same_number else []
+    differences = tuple(
+        NumberDifference(Numeric(subject, gold.numbers[subject]), predicted.numbers[subject]) for subject in apart
+    )
     findings = (
         *(f"node {k}" for k in sorted(nodes)),
         *(f"formula: {write(f)}" for f in met),
         *sorted(f"number of {spell(subject)}" for subject in agreeing),
     )
     if nodes or met or same_number:
-        return StepPair(Meeting.SAME, same_number, other_number, findings)
+        return StepPair(Meeting.SAME, same_number, differences, findings)
     if not (gold.states_any and stated.states_any):
         return StepPair(Meeting.ONE_SIDED)
     is_undecided = bool(stated.claims) and any(places[f] in predicted.undecided for f in gold.formulas)
     is_open = gold.is_unread or stated.is_unread or predicted.is_foreign or is_undecided
-    return StepPair(Meeting.OPEN if is_open else Meeting.DIFFERENT, False, other_number)
+    return StepPair(Meeting.OPEN if is_open else Meeting.DIFFERENT, False, differences)
 
 
 def _agree(gold: StatedNumber, predicted: StatedNumber) -> bool:

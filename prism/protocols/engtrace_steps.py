@@ -7,8 +7,8 @@ else the last number behind `=`, else the last number that stands alone. What di
   they those of `q1` or of a list; a comma ends a number, and so `1,234` is 1; a minus behind `=` and powers of ten in
   words are not seen; a line that begins with `0.5 m` opens a step; the number of a step `2.` may be its value.
 - `paper` reads what is written: thousands commas, `\times 10^{4}`, a minus of any kind; a number in a name (`q1`) or
-  beside an operator (`4*Q`) states no value; of several answer tags the last one counts, and behind it the first
-  number that follows `=`, else the first that stands alone. Thinking blocks are not read.
+  beside an operator (`4*Q`) states no value; of several answer tags the last one counts, and of several numbers
+  behind it the last one, first of those behind `=`. Thinking blocks are not read.
 
 Refused: the value that PRISM itself would read, with its unit. The protocol compares bare numbers, and a trace in
 other units is wrong by its rules; where a reference says otherwise, tier 2 tells it.
@@ -17,7 +17,7 @@ other units is wrong by its rules; where a reference says otherwise, tier 2 tell
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -89,7 +89,7 @@ def read_trace(text: str, variant: Variant) -> Trace:
     for start, end in zip(starts, ends, strict=True):
         body = header.sub("", text[start:end].strip()).strip()
         steps.append(TraceStep(body, (start, end), stated_value(body, variant)))
-    return Trace(text, tuple(steps), stated_value(text, variant), tuple(_format_notes(text, len(opened))))
+    return Trace(text, tuple(steps), stated_value(text, variant), tuple(_format_notes(text, opened, variant)))
 
 
 def stated_value(text: str, variant: Variant) -> Fraction | None:
@@ -126,17 +126,26 @@ def numbers_agree(gold: Fraction, predicted: Fraction, tolerance: Fraction, *, i
     return distance < allowed if is_strict else distance <= allowed
 
 
-def _format_notes(text: str, n_opened: int) -> Iterator[str]:
-    """Yield how a text departs from the response format: headings and lines that it lacks; steps beyond the limit."""
-    lacking = [name for name in HEADINGS if not re.search(rf"(?im)^[ \t>*#_]*{name}[ \t*_]*:?[ \t*_]*(?:$|\S)", text)]
-    if lacking:
+def _format_notes(text: str, opened: Sequence[int], variant: Variant) -> Iterator[str]:
+    """Yield how a text departs from the response format.
+
+    Args:
+        opened: where steps begin.
+    """
+    found = {name: re.search(rf"(?im)^[ \t>*#_]*+{name}\b", text) for name in HEADINGS}
+    if lacking := [name for name, place in found.items() if place is None]:
         yield f"format: no heading {', '.join(lacking)}"
-    if n_opened > MAX_STEPS:
-        yield f"steps: {n_opened}, of which the last {n_opened - MAX_STEPS + 1} are read as one"
-    if not n_opened:
+    if not opened:
         yield "format: no line begins a step; the whole text is one"
+    solution = found["Solution"]
+    if solution and (early := sum(start < solution.start() for start in opened)):
+        yield f"format: {early} of {len(opened)} steps are lines before the heading Solution"
+    if len(opened) > MAX_STEPS:
+        yield f"steps: {len(opened)}, of which the last {len(opened) - MAX_STEPS + 1} are read as one"
     if not _ANSWER_TAG.search(text):
-        yield "format: no **Answer:** line; the final number is the last one behind =, else the last one"
+        yield "answer: no line **Answer:**; the last number behind = counts, else the last one"
+    elif variant is Variant.PAPER and (n := sum(each.stands_alone for each in _numbers(_answer_text(text)))) > 1:
+        yield f"answer: {n} numbers behind **Answer:**; the last one counts, first of those behind ="
 
 
 # As written. ----------------------------------------------------------------------------------------------------
@@ -174,15 +183,17 @@ class _Number:
 
 def _value_as_written(text: str) -> Fraction | None:
     """Return the value of a text for the variant `paper`."""
-    tags = list(_ANSWER_TAG.finditer(text))
-    if tags:
-        behind = [each for each in _numbers(text[tags[-1].end() :]) if each.stands_alone]
-        for each in (*(one for one in behind if one.follows_equals), *behind):
+    for place in (_answer_text(text), text):
+        alone = [each for each in _numbers(place) if each.stands_alone]
+        for each in (*(one for one in reversed(alone) if one.follows_equals), *reversed(alone)):
             return each.value
-    alone = [each for each in _numbers(text) if each.stands_alone]
-    for each in (*(one for one in reversed(alone) if one.follows_equals), *reversed(alone)):
-        return each.value
     return None
+
+
+def _answer_text(text: str) -> str:
+    """Return what stands behind the last answer tag of a text; empty without one."""
+    tags = list(_ANSWER_TAG.finditer(text))
+    return text[tags[-1].end() :] if tags else ""
 
 
 def _numbers(text: str) -> Iterator[_Number]:

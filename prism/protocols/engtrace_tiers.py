@@ -188,8 +188,8 @@ def _by_rule(first: _FirstTier, beside: StepPair) -> tuple[Fraction | None, str]
     if beside.meeting is Meeting.DIFFERENT:
         return Fraction(0), "proved different"
     shared = ", ".join(beside.findings)
-    if beside.same_number or (first.numbers is not False and not beside.other_number):
+    if beside.same_number or (first.numbers is not False and not beside.differences):
         return Fraction(1), f"the same, {shared}"
-    if beside.other_number:
+    if beside.differences:
         return _HALF, f"the same with another number, {shared}"
     return None, ""

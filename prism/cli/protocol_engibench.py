@@ -12,7 +12,7 @@ import typer
 
 from prism.cli.options import AsJson, Force, parse_field_map, split_names
 from prism.cli.output import make_console, print_tables, progress_bar
-from prism.cli.protocols import Keep, Out, faults_told, finish, prepare_output, protocols, tell_warnings
+from prism.cli.protocols import Keep, MaxIncidents, Out, faults_told, finish, prepare_output, protocols, tell_warnings
 from prism.protocols.engibench_answers import Units
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ def engibench(
     keep: Keep = "model",
     replicates: Annotated[int, typer.Option(min=0, help="Bootstrap samples behind the intervals.")] = 1000,
     out: Out = None,
+    max_incidents: MaxIncidents = 0,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -61,7 +62,7 @@ def engibench(
         "figures": [one.to_dict() for one in figures],
         "paired_with_original": [_pair_dict(*each) for each in zip(pairs, tests, strict=True)],
     }
-    finish(rows, protocol=PROTOCOL, variant=VARIANT, out=out, as_json=as_json, extra=extra)
+    finish(rows, protocol=PROTOCOL, variant=VARIANT, out=out, as_json=as_json, max_incidents=max_incidents, extra=extra)
 
 
 def _tests(pairs: Sequence[VariantPairs], replicates: int) -> Sequence[PairedTest]:

@@ -15,9 +15,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from prism.grading.result import internal_incident
 from prism.grading.row import json_line
 from prism.protocols.engibench_answers import WITHIN, Decision, Units, decide
 from prism.protocols.engibench_input import OPEN_VARIANTS, VARIANTS, Answer, Points, QuestionRow
@@ -71,18 +73,27 @@ def _keyed_row(question: QuestionRow, answer: Answer, units: Units, settings: Ma
     if answer.response is None:
         found = Decision(None, "response: is null")
     else:
-        found = decide(key, answer.response, question=asked, units=units)
+        found = _decided(key, answer.response, asked, units)
     score = None if found.is_right is None else Fraction(found.is_right)
     notes = [found.reason] if score is None else []
     notes += [] if asked else ["question: is empty"]
     if answer.variant in _ABSTRACT:
         notes.append("abstraction: its key is a model's answer, by the description of the table")
     part = Part("answer", score, Basis.NONE if score is None else Basis.RULES, (found.reason,))
+    about = replace(_about(question, answer, (asked, key)), status=found.status, incidents=found.incidents)
     return ProtocolRow(
-        PROTOCOL, VARIANT, _about(question, answer, (asked, key)), score,
+        PROTOCOL, VARIANT, about, score,
         Fraction(0) if score is None else score, Fraction(1) if score is None else score, (part,),
         final_correct=found.is_right, settings=settings, notes=tuple(notes),
     )  # fmt: skip
+
+
+def _decided(key: str, response: str, question: str, units: Units) -> Decision:
+    """Decide on an answer; an exception in the grader gives a decision of status `internal`."""
+    try:
+        return decide(key, response, question=question, units=units)
+    except Exception as error:  # noqa: BLE001 - the boundary of one answer: the others go on
+        return Decision(None, "grader: internal", "internal", (internal_incident("answer", error),))
 
 
 def _open_rows(

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 
@@ -26,8 +26,9 @@ from prism.algebra.expr import symbols
 from prism.equivalence.stated_numbers import stated_number
 from prism.equivalence.verdict import Status, Verdict
 from prism.errors import LatexSyntaxError
-from prism.grading.verifying import verify
-from prism.latex import LocatedFormula, extract, parse
+from prism.grading.result import Grade, Incident
+from prism.grading.verifying import verify_answer
+from prism.latex import LocatedFormula, extract, one_line, parse
 from prism.latex.prose import HEDGES, SENTENCE_END, WRONG_WORDS, is_negation, words
 from prism.latex.words import word_set
 from prism.problem.asked_units import asked_unit
@@ -35,6 +36,8 @@ from prism.protocols.engibench_keys import NUMBER, Key, KeyKind, Value, read_key
 
 WITHIN = Fraction(2, 100)  # relative tolerance, ends included
 MAX_LAST_SENTENCE = 400  # characters
+MAX_REASON = 400  # characters: a formula may be a page
+FAILED = "internal"  # status of a decision on which the grader failed
 _OF_ONE = ("expression", "equation", "chain")
 _FORMULA = "§"  # stands for each character of a formula
 
@@ -49,10 +52,20 @@ class Units(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    r"""Whether an answer is right, None where rules cannot tell, and why: `same_number: 3.16\,\unit{kW}`."""
+    r"""Whether an answer is right.
+
+    Attributes:
+        is_right: None where rules cannot tell.
+        reason: why: `same_number: 3.16\,\unit{kW}`.
+        status: of the grade that it comes from: `internal` where the grader failed, `too_large` where some of the
+            response was not read.
+        incidents: failures of the grader.
+    """
 
     is_right: bool | None
     reason: str
+    status: str = "ok"
+    incidents: tuple[Incident, ...] = ()
 
 
 _ASKS_FOR_UNITS = re.compile(
@@ -94,7 +107,8 @@ def decide(key: str, response: str, *, question: str = "", units: Units = Units.
     if not response.strip():
         return Decision(False, "no_answer: the response is empty")
     if wanted.kind is KeyKind.FORMULA:
-        return _as_decision(verify(wanted.text, response, question=question))
+        verified = verify_answer(wanted.text, response, question=question)
+        return _as_decision(verified.verdict, verified.grade)
     names_unit = asked_unit(question) is not None
     counts = units is Units.ALWAYS or (units is Units.ASKED and is_about_units(question))
     if counts and wanted.unknown_unit and not names_unit:
@@ -119,11 +133,13 @@ class _Comparison:
 
     def of_text(self, text: str, place: str = "") -> Decision:
         """Decide on a text; `place` says how its value was found, where `prism.verify` alone does not find it."""
-        verdict = verify(self.key.text, text, question=self.question, within=WITHIN, units=self.counts)
+        verified = verify_answer(self.key.text, text, question=self.question, within=WITHIN, units=self.counts)
+        verdict = verified.verdict
+        found = _as_decision(verdict, verified.grade, place)
         lacks_unit = any(reading.startswith("unit: the number has none") for reading in verdict.readings)
-        if self.counts and not self.names_unit and verdict.status == Status.EQUIVALENT and lacks_unit:
-            return Decision(False, f"unit: is missing: {verdict.detail}")
-        return _as_decision(verdict, place)
+        if self.counts and not self.names_unit and found.is_right and lacks_unit:
+            return replace(found, is_right=False, reason=f"unit: is missing: {verdict.detail}")
+        return found
 
     def of_value(self, value: Value, place: str) -> Decision:
         """Decide on a value that was read from letters or prose."""
@@ -132,15 +148,21 @@ class _Comparison:
         return self.of_text(rf"\boxed{{{value.latex}}}", place)
 
 
-def _as_decision(verdict: Verdict, place: str = "") -> Decision:
-    """Return a verdict as a decision."""
+def _as_decision(verdict: Verdict, grade: Grade, place: str = "") -> Decision:
+    """Return a verdict as a decision, undecided where the grader failed."""
+    if grade.score is None:
+        return Decision(None, f"grader: {grade.status}", grade.status, grade.incidents)
     is_right = None if verdict.status == Status.UNDECIDED else verdict.status == Status.EQUIVALENT
-    return Decision(is_right, ": ".join(part for part in (verdict.reason, place, verdict.detail) if part))
+    reason = ": ".join(part for part in (verdict.reason, place, one_line(verdict.detail)) if part)
+    reason = reason if len(reason) <= MAX_REASON else f"{reason[: MAX_REASON - 3]}..."
+    return Decision(is_right, reason, grade.status, grade.incidents)
 
 
 def _decide_number(comparison: _Comparison, text: str) -> Decision:
     """Decide on a number: by what is presented as the answer, else by formulas and the last sentence together."""
     by_formulas = comparison.of_text(text)
+    if by_formulas.status == FAILED:
+        return by_formulas
     located = extract(text)
     presented = [item for item in located if item.kind == "boxed" or item.is_announced]
     if comparison.key.has_several:  # of values that are not presented, which is which is not told by their order

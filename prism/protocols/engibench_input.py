@@ -15,7 +15,7 @@ from typing import Any
 
 from prism.inputs import did_you_mean, shown
 from prism.latex import solution_text
-from prism.problem.fields import LoadReport, read_text, warn_unknown
+from prism.problem.fields import LoadReport, is_integer, read_text, warn_unknown
 from prism.protocols.engibench_rubrics import DIMENSIONS, dimension_of
 from prism.protocols.entry_files import Entry, Table, read_entries, read_id, read_list, read_number, read_whole
 from prism.runs.records import ABSENT, Faults, Record, at_path, field_names, id_of, parse_mapping, read_records
@@ -44,6 +44,7 @@ _LEVEL = re.compile(r"\s*(?:level\s*)?(?P<level>[123])\s*", re.IGNORECASE)
 _KNOWN = frozenset(
     ("row", "variant", "sample_id", "dimension", "points", "total", "judge", "comment", "justification", "model")
 )
+_IS_RUBRIC = frozenset(("row", "dimension", "text"))
 Key = tuple[int, str, str]
 """Row, variant and sample id of an answer."""
 
@@ -111,6 +112,8 @@ class Points:
 def read_questions(path: Path) -> dict[int, QuestionRow]:
     """Read the table, of Levels 1 and 2 or of Level 3, by the numbers of its rows.
 
+    The rubric file of `prism convert --from engibench`, one record for a row and dimension, is read as Level 3 too.
+
     Errors:
         DataFileError: all faults: rows that are of neither kind, levels that there are not; a file without rows.
     """
@@ -118,6 +121,9 @@ def read_questions(path: Path) -> dict[int, QuestionRow]:
     found: dict[int, QuestionRow] = {}
     columns = {name for names in DIMENSIONS.values() for name in names}
     for record in read_records(path, faults):
+        if record.data.keys() >= _IS_RUBRIC:
+            _add_rubric(record, found, faults)
+            continue
         has_key, has_rubric = "problem" in record.data, not columns.isdisjoint(record.data)
         if not has_key and not has_rubric:
             names = field_names(record.data)
@@ -134,10 +140,22 @@ def read_questions(path: Path) -> dict[int, QuestionRow]:
     return found
 
 
+def _add_rubric(record: Record, found: dict[int, QuestionRow], faults: Faults) -> None:
+    """Add the cell of a record of a rubric file to its row."""
+    row, dimension = record.data["row"], dimension_of(str(record.data["dimension"]))
+    if not is_integer(row) or row < 1 or not dimension:
+        faults.add(f"row {shown(str(row))}, dimension {shown(str(record.data['dimension']))}: is none", record.place)
+        return
+    question = record.data.get("question")
+    before = found[row].data if row in found else {"question": question, "question_modified": question}
+    data = {**before, DIMENSIONS[dimension][0]: record.data["text"]}
+    found[row] = QuestionRow(row, OPEN_LEVEL, data)
+
+
 def variant_fault(row: int, variant: str, questions: Mapping[int, QuestionRow]) -> str:
     """Return why there is no such variant of a row; empty if there is."""
     if row not in questions:
-        return f"row {row}: the table has rows 1 to {max(questions)}"
+        return f"row {row}: the table has rows {min(questions)} to {max(questions)}"
     known: Collection[str] = OPEN_VARIANTS if questions[row].is_open else VARIANTS
     if variant in known:
         return ""

@@ -30,6 +30,9 @@ DIMENSIONS = {
 }
 """The four dimensions with the columns of their rubrics: of April 2026, then of May 2025."""
 
+_CONVERTED = {"redundant_information": "information_extraction", "domain_knowledge": "domain_specific_reasoning"}
+"""Names of the rubric file of `prism convert --from engibench`, where they differ."""
+
 MAX_CELL = 100_000  # characters of a cell that are read: a rubric is a page
 _POINTS = r"\d{1,3}(?:\.\d{1,3})?"
 _HEAD = re.compile(
@@ -108,7 +111,8 @@ class Marked:
 def dimension_of(name: str) -> str:
     """Return the dimension that a name of either snapshot means, with or without `_score`; empty for another name."""
     plain = name.strip().lower().replace(" ", "_").replace("-", "_").removesuffix("_score")
-    return next((dimension for dimension, columns in DIMENSIONS.items() if f"{plain}_score" in columns), "")
+    found = (dimension for dimension, columns in DIMENSIONS.items() if f"{plain}_score" in columns)
+    return _CONVERTED.get(plain) or next(found, "")
 
 
 def read_rubric(cell: str) -> Rubric:

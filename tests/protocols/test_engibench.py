@@ -197,6 +197,38 @@ def test_each_answer_to_an_open_question_has_a_row_for_each_dimension(table: Pat
     assert rows["2-original-multi_objective_decision"].parts == ()
 
 
+def test_the_rubric_file_of_a_conversion_is_a_table_too(tmp_path) -> None:
+    columns = ("redundant_information", "domain_knowledge", "multi_objective_decision", "uncertainty_handling")
+    questions = read_questions(OPEN)
+    table = written(
+        tmp_path / "rubric.jsonl",
+        *(
+            {"row": number, "dimension": name, "text": question.text(cells[0]), "question": "Advise it."}
+            for number, question in questions.items()
+            for name, cells in zip(columns, DIMENSIONS.values(), strict=True)
+        ),
+    )
+    found, wanted = (
+        [(row.about.problem_id, row.score, row.parts, row.notes) for row in rows_of(each, OPEN_ANSWERS, POINTS)]
+        for each in (table, OPEN)
+    )
+    assert found == wanted
+    with pytest.raises(DataFileError, match='dimension "style": is none'):
+        read_questions(written(table, {"row": 1, "dimension": "style", "text": ""}))
+
+
+def test_a_failure_of_the_grader_is_an_incident_and_no_score(monkeypatch) -> None:
+    from prism.grading import pipeline
+
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("planted")
+
+    monkeypatch.setattr(pipeline, "locate_claims", fail)
+    (row,) = engibench_rows(read_questions(LEVELS), [Answer(1, "original", "a", r"$P = 460\,\mathrm{W}$")])
+    assert (row.status, row.score, row.notes) == ("internal", None, ("grader: internal",))
+    assert [one.code for one in row.about.incidents] == ["internal"]
+
+
 def test_an_empty_cell_is_not_scored_whatever_the_file_says(tmp_path) -> None:
     points = written(
         tmp_path / "p.jsonl",

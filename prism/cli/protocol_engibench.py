@@ -13,7 +13,7 @@ import typer
 from prism.cli.options import AsJson, Force, parse_field_map, split_names
 from prism.cli.output import make_console, print_tables, progress_bar
 from prism.cli.protocols import Keep, MaxIncidents, Out, faults_told, finish, prepare_output, protocols, tell_warnings
-from prism.protocols.engibench_answers import Units
+from prism.protocols.engibench_units import Units
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

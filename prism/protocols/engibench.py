@@ -21,9 +21,10 @@ from typing import Any
 
 from prism.grading.result import internal_incident
 from prism.grading.row import json_line
-from prism.protocols.engibench_answers import WITHIN, Decision, Units, decide
+from prism.protocols.engibench_answers import WITHIN, Decision, decide
 from prism.protocols.engibench_input import OPEN_VARIANTS, VARIANTS, Answer, Points, QuestionRow
 from prism.protocols.engibench_rubrics import DIMENSIONS, TOTAL, Marked, mark, points_text, read_rubric
+from prism.protocols.engibench_units import Units
 from prism.protocols.entry_files import Entry
 from prism.protocols.rows import Basis, Part, ProtocolRow, Scored
 

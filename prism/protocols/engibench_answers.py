@@ -19,7 +19,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from fractions import Fraction
 
 from prism.algebra.expr import symbols
@@ -33,6 +32,7 @@ from prism.latex.prose import HEDGES, SENTENCE_END, WRONG_WORDS, is_negation, wo
 from prism.latex.words import word_set
 from prism.problem.asked_units import asked_unit
 from prism.protocols.engibench_keys import NUMBER, Key, KeyKind, Value, read_key, read_value
+from prism.protocols.engibench_units import Units
 
 WITHIN = Fraction(2, 100)  # relative tolerance, ends included
 MAX_LAST_SENTENCE = 400  # characters
@@ -40,14 +40,6 @@ MAX_REASON = 400  # characters: a formula may be a page
 FAILED = "internal"  # status of a decision on which the grader failed
 _OF_ONE = ("expression", "equation", "chain")
 _FORMULA = "§"  # stands for each character of a formula
-
-
-class Units(StrEnum):
-    """When the unit of an answer counts."""
-
-    ASKED = "asked"  # where the question is about units
-    ALWAYS = "always"
-    NEVER = "never"
 
 
 @dataclass(frozen=True, slots=True)

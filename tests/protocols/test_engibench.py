@@ -18,7 +18,6 @@ from typer.testing import CliRunner
 from prism.cli import app
 from prism.errors import DataFileError
 from prism.protocols.engibench import engibench_rows
-from prism.protocols.engibench_answers import Units
 from prism.protocols.engibench_figures import dimension_average, variant_figures, variant_pairs
 from prism.protocols.engibench_input import (
     VARIANTS,
@@ -29,6 +28,7 @@ from prism.protocols.engibench_input import (
     read_questions,
 )
 from prism.protocols.engibench_rubrics import DIMENSIONS
+from prism.protocols.engibench_units import Units
 from prism.protocols.rows import Basis, Part, ProtocolRow, Scored
 from prism.protocols.schemas import schema_text
 from prism.reports.paired_tests import Differences, paired_tests

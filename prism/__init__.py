@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from prism.errors import DataFileError as DataFileError
     from prism.errors import LatexSyntaxError as LatexSyntaxError
     from prism.errors import PrismError as PrismError
+    from prism.generation.instances import generate as generate
     from prism.grading.pipeline import grade as grade
     from prism.grading.prepared import prepare as prepare
     from prism.grading.result import Grade as Grade
@@ -57,7 +58,8 @@ _MODULES = {
     "Quantity": "physics.quantities", "Rollout": "runs.rollouts", "StepCredit": "grading.scoring",
     "Verdict": "equivalence.verdict",
     "diagnose": "diagnosis.findings", "equivalent": "equivalence.matching", "extract": "latex",
-    "from_pint": "bridges.pint_quantities", "from_sympy": "bridges.from_symbolic", "grade": "grading.pipeline",
+    "from_pint": "bridges.pint_quantities", "from_sympy": "bridges.from_symbolic",
+    "generate": "generation.instances", "grade": "grading.pipeline",
     "grade_many": "runs.bulk", "lint": "authoring.linting", "load_problem": "problem.schema",
     "load_problems": "problem.collection", "parse": "physics.context", "prepare": "grading.prepared",
     "prompt": "problem.prompts", "prompt_messages": "problem.prompts", "read_quantity": "physics.quantities",

@@ -12,6 +12,7 @@ from prism.cli import (
     protocols,
     runs,
     scores,
+    templates,
 )
 from prism.cli.application import app, main
 
@@ -27,4 +28,5 @@ __all__ = [
     "protocols",
     "runs",
     "scores",
+    "templates",
 ]

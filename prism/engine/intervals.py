@@ -69,7 +69,7 @@ def _evaluate_tape(tape: Tape, point: Mapping[str, Any]) -> Any | None:
         elif name == "sym":
             value = arb(point[tape.names[a]])
         else:
-            value = _apply_instruction(name, values[a], values[b] if name in _BINARY else None, b)
+            value = apply_instruction(name, values[a], values[b] if name in _BINARY else None, b)
         if value is None or not value.is_finite():
             return None
         values.append(value)
@@ -84,7 +84,7 @@ _METHODS = {
 }  # fmt: skip
 
 
-def _apply_instruction(name: str, p: Any, q: Any, n: int) -> Any | None:
+def apply_instruction(name: str, p: Any, q: Any, n: int) -> Any | None:
     """Apply instruction `name` to intervals p, q (None: one operand) or the integer n (`p^n`); None if undefined.
 
     Twin: tests/reference.py::TWINS.

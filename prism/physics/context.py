@@ -344,7 +344,7 @@ def _read_entries(table: object, where: str, faults: list[str]) -> dict[str, tup
     entries: dict[str, tuple[str, object]] = {}
     for key, value in table.items():
         try:
-            name = _parse_symbol_name(str(key))
+            name = parse_symbol_name(str(key))
         except LatexSyntaxError as error:
             faults.append(f"{where}, {key}: {describe_syntax_error(error)}")
             continue
@@ -357,7 +357,7 @@ def _read_entries(table: object, where: str, faults: list[str]) -> dict[str, tup
     return entries
 
 
-def _parse_symbol_name(latex: str) -> str | None:
+def parse_symbol_name(latex: str) -> str | None:
     """Return the name of a symbol written in LaTeX; None if the text is no single symbol."""
     parsed = parse_latex(latex)
     root: Expr | None = parsed.members[0] if parsed.kind == "expression" else None

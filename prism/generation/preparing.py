@@ -1,0 +1,520 @@
+"""Solve a template once: for each case its nodes, the order in which its quantities follow, and its texts.
+
+What is found wrong here needs the whole template: a number that nothing determines, an unknown symbol, a unit that
+does not fit. Loading has checked every value by itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from prism.algebra.expr import Formula, substituted, symbol, symbols_of, walk
+from prism.equivalence.numbers import NumberSpec, tolerance
+from prism.errors import DataFileError
+from prism.generation.exact_values import Value, digits, figures_of, in_unit
+from prism.generation.loading import TemplateSource, load_template
+from prism.generation.solving import (
+    Relation,
+    Step,
+    Unsolved,
+    broken_relation,
+    holds,
+    plan_steps,
+    relations_of,
+    work_out_step,
+)
+from prism.generation.template import AskedNumber, Case, Condition, Template
+from prism.generation.values import DrawnValue, draw_values, draw_wording, original_values
+from prism.generation.wording import number_latex, with_values
+from prism.inputs import did_you_mean
+from prism.latex import write
+from prism.physics.context import Context, constant_readings, may_be_constant, parse
+from prism.physics.dimensions import Inconsistent, dimension_of, dimension_text
+from prism.physics.tables import DIMENSIONLESS, Dimension
+from prism.problem.dag import ReferenceDag, ancestor_closure
+from prism.problem.schema import Problem, load_problem
+
+MAX_ATTEMPTS = 1000  # draws of a seed; conditions that none of them fulfils are a fault of the template
+_NODE_IN_FAULT = re.compile(r"\bnodes? (\d+)")
+_NEGATIVE_KINDS = ("real", "negative", "angle")
+_MOST_FIGURES = 15  # of a value in SI units that is told without a unit
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedNode:
+    """A node of one case, numbered anew.
+
+    Attributes:
+        index: in the instance. own_index: in the template.
+        latex: its formula as the author wrote it; empty for a number.
+        formula: parsed; None for a number.
+        number: None for a formula.
+        prerequisites: indices in the instance.
+        part: letter of the subquestion under which it stands; empty without parts.
+        is_final: a final answer.
+        relations: of its formula, as far as they are evaluated.
+        tolerance: relative, of its number.
+        further: other keys of the problem file.
+    """
+
+    index: int
+    own_index: int
+    latex: str
+    formula: Formula | None
+    number: AskedNumber | None
+    prerequisites: tuple[int, ...]
+    part: str
+    is_final: bool
+    relations: tuple[Relation, ...]
+    tolerance: Fraction
+    further: Mapping[str, Any] = field(hash=False)
+
+    @property
+    def asked(self) -> AskedNumber:
+        """Return what a number node asks for."""
+        assert self.number is not None
+        return self.number
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PreparedCase:
+    """One case of a template, solved.
+
+    Attributes:
+        case: None for a template without cases.
+        nodes: in order.
+        dag: their edges.
+        context: of its problem files.
+        constants: values of the constants of nature that its formulas use, by name [SI].
+        checked: the conditions with their relations.
+        steps: what is worked out, in order.
+        beside: what the formulas determine besides, which no number needs.
+        told: indices of the nodes that `knowledge` tells.
+        signed: symbols that may be negative.
+        dimensions: of symbols by name, as far as they are known.
+        renamed: name of each symbol in the variant `abstract`, by its own.
+        changed: formulas with a fault that were planned before, by (index, kind).
+    """
+
+    case: Case | None
+    nodes: tuple[PreparedNode, ...]
+    dag: ReferenceDag
+    context: Context
+    constants: Mapping[str, Value]
+    checked: tuple[tuple[Condition, tuple[Relation, ...]], ...]
+    steps: tuple[Step, ...]
+    beside: tuple[Step, ...]
+    told: tuple[int, ...]
+    signed: frozenset[str]
+    dimensions: Mapping[str, Dimension]
+    renamed: Mapping[str, str]
+    changed: dict[tuple[int, str], Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Return the name of the case; empty without cases."""
+        return self.case.name if self.case else ""
+
+    @property
+    def relations(self) -> tuple[Relation, ...]:
+        """Return the relations of all nodes."""
+        return tuple(each for node in self.nodes for each in node.relations)
+
+    @property
+    def numbers(self) -> tuple[PreparedNode, ...]:
+        """Return the nodes that ask for a number."""
+        return tuple(node for node in self.nodes if node.number is not None)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PreparedTemplate:
+    """A template with each of its cases solved."""
+
+    template: Template
+    cases: Mapping[str, PreparedCase]
+
+    def __repr__(self) -> str:
+        """Return the id, `<PreparedTemplate braking>`."""
+        return f"<PreparedTemplate {self.template.id}>"
+
+
+def prepare_template(source: TemplateSource | PreparedTemplate) -> PreparedTemplate:
+    """Load a template and solve it.
+
+    Errors:
+        DataFileError: all faults at once, each naming entry and field.
+    """
+    if isinstance(source, PreparedTemplate):
+        return source
+    template = load_template(source)
+    faults: list[str] = []
+    cases = {}
+    for name in template.case_names:
+        found: list[str] = []
+        prepared = _prepare_case(template, template.case(name), found)
+        faults += [fault for fault in found if fault not in faults]
+        if prepared is not None:
+            cases[name] = prepared
+    if faults:
+        raise DataFileError(template.file, tuple(faults))
+    return PreparedTemplate(template, cases)
+
+
+def _prepare_case(template: Template, case: Case | None, faults: list[str]) -> PreparedCase | None:
+    """Return one case, solved; None, with faults, if it is not."""
+    name = case.name if case else ""
+    drawn = original_values(template, template.original) if template.original else draw_values(template, 0, 1)
+    data = problem_data(template, name, _blank_nodes(template, name), drawn, draw_wording(template, 0))
+    try:
+        problem = load_problem(data)
+    except DataFileError as error:
+        own = [node.index for node in template.nodes_of(name)]
+        faults += [_NODE_IN_FAULT.sub(lambda found: _own_number(found, own), fault) for fault in error.faults]
+        return None
+    signed = _signed_names(template, problem)
+    nodes = _prepared_nodes(template, name, problem)
+    conditions = [*template.constraints, *([case.condition] if case else [])]
+    checked = tuple((each, relations_of(each.formula, 0)) for each in conditions)
+    for each, relations in checked:
+        if not relations:
+            faults.append(f"{each.where}: `{each.formula.latex}` cannot be evaluated")
+    known = {each.name for each in template.parameters.values() if each.name}
+    constants = _constants(nodes, checked, problem.context, known)
+    wanted = {node.asked.name for node in nodes if node.number is not None}
+    wanted |= {name for _, relations in checked for each in relations for name in each.names}
+    steps = _checked_plan(
+        nodes, wanted - known - set(constants), {*known, *constants}, signed, problem, checked, faults
+    )
+    if steps is None:
+        return None
+    dimensions = _known_dimensions(template, problem.context, constants)
+    faults += _dimension_faults(nodes, steps, dimensions)
+    have = {*known, *constants, *(step.name for step in steps)}
+    others = {name for node in nodes for each in node.relations for name in each.names} - have
+    every = [each for node in nodes for each in node.relations]
+    beside = tuple(step for name in sorted(others) for step in plan_steps(every, have, [name], signed) or ())
+    told = template.told
+    if told is None:
+        told = tuple(node.own_index for node in nodes if node.number is None and not node.prerequisites)
+    return PreparedCase(
+        case, nodes, problem.dag, problem.context, constants, checked, steps, beside,
+        tuple(node.index for node in nodes if node.own_index in told), signed, dimensions,
+        _renamed(template, nodes, constants),
+    )  # fmt: skip
+
+
+def _own_number(found: re.Match[str], own: Sequence[int]) -> str:
+    """Return the words `node 3` of a fault with the author's index of the node."""
+    place = int(found[1]) - 1
+    return f"node {own[place]}" if place < len(own) else found[0]
+
+
+def _blank_nodes(template: Template, case: str) -> dict[int, str]:
+    """Return a LaTeX text for each node of a case by the author's index, its numbers made up."""
+    return {
+        node.index: node.latex
+        if node.number is None
+        else number_latex(node.number.latex, f"{node.number.figures}.5", node.number.unit_text)
+        for node in template.nodes_of(case)
+    }
+
+
+def problem_data(
+    template: Template, case: str, nodes: Mapping[int, str], drawn: Mapping[str, DrawnValue], wording: int
+) -> dict[str, Any]:
+    """Return the table of a problem file without students and metadata.
+
+    Args:
+        case: name of the case.
+        nodes: LaTeX of each node, by the author's index.
+        drawn: values by the keys of the parameters.
+        wording: place from 0.
+    """
+    own = template.case(case)
+    text = with_values(template.wordings[wording], own.text if own else "", template.parameters, drawn)
+    data: dict[str, Any] = {"id": template.id, **template.shared, "context": text}
+    parts = [part for part in template.subquestions if part["case"] in ("", case)]
+    if parts:
+        data["subquestions"] = [
+            {
+                key: with_values(value, "", template.parameters, drawn) if key == "subproblem" else value
+                for key, value in part.items()
+                if key != "case"
+            }
+            for part in parts
+        ]
+    place = {node.index: at for at, node in enumerate(template.nodes_of(case), start=1)}
+    data["grading_standard"] = [
+        {
+            "index": place[node.index],
+            "formula": nodes[node.index],
+            "dependency": [place[index] for index in node.dependency if index in place],
+            **node.further,
+        }
+        for node in template.nodes_of(case)
+    ]
+    return data
+
+
+# Nodes, symbols and constants. -----------------------------------------------------------------------------------
+
+
+def _prepared_nodes(template: Template, case: str, problem: Problem) -> tuple[PreparedNode, ...]:
+    """Return the nodes of a case with what the loaded problem knows of them."""
+    numbers: set[int] = set()
+    found = []
+    parts = _parts_of_nodes(problem)
+    for own, node in zip(template.nodes_of(case), problem.nodes, strict=True):
+        place = problem.dag.positions[node.index]
+        before = ancestor_closure(problem.dag, {node.index}) - {node.index}
+        spec = NumberSpec(is_final=node.is_final, n_before=len(before & numbers), is_node=True)
+        allowed = Fraction(0)
+        if own.number is not None:
+            numbers.add(node.index)
+            allowed = tolerance(own.number.figures, spec)
+        is_formula = own.number is None and not node.is_text
+        found.append(
+            PreparedNode(
+                node.index,
+                own.index,
+                own.latex,
+                node.formula if own.number is None else None,
+                own.number,
+                problem.dag.nodes[place].prerequisites,
+                parts[node.index],
+                node.is_final,
+                relations_of(node.formula, own.index) if is_formula else (),
+                allowed,
+                own.further,
+            )
+        )
+    return tuple(found)
+
+
+def _parts_of_nodes(problem: Problem) -> dict[int, str]:
+    """Return the letter of the part under which each node stands: its own, or that of the first answer it leads to."""
+    finals = [node for node in problem.nodes if node.is_final]
+    before = {node.index: ancestor_closure(problem.dag, {node.index}) for node in finals}
+    found = {}
+    for node in problem.nodes:
+        first = next((each.subquestion for each in finals if node.index in before[each.index]), "")
+        found[node.index] = node.subquestion or first
+    return found
+
+
+def _signed_names(template: Template, problem: Problem) -> frozenset[str]:
+    """Return the symbols that may be negative: declared so, or drawn so."""
+    declared = {
+        name for name, each in problem.context.symbols.items() if each.kind in _NEGATIVE_KINDS or each.is_sign_free
+    }
+    drawn = {each.name for each in template.parameters.values() if each.sign != "+" or each.bounds[0] < 0}
+    return frozenset(declared | drawn)
+
+
+def _constants(
+    nodes: Sequence[PreparedNode],
+    checked: Sequence[tuple[Condition, tuple[Relation, ...]]],
+    context: Context,
+    known: set[str],
+) -> dict[str, Value]:
+    """Return the values of the constants of nature that formulas use, by name; what a formula is solved for is none."""
+    relations = [each for node in nodes for each in node.relations]
+    relations += [each for _, several in checked for each in several]
+    solved = {side.name for each in relations for side in (each.left, each.right) if side.op == "sym"}
+    solved |= {node.asked.name for node in nodes if node.number is not None}
+    found: dict[str, Value] = {}
+    for name in sorted({name for each in relations for name in each.names} - known - solved):
+        if may_be_constant(context, name):
+            values = {reading.value.value for reading in constant_readings(context, name) if reading.value is not None}
+            if len(values) == 1:
+                found[name] = values.pop()
+    return found
+
+
+def _renamed(template: Template, nodes: Sequence[PreparedNode], constants: Mapping[str, Value]) -> dict[str, str]:
+    """Return the names of the variant `abstract`: x_1, x_2, ... for what is given, y_1, ... for what follows."""
+    given = [each.name for each in template.parameters.values() if each.name] + sorted(constants)
+    names = {name: f"x_{k}" if k < 10 else f"x_{{{k}}}" for k, name in enumerate(given, start=1)}
+    rest: list[str] = []
+    for node in nodes:
+        members = node.formula.members if node.formula is not None else ()
+        parts = [part.name for member in members for part in walk(member) if part.op == "sym"]
+        parts += sorted(symbols_of(node.formula)) if node.formula is not None else [node.asked.name]
+        rest += [name for name in parts if name not in names and not name.startswith(r"\unit{")]
+    rest = list(dict.fromkeys(rest))
+    names.update((name, f"y_{k}" if k < 10 else f"y_{{{k}}}") for k, name in enumerate(rest, start=1))
+    return names
+
+
+# Plans. ----------------------------------------------------------------------------------------------------------
+
+
+def _checked_plan(
+    nodes: Sequence[PreparedNode],
+    wanted: set[str],
+    known: set[str],
+    signed: frozenset[str],
+    problem: Problem,
+    checked: Sequence[tuple[Condition, tuple[Relation, ...]]],
+    faults: list[str],
+) -> tuple[Step, ...] | None:
+    """Return the steps for all wanted symbols; None, with a fault for each that nothing determines."""
+    every = [each for node in nodes for each in node.relations]
+    before = len(faults)
+    for node in nodes:
+        if node.number is None or node.asked.name in known:
+            continue
+        ancestors = ancestor_closure(problem.dag, {node.index}) - {node.index}
+        own = [each for other in nodes if other.index in ancestors for each in other.relations]
+        if plan_steps(own, known, [node.asked.name], signed) is None:
+            open_names = sorted({name for each in own for name in each.names} - known - {node.asked.name})
+            hint = f"; without a value are {', '.join(open_names[:8])}" if open_names else ""
+            text = f"nothing before it determines {node.asked.latex}{hint}"
+            faults.append(f"node {node.own_index}, number: {text}")
+    for condition, relations in checked:
+        for name in sorted({name for each in relations for name in each.names} & wanted):
+            if plan_steps(every, known, [name], signed) is None:
+                near = did_you_mean(name, [*known, *{name for each in every for name in each.names}])
+                faults.append(f"{condition.where}: nothing determines {name}{near}")
+    if len(faults) > before:
+        return None
+    steps = plan_steps(every, known, wanted, signed)
+    if steps is None:
+        faults.append("grading_standard: the formulas do not determine all numbers together")
+    return steps
+
+
+def _known_dimensions(template: Template, context: Context, constants: Mapping[str, Value]) -> dict[str, Dimension]:
+    """Return the dimensions of parameters and constants by name."""
+    known: dict[str, Dimension] = {
+        each.name: each.unit.dimension if each.unit else DIMENSIONLESS
+        for each in template.parameters.values()
+        if each.name
+    }
+    for name in constants:
+        found = {reading.value.dimension for reading in constant_readings(context, name) if reading.value is not None}
+        if len(found) == 1:
+            known[name] = found.pop()
+    return known
+
+
+def _dimension_faults(nodes: Sequence[PreparedNode], steps: Sequence[Step], known: dict[str, Dimension]) -> list[str]:
+    """Return a fault for each formula or number whose dimensions do not fit, as far as they are known.
+
+    Args:
+        known: dimensions by name; those that the steps determine are added.
+    """
+    faults = []
+    for step in steps:
+        try:
+            dimension = dimension_of(step.ways[0], known)
+        except Inconsistent as fault:
+            faults.append(f"node {step.index}, formula: {fault}")
+            continue
+        if dimension is not None:
+            known[step.name] = dimension
+    for node in nodes:
+        if node.number is not None and (dimension := known.get(node.asked.name)) is not None:
+            stated = node.asked.unit.dimension if node.asked.unit else DIMENSIONLESS
+            if stated != dimension:
+                what = f"{node.asked.latex} is in {dimension_text(dimension)}, its unit in {dimension_text(stated)}"
+                faults.append(f"node {node.own_index}, number, unit: {what}")
+    return faults
+
+
+# Values. ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solved:
+    """The values of one instance.
+
+    Attributes:
+        case: that it has.
+        seed, attempt: of the draw; both 0 for the author's own values.
+        wording: place from 0.
+        drawn: values of the parameters, by key.
+        values: of all symbols that have one, by name [SI].
+    """
+
+    case: PreparedCase
+    seed: int
+    attempt: int
+    wording: int
+    drawn: Mapping[str, DrawnValue]
+    values: Mapping[str, Value]
+
+
+def solved_values(case: PreparedCase, given: Mapping[str, Value]) -> dict[str, Value] | None:
+    """Return the values of all symbols from those of the parameters; None if a condition does not hold for them.
+
+    Errors:
+        Unsolved: the conditions hold, and a quantity has no value, or two formulas give it different ones.
+    """
+    values = known_values(case, given)
+    if broken_conditions(case, values):
+        return None
+    for step in case.steps:
+        if step.name not in values:
+            work_out_step(step, values)
+    broken = broken_relation(case.relations, values)
+    if broken is not None:
+        raise Unsolved(f"node {broken.index} does not hold for the values that other formulas give")
+    return values
+
+
+def known_values(case: PreparedCase, given: Mapping[str, Value]) -> dict[str, Value]:
+    """Return the values of all symbols that have one, whether the conditions hold or not."""
+    values = {**given, **case.constants}
+    for step in (*case.steps, *case.beside):
+        with suppress(Unsolved):
+            values[step.name] = work_out_step(step, values)
+    return values
+
+
+def broken_conditions(case: PreparedCase, values: Mapping[str, Value]) -> list[Condition]:
+    """Return the conditions that do not hold, with their margins."""
+    return [
+        condition
+        for condition, several in case.checked
+        if not all(holds(each, values, condition.margin) for each in several)
+    ]
+
+
+def number_text(number: AskedNumber, value: Value) -> str:
+    """Return the digits of a number in its unit."""
+    return digits(in_unit(value, number.unit), number.figures, scientific=number.is_scientific)
+
+
+def si_text(value: DrawnValue, exact: Value) -> str:
+    """Return a parameter's value in SI units with all its digits, at most 15, and no fewer than it has."""
+    figures = value.figures or figures_of(value.text)
+    if isinstance(exact, Fraction):
+        for more in range(figures, _MOST_FIGURES):
+            text = digits(exact, more)
+            if _is_exactly(text, exact):
+                return text
+    return digits(exact, _MOST_FIGURES)
+
+
+def _is_exactly(text: str, exact: Fraction) -> bool:
+    r"""Return True if a written number (`1.5\times 10^{6}`) is a value without rounding."""
+    mantissa, _, power = text.partition(r"\times 10^{")
+    return Fraction(mantissa) * Fraction(10) ** int(power.removesuffix("}") or "0") == exact
+
+
+def renamed_latex(case: PreparedCase, written: Formula) -> str:
+    """Return a formula as LaTeX with the symbols of the variant `abstract`."""
+    names = symbols_of(written)
+    new = {symbol(name): symbol(case.renamed[name]) for name in names if name in case.renamed}
+    return write(substituted(written, new))
+
+
+def parse_in(case: PreparedCase, latex: str) -> Formula:
+    """Return a formula of a template, parsed with the context of its problem files."""
+    return parse(latex, context=case.context)

@@ -1,0 +1,270 @@
+"""Write solutions to an instance whose grade is known by construction: right ones, and ones with one known fault.
+
+A label is never taken from a grade. A number that a fault has changed a little, so that it may still be within the
+tolerance, makes no solution: another fault is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from prism.generation.drawing import draw_index, draw_unit
+from prism.generation.exact_values import (
+    Value,
+    as_ball,
+    as_fraction,
+    compares,
+    digits,
+    evaluate,
+    in_unit,
+    read_digits,
+)
+from prism.generation.faults import CERTAIN, KINDS, ChangedFormula, changed_formulas
+from prism.generation.preparing import PreparedCase, PreparedNode, Solved
+from prism.generation.solving import Unsolved, work_out
+from prism.physics.units import find_unit, find_unit_product
+from prism.problem.dag import ancestor_closure, is_final_correct, score
+
+_FAR = 2  # tolerances: a number farther off is wrong for certain
+_NEAR = Fraction(1, 4)  # of a tolerance: a number nearer is right for certain
+_TRIES = 20  # draws of a slip that rounding may undo
+_SLIP = Fraction(1, 10), Fraction(3, 10)  # range of a slip, relative
+_LEAST_SLIP = Fraction(9, 100)  # after rounding
+_PREFIXES = ("m", "k", "c")  # of a neighbouring unit, in this order
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How formulas and numbers are written in one variant of an instance.
+
+    Attributes:
+        formulas: LaTeX of each formula node, by index.
+        subjects: LaTeX of the quantity of each number node, by index.
+        has_units: False where values are in SI units without units.
+    """
+
+    formulas: Mapping[int, str]
+    subjects: Mapping[int, str]
+    has_units: bool = True
+
+    def number(self, node: PreparedNode, value: Value) -> str:
+        r"""Return a number node's text for a value in SI units: `s = 58.7\unit{m}`."""
+        asked = node.asked
+        own = in_unit(value, asked.unit) if self.has_units else value
+        return self.stated(node, digits(own, asked.figures, scientific=asked.is_scientific), asked.unit_text)
+
+    def stated(self, node: PreparedNode, text: str, unit: str) -> str:
+        """Return a number node's text from its digits and its unit."""
+        measured = rf"{text}\unit{{{unit}}}" if unit and self.has_units else text
+        return f"{self.subjects[node.index]} = {measured}"
+
+
+def node_texts(solved: Solved, spelling: Spelling) -> dict[int, str]:
+    """Return the LaTeX of every node of an instance, by index."""
+    return {
+        node.index: spelling.formulas[node.index]
+        if node.number is None
+        else spelling.number(node, solved.values[node.asked.name])
+        for node in solved.case.nodes
+    }
+
+
+def students(
+    template: str, solved: Solved, spelling: Spelling, others: Iterable[Mapping[str, Value]]
+) -> list[dict[str, Any]]:
+    """Return the solutions of an instance as tables of a problem file, with their labels.
+
+    Args:
+        template: id.
+        solved: the values of the instance.
+        spelling: of its variant.
+        others: values of other instances of the same case; the first whose numbers are all wrong here is memorised.
+    """
+    case = solved.case
+    true = node_texts(solved, spelling)
+    every = frozenset(node.index for node in case.nodes)
+    finals = [node for node in case.nodes if node.is_final]
+    found = [
+        _student(case, "gold", true, every, "every step, as the reference has it"),
+        _student(
+            case, "finals", {node.index: true[node.index] for node in finals},
+            frozenset(node.index for node in finals), "the final answers alone; what leads to them is credited",
+        ),
+    ]  # fmt: skip
+    for kind in KINDS:
+        found += _with_changed_formula(template, solved, spelling, true, kind)
+    found += _with_slip(template, solved, spelling, true)
+    found += _memorised(solved, spelling, true, others)
+    found += _with_other_unit(template, solved, spelling, true)
+    return found
+
+
+def _student(
+    case: PreparedCase, name: str, texts: Mapping[int, str], matched: frozenset[int], why: str
+) -> dict[str, Any]:
+    """Return one solution with its label."""
+    credited = ancestor_closure(case.dag, matched)
+    return {
+        "name": name,
+        "solution": _solution_text(case, texts),
+        "expected": {
+            "matched": sorted(matched),
+            "credited": sorted(credited),
+            "score": round(float(score(case.dag, credited)), 6),
+            "final_correct": is_final_correct(case.dag, matched),
+        },
+        "why": why,
+    }
+
+
+def _solution_text(case: PreparedCase, texts: Mapping[int, str]) -> str:
+    """Return a solution that states formulas one below the other, under the letters of their parts."""
+    parts = list(dict.fromkeys(node.part for node in case.nodes))
+    blocks = []
+    for part in sorted(parts):
+        lines = [f"$${texts[node.index]}$$" for node in case.nodes if node.part == part and node.index in texts]
+        if lines:
+            blocks.append("\n".join([f"({part})"] * bool(part) + lines))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _is_far(node: PreparedNode, value: Value, true: Value) -> bool | None:
+    """Return True for a number that is wrong for certain, False for one that is right, None for one between."""
+    own, wanted = in_unit(value, node.asked.unit), in_unit(true, node.asked.unit)
+    gap, size = abs(as_ball(own) - as_ball(wanted)), abs(as_ball(wanted))
+    allowed = as_ball(node.tolerance)
+    if gap > _FAR * allowed * size:
+        return True
+    return False if gap <= as_ball(_NEAR) * allowed * size else None
+
+
+def _with_changed_formula(
+    template: str, solved: Solved, spelling: Spelling, true: Mapping[int, str], kind: str
+) -> Iterator[dict[str, Any]]:
+    """Yield the solution with a fault of one kind in a formula, later numbers worked out with it; or nothing."""
+    case = solved.case
+    candidates = changed_formulas(case, kind)
+    if not candidates:
+        return
+    first = draw_index(draw_unit(template, solved.seed, 0, f"student fault-{kind}"), len(candidates))
+    for node, changed in (*candidates[first:], *candidates[:first]):
+        wrong = _wrong_numbers(solved, changed)
+        if wrong is None:
+            continue
+        texts = {**true, node.index: changed.latex if spelling.has_units else changed.renamed}
+        texts.update((each.index, spelling.number(each, value)) for each, value in wrong)
+        missed = {node.index, *(each.index for each, _ in wrong)}
+        later = "".join(f", {each.index}" for each, _ in wrong)
+        why = f"a wrong {kind} in {node.index}" + (f"; worked out with it: {later[2:]}" if later else "")
+        matched = frozenset(each.index for each in case.nodes) - missed
+        yield _student(case, f"fault-{kind}", texts, matched, why)
+        return
+
+
+def _wrong_numbers(solved: Solved, changed: ChangedFormula) -> list[tuple[PreparedNode, Value]] | None:
+    """Return the number nodes that a changed formula makes wrong, with their values; None if it cannot be told."""
+    case, wrong = solved.case, []
+    for each in changed.relations:
+        left, right = evaluate(each.left, solved.values), evaluate(each.right, solved.values)
+        if left is None or right is None or not compares(left, "!=", right, CERTAIN):
+            return None
+    given = {name: solved.values[name] for name in case.renamed if name in solved.values}
+    for step in changed.steps:
+        given.pop(step.name, None)
+    try:
+        values = work_out(changed.steps, given)
+    except Unsolved:
+        return None
+    for node in case.numbers:
+        value, wanted = values[node.asked.name], solved.values[node.asked.name]
+        is_far = _is_far(node, value, wanted)
+        if is_far is None or compares(value, ">", Fraction(0)) != compares(wanted, ">", Fraction(0)):
+            return None
+        if is_far:
+            wrong.append((node, value))
+    return wrong
+
+
+def _with_slip(template: str, solved: Solved, spelling: Spelling, true: Mapping[int, str]) -> Iterator[dict[str, Any]]:
+    """Yield the solution with one number that is off by 10 to 30 percent; nothing without numbers."""
+    case, key = solved.case, "student slip"
+    if not case.numbers:
+        return
+    node = case.numbers[draw_index(draw_unit(template, solved.seed, 0, key), len(case.numbers))]
+    asked = node.asked
+    wanted = solved.values[asked.name]
+    low, high = _SLIP
+    for attempt in range(1, _TRIES + 1):
+        share = low + (high - low) * draw_unit(template, solved.seed, attempt, key)
+        sign = 1 - 2 * draw_index(draw_unit(template, solved.seed, attempt, f"{key} sign"), 2)
+        own = in_unit(wanted, asked.unit) if spelling.has_units else wanted
+        value = (1 + sign * share) * as_fraction(own)
+        text = digits(value, asked.figures, scientific=asked.is_scientific)
+        gap = abs(_number_of(text) - as_fraction(own))
+        if gap > max(_LEAST_SLIP, _FAR * node.tolerance) * abs(as_fraction(own)):
+            texts = {**true, node.index: spelling.stated(node, text, asked.unit_text)}
+            matched = frozenset(each.index for each in case.nodes) - {node.index}
+            yield _student(case, "slip", texts, matched, f"the number {node.index} is off by {round(100 * share)} %")
+            return
+
+
+def _number_of(text: str) -> Fraction:
+    r"""Return the number that digits such as `1.26\times 10^{5}` state."""
+    found = read_digits(text.replace(r"\times 10^{", "e").removesuffix("}"))
+    assert found is not None
+    return found
+
+
+def _memorised(
+    solved: Solved, spelling: Spelling, true: Mapping[int, str], others: Iterable[Mapping[str, Value]]
+) -> Iterator[dict[str, Any]]:
+    """Yield the solution with right formulas and the numbers of another instance; nothing without numbers."""
+    case = solved.case
+    if not case.numbers:
+        return
+    for values in others:
+        if all(_is_far(node, values[node.asked.name], solved.values[node.asked.name]) for node in case.numbers):
+            told = {node.index: spelling.number(node, values[node.asked.name]) for node in case.numbers}
+            matched = frozenset(each.index for each in case.nodes) - told.keys()
+            yield _student(case, "memorised", {**true, **told}, matched, "the numbers of another instance")
+            return
+
+
+def _with_other_unit(
+    template: str, solved: Solved, spelling: Spelling, true: Mapping[int, str]
+) -> Iterator[dict[str, Any]]:
+    """Yield the solution with one number in a neighbouring unit; nothing if no number has one."""
+    case = solved.case
+    candidates = [node for node in case.numbers if neighbouring_unit(node.asked.unit_text)]
+    if not candidates or not spelling.has_units:
+        return
+    node = candidates[draw_index(draw_unit(template, solved.seed, 0, "student unit"), len(candidates))]
+    asked = node.asked
+    other = neighbouring_unit(asked.unit_text)
+    text = digits(in_unit(solved.values[asked.name], asked.unit), asked.figures, scientific=asked.is_scientific)
+    texts = {**true, node.index: spelling.stated(node, text, other)}
+    matched = frozenset(each.index for each in case.nodes) - {node.index}
+    yield _student(case, "unit", texts, matched, f"the number {node.index} in {other} in place of {asked.unit_text}")
+
+
+def neighbouring_unit(text: str) -> str:
+    """Return a unit of the same dimension and another size; empty if none is near.
+
+    >>> [neighbouring_unit(text) for text in ("m", "m/s", "kg", "km", "deg", "")]
+    ['mm', 'mm/s', 'g', 'm', 'rad', '']
+    """
+    unit = (find_unit(text) or find_unit_product(text)) if text else None
+    if unit is None or unit.offset:
+        return ""
+    if unit.pi:
+        return "rad" if not any(unit.dimension) and text != "rad" else ""
+    others: list[str] = [text[1:]] if text[:1] in _PREFIXES or text[:1] in ("M", "G") else []
+    others += [prefix + text for prefix in _PREFIXES]
+    for other in others:
+        found = (find_unit(other) or find_unit_product(other)) if other else None
+        if found is not None and found.dimension == unit.dimension and found.factor != unit.factor:
+            return other
+    return ""

@@ -43,6 +43,7 @@ from prism.cli.output import (
     write_problem,
     write_text,
 )
+from prism.cli.templates import lint_templates
 from prism.errors import count_of
 from prism.inputs import shown
 
@@ -180,11 +181,17 @@ def lint(
     macros: MacroFile = "",
     as_json: AsJson = False,
 ) -> None:
-    """List what is wrong with problem files, by line, node and field; exit code 3 if there is a fault."""
+    """List what is wrong with problem files or templates, by line, node and field; exit code 3 if there is a fault."""
+    from prism.generation.loading import is_template
     from prism.problem.source import problem_path
     from prism.problem.vocabulary import read_vocabulary, shipped_vocabulary
 
     problems, beside = files_to_lint(problems), read_macro_file(macros)
+    if templates := [name for name in problems if is_template(name)]:
+        if len(templates) < len(problems):
+            fail(f"{templates[0]}: is a template; check templates and problem files one after the other")
+        lint_templates(templates, as_json=as_json)
+        return
     try:
         known = shipped_vocabulary() if vocabulary is None else read_vocabulary(vocabulary)
     except prism.DataFileError as error:

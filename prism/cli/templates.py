@@ -10,8 +10,8 @@ import typer
 
 import prism
 from prism.cli.application import app
-from prism.cli.options import AsJson, Force, fail, make_folder, refuse_existing, split_names
-from prism.cli.output import print_json, write_text
+from prism.cli.options import BAD_FILE, AsJson, Force, fail, make_folder, refuse_existing, split_names
+from prism.cli.output import print_json, progress_bar, write_text
 from prism.errors import count_of
 
 
@@ -77,3 +77,31 @@ def generate(
     else:
         place = " and ".join(str(each) for each in (out, jsonl) if each is not None)
         print(f"{place}: {count_of(len(made), 'instance')} of {count_of(len(prepared), 'template')}")
+
+
+def lint_templates(names: list[str], *, as_json: bool) -> None:
+    """List what is wrong with templates; exits with code 3 if there is a fault."""
+    from prism.generation.linting import N_SEEDS, lint_template
+
+    with progress_bar(N_SEEDS * len(names), "checking") as advance:
+        reports = [(name, lint_template(name, advance=advance)) for name in names]
+    n_faults = sum(report.n_faults for _, report in reports)
+    n_warnings = sum(len(report.findings) for _, report in reports) - n_faults
+    if as_json:
+        listed = [{"file": name, **report.to_dict()} for name, report in reports]
+        print_json({"templates": listed, "faults": n_faults, "warnings": n_warnings})
+    else:
+        for name, report in reports:
+            for finding in report.findings:
+                print(f"{name}: {finding.kind}: {finding}")
+            if report.acceptance is not None:
+                cases = "".join(f", {case} {n}" for case, n in report.cases if case)
+                shared = f"{report.n_shared} of {report.n_pairs} pairs share all final numbers"
+                print(
+                    f"{name}: {report.n_seeds} seeds{cases}, acceptance {report.acceptance:.2f}, "
+                    f"{report.n_students} solutions graded, {shared}"
+                )
+        counts = f"{count_of(n_faults, 'fault')}, {count_of(n_warnings, 'warning')}"
+        print(f"{count_of(len(reports), 'template')}: {counts}")
+    if n_faults:
+        raise typer.Exit(BAD_FILE)

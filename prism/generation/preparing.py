@@ -28,9 +28,9 @@ from prism.generation.solving import (
     relations_of,
     work_out_step,
 )
-from prism.generation.template import AskedNumber, Case, Condition, Template
+from prism.generation.template import CASE_BLANK, AskedNumber, Case, Condition, Template
 from prism.generation.values import DrawnValue, draw_values, draw_wording, original_values
-from prism.generation.wording import number_latex, with_values
+from prism.generation.wording import blanks_of, number_latex, with_values
 from prism.inputs import did_you_mean
 from prism.latex import write
 from prism.physics.context import Context, constant_readings, may_be_constant, parse
@@ -152,9 +152,9 @@ def prepare_template(source: TemplateSource | PreparedTemplate) -> PreparedTempl
     if isinstance(source, PreparedTemplate):
         return source
     template = load_template(source)
-    faults: list[str] = []
+    faults = _unknown_blanks(template)
     cases = {}
-    for name in template.case_names:
+    for name in template.case_names if not faults else ():
         found: list[str] = []
         prepared = _prepare_case(template, template.case(name), found)
         faults += [fault for fault in found if fault not in faults]
@@ -206,6 +206,21 @@ def _prepare_case(template: Template, case: Case | None, faults: list[str]) -> P
         tuple(node.index for node in nodes if node.own_index in told), signed, dimensions,
         _renamed(template, nodes, constants),
     )  # fmt: skip
+
+
+def _unknown_blanks(template: Template) -> list[str]:
+    """Return a fault for each blank of a text that no parameter fills."""
+    texts = {f"wording, entry {place}": text for place, text in enumerate(template.wordings, start=1)}
+    texts |= {f"case {case.name}, text": case.text for case in template.cases}
+    for place, part in enumerate(template.subquestions, start=1):
+        texts[f"subquestions, entry {place}, subproblem"] = str(part.get("subproblem", ""))
+    texts["abstract"] = template.abstract
+    faults = []
+    for where, text in texts.items():
+        known = [*template.parameters, *([CASE_BLANK] if where.startswith("wording") else [])]
+        unknown = dict.fromkeys(key for key, _ in blanks_of(text) if key not in known)
+        faults += [f"{where}: no parameter fills @{{{key}}}{did_you_mean(key, known)}" for key in unknown]
+    return faults
 
 
 def _own_number(found: re.Match[str], own: Sequence[int]) -> str:

@@ -1,0 +1,403 @@
+"""Check a template by what it makes: the original and 200 seeds are generated, checked and graded.
+
+A *fault* spoils a grade for certain, or makes no problem at all. A *warning* is what a careful author would look at.
+Every finding names seeds, so that it can be made again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from prism.authoring.linting import lint
+from prism.errors import DataFileError
+from prism.generation.exact_values import as_fraction, full_precision, in_unit, read_digits
+from prism.generation.instances import (
+    Instance,
+    Unsatisfiable,
+    make_instance,
+    solve_original,
+    solve_seed,
+)
+from prism.generation.loading import TemplateSource
+from prism.generation.preparing import PreparedCase, PreparedTemplate, Solved, prepare_template, solved_values
+from prism.generation.solving import Unsolved
+from prism.generation.template import ABSTRACT, CASE_BLANK, KNOWLEDGE, ORIGINAL, PERTURBED, Template
+from prism.generation.values import values_in_si
+from prism.generation.wording import blanks_of
+from prism.grading.pipeline import grade
+from prism.grading.prepared import PreparedProblem, prepare
+from prism.problem.schema import load_problem
+
+N_SEEDS = 200  # that are made and graded
+OTHER_VARIANTS_EVERY = 10  # seeds, of which one is made in the variants `knowledge` and `abstract` too
+LEAST_ACCEPTANCE = 0.2  # of attempts that meet the conditions
+LEAST_CASE = 0.1  # share of the seeds
+MOST_NUMBERS = 0.1  # of pairs in which one number meets that of a sibling
+MOST_FINALS = 0.01  # of pairs of one case in which all final numbers do
+_SHOWN_SEEDS = 20  # of a finding, beside their number
+_CHANGE = 1.37  # factor on a parameter whose effect on the final numbers is looked at
+_LOOKED_AT = 20  # seeds at which it is
+
+CODES = {
+    "file": "the template does not load, or nothing determines a number, or dimensions do not fit",
+    "blank": "a value that a wording does not give, or gives twice",
+    "original": "the author's own values break a condition, or give no numbers",
+    "unsatisfiable": "a seed whose conditions no attempt fulfils, or whose numbers cannot be worked out",
+    "case": "a case that no seed reaches, or few do",
+    "instance": "a finding of the linter for problem files in an instance",
+    "gold": "an instance whose own solution does not earn everything",
+    "label": "a student's solution whose grade is not its label",
+    "sibling": "the solution of another seed whose final answers are taken for right, or numbers that siblings share",
+    "acceptance": "many attempts for a seed",
+    "unused": "a parameter that changes no final number",
+    "usual": "a value outside the range that its table calls usual",
+}
+"""What a finding is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateFinding:
+    """One fault or warning about a template.
+
+    Attributes:
+        kind: `fault` or `warning`.
+        code: a key of `CODES`.
+        entry: where in the file, or which instance; may be empty.
+        text: what is wrong.
+        seeds: at which it shows; empty for what does not depend on one.
+    """
+
+    kind: Literal["fault", "warning"]
+    code: str
+    entry: str
+    text: str
+    seeds: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        """Return `student slip: what is wrong (seeds 3, 17)`."""
+        shown = ", ".join(map(str, self.seeds[:_SHOWN_SEEDS]))
+        more = f" and {len(self.seeds) - _SHOWN_SEEDS} more" if len(self.seeds) > _SHOWN_SEEDS else ""
+        seeds = f" (seed{'s' * (len(self.seeds) > 1)} {shown}{more})" if self.seeds else ""
+        return f"{self.entry + ': ' if self.entry else ''}{self.text}{seeds}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON; the keys are the attribute names."""
+        return {
+            "kind": self.kind, "code": self.code, "entry": self.entry, "text": self.text, "seeds": list(self.seeds),
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateReport:
+    """What the linter found in a template.
+
+    Attributes:
+        template: its id; the source after a fault of loading.
+        findings: in the order of the checks.
+        n_seeds: seeds that were made.
+        n_attempts: draws that they took in all.
+        cases: seeds of each case, by name.
+        n_students: solutions that were graded, gold ones included.
+        n_pairs, n_shared: pairs of siblings of one case; those whose final numbers all meet.
+    """
+
+    template: str
+    findings: tuple[TemplateFinding, ...]
+    n_seeds: int = 0
+    n_attempts: int = 0
+    cases: tuple[tuple[str, int], ...] = ()
+    n_students: int = 0
+    n_pairs: int = 0
+    n_shared: int = 0
+
+    @property
+    def acceptance(self) -> float | None:
+        """Return the share of draws that met all conditions; None without a draw."""
+        return self.n_seeds / self.n_attempts if self.n_attempts else None
+
+    @property
+    def n_faults(self) -> int:
+        """Return the number of faults."""
+        return sum(each.kind == "fault" for each in self.findings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {
+            "template": self.template,
+            "findings": [each.to_dict() for each in self.findings],
+            "seeds": self.n_seeds,
+            "attempts": self.n_attempts,
+            "acceptance": None if self.acceptance is None else round(self.acceptance, 6),
+            "cases": dict(self.cases),
+            "students": self.n_students,
+            "pairs": self.n_pairs,
+            "shared_finals": self.n_shared,
+        }
+
+
+def lint_template(
+    source: TemplateSource | PreparedTemplate,
+    *,
+    n_seeds: int = N_SEEDS,
+    advance: Callable[[int], None] = lambda _: None,
+) -> TemplateReport:
+    """Return what is wrong with a template: of its file, of its seeds, and of the grades of what it makes.
+
+    Args:
+        source: id of a shipped one, path, table, or a prepared one.
+        n_seeds: from 0 on.
+        advance: called after each seed with 1.
+    """
+    try:
+        prepared = prepare_template(source)
+    except DataFileError as error:
+        return TemplateReport(str(source), tuple(TemplateFinding("fault", "file", "", each) for each in error.faults))
+    template = prepared.template
+    found = [*_check_blanks(template), *_check_usual(template)]
+    graded = _Graded(prepared)
+    with full_precision():
+        found += graded.add_original()
+        solved, unsolved = _solved_seeds(prepared, n_seeds, advance, graded)
+    found += unsolved
+    found += graded.findings()
+    with full_precision():
+        found += _check_draws(template, solved)
+        n_pairs, n_shared, siblings = _check_siblings(solved)
+        found += siblings
+        found += _check_parameters(prepared, solved)
+    counts = Counter(each.case.name for each in solved)
+    return TemplateReport(
+        template.id, tuple(found), len(solved), sum(each.attempt for each in solved),
+        tuple((name, counts[name]) for name in template.case_names), graded.n_students, n_pairs, n_shared,
+    )  # fmt: skip
+
+
+# The file. -------------------------------------------------------------------------------------------------------
+
+
+def _check_blanks(template: Template) -> Iterator[TemplateFinding]:
+    """Yield a fault for each wording and case in which a parameter is not told once."""
+    for place, wording in enumerate(template.wordings, start=1):
+        for name in template.case_names:
+            case = template.case(name)
+            parts = [str(part.get("subproblem", "")) for part in template.subquestions if part["case"] in ("", name)]
+            texts = [wording, *parts, *([case.text] if case else [])]
+            told = Counter(key for text in texts for key, _ in blanks_of(text))
+            where = f"wording {place}" + (f", case {name}" if name else "")
+            for key in template.parameters:
+                if told[key] != 1:
+                    how = "is not told" if not told[key] else f"is told {told[key]} times"
+                    yield TemplateFinding("fault", "blank", where, f"{key} {how}; write @{{{key}}} once")
+            if case and case.text and told[CASE_BLANK] != 1:
+                yield TemplateFinding("fault", "blank", where, f"the text of the case stands {told[CASE_BLANK]} times")
+
+
+def _check_usual(template: Template) -> Iterator[TemplateFinding]:
+    """Yield a warning for each value of a table outside the range that it calls usual."""
+    for table in template.tables.values():
+        for column, (low, high) in table.usual.items():
+            at = table.columns.index(column)
+            for row in table.rows:
+                number = read_digits(row[at])
+                if number is None or not low <= number <= high:
+                    text = f"{row[0]}: {column} = {row[at]} is outside of {float(low):g} to {float(high):g}"
+                    yield TemplateFinding("warning", "usual", f"tables, {table.name}", text)
+
+
+# Instances, graded. ----------------------------------------------------------------------------------------------
+
+
+class _Graded:
+    """The instances of a template, each checked and graded as it is made; findings of many seeds become one."""
+
+    def __init__(self, prepared: PreparedTemplate) -> None:
+        """Begin with none."""
+        self.n_students = 0
+        self._prepared = prepared
+        self._found: dict[TemplateFinding, list[int]] = {}
+        self._last: dict[str, tuple[int, PreparedProblem, str]] = {}  # by case: seed, problem and gold solution
+
+    def add_original(self) -> list[TemplateFinding]:
+        """Check the author's own values; return what is wrong with them, if they make no instance."""
+        if self._prepared.template.original is None:
+            return []
+        try:
+            solved = solve_original(self._prepared)
+        except DataFileError as error:
+            return [TemplateFinding("fault", "original", "", each.removeprefix("original: ")) for each in error.faults]
+        self._check(make_instance(self._prepared, solved, ORIGINAL), solved.case)
+        return []
+
+    def add(self, solved: Solved) -> None:
+        """Check the instance of a seed, and of each tenth seed its other variants."""
+        instance = make_instance(self._prepared, solved, PERTURBED)
+        problem = self._check(instance, solved.case)
+        if solved.seed % OTHER_VARIANTS_EVERY == 0:
+            for variant in (KNOWLEDGE, ABSTRACT):
+                self._check(make_instance(self._prepared, solved, variant), solved.case)
+        if problem is not None:
+            self._check_other_gold(solved, problem, str(instance.data["students"][0]["solution"]))
+
+    def findings(self) -> list[TemplateFinding]:
+        """Return what was found, each with its seeds."""
+        return [replace(finding, seeds=tuple(seeds)) for finding, seeds in self._found.items()]
+
+    def _note(self, seed: int, kind: Literal["fault", "warning"], code: str, entry: str, text: str) -> None:
+        """Add a finding at a seed."""
+        self._found.setdefault(TemplateFinding(kind, code, entry, text), []).append(seed)
+
+    def _check(self, instance: Instance, case: PreparedCase) -> PreparedProblem | None:
+        """Check and grade one instance; None if it does not load."""
+        where = instance.variant if instance.variant != PERTURBED else ""
+        place = f"{where}, case {case.name}" if where and case.name else where or case.name
+        try:
+            problem = load_problem(dict(instance.data))
+        except DataFileError as error:
+            for fault in error.faults:
+                self._note(instance.seed, "fault", "instance", place, fault)
+            return None
+        for finding in lint(problem):
+            if finding.kind == "note" or (finding.code == "given" and instance.variant in (KNOWLEDGE, ABSTRACT)):
+                continue
+            self._note(instance.seed, finding.kind, "instance", place, str(finding))
+        prepared = prepare(problem)
+        for student in problem.students:
+            self.n_students += 1
+            result, label = grade(prepared, student.solution), student.expected
+            assert label is not None
+            if (tuple(result.matched), result.final_correct) == (label.matched, label.final_correct):
+                continue
+            code = "gold" if student.name == "gold" else "label"
+            says = f"matched {_indices(result.matched)}, the label says {_indices(label.matched)}"
+            self._note(instance.seed, "fault", code, f"{place + ', ' if place else ''}student {student.name}", says)
+        return prepared
+
+    def _check_other_gold(self, solved: Solved, problem: PreparedProblem, gold: str) -> None:
+        """Grade the solution of the last seed of the same case as one of this seed: no final answer may be right."""
+        last, name = self._last.get(solved.case.name), solved.case.name
+        self._last[name] = solved.seed, problem, gold
+        if last is None or not any(node.is_final for node in solved.case.numbers):
+            return
+        self.n_students += 1
+        if grade(problem, last[2]).final_correct:
+            text = f"the solution of seed {last[0]} has all final answers right"
+            self._note(solved.seed, "fault", "sibling", name, text)
+
+
+def _indices(indices: Sequence[int]) -> str:
+    """Return indices for a message."""
+    return ", ".join(map(str, indices)) or "none"
+
+
+def _solved_seeds(
+    prepared: PreparedTemplate, n_seeds: int, advance: Callable[[int], None], graded: _Graded
+) -> tuple[list[Solved], list[TemplateFinding]]:
+    """Return the values of all seeds, graded on the way, and a fault for those that have none."""
+    solved, failed = [], {}
+    for seed in range(n_seeds):
+        try:
+            values = solve_seed(prepared, seed)
+        except Unsatisfiable as error:
+            failed[seed] = str(error)
+        else:
+            solved.append(values)
+            graded.add(values)
+        advance(1)
+    if not failed:
+        return solved, []
+    return solved, [TemplateFinding("fault", "unsatisfiable", "", next(iter(failed.values())), tuple(failed))]
+
+
+# Seeds beside each other. ----------------------------------------------------------------------------------------
+
+
+def _check_draws(template: Template, solved: Sequence[Solved]) -> Iterator[TemplateFinding]:
+    """Yield findings about attempts and cases."""
+    attempts = sum(each.attempt for each in solved)
+    if attempts and len(solved) / attempts < LEAST_ACCEPTANCE:
+        share = f"{len(solved) / attempts:.2f}"
+        text = f"{attempts} attempts for {len(solved)} seeds, {share}; narrow the ranges, or loosen the conditions"
+        yield TemplateFinding("warning", "acceptance", "", text)
+    counts = Counter(each.case.name for each in solved)
+    for case in template.cases:
+        where = f"case {case.name}"
+        if not counts[case.name]:
+            yield TemplateFinding("fault", "case", where, "no seed reaches it")
+        elif counts[case.name] < LEAST_CASE * len(solved):
+            yield TemplateFinding("warning", "case", where, f"{counts[case.name]} of {len(solved)} seeds reach it")
+
+
+def _check_siblings(solved: Sequence[Solved]) -> tuple[int, int, list[TemplateFinding]]:
+    """Return the pairs of one case, those whose final numbers all meet, and warnings about numbers that do not vary."""
+    n_pairs = n_shared = 0
+    found = []
+    for name in dict.fromkeys(each.case.name for each in solved):
+        own = [each for each in solved if each.case.name == name]
+        nodes = own[0].case.numbers
+        columns = {
+            node.index: [float(as_fraction(in_unit(each.values[node.asked.name], node.asked.unit))) for each in own]
+            for node in nodes
+        }
+        finals = [node for node in nodes if node.is_final]
+        met: Counter[int] = Counter()
+        pairs = shared = 0
+        for a in range(len(own)):
+            for b in range(a + 1, len(own)):
+                pairs += 1
+                same = [
+                    node.index
+                    for node in nodes
+                    if abs(columns[node.index][a] - columns[node.index][b])
+                    <= float(node.tolerance) * abs(columns[node.index][a])
+                ]
+                met.update(same)
+                shared += bool(finals) and all(node.index in same for node in finals)
+        where = f"case {name}" if name else ""
+        for node in nodes:
+            if pairs and met[node.index] > MOST_NUMBERS * pairs:
+                shown = f"{node.asked.latex} meets that of a sibling in {met[node.index]} of {pairs} pairs"
+                text = f"node {node.own_index}: {shown}"
+                found.append(TemplateFinding("warning", "sibling", where, text))
+        if pairs and shared > MOST_FINALS * pairs:
+            text = f"all final numbers meet those of a sibling in {shared} of {pairs} pairs"
+            found.append(TemplateFinding("warning", "sibling", where, text))
+        n_pairs, n_shared = n_pairs + pairs, n_shared + shared
+    return n_pairs, n_shared, found
+
+
+def _check_parameters(prepared: PreparedTemplate, solved: Sequence[Solved]) -> Iterator[TemplateFinding]:
+    """Yield a warning for each number that is drawn and, if it is changed, changes no final answer of any seed."""
+    template = prepared.template
+    open_names = {
+        each.name: key for key, each in template.parameters.items() if each.name and each.way not in ("value",)
+    }
+    if not any(node.is_final for each in solved for node in each.case.numbers):
+        return
+    for each in solved[:_LOOKED_AT]:
+        given = values_in_si(template, each.drawn)
+        for name in list(open_names):
+            if _changes_finals(each, given, name):
+                del open_names[name]
+    for key in open_names.values():
+        yield TemplateFinding("warning", "unused", f"parameters, {key}", "changes no final number")
+
+
+def _changes_finals(solved: Solved, given: Mapping[str, Any], name: str) -> bool:
+    """Return True if another value of a parameter changes a final number, or breaks a condition."""
+    factor = read_digits(str(_CHANGE))
+    assert factor is not None
+    try:
+        values = solved_values(solved.case, {**given, name: given[name] * factor.numerator / factor.denominator})
+    except Unsolved:
+        return True
+    if values is None:
+        return True
+    return any(
+        abs(as_fraction(values[node.asked.name]) - as_fraction(solved.values[node.asked.name]))
+        > as_fraction(abs(solved.values[node.asked.name])) / 10**9
+        for node in solved.case.numbers
+        if node.is_final
+    )

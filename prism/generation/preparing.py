@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from prism.algebra.expr import Formula, substituted, symbol, symbols_of, walk
+from prism.equivalence.facts import numeric_of
 from prism.equivalence.numbers import NumberSpec, tolerance
 from prism.errors import DataFileError
 from prism.generation.exact_values import Value, digits, figures_of, in_unit
@@ -176,6 +177,9 @@ def _prepare_case(template: Template, case: Case | None, faults: list[str]) -> P
         own = [node.index for node in template.nodes_of(name)]
         faults += [_NODE_IN_FAULT.sub(lambda found: _own_number(found, own), fault) for fault in error.faults]
         return None
+    for own, node in zip(template.nodes_of(name), problem.nodes, strict=True):
+        if own.number is not None and numeric_of(node.formula) is None:
+            faults.append(f"node {own.index}, number: `{node.latex}` is not read as a quantity with its number and unit")
     signed = _signed_names(template, problem)
     nodes = _prepared_nodes(template, name, problem)
     conditions = [*template.constraints, *([case.condition] if case else [])]

@@ -105,8 +105,12 @@ def students(
 def _student(
     case: PreparedCase, name: str, texts: Mapping[int, str], matched: frozenset[int], why: str
 ) -> dict[str, Any]:
-    """Return one solution with its label."""
+    """Return one solution with its label.
+
+    A formula that is not written, and whose number is, may count as matched (semantics N.4): that is debatable.
+    """
     credited = ancestor_closure(case.dag, matched)
+    unwritten = sorted(credited - matched - texts.keys())
     return {
         "name": name,
         "solution": _solution_text(case, texts),
@@ -115,6 +119,7 @@ def _student(
             "credited": sorted(credited),
             "score": round(float(score(case.dag, credited)), 6),
             "final_correct": is_final_correct(case.dag, matched),
+            **({"debatable": unwritten} if unwritten else {}),
         },
         "why": why,
     }

@@ -177,9 +177,10 @@ def _prepare_case(template: Template, case: Case | None, faults: list[str]) -> P
         own = [node.index for node in template.nodes_of(name)]
         faults += [_NODE_IN_FAULT.sub(lambda found: _own_number(found, own), fault) for fault in error.faults]
         return None
-    for own, node in zip(template.nodes_of(name), problem.nodes, strict=True):
-        if own.number is not None and numeric_of(node.formula) is None:
-            faults.append(f"node {own.index}, number: `{node.latex}` is not read as a quantity with its number and unit")
+    for asked, node in zip(template.nodes_of(name), problem.nodes, strict=True):
+        if asked.number is not None and numeric_of(node.formula) is None:
+            text = f"`{node.latex}` is not read as a quantity with its number and unit"
+            faults.append(f"node {asked.index}, number: {text}")
     signed = _signed_names(template, problem)
     nodes = _prepared_nodes(template, name, problem)
     conditions = [*template.constraints, *([case.condition] if case else [])]

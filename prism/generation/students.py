@@ -25,6 +25,7 @@ from prism.generation.exact_values import (
 from prism.generation.faults import CERTAIN, KINDS, ChangedFormula, changed_formulas
 from prism.generation.preparing import PreparedCase, PreparedNode, Solved
 from prism.generation.solving import Unsolved, work_out
+from prism.grading.references import is_guess
 from prism.physics.units import find_unit, find_unit_product
 from prism.problem.dag import ancestor_closure, is_final_correct, score
 
@@ -86,14 +87,11 @@ def students(
     case = solved.case
     true = node_texts(solved, spelling)
     every = frozenset(node.index for node in case.nodes)
-    finals = [node for node in case.nodes if node.is_final]
-    found = [
-        _student(case, "gold", true, every, "every step, as the reference has it"),
-        _student(
-            case, "finals", {node.index: true[node.index] for node in finals},
-            frozenset(node.index for node in finals), "the final answers alone; what leads to them is credited",
-        ),
-    ]  # fmt: skip
+    found = [_student(case, "gold", true, every, "every step, as the reference has it")]
+    finals = {node.index: true[node.index] for node in case.nodes if node.is_final}
+    if not any(map(is_guess, finals.values())):  # a small number alone may be a guess, and is withheld (semantics C.4)
+        why = "the final answers alone; what leads to them is credited"
+        found.append(_student(case, "finals", finals, frozenset(finals), why))
     for kind in KINDS:
         found += _with_changed_formula(template, solved, spelling, true, kind)
     found += _with_slip(template, solved, spelling, true)

@@ -24,7 +24,7 @@ Read in the source of NeMo Gym (`nemo_gym/base_resources_server.py`, `nemo_gym/o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from prism.errors import PrismError
@@ -97,6 +97,22 @@ def answer(request: Mapping[str, Any], found: Rewarded) -> dict[str, Any]:
     failed = {} if status is None else {"mask_sample": True, "failure_reason": _FAILED[status]}
     numbers = {f"prism_{name}": value for name, value in found.scalars.items()}
     return {**request, **numbers, **failed, "reward": found.value or 0.0}
+
+
+def endless_rows(entries: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows of a data set for NeMo Gym from entries of `prism.rewards.endless`, each with its whole problem.
+
+    >>> from prism.rewards import endless
+    >>> sorted(endless_rows(endless(["braking"], size=1))[0])
+    ['responses_create_params', 'verifier_metadata']
+    """
+    return [
+        {
+            "responses_create_params": {"input": [{"role": "user", "content": entry["question"]}]},
+            _METADATA: {"problem": entry["metadata"]["problem"], "source_dataset": entry["metadata"]["source_dataset"]},
+        }
+        for entry in entries
+    ]
 
 
 def resources_server(reward: Reward) -> Any:

@@ -12,7 +12,7 @@ the trainer does not pass is not logged. Rewards of single steps: `prism.rewards
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
@@ -135,6 +135,20 @@ def prompt_rows(problems: Problems, *, style: str = "prism", column: str = "refe
         for row, (_, each) in zip(rows, made, strict=True):
             row["images"] = opened(image_bytes(each))
     return rows
+
+
+def endless_rows(entries: Iterable[Mapping[str, Any]], *, column: str = "reference") -> list[dict[str, Any]]:
+    """Return the rows of a data set for TRL from entries of `prism.rewards.endless`: `prompt` and the whole problem.
+
+    >>> from prism.rewards import endless
+    >>> rows = endless_rows(endless(["braking"], size=2))
+    >>> len(rows), sorted(rows[0])
+    (2, ['prompt', 'reference'])
+    """
+    return [
+        {"prompt": [{"role": "user", "content": entry["question"]}], column: entry["metadata"]["problem"]}
+        for entry in entries
+    ]
 
 
 def _matched_text(each: Rewarded) -> str:

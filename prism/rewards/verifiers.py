@@ -24,9 +24,11 @@ from collections.abc import Awaitable, Collection, Mapping, MutableMapping, Sequ
 from typing import Any
 
 from prism.errors import PrismError
+from prism.generation.loading import TemplateSource
 from prism.grading.scoring import SCALARS, Scoring
 from prism.problem.collection import ProblemSet
 from prism.rewards.data_sets import Problems, prompts_with_ids
+from prism.rewards.endless_problems import EndlessProblems
 from prism.rewards.reward import Reward, Rewarded, check_names, checked_metrics, no_column, reward_of
 
 METRICS = ("final", "matched", "unread", "undecided", "incidents", "bad_reference")
@@ -183,6 +185,47 @@ def prompt_rows(problems: Problems, *, style: str = "prism", column: str = "answ
                 if isinstance(message["content"], str):
                     message["content"] = [{"type": "text", "text": message["content"]}]
     return rows
+
+
+def environment(
+    templates: Sequence[TemplateSource] | None = None,
+    seed: int = 0,
+    num_train: int = 1000,
+    num_eval: int = 100,
+    *,
+    scoring: str | Mapping[str, float] | Scoring | Reward = "closure",
+    **settings: Any,
+) -> Any:
+    """Return a `vf.SingleTurnEnv` of problems drawn from templates, for verifiers up to 0.3; steps are rewarded.
+
+    Its columns are `question`, the prompt with the answer format, `answer`, the problem as JSON, and `info`, the rest
+    of an entry's metadata.
+
+    Args:
+        templates, seed, settings: as of `endless`.
+        num_train, num_eval: entries; those for evaluation follow the others and are none of them.
+        scoring: as of `rubric`.
+
+    Errors:
+        DataFileError, PrismError: as of `endless`.
+    """
+    import verifiers as vf
+    from datasets import Dataset
+
+    problems = EndlessProblems(templates, seed, **settings)
+    train, later = (
+        Dataset.from_list([endless_row(problems[idx]) for idx in indices])
+        for indices in (range(num_train), range(num_train, num_train + num_eval))
+    )
+    return vf.SingleTurnEnv(dataset=train, eval_dataset=later, rubric=rubric(scoring))
+
+
+def endless_row(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the row of a data set for verifiers, from an entry of `endless`."""
+    metadata = {key: value for key, value in entry["metadata"].items() if key not in ("problem", "template")}
+    template = {key: value for key, value in entry["metadata"]["template"].items() if key != "values"}
+    info = {**metadata, "template": template, "boxed": entry["answer"]}
+    return {"question": entry["question"], "answer": entry["metadata"]["problem"], "info": info}
 
 
 class VerifiersTaskReward:

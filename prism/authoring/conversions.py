@@ -27,6 +27,7 @@ class ConvertedProblem:
         notes: comment lines by node index.
         lost: points of criteria that became no node.
         faults: entries that are not read, and are no part of it.
+        images: location and content of each image that belongs beside its file.
     """
 
     data: Mapping[str, Any]
@@ -34,6 +35,7 @@ class ConvertedProblem:
     notes: Mapping[int, tuple[str, ...]] | None = None
     lost: Fraction = Fraction(0)
     faults: tuple[str, ...] = ()
+    images: tuple[tuple[str, bytes], ...] = ()
 
     def toml(self) -> str:
         """Return the problem file as TOML, with remarks and notes as comments."""

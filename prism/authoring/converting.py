@@ -43,7 +43,7 @@ def convert(path: Path) -> Conversion:
     is_table = path.suffix == ".csv"  # an author of one knows rows
     for where, entry in _read_entries(path):
         try:
-            problems.append(_convert_entry(entry, path.stem))
+            problems.append(convert_entry(entry, path.stem))
             found = problems[-1].faults
         except DataFileError as error:
             found = error.faults
@@ -127,7 +127,7 @@ def _is_criterion(entry: Mapping[str, Any]) -> bool:
     return any(key in entry for key in CRITERION_KEYS) and not any(key in entry for key in (*NODE_LISTS, "marking"))
 
 
-def _convert_entry(entry: Mapping[str, Any], stem: str) -> ConvertedProblem:
+def convert_entry(entry: Mapping[str, Any], stem: str) -> ConvertedProblem:
     """Convert one entry by its keys: a problem with a list of nodes, or a marking scheme; DataFileError for others."""
     if any(entry.get(key) is not None for key in NODE_LISTS):
         return _convert_problem(entry)

@@ -256,14 +256,20 @@ class _Skipped:
     left_out: OmittedFormula
 
 
-def _marked_parts(problem: str, text: str) -> tuple[Part, ...]:
-    """Return the parts (a), (b) ... of the problem statement; empty unless the solution marks at least two of them."""
+def question_parts(problem: str) -> tuple[Part, ...]:
+    """Return the parts (a), (b) ... that a problem statement marks, at least two and at most eight; else none."""
     asked: tuple[Part, ...] = ()
     for n in range(2, len(LETTERS) + 1):
         parts = tuple(part for part in divide_into_parts(problem, LETTERS[:n]) if part.letter)
         distinct = {part.start for part in parts}  # a letter that is not marked stands where the one before it does
         if [part.letter for part in parts] == list(LETTERS[:n]) and len(distinct) == n:
             asked = parts
+    return asked
+
+
+def _marked_parts(problem: str, text: str) -> tuple[Part, ...]:
+    """Return the parts (a), (b) ... of the problem statement; empty unless the solution marks at least two of them."""
+    asked = question_parts(problem)
     answered = {part.letter for part in divide_into_parts(text, [part.letter for part in asked]) if part.letter}
     return asked if len(answered) > 1 else ()
 

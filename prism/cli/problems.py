@@ -12,6 +12,7 @@ import typer
 
 import prism
 from prism.cli.application import app
+from prism.cli.datasets import FromDataset, Wanted, convert_dataset, lint_dataset
 from prism.cli.options import (
     BAD_FILE,
     AsJson,
@@ -170,8 +171,8 @@ def print_prompt(
 @app.command()
 def lint(
     problems: Annotated[
-        list[str], typer.Argument(help="Problem files, folders of them.", autocompletion=complete_problem)
-    ],
+        list[str] | None, typer.Argument(help="Problem files, folders of them.", autocompletion=complete_problem)
+    ] = None,
     notes: Annotated[bool, typer.Option("--notes", help="Also what may be meant so.")] = False,
     sarif: Annotated[Path | None, typer.Option(help="Also a file for code scanning: SARIF 2.1.0.")] = None,
     vocabulary: Annotated[
@@ -179,9 +180,18 @@ def lint(
         typer.Option(metavar="FILE", help="Domains and subtopics, TOML. [default: vocabulary/domains.toml]"),
     ] = None,
     macros: MacroFile = "",
+    dataset: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A published data set instead: file or folder; needs --from.")
+    ] = None,
+    origin: FromDataset = "",
     as_json: AsJson = False,
 ) -> None:
-    """List what is wrong with problem files or templates, by line, node and field; exit code 3 if there is a fault."""
+    """List what is wrong with problem files, templates or a data set; exit code 3 if there is a fault."""
+    if dataset is not None or origin:
+        lint_dataset(dataset, origin, problems or [], notes=notes, as_json=as_json)
+        return
+    if not problems:
+        raise typer.BadParameter("name a problem file, or a data set with --dataset FILE --from NAME")
     from prism.generation.loading import is_template
     from prism.problem.source import problem_path
     from prism.problem.vocabulary import read_vocabulary, shipped_vocabulary
@@ -278,15 +288,29 @@ def draft(
 
 @app.command()
 def convert(
-    file: Annotated[Path, typer.Argument(help="Problems or marking schemes: .json, .jsonl, .toml, .csv.")],
+    file: Annotated[
+        Path,
+        typer.Argument(help="Problems or marking schemes: .json, .jsonl, .toml, .csv; with --from also a folder."),
+    ],
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="A .toml, .json or .jsonl file, or a folder. [default: stdout]"),
     ] = None,
+    origin: FromDataset = "",
+    variant: Annotated[str, typer.Option(help="Of the data set's variants this one only.")] = "",
+    language: Annotated[str, typer.Option(help="Of a data set in two languages this one only: en, zh.")] = "",
+    as_draft: Annotated[bool, typer.Option("--draft", help="Draft a DAG where a row has a worked solution.")] = False,
+    partial: Annotated[bool, typer.Option("--partial", help="Exit code 0 although rows were refused.")] = False,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Make problem files from the published dataset shape and from marking schemes; exit code 3 if one cannot be."""
+    """Make problem files from published data sets and from marking schemes; exit code 3 if one cannot be."""
+    if origin:
+        wanted = Wanted(variant, language, is_drafted=as_draft, is_partial=partial)
+        convert_dataset(file, origin, wanted, out, force=force, as_json=as_json)
+        return
+    if variant or language or as_draft or partial:
+        raise typer.BadParameter("--variant, --language, --draft and --partial go with --from NAME")
     from prism.authoring import conversions, converting
 
     try:

@@ -78,7 +78,7 @@ def with_nodes(data: Table, faults: list[str]) -> Table:
         where = ANSWER if len(written) == 1 else f"{ANSWER}, entry {place}"
         text = str(each) if isinstance(each, int | float) and not isinstance(each, bool) else each
         if isinstance(text, str):
-            found = _formulas_in(text)
+            found = formulas_of_answer(text)
             latex += found
             faults += [] if found else [f"{where}: {shown(text)} holds no formula"]
         else:
@@ -111,11 +111,11 @@ def _value_alone(latex: str) -> Table:
     return {"accept": [write(value)]}
 
 
-def _formulas_in(written: str) -> list[str]:
+def formulas_of_answer(written: str) -> list[str]:
     r"""Return the formulas of an answer as LaTeX: as it is written, or those between delimiters; several of a system.
 
-    >>> _formulas_in(r"$x = 2$"), _formulas_in(r"\boxed{75}"), _formulas_in("a = 1, b = 2"), _formulas_in("5 m/s")
-    (['x = 2'], ['75'], ['a = 1', 'b = 2'], ['5\\unit{m/s}'])
+    >>> [formulas_of_answer(text) for text in (r"$x = 2$", r"\boxed{75}", "a = 1, b = 2", "5 m/s")]
+    [['x = 2'], ['75'], ['a = 1', 'b = 2'], ['5\\unit{m/s}']]
     """
     bare = _LAST_WORDS.sub("", written.strip())
     quantity = _QUANTITY.fullmatch(bare)

@@ -127,12 +127,21 @@ def image_content(image: ProblemImage) -> ImageContent:
         raw = read_bytes(path, MAX_BYTES)
     except PrismError as error:
         raise PrismError(f"image {shown(image.location)} {error}") from error
-    kind = next((kind for start, kind in _KINDS.items() if raw.startswith(start)), "")
-    if not kind and raw[:4] == b"RIFF" and raw[8:12] == b"WEBP":
-        kind = "image/webp"
+    kind = media_type_of(raw)
     if not kind:
         raise PrismError(f"image {shown(image.location)} is no PNG, JPEG, GIF or WebP")
     return ImageContent(raw, kind)
+
+
+def media_type_of(raw: bytes) -> str:
+    """Return the media type of an image by its first bytes; empty if it is no PNG, JPEG, GIF or WebP.
+
+    >>> media_type_of(b"GIF89a"), media_type_of(b"<svg>")
+    ('image/gif', '')
+    """
+    if raw[:4] == b"RIFF" and raw[8:12] == b"WEBP":
+        return "image/webp"
+    return next((kind for start, kind in _KINDS.items() if raw.startswith(start)), "")
 
 
 def _location_fault(location: str) -> str:

@@ -1,0 +1,38 @@
+"""The data sets that `prism convert --from NAME` and `prism lint --dataset` know, by name."""
+
+from __future__ import annotations
+
+from prism.authoring.importers.engibench import ENGIBENCH
+from prism.authoring.importers.engtrace import ENGTRACE
+from prism.authoring.importers.entries import Dataset
+from prism.authoring.importers.hipho import HIPHO
+from prism.authoring.importers.olympiadbench import OLYMPIADBENCH
+from prism.authoring.importers.phybench import PHYBENCH
+from prism.authoring.importers.physics import PHYSICS
+from prism.authoring.importers.physreason import PHYSREASON
+from prism.authoring.importers.prism_physics import PRISM_PHYSICS
+from prism.authoring.importers.scibench import SCIBENCH
+from prism.authoring.importers.tpbench import TPBENCH
+from prism.authoring.importers.ugphysics import UGPHYSICS
+from prism.errors import PrismError
+from prism.inputs import nearest_name, shown
+
+DATASETS: tuple[Dataset, ...] = (
+    ENGTRACE, ENGIBENCH, PHYBENCH, UGPHYSICS, SCIBENCH, TPBENCH, PHYSICS, HIPHO, OLYMPIADBENCH, PRISM_PHYSICS,
+    PHYSREASON,
+)  # fmt: skip
+NAMES: tuple[str, ...] = tuple(dataset.name for dataset in DATASETS)
+
+
+def dataset_of(name: str) -> Dataset:
+    """Return the data set of a name.
+
+    Errors:
+        PrismError: no data set has the name.
+    """
+    found = next((each for each in DATASETS if each.name == name.lower()), None)
+    if found is None:
+        near = nearest_name(name, NAMES)
+        hint = f"; did you mean {near}?" if near else ""
+        raise PrismError(f"{shown(name)} is no data set that is read{hint}; they are {', '.join(NAMES)}")
+    return found

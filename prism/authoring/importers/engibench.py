@@ -1,0 +1,191 @@
+"""EngiBench: a table in which each row asks one question in up to six variants, each with a key of its own column.
+
+The abstraction's key is a model's answer by its description, while the released script takes it as the key: such a
+problem says so in its metadata. Rows of Level 3 have no key but rubric cells, and become rows of a rubric file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from prism.authoring.importers.entries import (
+    AnswerKind,
+    Dataset,
+    DatasetEntry,
+    FieldRule,
+    Finding,
+    RecordedAnswer,
+    Refusal,
+    SourceRow,
+    kept,
+)
+from prism.authoring.importers.plain_answers import numbers_of
+from prism.authoring.importers.recorded_answers import value_of
+
+VARIANTS = {
+    "original": ("problem", "answer"),
+    "knowledge": ("knowledge_enhanced_problem", "answer"),
+    "abstract": ("converted_problem", "converted_problem_llm_answer"),
+    "perturbed": ("rewritten_problem", "rewritten_answer"),
+    "perturbed_knowledge": ("rewritten_knowledge_enhanced_problem", "rewritten_answer"),
+    "perturbed_abstract": ("rewritten_converted_problem", "rewritten_converted_problem_llm_answer"),
+}
+_ABSTRACT = {"abstract": "original", "perturbed_abstract": "perturbed"}
+DIMENSIONS = {
+    "redundant_information": ("redundant_information_filtering_score", "information_extraction_score"),
+    "domain_knowledge": ("deep_knowledge_integration_score", "domain_specific_reasoning_score"),
+    "multi_objective_decision": ("multi_objective_tradeoff_score", "multi_objective_decision_score"),
+    "uncertainty_handling": ("uncertainty_handling_score",),
+}
+_HEAD = re.compile(
+    r"\(\s*(?P<number>\d{1,2})\s*\)\s*(?P<name>[^()\n]*?)\s*\(\s*(?P<points>\d+(?:\.\d+)?)\s*points?\s*\)",
+    re.IGNORECASE,
+)
+_TOTAL = 10  # points of a rubric cell
+_APART = Fraction(2, 100)  # relative difference from which two recorded answers disagree
+_SMALL = frozenset(("0", "1", "2"))  # numbers that a rewording may add or leave out
+_DOMAINS = {
+    "Electrical": "Electrical Engineering", "Mechanical": "Mechanical Engineering", "Civil": "Civil Engineering",
+    "Chemical": "Chemical Engineering",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class RubricHead:
+    """One head of a rubric cell: its number, name and points."""
+
+    number: int
+    name: str
+    points: Fraction
+
+
+def is_open_ended(row: SourceRow) -> bool:
+    """Return True for a row of Level 3, which has rubric cells and no key."""
+    return "problem" not in row.data and any(name in row.data for each in DIMENSIONS.values() for name in each)
+
+
+def rubric_heads(cell: str) -> tuple[RubricHead, ...]:
+    r"""Return the heads of a rubric cell: `(1) Margins (6 points)`.
+
+    >>> [(head.number, head.name, int(head.points)) for head in rubric_heads("(1) Margins (6 points)\\n6 points: all")]
+    [(1, 'Margins', 6)]
+    """
+    return tuple(
+        RubricHead(int(m["number"]), m["name"].strip(" :."), Fraction(m["points"])) for m in _HEAD.finditer(cell)
+    )
+
+
+def rubric_rows(row: SourceRow) -> list[dict[str, Any]]:
+    """Return the rubric of an open-ended row, one table for each dimension; a cell that is empty is not scored."""
+    found = []
+    for dimension, names in DIMENSIONS.items():
+        cell = next((row.text(name) for name in names if row.text(name)), "")
+        heads = rubric_heads(cell)
+        found.append({
+            "row": row.number, "dimension": dimension, "is_scored": bool(cell),
+            "heads": [{"head": h.number, "name": h.name, "points": _plain(h.points)} for h in heads],
+            "total": _plain(sum((head.points for head in heads), Fraction(0))), "text": cell,
+            "question": row.text("question_modified") or row.text("question"),
+        })  # fmt: skip
+    return found
+
+
+def _plain(points: Fraction) -> int | float:
+    """Return points as an int if they are whole."""
+    return int(points) if points.denominator == 1 else float(points)
+
+
+def _id_of(row: SourceRow) -> str:
+    """Return the number of the row, which has no id of its own."""
+    return str(row.number)
+
+
+def _read(row: SourceRow) -> Iterable[DatasetEntry | Refusal]:
+    """Yield one problem for each variant that the row has; none for an open-ended row."""
+    if is_open_ended(row):
+        return
+    for variant, (question, key) in VARIANTS.items():
+        name = f"{row.number}-{variant}"
+        if not row.text(question):
+            yield Refusal(name, "no-question", f"`{question}` is empty", variant)
+        elif not row.text(key):
+            yield Refusal(name, "no-answer", f"`{key}` is empty", variant)
+        else:
+            yield DatasetEntry(
+                id=name,
+                variant=variant,
+                question=row.text(question),
+                answers=(RecordedAnswer(row.text(key), AnswerKind.UNKNOWN),),
+                domain=_DOMAINS.get(row.text("category"), ""),
+                metadata={
+                    "variant": variant,
+                    **kept(row.data, "subfield", "category", "difficulty"),
+                    **({"key": "a model's answer, by the description of the data set"} if variant in _ABSTRACT else {}),
+                },
+            )
+
+
+def _check(rows: Sequence[SourceRow]) -> Iterator[Finding]:
+    """Yield variants that disagree, empty cells of a variant, and rubrics that do not add up."""
+    for row in rows:
+        if is_open_ended(row):
+            yield from _check_rubric(row)
+            continue
+        for variant, base in _ABSTRACT.items():
+            yield from _check_abstraction(row, variant, base)
+        for variant, (question, key) in VARIANTS.items():
+            for name in (question, key) if variant != "knowledge" else (question,):
+                if name in row.data and not row.text(name):
+                    yield Finding("empty-variant", row, f"{row.number}-{variant}", f"`{name}` is empty")
+
+
+def _check_abstraction(row: SourceRow, variant: str, base: str) -> Iterator[Finding]:
+    """Yield an abstraction whose key is not that of the question it was made of, or that has other numbers."""
+    question, key = VARIANTS[base]
+    own_question, own_key = VARIANTS[variant]
+    name = f"{row.number}-{variant}"
+    wanted, found = value_of(row.text(key)), value_of(row.text(own_key))
+    if wanted is not None and found is not None and abs(found - wanted) > _APART * abs(wanted):
+        told = f"`{own_key}` is over 2 % from `{key}`, {row.text(key)}"
+        yield Finding("variants-disagree", row, name, told, row.text(own_key))
+    asked = set(numbers_of(row.text(question))) - _SMALL
+    there = set(numbers_of(row.text(own_question)))
+    missing = asked - there
+    if row.text(own_question) and len(missing) * 2 > len(asked):
+        told = f"{len(missing)} of the {len(asked)} numbers of `{question}` are not in `{own_question}`"
+        yield Finding("other-numbers", row, name, told, ", ".join(sorted(missing)))
+
+
+def _check_rubric(row: SourceRow) -> Iterator[Finding]:
+    """Yield rubric cells that are empty or whose heads do not add up to ten."""
+    for dimension, names in DIMENSIONS.items():
+        cell = next((row.text(name) for name in names if row.text(name)), "")
+        total = sum((head.points for head in rubric_heads(cell)), Fraction(0))
+        if not cell:
+            yield Finding("empty-rubric", row, _id_of(row), f"the cell of {dimension} is empty: it is not scored")
+        elif total != _TOTAL:
+            told = f"the heads of {dimension} add up to {_plain(total)}, not {_TOTAL}"
+            yield Finding("points-do-not-add-up", row, _id_of(row), told, cell)
+
+
+ENGIBENCH = Dataset(
+    name="engibench",
+    published="EngiBench/EngiBench, AI4Engi/EngiBench",
+    licence="",
+    globs=("level12_dataset.csv", "level3_modeling.csv", "*.csv"),
+    fields={
+        **{name: FieldRule() for name in ("problem", "answer", "subfield", "category", "difficulty")},
+        **{
+            name: FieldRule(is_required=False, may_be_empty=True)
+            for pair in VARIANTS.values() for name in pair if name not in ("problem", "answer")
+        },
+    },
+    id_of=_id_of,
+    read=_read,
+    check=_check,
+    variants=tuple(VARIANTS),
+)  # fmt: skip

@@ -1,0 +1,131 @@
+"""EngTrace: instances of symbolic templates with a worked solution in plain text, whose answer follows `**Answer:**`.
+
+Rows are read as they were written; the templates themselves are code, which is never run. What a template and a seed
+are called stays in `metadata.template`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+from prism.authoring.importers.entries import (
+    AnswerKind,
+    Dataset,
+    DatasetEntry,
+    FieldRule,
+    Finding,
+    RecordedAnswer,
+    RefusedError,
+    SourceRow,
+    kept,
+)
+from prism.authoring.importers.plain_answers import first_quantity, n_numbers, numbers_of, tagged_answer
+
+_STEP = re.compile(r"^\s*(?:\*\*)?(?:Step\s+\d+|\d+\.)", re.MULTILINE | re.IGNORECASE)
+_COMMA = re.compile(r"\d,\d{3}")
+_LEAST_SEEDS = 3  # instances of a template from which on one number for all of them tells something
+_DOMAINS = {
+    "chemical_engineering": "Chemical Engineering",
+    "civil_engineering": "Civil Engineering",
+    "electrical_engineering": "Electrical Engineering",
+    "mechanical_engineering": "Mechanical Engineering",
+}
+
+
+def _id_of(row: SourceRow) -> str:
+    """Return template and seed, which together name an instance."""
+    seed = row.data.get("seed")
+    return f"{row.text('id')}-{seed}" if row.text("id") and seed is not None else row.text("id")
+
+
+def _read(row: SourceRow) -> Iterable[DatasetEntry]:
+    """Yield the problem of one instance; its answer is the quantity that stands first after the tag."""
+    solution = row.text("solution")
+    tagged = tagged_answer(solution)
+    if tagged is None:
+        raise RefusedError("no-answer", "no `**Answer:**` in its solution")
+    quantity = first_quantity(tagged)
+    n = n_numbers(tagged)
+    told = (f"of {n} numbers after the tag the first one is taken",) if n > 1 and quantity else ()
+    yield DatasetEntry(
+        id=_id_of(row),
+        question=row.text("question"),
+        answers=(RecordedAnswer(quantity or tagged, AnswerKind.UNKNOWN),),
+        solution=solution,
+        domain=_DOMAINS.get(row.text("branch"), ""),
+        metadata={
+            "template": {"id": row.text("id"), "seed": row.data.get("seed")},
+            **kept(row.data, "branch", "area", "level"),
+            **({"field": row.text("domain")} if row.text("domain") else {}),
+        },
+        told=told,
+    )
+
+
+def _check(rows: Sequence[SourceRow]) -> Iterator[Finding]:
+    """Yield what only these rows can have: a tag that is missing or ambiguous, steps without numbers, constant keys."""
+    by_template: dict[str, list[SourceRow]] = defaultdict(list)
+    seen: dict[tuple[str, object], SourceRow] = {}
+    for row in rows:
+        by_template[row.text("id")].append(row)
+        yield from _check_tag(row)
+        yield from _check_steps(row)
+        key = row.text("id"), row.data.get("seed")
+        if key in seen and row.data.get("question") == seen[key].data.get("question"):
+            yield Finding("repeated-instance", row, _id_of(row), f"the same instance as {seen[key].place}")
+        seen.setdefault(key, row)
+    for template, own in sorted(by_template.items()):
+        yield from _check_constant(template, own)
+
+
+def _check_tag(row: SourceRow) -> Iterator[Finding]:
+    """Yield what is wrong behind the tag of one solution."""
+    tagged = tagged_answer(row.text("solution"))
+    if tagged is None:
+        yield Finding("no-answer-tag", row, _id_of(row), "the solution has no `**Answer:**`")
+        return
+    if n_numbers(tagged) > 1:
+        yield Finding("several-numbers", row, _id_of(row), "several numbers stand after the tag", tagged)
+    if _COMMA.search(tagged):
+        yield Finding(
+            "thousands-comma", row, _id_of(row), "a comma of thousands, at which its own reader stops", tagged
+        )
+
+
+def _check_steps(row: SourceRow) -> Iterator[Finding]:
+    """Yield the steps of a solution that hold no number, which verify nothing in its own protocol."""
+    text = row.text("solution")
+    marks = list(_STEP.finditer(text))
+    for number, mark in enumerate(marks):
+        end = marks[number + 1].start() if number + 1 < len(marks) else len(text)
+        if not numbers_of(text[mark.end() : end]):
+            step = " ".join(text[mark.start() : end].split())
+            yield Finding("step-without-number", row, _id_of(row), f"step {number + 1} has no number", step)
+
+
+def _check_constant(template: str, rows: Sequence[SourceRow]) -> Iterator[Finding]:
+    """Yield a template whose first number after the tag is the same for all seeds, though the questions differ."""
+    found = [tagged_answer(row.text("solution")) for row in rows]
+    first = [next(iter(numbers_of(each)), None) if each else None for each in found]
+    questions = {row.text("question") for row in rows}
+    if len(questions) >= _LEAST_SEEDS and len(set(first)) == 1 and first[0] is not None:
+        told = f"the first number after the tag is {first[0]} for all {len(rows)} instances of template {template}"
+        yield Finding("constant-key", rows[0], template, told, found[0] or "")
+
+
+ENGTRACE = Dataset(
+    name="engtrace",
+    published="usmansafdarktk/EngTrace",
+    licence="MIT by its paper; none in the repository",
+    globs=("testset/**/*.jsonl", "*.jsonl"),
+    fields={
+        "seed": FieldRule((int,)),
+        **{name: FieldRule() for name in ("branch", "domain", "area", "id", "level", "question", "solution")},
+        "generation": FieldRule(is_required=False, may_be_empty=True),
+    },
+    id_of=_id_of,
+    read=_read,
+    check=_check,
+)

@@ -1,0 +1,266 @@
+"""What a row of a published data set becomes before it is a problem: entries, refusals, and what describes a data set.
+
+Each module of a data set turns a `SourceRow` into `DatasetEntry` values, with the answers as they are recorded. What
+cannot be one is a `Refusal`, with a code from `REFUSALS`, so that refused rows can be counted by reason.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from prism.errors import PrismError
+
+REFUSALS: Mapping[str, str] = {
+    "no-table": "the row is no table",
+    "not-read": "the line or the field cannot be read",
+    "no-question": "it has no question",
+    "no-answer": "it has no answer",
+    "answer-in-words": "its answer is words, which no rule can compare",
+    "answer-unread": "its answer cannot be read as a formula",
+    "answer-interval": "its answer is an interval of accepted values",
+    "several-choices": "its answer is several choices at once",
+    "unit-unread": "its unit cannot be read",
+    "proof": "it asks for a proof",
+    "no-formula": "none of its formulas can be a node",
+    "faulty": "the problem made of it has a fault",
+}
+_MARK = "\ufeff"  # byte order mark, which some rows begin with
+_CHINESE = re.compile(r"[\u3400-\u9fff]")
+_CHINESE_SHARE = 0.05  # of the letters of a text; an English one may hold a name
+_LETTER = re.compile(r"[^\W\d_]")
+
+
+class AnswerKind(StrEnum):
+    """What a data set says that an answer is; `UNKNOWN` where it does not say."""
+
+    NUMBER = "number"
+    FORMULA = "formula"
+    CHOICE = "choice"
+    TRUTH = "truth"
+    INTERVAL = "interval"
+    WORDS = "words"
+    UNKNOWN = "unknown"
+
+
+class RefusedError(PrismError):
+    """Raised where a row cannot become a problem.
+
+    Attributes:
+        code: a key of `REFUSALS`.
+        why: what was found, in words.
+    """
+
+    def __init__(self, code: str, why: str = "") -> None:
+        """Store code and reason; the message is both in words."""
+        self.code = code
+        self.why = why
+        super().__init__(f"{REFUSALS[code]}{f': {why}' if why else ''}")
+
+    def __reduce__(self) -> tuple[type[RefusedError], tuple[str, str]]:
+        """Pickle by the constructor's arguments."""
+        return type(self), (self.code, self.why)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRow:
+    """One row of a file as it was read.
+
+    Attributes:
+        file: where it stands.
+        number: counts from 1 in its file; of JSON Lines the line.
+        place: `line 3` or `entry 3`, for messages.
+        data: its fields; anything but a mapping if the row is no table.
+        fault: why the row itself could not be read; empty if it could.
+    """
+
+    file: Path
+    number: int
+    place: str
+    data: Any
+    fault: str = ""
+
+    def text(self, name: str) -> str:
+        """Return a field as text without a byte order mark and outer blanks; empty if it is absent, null or no text."""
+        value = self.data.get(name)
+        return value.replace(_MARK, "").strip() if isinstance(value, str) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedAnswer:
+    """An answer as a row records it.
+
+    Attributes:
+        text: LaTeX or plain text, with delimiters and box if it has them.
+        kind: what the data set says that it is.
+        unit: as recorded beside the number; empty if none.
+        letter: of the part that it answers; empty if the row does not say.
+    """
+
+    text: str
+    kind: AnswerKind = AnswerKind.UNKNOWN
+    unit: str = ""
+    letter: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionPart:
+    """One part of a question: its letter and its text."""
+
+    letter: str
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EntryImage:
+    """An image of a row: a data URL, or the name of a file that the data set brings; `path` if it is there."""
+
+    url: str = ""
+    name: str = ""
+    path: Path | None = None
+    caption: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StatedStep:
+    """A formula that a published step states, as LaTeX, with the letter of its part."""
+
+    latex: str
+    letter: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetEntry:
+    """One problem that a row asks.
+
+    Attributes:
+        id: the row's own, with the variant if there are several.
+        question: the text, all of it; `parts` hold the lettered ones where the data set keeps them apart.
+        answers: in order.
+        solution: worked, as text; empty if there is none.
+        parts: of the question, if the data set tells them apart.
+        marking: schemes with points as `convert` takes them; empty if there is none.
+        steps: formulas of published steps; empty if there are none.
+        published: a problem file in the shape of PRISM-Physics; None for any other.
+        domain: a name, or empty.
+        images: in order.
+        needs_image: the question cannot be answered without one.
+        metadata: what else is kept.
+        told: what a person should know of this entry.
+        variant: of the question, where a row has several.
+    """
+
+    id: str
+    question: str
+    answers: tuple[RecordedAnswer, ...]
+    solution: str = ""
+    parts: tuple[QuestionPart, ...] = ()
+    marking: tuple[Any, ...] = ()
+    steps: tuple[StatedStep, ...] = ()
+    published: Mapping[str, Any] | None = None
+    domain: str = ""
+    images: tuple[EntryImage, ...] = ()
+    needs_image: bool = False
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    told: tuple[str, ...] = ()
+    variant: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An entry that cannot be a problem: its id, a key of `REFUSALS`, what was found, and which variant it is."""
+
+    id: str
+    code: str
+    why: str = ""
+    variant: str = ""
+
+    def __str__(self) -> str:
+        """Return the reason in words."""
+        return f"{REFUSALS[self.code]}{f': {self.why}' if self.why else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What of a data set is wanted: a variant and a language, each empty for all."""
+
+    variant: str = ""
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldRule:
+    """What a field of a row must be: its types, whether it must be there, and whether it may be empty."""
+
+    types: tuple[type, ...] = (str,)
+    is_required: bool = True
+    may_be_empty: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something wrong with, or worth knowing of, a row of a data set.
+
+    Attributes:
+        code: stable name, a key of `dataset_codes.CODES`.
+        row: the row, None for one of the set as a whole.
+        id: the row's own id.
+        text: what is found, in words.
+        read: what was read, shortened.
+    """
+
+    code: str
+    row: SourceRow | None
+    id: str
+    text: str
+    read: str = ""
+
+
+ReadRow = Callable[[SourceRow], Iterable[DatasetEntry | Refusal]]
+CheckRows = Callable[[Sequence[SourceRow]], Iterable[Finding]]
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """A published data set: how its files are found and read.
+
+    Attributes:
+        name: of `--from`.
+        published: by which names it is known.
+        licence: as far as its publishers say; empty if they do not.
+        is_non_commercial: the licence forbids commercial use.
+        globs: patterns of its files below the folder that was fetched, the first with a match counts.
+        fields: of a row.
+        id_of: the row's own id, as text; empty if it has none.
+        read: a row to its entries; may raise `RefusedError` for all of the row.
+        check: findings that only this data set can have.
+        variants: names for `--variant`; empty if there are none.
+        has_languages: rows are in English and Chinese.
+    """
+
+    name: str
+    published: str
+    licence: str
+    globs: tuple[str, ...]
+    fields: Mapping[str, FieldRule]
+    id_of: Callable[[SourceRow], str]
+    read: ReadRow
+    check: CheckRows | None = None
+    variants: tuple[str, ...] = ()
+    has_languages: bool = False
+    is_non_commercial: bool = False
+
+
+def language_of(text: str) -> str:
+    """Return `zh` for a text with Chinese among its letters, else `en`."""
+    n_chinese = len(_CHINESE.findall(text))
+    return "zh" if n_chinese > _CHINESE_SHARE * max(len(_LETTER.findall(text)), 1) else "en"
+
+
+def kept(data: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """Return the named fields of a row that are there and not empty, for the metadata of a problem."""
+    return {name: data[name] for name in names if data.get(name) not in (None, "", [], {})}

@@ -1,0 +1,98 @@
+"""The images of a row: data URLs are decoded, and files that a data set brings are read, for the folder of a problem.
+
+What an image is, its first bytes say. One that cannot be had is told; that the problem needs one stays in its metadata.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from prism.authoring.importers.entries import EntryImage
+from prism.errors import PrismError
+from prism.inputs import read_bytes, shown
+from prism.problem.images import MAX_BYTES, MAX_IMAGES, media_type_of
+
+_DATA_URL = re.compile(r"data:[\w/+.-]*(?:;[\w=-]+)*;base64,")
+_ENDINGS = {"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp"}
+_NO_NAME = re.compile(r"[^A-Za-z0-9_-]+")
+_MAX_NAME = 80  # characters of a file name
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenImages:
+    """The images of a problem: entries of its key `images`, bytes by location, and what is told of the others."""
+
+    entries: tuple[dict[str, str], ...] = ()
+    files: tuple[tuple[str, bytes], ...] = ()
+    told: tuple[str, ...] = ()
+
+
+def images_of(name: str, images: Iterable[EntryImage]) -> WrittenImages:
+    """Return the images of a problem with a location each, made from its id."""
+    entries: list[dict[str, str]] = []
+    files: list[tuple[str, bytes]] = []
+    told: list[str] = []
+    stem = _NO_NAME.sub("_", name).strip("_")[:_MAX_NAME] or "problem"
+    for number, image in enumerate(list(images)[:MAX_IMAGES], start=1):
+        try:
+            raw = _content(image)
+        except PrismError as error:
+            told.append(f"image {number}: {error}")
+            continue
+        kind = media_type_of(raw)
+        if not kind:
+            told.append(f"image {number}: is no PNG, JPEG, GIF or WebP")
+            continue
+        location = f"{stem}_{number}.{_ENDINGS[kind]}"
+        entries.append({"location": location, **({"caption": image.caption} if image.caption else {})})
+        files.append((location, raw))
+    return WrittenImages(tuple(entries), tuple(files), tuple(told))
+
+
+def _content(image: EntryImage) -> bytes:
+    """Return the bytes of an image.
+
+    Errors:
+        PrismError: no data URL in base64, no such file, or one that is too long.
+    """
+    if image.url:
+        opened = _DATA_URL.match(image.url)
+        if opened is None:
+            raise PrismError(f"{shown(image.url[:60])} is no data URL in base64, and nothing is fetched")
+        if len(image.url) > 2 * MAX_BYTES:
+            raise PrismError(f"is longer than {MAX_BYTES} bytes")
+        try:
+            return base64.b64decode(image.url[opened.end() :], validate=False)
+        except (binascii.Error, ValueError) as error:
+            raise PrismError(f"its data URL cannot be decoded: {error}") from error
+    if image.path is None:
+        raise PrismError(f"{shown(image.name)} is not among the files that were fetched")
+    return read_bytes(image.path, MAX_BYTES)
+
+
+def named_images(names: Any, file: Path) -> tuple[EntryImage, ...]:
+    """Return the images that a row names by file, looked for beside its file, in `images/`, and in the folder above."""
+    if isinstance(names, str):
+        names = [names] if names.strip() else []
+    if not isinstance(names, list | tuple):
+        return ()
+    return tuple(_named_image(str(name), file) for name in names if name)
+
+
+def _named_image(name: str, file: Path) -> EntryImage:
+    """Return an image by its name; its path only if the file lies inside of a folder that was fetched."""
+    folders = (file.parent, file.parent / "images", file.parent.parent, file.parent.parent / "images")
+    for folder in folders:
+        path = folder / name
+        try:
+            if path.is_file() and path.resolve().is_relative_to(folder.resolve()):
+                return EntryImage(name=name, path=path)
+        except (OSError, ValueError):  # a name that no file can have
+            break
+    return EntryImage(name=name)

@@ -1,0 +1,416 @@
+"""Make the problem of an entry: its marking scheme, its published steps, a draft of its solution, or only its answers.
+
+`metadata.dag` says which: `marking`, `published`, `steps`, `drafted` or `answer`. Scores of the last are final-answer
+scores, whatever else is asked for. Each problem is loaded and linted here: one with a fault is refused with its reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from prism.authoring.candidates import answer_index, find_faulty_nodes, statement_context
+from prism.authoring.conversions import ConvertedProblem
+from prism.authoring.converting import convert_entry
+from prism.authoring.drafting import Draft, draft, question_parts
+from prism.authoring.importers.entries import (
+    AnswerKind,
+    Dataset,
+    DatasetEntry,
+    QuestionPart,
+    RecordedAnswer,
+    RefusedError,
+    SourceRow,
+)
+from prism.authoring.importers.entry_images import images_of
+from prism.authoring.importers.recorded_answers import TEXT, AnswerNode, answer_nodes, label_of
+from prism.authoring.marking_schemes import convert_scheme
+from prism.budget import DRAFT
+from prism.errors import DataFileError, LatexSyntaxError, PrismError
+from prism.inputs import shown
+from prism.latex import one_line
+from prism.physics.context import parse
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+NOT_IN_SOLUTION = "answer-not-in-solution"
+_MAX_FAULT = 500  # characters of a fault that is told
+_ANSWER_KEYS = ("final_answer_form", "final_answer_instructions")
+
+
+@dataclass(frozen=True, slots=True)
+class _PartAnswer:
+    """The final nodes of one recorded answer, with the letter of its part; empty if the problem has only one."""
+
+    letter: str
+    nodes: tuple[AnswerNode, ...]
+
+
+def make_problem(entry: DatasetEntry, row: SourceRow, dataset: Dataset, *, is_drafted: bool) -> ConvertedProblem:
+    """Return the problem of an entry.
+
+    Args:
+        is_drafted: draft a DAG where there is a solution.
+
+    Errors:
+        RefusedError: the entry cannot be a problem, with the reason.
+    """
+    if entry.published is not None:
+        return _finished(_published(entry), entry, row, dataset, "published")
+    if not entry.question.strip():
+        raise RefusedError("no-question")
+    told = list(entry.told)
+    for name, maker in _ways(entry, is_drafted=is_drafted):
+        try:
+            return _finished(maker(entry, told), entry, row, dataset, name)
+        except RefusedError as error:
+            told.append(f"{name}: {error}; the answers alone are kept")
+        except PrismError as error:
+            told.append(f"{name}: {one_line(str(error))[:_MAX_FAULT]}; the answers alone are kept")
+    return _finished(_answers_alone(entry, told), entry, row, dataset, "answer")
+
+
+def _published(entry: DatasetEntry) -> ConvertedProblem:
+    """Return a problem that is published in the shape of a problem file."""
+    try:
+        return convert_entry(entry.published or {}, entry.id)
+    except DataFileError as error:
+        raise RefusedError("faulty", "; ".join(error.faults)) from error
+
+
+# Answers alone ----------------------------------------------------------------------------------------------------
+
+
+def _part_answers(entry: DatasetEntry, told: list[str]) -> tuple[_PartAnswer, ...]:
+    """Return the answers of an entry, each with its letter; one that no rule can compare is left out, and told.
+
+    Errors:
+        RefusedError: none of them can be read.
+    """
+    if not entry.answers:
+        raise RefusedError("no-answer")
+    letters = _letters_of(entry)
+    found = []
+    refused: list[RefusedError] = []
+    for answer, letter in zip(entry.answers, letters, strict=True):
+        try:
+            found.append(_PartAnswer(letter, answer_nodes(answer, entry.question)))
+        except RefusedError as error:
+            refused.append(error)
+            told.append(f"answer {letter} is left out: {error}")
+    if not found:
+        raise refused[0]
+    return tuple(found)
+
+
+def _letters_of(entry: DatasetEntry) -> list[str]:
+    """Return the letter of each answer: as recorded, else of the question's parts if as many, else in order."""
+    answers = entry.answers
+    own = [answer.letter or label_of(answer.text) for answer in answers]
+    if len(answers) == 1 and not entry.parts:
+        return [""]
+    if all(own) and len(set(own)) == len(own):
+        return own
+    asked = [part.letter for part in parts_of(entry)]
+    if len(asked) == len(answers):
+        return asked
+    return [LETTERS[k % len(LETTERS)] * (1 + k // len(LETTERS)) for k in range(len(answers))]
+
+
+def parts_of(entry: DatasetEntry) -> tuple[QuestionPart, ...]:
+    """Return the parts of an entry's question: those that the data set tells apart, else those that the text marks."""
+    if entry.parts:
+        return entry.parts
+    return tuple(
+        QuestionPart(part.letter, entry.question[part.start : part.end]) for part in question_parts(entry.question)
+    )
+
+
+def _answers_alone(entry: DatasetEntry, told: list[str]) -> ConvertedProblem:
+    """Return a problem of one final node for each answer, without any edge; an answer that stands twice counts once.
+
+    Errors:
+        RefusedError: no answer can be a node, with the reason for the first.
+    """
+    answers = list(_part_answers(entry, told))
+    while True:
+        data = _answer_data(entry, answers)
+        places = [(answer, node) for answer in answers for node in answer.nodes]
+        faulty = _faults_of(data)
+        if not faulty:
+            break
+        for place, why in faulty.items():
+            told.append(f"answer {places[place][0].letter} is left out: {one_line(places[place][1].latex)}: {why}")
+        gone = [id(places[place][1]) for place in faulty]
+        answers = [
+            replace(each, nodes=left)
+            for each in answers
+            if (left := tuple(node for node in each.nodes if id(node) not in gone))
+        ]
+        if not answers:
+            raise RefusedError("faulty", next(iter(faulty.values())))
+    told += [node.told for answer in answers for node in answer.nodes if node.told]
+    return ConvertedProblem(data, tuple(told))
+
+
+def _answer_data(entry: DatasetEntry, answers: Sequence[_PartAnswer]) -> dict[str, Any]:
+    """Return the problem of nothing but the answers."""
+    nodes: list[dict[str, Any]] = []
+    for answer in answers:
+        for each in answer.nodes:
+            node: dict[str, Any] = {
+                "index": len(nodes) + 1, "formula": each.latex, "dependency": [], "is_final_answer": True,
+            }  # fmt: skip
+            nodes.append(node | ({"subquestion": answer.letter} if answer.letter else {}))
+    return {"id": entry.id, "context": entry.question, **_asked(entry, answers), "grading_standard": nodes}
+
+
+def _faults_of(data: Mapping[str, Any]) -> dict[int, str]:
+    """Return the faults of a problem's nodes by position.
+
+    Errors:
+        RefusedError: it has a fault that belongs to no node.
+    """
+    try:
+        return dict(sorted(find_faulty_nodes(data, DRAFT).why.items()))
+    except DataFileError as error:
+        raise RefusedError("faulty", "; ".join(error.faults)[:_MAX_FAULT]) from error
+
+
+def _asked(entry: DatasetEntry, answers: Sequence[_PartAnswer]) -> dict[str, Any]:
+    """Return what a problem file says of its answers: of the problem for a single one, else of each part."""
+    if len(answers) == 1 and not answers[0].letter:
+        return _answer_form(answers[0].nodes)
+    texts = {part.letter: part.text for part in entry.parts}
+    return {
+        "subquestions": [
+            {
+                "letter": each.letter,
+                **({"subproblem": texts[each.letter]} if texts.get(each.letter) else {}),
+                **_answer_form(each.nodes),
+            }
+            for each in answers
+        ]
+    }
+
+
+def _answer_form(nodes: Sequence[AnswerNode]) -> dict[str, str]:
+    """Return form and instructions of an answer: those of its last node."""
+    last = nodes[-1]
+    return dict(zip(_ANSWER_KEYS, (last.form, last.instructions), strict=True) if last.instructions else
+                [("final_answer_form", last.form)])  # fmt: skip
+
+
+# Drafts -----------------------------------------------------------------------------------------------------------
+
+
+def _drafted(entry: DatasetEntry, told: list[str]) -> ConvertedProblem:
+    """Return the draft of an entry's solution, with the recorded answers as its finals.
+
+    Errors:
+        PrismError: the draft does not state a recorded answer, or there is none.
+    """
+    return _with_recorded_finals(entry, entry.solution, told)
+
+
+def _from_steps(entry: DatasetEntry, told: list[str]) -> ConvertedProblem:
+    """Return a problem whose nodes are the formulas of published steps; their order alone is no dependency."""
+    blocks: list[str] = []
+    letter = ""
+    for step in entry.steps:
+        if step.letter != letter:
+            letter = step.letter
+            blocks.append(f"({letter})")
+        blocks.append(f"$$ {step.latex} $$")
+    return _with_recorded_finals(entry, "\n\n".join(blocks), told)
+
+
+def _with_recorded_finals(entry: DatasetEntry, solution: str, told: list[str]) -> ConvertedProblem:
+    """Return the draft of a solution in which exactly the recorded answers are final."""
+    answers = _part_answers(entry, told)
+    if any(node.form == TEXT for each in answers for node in each.nodes):
+        raise PrismError("an answer in words is no formula of a draft")
+    wanted = [node.latex for each in answers for node in each.nodes]
+    made = draft(solution, problem=_asked_text(entry), answers=wanted, name=entry.id)
+    context = statement_context(entry.question)
+    formulas = [parse(node.latex, context=context) for node in made.nodes]
+    data = dict(made.data)
+    standard = [dict(node) for node in data["grading_standard"]]
+    finals: dict[int, str] = {}
+    for each in answers:
+        for node in each.nodes:
+            at = answer_index(node.latex, formulas, context)
+            if at is None:
+                raise PrismError(f"{NOT_IN_SOLUTION}: no node of the draft states {shown(one_line(node.latex))}")
+            finals.setdefault(at, each.letter)
+    data["grading_standard"] = _with_finals(standard, finals, told)
+    data.pop("subquestions", None)
+    data["context"] = entry.question
+    data |= _asked(entry, answers)
+    told += _remarks_of(made)
+    return ConvertedProblem(data, tuple(told))
+
+
+def _asked_text(entry: DatasetEntry) -> str:
+    """Return the question with its parts, as a draft takes it."""
+    return "\n\n".join((entry.question, *(f"({part.letter}) {part.text}" for part in entry.parts if part.text)))
+
+
+def _with_finals(standard: list[dict[str, Any]], finals: Mapping[int, str], told: list[str]) -> list[dict[str, Any]]:
+    """Return the nodes up to the last final one, with exactly these final; a node that leads to none is left out."""
+    needed = set(finals)
+    for k in range(len(standard) - 1, -1, -1):
+        if k in needed:
+            needed |= {index - 1 for index in standard[k]["dependency"]}
+    gone = [node["formula"] for k, node in enumerate(standard) if k not in needed]
+    if gone:
+        told.append(f"nodes that lead to no recorded answer are left out: {'; '.join(map(one_line, gone))}")
+    kept = sorted(needed)
+    number = {old + 1: new for new, old in enumerate(kept, start=1)}
+    nodes = []
+    for k in kept:
+        node: dict[str, Any] = {
+            "index": number[k + 1], "formula": standard[k]["formula"],
+            "dependency": [number[index] for index in standard[k]["dependency"]],
+        }  # fmt: skip
+        if k in finals:
+            node["is_final_answer"] = True
+            node |= {"subquestion": finals[k]} if finals[k] else {}
+        nodes.append(node)
+    return nodes
+
+
+def _remarks_of(made: Draft) -> list[str]:
+    """Return what a person should know of a draft: its remarks, and how many formulas it left out."""
+    n = len(made.left_out)
+    return [*made.remarks, *([f"{n} formulas of the solution became no node"] if n else [])]
+
+
+# Marking schemes --------------------------------------------------------------------------------------------------
+
+
+def _marked(entry: DatasetEntry, told: list[str]) -> ConvertedProblem:
+    """Return the problem of a marking scheme with points, its finals the recorded answers.
+
+    An answer that no criterion states becomes a final node of no points, so that `final_correct` means the answer.
+    """
+    answers, unread = _readable_answers(entry)
+    told += unread
+    made = convert_scheme(
+        {"id": entry.id, "problem": entry.question, "marking": list(entry.marking),
+         "answer": [node.latex for node in answers]}, entry.id,
+    )  # fmt: skip
+    if made.faults:
+        told += [f"not read: {fault}" for fault in made.faults]
+    data = dict(made.data)
+    data["grading_standard"] = _with_answers_final([dict(n) for n in data["grading_standard"]], answers, entry, told)
+    forms = {node.form for node in answers}
+    if len(forms) == 1:
+        data["final_answer_form"] = forms.pop()
+    return ConvertedProblem(data, (*told, *made.remarks), made.notes, made.lost)
+
+
+def _readable_answers(entry: DatasetEntry) -> tuple[list[AnswerNode], list[str]]:
+    """Return the recorded answers that are formulas, and what is told of the others."""
+    found: list[AnswerNode] = []
+    told: list[str] = []
+    for number, answer in enumerate(entry.answers, start=1):
+        try:
+            nodes = answer_nodes(answer, entry.question)
+        except RefusedError as error:
+            told.append(f"answer {number} is no final node: {error}")
+            continue
+        found += [node for node in nodes if node.form != TEXT]
+        told += [f"answer {number} is no final node: it is words" for node in nodes if node.form == TEXT]
+    return found, told
+
+
+def _with_answers_final(
+    standard: list[dict[str, Any]], answers: Sequence[AnswerNode], entry: DatasetEntry, told: list[str]
+) -> list[dict[str, Any]]:
+    """Return the nodes of a scheme with the recorded answers as finals, added with no points where none states them."""
+    context = statement_context(entry.question)
+    formulas = [parse(node["formula"], context=context) for node in standard]
+    own = {node["index"] for node in standard if node.get("is_final_answer")}
+    stated: set[int] = set()
+    missing: list[AnswerNode] = []
+    for answer in answers:
+        try:
+            at = answer_index(answer.latex, formulas, context)
+        except LatexSyntaxError:
+            at = None
+        stated |= set() if at is None else {at + 1}
+        missing += [answer] if at is None else []
+    for answer in missing:
+        index = len(standard) + 1
+        ends = sorted(own - stated)
+        standard.append(
+            {"index": index, "formula": answer.latex, "dependency": ends, "is_final_answer": True, "points": 0}
+        )
+        told.append(f"no criterion states the answer {one_line(answer.latex)}: it is a final node without points")
+        for end in ends:
+            standard[end - 1].pop("is_final_answer", None)
+        own = own & stated
+        stated.add(index)
+    return standard
+
+
+# The whole ---------------------------------------------------------------------------------------------------------
+
+_Maker = Callable[[DatasetEntry, list[str]], ConvertedProblem]
+
+
+def _ways(entry: DatasetEntry, *, is_drafted: bool) -> Iterator[tuple[str, _Maker]]:
+    """Yield the ways to give an entry more than its answers, the best first, each with the name of its DAG."""
+    if entry.marking:
+        yield "marking", _marked
+    if entry.steps:
+        yield "steps", _from_steps
+    if is_drafted and entry.solution.strip():
+        yield "drafted", _drafted
+
+
+def _finished(
+    made: ConvertedProblem, entry: DatasetEntry, row: SourceRow, dataset: Dataset, dag: str
+) -> ConvertedProblem:
+    """Return a problem with source, licence, images and metadata, seen to load without a fault.
+
+    Errors:
+        RefusedError: it has a fault.
+    """
+    images = images_of(entry.id, entry.images)
+    data = dict(made.data)
+    own = data.pop("metadata", {})
+    data["source"] = data.get("source") or f"{dataset.name} {entry.id}"
+    if entry.domain:
+        data["domain"] = entry.domain
+    if images.entries:
+        data["images"] = list(images.entries)
+    remarks = tuple(dict.fromkeys((*made.remarks, *images.told)))
+    metadata = dict(own) if isinstance(own, Mapping) else {}
+    metadata.pop("remarks", None)
+    metadata |= {"dag": dag, "dataset": dataset.name, "row": row.number, **entry.metadata}
+    metadata |= {"licence": dataset.licence} if dataset.licence else {}
+    metadata |= {"needs_image": True} if entry.needs_image else {}
+    metadata |= {"recorded_answers": [_recorded(answer) for answer in entry.answers]} if entry.answers else {}
+    metadata |= {"remarks": list(remarks)} if remarks else {}
+    data["metadata"] = metadata
+    data = {key: data[key] for key in (*(k for k in data if k != "metadata"), "metadata")}
+    _check(data)
+    return ConvertedProblem(data, remarks, made.notes, made.lost, made.faults, images.files)
+
+
+def _recorded(answer: RecordedAnswer) -> str:
+    """Return an answer as it was recorded, with its unit."""
+    return " ".join(filter(None, (answer.text, answer.unit)))
+
+
+def _check(data: Mapping[str, Any]) -> None:
+    """Raise RefusedError for a problem that does not load, or of which the linter faults a node."""
+    for place, why in _faults_of(data).items():
+        raise RefusedError("faulty", f"node {place + 1}: {why}")
+
+
+def unknown_answers(texts: Sequence[str], unit: str = "") -> tuple[RecordedAnswer, ...]:
+    """Return recorded answers of which the data set says no more than their text, and a unit for all of them."""
+    return tuple(RecordedAnswer(text, AnswerKind.UNKNOWN, unit) for text in texts if text.strip())

@@ -1,0 +1,158 @@
+"""HiPhO: olympiad problems with official marking, in which each sentence of a scheme says what it pays for.
+
+The first scheme makes the DAG; further ones are other ways to solve the problem and stay in the metadata.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from typing import Any
+
+from prism.authoring.importers.entries import (
+    AnswerKind,
+    Dataset,
+    DatasetEntry,
+    FieldRule,
+    Finding,
+    RecordedAnswer,
+    SourceRow,
+    kept,
+    language_of,
+)
+from prism.authoring.importers.entry_images import named_images
+
+_KINDS = {
+    "Expression": AnswerKind.FORMULA,
+    "Numerical Value": AnswerKind.NUMBER,
+    "Multiple Choice": AnswerKind.CHOICE,
+    "Equation": AnswerKind.FORMULA,
+    "Inequality": AnswerKind.FORMULA,
+    "Open-Ended": AnswerKind.WORDS,
+}
+_DOMAINS = {
+    "Mechanics": "Mechanics", "Electromagnetism": "Electromagnetism", "Optics": "Optics",
+    "Thermodynamics": "Thermodynamics and Statistical Physics",
+    "Modern Physics": "Atomic, Nuclear and Particle Physics",
+}  # fmt: skip
+_AWARD = re.compile(r"[Aa]ward\s+(?:a\s+total\s+of\s+)?(\d+(?:\.\d+)?)\s*-?\s*(?:pts?|points?)\b|(\d+(?:\.\d+)?)\s*分")
+_TEXT_ONLY = "text-only"
+_CLOSE = Fraction(1, 100)  # points by which a sum may miss for rounding
+
+
+def _id_of(row: SourceRow) -> str:
+    """Return the problem's id."""
+    return row.text("id")
+
+
+def _is_information(row: SourceRow) -> bool:
+    """Return True for the first element of an exam's list, which is its data sheet and no problem."""
+    return "information" in row.data and "question" not in row.data and "id" not in row.data
+
+
+def schemes_of(row: SourceRow) -> list[list[Any]]:
+    """Return the marking schemes of a row, each a list of sentences; empty if it has none."""
+    marking = row.data.get("marking")
+    if not isinstance(marking, list):
+        return []
+    schemes = marking if all(isinstance(each, list) for each in marking) else [marking]
+    return [scheme for scheme in schemes if scheme]
+
+
+def _listed(value: Any) -> list[Any]:
+    """Return a value that may be a list as one; None is empty."""
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _at(values: list[Any], k: int) -> str:
+    """Return the k-th value as text; empty if there is none."""
+    return str(values[k]) if k < len(values) and values[k] is not None else ""
+
+
+def _read(row: SourceRow) -> Iterable[DatasetEntry]:
+    """Yield the problem of a row, with its schemes; nothing for the data sheet of an exam."""
+    if _is_information(row):
+        return
+    answers, types = _listed(row.data.get("answer")), _listed(row.data.get("answer_type"))
+    units, points = _listed(row.data.get("unit")), _listed(row.data.get("points"))
+    texts = [row.text("context"), row.text("question")]
+    question = "\n\n".join(text for text in texts if text)
+    images = named_images(row.data.get("image_question"), row.file)
+    schemes = schemes_of(row)
+    yield DatasetEntry(
+        id=_id_of(row),
+        question=question if row.text("question") else "",
+        answers=tuple(
+            RecordedAnswer(str(text), _KINDS.get(_at(types, k), AnswerKind.UNKNOWN), _at(units, k))
+            for k, text in enumerate(answers)
+            if text not in (None, "")
+        ),
+        marking=tuple(schemes),
+        domain=_DOMAINS.get(row.text("field"), ""),
+        images=images,
+        needs_image=row.text("modality") not in ("", _TEXT_ONLY),
+        metadata={
+            "language": language_of(row.text("question")),
+            **kept(row.data, "modality", "field", "points"),
+            **({"exam": row.text("source")} if row.text("source") else {}),
+        },
+        told=("its points are of answers, not of the scheme",) if not schemes and points else (),
+    )
+
+
+def awarded(sentence: str) -> Fraction:
+    """Return the points that a sentence of a scheme awards; 0 if it says none.
+
+    >>> [str(awarded(text)) for text in ("Award 0.3 pt if ... Otherwise, award 0 pt.", "则得 2 分。否则得 0 分。", "-")]
+    ['3/10', '2', '0']
+    """
+    found = _AWARD.search(sentence)
+    return Fraction(found[1] or found[2]) if found else Fraction(0)
+
+
+def _check(rows: Sequence[SourceRow]) -> Iterator[Finding]:
+    """Yield schemes that do not add up, and lists that are shorter than the answers or lack the box."""
+    for row in rows:
+        if _is_information(row):
+            continue
+        name = _id_of(row)
+        answers = _listed(row.data.get("answer"))
+        units = _listed(row.data.get("unit"))
+        if units and len(units) < len(answers):
+            yield Finding("shorter-list", row, name, f"{len(units)} units for {len(answers)} answers")
+        if unboxed := [str(each) for each in answers if "\\boxed" not in str(each)]:
+            yield Finding("no-box", row, name, "an answer stands in no box", unboxed[0])
+        yield from _check_points(row)
+
+
+def _check_points(row: SourceRow) -> Iterator[Finding]:
+    """Yield a row none of whose schemes adds up to its points."""
+    schemes = schemes_of(row)
+    given = [each for each in _listed(row.data.get("points")) if isinstance(each, int | float)]
+    if not schemes or not given:
+        return
+    wanted = sum((Fraction(str(each)) for each in given), Fraction(0))
+    totals = [sum((awarded(str(each)) for each in scheme), Fraction(0)) for scheme in schemes]
+    if all(abs(total - wanted) > _CLOSE for total in totals):
+        shown = ", ".join(str(float(total)) for total in totals)
+        yield Finding("points-do-not-add-up", row, _id_of(row), f"the schemes add up to {shown}, not {float(wanted)}")
+
+
+HIPHO = Dataset(
+    name="hipho",
+    published="SciYu/HiPhO",
+    licence="MIT",
+    globs=("data/*.json", "*.json", "*.jsonl"),
+    fields={
+        "id": FieldRule(), "context": FieldRule(is_required=False, may_be_empty=True), "question": FieldRule(),
+        "marking": FieldRule((list,), is_required=False, may_be_empty=True), "answer": FieldRule((list,)),
+        "answer_type": FieldRule((list,)), "unit": FieldRule((list,), is_required=False, may_be_empty=True),
+        "points": FieldRule((list,)), "modality": FieldRule(), "field": FieldRule(), "source": FieldRule(),
+        "image_question": FieldRule((list,), is_required=False, may_be_empty=True),
+    },
+    id_of=_id_of,
+    read=_read,
+    check=_check,
+    has_languages=True,
+)  # fmt: skip

@@ -1,0 +1,94 @@
+"""PHYSICS: qualifier problems with several recorded answers each, and figures as data URLs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from prism.authoring.drafting import question_parts
+from prism.authoring.importers.entries import (
+    AnswerKind,
+    Dataset,
+    DatasetEntry,
+    EntryImage,
+    FieldRule,
+    Finding,
+    RecordedAnswer,
+    RefusedError,
+    SourceRow,
+)
+
+_MARK = "\ufeff"
+_DOMAINS = {
+    "mechanics": "Mechanics", "electro": "Electromagnetism", "optics": "Optics", "quantum": "Quantum Mechanics",
+    "atomic": "Atomic, Nuclear and Particle Physics", "statistics": "Thermodynamics and Statistical Physics",
+    "Classical Mechanics": "Mechanics", "Quantum Mechanics": "Quantum Mechanics",
+    "Statistical Mechanics": "Thermodynamics and Statistical Physics",
+    "Electricity and Magenetism": "Electromagnetism",  # as it is spelled there
+}  # fmt: skip
+
+
+def _id_of(row: SourceRow) -> str:
+    """Return area and number of the problem."""
+    return row.text("id")
+
+
+def _images_of(row: SourceRow) -> tuple[EntryImage, ...]:
+    """Return the graphs of a row: data URLs."""
+    graphs = row.data.get("graphs")
+    found = []
+    for each in graphs if isinstance(graphs, list) else ():
+        address = each.get("image_url") if isinstance(each, Mapping) else None
+        url = address.get("url") if isinstance(address, Mapping) else address
+        if isinstance(url, str) and url:
+            found.append(EntryImage(url=url))
+    return tuple(found)
+
+
+def _read(row: SourceRow) -> Iterable[DatasetEntry]:
+    """Yield the problem of a row, a part for each of its answers."""
+    answers = row.data.get("final_answers")
+    if isinstance(answers, str):
+        answers = [answers]
+    if not isinstance(answers, list) or not all(isinstance(each, str) for each in answers):
+        raise RefusedError("no-answer", "`final_answers` is no list of texts")
+    images = _images_of(row)
+    yield DatasetEntry(
+        id=_id_of(row),
+        question=row.text("questions"),
+        answers=tuple(RecordedAnswer(each, AnswerKind.UNKNOWN) for each in answers if each.strip()),
+        solution=row.text("solutions"),
+        domain=_DOMAINS.get(_id_of(row).split("/")[0], ""),
+        images=images,
+        needs_image=bool(images),
+    )
+
+
+def _check(rows: Sequence[SourceRow]) -> Iterator[Finding]:
+    """Yield questions with more lettered parts than answers, and texts that begin with a byte order mark."""
+    for row in rows:
+        answers = row.data.get("final_answers")
+        n = len(answers) if isinstance(answers, list) else 0
+        asked = question_parts(row.text("questions"))
+        if len(asked) > n:
+            told = f"{n} answers for the parts {', '.join(part.letter for part in asked)}"
+            yield Finding("fewer-answers", row, _id_of(row), told)
+        if str(row.data.get("questions", "")).startswith(_MARK):
+            yield Finding("byte-order-mark", row, _id_of(row), "its question begins with a byte order mark")
+
+
+PHYSICS = Dataset(
+    name="physics",
+    published="yale-nlp/Physics",
+    licence="MIT",
+    globs=("PHYSICS/*_dataset.jsonl", "*_dataset.jsonl", "*.jsonl"),
+    fields={
+        "id": FieldRule(),
+        "questions": FieldRule(),
+        "solutions": FieldRule(),
+        "final_answers": FieldRule((list,)),
+        "graphs": FieldRule((list, type(None)), is_required=False, may_be_empty=True),
+    },
+    id_of=_id_of,
+    read=_read,
+    check=_check,
+)

@@ -1,0 +1,88 @@
+r"""Answers in plain text: what stands after `**Answer:**`, and its quantities: `The heat is 12,500 Btu/hr (3.7 kW)`.
+
+A quantity is a number with as many words and signs behind it as the unit reader takes together. Text that is no
+quantity stays what it is.
+"""
+
+from __future__ import annotations
+
+import re
+
+from prism.errors import LatexSyntaxError
+from prism.latex import parse
+from prism.physics.units import find_unit_product
+
+_TAG = re.compile(
+    r"\*\*\s*(?:Final\s+)?Answer\s*:?\s*\*\*\s*:?[ \t]*(?P<text>.*?)(?=\n\s*\n|\Z)", re.IGNORECASE | re.DOTALL
+)
+_NUMBER = re.compile(
+    r"(?<![\w.^_{])(?P<number>[-+−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?"
+    r"(?:\s*(?:\\times|×|x|\*)\s*10\s*\^\s*\{?[-+]?\d+\}?)?)(?!\w*[A-Za-z]\d)"
+)
+_LIST_MARK = re.compile(r"^\s*\d{1,2}[.)]\s+(?=\S)", re.MULTILINE)
+_UNIT = re.compile(r"[ ~]*(?:\\,|\\ )?[ ~]*\$?\s*(?P<unit>[^\s,;()=][^,;()=\n]*)")
+_MAX_UNIT_WORDS = 5
+
+
+def tagged_answer(text: str) -> str | None:
+    r"""Return what stands after the last `**Answer:**` of a text; None if there is no such tag.
+
+    >>> tagged_answer("**Step 1:** v = 2\\n**Answer:** 2 m/s"), tagged_answer("v = 2 m/s")
+    ('2 m/s', None)
+    """
+    found = list(_TAG.finditer(text))
+    return found[-1]["text"].strip() if found else None
+
+
+def numbers_of(text: str) -> list[str]:
+    """Return the standalone numbers of a text, without marks of a list.
+
+    >>> numbers_of("1. The heat is 12,500 Btu/hr (3.7 kW) in room B2")
+    ['12,500', '3.7']
+    """
+    return [found["number"] for found in _NUMBER.finditer(_LIST_MARK.sub("", text))]
+
+
+def n_numbers(text: str) -> int:
+    """Return how many standalone numbers a text has."""
+    return len(numbers_of(text))
+
+
+def first_quantity(text: str) -> str | None:
+    r"""Return the first number of a text with its unit as LaTeX; None if it has no number, or is a formula.
+
+    >>> first_quantity("The heat is 12,500 Btu/hr (3.7 kW)"), first_quantity("Re = 40000"), first_quantity("stable")
+    ('12500\\unit{Btu/hr}', '40000', None)
+    """
+    bare = _LIST_MARK.sub("", text).replace("**", "").replace("$", "")
+    found = _NUMBER.search(bare)
+    if found is None:
+        return None
+    number = found["number"].replace(",", "").replace("−", "-")
+    number = re.sub(r"\s*(?:\\times|×|x|\*)\s*10\s*\^\s*\{?([-+]?\d+)\}?", r" \\times 10^{\1}", number)
+    unit = _unit_behind(bare[found.end() :])
+    return f"{number}\\unit{{{unit}}}" if unit else number
+
+
+def _unit_behind(text: str) -> str:
+    r"""Return the longest run of words at the start of a text that the unit reader takes; empty if none."""
+    line = re.sub(r"\\(?:text|mathrm|unit)\s*\{([^{}]*)\}", r"\1", text.split("\n", maxsplit=1)[0])
+    line = re.sub(r"\\[,;: ]|~", " ", line)
+    words = line.replace("^{", "^").strip()
+    pieces = re.match(r"[^,;=]*", words)
+    tokens = pieces[0].split() if pieces else []
+    for count in range(min(len(tokens), _MAX_UNIT_WORDS), 0, -1):
+        unit = " ".join(tokens[:count]).rstrip(".;:")
+        if unit.count("(") < unit.count(")"):
+            unit = unit.rstrip(")")
+        if find_unit_product(unit) is None or unit in _WORDS_NOT_UNITS:
+            continue
+        try:
+            parse(rf"1\unit{{{unit}}}")
+        except LatexSyntaxError:
+            continue
+        return unit
+    return ""
+
+
+_WORDS_NOT_UNITS = frozenset(("in", "at", "a", "as", "h and", "d"))  # words of a sentence that are units as well

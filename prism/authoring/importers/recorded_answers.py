@@ -1,0 +1,454 @@
+r"""Read an answer as a data set records it into the formula of a final node: `\boxed{$v = 2$}` with the unit `m/s`.
+
+A number with its unit is a quantity; a power of ten that stands in the unit belongs to the number. A choice between
+letters and a yes or no become words with their options. Everything else must be one formula that the parser reads;
+words, intervals of accepted values and what is not read raise `RefusedError` with the reason.
+
+Refused: guessing a unit that cannot be read (a bare number is another answer), and a formula made out of words.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+from prism.algebra.expr import Formula, symbols, symbols_of
+from prism.authoring.candidates import statement_context
+from prism.authoring.importers.entries import AnswerKind, RecordedAnswer, RefusedError
+from prism.equivalence.facts import numeric_of
+from prism.equivalence.stated_numbers import StatedNumber, stated_number
+from prism.errors import LatexSyntaxError
+from prism.inputs import shown
+from prism.latex import one_line, parse
+from prism.physics.context import describe_syntax_error
+from prism.physics.units import find_unit_product, normalize_unit_text
+from prism.problem.answers import formulas_of_answer
+from prism.problem.worded_answers import is_text
+
+ALGEBRAIC, NUMERICAL, TEXT = "algebraic", "numerical", "text-based"
+_MAX_ANSWER = 20_000  # characters of an answer
+_LEAST_ANSWER = 3  # characters of a formula before its condition
+_BOX = re.compile(r"\\(?:boxed|fbox)\s*\{")
+_DELIMITERS = (("$$", "$$"), ("$", "$"), (r"\[", r"\]"), (r"\(", r"\)"))
+_LABEL = re.compile(r"\(([a-h])\)\s*(?:\\[,;:! ]|\\q?quad|~|\s)*(?=\S)")
+_POWER = re.compile(
+    r"(?:\\times|\\cdot|×|\*)?\s*10\s*(?:\^\s*(?:\{\s*(?P<braced>[-+]?\s*\d{1,4})\s*\}|(?P<bare>[-+]?\d{1,4})))"
+    r"(?![\d.])\s*(?:\\[,;:! ]|\\times|\\cdot|~|\*)*\s*"
+)
+_PLAIN_POWER = re.compile(r"(?:\\times|×|x|\*|\\cdot)?\s*10(?P<power>[-+]\d{1,3})(?!\d)\s*")
+_NUMBER = re.compile(r"[-+−]?\s*(?:\d{1,3}(?:(?:,|\{,\}|\\,|\\!)\d{3})+|\d+)?(?:\.\d+)?(?:[eE][-+]?\d{1,3})?")
+_TIMES_TEN = re.compile(r"\s*(?:\\times|\\cdot|×|x|\*)\s*10\s*\^\s*(?:\{\s*([-+]?\d{1,4})\s*\}|([-+]?\d{1,4}))")
+_NUMBER_AND_TEXT = re.compile(
+    r"(?P<number>[-+−]?[\d.,]+(?:\s*(?:\\times|×)\s*10\s*\^\s*(?:\{[^{}]*\}|\d+))?)\s*(?P<rest>\S.*)", re.DOTALL
+)
+_CONDITION = re.compile(r"(?:\$|\\\)|\s|,|\\text\{)\s*(?:if|for|when|where|provided that)(?![A-Za-z])")
+_TRUE = frozenset(("true", "t", "yes", "y", "correct", "right", "正确", "对", "是", "√"))
+_FALSE = frozenset(("false", "f", "no", "n", "incorrect", "wrong", "错误", "错", "否", "×"))
+_YES_OR_NO = frozenset(("yes", "no", "y", "n"))
+_CHOICE = re.compile(r"(?:\\text(?:bf|rm)?\s*\{|\\mathrm\s*\{|\\mathbf\s*\{)?\s*[([]?\s*([A-Za-z])\s*[)\].]?\s*\}?")
+_CHOICES = re.compile(r"[A-J](?:[\s,;、]*[A-J]){1,9}")
+_OPTION_OF_QUESTION = re.compile(
+    r"(?:^|[\n\s(])(?P<open>\(?)(?P<letter>[A-Ja-j])(?P<close>[).:：．、])(?=\s|[^\s\w]|\w)"
+)
+_INTERVAL = re.compile(r"[\[(]\s*([^,;\[\]()]+)\s*[,;]\s*([^,;\[\]()]+)\s*[\])]")
+_WORD = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{4,}")
+_PLAIN_BRACES = re.compile(r"\{([^{}^]*)\}(?!\s*\^)|(?<!\^)\{([^{}]*)\}")  # of a unit, but those of an exponent
+_TEXT_BODY = re.compile(r"\\(?:text[a-z]*|mbox)\s*\{([^{}]*)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerNode:
+    """The formula of a final node, with what its part says of the answer.
+
+    Attributes:
+        latex: of the node; plain words of one in words.
+        form: `numerical`, `algebraic` or `text-based`.
+        instructions: the options of an answer in words; else empty.
+        told: what a person should know; empty if nothing.
+    """
+
+    latex: str
+    form: str
+    instructions: str = ""
+    told: str = ""
+
+
+def answer_nodes(answer: RecordedAnswer, question: str) -> tuple[AnswerNode, ...]:
+    """Return the final nodes of one recorded answer; several only for a system of equations.
+
+    Errors:
+        RefusedError: it cannot be read, or no rule can compare it.
+    """
+    text = bare_answer(answer.text)
+    if not text:
+        raise RefusedError("no-answer")
+    if len(text) > _MAX_ANSWER:
+        raise RefusedError("answer-unread", f"{len(text)} characters are too many")
+    if answer.kind is AnswerKind.TRUTH:
+        return (_truth(text),)
+    if answer.kind is AnswerKind.CHOICE or _is_choice(text, answer.kind, question):
+        return (_choice(text, question),)
+    if answer.kind is AnswerKind.WORDS:
+        raise RefusedError("answer-in-words", shown(text))
+    if answer.kind is AnswerKind.INTERVAL or _is_range(text, answer.kind):
+        raise RefusedError("answer-interval", shown(text))
+    number = number_with_unit(text, answer.unit) or _spelled_quantity(text, answer.kind)
+    if number is not None:
+        return (AnswerNode(number, NUMERICAL),)
+    if text.lower() in _YES_OR_NO or text.lower().rstrip(".") in ("true", "false"):
+        return (_truth(text),)
+    return _formulas(text, answer, question)
+
+
+def bare_answer(text: str) -> str:
+    r"""Return an answer without box, delimiters, part label and final stop.
+
+    >>> bare_answer(r"\boxed{$v = a t$}."), bare_answer("(a) \\, N = 3"), bare_answer("$$x$$")
+    ('v = a t', 'N = 3', 'x')
+    """
+    before, text = None, text.replace("\ufeff", "").strip()
+    while text != before:
+        before = text
+        text = text.rstrip(" \t\n.。;；,") if not text.endswith((r"\,", r"\;")) else text[:-2].rstrip()
+        opened = _BOX.match(text)
+        if opened and _closing(text, opened.end() - 1) == len(text) - 1:
+            text = text[opened.end() : -1].strip()
+        for left, right in _DELIMITERS:
+            inner = text[len(left) : -len(right)]
+            is_framed = text.startswith(left) and text.endswith(right) and len(text) > len(left + right)
+            if is_framed and left not in inner and right not in inner:
+                text = inner.strip()
+        label = _LABEL.match(text)
+        text = text[label.end() :].strip() if label else text
+    return text
+
+
+def label_of(text: str) -> str:
+    """Return the letter of the part that an answer begins with, `(a) N = 3`; empty if with none."""
+    label = _LABEL.match(text.replace("\ufeff", "").strip())
+    return label[1] if label else ""
+
+
+def _closing(text: str, start: int) -> int:
+    """Return the index of the brace that closes the one at `start`; -1 if none does."""
+    depth, at = 0, start
+    while at < len(text):
+        if text[at] == "\\":
+            at += 2
+            continue
+        depth += {"{": 1, "}": -1}.get(text[at], 0)
+        if not depth:
+            return at
+        at += 1
+    return -1
+
+
+def boxes_of(text: str) -> list[str]:
+    r"""Return the content of each `\boxed{...}` of a text, in order.
+
+    >>> boxes_of(r"\boxed{2} and \boxed{\frac{a}{b}}")
+    ['2', '\\frac{a}{b}']
+    """
+    found, at = [], 0
+    while opened := _BOX.search(text, at):
+        end = _closing(text, opened.end() - 1)
+        if end < 0:
+            break
+        found.append(text[opened.end() : end])
+        at = end
+    return found
+
+
+def split_at_commas(text: str) -> list[str]:
+    r"""Split a text at the commas that stand outside of all brackets.
+
+    >>> split_at_commas(r"2.5, f(x, y), \{1, 2\}")
+    ['2.5', 'f(x, y)', '\\{1, 2\\}']
+    """
+    found, depth, begin = [], 0, 0
+    for at, letter in enumerate(text):
+        depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(letter, 0)
+        if letter in ",，" and depth <= 0:
+            found.append(text[begin:at].strip())
+            begin = at + 1
+    return [*found, text[begin:].strip()]
+
+
+# Numbers and units ------------------------------------------------------------------------------------------------
+
+
+def split_power(unit: str) -> tuple[int, str]:
+    r"""Return the exponent of a power of ten that stands in a unit, 0 if none, and the unit without it.
+
+    >>> split_power(r"$10^{-19} \mathrm{~J}$"), split_power("m/s"), split_power(r"\times 10^6 Pa")
+    ((-19, '\\mathrm{~J}'), (0, 'm/s'), (6, 'Pa'))
+    """
+    text = bare_answer(unit)
+    found = _POWER.match(text) or _PLAIN_POWER.match(text)
+    if not found:
+        return 0, text
+    written = found.groupdict()
+    exponent = int(next(value for value in written.values() if value).replace(" ", ""))
+    return exponent, text[found.end() :].strip()
+
+
+def spelled_unit(unit: str) -> str:
+    r"""Return a unit without power of ten as `\unit{...}` takes it; empty if it cannot be read.
+
+    >>> spelled_unit(r"\mathrm{~kJ} \mathrm{~mol}^{-1}"), spelled_unit("furlongs of cloth")
+    ('kJ mol^{-1}', '')
+    """
+    for text in (unit, unit.replace("{", " ").replace("}", " "), re.sub(r"-(?=[A-Za-z])", "*", unit)):
+        if find_unit_product(text) is None:
+            continue
+        clean = " ".join(_PLAIN_BRACES.sub(r"\1\2", normalize_unit_text(text)).split())
+        for spelled in (clean, text):
+            if _reads_alike(spelled, text):
+                return spelled
+    return ""
+
+
+def _reads_alike(spelled: str, text: str) -> bool:
+    r"""Return True if `1 \unit{...}` is read as the unit of the text."""
+    wanted = find_unit_product(text)
+    try:
+        found = stated_number(parse(rf"1\unit{{{spelled}}}").members[0])
+    except LatexSyntaxError:
+        return False
+    unit = None if found is None else found.unit
+    return unit is not None and wanted is not None and (unit.factor, unit.pi, unit.dimension, unit.offset) == (
+        wanted.factor, wanted.pi, wanted.dimension, wanted.offset
+    )  # fmt: skip
+
+
+def number_with_unit(text: str, unit: str) -> str | None:
+    r"""Return a number and its recorded unit as LaTeX; None if the text is no number.
+
+    A subject stays: `E = 2.2` with `GeV` is `E = 2.2\unit{GeV}`.
+
+    Errors:
+        RefusedError: the unit cannot be read.
+
+    >>> number_with_unit("3.31", r"$10^{-19} \mathrm{~J}$"), number_with_unit("1,250", ""), number_with_unit("m g", "N")
+    ('3.31 \\times 10^{-19}\\unit{J}', '1250', None)
+    """
+    left, relation, right = text.rpartition("=")
+    if relation and (_stated(right) is None or not left.strip() or "=" in left or "\\text" in left):
+        return None
+    written = right if relation else text
+    found = _stated(written)
+    if found is None:
+        return None
+    power, rest = split_power(unit)
+    has_own_unit = found.unit is not None and written.strip() != _plain_number(written)
+    spelled = ""
+    if rest and not has_own_unit:
+        spelled = spelled_unit(rest)
+        if not spelled:
+            raise RefusedError("unit-unread", shown(rest))
+    number = _with_power(written, power)
+    whole = f"{number}\\unit{{{spelled}}}" if spelled else number
+    return f"{left.strip()} = {whole}" if relation else whole
+
+
+def _spelled_quantity(text: str, kind: AnswerKind) -> str | None:
+    r"""Return a number with the unit behind it in italics, `1.9 \times 10^{-9} m`, where a number is expected."""
+    found = _NUMBER_AND_TEXT.fullmatch(text)
+    if kind is not AnswerKind.NUMBER or found is None or not (plain := _plain_number(found["number"])):
+        return None
+    spelled = spelled_unit(found["rest"])
+    return f"{plain}\\unit{{{spelled}}}" if spelled else None
+
+
+def _stated(text: str) -> StatedNumber | None:
+    """Return the number that a text states, with or without unit; None if it states none."""
+    for written in (_plain_number(text), text):
+        if not written:
+            continue
+        try:
+            read = parse(written)
+        except LatexSyntaxError:
+            continue
+        if read.kind == "expression" and (found := stated_number(read.members[0])) is not None:
+            return found
+    return None
+
+
+def _plain_number(text: str) -> str:
+    r"""Return a decimal number without separators of thousands, `1250` for `1,250`; empty for any other text."""
+    bare = text.strip().replace("−", "-")
+    found = _NUMBER.match(bare)
+    if not found or not found[0].strip("+- "):
+        return ""
+    digits = re.sub(r",|\{,\}|\\,|\\!|\s", "", found[0])
+    mantissa, marker, exponent = digits.lower().partition("e")
+    power = int(exponent) if marker else 0
+    rest = bare[found.end() :]
+    times = _TIMES_TEN.fullmatch(rest.rstrip())
+    if rest.strip() and not times:
+        return ""
+    power += int(times[1] or times[2]) if times else 0
+    return _scaled(mantissa, power)
+
+
+def _scaled(mantissa: str, power: int) -> str:
+    """Return a decimal times a power of ten as LaTeX; the decimal alone for the power 0."""
+    return f"{mantissa} \\times 10^{{{power}}}" if power else mantissa
+
+
+def _with_power(written: str, power: int) -> str:
+    """Return a number as LaTeX, multiplied by a power of ten."""
+    plain = _plain_number(written) or written.strip()
+    if not power:
+        return plain
+    mantissa, times, exponent = plain.partition(r" \times 10^{")
+    if times:
+        return _scaled(mantissa, int(exponent.rstrip("}")) + power)
+    if _NUMBER.fullmatch(plain):
+        return _scaled(plain, power)
+    return rf"({plain}) \times 10^{{{power}}}"
+
+
+def value_of(text: str) -> Fraction | None:
+    """Return the value of a text that is a number, with or without unit, in the unit as written; None for others.
+
+    >>> value_of("1,250"), value_of("$2.5$ m"), value_of("a + b")
+    (Fraction(1250, 1), Fraction(5, 2), None)
+    """
+    bare = bare_answer(text)
+    bare = bare.rpartition("=")[2] if "=" in bare else bare
+    found = _stated(bare)
+    if found is None:
+        plain = re.match(r"\$?([-+]?[\d.,]*\d(?:[eE][-+]?\d+)?)\$?\s*(?=[A-Za-z%°µ\\]|$)", bare)
+        found = _stated(plain[1]) if plain else None
+    return None if found is None else found.value
+
+
+# Words, choices and formulas --------------------------------------------------------------------------------------
+
+
+def _truth(text: str) -> AnswerNode:
+    """Return the node of a true or false, yes or no."""
+    word = (_TEXT_BODY.sub(r"\1", text)).strip(" .{}$").lower()
+    if word not in _TRUE | _FALSE:
+        raise RefusedError("answer-in-words", shown(text))
+    names = ("yes", "no") if word in _YES_OR_NO else ("true", "false")
+    return AnswerNode(names[word in _FALSE], TEXT, f"'{names[0]}/{names[1]}'")
+
+
+def _is_choice(text: str, kind: AnswerKind, question: str) -> bool:
+    """Return True for the letter of an option, `(b)`, where the data set does not say what the answer is."""
+    if kind is not AnswerKind.UNKNOWN or not re.fullmatch(r"\(\s*[A-Ja-j]\s*\)|[A-J]", text):
+        return False
+    letter = text.strip("() ")
+    return letter in _options_in(question, letter)
+
+
+def _options_in(question: str, letter: str) -> list[str]:
+    """Return the letters of the options that a question lists, in the case of `letter`; at least two, else none."""
+    wanted = str.isupper if letter.isupper() else str.islower
+    found = {each["letter"] for each in _OPTION_OF_QUESTION.finditer(question) if wanted(each["letter"])}
+    first = "A" if letter.isupper() else "a"
+    run = [chr(ord(first) + k) for k in range(10)]
+    last = next((k for k, each in enumerate(run) if each not in found), len(run))
+    return run[:last] if last > 1 else []
+
+
+def _choice(text: str, question: str) -> AnswerNode:
+    """Return the node of one chosen letter, with the letters that may be chosen as its options."""
+    plain = _TEXT_BODY.sub(r"\1", text).strip()
+    found = _CHOICE.fullmatch(plain)
+    if found is None:
+        if _CHOICES.fullmatch(plain):
+            raise RefusedError("several-choices", shown(plain))
+        raise RefusedError("answer-unread", f"{shown(plain)} is no letter of a choice")
+    letter = found[1]
+    options = _options_in(question, letter) or [chr(ord("A" if letter.isupper() else "a") + k) for k in range(4)]
+    if letter not in options:
+        raise RefusedError("answer-unread", f"{shown(letter)} is none of {', '.join(options)}")
+    return AnswerNode(letter, TEXT, f"'{'/'.join(options)}'")
+
+
+def _is_range(text: str, kind: AnswerKind) -> bool:
+    """Return True for `[4.96, 4.97]`, where a number is expected: a range of accepted values."""
+    found = _INTERVAL.fullmatch(text)
+    return kind is AnswerKind.NUMBER and found is not None and all(_stated(each) is not None for each in found.groups())
+
+
+def is_words(text: str) -> bool:
+    r"""Return True for an answer that is words and no formula.
+
+    >>> is_words(r"\\text{dark}"), is_words("the field is zero"), is_words("m g h"), is_words("v = 2 m/s")
+    (True, True, False, False)
+    """
+    bare = bare_answer(text)
+    if is_text(bare) and (_WORD.search(_TEXT_BODY.sub(r"\1", bare)) or "\\text" in bare):
+        return find_unit_product(bare) is None
+    outside = _TEXT_BODY.sub(" ", bare)
+    inside = " ".join(_TEXT_BODY.findall(bare))
+    return "=" not in outside and len(_WORD.findall(inside)) > 2
+
+
+def _formulas(text: str, answer: RecordedAnswer, question: str) -> tuple[AnswerNode, ...]:
+    """Return the nodes of an answer that is a formula."""
+    if is_words(text):
+        raise RefusedError("answer-in-words", shown(one_line(text)))
+    text = _without_condition(text)
+    is_formula = answer.kind is AnswerKind.FORMULA or _names_symbols(text, question)
+    found = [text] if is_formula and _can_be_parsed(text) else formulas_of_answer(text)
+    if not found:
+        _node_of(text)  # raises, with the reason
+        raise RefusedError("answer-in-words", shown(one_line(text)))
+    nodes = [node for latex in found for node in _node_of(latex)]
+    if answer.unit and any(node.form == ALGEBRAIC for node in nodes):
+        nodes = [AnswerNode(n.latex, n.form, told=f"the unit {answer.unit} stays out of the formula") for n in nodes]
+    return tuple(nodes)
+
+
+def _without_condition(text: str) -> str:
+    r"""Return an answer without the condition behind it: `$v = a$ if $r > R$`."""
+    found = _CONDITION.search(text)
+    if found is None or found.start() < _LEAST_ANSWER:
+        return text
+    cut = text[: found.start()] + ("$" if found[0].startswith("$") else "")
+    cut = bare_answer(cut) if cut.count("$") % 2 == 0 else bare_answer(cut.replace("$", ""))
+    return cut.rstrip(" ,\\")
+
+
+def _names_symbols(text: str, question: str) -> bool:
+    """Return True if an answer has a symbol that its question declares, so that `2 m` there is no length."""
+    try:
+        return bool(symbols(*parse(text).members) & statement_context(question).declared)
+    except LatexSyntaxError:
+        return False
+
+
+def _can_be_parsed(text: str) -> bool:
+    """Return True if a text is LaTeX of one formula, or of a system."""
+    try:
+        parse(text)
+    except LatexSyntaxError:
+        return False
+    return True
+
+
+def _node_of(latex: str) -> list[AnswerNode]:
+    """Return the nodes of one formula as LaTeX; those of its parts for a system."""
+    try:
+        read = parse(latex)
+    except LatexSyntaxError as error:
+        code = "answer-in-words" if error.kind == "prose" else "answer-unread"
+        raise RefusedError(code, one_line(describe_syntax_error(error))) from error
+    if read.kind == "text":
+        raise RefusedError("answer-in-words", shown(one_line(latex)))
+    if read.kind in ("system", "implication"):
+        return [node for part in read.parts for node in _node_of(part.latex)]
+    return [AnswerNode(latex, NUMERICAL if _is_number(read) else ALGEBRAIC)]
+
+
+def _is_number(read: Formula) -> bool:
+    """Return True if a formula states a number, with or without the quantity that it is of."""
+    if read.kind == "expression":
+        return stated_number(read.members[0]) is not None or not symbols_of(read)
+    return numeric_of(read) is not None

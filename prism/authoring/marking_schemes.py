@@ -51,6 +51,7 @@ _CONDITION = re.compile(
     r"(?:\b(?:for|at|when|if|case|limit|near|with|using|since|because|assuming|given|where|small|large)"
     r"(?:\s+(?:the|that|of|case|values?))*|[在当若])\s*(?:\$|\\\()?\s*$", re.IGNORECASE,
 )  # fmt: skip
+UNSTATED = "answers that no criterion is seen to state"
 _CUT = "the operations of a conversion did not suffice"
 _OTHERWISE = ("prose", "table", "chemistry", "figure")  # kinds of what is unread, and meant as no mathematics
 _NAMES = re.compile(r"(?:\\[A-Za-z]+|[_^])\s*\{[^{}]*\}|\\[A-Za-z]+")  # words in these are names, or stand beside
@@ -432,7 +433,7 @@ def _final_positions(
         else:
             finals.add(place)
     if missed:
-        remarks.append(f"answers that no criterion is seen to state: {'; '.join(map(one_line, missed))}")
+        remarks.append(f"{UNSTATED}: {'; '.join(map(one_line, missed))}")
     return finals | {len(marked) - 1}
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from prism.authoring.candidates import answer_index, split_statement, statement_context
 from prism.authoring.importers.dataset_codes import CODES
 from prism.authoring.importers.entries import (
+    REFUSALS,
     AnswerKind,
     Choice,
     Dataset,
@@ -45,6 +46,9 @@ _LEAST_FIGURES = 3  # of a number whose occurrence in the question is no chance
 _LEAST_NUMBERS = 3  # of a question, from which on missing ones tell something
 _SMALL = frozenset(("0", "1", "2"))
 _CLOSE = Fraction(1, 100)
+_TYPES = {
+    str: "text", int: "whole number", bool: "true or false", list: "list", dict: "table", type(None): "null",
+}  # fmt: skip
 _LANGUAGES = {"en": "en", "english": "en", "zh": "zh", "chinese": "zh", "cn": "zh"}
 _NUMBER_AND_UNIT = re.compile(
     r"\d\s*(?:\\[,;: ]|~|\$)*\s*(?:\\(?:mathrm|text|unit|rm)\s*\{\s*~?)?\s*(?P<unit>[A-Za-zµΩ°%]+)"
@@ -112,7 +116,8 @@ def check_dataset(path: Path, dataset: Dataset) -> CheckedDataset:
         found += _check_language(row, dataset, asked)
         for each in asked:
             if isinstance(each, Refusal):
-                found.append(Finding(each.code, row, each.id, str(each)))
+                if not each.variant:  # an empty variant is told by the set's own check
+                    found.append(Finding(each.code, row, each.id, REFUSALS[each.code], each.why))
                 continue
             entries.append((row, each))
             found += _check_entry(row, each)
@@ -147,7 +152,7 @@ def _check_fields(row: SourceRow, dataset: Dataset) -> Iterator[Finding]:
         if value is None and (rule.may_be_empty or not rule.is_required):
             continue
         if not isinstance(value, rule.types) or is_bool:
-            wanted = " or ".join(each.__name__ for each in rule.types)
+            wanted = " or ".join(_TYPES[each] for each in rule.types)
             yield Finding("wrong-type", row, name, f"`{key}` is no {wanted}", str(value))
         elif not rule.may_be_empty and (value in ("", [], {}) or (isinstance(value, str) and not value.strip())):
             yield Finding("empty-field", row, name, f"`{key}` is empty")
@@ -229,7 +234,7 @@ def _check_entry(row: SourceRow, entry: DatasetEntry) -> Iterator[Finding]:
         try:
             own = answer_nodes(answer, entry.question)
         except RefusedError as error:
-            yield Finding(error.code, row, entry.id, str(error), answer.text)
+            yield Finding(error.code, row, entry.id, REFUSALS[error.code], error.why)
             continue
         nodes += own
         yield from _check_number(row, entry, answer, own)

@@ -117,12 +117,16 @@ class QuestionPart:
 
 @dataclass(frozen=True, slots=True)
 class EntryImage:
-    """An image of a row: a data URL, or the name of a file that the data set brings; `path` if it is there."""
+    """An image of a row: a data URL, or the name of a file that the data set brings; `path` if it is there.
+
+    One of a published problem keeps its own `location` beside the problem file, whether it is there or not.
+    """
 
     url: str = ""
     name: str = ""
     path: Path | None = None
     caption: str = ""
+    location: str = ""
 
 
 @dataclass(frozen=True, slots=True)

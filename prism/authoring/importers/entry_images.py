@@ -44,15 +44,22 @@ def images_of(name: str, images: Iterable[EntryImage]) -> WrittenImages:
             raw = _content(image)
         except PrismError as error:
             told.append(f"image {number}: {error}")
+            if image.location:
+                entries.append(_entry(image.location, image))
             continue
         kind = media_type_of(raw)
         if not kind:
             told.append(f"image {number}: is no PNG, JPEG, GIF or WebP")
             continue
-        location = f"{stem}_{number}.{_ENDINGS[kind]}"
-        entries.append({"location": location, **({"caption": image.caption} if image.caption else {})})
+        location = image.location or f"{stem}_{number}.{_ENDINGS[kind]}"
+        entries.append(_entry(location, image))
         files.append((location, raw))
     return WrittenImages(tuple(entries), tuple(files), tuple(told))
+
+
+def _entry(location: str, image: EntryImage) -> dict[str, str]:
+    """Return the entry of a problem's key `images`."""
+    return {"location": location, **({"caption": image.caption} if image.caption else {})}
 
 
 def _content(image: EntryImage) -> bytes:

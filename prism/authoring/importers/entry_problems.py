@@ -25,9 +25,9 @@ from prism.authoring.importers.entries import (
 )
 from prism.authoring.importers.entry_images import images_of
 from prism.authoring.importers.recorded_answers import TEXT, AnswerNode, answer_nodes, label_of
-from prism.authoring.marking_schemes import convert_scheme
+from prism.authoring.marking_schemes import UNSTATED, convert_scheme
 from prism.budget import DRAFT
-from prism.errors import DataFileError, LatexSyntaxError, PrismError
+from prism.errors import DataFileError, LatexSyntaxError, PrismError, count_of
 from prism.inputs import shown
 from prism.latex import one_line
 from prism.physics.context import parse
@@ -283,7 +283,7 @@ def _with_finals(standard: list[dict[str, Any]], finals: Mapping[int, str], told
 def _remarks_of(made: Draft) -> list[str]:
     """Return what a person should know of a draft: its remarks, and how many formulas it left out."""
     n = len(made.left_out)
-    return [*made.remarks, *([f"{n} formulas of the solution became no node"] if n else [])]
+    return [*made.remarks, *([f"{count_of(n, 'formula')} of the solution became no node"] if n else [])]
 
 
 # Marking schemes --------------------------------------------------------------------------------------------------
@@ -307,7 +307,8 @@ def _marked(entry: DatasetEntry, told: list[str]) -> ConvertedProblem:
     forms = {node.form for node in answers}
     if len(forms) == 1:
         data["final_answer_form"] = forms.pop()
-    return ConvertedProblem(data, (*told, *made.remarks), made.notes, made.lost)
+    remarks = [remark for remark in made.remarks if not remark.startswith(UNSTATED)]  # those are final nodes now
+    return ConvertedProblem(data, (*told, *remarks), made.notes, made.lost)
 
 
 def _readable_answers(entry: DatasetEntry) -> tuple[list[AnswerNode], list[str]]:

@@ -140,6 +140,7 @@ PHYSREASON = Dataset(
     licence="MIT by its README; no licence file",
     globs=("problem.json", "*.jsonl", "*.json"),
     fields={
+        "id": FieldRule((str, int), is_required=False),
         "question_structure": FieldRule((dict,)),
         "answer": FieldRule((list, str)),
         "difficulty": FieldRule(),

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
 
-from prism.authoring.importers.entries import Dataset, DatasetEntry, FieldRule, RefusedError, SourceRow
+from prism.authoring.importers.entries import Dataset, DatasetEntry, EntryImage, FieldRule, RefusedError, SourceRow
 from prism.authoring.importers.entry_images import named_images
+from prism.problem.images import ProblemImage, is_beside
 from prism.problem.source import NODE_LISTS
 
 
@@ -15,20 +18,28 @@ def _id_of(row: SourceRow) -> str:
     return "" if value is None else str(value)
 
 
+def _image(entry: dict[str, Any], row: SourceRow) -> EntryImage:
+    """Return an image of a problem, which keeps its location if that lies in the folder of the problem file."""
+    location, caption = str(entry.get("location", "")), str(entry.get("caption", ""))
+    found = named_images(location, row.file)
+    own = location if is_beside(ProblemImage(location)) else ""
+    return replace(found[0] if found else EntryImage(name=location), caption=caption, location=own)
+
+
 def _read(row: SourceRow) -> Iterable[DatasetEntry]:
     """Yield the problem of a row, as it stands."""
     if not any(row.data.get(key) is not None for key in NODE_LISTS):
         raise RefusedError("no-formula", f"it has no list of nodes ({', '.join(NODE_LISTS)})")
     listed = row.data.get("images")
-    names = [each.get("location") for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+    images = tuple(_image(each, row) for each in listed if isinstance(each, dict)) if isinstance(listed, list) else ()
     published = {key: value for key, value in row.data.items() if key != "images"}
     yield DatasetEntry(
         id=_id_of(row),
         question=row.text("context"),
         answers=(),
         published=published,
-        images=named_images(names, row.file),
-        needs_image=bool(names),
+        images=images,
+        needs_image=bool(images),
     )
 
 
@@ -42,6 +53,8 @@ PRISM_PHYSICS = Dataset(
         "context": FieldRule(),
         "subquestions": FieldRule((list,), is_required=False, may_be_empty=True),
         "source": FieldRule(is_required=False, may_be_empty=True),
+        "images": FieldRule((list,), is_required=False, may_be_empty=True),
+        **{name: FieldRule((list,), is_required=False) for name in NODE_LISTS},
     },
     id_of=_id_of,
     read=_read,

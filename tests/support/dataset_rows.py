@@ -1,4 +1,6 @@
-"""Invented rows in the published shape of each data set: fields, types and layouts are theirs, words and numbers ours."""
+"""Invented rows in the published shape of each data set: fields, types and layouts are theirs, the rest is ours."""
+
+# ruff: noqa: E501
 
 from __future__ import annotations
 

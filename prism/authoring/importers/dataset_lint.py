@@ -31,7 +31,15 @@ from prism.authoring.importers.entries import (
 )
 from prism.authoring.importers.importing import entries_of
 from prism.authoring.importers.plain_answers import numbers_of
-from prism.authoring.importers.recorded_answers import NUMERICAL, TEXT, AnswerNode, answer_nodes, split_power, value_of
+from prism.authoring.importers.recorded_answers import (
+    NUMERICAL,
+    TEXT,
+    AnswerNode,
+    answer_nodes,
+    split_power,
+    unit_of,
+    value_of,
+)
 from prism.authoring.importers.rows import read_rows
 from prism.errors import LatexSyntaxError
 from prism.inputs import shown
@@ -230,7 +238,7 @@ def _check_entry(row: SourceRow, entry: DatasetEntry) -> Iterator[Finding]:
         yield Finding("no-answer", row, entry.id, "it has no answer")
     nodes: list[AnswerNode] = []
     for answer in entry.answers:
-        yield from _check_unit(row, entry, answer)
+        yield from _check_power(row, entry, answer)
         try:
             own = answer_nodes(answer, entry.question)
         except RefusedError as error:
@@ -241,24 +249,24 @@ def _check_entry(row: SourceRow, entry: DatasetEntry) -> Iterator[Finding]:
     yield from _check_solution(row, entry, nodes)
 
 
-def _check_unit(row: SourceRow, entry: DatasetEntry, answer: RecordedAnswer) -> Iterator[Finding]:
-    """Yield a power of ten in a unit, and a unit of another dimension than the one asked for."""
-    power, unit = split_power(answer.unit)
+def _check_power(row: SourceRow, entry: DatasetEntry, answer: RecordedAnswer) -> Iterator[Finding]:
+    """Yield a power of ten that stands in a unit."""
+    power, _ = split_power(answer.unit)
     if power:
         told = f"the unit multiplies the number {answer.text.strip()} by 10^{power}"
         yield Finding("power-of-ten-in-unit", row, entry.id, told, answer.unit)
-    own, wanted = find_unit_product(unit) if unit else None, asked_unit(entry.question)
-    if own is not None and wanted is not None and own.dimension != wanted.dimension and len(entry.answers) == 1:
-        yield Finding("unit-contradicts", row, entry.id, f"the question asks for {wanted.name}", answer.unit)
 
 
 def _check_number(
     row: SourceRow, entry: DatasetEntry, answer: RecordedAnswer, nodes: Sequence[AnswerNode]
 ) -> Iterator[Finding]:
-    """Yield a number that lacks its unit, or stands in the question."""
+    """Yield a number that lacks its unit, has one of another dimension than is asked for, or stands in the question."""
     if len(nodes) != 1 or nodes[0].form != NUMERICAL:
         return
     latex = nodes[0].latex
+    own, wanted = unit_of(latex), asked_unit(entry.question)
+    if own is not None and wanted is not None and own.dimension != wanted.dimension and len(entry.answers) == 1:
+        yield Finding("unit-contradicts", row, entry.id, f"the question asks for {wanted.name}", latex)
     has_unit = "\\unit" in latex or "\\text" in latex or "\\mathrm" in latex or "%" in latex or "circ" in latex
     if not has_unit and answer.kind in (AnswerKind.NUMBER, AnswerKind.UNKNOWN) and _has_units(entry.question):
         yield Finding("number-without-unit", row, entry.id, "its number has no unit, and its question has", answer.text)

@@ -21,7 +21,13 @@ from prism.authoring.importers.entries import (
     SourceRow,
     kept,
 )
-from prism.authoring.importers.plain_answers import first_quantity, n_numbers, numbers_of, tagged_answer
+from prism.authoring.importers.plain_answers import (
+    first_quantity,
+    n_numbers,
+    numbers_of,
+    tagged_answer,
+    without_tagged_answer,
+)
 
 _STEP = re.compile(r"^\s*(?:\*\*)?(?:Step\s+\d+|\d+\.)", re.MULTILINE | re.IGNORECASE)
 _COMMA = re.compile(r"\d,\d{3}")
@@ -96,7 +102,7 @@ def _check_tag(row: SourceRow) -> Iterator[Finding]:
 
 def _check_steps(row: SourceRow) -> Iterator[Finding]:
     """Yield the steps of a solution that hold no number, which verify nothing in its own protocol."""
-    text = row.text("solution")
+    text = without_tagged_answer(row.text("solution"))
     marks = list(_STEP.finditer(text))
     for number, mark in enumerate(marks):
         end = marks[number + 1].start() if number + 1 < len(marks) else len(text)

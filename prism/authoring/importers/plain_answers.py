@@ -34,6 +34,12 @@ def tagged_answer(text: str) -> str | None:
     return found[-1]["text"].strip() if found else None
 
 
+def without_tagged_answer(text: str) -> str:
+    """Return a text up to its last `**Answer:**`; all of it if there is no such tag."""
+    found = list(_TAG.finditer(text))
+    return text[: found[-1].start()] if found else text
+
+
 def numbers_of(text: str) -> list[str]:
     """Return the standalone numbers of a text, without marks of a list.
 

@@ -22,6 +22,7 @@ from prism.errors import LatexSyntaxError
 from prism.inputs import shown
 from prism.latex import one_line, parse
 from prism.physics.context import describe_syntax_error
+from prism.physics.tables import Unit
 from prism.physics.units import find_unit_product, normalize_unit_text
 from prism.problem.answers import formulas_of_answer
 from prism.problem.worded_answers import is_text
@@ -184,7 +185,7 @@ def split_power(unit: str) -> tuple[int, str]:
     >>> split_power(r"$10^{-19} \mathrm{~J}$"), split_power("m/s"), split_power(r"\times 10^6 Pa")
     ((-19, '\\mathrm{~J}'), (0, 'm/s'), (6, 'Pa'))
     """
-    text = bare_answer(unit)
+    text = bare_answer(unit.replace("$", " ").replace(r"\$", " ") if unit.count("$") > 1 else unit)
     found = _POWER.match(text) or _PLAIN_POWER.match(text)
     if not found:
         return 0, text
@@ -323,6 +324,12 @@ def value_of(text: str) -> Fraction | None:
         plain = re.match(r"\$?([-+]?[\d.,]*\d(?:[eE][-+]?\d+)?)\$?\s*(?=[A-Za-z%°µ\\]|$)", bare)
         found = _stated(plain[1]) if plain else None
     return None if found is None else found.value
+
+
+def unit_of(latex: str) -> Unit | None:
+    """Return the unit of a number as LaTeX, with or without the quantity that it is of; None if it has none."""
+    found = _stated(latex.rpartition("=")[2])
+    return None if found is None else found.unit
 
 
 # Words, choices and formulas --------------------------------------------------------------------------------------

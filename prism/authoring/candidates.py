@@ -26,8 +26,10 @@ from prism.errors import DataFileError, LatexSyntaxError
 from prism.latex import extract, one_line, write
 from prism.physics.context import Context, parse
 from prism.physics.quantities import italic_units_as_quantity
+from prism.physics.units import find_unit
 from prism.problem.schema import Problem, load_problem
 
+_OF_A_VALUE = frozenset(("num", "neg", "mul", "div", "pow", "unit", "sym"))
 _OPERATIONS = frozenset(("add", "sub", "mul", "div", "pow", "sqrt", "cross", "dot", "integral", "derivative"))
 _AS_NODE = NumberSpec(is_node=True)
 MAX_DEAR = 2  # pairs of which a formula may be too dear; a third would tell nothing new
@@ -115,11 +117,10 @@ def _split_equalities(run: Sequence[Expr], f: Formula) -> Iterator[Formula | str
     first, others = run[0], run[1:]
     last = max((k for k, member in enumerate(others) if stated_number(member) is not None), default=-1)
     for k, member in enumerate(others):
-        is_number = stated_number(member) is not None
-        is_put_in = not symbols(member) or any(inner.op == "unit" for inner in walk(member))
+        is_number, is_put_in = stated_number(member) is not None, _is_put_in(member)
         if k == last or not (is_number or is_put_in):
             yield formula((first, member), ("=",), "", f.depends)
-        elif is_put_in and not is_number and k == len(others) - 1:
+        elif is_put_in and k == len(others) - 1:
             yield "values put in and not worked out"
 
 
@@ -129,6 +130,51 @@ def is_step(f: Formula) -> bool:
         symbols(node) and node.args and node.op in _OPERATIONS
         for part in plain_parts(f) for member in part.members for node in walk(member)
     )  # fmt: skip
+
+
+def is_worked_out(f: Formula) -> bool:
+    r"""Return True for a chain that works a number out of numbers, `q = 0.9 \cdot 12.5 / 0.25 = 45`.
+
+    >>> from prism.latex import parse
+    >>> [is_worked_out(parse(text)) for text in ("q = 2\cdot 3 = 6", "q = 6", "q = k A = 6", "a = 2 = b")]
+    [True, False, False, False]
+    """
+    if f.kind != "chain" or f.members[0].op != "sym" or stated_number(f.members[-1]) is None:
+        return False
+    return any(member.args and (_is_put_in(member) or not symbols(member)) for member in f.members[1:-1])
+
+
+def _is_put_in(member: Expr) -> bool:
+    """Return True for a calculation with numbers alone, or with their units, that is not carried out."""
+    has_unit = any(node.op == "unit" for node in walk(member))
+    return (not symbols(member) or has_unit) and stated_number(member) is None
+
+
+def is_value_in_letters(f: Formula) -> bool:
+    r"""Return True for `k = 0.8\,\mathrm{W}/(m K)` and `P = 200 lbf / 4 in^2`: the letters behind numbers are units.
+
+    Products and quotients only, of a number that is written with a unit or is followed by several letters of one.
+
+    >>> from prism.latex import parse
+    >>> said = (r"k = 0.8\,\mathrm{W}/(m K)", r"P = 200 l b f/4\,\mathrm{in^2}", "v = 9.81 t", "W = m g h")
+    >>> [is_value_in_letters(parse(text)) for text in said]
+    [True, True, False, False]
+    """
+    if f.kind != "equation" or f.members[0].op != "sym":
+        return False
+    right = f.members[1]
+    nodes = list(walk(right))
+    if any(node.op not in _OF_A_VALUE for node in nodes) or not any(node.op == "unit" for node in nodes):
+        return False
+    letters = [node.name for node in nodes if node.op == "sym"]
+    return bool(letters) and (
+        all(find_unit(name) is not None for name in letters) or find_unit("".join(letters)) is not None
+    )
+
+
+def is_stated_by(node: Formula, said: Formula) -> bool:
+    """Return True if a candidate states what an answer says: the same formula, or its right side for a bare one."""
+    return _is_answer(node, said, Context())
 
 
 def node_candidate(f: Formula, source: str, context: Context, *, is_whole: bool) -> NodeCandidate:

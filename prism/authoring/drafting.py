@@ -1,9 +1,11 @@
-"""Draft a reference DAG from a worked solution, by rule and for a person to correct.
+r"""Draft a reference DAG from a worked solution, by rule and for a person to correct.
 
 Nodes are what the solution claims in its displays and boxes (in its text where it has neither): of a chain
-`a = b = c` each member that says something new about a, and computed numbers but no intermediate sums. Two formulas
-that are equivalent to the engine become one node. Edges come from `dependencies`; final answers are the boxes, else the
-last formula of each part, or of a part what the author says its answer is.
+`a = b = c` each member that says something new about a, and computed numbers but no intermediate sums. In its text
+these are formulas that say how a quantity comes about, numbers that are worked out (`q = 2 \cdot 3 = 6`), and the
+number that the solution ends with: it is the answer, and the law before it is not. Two formulas that are equivalent to
+the engine become one node. Edges come from `dependencies`; final answers are the boxes, else what is announced as the
+answer, else the last formula of each part, or of a part what the author says its answer is.
 
 A draft is graded before it is returned: a node that the linter faults, that the problem itself states or that the
 solution does not match is left out, with the reason. So every draft loads, has no fault, and gives its own solution all
@@ -27,13 +29,19 @@ from prism.authoring.candidates import (
     answer_index,
     find_faulty_nodes,
     is_same_node,
+    is_stated_by,
     is_step,
+    is_value_in_letters,
+    is_worked_out,
     node_candidate,
     read_italic_units,
     split_statement,
     statement_context,
 )
 from prism.authoring.dependencies import RULES, Dependencies, infer_dependencies
+from prism.authoring.marking_schemes import CONDITION
+from prism.authoring.plain_answers import first_quantity, tagged_answer
+from prism.authoring.plain_names import plain_names
 from prism.budget import ANSWERS, CHARACTER, DRAFT, GIVEN, MERGING, ORIGINS, READING, SOLUTION, Account, share
 from prism.equivalence.facts import numeric_of, subject_of
 from prism.errors import LatexSyntaxError, PrismError
@@ -51,6 +59,8 @@ MAX_NODES = 30  # a longer reference is not read; the formulas nearest before th
 LETTERS = "abcdefgh"  # parts that a problem may mark
 ANSWER = "ans"  # symbol of an answer without a name
 _NAMED = "it is the answer that was named"
+_IN_A_BOX = "in a box"
+_ANNOUNCED = "announced as the answer"
 _CUT = "the operations of a draft did not suffice"
 _CUT_READING = f"{_CUT} to look at all formulas: the last ones are missing"
 _CUT_MERGING = f"{_CUT} to compare all formulas with each other: look for two nodes that say the same"
@@ -167,6 +177,8 @@ def draft(solution: Solution, *, problem: str = "", answers: Sequence[str] = (),
         PrismError: no formula of the solution can be a node; an answer cannot be read.
     """
     extraction = extract(solution)
+    if names := plain_names(extraction.text, problem):
+        extraction = extract(solution, symbols=names)
     with share(math.inf) as account:  # each step has a limit of its own
         account.allow(DRAFT + CHARACTER * (len(extraction.text) + len(problem)))
         made = _draft_extracted(extraction, problem, answers, name, account)
@@ -189,6 +201,7 @@ def _draft_extracted(
         if not found_here:  # a solution in sentences: take what they state
             left_out.clear()
             found_here += _collect_candidates(claims, left_out, problem_facts, in_sentences=True)
+        found_here = _with_last_numbers(found_here, claims, extraction.text, problem_facts)
     _remark_if(reading.is_exhausted, _CUT_READING, remarks)
     candidates = _merge_duplicates(found_here, problem_facts, remarks, left_out, account)
     named = [answer for answer in answers if answer.strip()]
@@ -288,7 +301,7 @@ def _collect_candidates(
     for claim in claims:
         is_boxed = claim.located.kind == "boxed"
         is_set_off = is_boxed or claim.located.kind == "display"
-        if not (is_set_off or in_sentences) and (claim.formula is None or not is_step(claim.formula)):
+        if not (is_set_off or in_sentences) and (claim.formula is None or not _is_step_in_text(claim)):
             continue
         if claim.formula is None:
             left_out.append(
@@ -308,10 +321,89 @@ def _collect_candidates(
             if picked.why_not:
                 left_out.append(_Skipped(claim.order, OmittedFormula(picked.latex, picked.why_not)))
                 continue
-            how = {"boxed": "in a box", "display": "displayed"}.get(claim.located.kind, "in the text")
-            letter = claim.letters[0] if len(claim.letters) == 1 else ""
             is_end = claim.formula.kind != "chain" or stated is pieces[-1]  # of a chain in a box its end is the answer
-            yield _Candidate(said, picked.latex, claim.order, claim.order, is_boxed and is_end, letter, (how,))
+            yield _candidate_of(claim, said, picked.latex, is_boxed=is_boxed and is_end)
+
+
+def _candidate_of(claim: LocatedClaim, said: Formula, latex: str, *, is_boxed: bool, why: str = "") -> _Candidate:
+    """Return the candidate that a claim states, with where it stands as the reason, and `why` if there is more."""
+    how = {"boxed": _IN_A_BOX, "display": "displayed"}.get(claim.located.kind, "in the text")
+    letter = claim.letters[0] if len(claim.letters) == 1 else ""
+    return _Candidate(said, latex, claim.order, claim.order, is_boxed, letter, (how, *([why] if why else [])))
+
+
+def _is_step_in_text(claim: LocatedClaim) -> bool:
+    """Return True for a formula in a sentence that is a step: it has operations on symbols, or works out a number."""
+    f = claim.formula
+    return f is not None and ((is_step(f) and not is_value_in_letters(f)) or is_worked_out(f))
+
+
+def _with_last_numbers(
+    found: Sequence[_Candidate], claims: Sequence[LocatedClaim], text: str, problem_facts: _ProblemFacts
+) -> list[_Candidate]:
+    """Return the candidates with the numbers that the solution, or a part of it, ends with, and what it announces.
+
+    `so p = 8.7 kPa`, in the text behind the last formula of its part, is the answer; the law before it is not. Not so
+    where boxes say what the answers are.
+    """
+    added = list(found)
+    if any(each.is_boxed for each in found):
+        return added
+    stated = _announced(added, claims, text, problem_facts)
+    if stated:
+        return stated
+    letters = {each.letter for each in found}
+    for letter in sorted(letters):
+        own = [each.order for each in found if each.letter == letter]
+        behind = [claim for claim in claims if claim.order > max(own) and letter in (*claim.letters, "")]
+        last = next((claim for claim in reversed(behind) if _ends_in_number(claim, text)), None)
+        if last is None or last.formula is None:
+            continue
+        picked = node_candidate(last.formula, last.located.latex, problem_facts.context, is_whole=True)
+        if not picked.why_not:
+            added.append(_candidate_of(last, last.formula, picked.latex, is_boxed=False, why="the number at its end"))
+    return sorted(added, key=lambda each: each.order)
+
+
+def _ends_in_number(claim: LocatedClaim, text: str) -> bool:
+    """Return True for a claim in a sentence that states the number of a quantity, and is no condition of another."""
+    if claim.formula is None or claim.located.in_passing or numeric_of(claim.formula) is None:
+        return False
+    return not CONDITION.search(text[: claim.located.span[0]])
+
+
+def _announced(
+    found: Sequence[_Candidate], claims: Sequence[LocatedClaim], text: str, problem_facts: _ProblemFacts
+) -> list[_Candidate]:
+    """Return the candidates with those marked that the solution announces as its answers; empty if it announces none.
+
+    `**Answer:** 720 W` marks the formula before it that states this number; one that nothing states is a new one.
+    """
+    marked = list(found)
+    is_any = False
+    for claim in claims:
+        if not claim.located.is_announced or claim.formula is None:
+            continue
+        said = claim.formula
+        at = next((k for k in range(len(marked) - 1, -1, -1) if is_stated_by(marked[k].formula, said)), None)
+        if at is not None:
+            marked[at] = replace(marked[at], is_boxed=True, last=max(marked[at].last, claim.order))
+        else:
+            named = _name_answer(said)
+            picked = node_candidate(named, claim.located.latex, problem_facts.context, is_whole=named is said)
+            if picked.why_not:
+                continue
+            marked.append(_candidate_of(claim, named, picked.latex, is_boxed=True, why=_ANNOUNCED))
+        is_any = True
+    if is_any:
+        return sorted(marked, key=lambda each: each.order)
+    sentence = tagged_answer(text)
+    quantity = None if sentence is None else first_quantity(sentence)
+    at = None if quantity is None else answer_index(quantity, [each.formula for each in marked], problem_facts.context)
+    if at is None:
+        return []
+    marked[at] = replace(marked[at], is_boxed=True)
+    return marked
 
 
 def _name_answer(f: Formula) -> Formula:
@@ -419,7 +511,8 @@ def _usual_answers(found: Sequence[_Candidate]) -> dict[int, str]:
     """Map the indices of the candidates that are answers where none is named to the reason: boxes, else last ones."""
     boxed = [k for k, each in enumerate(found) if each.is_boxed]
     if boxed:
-        return dict.fromkeys(boxed, "the answer stands in a box")
+        in_box = "the answer stands in a box"
+        return {k: in_box if _IN_A_BOX in found[k].why else f"it is {_ANNOUNCED}" for k in boxed}
     last = {each.letter: k for k, each in enumerate(found)}
     places = {k for letter, k in last.items() if letter} | {len(found) - 1}
     return dict.fromkeys(sorted(places), "nothing is boxed, so the last formula of its part, and of all, is an answer")

@@ -47,7 +47,7 @@ _REST = re.compile(  # begins the rest of a criterion: other credit, or what its
     r"|否则|则得|说明|其中)|，得", re.IGNORECASE,
 )  # fmt: skip
 _OR = re.compile(r"\b(?:or|equivalent(?:ly)?|alternatively)\b|或|等价", re.IGNORECASE)
-_CONDITION = re.compile(
+CONDITION = re.compile(
     r"(?:\b(?:for|at|when|if|case|limit|near|with|using|since|because|assuming|given|where|small|large)"
     r"(?:\s+(?:the|that|of|case|values?))*|[在当若])\s*(?:\$|\\\()?\s*$", re.IGNORECASE,
 )  # fmt: skip
@@ -271,7 +271,7 @@ def _formulas_of_criterion(
             pieces = _chain_ends(pieces)
         for f in pieces:
             picked = node_candidate(f, item.latex, context, is_whole=f is read)
-            if picked.why_not or (not is_step(f) and _CONDITION.search(text[: item.span[0]])):
+            if picked.why_not or (not is_step(f) and CONDITION.search(text[: item.span[0]])):
                 continue
             if found and _OR.search(text[end : item.span[0]]) and end:
                 found[-1] = replace(found[-1], accept=(*found[-1].accept, picked.latex))

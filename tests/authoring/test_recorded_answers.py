@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prism.authoring.importers.entries import REFUSALS, AnswerKind, RecordedAnswer, RefusedError
-from prism.authoring.importers.plain_answers import first_quantity, numbers_of, tagged_answer
+from prism.authoring.plain_answers import first_quantity, numbers_of, tagged_answer
 from prism.authoring.importers.recorded_answers import answer_nodes, spelled_unit, split_power, value_of
 
 NUMBER, FORMULA, CHOICE, TRUTH, UNKNOWN = (

@@ -30,7 +30,6 @@ from prism.authoring.importers.entries import (
     language_of,
 )
 from prism.authoring.importers.importing import entries_of
-from prism.authoring.importers.plain_answers import numbers_of
 from prism.authoring.importers.recorded_answers import (
     NUMERICAL,
     TEXT,
@@ -41,6 +40,7 @@ from prism.authoring.importers.recorded_answers import (
     value_of,
 )
 from prism.authoring.importers.rows import read_rows
+from prism.authoring.plain_answers import numbers_of
 from prism.errors import LatexSyntaxError
 from prism.inputs import shown
 from prism.latex import extract, one_line

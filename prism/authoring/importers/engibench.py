@@ -23,8 +23,8 @@ from prism.authoring.importers.entries import (
     SourceRow,
     kept,
 )
-from prism.authoring.importers.plain_answers import numbers_of
 from prism.authoring.importers.recorded_answers import value_of
+from prism.authoring.plain_answers import numbers_of
 
 VARIANTS = {
     "original": ("problem", "answer"),

@@ -21,7 +21,7 @@ from prism.authoring.importers.entries import (
     SourceRow,
     kept,
 )
-from prism.authoring.importers.plain_answers import (
+from prism.authoring.plain_answers import (
     first_quantity,
     n_numbers,
     numbers_of,

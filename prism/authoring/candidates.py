@@ -136,7 +136,7 @@ def is_worked_out(f: Formula) -> bool:
     r"""Return True for a chain that works a number out of numbers, `q = 0.9 \cdot 12.5 / 0.25 = 45`.
 
     >>> from prism.latex import parse
-    >>> [is_worked_out(parse(text)) for text in ("q = 2\cdot 3 = 6", "q = 6", "q = k A = 6", "a = 2 = b")]
+    >>> [is_worked_out(parse(text)) for text in ("q = 2*3 = 6", "q = 6", "q = k A = 6", "a = 2 = b")]
     [True, False, False, False]
     """
     if f.kind != "chain" or f.members[0].op != "sym" or stated_number(f.members[-1]) is None:

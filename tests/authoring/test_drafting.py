@@ -259,3 +259,87 @@ def test_boxes_beside_a_named_answer_are_told_where_no_parts_are_marked(tmp_path
     assert r"in a box, and no answer beside what was named: p = m \sqrt{2 g h}; name it too" in done.stderr
     both = CliRunner().invoke(app, [*words, "--answer", r"p = m \sqrt{2 g h}", "--force"])
     assert ("2 final answers" in both.stdout, both.stderr) == (True, "")
+
+
+# What data sets showed ---------------------------------------------------------------------------------------------
+
+PLAIN = """**Given:**
+- A = 12.5 m^2
+- k = 0.9 W/(m K)
+
+**Step 1:** The law of Fourier
+q = k*A*dT/L
+
+**Step 2:** With the numbers
+q = 0.9*12.5*16/0.25 = 720 W
+
+"""
+
+
+def finals(made: Draft) -> list[str]:
+    return [node.latex for node in made.nodes if node.is_final]
+
+
+@pytest.mark.parametrize(
+    "answer", ["**Answer:** 720 W", "**Answer:** q = 720 W", "**Answer:** The rate is 720 W (or so)"]
+)
+def test_an_answer_line_marks_the_number_that_a_chain_ends_with(answer: str) -> None:
+    made = drafted(PLAIN + answer)
+    assert formulas(made) == [r"q = k A \frac{d \cdot T}{L}", r"q = 720 \unit{W}"]
+    assert finals(made) == [r"q = 720 \unit{W}"]
+    assert edges(made) == [(), (1,)]
+
+
+def test_numbers_at_the_end_of_a_chain_are_nodes_also_on_the_way() -> None:
+    made = drafted("A = pi*d**2/4 = 3.1416*0.5**2/4 = 0.19635 m^2\n\nV = Q/A = 0.3/0.19635 = 1.528 m/s")
+    assert formulas(made)[1::2] == [r"A = 0.19635 \unit{m^{2}}", r"V = 1.528 \unit{m/s}"]
+    assert finals(made) == [r"V = 1.528 \unit{m/s}"]
+
+
+@pytest.mark.parametrize(
+    ("end", "final"),
+    [
+        (r"Substitution gives $p = 8.7\,\mathrm{kPa}$.", r"p = 8.7 \unit{kPa}"),
+        (r"In any event, the pressure is $p=8.7 \mathrm{~kPa}$ (since $1\,\mathrm{Pa} = 1\,\mathrm{N/m^2}$).",
+         r"p = 8.7 \unit{kPa}"),
+        (r"This holds for $T = 300\,\mathrm{K}$.", r"p = \frac{n R T}{V}"),
+        (r"Here $n$ is the amount.", r"p = \frac{n R T}{V}"),
+    ],
+)  # fmt: skip
+def test_the_number_that_a_solution_ends_with_is_the_answer_and_not_the_law_before_it(end: str, final: str) -> None:
+    made = drafted(r"The law of gases is $$p V = n R T$$ so that $$p = \frac{n R T}{V}$$ " + end)
+    assert finals(made) == [final] or (final.startswith(r"p = \frac") and finals(made) == ["p V = n R T"])
+
+
+def test_each_part_ends_in_its_own_number() -> None:
+    text = "A wire carries a current. (a) Find the voltage $U$. (b) Find the power $P$."
+    made = drafted("(a) $$U = R I$$ which is $U = 12.0$ V. (b) $$P = U I$$ which is $P = 36.0$ W.", text)
+    assert finals(made) == [r"U = 12.0 \unit{V}", r"P = 36.0 \unit{W}"]
+
+
+def test_a_box_says_what_the_answer_is_whatever_number_stands_behind_it() -> None:
+    made = drafted(r"$$\boxed{v = g t}$$ For example $v = 9.8\,\mathrm{m/s}$ after a second.")
+    assert finals(made) == ["v = g t"]
+
+
+def test_plain_names_are_symbols_with_an_index() -> None:
+    made = drafted("Step 1: Tc = 8*a/(27*R*b)\nStep 2: Tc = 8*0.364/(27*8.314*4.27e-5) = 303.8 K\n**Answer:** 303.8 K")
+    assert formulas(made) == [r"T_c = 8 \frac{a}{27 R b}", r"T_c = 303.8 \unit{K}"]
+    assert finals(made) == [r"T_c = 303.8 \unit{K}"]
+    loaded = load_problem(made.data)
+    for claim in ("Tc = 303.8 K", r"$T_c = 303.8\,\mathrm{K}$"):
+        assert grade(loaded, claim).final_correct
+
+
+def test_a_word_whose_letters_are_quantities_is_no_name() -> None:
+    made = drafted("p V = n R T, and pV = 2 n E, so E = R T/2")
+    assert not [latex for latex in formulas(made) if "_" in latex]
+
+
+def test_values_with_letters_of_units_are_no_laws_and_imperial_units_are_read() -> None:
+    made = drafted("P = F/A\nP = 200 lbf / 4 in^2 = 50 psi\n**Answer:** 50 psi")
+    assert formulas(made)[0] == r"P = \frac{F}{A}"
+    assert len(made.nodes) == 2
+    assert finals(made)[0].endswith(r"= 50 \unit{psi}")
+    made = drafted("Q = U*A*Tm = 50*120*30 = 180000 Btu/hr")
+    assert grade(load_problem(made.data), r"$Q = 180000\,\mathrm{Btu/h}$").final_correct

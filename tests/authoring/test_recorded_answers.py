@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prism.authoring.importers.entries import REFUSALS, AnswerKind, RecordedAnswer, RefusedError
-from prism.authoring.plain_answers import first_quantity, numbers_of, tagged_answer
 from prism.authoring.importers.recorded_answers import answer_nodes, spelled_unit, split_power, value_of
+from prism.authoring.plain_answers import first_quantity, numbers_of, tagged_answer
 
 NUMBER, FORMULA, CHOICE, TRUTH, UNKNOWN = (
     AnswerKind.NUMBER, AnswerKind.FORMULA, AnswerKind.CHOICE, AnswerKind.TRUTH, AnswerKind.UNKNOWN,

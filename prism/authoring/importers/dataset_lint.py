@@ -35,6 +35,7 @@ from prism.authoring.importers.recorded_answers import (
     TEXT,
     AnswerNode,
     answer_nodes,
+    in_dollars,
     split_power,
     unit_of,
     value_of,
@@ -314,7 +315,7 @@ def _states(entry: DatasetEntry, node: AnswerNode) -> bool:
             continue
         formulas += [piece for piece in split_statement(read) if not isinstance(piece, str)]
     try:
-        return answer_index(node.latex, formulas, context) is not None
+        return answer_index(in_dollars(node.latex), formulas, context) is not None
     except LatexSyntaxError:
         return True
 

@@ -24,7 +24,7 @@ from prism.authoring.importers.entries import (
     SourceRow,
 )
 from prism.authoring.importers.entry_images import images_of
-from prism.authoring.importers.recorded_answers import TEXT, AnswerNode, answer_nodes, label_of
+from prism.authoring.importers.recorded_answers import TEXT, AnswerNode, answer_nodes, in_dollars, label_of
 from prism.authoring.marking_schemes import UNSTATED, convert_scheme
 from prism.budget import DRAFT
 from prism.errors import DataFileError, LatexSyntaxError, PrismError, count_of
@@ -230,7 +230,7 @@ def _with_recorded_finals(entry: DatasetEntry, solution: str, told: list[str]) -
     answers = _part_answers(entry, told)
     if any(node.form == TEXT for each in answers for node in each.nodes):
         raise PrismError("an answer in words is no formula of a draft")
-    wanted = [node.latex for each in answers for node in each.nodes]
+    wanted = [in_dollars(node.latex) for each in answers for node in each.nodes]
     made = draft(solution, problem=_asked_text(entry), answers=wanted, name=entry.id)
     context = statement_context(entry.question)
     formulas = [parse(node.latex, context=context) for node in made.nodes]
@@ -239,7 +239,7 @@ def _with_recorded_finals(entry: DatasetEntry, solution: str, told: list[str]) -
     finals: dict[int, str] = {}
     for each in answers:
         for node in each.nodes:
-            at = answer_index(node.latex, formulas, context)
+            at = answer_index(in_dollars(node.latex), formulas, context)
             if at is None:
                 raise PrismError(f"{NOT_IN_SOLUTION}: no node of the draft states {shown(one_line(node.latex))}")
             finals.setdefault(at, each.letter)
@@ -298,7 +298,7 @@ def _marked(entry: DatasetEntry, told: list[str]) -> ConvertedProblem:
     told += unread
     made = convert_scheme(
         {"id": entry.id, "problem": entry.question, "marking": list(entry.marking),
-         "answer": [node.latex for node in answers]}, entry.id,
+         "answer": [in_dollars(node.latex) for node in answers]}, entry.id,
     )  # fmt: skip
     if made.faults:
         told += [f"not read: {fault}" for fault in made.faults]
@@ -337,7 +337,7 @@ def _with_answers_final(
     missing: list[AnswerNode] = []
     for answer in answers:
         try:
-            at = answer_index(answer.latex, formulas, context)
+            at = answer_index(in_dollars(answer.latex), formulas, context)
         except LatexSyntaxError:
             at = None
         stated |= set() if at is None else {at + 1}

@@ -125,6 +125,11 @@ def bare_answer(text: str) -> str:
     return text
 
 
+def in_dollars(latex: str) -> str:
+    """Return LaTeX between delimiters, as one formula of a text."""
+    return f"${latex}$"
+
+
 def label_of(text: str) -> str:
     """Return the letter of the part that an answer begins with, `(a) N = 3`; empty if with none."""
     label = _LABEL.match(text.replace("\ufeff", "").strip())

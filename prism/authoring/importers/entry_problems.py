@@ -31,11 +31,20 @@ from prism.errors import DataFileError, LatexSyntaxError, PrismError, count_of
 from prism.inputs import shown
 from prism.latex import one_line
 from prism.physics.context import parse
+from prism.problem.schema import load_problem
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 NOT_IN_SOLUTION = "answer-not-in-solution"
 _MAX_FAULT = 500  # characters of a fault that is told
 _ANSWER_KEYS = ("final_answer_form", "final_answer_instructions")
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A problem of an entry, and whether the linter has seen it as it is."""
+
+    problem: ConvertedProblem
+    is_checked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +79,10 @@ def make_problem(entry: DatasetEntry, row: SourceRow, dataset: Dataset, *, is_dr
     return _finished(_answers_alone(entry, told), entry, row, dataset, "answer")
 
 
-def _published(entry: DatasetEntry) -> ConvertedProblem:
+def _published(entry: DatasetEntry) -> _Made:
     """Return a problem that is published in the shape of a problem file."""
     try:
-        return convert_entry(entry.published or {}, entry.id)
+        return _Made(convert_entry(entry.published or {}, entry.id))
     except DataFileError as error:
         raise RefusedError("faulty", "; ".join(error.faults)) from error
 
@@ -126,7 +135,7 @@ def parts_of(entry: DatasetEntry) -> tuple[QuestionPart, ...]:
     )
 
 
-def _answers_alone(entry: DatasetEntry, told: list[str]) -> ConvertedProblem:
+def _answers_alone(entry: DatasetEntry, told: list[str]) -> _Made:
     """Return a problem of one final node for each answer, without any edge; an answer that stands twice counts once.
 
     Errors:
@@ -150,7 +159,7 @@ def _answers_alone(entry: DatasetEntry, told: list[str]) -> ConvertedProblem:
         if not answers:
             raise RefusedError("faulty", next(iter(faulty.values())))
     told += [node.told for answer in answers for node in answer.nodes if node.told]
-    return ConvertedProblem(data, tuple(told))
+    return _Made(ConvertedProblem(data, tuple(told)), is_checked=True)
 
 
 def _answer_data(entry: DatasetEntry, answers: Sequence[_PartAnswer]) -> dict[str, Any]:
@@ -204,7 +213,7 @@ def _answer_form(nodes: Sequence[AnswerNode]) -> dict[str, str]:
 # Drafts -----------------------------------------------------------------------------------------------------------
 
 
-def _drafted(entry: DatasetEntry, told: list[str]) -> ConvertedProblem:
+def _drafted(entry: DatasetEntry, told: list[str]) -> _Made:
     """Return the draft of an entry's solution, with the recorded answers as its finals.
 
     Errors:
@@ -213,7 +222,7 @@ def _drafted(entry: DatasetEntry, told: list[str]) -> ConvertedProblem:
     return _with_recorded_finals(entry, entry.solution, told)
 
 
-def _from_steps(entry: DatasetEntry, told: list[str]) -> ConvertedProblem:
+def _from_steps(entry: DatasetEntry, told: list[str]) -> _Made:
     """Return a problem whose nodes are the formulas of published steps; their order alone is no dependency."""
     blocks: list[str] = []
     letter = ""
@@ -225,7 +234,7 @@ def _from_steps(entry: DatasetEntry, told: list[str]) -> ConvertedProblem:
     return _with_recorded_finals(entry, "\n\n".join(blocks), told)
 
 
-def _with_recorded_finals(entry: DatasetEntry, solution: str, told: list[str]) -> ConvertedProblem:
+def _with_recorded_finals(entry: DatasetEntry, solution: str, told: list[str]) -> _Made:
     """Return the draft of a solution in which exactly the recorded answers are final."""
     answers = _part_answers(entry, told)
     if any(node.form == TEXT for each in answers for node in each.nodes):
@@ -248,7 +257,7 @@ def _with_recorded_finals(entry: DatasetEntry, solution: str, told: list[str]) -
     data["context"] = entry.question
     data |= _asked(entry, answers)
     told += _remarks_of(made)
-    return ConvertedProblem(data, tuple(told))
+    return _Made(ConvertedProblem(data, tuple(told)))
 
 
 def _asked_text(entry: DatasetEntry) -> str:
@@ -289,7 +298,7 @@ def _remarks_of(made: Draft) -> list[str]:
 # Marking schemes --------------------------------------------------------------------------------------------------
 
 
-def _marked(entry: DatasetEntry, told: list[str]) -> ConvertedProblem:
+def _marked(entry: DatasetEntry, told: list[str]) -> _Made:
     """Return the problem of a marking scheme with points, its finals the recorded answers.
 
     An answer that no criterion states becomes a final node of no points, so that `final_correct` means the answer.
@@ -303,12 +312,14 @@ def _marked(entry: DatasetEntry, told: list[str]) -> ConvertedProblem:
     if made.faults:
         told += [f"not read: {fault}" for fault in made.faults]
     data = dict(made.data)
+    n_node = len(data["grading_standard"])
     data["grading_standard"] = _with_answers_final([dict(n) for n in data["grading_standard"]], answers, entry, told)
     forms = {node.form for node in answers}
     if len(forms) == 1:
         data["final_answer_form"] = forms.pop()
     remarks = [remark for remark in made.remarks if not remark.startswith(UNSTATED)]  # those are final nodes now
-    return ConvertedProblem(data, (*told, *remarks), made.notes, made.lost)
+    problem = ConvertedProblem(data, (*told, *remarks), made.notes, made.lost)
+    return _Made(problem, is_checked=len(data["grading_standard"]) == n_node)
 
 
 def _readable_answers(entry: DatasetEntry) -> tuple[list[AnswerNode], list[str]]:
@@ -358,7 +369,7 @@ def _with_answers_final(
 
 # The whole ---------------------------------------------------------------------------------------------------------
 
-_Maker = Callable[[DatasetEntry, list[str]], ConvertedProblem]
+_Maker = Callable[[DatasetEntry, list[str]], _Made]
 
 
 def _ways(entry: DatasetEntry, *, is_drafted: bool) -> Iterator[tuple[str, _Maker]]:
@@ -371,14 +382,13 @@ def _ways(entry: DatasetEntry, *, is_drafted: bool) -> Iterator[tuple[str, _Make
         yield "drafted", _drafted
 
 
-def _finished(
-    made: ConvertedProblem, entry: DatasetEntry, row: SourceRow, dataset: Dataset, dag: str
-) -> ConvertedProblem:
+def _finished(found: _Made, entry: DatasetEntry, row: SourceRow, dataset: Dataset, dag: str) -> ConvertedProblem:
     """Return a problem with source, licence, images and metadata, seen to load without a fault.
 
     Errors:
         RefusedError: it has a fault.
     """
+    made = found.problem
     images = images_of(entry.id, entry.images)
     data = dict(made.data)
     own = data.pop("metadata", {})
@@ -397,7 +407,7 @@ def _finished(
     metadata |= {"remarks": list(remarks)} if remarks else {}
     data["metadata"] = metadata
     data = {key: data[key] for key in (*(k for k in data if k != "metadata"), "metadata")}
-    _check(data)
+    _check(data, is_linted=found.is_checked)
     return ConvertedProblem(data, remarks, made.notes, made.lost, made.faults, images.files)
 
 
@@ -406,8 +416,14 @@ def _recorded(answer: RecordedAnswer) -> str:
     return " ".join(filter(None, (answer.text, answer.unit)))
 
 
-def _check(data: Mapping[str, Any]) -> None:
+def _check(data: Mapping[str, Any], *, is_linted: bool) -> None:
     """Raise RefusedError for a problem that does not load, or of which the linter faults a node."""
+    if is_linted:
+        try:
+            load_problem(data)
+        except DataFileError as error:
+            raise RefusedError("faulty", "; ".join(error.faults)[:_MAX_FAULT]) from error
+        return
     for place, why in _faults_of(data).items():
         raise RefusedError("faulty", f"node {place + 1}: {why}")
 

@@ -85,8 +85,8 @@ class DatasetConversion:
         rubrics = f"; {count_of(len(self.rubrics), 'rubric row')}" if self.rubrics else ""
         return (
             f"{count_of(self.n_rows, 'row')}: {count_of(len(self.problems), 'problem')}"
-            f"{f' ({made})' if made else ''}; {len(self.refused)} refused{f' ({why})' if why else ''}; "
-            f"{self.n_skipped} not asked for{rubrics}"
+            f"{f' ({made})' if made else ''}; {len(self.refused)} refused{f' ({why})' if why else ''}"
+            f"{f'; {self.n_skipped} not asked for' if self.n_skipped else ''}{rubrics}"
         )
 
 

@@ -150,7 +150,9 @@ def _row(
     def pairs() -> StepPairs:
         """Return what the formulas of the steps say of each other, compared when it is first asked."""
         if not found:
-            found.append(pair_steps(gold, predicted, pair.gold.question, graded))
+            found.append(
+                pair_steps(gold, predicted, options.step_tolerance, question=pair.gold.question, graded=graded)
+            )
         return found[0]
 
     measure = Measure(options.similarity, gold, predicted, pairs, pair.shares, options.threshold)
@@ -187,7 +189,7 @@ def _parts(matrix: TierMatrix, scored: TraceScore) -> Iterator[Part]:
             findings = (f"open: predicted step {where}",) if where else ("open: by the pairs of other steps",)
             yield Part(name, None, Basis.NONE, findings)
         elif partner is None:
-            yield Part(name, credit, _basis_of_none(row))
+            yield Part(name, credit, _basis_of_none(row), ("partner: none",))
         else:
             found = row[partner]
             yield Part(name, credit, found.basis, (f"partner: predicted step {partner + 1}", *found.findings))

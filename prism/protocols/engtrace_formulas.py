@@ -35,7 +35,6 @@ from prism.latex import extract, write
 from prism.physics.context import Context, parse
 from prism.protocols.engtrace_steps import Trace, numbers_agree
 
-NUMBER_TOLERANCE = Fraction(2, 100)  # relative, as of the numbers of steps
 _COUNTED_KINDS = ("display", "inline", "boxed", "plain")  # of formulas; not those of a thinking block
 
 
@@ -115,10 +114,13 @@ class GradedTraces:
     predicted: Grade
 
 
-def pair_steps(gold: Trace, predicted: Trace, question: str = "", graded: GradedTraces | None = None) -> StepPairs:
+def pair_steps(
+    gold: Trace, predicted: Trace, tolerance: Fraction, *, question: str = "", graded: GradedTraces | None = None
+) -> StepPairs:
     """Compare the formulas of each gold step with those of each predicted step.
 
     Args:
+        tolerance: relative, of the numbers of one quantity.
         question: its symbols are known to both.
         graded: by the problem file, where there is one.
     """
@@ -138,7 +140,7 @@ def pair_steps(gold: Trace, predicted: Trace, question: str = "", graded: Graded
     views = tuple(_views_of(of_predicted, matrix))
     places = {each.formulas[0]: each.index for each in references}
     numeric = _number_nodes(graded)
-    rows = tuple(tuple(_pair_of(one, other, places, numeric) for other in views) for one in of_gold)
+    rows = tuple(tuple(_pair_of(one, other, places, numeric, tolerance) for other in views) for one in of_gold)
     return StepPairs(rows, (), matrix.incidents)
 
 
@@ -264,8 +266,9 @@ def _is_refuted(cell: Cell | None) -> bool:
 
 
 def _pair_of(
-    gold: _StepFormulas, predicted: _PredictedView, places: Mapping[Formula, int], numeric: frozenset[int]
-) -> StepPair:
+    gold: _StepFormulas, predicted: _PredictedView, places: Mapping[Formula, int], numeric: frozenset[int],
+    tolerance: Fraction,
+) -> StepPair:  # fmt: skip
     """Return what the formulas of two steps say of each other.
 
     Args:
@@ -276,7 +279,7 @@ def _pair_of(
     if not (gold.states_any or stated.states_any):
         return StepPair(Meeting.NONE)
     both = gold.numbers.keys() & predicted.numbers.keys()
-    agreeing = {subject for subject in both if _agree(gold.numbers[subject], predicted.numbers[subject])}
+    agreeing = {subject for subject in both if _agree(gold.numbers[subject], predicted.numbers[subject], tolerance)}
     nodes = gold.nodes & stated.nodes
     met = [f for f in dict.fromkeys(gold.formulas) if places[f] in predicted.equivalent]
     same_number = bool(agreeing) or bool(nodes & numeric)
@@ -298,10 +301,10 @@ def _pair_of(
     return StepPair(Meeting.OPEN if is_open else Meeting.DIFFERENT, False, differences)
 
 
-def _agree(gold: StatedNumber, predicted: StatedNumber) -> bool:
+def _agree(gold: StatedNumber, predicted: StatedNumber, tolerance: Fraction) -> bool:
     """Return True if two numbers of one quantity agree, in SI units if both have a unit, else as they are written."""
     if gold.unit is not None and predicted.unit is not None:
         if gold.dimension != predicted.dimension:
             return False
-        return numbers_agree(gold.in_si, predicted.in_si, NUMBER_TOLERANCE)
-    return numbers_agree(gold.value, predicted.value, NUMBER_TOLERANCE)
+        return numbers_agree(gold.in_si, predicted.in_si, tolerance)
+    return numbers_agree(gold.value, predicted.value, tolerance)

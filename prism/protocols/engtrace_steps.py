@@ -28,7 +28,7 @@ HEADINGS = ("Given", "Find", "Formulae", "Solution", "Final Answer")  # of the r
 FLOOR = Fraction(1, 10**9)  # of a reference: up to it no relative error is taken
 MAX_STEPS = 400  # of a trace; what stands behind is part of the last one
 _MAX_EXPONENT = 400  # powers of ten beyond those of any float: reading one would take all memory
-_MAX_DIGITS = 400
+_MAX_DIGITS = 400  # of one number: more take the square of time to read
 _SIGNS = str.maketrans("−–", "--")
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 

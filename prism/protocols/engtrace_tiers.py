@@ -2,9 +2,10 @@
 
 Tier 1 verifies a pair if the two numbers agree and the two texts do. By the paper a chain is accepted at once if its
 final answer is right and more than a share of its gold steps is verified; any other chain is escalated, and there each
-pair that tier 1 has not verified is judged. A rule judges it where both steps say the same (1; 1/2 where they state
-different numbers of one quantity), or where every formula of the one is proved to differ from every formula of the
-other (0). Votes judge the rest, and count against the rule in a conflict. What neither decides is open.
+pair that tier 1 has not verified is judged. A rule judges it where both steps say the same: 1 if they state the same
+number of one quantity, or the gold states none; 1/2 if they state different ones. It judges 0 where every formula of
+the one is proved to differ from every formula of the other. Votes judge the rest, and count against the rule in a
+conflict. What neither decides is open.
 """
 
 from __future__ import annotations
@@ -126,12 +127,12 @@ class _FirstTier:
 
     Attributes:
         is_verified: None where the texts are not decided.
-        numbers: they agree; None if one of the steps has none.
+        asks_no_number: the gold step has none, or the numbers agree.
         basis: of what is said.
     """
 
     is_verified: bool | None
-    numbers: bool | None
+    asks_no_number: bool
     is_lexical: bool = False
     basis: Basis = Basis.RULES
 
@@ -140,7 +141,7 @@ def _verify(measure: Measure, i: int, j: int, rules: TierRules) -> _FirstTier:
     """Verify a pair by its numbers and its texts; the texts are compared only where the numbers agree."""
     gold, predicted = measure.gold.steps[i].value, measure.predicted.steps[j].value
     if gold is None or predicted is None:
-        return _FirstTier(False, None)
+        return _FirstTier(False, gold is None)
     is_strict = rules.variant is Variant.RELEASED
     if not numbers_agree(gold, predicted, rules.step_tolerance, is_strict=is_strict):
         return _FirstTier(False, False)
@@ -188,7 +189,7 @@ def _by_rule(first: _FirstTier, beside: StepPair) -> tuple[Fraction | None, str]
     if beside.meeting is Meeting.DIFFERENT:
         return Fraction(0), "proved different"
     shared = ", ".join(beside.findings)
-    if beside.same_number or (first.numbers is not False and not beside.differences):
+    if beside.same_number or (first.asks_no_number and not beside.differences):
         return Fraction(1), f"the same, {shared}"
     if beside.differences:
         return _HALF, f"the same with another number, {shared}"

@@ -52,7 +52,8 @@ def judged(*classes: str) -> list[Vote]:
 
 
 def partners(row: ProtocolRow) -> list[str]:
-    return [next((each.split()[-1] for each in part.findings if each.startswith("partner")), "") for part in row.parts]
+    found = [next((each for each in part.findings if each.startswith("partner")), "") for part in row.parts]
+    return [each.removeprefix("partner: predicted step ").removeprefix("partner: none") for each in found]
 
 
 def bases(row: ProtocolRow) -> list[str]:

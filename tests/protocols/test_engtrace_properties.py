@@ -146,7 +146,7 @@ def test_a_score_is_null_where_a_step_is(values: Drawn) -> None:
     found = score_by_assignment(values, len(values[0]))
     assert (found.f1.value is None) == (None in found.credits)
     if found.f1.value is not None:
-        assert sum(found.credits, ZERO) == found.recall.low * len(values)  # type: ignore[arg-type]
+        assert sum(each or ZERO for each in found.credits) == found.recall.low * len(values)
     released = score_by_maxima(values, len(values[0]))
     if None in released.credits:  # there a column may be open by itself
         assert released.f1.value is None
@@ -181,7 +181,7 @@ def test_no_predicted_step_is_0() -> None:
     for score in (score_by_assignment, score_by_maxima):
         found = score([[], []], 0)
         assert (found.f1, found.precision, found.recall) == (Bounded(ZERO, ZERO),) * 3
-        assert found.credits == (0, 0)
+        assert found.credits == (ZERO, ZERO)
 
 
 # Votes, words, causes. ------------------------------------------------------------------------------------------

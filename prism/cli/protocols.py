@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -127,7 +128,7 @@ def graded_input(
 
     Args:
         problems: a folder, a file, a shipped id, or a problem as JSON; or problems by id that are loaded.
-        rewrite: makes the text that is graded of a rollout with its problem.
+        rewrite: makes the rollout that is graded of one that was read, with its problem; rows are about what was read.
         mapping, keep, workers: as on the command line.
         then: as of `graded_rollouts.grade_rollouts`.
 
@@ -141,14 +142,14 @@ def graded_input(
     kept = split_names(keep)
     scanned = scan(rollouts, known, mapping=parse_field_map(mapping), keep=kept, skip_unknown=skip_unknown)
     tell_scanned(scanned, rollouts)
-    each = (rewrite(known[one.problem_id], one) for one in read(rollouts, scanned.fields, known))
+    originals = list(read(rollouts, scanned.fields, known))
+    rewritten = (rewrite(known[one.problem_id], one) for one in originals)
     with progress_bar(scanned.n, "grading") as advance:
-        return list(
-            grade_rollouts(
-                known, each, then=then, thinking=thinking, on_done=advance,
-                workers=n_processors() if workers is None else workers,
-            )
+        graded = grade_rollouts(
+            known, rewritten, then=then, thinking=thinking, on_done=advance,
+            workers=n_processors() if workers is None else workers,
         )  # fmt: skip
+        return [replace(one, rollout=original) for one, original in zip(graded, originals, strict=True)]
 
 
 def read_problems(source: str) -> dict[str, Problem]:

@@ -17,7 +17,7 @@ from prism.problem.fields import LoadReport, read_flag, read_text, warn_unknown
 from prism.protocols.bases import Settled, settle
 from prism.protocols.entry_files import Entry, EntryFile, Table, joined_sha256, read_choice, read_entries, read_id
 from prism.protocols.psas import Marked, PartMarks, StepMarks
-from prism.protocols.psas_steps import ReferencePart, step_name
+from prism.protocols.psas_steps import ReferencePart, ReferenceStep, step_name
 from prism.protocols.rows import Basis
 from prism.runs.records import Faults
 
@@ -110,7 +110,9 @@ def with_findings(marked: Marked, findings: Findings, *, prefer_rules: bool) -> 
     for part, rules in zip(marked.parts, marked.marks, strict=True):
         answers = _one_of(by_target.get((part.name, True), ()), "answer", about.problem_id)
         steps = tuple(
-            _settled_step(each, by_target.get((step.name, False), ()), about.problem_id, prefer_rules=prefer_rules)
+            _settled_step(
+                step, each, by_target.get((step.name, False), ()), about.problem_id, prefer_rules=prefer_rules
+            )
             for step, each in zip(part.steps, rules.steps, strict=True)
         )
         answer = settle(rules.answer, answers, prefer_rules=prefer_rules)
@@ -122,13 +124,22 @@ def with_findings(marked: Marked, findings: Findings, *, prefer_rules: bool) -> 
     )  # fmt: skip
 
 
-def _settled_step(rules: StepMarks, told: Sequence[StepFinding], problem_id: str, *, prefer_rules: bool) -> StepMarks:
-    """Return the marks of a step settled between the rules and what entries say of it."""
-    value = settle(rules.value, _one_of(told, "value", problem_id), prefer_rules=prefer_rules)
-    equation = settle(rules.equation, _one_of(told, "equation", problem_id), prefer_rules=prefer_rules)
-    findings = [f"{name}, {each}" for name, one in (("value", value), ("equation", equation)) for each in one.findings]
+def _settled_step(
+    step: ReferenceStep, rules: StepMarks, told: Sequence[StepFinding], problem_id: str, *, prefer_rules: bool
+) -> StepMarks:
+    """Return the marks of a step settled between the rules and what entries say of what the reference has there."""
     labels = tuple(dict.fromkeys(one.label for one in told if one.label))
-    return StepMarks(value.value, equation.value, _joint_basis((value, equation)), (*rules.findings, *findings), labels)
+    settled: dict[str, Settled[bool]] = {}
+    for name, own, nodes in (("value", rules.value, step.values), ("equation", rules.equation, step.equations)):
+        if nodes:
+            settled[name] = settle(own, _one_of(told, name, problem_id), prefer_rules=prefer_rules)
+    findings = (f"{name}, {each}" for name, one in settled.items() for each in one.findings)
+    return StepMarks(
+        value=settled["value"].value if "value" in settled else rules.value,
+        equation=settled["equation"].value if "equation" in settled else rules.equation,
+        basis=_joint_basis(list(settled.values())) if settled else rules.basis,
+        findings=(*rules.findings, *findings), labels=labels,
+    )  # fmt: skip
 
 
 def _joint_basis(settled: Sequence[Settled[bool]]) -> Basis:

@@ -1,6 +1,6 @@
 r"""Which nodes a solution states in each part, by rule: what the grader found, and what it left undecided.
 
-A node is stated in a part if a formula of the text of that part matches it and counts (semantics C); text that is
+A node is stated in a part if a formula of the text of that part matches it and counts (semantics C.2); text that is
 common to all parts belongs to each. It is undecided there if a formula of that text is, which has the node's symbols,
 all but one, givens and constants aside; and wherever the grader could read no formula at all, or left text out. A
 formula that cannot be read states nothing, as for the closure score: rows count it in a note.
@@ -38,9 +38,9 @@ from prism.problem.schema import Problem
 from prism.protocols.psas import Stated
 from prism.runs.rollouts import Rollout
 
-_MARK = re.compile(r"[\"'*#\s]*sub_?question_?(\d{1,2})(_?answer)?[\"'*]*\s*[:=]\s*[\"'{\[]*", re.IGNORECASE)
-_STEP = re.compile(r"^[\"'*#\s]*step_(\d{1,3})[\"'*]*\s*[:=]\s*[\"'{\[]*", re.IGNORECASE | re.MULTILINE)
-_LINE_MARK = re.compile(rf"^{_MARK.pattern}", re.IGNORECASE | re.MULTILINE)
+# `sub_question_1:`, `**sub_question_2_answer**:`, `step_3:` at the beginning of a line.
+_MARK = re.compile(r"^[*# \t]*sub_?question_?(\d{1,2})(_?answer)?[*]*[ \t]*:[* \t]*", re.IGNORECASE | re.MULTILINE)
+_STEP = re.compile(r"^[*# \t]*step_(\d{1,3})[*]*[ \t]*:[* \t]*", re.IGNORECASE | re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ def with_part_labels(problem: Problem, rollout: Rollout) -> Rollout:
     A rollout without such marks is returned as it is; a number that the problem has no part for stays.
     """
     text = solution_text(rollout.solution).text
-    if not _LINE_MARK.search(text):
+    if not _MARK.search(text):
         return rollout
     letters = [each.letter for each in problem.subquestions]
 
@@ -183,5 +183,5 @@ def with_part_labels(problem: Problem, rollout: Rollout) -> Rollout:
             return mark[0]
         return f"\n\n({letters[place]}) {answer}" if len(letters) > 1 else f"\n\n{answer}"
 
-    marked = _LINE_MARK.sub(label, text)
+    marked = _MARK.sub(label, text)
     return replace(rollout, solution=_STEP.sub(lambda mark: f"\nStep {mark[1]}: ", marked))

@@ -14,7 +14,7 @@ Steps depend on nothing here; the nodes form one chain, which no score looks at.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -180,6 +180,17 @@ class _Nodes:
         )
         return index
 
+    def value_that_says(self, latex: str | None, steps: Sequence[ReferenceStep]) -> int:
+        """Return the last value of some steps that is written as a formula; `UNREADABLE` if none is."""
+        values = [index for step in steps for index in step.values if index != UNREADABLE]
+        written = {_without_spaces(self.entries[index - 1]["formula"]): index for index in values}
+        return UNREADABLE if latex is None else written.get(_without_spaces(latex), UNREADABLE)
+
+
+def _without_spaces(latex: str) -> str:
+    """Return a formula without its blanks."""
+    return "".join(latex.split())
+
 
 def _reference(published: _Published, path: Path) -> PsasReference:
     """Return a problem with its steps.
@@ -212,7 +223,6 @@ def _reference(published: _Published, path: Path) -> PsasReference:
 def _part(letter: str, steps: Mapping[int, tuple[_Quantity, ...]], answer: str, nodes: _Nodes) -> ReferencePart:
     """Return one part, its nodes added to those of the problem."""
     made = []
-    last: dict[str, int] = {}
     for n, quantities in steps.items():
         equations, values = [], []
         for each in quantities:
@@ -220,11 +230,11 @@ def _part(letter: str, steps: Mapping[int, tuple[_Quantity, ...]], answer: str, 
                 equations.append(nodes.add(_readable(each.equation), letter))
             if each.value:
                 values.append(nodes.add(_value(each), letter))
-                last[each.value] = values[-1]
         made.append(ReferenceStep(step_name(letter, n), tuple(equations), tuple(values)))
     if not answer:
         return ReferencePart(letter, (), tuple(made))
-    final = last[answer] if answer in last else nodes.add(_readable(_with_unit(answer)), letter)
+    formula = _readable(_with_unit(answer))
+    final = nodes.value_that_says(formula, made) or nodes.add(formula, letter)
     return ReferencePart(letter, (final,), tuple(made))
 
 

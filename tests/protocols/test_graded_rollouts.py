@@ -10,7 +10,7 @@ from prism.diagnosis.findings import Diagnosis
 from prism.grading.prepared import PreparedProblem
 from prism.grading.result import Grade
 from prism.problem.schema import load_problem
-from prism.protocols.graded_rollouts import diagnosed, grade_rollouts
+from prism.protocols.graded_rollouts import GradedRollout, diagnosed, grade_rollouts
 from prism.protocols.rows import ProtocolRow
 from prism.runs.rollouts import Rollout
 
@@ -42,7 +42,8 @@ def test_they_come_in_order_with_what_the_function_made(workers: int) -> None:
 
 
 def test_nothing_more_is_made_without_a_function() -> None:
-    assert [one.more for one in grade_rollouts({"fall": PROBLEM}, ROLLOUTS)] == [None] * 3
+    found: list[GradedRollout[None]] = list(grade_rollouts({"fall": PROBLEM}, ROLLOUTS))
+    assert [one.more for one in found] == [None] * 3
 
 
 def test_what_a_row_is_about_credits_nothing_by_closure() -> None:

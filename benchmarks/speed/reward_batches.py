@@ -231,8 +231,8 @@ def main() -> int:
             written = [row for row in made.rollouts if row["response"].count("\n\n") >= GROUP]
             rows = [(row["problem_id"], text) for row in written for text in variants(row["response"])]
             found["responses"] = measured(Path(folder) / PROBLEMS, rows[:BATCH], asked.rounds)
-    if rows := completions_of_example(asked.completions):
-        found["tiny_model"] = measured(resource("dags"), rows[:BATCH], asked.rounds)
+    if completions := completions_of_example(asked.completions):
+        found["tiny_model"] = measured(resource("dags"), completions[:BATCH], asked.rounds)
     if len(found) == 1:
         return NO_DATA
     print(json.dumps(found, sort_keys=True))

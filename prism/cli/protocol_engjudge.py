@@ -1,0 +1,182 @@
+"""`prism protocol engjudge`: eight stages with dependency propagation, by rules and by a file of findings."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from prism.cli.options import AsJson, Force, split_names
+from prism.cli.protocols import (
+    Keep,
+    Mapping,
+    MaxIncidents,
+    Out,
+    PreferRules,
+    SkipUnknown,
+    Thinking,
+    Workers,
+    faults_told,
+    finish,
+    graded_input,
+    prefers_rules,
+    prepare_output,
+    protocols,
+    tell_warnings,
+)
+from prism.errors import count_of
+
+if TYPE_CHECKING:
+    from prism.protocols.engjudge import EngJudgeOptions
+    from prism.protocols.engjudge_corrections import Correction, CorrectionSummary
+    from prism.protocols.engjudge_findings import SolutionFindings
+    from prism.protocols.entry_files import EntryFile
+    from prism.protocols.rows import ProtocolRow
+
+
+@protocols.command("engjudge")
+def engjudge(
+    findings: Annotated[
+        Path | None, typer.Argument(help="Findings: one row a solution, .jsonl or .json. [default: rules alone]")
+    ] = None,
+    rules: Annotated[
+        tuple[str, Path] | None,
+        typer.Option("--rules", metavar="PROBLEMS ROLLOUTS", help="Also what rules decide of these rollouts."),
+    ] = None,
+    topology: Annotated[
+        str, typer.Option(metavar="NAME|FILE", help="Graph of stages: default, flat, linear, or a .json or .toml file.")
+    ] = "default",
+    without: Annotated[str, typer.Option(help="Parts that are left out: dp, meta, missing; with commas.")] = "",
+    absent: Annotated[
+        str, typer.Option(metavar="left_out|zero", help="What an absent stage is in the mean.")
+    ] = "left_out",
+    stages: Annotated[
+        str,
+        typer.Option(
+            metavar="tags|file|none|open",
+            help="What says which stages there are. [default: tags with --rules, else open]",
+        ),
+    ] = "",
+    prefer: PreferRules = "",
+    corrections: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="What people say of the scores, one rating a row.")
+    ] = None,
+    out: Out = None,
+    workers: Workers = None,
+    mapping: Mapping = "",
+    keep: Keep = "model",
+    skip_unknown: SkipUnknown = False,
+    thinking: Thinking = False,
+    max_incidents: MaxIncidents = 0,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Score by EngJudge (EngVQA): eight stages, penalties and caps, propagation over a graph, three checks."""
+    from prism.protocols.engjudge import PROTOCOL, rows_of_findings, rows_of_rollouts
+    from prism.protocols.engjudge_corrections import by_solution
+    from prism.protocols.engjudge_rules import apply_rules
+
+    if findings is None and rules is None:
+        raise typer.BadParameter("nothing to score: give FINDINGS, --rules PROBLEMS ROLLOUTS, or both")
+    options = _options(topology, without, absent, stages or ("open" if rules is None else "tags"), prefer)
+    if rules is None and options.stages == "tags":
+        raise typer.BadParameter("--stages tags needs the solutions: --rules PROBLEMS ROLLOUTS")
+    prepare_output(out, force=force)
+    with faults_told():
+        judged = None if findings is None else _read_findings(findings, keep)
+        rated = None if corrections is None else _read_corrections(corrections)
+        ratings = None if rated is None else by_solution(one.value for one in rated.entries)
+        if rules is not None:
+            problems, rollouts = rules
+            graded = graded_input(
+                problems, rollouts, mapping=mapping, keep=keep, skip_unknown=skip_unknown, thinking=thinking,
+                workers=workers, then=apply_rules,
+            )  # fmt: skip
+            rows = rows_of_rollouts(graded, judged, options, ratings=ratings)
+        elif judged is not None:
+            rows = rows_of_findings(judged, options, ratings=ratings)
+        summary = None if rated is None else _summarize(rows, rated)
+    _tell_untagged(rows)
+    if summary is not None and not as_json:
+        print(_corrections_in_words(summary))
+    finish(
+        rows, protocol=PROTOCOL, variant=options.variant, out=out, as_json=as_json, max_incidents=max_incidents,
+        extra=None if summary is None else {"corrections": summary.to_dict()},
+    )  # fmt: skip
+
+
+def _options(topology: str, without: str, absent: str, stages: str, prefer: str) -> EngJudgeOptions:
+    """Read the options of a run; a topology with faults exits with code 3."""
+    from prism.protocols.engjudge import EngJudgeOptions, StageSource
+    from prism.protocols.engjudge_scoring import Ablation, AbsentStage, ScoringOptions
+    from prism.protocols.engjudge_topology import load_topology
+
+    left_out = split_names(without)
+    if unknown := [name for name in left_out if name not in [*Ablation]]:
+        raise typer.BadParameter(f"--without {', '.join(unknown)}: expected some of {', '.join(Ablation)}")
+    if absent not in [*AbsentStage]:
+        raise typer.BadParameter(f"--absent {absent}: expected {' or '.join(AbsentStage)}")
+    if stages not in [*StageSource]:
+        raise typer.BadParameter(f"--stages {stages}: expected one of {', '.join(StageSource)}")
+    with faults_told():
+        graph = load_topology(topology)
+    scoring = ScoringOptions(graph, frozenset(map(Ablation, left_out)), AbsentStage(absent))
+    return EngJudgeOptions(scoring, StageSource(stages), prefers_rules(prefer))
+
+
+def _read_findings(path: Path, keep: str) -> EntryFile[SolutionFindings]:
+    """Read a findings file, telling its warnings."""
+    from prism.protocols.engjudge_findings import read_findings
+    from prism.protocols.entry_files import read_entries
+
+    found = read_entries(path, partial(read_findings, keep=split_names(keep)))
+    tell_warnings(found.warnings, path)
+    return found
+
+
+def _read_corrections(path: Path) -> EntryFile[Correction]:
+    """Read a file of ratings, telling its warnings."""
+    from prism.protocols.engjudge_corrections import read_correction
+    from prism.protocols.entry_files import read_entries
+
+    found = read_entries(path, read_correction)
+    tell_warnings(found.warnings, path)
+    return found
+
+
+def _summarize(rows: list[ProtocolRow], rated: EntryFile[Correction]) -> CorrectionSummary:
+    """Compare the scores of parts with what people say of them; a rating of no solution is a fault."""
+    from prism.protocols.engjudge import part_points, solution_words
+    from prism.protocols.engjudge_corrections import summarize_corrections
+    from prism.runs.records import Faults
+
+    faults = Faults()
+    known = {(row.about.problem_id, row.about.sample_id) for row in rows}
+    for entry in rated.entries:
+        ids = entry.value.problem_id, entry.value.sample_id
+        if ids not in known:
+            faults.add(f"no row of {solution_words(*ids)}", entry.place)
+    faults.check(rated.path)
+    return summarize_corrections(part_points(rows), [entry.value for entry in rated.entries])
+
+
+def _corrections_in_words(summary: CorrectionSummary) -> str:
+    """Return the comparison with people as a line."""
+    if summary.mean_error is None:
+        return f"corrections: none of a part that has a score; {summary.n_unused} of others"
+    share = f"{summary.n_right} of {summary.n} about right ({100 * summary.n_right / summary.n:.1f} %)"
+    r = "none" if summary.correlation is None else f"{summary.correlation:.3f}"
+    unused = f"; {count_of(summary.n_unused, 'rating')} of parts without score" if summary.n_unused else ""
+    return f"corrections: {share}; mean absolute error {float(summary.mean_error):.3f}; Pearson r {r}{unused}"
+
+
+def _tell_untagged(rows: list[ProtocolRow]) -> None:
+    """Tell on standard error how many solutions have no tags, and are not scored for that."""
+    from prism.protocols.engjudge import NO_TAGS
+
+    if n := sum(NO_TAGS in row.notes for row in rows):
+        told = f"{n} of {count_of(len(rows), 'solution')} have no stage tags and no score"
+        print(f"prism: {told}; --stages none scores them without", file=sys.stderr)

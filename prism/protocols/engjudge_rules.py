@@ -49,7 +49,7 @@ from prism.protocols.engjudge_answers import CORRECT_WITHIN, SEVERITIES, Band, e
 from prism.protocols.engjudge_findings import CAPS, DIMENSION, IMPOSSIBLE
 from prism.protocols.engjudge_sanity import ImpossibleValue, StatedValue, find_impossible
 from prism.protocols.engjudge_scoring import FULL, PENALTIES, stage_totals
-from prism.protocols.engjudge_tags import TaggedStages, find_stages
+from prism.protocols.engjudge_tags import TaggedStages, stages_of
 from prism.runs.rollouts import Rollout
 
 REPAIRED = frozenset(
@@ -148,7 +148,7 @@ class _Evidence:
 
 def apply_rules(prepared: PreparedProblem, rollout: Rollout, grade: Grade) -> RuledSolution:
     """Return what rules decide of a graded rollout (called beside its grade, see `graded_rollouts`)."""
-    tags = find_stages(solution_text(rollout.solution).text)
+    tags = stages_of(solution_text(rollout.solution))
     if "no_formulas" in grade.flags:  # nothing could be read: a person has to look
         return RuledSolution(tags, final_correct=grade.final_correct)
     diagnosis = diagnose(prepared, grade)

@@ -1,7 +1,8 @@
 """Find the stages of a solution by their tags: `###### FINAL_ANSWER ######` ... `###### END_STEP ######`.
 
 The paper's text has END_STAGE for the end tag and its prompt END_STEP; both are read, and tags without blanks inside.
-A stage without an end tag ends where the next one begins, or with the text.
+A stage without an end tag ends where the next one begins, or with the text. Tags in a thinking block are none: the
+solution is what follows it.
 
 Source: EngVQA / EngJudge, arXiv 2606.10833.
 """
@@ -13,6 +14,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from prism.inputs import nearest_name, shown
+from prism.latex import SolutionText
+from prism.latex.extraction.blocks import blank_spans
+from prism.latex.extraction.masking import thinking_spans
 from prism.protocols.engjudge_topology import NAMES
 
 _TAG = re.compile(r"#{6}[ \t]*+([A-Z]++(?:_[A-Z]++)*+)[ \t]*+#{6}")
@@ -37,6 +41,11 @@ class TaggedStages:
     def has_tags(self) -> bool:
         """Whether any stage is there."""
         return bool(self.spans)
+
+
+def stages_of(solution: SolutionText) -> TaggedStages:
+    """Return the stages that a solution has by its tags, outside of its thinking blocks."""
+    return find_stages(blank_spans(solution.text, sorted([*thinking_spans(solution.text), *solution.thinking])))
 
 
 def find_stages(text: str) -> TaggedStages:

@@ -161,6 +161,12 @@ def test_tags_of_the_text_are_read(wall) -> None:
     assert [*found.tags.spans] == ["EQUATION_SELECTION"]
 
 
+def test_tags_in_a_thinking_block_are_none(wall) -> None:
+    tag = "###### {} ######\nx\n###### END_STEP ######\n"
+    text = f"<think>{tag.format('ASSUMPTIONS')}</think>{tag.format('FINAL_ANSWER')}"
+    assert [*ruled(wall, text).tags.spans] == ["FINAL_ANSWER"]
+
+
 # Sanity. ------------------------------------------------------------------------------------------------------------
 
 ENGINE = Context.from_dict({"givens": {"T_H": "600 K", "T_C": "300 K"}})

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -44,37 +44,45 @@ from prism.cli.output import (
 )
 from prism.errors import count_of
 
-if TYPE_CHECKING:
-    pass
+RolloutFile = Annotated[Path, typer.Argument(help="Rollouts: .jsonl, .json, .csv, .parquet, or a folder of texts.")]
+ResultFile = Annotated[Path, typer.Option("--out", "-o", help="Result file: .jsonl or .parquet.")]
+Workers = Annotated[int | None, typer.Option(min=0, help="Processes; 0 grades in this one. [default: processors]")]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on with what an interrupted run has left.")]
+RolloutMap = Annotated[str, typer.Option("--map", help="Fields: response=FIELD,problem_id=FIELD,sample_id=FIELD.")]
+KeptFields = Annotated[str, typer.Option(help="Further fields that go beside each grade.")]
+SkipUnknown = Annotated[
+    bool, typer.Option("--skip-unknown", help="Skip and count records of problems that the set does not have.")
+]
+Training = Annotated[bool, typer.Option("--training", help="Also the policy `training`.")]
+FollowThrough = Annotated[
+    bool, typer.Option("--follow-through", help="Also the policy `follow_through`; diagnoses each rollout.")
+]
+Thinking = Annotated[bool, typer.Option("--thinking", help="Count formulas of thinking blocks too.")]
+Compact = Annotated[bool, typer.Option("--compact", help="Leave the formulas out of the rows.")]
+KillAfter = Annotated[float, typer.Option(min=1, help="Seconds that a worker may take for one rollout.")]
+MaxIncidents = Annotated[int, typer.Option(min=0, help="Failures of the grader that are put up with.")]
+RayAddress = Annotated[
+    str, typer.Option(metavar="ADDRESS", help="Grade on a Ray cluster: auto, local, or HOST:PORT; extra `ray`.")
+]
 
 
 @app.command()
 def run(
     problems: ManyProblems,
-    rollouts: Annotated[Path, typer.Argument(help="Rollouts: .jsonl, .json, .csv, .parquet, or a folder of texts.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Result file: .jsonl or .parquet.")],
-    workers: Annotated[
-        int | None, typer.Option(min=0, help="Processes; 0 grades in this one. [default: processors]")
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with what an interrupted run has left.")] = False,
-    mapping: Annotated[
-        str, typer.Option("--map", help="Fields: response=FIELD,problem_id=FIELD,sample_id=FIELD.")
-    ] = "",
-    keep: Annotated[str, typer.Option(help="Further fields that go beside each grade.")] = "model",
-    skip_unknown: Annotated[
-        bool, typer.Option("--skip-unknown", help="Skip and count records of problems that the set does not have.")
-    ] = False,
-    training: Annotated[bool, typer.Option("--training", help="Also the policy `training`.")] = False,
-    follow_through: Annotated[
-        bool, typer.Option("--follow-through", help="Also the policy `follow_through`; diagnoses each rollout.")
-    ] = False,
-    thinking: Annotated[bool, typer.Option("--thinking", help="Count formulas of thinking blocks too.")] = False,
-    compact: Annotated[bool, typer.Option("--compact", help="Leave the formulas out of the rows.")] = False,
-    kill_after: Annotated[float, typer.Option(min=1, help="Seconds that a worker may take for one rollout.")] = 300,
-    max_incidents: Annotated[int, typer.Option(min=0, help="Failures of the grader that are put up with.")] = 0,
-    ray: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Grade on a Ray cluster: auto, local, or HOST:PORT; extra `ray`.")
-    ] = "",
+    rollouts: RolloutFile,
+    out: ResultFile,
+    workers: Workers = None,
+    resume: Resume = False,
+    mapping: RolloutMap = "",
+    keep: KeptFields = "model",
+    skip_unknown: SkipUnknown = False,
+    training: Training = False,
+    follow_through: FollowThrough = False,
+    thinking: Thinking = False,
+    compact: Compact = False,
+    kill_after: KillAfter = 300,
+    max_incidents: MaxIncidents = 0,
+    ray: RayAddress = "",
     macros: MacroFile = "",
     as_json: AsJson = False,
 ) -> None:

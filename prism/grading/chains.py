@@ -96,7 +96,7 @@ def equates_two_subjects(stated: Statement, before: tuple[Expr, ...], task: Matc
         task: the problem.
     """
     joined = _joined(stated, before)
-    return len(joined) > 2 and any(_are_told_apart(left, right, task) for left, right in pairwise(joined))
+    return len(joined) > 2 and any(_are_distinct_quantities(left, right, task) for left, right in pairwise(joined))
 
 
 def is_spread(stated: Statement, claim: Formula | None, context: Context) -> bool:
@@ -118,10 +118,10 @@ def glues_subjects(claim: Formula, before: tuple[Expr, ...], task: MatchTask) ->
     """
     members = (*before, *claim.members)
     subjects = list(dict.fromkeys(member for member in members if member.op == "sym"))
-    return len(members) > 2 and any(_are_told_apart(*pair, task) for pair in combinations(subjects, 2))
+    return len(members) > 2 and any(_are_distinct_quantities(*pair, task) for pair in combinations(subjects, 2))
 
 
-def _are_told_apart(left: Expr, right: Expr, task: MatchTask) -> bool:
+def _are_distinct_quantities(left: Expr, right: Expr, task: MatchTask) -> bool:
     """Return True if two members are symbols with other values, or with other formulas in the same symbols."""
     if left.op != "sym" or right.op != "sym" or left == right:
         return False

@@ -74,13 +74,13 @@ def final_answer_of(formulas: Sequence[Formula], letter: str) -> FinalAnswer | N
     Args:
         formulas: its own, then those that its author accepts in its place.
     """
-    found = [answer for f in formulas if (answer := _asked_by(f, letter)) is not None]
-    if not found or _asked_by(formulas[0], letter) is None:
+    found = [answer for f in formulas if (answer := _final_answer_from(f, letter)) is not None]
+    if not found or _final_answer_from(formulas[0], letter) is None:
         return None
     return replace(found[0], others=frozenset(each.subject for each in found[1:]) - {found[0].subject})
 
 
-def _asked_by(f: Formula, letter: str) -> FinalAnswer | None:
+def _final_answer_from(f: Formula, letter: str) -> FinalAnswer | None:
     """Return what one formula asks for, without other names; None if neither side can be asked for."""
     if f.kind == "alternatives" or f.relations == ("in",):
         firsts = {part.members[0] if part.members else None for part in f.parts or (f,)}

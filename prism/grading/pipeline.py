@@ -203,23 +203,12 @@ def _grade_extracted(
     cap = BASE_FORMULAS + FORMULAS_PER_NODE * len(prepared.problem.nodes)
     counted = latest_claims(located, cap)
     rows = matrix_rows(located, counted)
-    claims = [
-        Claim(
-            each.formula,
-            each.is_committed,
-            is_in_passing=each.located.in_passing,
-            letters=each.letters,
-            is_joined=each.located.joint == Joint.CONDITION,
-        )
-        for each in counted
-        if each.formula
-    ]
     left = account.limit - account.spent
     to_match, to_select = min(MATCHING, _MATCHING_SHARE * left), min(SELECTION, _SELECTION_SHARE * left)
     until = account.spent + to_match + to_select
     account.allow(to_match)
     begin_step(Step.MATCHING)
-    matrix = build_match_matrix(prepared.task, claims)  # match
+    matrix = build_match_matrix(prepared.task, _claims_of(counted))  # match
     incidents += matrix.incidents
     is_complete = not account.is_cut
 
@@ -244,6 +233,21 @@ def _grade_extracted(
         prepared, graded, incidents, sample_id=sample_id, is_complete=is_complete and extraction.left_out == LeftOut(),
         left_out=extraction.left_out, is_spam=is_spam,
     )  # fmt: skip
+
+
+def _claims_of(counted: Sequence[LocatedClaim]) -> list[Claim]:
+    """Return the formulas that count as they are compared with the nodes; those that could not be read are left out."""
+    return [
+        Claim(
+            each.formula,
+            each.is_committed,
+            is_in_passing=each.located.in_passing,
+            letters=each.letters,
+            is_joined=each.located.joint == Joint.CONDITION,
+        )
+        for each in counted
+        if each.formula
+    ]
 
 
 def _selected(

@@ -81,33 +81,12 @@ def select(
         rows: index of the matrix row by the ordinal of a formula; formulas without a row do not count.
         matrix: the claims of the solution compared with the nodes.
     """
-    task, matched = prepared.task, matrix.matched
-    nodes = [node for node in task.references if node.index in matched]
+    matched = matrix.matched
+    nodes = [node for node in prepared.task.references if node.index in matched]
     numeric = [node.index for node in nodes if node.is_number]
-    assertions = {
-        (k, index): group for k in range(len(matrix.claims)) for index, group in assertions_of(matrix, k, nodes).items()
-    }
-    supported = _supported_nodes(assertions)
-    finals = prepared.problem.dag.finals
-    right = _right_sides(supported, finals)
+    on_nodes = _assertions_on_nodes(prepared, located, rows, matrix, nodes)
     places = [claim.located for claim in located]
     selection: Selection = {}
-    on_nodes: dict[int, list[tuple[int, Assertion]]] = {}
-    for node in nodes:
-        with_distances: list[tuple[int, Assertion]] = []
-        for claim in located:
-            k = rows.get(claim.order)
-            for n, decided in enumerate(assertions[k, node.index] if k is not None else ()):
-                is_rival = node.index in finals and _is_rival(decided, node, claim, k, matrix)
-                assertion = decided
-                if is_rival:
-                    assertion = replace(decided, stance=Stance.CONTRADICTS, is_number=node.is_number)
-                is_support = assertion.stance == Stance.SUPPORTS
-                others = supported.get((k, assertion.statement), set())
-                if is_support or all(_answers_another_part(claim, index, prepared) for index in others):
-                    distance = _distance_to_part(claim.letters, prepared.letters.get(node.index, ""))
-                    with_distances.append((distance, _located_assertion(assertion, claim, n, node, prepared)))
-        on_nodes[node.index] = _without_restatements(with_distances, node, located, right, task.context)
     is_list = len({node.subjects for node in nodes if _has_rivals(node, on_nodes[node.index])}) > MOST_CONTESTED
     for node in sorted(nodes, key=lambda node: not node.is_number):
         with_distances = on_nodes[node.index]
@@ -133,6 +112,44 @@ def select(
                 reason = min((own[index] for index in numeric if index in own), default=None, key=lambda r: r or "")
             own[node.index] = reason
     return selection
+
+
+def _assertions_on_nodes(
+    prepared: PreparedProblem,
+    located: Sequence[LocatedClaim],
+    rows: Mapping[int, int],
+    matrix: MatchMatrix,
+    nodes: Sequence[ReferenceNode],
+) -> dict[int, list[tuple[int, Assertion]]]:
+    """Map each node to what the solution asserts about it, each assertion after its distance from the node's part.
+
+    Args:
+        located, rows, matrix: as of `select`.
+        nodes: that some formula matches.
+    """
+    assertions = {
+        (k, index): group for k in range(len(matrix.claims)) for index, group in assertions_of(matrix, k, nodes).items()
+    }
+    supported = _supported_nodes(assertions)
+    finals = prepared.problem.dag.finals
+    right = _right_sides(supported, finals)
+    found: dict[int, list[tuple[int, Assertion]]] = {}
+    for node in nodes:
+        with_distances: list[tuple[int, Assertion]] = []
+        for claim in located:
+            k = rows.get(claim.order)
+            for n, decided in enumerate(assertions[k, node.index] if k is not None else ()):
+                is_rival = node.index in finals and _is_rival(decided, node, claim, k, matrix)
+                assertion = decided
+                if is_rival:
+                    assertion = replace(decided, stance=Stance.CONTRADICTS, is_number=node.is_number)
+                is_support = assertion.stance == Stance.SUPPORTS
+                others = supported.get((k, assertion.statement), set())
+                if is_support or all(_answers_another_part(claim, index, prepared) for index in others):
+                    distance = _distance_to_part(claim.letters, prepared.letters.get(node.index, ""))
+                    with_distances.append((distance, _located_assertion(assertion, claim, n, node, prepared)))
+        found[node.index] = _without_restatements(with_distances, node, located, right, prepared.task.context)
+    return found
 
 
 def _is_rival(
@@ -257,14 +274,15 @@ def _without_restatements(
     supporting = [each for _, each in with_distances if each.stance == Stance.SUPPORTS and not each.is_broken]
     wanted = [Statement(f) for f in node.formulas]
 
-    def against(each: Assertion) -> list[Assertion]:
+    def other_values_before(each: Assertion) -> list[Assertion]:
         """Return the assertions before one that give the node's quantity another value."""
         solved = [other for _, other in with_distances if other.is_solved and other.place < each.place]
         return [other for other in solved if _is_another(other, node)]
 
     def is_restatement(each: Assertion) -> bool:
         """Return True if an assertion says what a supporting one before it says, or the node itself, rounded."""
-        if each.stance != Stance.SUPPORTS and _is_summary(located[each.place[0]].formula, against(each), right):
+        bare = located[each.place[0]].formula
+        if each.stance != Stance.SUPPORTS and _is_summary(bare, other_values_before(each), right):
             return True
         if each.stance != Stance.CONTRADICTS:
             return False
@@ -274,18 +292,18 @@ def _without_restatements(
     return [(distance, each) for distance, each in with_distances if not is_restatement(each)]
 
 
-def _is_summary(bare: Formula | None, against: Sequence[Assertion], right: Mapping[Expr, bool]) -> bool:
+def _is_summary(bare: Formula | None, other_values: Sequence[Assertion], right: Mapping[Expr, bool]) -> bool:
     r"""Return True if bare values, `\boxed{82\hbar^2, \hbar}`, give nodes, an answer among them, none against this one.
 
     Args:
         bare: a formula as it stands in the text.
-        against: what the solution says against the node before it.
+        other_values: assertions before it that give the node's quantity another value.
         right: sides of the statements that support some node, and if a final answer is among these nodes.
     """
     if bare is None or bare.kind != "expression":
         return False
     values = set(bare.members[0].args if bare.members[0].op == "list" else bare.members)
-    refuted = {side for other in against for side in other.statement.formula.members}
+    refuted = {side for other in other_values for side in other.statement.formula.members}
     return values <= right.keys() and any(right[value] for value in values) and values.isdisjoint(refuted)
 
 

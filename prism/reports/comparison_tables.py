@@ -17,7 +17,7 @@ from prism.reports.group_comparison import MEASURES, GroupComparison, family_tex
 from prism.reports.paired_tests import PairedTest, method_text
 from prism.reports.rankings import Board, Entry, Leaderboard, grader_text
 from prism.reports.report_tables import Part
-from prism.reports.table_formats import Cell, Column, DataTable, Kind, share_columns
+from prism.reports.table_formats import Cell, Column, DataTable, Kind, share_columns, with_intervals
 
 _CHANGE = (Column("change", Kind.VALUE, is_share=True, is_signed=True),
            Column("interval", Kind.INTERVAL, is_share=True, is_signed=True), Column("p", Kind.P_VALUE))  # fmt: skip
@@ -51,13 +51,8 @@ def _pair_row(pair: ItemPair) -> tuple[Cell, ...]:
 
 def _tests_table(name: str, title: str, head: str, tests: Mapping[str, PairedTest]) -> DataTable:
     """Return a table of tested changes, a row for each."""
-    rows = tuple((of, *_change_cells(one), one.p, one.n_problem) for of, one in tests.items())
+    rows = tuple((of, *with_intervals(one.difference), one.p, one.n_problem) for of, one in tests.items())
     return DataTable(name, title, (Column(head), *_CHANGE, Column("problems", Kind.COUNT)), rows)
-
-
-def _change_cells(test: PairedTest) -> tuple[Cell, Cell]:
-    """Return the cells of a mean change and of its interval."""
-    return test.difference, test.difference
 
 
 # Of models. -----------------------------------------------------------------------------------------------------
@@ -68,11 +63,11 @@ def group_parts(found: GroupComparison) -> list[Part]:
     by = ", ".join(found.fields)
     counts = [Column(head, Kind.COUNT) for head in ("rollouts", "unscored", "problems")]
     columns = (Column(by), *counts, *share_columns("score"), *share_columns("final"))
-    rows: list[tuple[Cell, ...]] = []
-    for one in found.groups:
-        estimates = [one.means[name] for name in MEASURES for _ in ("value", "interval")]
-        rows.append((one.name, one.n, one.n_unscored, one.n_problem, *estimates))
-    parts: list[Part] = [DataTable("groups", f"By {by}", columns, tuple(rows))]
+    rows = tuple(
+        (one.name, one.n, one.n_unscored, one.n_problem, *with_intervals(*(one.means[name] for name in MEASURES)))
+        for one in found.groups
+    )
+    parts: list[Part] = [DataTable("groups", f"By {by}", columns, rows)]
     parts += [_change_table(found, name, title) for name, title in MEASURES.items()]
     method = method_text([test for pair in found.pairs for test in pair.tests.values()])
     how = f" ({method})" if method else ""
@@ -84,7 +79,7 @@ def _change_table(found: GroupComparison, name: str, title: str) -> DataTable:
     holm = (Column("p (Holm)", Kind.P_VALUE),) if len(found.pairs) > 1 else ()
     tested = [(pair, pair.tests[name]) for pair in found.pairs]
     rows = tuple(
-        (pair.base, pair.new, *_change_cells(test), test.p, *((test.holm,) if holm else ()), test.n_problem)
+        (pair.base, pair.new, *with_intervals(test.difference), test.p, *((test.holm,) if holm else ()), test.n_problem)
         for pair, test in tested
     )
     columns = (Column("from"), Column("to"), *_CHANGE, *holm, Column("problems", Kind.COUNT))
@@ -120,7 +115,7 @@ def _board_table(board: Board, name: str, title: str) -> DataTable:
         beside: tuple[Cell, Cell] = ("", "") if one.to_first is None else (one.to_first.difference, one.to_first.holm)
         return (
             one.rank, one.model, *((one.run,) if has_runs else ()), one.group.n,
-            *((one.group.n_unscored,) if has_unscored else ()), one.mean, one.mean, *beside, one.strict,
+            *((one.group.n_unscored,) if has_unscored else ()), *with_intervals(one.mean), *beside, one.strict,
             one.group.means["final"],
         )  # fmt: skip
 

@@ -23,7 +23,7 @@ from prism.inputs import did_you_mean, shown
 from prism.reports.agreement import Estimate
 from prism.reports.passes import MAX_K, OF_SAMPLES, sample_values, samples
 from prism.reports.report_rows import NOT_SAID, UNRATED, ReportRow, estimate_to_dict, problem_mean
-from prism.reports.table_formats import Cell, Column, DataTable, Kind
+from prism.reports.table_formats import Cell, Column, DataTable, Kind, with_intervals
 from prism.runs.records import ABSENT, at_path
 
 DEFAULT_MEASURES = ("score", "final")
@@ -407,9 +407,8 @@ def cross_data_table(found: CrossTable) -> DataTable:
         cells += [] if crossing.across else [found.cells[key, ()].n]
         for column in found.columns:
             cell = found.cells.get((key, column))
-            for k in range(len(found.measures)):
-                estimate = None if cell is None else cell.estimates[k]
-                cells += [estimate, estimate] if intervals else [estimate]
+            estimates = (None,) * len(found.measures) if cell is None else cell.estimates
+            cells += with_intervals(*estimates) if intervals else estimates
         rows.append(tuple(cells))
     by, across = (in_words(names) for names in (crossing.by, crossing.across))
     title = f"By {by}, across {across}" if across else f"By {by}"

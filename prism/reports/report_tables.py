@@ -20,7 +20,7 @@ from prism.reports.rank_tests import RankTest
 from prism.reports.ratings import UNALIGNED, Agreement, RaterPair
 from prism.reports.report_rows import UNFIT
 from prism.reports.summary import BINS, Group, Report, missed_nodes, reason_text
-from prism.reports.table_formats import Cell, Column, DataTable, Kind, share_columns
+from prism.reports.table_formats import Cell, Column, DataTable, Kind, share_columns, with_intervals
 
 Part = DataTable | str
 
@@ -94,7 +94,7 @@ def _group_columns(kind: str) -> tuple[Column, ...]:
 
 def _group_row(group: Group) -> tuple[Cell, ...]:
     """Return the cells of a group."""
-    return group.name, group.n, group.n_unscored, group.mean, group.mean, group.final, group.final, group.strict
+    return group.name, group.n, group.n_unscored, *with_intervals(group.mean, group.final), group.strict
 
 
 def _problems_table(found: Report) -> DataTable:
@@ -138,8 +138,7 @@ def samples_table(samples: Sequence[SampleFigures]) -> DataTable:
     columns = [Column("model"), Column("k", Kind.COUNT), Column("problems", Kind.COUNT)]
     columns += [column for name in OF_SAMPLES for column in share_columns(f"{name}k")]
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (one.model, one.k, one.estimates[0].n, *(cell for found in one.estimates for cell in (found, found)))
-        for one in samples
+        (one.model, one.k, one.estimates[0].n, *with_intervals(*one.estimates)) for one in samples
     )
     short = any(one.n_short for one in samples)
     notes = ("Problems with fewer than k scored rollouts of a model are left out of its row.",) if short else ()
@@ -155,7 +154,7 @@ def lengths_table(found: LengthFigures) -> DataTable:
         *share_columns("final"),
     )  # fmt: skip
     rows = tuple(
-        (name, one.low, one.high, one.n, one.score, one.score, one.final, one.final)
+        (name, one.low, one.high, one.n, *with_intervals(one.score, one.final))
         for name, bins in (("all", found.overall), *found.models)
         for one in bins
     )
@@ -211,7 +210,7 @@ def agreement_parts(agreed: Agreement) -> list[Part]:
         parts += ["", _coefficient_table("agreement-all", "All raters", agreed.together)]
     if agreed.reliability:
         repeated = tuple(
-            (rater.rater, name, found, found, found.n)
+            (rater.rater, name, *with_intervals(found), found.n)
             for rater in agreed.reliability
             for name, found in (
                 ("flips", rater.flip_rate), ("flips with order", rater.order_flip_rate),
@@ -249,7 +248,7 @@ def _pair_parts(number: int, pair: RaterPair) -> list[Part]:
 
 def _coefficient_table(name: str, title: str, found: Mapping[str, Estimate]) -> DataTable:
     """Return a table of coefficients with their intervals."""
-    rows = tuple((key, estimate, estimate, estimate.n) for key, estimate in found.items())
+    rows = tuple((key, *with_intervals(estimate), estimate.n) for key, estimate in found.items())
     return DataTable(name, title, (Column("coefficient"), *_ESTIMATE), rows)
 
 

@@ -115,6 +115,11 @@ def share_columns(head: str, *, group: str = "", interval: bool = True) -> tuple
     return (value, Column("interval", Kind.INTERVAL, group, is_share=True)) if interval else (value,)
 
 
+def with_intervals(*estimates: Estimate | None) -> tuple[Cell, ...]:
+    """Return the cells of estimates in such columns: each one for its value, and again for its interval."""
+    return tuple(each for each in estimates for _ in ("value", "interval"))
+
+
 def in_percent(table: DataTable) -> DataTable:
     """Return a table with its shares multiplied by 100, shown with two decimals, and a title that says so."""
     if not any(column.is_share for column in table.columns):

@@ -44,15 +44,7 @@ def _make_trainer() -> type:
                     completion.
             """
             super().__init__(*arguments, **settings)
-            faults = []
-            if len(self.reward_funcs) != 1 or not isinstance(self.reward_funcs[0], TRLReward):
-                faults.append("reward_funcs: expected one TRLReward, which knows the steps")
-            if self.scale_rewards not in ("group", "none"):
-                faults.append(f"scale_rewards: {self.scale_rewards!r}; expected 'group' or 'none'")
-            if getattr(self.args, "use_liger_kernel", False):
-                faults.append("use_liger_kernel: takes one advantage a completion; expected False")
-            if faults:
-                raise PrismError("\n".join(faults))
+            _check_trainer(self)
 
         def _calculate_rewards(self, inputs: Any, prompts: Any, completions: Any, completion_ids_list: Any) -> Any:
             """Return TRL's tensor of rewards, and keep those of the tokens."""
@@ -88,6 +80,23 @@ def _make_trainer() -> type:
 
     StepGRPOTrainer.__module__, StepGRPOTrainer.__qualname__ = __name__, "StepGRPOTrainer"
     return StepGRPOTrainer
+
+
+def _check_trainer(trainer: Any) -> None:
+    """Check that a trainer of TRL can take an advantage for each token.
+
+    Errors:
+        PrismError: another reward function than one `TRLReward`; settings that take one advantage a completion.
+    """
+    faults = []
+    if len(trainer.reward_funcs) != 1 or not isinstance(trainer.reward_funcs[0], TRLReward):
+        faults.append("reward_funcs: expected one TRLReward, which knows the steps")
+    if trainer.scale_rewards not in ("group", "none"):
+        faults.append(f"scale_rewards: {trainer.scale_rewards!r}; expected 'group' or 'none'")
+    if getattr(trainer.args, "use_liger_kernel", False):
+        faults.append("use_liger_kernel: takes one advantage a completion; expected False")
+    if faults:
+        raise PrismError("\n".join(faults))
 
 
 def __getattr__(name: str) -> Any:

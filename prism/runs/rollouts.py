@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from array import array
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -198,8 +198,7 @@ def scan(
         PrismError: a map with an unknown name.
     """
     named = parse_mapping(mapping or {}, MAPPED)
-    n = n_null = 0
-    first_null = ""
+    n, n_null, first_null = 0, 0, ""
     absent = set(keep) - set(KEPT)
     fields: Fields | None = None
     faults = Faults()
@@ -214,15 +213,13 @@ def scan(
             try:
                 fields = _first_fields(telling.data, mapping or {}, keep, problem_ids, skip_unknown=skip_unknown)
             except PrismError as error:  # those of this record, and the next one is looked at
-                for fault in str(error).split("\n"):
-                    faults.add(fault, place)
+                _add_faults(faults, map(_Fault, str(error).split("\n")), place, problem_ids)
                 continue
         if unknown := _unknown_id(record.data, fields, problem_ids):
             skipped[unknown] += 1
             continue
         found = _faults_of_record(record.data, fields, problem_ids)
-        for each in found:
-            faults.add(each.text, place, partial(_near_id, each, problem_ids))
+        _add_faults(faults, found, place, problem_ids)
         doubtful.look_at(record.data, fields, place)
         absent -= {name for name, _ in _kept(record.data, fields)} if absent else set()
         solutions = _solutions_of(record.data, fields)
@@ -453,6 +450,12 @@ class _Fault:
 
     text: str
     unknown_id: str = ""
+
+
+def _add_faults(faults: Faults, found: Iterable[_Fault], place: str, problem_ids: Collection[str]) -> None:
+    """Add the faults of a record, which stands at this place, to those of all."""
+    for each in found:
+        faults.add(each.text, place, partial(_near_id, each, problem_ids))
 
 
 def _near_id(fault: _Fault, problem_ids: Collection[str]) -> str:

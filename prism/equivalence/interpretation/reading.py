@@ -51,17 +51,7 @@ _PRIMED = re.compile(r"^(?P<letter>\\?[A-Za-z]+)(?P<primes>'{1,3})(?P<index>_\w|
 
 def read_together(a: Formula, b: Formula) -> tuple[Formula, Formula]:
     """Return two formulas with what the other one shows about their letters."""
-    for f in (a, b):
-        refuse_inverse_functions(f)
-    a, b = in_indices(with_raised_indices(a), with_raised_indices(b))
-    a, b = (with_operators_applied(with_primed_variables(with_unit_matrices(f))) for f in (a, b))
-    a, b = with_waves_as_deltas(*with_steps_and_deltas(a, b))
-    a, b = with_calls(a, b), with_calls(b, a)
-    a, b = with_one_argument((a, b))
-    a, b = (with_arguments_in_order(f, (a, b)) for f in (a, b))
-    a, b = map(with_iterated_integrals, with_interiors((a, b)))
-    a, b = (with_values_at_limits(f, (a, b)) for f in (a, b))
-    a, b = _with_means((a, b))
+    a, b = _in_common_notation(a, b)
     nodes = [node for f in (a, b) for member in f.members for node in walk(member)]
     if any(_is_written_both_ways(f) for f in (a, b)) or _are_rates_of_two_kinds(nodes):
         raise Unvalued("a prime or dot beside a derivative")
@@ -114,6 +104,21 @@ def read_together(a: Formula, b: Formula) -> tuple[Formula, Formula]:
 
     one, two = (with_members(f, tuple(read(member) for member in f.members)) for f in (a, b))
     return replace(one, depends=depends), replace(two, depends=depends)
+
+
+def _in_common_notation(a: Formula, b: Formula) -> tuple[Formula, Formula]:
+    """Return two formulas in which indices, operators, calls, integrals and limits are written alike."""
+    for f in (a, b):
+        refuse_inverse_functions(f)
+    a, b = in_indices(with_raised_indices(a), with_raised_indices(b))
+    a, b = (with_operators_applied(with_primed_variables(with_unit_matrices(f))) for f in (a, b))
+    a, b = with_waves_as_deltas(*with_steps_and_deltas(a, b))
+    a, b = with_calls(a, b), with_calls(b, a)
+    a, b = with_one_argument((a, b))
+    a, b = (with_arguments_in_order(f, (a, b)) for f in (a, b))
+    a, b = map(with_iterated_integrals, with_interiors((a, b)))
+    a, b = (with_values_at_limits(f, (a, b)) for f in (a, b))
+    return _with_means((a, b))
 
 
 def _with_means(formulas: tuple[Formula, Formula]) -> tuple[Formula, Formula]:

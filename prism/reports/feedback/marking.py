@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import attrgetter
 from pathlib import Path
 
 from prism.diagnosis.findings import Diagnosis, diagnose
@@ -238,23 +239,13 @@ def _part_marks(
             [all(share_of(node) == 1 for node in group) for group in groups.values()],
             list(fulls.values()),
         )
-        for share_of in (_share, _share_by_rule)
+        for share_of in (attrgetter("share"), attrgetter("share_by_rule"))
     )
     parts = tuple(
         PartMarks(letter, earned[place], by_rule[place], fulls[letter], group)
         for place, (letter, group) in enumerate(groups.items())
     )
     return parts, (sum(earned), sum(by_rule), sum(fulls.values()))
-
-
-def _share(node: MarkedNode) -> Fraction:
-    """Return what of a node's points is earned, with a marker's correction."""
-    return node.share
-
-
-def _share_by_rule(node: MarkedNode) -> Fraction:
-    """Return what of a node's points is earned by the rule alone."""
-    return node.share_by_rule
 
 
 def _part_points(exact: Sequence[Fraction], is_whole: Sequence[bool], fulls: Sequence[int]) -> list[int]:
@@ -265,12 +256,7 @@ def _part_points(exact: Sequence[Fraction], is_whole: Sequence[bool], fulls: Seq
     """
     scaled = [each * HUNDREDTHS for each in exact]
     found = [most if whole else int(each) for each, whole, most in zip(scaled, is_whole, fulls, strict=True)]
-    missing = rounded(sum(scaled, Fraction(0))) - sum(found)
-    for place in sorted(range(len(found)), key=lambda k: (found[k] - scaled[k], k)):
-        if missing > 0 and found[place] < fulls[place]:
-            found[place] += 1
-            missing -= 1
-    return found
+    return _with_remainders(found, scaled, fulls)
 
 
 def part_fulls(problem: Problem, full: int) -> dict[str, int]:
@@ -300,10 +286,21 @@ def in_hundredths(points: Sequence[Fraction]) -> list[int]:
     [334, 333, 333]
     """
     scaled = [each * HUNDREDTHS for each in points]
-    found = [int(each) for each in scaled]  # marks are not negative
-    missing = rounded(sum(scaled, Fraction(0))) - sum(found)
-    for place in sorted(range(len(points)), key=lambda k: (found[k] - scaled[k], k))[:missing]:
-        found[place] += 1
+    return _with_remainders([int(each) for each in scaled], scaled)  # marks are not negative
+
+
+def _with_remainders(found: list[int], exact: Sequence[Fraction], most: Sequence[int] = ()) -> list[int]:
+    """Raise whole numbers by one each, largest remainders first, until they sum to the rounded exact sum.
+
+    Args:
+        found: a whole number for each exact one.
+        most: what each may become; empty for no bound.
+    """
+    missing = rounded(sum(exact, Fraction(0))) - sum(found)
+    for place in sorted(range(len(found)), key=lambda k: (found[k] - exact[k], k)):
+        if missing > 0 and (not most or found[place] < most[place]):
+            found[place] += 1
+            missing -= 1
     return found
 
 

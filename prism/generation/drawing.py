@@ -70,3 +70,12 @@ def _log_uniform(context: Context, u: Decimal, low: Decimal, high: Decimal) -> D
 def _as_decimal(value: Fraction) -> Decimal:
     """Return a fraction as a decimal of 50 digits."""
     return _LOGARITHMS.divide(Decimal(value.numerator), Decimal(value.denominator))
+
+
+def template_seed(run: int, index: int) -> int:
+    """Return the seed of instance `index` of an endless run: hashed, so that runs share no instance.
+
+    >>> template_seed(1, 0) == template_seed(0, 1)
+    False
+    """
+    return int.from_bytes(hashlib.sha256(f"{run}\0{index}".encode()).digest()[:_BYTES], "big")

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from prism.grading.prepared_cache import Reference as Reference
-    from prism.rewards.endless_problems import EndlessProblems as EndlessProblems
-    from prism.rewards.endless_problems import Level as Level
-    from prism.rewards.endless_problems import endless as endless
-    from prism.rewards.endless_problems import levels_of as levels_of
+    from prism.rewards.curriculum import Curriculum as Curriculum
+    from prism.rewards.generated import GeneratedProblems as GeneratedProblems
+    from prism.rewards.generated import endless as endless
     from prism.rewards.lighteval import LightevalScores as LightevalScores
     from prism.rewards.lm_eval import LMEvalResults as LMEvalResults
     from prism.rewards.openrlhf import OpenRLHFReward as OpenRLHFReward
@@ -29,12 +28,11 @@ if TYPE_CHECKING:
     from prism.rewards.verifiers import VerifiersTaskReward as VerifiersTaskReward
 
 _MODULES = {
-    "EndlessProblems": "rewards.endless_problems", "Level": "rewards.endless_problems",
-    "endless": "rewards.endless_problems", "levels_of": "rewards.endless_problems",
+    "Curriculum": "rewards.curriculum", "GeneratedProblems": "rewards.generated",
     "LMEvalResults": "rewards.lm_eval", "LightevalScores": "rewards.lighteval", "OpenRLHFReward": "rewards.openrlhf",
     "Reference": "grading.prepared_cache", "Reward": "rewards.reward", "Rewarded": "rewards.reward",
     "TRLReward": "rewards.trl", "VerifiersReward": "rewards.verifiers", "VerifiersTaskReward": "rewards.verifiers",
-    "step_advantages": "rewards.tokens", "token_offsets": "rewards.tokens",
+    "endless": "rewards.generated", "step_advantages": "rewards.tokens", "token_offsets": "rewards.tokens",
     "token_rewards": "rewards.tokens", "tokens_of_steps": "rewards.tokens",
 }  # fmt: skip
 

@@ -24,13 +24,14 @@ Read in the source of NeMo Gym (`nemo_gym/base_resources_server.py`, `nemo_gym/o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from prism.errors import PrismError
 from prism.problem.images import image_content
 from prism.problem.prompts import Prompt
 from prism.rewards.data_sets import Problems, prompts_with_ids
+from prism.rewards.generated import GeneratedProblems, entries_from
 from prism.rewards.reward import Reward, Rewarded
 
 _FIELDS = ("problem", "problem_id")
@@ -99,22 +100,6 @@ def answer(request: Mapping[str, Any], found: Rewarded) -> dict[str, Any]:
     return {**request, **numbers, **failed, "reward": found.value or 0.0}
 
 
-def endless_rows(entries: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows of a data set for NeMo Gym from entries of `prism.rewards.endless`, each with its whole problem.
-
-    >>> from prism.rewards import endless
-    >>> sorted(endless_rows(endless(["braking"], size=1))[0])
-    ['responses_create_params', 'verifier_metadata']
-    """
-    return [
-        {
-            "responses_create_params": {"input": [{"role": "user", "content": entry["question"]}]},
-            _METADATA: {"problem": entry["metadata"]["problem"], "source_dataset": entry["metadata"]["source_dataset"]},
-        }
-        for entry in entries
-    ]
-
-
 def resources_server(reward: Reward) -> Any:
     """Return a NeMo Gym resources server class whose `verify` grades with this reward, and refuses bad rows (422)."""
     from fastapi import HTTPException
@@ -179,6 +164,25 @@ def _as_input(prompt: Prompt) -> list[dict[str, Any]]:
         {"type": "input_image", "image_url": image_content(image).data_url, "detail": "auto"} for image in prompt.images
     ]
     return [{"role": "user", "content": [*images, {"type": "input_text", "text": prompt.text}]}]
+
+
+def generated_rows(problems: GeneratedProblems, n: int | None = None, *, start: int = 0) -> Iterator[dict[str, Any]]:
+    """Yield rows of generated problems for NeMo Gym, each a line of its JSONL; the problem stands in the metadata.
+
+    Args:
+        problems: made by `prism.rewards.endless`.
+        n, start: number of rows, and the index of the first; without n up to the size, or without end.
+
+    Errors:
+        PrismError: a start or a number below 0.
+    """
+    return (
+        {
+            "responses_create_params": {"input": [{"role": "user", "content": entry["question"]}]},
+            _METADATA: entry["metadata"],
+        }
+        for entry in entries_from(problems, start, n)
+    )
 
 
 def _content_text(content: Any, kind: str) -> str:

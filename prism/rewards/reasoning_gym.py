@@ -1,104 +1,141 @@
-"""A data set for reasoning-gym: `register()` once, then `reasoning_gym.create_dataset("prism", seed=1, size=500)`.
+"""PRISM's generated problems as a data set of reasoning-gym: importing this module registers it under `prism`.
 
-Its configuration is a dataclass, and its curriculum has the levels that templates have: C3, ranges of parameters and
-cases. An item is that of `prism.rewards.endless`, whose index and seed are hashed apart; the score is that of the whole
-answer that is handed over.
+    import reasoning_gym
+    import prism.rewards.reasoning_gym
 
-verifiers' environment for reasoning-gym hands over only what stands between `<answer>` tags, so steps outside earn
-nothing there: this door is good for final answers, and `prism.rewards.verifiers.environment` is the one for steps.
+    problems = reasoning_gym.create_dataset("prism", templates=["braking"], seed=1, size=200)
+    entry = problems[17]
+    problems.score_answer(answer, entry)
 
-Run with reasoning-gym 0.1.25: `benchmarks/frameworks/endless_run.py`. Loading this module imports it.
+It is a `ProceduralDataset` with a configuration and a curriculum, so composites, experiments and `ReseedingDataset`
+take it. Its items do not come of `seed + idx` as those of that library do: chunk 1 of a `ReseedingDataset` shares
+nothing with chunk 0.
+
+Good for final answers: the environment that verifiers has for reasoning-gym hands `score_answer` only what stands
+between `<answer>` tags, so steps outside of them earn nothing. For rewards of steps take
+`prism.rewards.verifiers.environment`, or hand `score_answer` the whole solution.
+
+Read in the source of reasoning-gym 0.1.25 (`dataset.py`, `factory.py`, `composite.py`, `coaching/`), and run with it:
+`benchmarks/frameworks/endless.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-from reasoning_gym.coaching.attributes import ScalarAttributeDefinition
-from reasoning_gym.coaching.base_curriculum import BaseCurriculum
+from reasoning_gym.coaching import BaseCurriculum, RangeAttributeDefinition, ScalarAttributeDefinition
 from reasoning_gym.dataset import ProceduralDataset
 from reasoning_gym.factory import DATASETS, register_dataset
 
-from prism.generation.template import PERTURBED, VARIANTS
-from prism.rewards.endless_problems import EndlessProblems, Level
+from prism.generation.template import PERTURBED
+from prism.rewards.curriculum import Curriculum
+from prism.rewards.curriculum import RangeAttributeDefinition as PrismRange
+from prism.rewards.generated import HIGHEST_C3, LOWEST_C3, Restriction, check_settings, endless
 
 NAME = "prism"
 
 
 @dataclass
 class PrismConfig:
-    """What a data set of reasoning-gym is made of.
+    """The configuration of the data set; a subclass with other defaults can be registered under a name of its own.
 
     Attributes:
-        seed, size: as there.
-        templates: ids or paths; None for all shipped ones.
-        variants: of `original`, `perturbed`, `knowledge`, `abstract`.
-        weights: of the templates; None for equal ones.
-        structure: highest C3; None for all.
-        ranges: place of the levels of parameters; None for whole ranges.
-        cases: names of cases; None for all.
-        scoring: as of `prism.rewards.Reward`.
+        seed: of the run; None for one that reasoning-gym draws.
+        size: number of entries.
+        templates: ids of shipped templates, or paths; empty for all shipped ones.
+        variants: of `prism.generate`.
+        weights: of the templates, in their order; empty for equal ones.
+        min_c3, max_c3, cases, level: as of `prism.rewards.endless`; the curriculum sets them.
+        style: of the prompts. scoring: what a score pays. thinking: as of `prism.rewards.endless`.
+        registered_as: the name of the data set; entries say it, and a composite looks it up.
     """
 
     seed: int | None = None
     size: int = 500
-    templates: Sequence[str] | None = None
+    templates: Sequence[str] = ()
     variants: Sequence[str] = (PERTURBED,)
-    weights: Sequence[float] | None = None
-    structure: int | None = None
-    ranges: int | None = None
-    cases: Sequence[str] | None = None
-    scoring: str = "closure"
+    weights: Sequence[float] = ()
+    min_c3: int = LOWEST_C3
+    max_c3: int = HIGHEST_C3
+    cases: int | Sequence[str] | None = None
+    level: int | None = None
+    style: str = "prism"
+    scoring: str | Mapping[str, float] = "closure"
+    thinking: bool = False
+    registered_as: str = NAME
 
     def validate(self) -> None:
-        """Raise AssertionError for a value that cannot be used, as reasoning-gym's own configurations do."""
-        assert self.size >= 0, "size must be 0 or more"
-        assert self.variants, "variants must not be empty"
-        assert set(self.variants) <= set(VARIANTS), f"variants must be among {', '.join(VARIANTS)}"
-        assert self.structure in (None, 1, 2, 3), "structure must be 1, 2 or 3"
-        assert self.weights is None or self.templates is not None, "weights need templates"
+        """Raise PrismError with all that is wrong; the templates themselves are checked by the data set."""
+        restriction = Restriction(self.min_c3, self.max_c3, self.cases, self.level)
+        check_settings(0 if self.seed is None else self.seed, self.variants, self.size, restriction, self.style)
 
 
 class PrismDataset(ProceduralDataset):  # type: ignore[misc, unused-ignore]
-    """The problems of `prism.rewards.endless` as a data set of reasoning-gym."""
+    """Generated problems of templates; picklable.
+
+    Attributes:
+        problems: the same without reasoning-gym, without end.
+    """
 
     def __init__(self, config: PrismConfig) -> None:
-        """Load and solve the templates of a configuration."""
-        super().__init__(config, seed=config.seed, size=config.size)
-        cases = None if config.cases is None else tuple(config.cases)
-        self.problems = EndlessProblems(
-            config.templates, self.seed, variants=config.variants, size=config.size, weights=config.weights,
-            level=Level(config.structure, config.ranges, cases), scoring=config.scoring,
+        """Check the configuration and solve the templates.
+
+        Errors:
+            PrismError: all that is wrong with either.
+        """
+        super().__init__(config=config, seed=config.seed, size=config.size)
+        self.problems = endless(
+            list(config.templates), self.seed, config.variants, weights=config.weights, min_c3=config.min_c3,
+            max_c3=config.max_c3, cases=config.cases, level=config.level, style=config.style, scoring=config.scoring,
+            thinking=config.thinking,
         )  # fmt: skip
 
+    @property
+    def category(self) -> str:
+        """Return the category of the data set."""
+        return "physics"
+
     def __getitem__(self, idx: int) -> dict[str, Any]:
-        """Return the entry of an index."""
-        return self.problems[idx]
+        """Return an entry: as of `prism.rewards.endless`, from the registered name.
+
+        As in reasoning-gym the size bounds iteration only.
+        """
+        entry = self.problems.entry(idx)
+        entry["metadata"]["source_dataset"] = self.config.registered_as
+        return entry
 
     def score_answer(self, answer: str | None, entry: dict[str, Any]) -> float:
-        """Return the reward of an answer to an entry."""
+        """Return what an answer to an entry earns; never raises."""
         return self.problems.score_answer(answer, entry)
 
 
 class PrismCurriculum(BaseCurriculum):  # type: ignore[misc, unused-ignore]
-    """Levels by C3 and by the ranges of parameters, easy to hard."""
+    """The levels that the templates of a configuration have: `c3`, `cases` and `range`.
+
+    Attributes:
+        config_cls: whose default templates are looked at; a subclass names its own.
+    """
+
+    config_cls: ClassVar[type[PrismConfig]] = PrismConfig
 
     def __init__(self) -> None:
-        """Define the two attributes."""
-        super().__init__(PrismCurriculum.__name__, PrismConfig)
-        self._define_attributes(
-            ScalarAttributeDefinition(
-                name="structure", field_name="structure", levels=[1, 2, 3], description="highest C3 of a problem's DAG"
-            ),
-            ScalarAttributeDefinition(
-                name="ranges", field_name="ranges", levels=[0, 1, 2, None], description="levels of parameters, then all"
-            ),
+        """Look at the templates."""
+        config = self.config_cls()
+        super().__init__(type(self).__name__, self.config_cls)
+        self._define_attributes(*map(_as_theirs, Curriculum(list(config.templates)).attributes))
+
+
+def _as_theirs(each: Any) -> Any:
+    """Return the definition of an attribute as an object of reasoning-gym."""
+    own = {"name": each.name, "levels": list(each.levels), "description": each.description}
+    if isinstance(each, PrismRange):
+        return RangeAttributeDefinition(
+            **own, lower_field_name=each.lower_field_name, upper_field_name=each.upper_field_name
         )
+    return ScalarAttributeDefinition(**own, field_name=each.field_name)
 
 
-def register(name: str = NAME) -> None:
-    """Register the data set with reasoning-gym, unless it has one of this name."""
-    if name not in DATASETS:
-        register_dataset(name, PrismDataset, PrismConfig, PrismCurriculum)
+if NAME not in DATASETS:  # a module that is loaded again registers nothing twice
+    register_dataset(NAME, PrismDataset, PrismConfig, PrismCurriculum)

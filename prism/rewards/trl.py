@@ -12,7 +12,7 @@ the trainer does not pass is not logged. Rewards of single steps: `prism.rewards
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
@@ -20,6 +20,7 @@ from prism.errors import PrismError, named_type
 from prism.grading.scoring import SCALARS, Scoring
 from prism.problem.collection import ProblemSet
 from prism.rewards.data_sets import Problems, image_bytes, opened, prompts_with_ids
+from prism.rewards.generated import GeneratedProblems, entries_from
 from prism.rewards.reward import Reward, Rewarded, check_names, checked_metrics, no_column, reward_of
 
 _OF_TRL = frozenset(("completion_ids", "environments", "trainer_state"))  # what TRL passes besides columns
@@ -137,18 +138,25 @@ def prompt_rows(problems: Problems, *, style: str = "prism", column: str = "refe
     return rows
 
 
-def endless_rows(entries: Iterable[Mapping[str, Any]], *, column: str = "reference") -> list[dict[str, Any]]:
-    """Return the rows of a data set for TRL from entries of `prism.rewards.endless`: `prompt` and the whole problem.
+def generated_rows(
+    problems: GeneratedProblems, n: int | None = None, *, start: int = 0, column: str = "reference"
+) -> Iterator[dict[str, Any]]:
+    """Yield rows of generated problems for TRL: `prompt`, as a conversation, and the problem as JSON.
 
-    >>> from prism.rewards import endless
-    >>> rows = endless_rows(endless(["braking"], size=2))
-    >>> len(rows), sorted(rows[0])
-    (2, ['prompt', 'reference'])
+    Without end it feeds an `IterableDataset.from_generator(generated_rows, gen_kwargs={"problems": problems})`.
+
+    Args:
+        problems: made by `prism.rewards.endless`.
+        n, start: number of rows, and the index of the first; without n up to the size, or without end.
+        column: of the reference, as of `TRLReward`.
+
+    Errors:
+        PrismError: a start or a number below 0.
     """
-    return [
+    return (
         {"prompt": [{"role": "user", "content": entry["question"]}], column: entry["metadata"]["problem"]}
-        for entry in entries
-    ]
+        for entry in entries_from(problems, start, n)
+    )
 
 
 def _matched_text(each: Rewarded) -> str:

@@ -10,6 +10,8 @@ configuration, which are awaited with `task` and `trace`. `VerifiersTaskReward` 
     [env.taskset.task.rewards]
     prism = { fn = "my_rewards.py:prism" }
 
+`environment()` is a whole `vf.SingleTurnEnv` of generated problems, for verifiers up to 0.3.
+
 In neither is there a None: a bad reference is worth 0 and `prism_bad_reference` is 1, for all of a group alike, so that
 their advantages are 0.
 
@@ -19,19 +21,22 @@ Read in the sources of verifiers 0.3.1 (`verifiers/legacy/rubrics/rubric.py`) an
 
 from __future__ import annotations
 
+import json
 from asyncio import wrap_future
-from collections.abc import Awaitable, Collection, Mapping, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, MutableMapping, Sequence
+from functools import cache, partial
 from typing import Any
 
-from prism.errors import PrismError
-from prism.generation.loading import TemplateSource
+from prism.errors import PrismError, count_of
+from prism.generation.drawing import template_seed
 from prism.grading.scoring import SCALARS, Scoring
 from prism.problem.collection import ProblemSet
 from prism.rewards.data_sets import Problems, prompts_with_ids
-from prism.rewards.endless_problems import EndlessProblems
+from prism.rewards.generated import GeneratedProblems, Templates, endless, entries_from
 from prism.rewards.reward import Reward, Rewarded, check_names, checked_metrics, no_column, reward_of
 
 METRICS = ("final", "matched", "unread", "undecided", "incidents", "bad_reference")
+_LOOKED_AT = 10  # indices for each row that is wanted, before a run is said to repeat itself
 
 
 class VerifiersReward:
@@ -187,45 +192,112 @@ def prompt_rows(problems: Problems, *, style: str = "prism", column: str = "answ
     return rows
 
 
+def generated_rows(
+    problems: GeneratedProblems, n: int | None = None, *, start: int = 0, column: str = "answer"
+) -> Iterator[dict[str, Any]]:
+    """Yield rows of generated problems: `question`, the problem as JSON, and `info`, JSON too, that says its origin.
+
+    With `column="reference"` a row has a `prompt` in place of `question` and `info`: the data of a task of 0.4.
+
+    Args:
+        problems: made by `prism.rewards.endless`.
+        n, start: number of rows, and the index of the first; without n up to the size, or without end.
+        column: of the problem.
+
+    Errors:
+        PrismError: a start or a number below 0.
+    """
+    return (_generated_row(entry, column) for entry in entries_from(problems, start, n))
+
+
+def _generated_row(entry: Mapping[str, Any], column: str) -> dict[str, Any]:
+    """Return the row of an entry; arguments as of `generated_rows`."""
+    metadata = entry["metadata"]
+    if column == "reference":
+        return {"prompt": [{"role": "user", "content": entry["question"]}], column: metadata["problem"]}
+    info = {key: value for key, value in metadata.items() if key != "problem"}
+    return {"question": entry["question"], column: metadata["problem"], "info": json.dumps(info, sort_keys=True)}
+
+
 def environment(
-    templates: Sequence[TemplateSource] | None = None,
+    templates: Templates = (),
     seed: int = 0,
     num_train: int = 1000,
     num_eval: int = 100,
     *,
     scoring: str | Mapping[str, float] | Scoring | Reward = "closure",
+    weight: float = 1.0,
+    metrics: Collection[str] = METRICS,
+    env_settings: Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> Any:
-    """Return a `vf.SingleTurnEnv` of problems drawn from templates, for verifiers up to 0.3; steps are rewarded.
+    """Return a `vf.SingleTurnEnv` of generated problems, for verifiers up to 0.3.
 
-    Its columns are `question`, the prompt with the answer format, `answer`, the problem as JSON, and `info`, the rest
-    of an entry's metadata.
+    The rows have `question`, the prompt with its answer format, `answer`, the problem as JSON, and `info`. They are
+    made when they are asked for. Those for evaluation are a run of their own, the same for every number of rows to
+    train on, and no row to train on has the question of one of them.
 
     Args:
-        templates, seed, settings: as of `endless`.
-        num_train, num_eval: entries; those for evaluation follow the others and are none of them.
-        scoring: as of `rubric`.
+        templates, seed: as of `prism.rewards.endless`.
+        num_train, num_eval: rows to train on, and to evaluate on.
+        scoring: what is paid, as of `prism.rewards.endless`: for all formulas of a completion, not for an answer alone.
+        weight, metrics: as of `rubric`.
+        env_settings: of `vf.SingleTurnEnv`, such as `system_prompt`.
+        settings: the others of `prism.rewards.endless`: `variants`, `weights`, `cases`, `level`, `style`, ...
 
     Errors:
-        DataFileError, PrismError: as of `endless`.
+        PrismError: an argument that cannot be used; a version of verifiers without such environments.
     """
     import verifiers as vf
-    from datasets import Dataset
 
-    problems = EndlessProblems(templates, seed, **settings)
-    train, later = (
-        Dataset.from_list([endless_row(problems[idx]) for idx in indices])
-        for indices in (range(num_train), range(num_train, num_train + num_eval))
+    if not hasattr(vf, "SingleTurnEnv"):
+        raise PrismError("verifiers: this version has no SingleTurnEnv; its tasks take rows of `generated_rows`")
+    faults = [
+        f"{name}: {value!r} is no whole number from 1 on"
+        for name, value in (("num_train", num_train), ("num_eval", num_eval))
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1
+    ]
+    if faults:
+        raise PrismError("\n".join(faults))
+    train = endless(templates, seed, scoring=scoring, **settings)
+    held_out = endless(train.templates, template_seed(seed, -1), scoring=train.reward, **settings)
+    rows_to_evaluate = cache(partial(_distinct_rows, held_out, num_eval))
+    return vf.SingleTurnEnv(
+        dataset=_data_set(lambda: _distinct_rows(train, num_train, rows_to_evaluate())),
+        eval_dataset=_data_set(rows_to_evaluate),
+        rubric=rubric(train.reward, weight=weight, metrics=metrics),
+        **(env_settings or {}),
     )
-    return vf.SingleTurnEnv(dataset=train, eval_dataset=later, rubric=rubric(scoring))
 
 
-def endless_row(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the row of a data set for verifiers, from an entry of `endless`."""
-    metadata = {key: value for key, value in entry["metadata"].items() if key not in ("problem", "template")}
-    template = {key: value for key, value in entry["metadata"]["template"].items() if key != "values"}
-    info = {**metadata, "template": template, "boxed": entry["answer"]}
-    return {"question": entry["question"], "answer": entry["metadata"]["problem"], "info": info}
+def _data_set(make: Callable[[], list[dict[str, Any]]]) -> Callable[[], Any]:
+    """Return what builds a data set of rows when it is called."""
+
+    def build() -> Any:
+        from datasets import Dataset
+
+        return Dataset.from_list(make())
+
+    return build
+
+
+def _distinct_rows(
+    problems: GeneratedProblems, n: int, others: Sequence[Mapping[str, Any]] = ()
+) -> list[dict[str, Any]]:
+    """Return the first n rows of which no question stands twice, or among others.
+
+    Errors:
+        PrismError: so many further indices only repeat earlier ones.
+    """
+    seen = {row["question"] for row in others}
+    rows: list[dict[str, Any]] = []
+    for row in generated_rows(problems, _LOOKED_AT * n + len(seen)):
+        if row["question"] not in seen:
+            seen.add(row["question"])
+            rows.append(row)
+            if len(rows) == n:
+                return rows
+    raise PrismError(f"templates: only {count_of(len(rows), 'question')} of {n} differ; give more templates")
 
 
 class VerifiersTaskReward:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from prism.errors import PrismError
 from prism.inputs import did_you_mean
@@ -38,7 +39,7 @@ class ScalarAttributeDefinition:
     levels: tuple[int, ...]
     description: str
 
-    def settings(self, level: int) -> dict[str, int]:
+    def settings(self, level: int) -> dict[str, Any]:
         """Return the argument of `endless` at a level."""
         return {self.field_name: self.levels[level]}
 
@@ -60,7 +61,7 @@ class RangeAttributeDefinition:
     levels: tuple[int, ...]
     description: str
 
-    def settings(self, level: int) -> dict[str, int]:
+    def settings(self, level: int) -> dict[str, Any]:
         """Return the two arguments of `endless` at a level."""
         return {self.lower_field_name: self.levels[0], self.upper_field_name: self.levels[level]}
 
@@ -112,7 +113,7 @@ class Curriculum:
         """Return the highest level that any attribute has."""
         return max((len(each.levels) - 1 for each in self.attributes), default=0)
 
-    def settings(self, levels: int | Mapping[str, int]) -> dict[str, int]:
+    def settings(self, levels: int | Mapping[str, int]) -> dict[str, Any]:
         """Return the arguments of `endless` at a level.
 
         Args:
@@ -136,7 +137,7 @@ class Curriculum:
         ]
         if faults:
             raise PrismError("\n".join(faults))
-        found: dict[str, int] = {}
+        found: dict[str, Any] = {}
         for each in self.attributes:
             found |= each.settings(levels.get(each.name, 0))
         return found

@@ -290,7 +290,7 @@ def endless(
         level: place from 0 among the `levels` of parameters; the last one stands for those beyond.
         style: of `prism.prompt`, in which questions ask for the solution.
         scoring: a name of `scoring.PARTS`, names with weights, or a reward. `training` pays nothing for what a problem
-            tells itself, as the variants `knowledge` and `abstract` do.
+            tells itself, as the variants `knowledge` and `abstract` do; a whole solution then earns less than 1.
         thinking: also count formulas before the end of a thinking block.
 
     Errors:

@@ -89,6 +89,7 @@ SCRIPTS = (
     Script("reward_batches", "speed/reward_batches.py"),
     Script("framework_examples", "frameworks/examples.py"),  # those whose environments are there
     Script("doors", "frameworks/doors.py"),  # makes environments of its own, once
+    Script("endless", "frameworks/endless.py"),  # the same
 )
 
 

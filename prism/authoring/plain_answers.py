@@ -21,7 +21,7 @@ _NUMBER = re.compile(
 )
 _LIST_MARK = re.compile(r"^\s*\d{1,2}[.)]\s+(?=\S)", re.MULTILINE)
 _UNIT = re.compile(r"[ ~]*(?:\\,|\\ )?[ ~]*\$?\s*(?P<unit>[^\s,;()=][^,;()=\n]*)")
-_MAX_UNIT_WORDS = 5
+_MAX_UNIT_WORDS = 5  # of a unit that is written out: `metres per second squared` has four
 
 
 def tagged_answer(text: str) -> str | None:

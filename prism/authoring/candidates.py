@@ -31,6 +31,7 @@ from prism.problem.schema import Problem, load_problem
 
 _OF_A_VALUE = frozenset(("num", "neg", "mul", "div", "pow", "unit", "sym"))
 _OPERATIONS = frozenset(("add", "sub", "mul", "div", "pow", "sqrt", "cross", "dot", "integral", "derivative"))
+_NO_NAMES: frozenset[str] = frozenset()
 _AS_NODE = NumberSpec(is_node=True)
 MAX_DEAR = 2  # pairs of which a formula may be too dear; a third would tell nothing new
 _FIGURES_OF_A_VALUE = 2  # fewest significant figures of a number whose letters may be units
@@ -55,34 +56,61 @@ def read_italic_units(formulas: Sequence[Formula], context: Context) -> list[For
 
     A node has to be unambiguous: `\lambda = 655\, nm` becomes `\lambda = 655\unit{nm}`. Letters are
     symbols where the problem or any other member has them; not so the one that the formula is solved for, as it
-    cannot stand on both sides of `W = 0.18\, kW`. A number of one figure is the coefficient of a law: `2 m g`.
+    cannot stand on both sides of `W = 0.18\, kW`. A number of one figure is the coefficient of a law: `2 m g`; not so
+    before a quotient, `0.02 m^3/s`, and behind a calculation with numbers alone: `s = 6\cdot 3/2 = 9 m`.
 
     >>> from prism.latex import parse
     >>> said = [parse(text) for text in (r"W = Q - R = 0.18\, kW", "F = 2 m g", "v = 9.81 t", "t = 12 s")]
     >>> [str(f) for f in read_italic_units(said, Context())]
     ['W = Q - R = 0.18*[kW]', 'F = 2*m*g', 'v = 9.81*t', 't = 12*[s]']
+    >>> [str(f) for f in read_italic_units([parse("h = 6*3/2 = 9 m"), parse("Q = 0.02 m^3/s")], Context())]
+    ['h = 6*(3/2) = 9*[m]', 'Q = 0.02*[m]^3*[s]^(-1)']
     """
-    members = [member for f in formulas for part in plain_parts(f) for member in part.members]
-    taken = context.declared.union(*(symbols(each) for each in members if not _may_be_quantity(each, context)))
-    return [_with_italic_units(f, taken, context) for f in formulas]
+    parts = [part for f in formulas for part in plain_parts(f)]
+    worked_out = frozenset(canonical(part.members[-1]) for part in parts if _ends_a_calculation(part))
+    others = [
+        member for part in parts for member in part.members
+        if not (canonical(member) in worked_out or _may_be_quantity(member, context))
+    ]  # fmt: skip
+    taken = context.declared.union(*map(symbols, others))
+    return [_with_italic_units(f, taken, worked_out, context) for f in formulas]
 
 
 def _may_be_quantity(member: Expr, context: Context) -> bool:
     r"""Return True for a number of two figures or more followed by letters that may be a unit: `0.18\, kW`."""
     figures = next((node.name.lower().partition("e")[0] for node in walk(member) if node.op == "num"), "")
     n_figure = len("".join(letter for letter in figures if letter.isdigit()).lstrip("0"))
-    return n_figure >= _FIGURES_OF_A_VALUE and italic_units_as_quantity(member, context.declared) is not None
+    is_value = n_figure >= _FIGURES_OF_A_VALUE or (bool(n_figure) and _is_quotient_of_letters(member))
+    return is_value and italic_units_as_quantity(member, context.declared) is not None
 
 
-def _with_italic_units(f: Formula, taken: frozenset[str], context: Context) -> Formula:
-    """Return a formula with italic units in its members read as units; names in `taken` stay symbols."""
+def _is_quotient_of_letters(member: Expr) -> bool:
+    """Return True for `0.02 m^3/s`: a number over or times several letters, one of them below the line."""
+    return member.op == "div" and bool(symbols(member.args[1])) and bool(symbols(member.args[0]))
+
+
+def _ends_a_calculation(f: Formula) -> bool:
+    """Return True for `s = 6 * 3/2 = 9 m`: behind numbers alone the letters of the last member can only be a unit."""
+    return f.kind == "chain" and any(member.args and not symbols(member) for member in f.members[1:-1])
+
+
+def _with_italic_units(f: Formula, taken: frozenset[str], worked_out: frozenset[str], context: Context) -> Formula:
+    """Return a formula with italic units in its members read as units; names in `taken` stay symbols.
+
+    Args:
+        worked_out: members that end a calculation, in which the letters are units whatever they are elsewhere.
+    """
     if f.parts:
-        return replace(f, parts=tuple(_with_italic_units(part, taken, context) for part in f.parts))
+        return replace(f, parts=tuple(_with_italic_units(part, taken, worked_out, context) for part in f.parts))
     if f.kind not in ("equation", "chain"):
         return f
     own = frozenset((f.members[0].name,)) if f.members[0].op == "sym" else frozenset[str]()
     read = (
-        italic_units_as_quantity(member, taken - own) if _may_be_quantity(member, context) else None
+        italic_units_as_quantity(member, _NO_NAMES)
+        if canonical(member) in worked_out
+        else italic_units_as_quantity(member, taken - own)
+        if _may_be_quantity(member, context)
+        else None
         for member in f.members
     )
     members = tuple(new or member for new, member in zip(read, f.members, strict=True))

@@ -40,7 +40,7 @@ from prism.authoring.candidates import (
 )
 from prism.authoring.dependencies import RULES, Dependencies, infer_dependencies
 from prism.authoring.marking_schemes import CONDITION
-from prism.authoring.plain_answers import first_quantity, tagged_answer
+from prism.authoring.plain_answers import quantities_of, tagged_answer
 from prism.authoring.plain_names import plain_names
 from prism.budget import ANSWERS, CHARACTER, DRAFT, GIVEN, MERGING, ORIGINS, READING, SOLUTION, Account, share
 from prism.equivalence.facts import numeric_of, subject_of
@@ -201,6 +201,7 @@ def _draft_extracted(
         if not found_here:  # a solution in sentences: take what they state
             left_out.clear()
             found_here += _collect_candidates(claims, left_out, problem_facts, in_sentences=True)
+        found_here = _with_bare_boxes_joined(found_here)
         found_here = _with_last_numbers(found_here, claims, extraction.text, problem_facts)
     _remark_if(reading.is_exhausted, _CUT_READING, remarks)
     candidates = _merge_duplicates(found_here, problem_facts, remarks, left_out, account)
@@ -397,13 +398,50 @@ def _announced(
         is_any = True
     if is_any:
         return sorted(marked, key=lambda each: each.order)
-    sentence = tagged_answer(text)
-    quantity = None if sentence is None else first_quantity(sentence)
-    at = None if quantity is None else answer_index(quantity, [each.formula for each in marked], problem_facts.context)
-    if at is None:
-        return []
-    marked[at] = replace(marked[at], is_boxed=True)
-    return marked
+    return _announced_in_words(marked, text, problem_facts)
+
+
+def _announced_in_words(found: Sequence[_Candidate], text: str, problem_facts: _ProblemFacts) -> list[_Candidate]:
+    """Return the candidates with those marked whose numbers the answer line names; empty if it names none of them."""
+    formulas = [each.formula for each in found]
+    end = max((each.last for each in found), default=0)
+    places = {
+        at for quantity in quantities_of(tagged_answer(text) or "")
+        if (at := answer_index(quantity, formulas, problem_facts.context)) is not None
+    }  # fmt: skip
+    return (
+        [
+            replace(each, is_boxed=True, last=end + 1 if k == max(places) else each.last) if k in places else each
+            for k, each in enumerate(found)
+        ]
+        if places
+        else []
+    )
+
+
+def _with_bare_boxes_joined(found: Sequence[_Candidate]) -> list[_Candidate]:
+    r"""Return the candidates without boxes of a bare value that an earlier formula of its part states: it is final.
+
+    After `E = 25\,\mathrm{J}` the box `\boxed{25\,\mathrm{J}}` adds nothing but that E is the answer.
+    """
+    kept: list[_Candidate] = []
+    for each in found:
+        bare = each.formula.members[1] if each.is_boxed and _is_nameless(each.formula) else None
+        said = None if bare is None else replace(each.formula, kind="expression", members=(bare,), relations=())
+        at = None if said is None else next(
+            (k for k in range(len(kept) - 1, -1, -1)
+             if kept[k].letter in (each.letter, "") and is_stated_by(kept[k].formula, said)), None,
+        )  # fmt: skip
+        if at is None:
+            kept.append(each)
+        else:
+            kept[at] = replace(kept[at], is_boxed=True, last=each.last, why=(*kept[at].why, *each.why))
+    return kept
+
+
+def _is_nameless(f: Formula) -> bool:
+    """Return True for `ans = x`, an answer without a name."""
+    return f.kind == "equation" and f.members[0] == symbol(ANSWER)
 
 
 def _name_answer(f: Formula) -> Formula:

@@ -7,6 +7,7 @@ quantity stays what it is.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from prism.errors import LatexSyntaxError
 from prism.latex import parse
@@ -68,6 +69,18 @@ def first_quantity(text: str) -> str | None:
     number = re.sub(r"\s*(?:\\times|×|x|\*)\s*10\s*\^\s*\{?([-+]?\d+)\}?", r" \\times 10^{\1}", number)
     unit = _unit_behind(bare[found.end() :])
     return f"{number}\\unit{{{unit}}}" if unit else number
+
+
+def quantities_of(text: str) -> list[str]:
+    r"""Return the numbers of a text, each with its unit, as LaTeX, in order.
+
+    >>> quantities_of("6 m/s and 9.0 m")
+    ['6\\unit{m/s}', '9.0\\unit{m}']
+    """
+    bare = _LIST_MARK.sub("", text).replace("**", "").replace("$", "")
+    starts = [found.start() for found in _NUMBER.finditer(bare)]
+    pieces = (bare[start:end] for start, end in pairwise([*starts, len(bare)]))
+    return [quantity for piece in pieces if (quantity := first_quantity(piece)) is not None]
 
 
 def _unit_behind(text: str) -> str:

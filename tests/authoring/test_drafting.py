@@ -343,3 +343,23 @@ def test_values_with_letters_of_units_are_no_laws_and_imperial_units_are_read() 
     assert finals(made)[0].endswith(r"= 50 \unit{psi}")
     made = drafted("Q = U*A*Tm = 50*120*30 = 180000 Btu/hr")
     assert grade(load_problem(made.data), r"$Q = 180000\,\mathrm{Btu/h}$").final_correct
+
+
+@pytest.mark.parametrize("answer", ["v = 6 m/s, s = 9 m", "6 m/s and 9 m"])
+def test_an_answer_line_may_name_several_numbers(answer: str) -> None:
+    made = drafted(f"Step 1: v = a*t = 2*3 = 6 m/s\nStep 2: s = v*t/2 = 6*3/2 = 9 m\n**Answer:** {answer}")
+    assert finals(made) == [r"v = 6 \unit{m/s}", r"s = 9 \unit{m}"]
+
+
+def test_a_box_of_a_value_makes_the_formula_before_it_the_answer() -> None:
+    made = drafted(r"$$E = \frac{1}{2} m v^2 = 25\,\mathrm{J}$$ Hence $\boxed{25\,\mathrm{J}}$")
+    assert formulas(made) == [r"E = \frac{1}{2} m v^{2}", r"E = 25 \unit{J}"]
+    assert finals(made) == [r"E = 25 \unit{J}"]
+    loaded = load_problem(made.data)
+    assert grade(loaded, r"\boxed{25\,\mathrm{J}}").final_correct
+    assert grade(loaded, r"$E = 25\,\mathrm{J}$").final_correct
+
+
+def test_a_given_value_with_letters_of_units_is_no_node() -> None:
+    made = drafted("- Flow Q = 0.02 m^3/s\nP = rho*g*Q*H = 1000*9.81*0.02*30 = 5886 W\n**Answer:** 5.89 kW")
+    assert formulas(made) == [r"P = \rho g Q H", r"P = 5886 \unit{W}"]

@@ -10,13 +10,14 @@ from typing import Annotated
 
 import typer
 
-from prism.cli.options import AsJson, Force, is_json, problem_file, split_names
+from prism.cli.options import AsJson, Force, is_json, n_processors, problem_file, split_names
 from prism.cli.output import progress_bar
 from prism.cli.protocols import (
     Keep,
     MaxIncidents,
     Out,
     PreferRules,
+    Workers,
     faults_told,
     finish,
     prefers_rules,
@@ -52,6 +53,7 @@ def engtrace(
     threshold: Annotated[str, typer.Option(help="What a measure of FILE has to be above. [default: 0.7]")] = "",
     prefer: PreferRules = "",
     keep: Keep = "model",
+    workers: Workers = None,
     out: Out = None,
     force: Force = False,
     max_incidents: MaxIncidents = 0,
@@ -59,8 +61,9 @@ def engtrace(
 ) -> None:
     """Score predicted traces by EngTrace: verified steps, one-to-one alignment, precision, recall and F1."""
     from prism.problem.collection import load_problems
-    from prism.protocols.engtrace import PROTOCOL, EngTraceOptions, score_traces
+    from prism.protocols.engtrace import PROTOCOL, EngTraceOptions
     from prism.protocols.engtrace_files import read_traces
+    from prism.protocols.engtrace_runs import score_traces
     from prism.protocols.engtrace_similarity import Similarity
     from prism.protocols.engtrace_steps import Variant
 
@@ -91,7 +94,10 @@ def engtrace(
             tell_warnings([warning], path)
         if files.n_unpredicted:
             print(f"prism: {gold}: {count_of(files.n_unpredicted, 'gold')} without a prediction", file=sys.stderr)
-        scored = score_traces(files.pairs, options, problems=known, votes_file=votes, shares_file=shares)
+        scored = score_traces(
+            files.pairs, options, problems=known, votes_file=votes, shares_file=shares,
+            workers=n_processors() if workers is None else workers,
+        )  # fmt: skip
         rows = []
         with progress_bar(len(files.pairs), "scoring") as advance:
             for row in scored:

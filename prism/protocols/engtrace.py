@@ -5,25 +5,20 @@ cross-encoder a rule decides whether two steps state the same; in place of the j
 can, and a file of votes is read as data. What neither decides is open: the row then has no score, and two bounds.
 
 `engtrace_steps` reads traces, `engtrace_formulas` compares what steps state, `engtrace_tiers` makes the matrix,
-`engtrace_scores` the score of it; here these are put together for one trace, and for all of a run.
+`engtrace_scores` the score of it; here these are put together for one trace, in `engtrace_runs` for all of a run.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from prism.diagnosis.findings import diagnose
-from prism.errors import DataFileError, count_of
-from prism.grading.pipeline import grade
-from prism.grading.prepared import PreparedProblem, in_alternative, prepare
-from prism.grading.result import Grade, internal_incident
-from prism.problem.schema import Problem
+from prism.errors import count_of
+from prism.grading.prepared import in_alternative
 from prism.protocols.engtrace_causes import RootCause, root_cause
 from prism.protocols.engtrace_files import TracePair
 from prism.protocols.engtrace_formulas import GradedTraces, Meeting, StepPairs, pair_steps
@@ -43,7 +38,6 @@ from prism.protocols.engtrace_tiers import (
 from prism.protocols.engtrace_votes import CLASS_SCORES
 from prism.protocols.entry_files import joined_sha256
 from prism.protocols.rows import Basis, Part, ProtocolRow, Scored
-from prism.runs.records import Faults
 
 PROTOCOL = "engtrace"
 
@@ -89,62 +83,19 @@ class EngTraceOptions:
         return chosen
 
 
-def score_traces(
-    pairs: Sequence[TracePair],
-    options: EngTraceOptions,
-    *,
-    problems: Mapping[str, Problem] | None = None,
-    votes_file: Path | None = None,
-    shares_file: Path | None = None,
-) -> Iterator[ProtocolRow]:
-    """Score predictions and yield their rows in order.
+def read_pair(pair: TracePair, options: EngTraceOptions) -> tuple[Trace, Trace]:
+    """Return the gold and the predicted trace as the variant reads them."""
+    return read_trace(pair.gold.solution, options.variant), read_trace(pair.prediction.generation, options.variant)
+
+
+def score_trace(pair: TracePair, options: EngTraceOptions, graded: GradedTraces | None = None) -> ProtocolRow:
+    """Score one prediction. Never raises on a text, but for a failure of the engine.
 
     Args:
-        pairs: predictions with their golds.
-        problems: by id; the problem of a trace is `ID-SEED`, else `ID` if the golds have one seed of it.
-        votes_file, shares_file: for messages.
-
-    Errors:
-        DataFileError: all votes and measures on steps that a trace does not have. Never raises on a text.
+        graded: both traces, graded by the problem file, where there is one.
     """
-    traces = [
-        (read_trace(pair.gold.solution, options.variant), read_trace(pair.prediction.generation, options.variant))
-        for pair in pairs
-    ]
-    _check_places(pairs, traces, votes_file, shares_file)
-    problem_of = _problem_finder(pairs, problems or {})
-
-    @cache
-    def graded_gold(problem_id: str, solution: str) -> tuple[PreparedProblem, Grade]:
-        """Prepare the problem of a trace and grade its gold, once for all of its predictions."""
-        prepared = prepare(problems[problem_id] if problems else {})
-        return prepared, grade(prepared, solution)
-
-    for pair, (gold, predicted) in zip(pairs, traces, strict=True):
-        about = _about(pair)
-        try:
-            graded = None
-            if (problem := problem_of(pair)) is not None:
-                prepared, of_gold = graded_gold(problem.id, pair.gold.solution)
-                of_predicted = grade(prepared, pair.prediction.generation, sample_id=pair.sample_id)
-                graded = GradedTraces(prepared, of_gold, of_predicted)
-                about = _with_grade(about, problem, of_predicted)
-            yield _row(pair, gold, predicted, options, graded, about)
-        except Exception as error:  # noqa: BLE001 - the boundary of one trace: the others go on
-            failed = replace(about, status="internal", incidents=(internal_incident("engtrace", error),))
-            yield ProtocolRow(
-                PROTOCOL, str(options.variant), failed, None, Fraction(0), Fraction(1), (), settings=options.settings,
-            )  # fmt: skip
-
-
-# One trace. -----------------------------------------------------------------------------------------------------
-
-
-def _row(
-    pair: TracePair, gold: Trace, predicted: Trace, options: EngTraceOptions, graded: GradedTraces | None,
-    about: Scored,
-) -> ProtocolRow:  # fmt: skip
-    """Score one prediction."""
+    gold, predicted = read_pair(pair, options)
+    about = about_pair(pair) if graded is None else _with_grade(about_pair(pair), graded)
     found: list[StepPairs] = []
 
     def pairs() -> StepPairs:
@@ -250,7 +201,7 @@ def _cause(graded: GradedTraces, compared: StepPairs) -> RootCause | None:
 # What a row is about. -------------------------------------------------------------------------------------------
 
 
-def _about(pair: TracePair) -> Scored:
+def about_pair(pair: TracePair) -> Scored:
     """Return what a row says besides the protocol, of a trace that is not graded."""
     template, seed = pair.gold.name
     meta = {**pair.gold.meta, "template": template, **({"seed": seed} if seed else {}), **pair.prediction.meta}
@@ -261,54 +212,16 @@ def _about(pair: TracePair) -> Scored:
     )  # fmt: skip
 
 
-def _with_grade(about: Scored, problem: Problem, graded: Grade) -> Scored:
-    """Return the same with what a grade tells."""
+def _with_grade(about: Scored, graded: GradedTraces) -> Scored:
+    """Return the same with what the grade of the prediction tells."""
+    grade = graded.predicted
     return replace(
-        about, problem_sha256=problem.sha256, matched=graded.matched, alternative=graded.alternative,
-        missing=tuple(sorted({*graded.missing, *graded.credited} - {*graded.matched})),
-        status=graded.status, incidents=graded.incidents,
+        about, problem_sha256=graded.prepared.problem.sha256, matched=grade.matched, alternative=grade.alternative,
+        missing=tuple(sorted({*grade.missing, *grade.credited} - {*grade.matched})),
+        status=grade.status, incidents=grade.incidents,
     )  # fmt: skip
 
 
 def _digest(text: str) -> str:
     """Return the SHA-256 of a text."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _problem_finder(
-    pairs: Sequence[TracePair], problems: Mapping[str, Problem]
-) -> Callable[[TracePair], Problem | None]:
-    """Return what finds the problem of a trace: `ID-SEED`, else `ID` unless there are several seeds of it."""
-    seeds: dict[str, set[str]] = {}
-    for pair in pairs:
-        seeds.setdefault(pair.gold.name[0], set()).add(pair.gold.name[1])
-
-    def find(pair: TracePair) -> Problem | None:
-        """Return the problem of a trace; None if there is none."""
-        template = pair.gold.name[0]
-        own = problems.get(pair.problem_id)
-        return own if own is not None or len(seeds[template]) > 1 else problems.get(template)
-
-    return find
-
-
-def _check_places(
-    pairs: Sequence[TracePair], traces: Sequence[tuple[Trace, Trace]], votes: Path | None, shares: Path | None
-) -> None:
-    """Raise all votes and measures on steps that a trace does not have."""
-    faults = {True: Faults(), False: Faults()}
-    for pair, (gold, predicted) in zip(pairs, traces, strict=True):
-        for entry in pair.entries:
-            sizes = (("gold_step", len(gold.steps)), ("predicted_step", len(predicted.steps)))
-            for (key, n), place in zip(sizes, entry.value.place, strict=True):
-                if place >= n:
-                    what = f"{key}: {place + 1}, but the trace of {pair.problem_id} has {count_of(n, 'step')}"
-                    faults[entry.value.vote is not None].add(what, entry.place)
-    told: list[DataFileError] = []
-    for is_vote, path in ((True, votes), (False, shares)):
-        try:
-            faults[is_vote].check(path or Path("-"))
-        except DataFileError as error:
-            told.append(error)
-    if told:
-        raise told[0] if len(told) == 1 else DataFileError(told[0].file, (*told[0].faults, *map(str, told[1:])))

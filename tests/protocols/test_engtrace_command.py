@@ -23,7 +23,7 @@ Row = dict[str, Any]
 
 
 def called(*words: object, code: int = 0) -> Result:
-    result = run.invoke(app, ["protocol", "engtrace", *map(str, words)])
+    result = run.invoke(app, ["protocol", "engtrace", "--workers", "0", *map(str, words)])
     assert result.exit_code == code, result.stderr
     return result
 
@@ -86,6 +86,13 @@ def test_the_order_of_votes_and_of_golds_changes_no_byte(written: Callable[..., 
     votes, golds = written("v.jsonl", *reversed(lines_of(VOTES))), written("g.jsonl", *reversed(lines_of(GOLD)))
     called(GOLD, PREDICTIONS, "--votes", VOTES, "-o", tmp_path / "a.jsonl")
     called(golds, PREDICTIONS, "--votes", votes, "-o", tmp_path / "b.jsonl")
+    assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
+
+
+@pytest.mark.slow
+def test_workers_change_no_byte(tmp_path: Path) -> None:
+    called(GOLD, PREDICTIONS, "--votes", VOTES, "-o", tmp_path / "a.jsonl")
+    called(GOLD, PREDICTIONS, "--votes", VOTES, "-o", tmp_path / "b.jsonl", "--workers", "2")
     assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
 
 

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 import prism
-from prism.protocols.engtrace import EngTraceOptions, score_traces
+from prism.protocols.engtrace import EngTraceOptions
 from prism.protocols.engtrace_files import Gold, Place, Prediction, TracePair
+from prism.protocols.engtrace_runs import score_traces
 from prism.protocols.engtrace_similarity import Similarity
 from prism.protocols.engtrace_steps import Variant
 from prism.protocols.engtrace_votes import CLASS_SCORES, Vote

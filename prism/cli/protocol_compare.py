@@ -1,0 +1,186 @@
+"""The command `prism protocol compare`: the same responses under several scores, as tables, JSON and a page."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+import prism
+from prism.cli.application import INCIDENTS, NOTHING_GRADED
+from prism.cli.options import AsJson, Force, make_folder, refuse_existing, require_folder, split_names
+from prism.cli.output import make_console, print_json, print_tables, spinner, write_text
+from prism.cli.protocols import (
+    Keep,
+    Mapping,
+    MaxIncidents,
+    SkipUnknown,
+    Thinking,
+    Workers,
+    faults_told,
+    graded_input,
+    protocols,
+    read_problems,
+)
+from prism.errors import PrismError, count_of
+
+if TYPE_CHECKING:
+    from prism.protocols.side_by_side import SideBySide
+    from prism.reports.score_comparison import ScoreColumn, ScoreComparison
+
+
+@protocols.command("compare")
+def compare(
+    rows: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Files of rows, of `prism run` and of protocols. [default: by rule alone]"),
+    ] = None,
+    rules: Annotated[
+        tuple[str, Path] | None,
+        typer.Option("--rules", metavar="PROBLEMS ROLLOUTS", help="Six scores of these rollouts, by rule."),
+    ] = None,
+    policies: Annotated[
+        str, typer.Option(help="Further numbers of a protocol's rows, as psas_judged; with commas.")
+    ] = "",
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="An HTML page.")] = None,
+    rows_folder: Annotated[
+        Path | None, typer.Option("--rows", metavar="FOLDER", help="With --rules: keep the rows of each score there.")
+    ] = None,
+    top: Annotated[int, typer.Option(min=0, help="Disagreements that are shown.")] = 20,
+    replicates: Annotated[int, typer.Option(min=0, help="Bootstrap samples behind the intervals.")] = 1000,
+    title: Annotated[str, typer.Option(help="Of the page.")] = "One set of responses, several scores",
+    workers: Workers = None,
+    mapping: Mapping = "",
+    keep: Keep = "model",
+    skip_unknown: SkipUnknown = False,
+    thinking: Thinking = False,
+    max_incidents: MaxIncidents = 0,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Hold several scores of the same responses side by side: nulls, rank correlations, where they disagree most."""
+    from prism.reports.score_comparison import compare_scores
+
+    files = rows or []
+    _check_options(files, rules, out, rows_folder, force=force)
+    n_incident = 0
+    with faults_told():
+        columns: list[ScoreColumn] = []
+        if rules is not None:
+            problems, rollouts = rules
+            scored = _score_by_rules(
+                problems, rollouts, mapping=mapping, keep=keep, skip_unknown=skip_unknown, thinking=thinking,
+                workers=workers,
+            )  # fmt: skip
+            n_incident = sum(len(row["incidents"]) for row in scored.scores)
+            if rows_folder is not None:
+                _write_all(scored, rows_folder, force=force)
+            columns += _columns_by_rules(scored, split_names(policies))
+        for path in files:
+            columns += _columns_of_file(path, split_names(policies), {column.name for column in columns})
+        with spinner("comparing"):
+            found = compare_scores(columns, replicates=replicates, top=top)
+    if out is not None:
+        _write_page(out, found, columns, title, [*files, *([rules[1]] if rules else [])])
+    if as_json:
+        print_json(found.to_dict())
+    elif out is None:
+        _print_tables(found)
+    else:
+        print(f"{out}: {count_of(found.n, 'response')}, {count_of(len(found.names), 'score')}", file=sys.stderr)
+    if not any(one.n > one.n_null for one in found.figures):
+        raise typer.Exit(NOTHING_GRADED)
+    if n_incident > max_incidents:
+        raise typer.Exit(INCIDENTS)
+
+
+def _check_options(
+    files: list[Path], rules: object, out: Path | None, rows_folder: Path | None, *, force: bool
+) -> None:
+    """Refuse options that do not go together, and outputs that cannot be written, before any work is done."""
+    if rules is None and not files:
+        raise typer.BadParameter("nothing to compare: give files of rows, --rules PROBLEMS ROLLOUTS, or both")
+    if rows_folder is not None and rules is None:
+        raise typer.BadParameter("--rows keeps the rows that --rules makes")
+    if out is not None:
+        if out.suffix not in (".html", ".htm"):
+            raise typer.BadParameter(f"--out {out}: expected a file .html")
+        require_folder(out)
+        refuse_existing([out], force=force)
+
+
+def _score_by_rules(
+    problems: str, rollouts: Path, *, mapping: str, keep: str, skip_unknown: bool, thinking: bool, workers: int | None
+) -> SideBySide:
+    """Score rollouts by rule in all ways; arguments as on the command line."""
+    from prism.protocols.side_by_side import find_beside, rows_side_by_side
+
+    known = read_problems(problems)
+    graded = graded_input(
+        known, rollouts, mapping=mapping, keep=keep, skip_unknown=skip_unknown, thinking=thinking, workers=workers,
+        then=find_beside,
+    )  # fmt: skip
+    return rows_side_by_side(graded, known, thinking=thinking)
+
+
+def _columns_by_rules(scored: SideBySide, policies: tuple[str, ...]) -> list[ScoreColumn]:
+    """Return the scores of rows that were made by rule."""
+    from prism.protocols.row_files import row_dicts
+    from prism.protocols.side_by_side import DECIDED
+    from prism.reports.score_comparison import columns_of_rows
+
+    columns = columns_of_rows(scored.scores)
+    for name, rows in scored.protocols.items():
+        own = [*([DECIDED] if name == "engjudge" else []), *(each for each in policies if each.startswith(f"{name}_"))]
+        columns += columns_of_rows(row_dicts(rows), policies=own)
+    return columns
+
+
+def _columns_of_file(path: Path, policies: tuple[str, ...], taken: set[str]) -> list[ScoreColumn]:
+    """Return the scores of a file; a name that is taken stands with that of the file."""
+    from dataclasses import replace
+
+    from prism.reports.score_comparison import columns_of_rows
+    from prism.runs.score_files import score_rows
+
+    rows = list(score_rows(path))
+    protocol = str(rows[0].get("protocol") or "") if rows else ""
+    try:
+        columns = columns_of_rows(rows, policies=[each for each in policies if each.startswith(f"{protocol}_")])
+    except PrismError as error:
+        raise prism.DataFileError(str(path), tuple(str(error).splitlines())) from error
+    return [
+        replace(column, name=f"{column.name} ({path.stem})") if column.name in taken else column for column in columns
+    ]
+
+
+def _write_all(scored: SideBySide, folder: Path, *, force: bool) -> None:
+    """Write the rows of each score into a folder: `scores.jsonl`, and a file for each protocol."""
+    from prism.grading.row import json_line
+    from prism.protocols.row_files import write_rows
+
+    make_folder(folder)
+    paths = {name: folder / f"{name}.jsonl" for name in ("scores", *scored.protocols)}
+    refuse_existing(paths.values(), force=force)
+    paths["scores"].write_bytes(b"".join(json_line(row) + b"\n" for row in scored.scores))
+    for name, rows in scored.protocols.items():
+        write_rows(paths[name], rows)
+
+
+def _write_page(out: Path, found: ScoreComparison, columns: list[ScoreColumn], title: str, sources: list[Path]) -> None:
+    """Write the page."""
+    from prism.reports.html.score_comparison import score_comparison_page
+
+    digests = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sources if path.is_file()}
+    write_text(out, score_comparison_page(found, columns, title=title, sources=digests))
+
+
+def _print_tables(found: ScoreComparison) -> None:
+    """Print the tables of a comparison."""
+    from prism.reports.score_comparison_tables import score_comparison_tables
+    from prism.reports.tables import rich_parts
+
+    print_tables(*rich_parts(score_comparison_tables(found), make_console().width))

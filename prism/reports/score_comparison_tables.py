@@ -1,0 +1,102 @@
+"""A comparison of several scores as tables: plain data, shown alike by a terminal and by the page."""
+
+from __future__ import annotations
+
+from prism.reports.agreement import LEVEL
+from prism.reports.score_comparison import BoundedScore, ScoreComparison
+from prism.reports.table_formats import Cell, Column, DataTable, Kind
+
+SCORES = {
+    "closure": "PRISM-DAG: share of points of the matched nodes and all they rest on",
+    "strict": "share of points of the nodes that a formula matches itself",
+    "prefix": "share of points of all nodes up to the last matched one",
+    "psas": "PSAS-S of PhysReason: step by step by value and equation, without dependencies",
+    "engtrace": "EngTrace: F1 of the steps that verify each other by number and by formula",
+    "engjudge": "EngJudge of EngVQA: eight stages with penalties, propagation and checks",
+    "engjudge_decided": "of EngJudge the mean of the stages that rules decide, without propagation",
+}
+"""What the scores are that come without a file, in words."""
+
+
+def score_comparison_tables(found: ScoreComparison) -> list[DataTable]:
+    """Return the tables of a comparison: the scores, how they rank alike, models, disagreements."""
+    tables = [_score_table(found), _agreement_table(found)]
+    if found.models:
+        tables.append(_model_table(found))
+    return [*tables, _disagreement_table(found)]
+
+
+def _score_table(found: ScoreComparison) -> DataTable:
+    """Return the figures of each score."""
+    columns = (
+        Column("score"), Column("responses", Kind.COUNT), Column("null", Kind.COUNT), Column("failed", Kind.COUNT),
+        Column("mean", Kind.VALUE), Column("interval", Kind.INTERVAL), Column("low", Kind.VALUE),
+        Column("high", Kind.VALUE), Column("0", Kind.COUNT), Column("1", Kind.COUNT),
+    )  # fmt: skip
+    rows = tuple(
+        (one.name, one.n, one.n_null, one.n_failed, one.mean, one.mean, one.mean_low, one.mean_high, one.n_zero,
+         one.n_one)
+        for one in found.figures
+    )  # fmt: skip
+    notes = (
+        "Null: no rule decides it; it is in no mean. 0 and 1: responses with these scores.",
+        "Low and high: the mean with every null at its worst and at its best.",
+    )
+    return DataTable("scores", "The scores", columns, rows, notes=notes)
+
+
+def _agreement_table(found: ScoreComparison) -> DataTable:
+    """Return how each two scores rank the responses."""
+    columns = (
+        Column("score"), Column("beside"), Column("tau_b", Kind.VALUE), Column("interval", Kind.INTERVAL),
+        Column("rho", Kind.VALUE), Column("interval", Kind.INTERVAL), Column("n", Kind.COUNT),
+        Column("tau_b, null low", Kind.VALUE), Column("tau_b, null high", Kind.VALUE), Column("n of all", Kind.COUNT),
+    )  # fmt: skip
+    rows = tuple(
+        (*one.names, one.tau_b, one.tau_b, one.spearman, one.spearman, one.tau_b.n, one.low, one.high, one.n_bounded)
+        for one in found.agreements
+    )
+    notes = (
+        "Kendall's tau_b and Spearman's rho, over the n responses that both give a score.",
+        f"Intervals of {LEVEL:.0%}, by a bootstrap that draws problems with all their responses.",
+        "Null low, null high: tau_b over all responses of both, with every null at its worst and at its best.",
+    )
+    return DataTable("agreements", "How they rank the same responses", columns, rows, n_keys=2, notes=notes)
+
+
+def _model_table(found: ScoreComparison) -> DataTable:
+    """Return the mean of each score by model, with the model's place."""
+    columns = [Column("model"), Column("responses", Kind.COUNT)]
+    for name in found.names:
+        columns += [Column("mean", Kind.VALUE, group=name), Column("place", Kind.COUNT, group=name)]
+    rows = []
+    for one in found.models:
+        cells: list[Cell] = [one.model, one.n]
+        for name in found.names:
+            cells += [one.means.get(name), one.places.get(name)]
+        rows.append(tuple(cells))
+    return DataTable("models", "Models by each score", tuple(columns), tuple(rows), notes=("Nulls are in no mean.",))
+
+
+def _disagreement_table(found: ScoreComparison) -> DataTable:
+    """Return the responses that the scores rank most differently."""
+    columns = [Column("problem"), Column("sample"), Column("spread", Kind.VALUE), Column("lowest"), Column("highest")]
+    columns += [Column(name) for name in found.names]
+    rows: list[tuple[Cell, ...]] = []
+    for one in found.disagreements:
+        scores = (_score_text(one.scores.get(name), one.ranks.get(name)) for name in found.names)
+        rows.append((one.problem_id, one.sample_id, one.spread, one.lowest, one.highest, *scores))
+    notes = (
+        "Each score, and in brackets the share of responses that it ranks lower, ties by half; of a null its bounds.",
+        "Spread: the difference between the highest and the lowest of these shares.",
+    )
+    return DataTable("disagreements", "Where they disagree most", tuple(columns), tuple(rows), n_keys=2, notes=notes)
+
+
+def _score_text(score: BoundedScore | None, rank: float | None) -> str:
+    """Return a score with its rank, `0.50 (0.81)`; the bounds of a null, `0.10 to 0.90`."""
+    if score is None:
+        return "–"
+    if score.score is None or rank is None:
+        return f"{score.low:.2f} to {score.high:.2f}"
+    return f"{score.score:.2f} ({rank:.2f})"

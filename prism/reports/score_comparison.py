@@ -4,8 +4,8 @@ Scores come from rows: closure, strict and prefix from those of `prism run`, one
 is no number: it is counted, and enters no mean and no correlation. A correlation is given besides with every null at
 its lowest and at its highest, so that a reader sees what they could change.
 
-Two scores on different scales cannot be subtracted. So how far they disagree on a response is told by ranks: the share
-of responses that a score ranks below it, those tied with it by half (the mid-rank).
+Two scores on different scales cannot be subtracted. So how far two disagree on a response is told by ranks, among the
+responses that both give a score: the share that a score ranks below it, those tied with it by half (the mid-rank).
 
 Refused: one number for how much all scores agree. Six scores are not six raters of one thing, and which of them is
 right is what no coefficient says.
@@ -134,34 +134,36 @@ class RankAgreement:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A response that scores rank differently.
+    """A response that two scores rank differently, among the responses that both give a score.
 
     Attributes:
-        scores: by name of the score; what is missing has no entry.
-        ranks: mid-ranks from 0 to 1, by name; of the scores that are no null.
-        lowest, highest: the scores that rank it lowest and highest.
-        spread: the difference of these two ranks.
+        scores: all scores of the response by name; what is missing has no entry.
+        lower, higher: the two scores, of all pairs those that rank it most differently.
+        lower_rank, higher_rank: the mid-ranks by these, from 0 to 1.
     """
 
     problem_id: str
     sample_id: str
     model: str
     scores: Mapping[str, BoundedScore]
-    ranks: Mapping[str, float]
-    lowest: str
-    highest: str
-    spread: float
+    lower: str
+    higher: str
+    lower_rank: float
+    higher_rank: float
+
+    @property
+    def spread(self) -> float:
+        """The difference of the two ranks."""
+        return self.higher_rank - self.lower_rank
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
         return {
             "problem_id": self.problem_id, "sample_id": self.sample_id, "model": self.model or None,
-            "spread": _rounded(self.spread), "lowest": self.lowest, "highest": self.highest,
+            "spread": _rounded(self.spread), "lower": self.lower, "lower_rank": _rounded(self.lower_rank),
+            "higher": self.higher, "higher_rank": _rounded(self.higher_rank),
             "scores": {
-                name: {
-                    "score": _rounded(one.score), "low": _rounded(one.low), "high": _rounded(one.high),
-                    "rank": _rounded(self.ranks.get(name)),
-                }
+                name: {"score": _rounded(one.score), "low": _rounded(one.low), "high": _rounded(one.high)}
                 for name, one in self.scores.items()
             },
         }  # fmt: skip
@@ -311,7 +313,7 @@ def compare_scores(
     return ScoreComparison(
         len(keys), len(numbers), tuple(_figures_of(column, numbers, replicates) for column in columns),
         tuple(_rank_agreement(pair, keys, clusters, replicates) for pair in combinations(columns, 2)),
-        tuple(_disagreements(columns, keys, models)[:top]), tuple(_model_scores(columns, keys, models)), replicates,
+        tuple(_disagreements(columns, models)[:top]), tuple(_model_scores(columns, keys, models)), replicates,
     )  # fmt: skip
 
 
@@ -360,29 +362,26 @@ def _rank_agreement(
 def _mid_ranks(scores: Mapping[Key, float]) -> dict[Key, float]:
     """Return the share of scores below each one, those equal to it by half: from 0 to 1."""
     values = np.array(sorted(scores.values()), dtype=np.float64)
-    below = {key: np.searchsorted(values, score, "left") for key, score in scores.items()}
-    upto = {key: np.searchsorted(values, score, "right") for key, score in scores.items()}
-    return {key: float(below[key] + upto[key]) / (2 * len(values)) for key in scores}
+    below, upto = (
+        {key: int(np.searchsorted(values, score, side)) for key, score in scores.items()} for side in ("left", "right")
+    )
+    return {key: (below[key] + upto[key]) / (2 * len(values)) for key in scores}
 
 
-def _disagreements(
-    columns: Sequence[ScoreColumn], keys: Sequence[Key], models: Mapping[Key, str]
-) -> list[Disagreement]:
-    """Return the responses that two scores or more rank, the widest spread first."""
-    ranks = {
-        column.name: _mid_ranks({key: one.score for key, one in column.entries.items() if one.score is not None})
-        for column in columns
-    }
-    found = []
-    for key in keys:
-        own = {name: ranked[key] for name, ranked in ranks.items() if key in ranked}
-        if len(own) < 2:
-            continue
-        lowest, highest = min(own, key=lambda name: own[name]), max(own, key=lambda name: own[name])
-        scores = {column.name: column.entries[key] for column in columns if key in column.entries}
-        spread = own[highest] - own[lowest]
-        found.append(Disagreement(*key, models.get(key, ""), scores, own, lowest, highest, spread))
-    return sorted(found, key=lambda one: (-one.spread, one.problem_id, one.sample_id))
+def _disagreements(columns: Sequence[ScoreColumn], models: Mapping[Key, str]) -> list[Disagreement]:
+    """Return the responses that two scores rank differently, each with those that do most, the widest spread first."""
+    widest: dict[Key, Disagreement] = {}
+    for pair in combinations(columns, 2):
+        scored = [{key: one.score for key, one in each.entries.items() if one.score is not None} for each in pair]
+        both = scored[0].keys() & scored[1].keys()
+        ranks = [_mid_ranks({key: own[key] for key in both}) for own in scored]
+        for key in both:
+            (low, lower), (high, higher) = sorted(zip((own[key] for own in ranks), (0, 1), strict=True))
+            if high > low and (key not in widest or high - low > widest[key].spread):
+                scores = {column.name: column.entries[key] for column in columns if key in column.entries}
+                names = pair[lower].name, pair[higher].name
+                widest[key] = Disagreement(*key, models.get(key, ""), scores, *names, low, high)
+    return sorted(widest.values(), key=lambda one: (-round(one.spread, 9), one.problem_id, one.sample_id))
 
 
 def _model_scores(columns: Sequence[ScoreColumn], keys: Sequence[Key], models: Mapping[Key, str]) -> list[ModelScores]:

@@ -79,24 +79,23 @@ def _model_table(found: ScoreComparison) -> DataTable:
 
 
 def _disagreement_table(found: ScoreComparison) -> DataTable:
-    """Return the responses that the scores rank most differently."""
-    columns = [Column("problem"), Column("sample"), Column("spread", Kind.VALUE), Column("lowest"), Column("highest")]
-    columns += [Column(name) for name in found.names]
+    """Return the responses that two of the scores rank most differently."""
+    columns = [Column("problem"), Column("sample"), Column("spread", Kind.VALUE), Column("lower by"), Column("rank")]
+    columns += [Column("higher by"), Column("rank"), *map(Column, found.names)]
     rows: list[tuple[Cell, ...]] = []
     for one in found.disagreements:
-        scores = (_score_text(one.scores.get(name), one.ranks.get(name)) for name in found.names)
-        rows.append((one.problem_id, one.sample_id, one.spread, one.lowest, one.highest, *scores))
+        ranks = (one.lower, f"{one.lower_rank:.2f}", one.higher, f"{one.higher_rank:.2f}")
+        scores = (_score_text(one.scores.get(name)) for name in found.names)
+        rows.append((one.problem_id, one.sample_id, one.spread, *ranks, *scores))
     notes = (
-        "Each score, and in brackets the share of responses that it ranks lower, ties by half; of a null its bounds.",
-        "Spread: the difference between the highest and the lowest of these shares.",
+        "Rank: the share of the responses with both scores that a score ranks lower, ties by half.",
+        "Spread: the difference of the two ranks, of the two scores that differ most. Of a null its bounds are shown.",
     )
     return DataTable("disagreements", "Where they disagree most", tuple(columns), tuple(rows), n_keys=2, notes=notes)
 
 
-def _score_text(score: BoundedScore | None, rank: float | None) -> str:
-    """Return a score with its rank, `0.50 (0.81)`; the bounds of a null, `0.10 to 0.90`."""
+def _score_text(score: BoundedScore | None) -> str:
+    """Return a score, `0.50`; the bounds of a null, `0.10 to 0.90`."""
     if score is None:
         return "–"
-    if score.score is None or rank is None:
-        return f"{score.low:.2f} to {score.high:.2f}"
-    return f"{score.score:.2f} ({rank:.2f})"
+    return f"{score.low:.2f} to {score.high:.2f}" if score.score is None else f"{score.score:.2f}"

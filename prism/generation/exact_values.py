@@ -9,6 +9,7 @@ The ball arithmetic of an operator is that of `engine.intervals`; only what a fr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal
@@ -32,6 +33,7 @@ _EVALUATED = frozenset((
     "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh",
 ))  # fmt: skip
 _CONSTANTS = ("pi", "e")
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?", re.ASCII | re.IGNORECASE)
 
 
 def is_evaluated(node: Expr) -> bool:
@@ -288,11 +290,7 @@ def _plain(number: Fraction, places: int) -> str:
 
 def read_digits(text: str) -> Fraction | None:
     """Return the number that a text of a template is, such as `24.0` or `1.5e-3`; None if it is none."""
-    try:
-        number = Decimal(text.strip())
-    except ArithmeticError:
-        return None
-    return Fraction(number) if number.is_finite() and text.strip()[:1] not in "_" else None
+    return Fraction(text.strip()) if _NUMBER.fullmatch(text.strip()) else None
 
 
 def figures_of(text: str) -> int:

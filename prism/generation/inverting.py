@@ -117,7 +117,7 @@ def _from_polynomial(left: Expr, right: Expr, name: str) -> tuple[Expr, ...]:
         return ()
     c, b, a = (poly.get(power) for power in range(3))
     if a is None:
-        return () if b is None else (number(0) if c is None else Expr("neg", (Expr("div", (c, b)),)),)
+        return () if b is None else (Expr("neg", (Expr("div", (c or number(0), b)),)),)
     zero = number(0)
     b, c = b or zero, c or zero
     square = Expr("sub", (Expr("pow", (b, _TWO)), Expr("mul", (number(4), a, c))))

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from prism.algebra.expr import Formula, substituted, symbol, symbols_of, walk
-from prism.equivalence.facts import numeric_of
+from prism.algebra.expr import Formula, number, substituted, symbol, symbols_of, walk
+from prism.equivalence.facts import in_base_units, numeric_of
 from prism.equivalence.numbers import NumberSpec, tolerance
 from prism.errors import DataFileError
 from prism.generation.exact_values import Value, digits, figures_of, in_unit
@@ -529,10 +529,11 @@ def _is_exactly(text: str, exact: Fraction) -> bool:
 
 
 def renamed_latex(case: PreparedCase, written: Formula) -> str:
-    """Return a formula as LaTeX with the symbols of the variant `abstract`."""
-    names = symbols_of(written)
-    new = {symbol(name): symbol(case.renamed[name]) for name in names if name in case.renamed}
-    return write(substituted(written, new))
+    r"""Return a formula as LaTeX with the symbols of the variant `abstract`, its units as numbers of SI units."""
+    plain = in_base_units(written)
+    new = {symbol(name): symbol(case.renamed[name]) for name in symbols_of(plain) if name in case.renamed}
+    new |= {symbol(name): number(1) for name in symbols_of(plain) if name.startswith(r"\unit{")}
+    return write(substituted(plain, new))
 
 
 def parse_in(case: PreparedCase, latex: str) -> Formula:

@@ -1,0 +1,177 @@
+"""Problem files from a template: the numbers by hand, the variants, the students' labels, and the same bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import prism
+from prism.errors import DataFileError, PrismError
+from prism.generation.instances import Unsatisfiable, generate
+from prism.generation.loading import template_files
+from prism.generation.preparing import prepare_template
+from prism.generation.template import VARIANTS
+from tests.generation.test_loading import braking
+
+TEMPLATES = [path.stem for path in template_files()]
+
+
+def formulas(data: Any) -> list[str]:
+    return [node["formula"] for node in data["grading_standard"]]
+
+
+def student(data: Any, name: str) -> Any:
+    return next(each for each in data["students"] if each["name"] == name)
+
+
+def test_the_numbers_by_hand() -> None:
+    """a = 0.50 x 9.81, s = 24.0^2 / 9.81, t = 24.0 / 4.905; seed 0: packed snow, v_1 = sqrt(492.84 - 322.95)."""
+    original, drawn = generate("braking", variants=("original", "perturbed"))
+    assert formulas(original.data)[2] == r"s = 58.7\unit{m}"
+    assert formulas(original.data)[4] == r"t = 4.89\unit{s}"
+    assert drawn.data["metadata"]["template"]["values"]["v_0"] == "22.2"
+    assert drawn.data["metadata"]["template"]["values"]["d"] == "82.3"
+    assert drawn.data["metadata"]["template"]["case"] == "hits"
+    assert "packed snow" in drawn.question
+    assert formulas(drawn.data)[2] == r"s = 126\unit{m}"
+    assert formulas(drawn.data)[4] == r"v_1 = 13.0\unit{m/s}"
+    assert drawn.answer == "$\\boxed{s = 126\\unit{m}}$\n$\\boxed{v_1 = 13.0\\unit{m/s}}$"
+
+
+def test_variants_share_seed_values_and_edges() -> None:
+    drawn = {each.variant: each for each in generate("glass_surface", seed=4, variants=VARIANTS)}
+    assert set(drawn) == set(VARIANTS)
+    plain, told, abstract = (drawn[name] for name in VARIANTS[1:])
+    shared = ("seed", "attempt", "case", "wording", "values", "pair", "sha256")
+    for other in (told, abstract):
+        for key in shared:
+            assert other.data["metadata"]["template"][key] == plain.data["metadata"]["template"][key]
+        edges = [[node["dependency"] for node in each.data["grading_standard"]] for each in (plain, other)]
+        assert edges[0] == edges[1]
+    assert formulas(told.data) == formulas(plain.data)
+    assert told.question.startswith(plain.data["context"])
+    assert "These relations hold" in told.question
+    assert "unit" not in json.dumps([abstract.question, formulas(abstract.data)])
+    assert r"\alpha" not in json.dumps([abstract.question, formulas(abstract.data), abstract.data["students"]])
+
+
+def test_a_template_with_parameters_more_draws_the_same_values() -> None:
+    data = braking()
+    data["original"]["w"] = "1.50"
+    data["parameters"] = {"w": {"uniform": ["1.00", "2.00"]}, **dict(reversed(data["parameters"].items()))}
+    data["wording"] = [f"{text} Rain falls at @{{w}}." for text in data["wording"]]
+    for own, other in zip(generate("braking", n=4), generate(data, n=4), strict=True):
+        values = other.data["metadata"]["template"]["values"]
+        assert {**values, "w": None} == {**own.data["metadata"]["template"]["values"], "w": None}
+
+
+def test_labels_of_the_original_by_hand() -> None:
+    """A fault makes exactly one formula wrong and the numbers that follow from it; a slip one number, and so on."""
+    (made,) = generate("braking", variants=("original",))
+    every = [1, 2, 3, 4, 5]
+    assert student(made.data, "gold")["expected"]["matched"] == every
+    finals = student(made.data, "finals")["expected"]
+    assert (finals["matched"], finals["credited"], finals["debatable"]) == ([3, 5], every, [1, 2, 4])
+    fault = student(made.data, "fault-exponent")
+    assert "$$v_0 = 2 a s$$" in fault["solution"]  # for v_0^2 = 2 a s
+    assert r"s = 2.45\unit{m}" in fault["solution"]  # 24.0 / 9.81
+    assert fault["expected"] == {"matched": [1, 4, 5], "credited": [1, 4, 5], "score": 0.6, "final_correct": False}
+    for name in ("slip", "unit"):
+        (missed,) = set(every) - set(student(made.data, name)["expected"]["matched"])
+        assert missed in (3, 5)
+    assert student(made.data, "memorised")["expected"]["matched"] == [1, 2, 4]
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_grades_are_the_labels(name: str) -> None:
+    for made in generate(name, n=2, seed=500, variants=VARIANTS):
+        problem = prism.load_problem(dict(made.data))
+        for each in problem.students:
+            assert each.expected is not None
+            grade = prism.grade(problem, each.solution)
+            differs = set(grade.matched) ^ set(each.expected.matched)
+            assert differs <= set(each.expected.debatable), (made.name, each.name)
+            assert grade.final_correct == each.expected.final_correct
+
+
+def test_the_file_loads_as_what_was_made(tmp_path: Path) -> None:
+    for made in generate("activity", variants=VARIANTS):
+        path = tmp_path / "p.toml"
+        path.write_text(made.toml(), "utf-8")
+        problem = prism.load_problem(path)
+        assert problem.id == made.data["id"]
+        assert [node.latex for node in problem.nodes] == formulas(made.data)
+        assert len(problem.students) == len(made.data["students"])
+
+
+SCRIPT = """
+import hashlib, sys
+from prism.generation.instances import generate
+from prism.generation.template import VARIANTS
+digest = hashlib.sha256()
+for made in generate("braking", "glass_surface", "metal_wire", n=int(sys.argv[1]), variants=VARIANTS):
+    digest.update(made.name.encode() + made.toml().encode())
+print(digest.hexdigest())
+"""
+
+
+def test_the_same_bytes_in_every_process() -> None:
+    digest = hashlib.sha256()
+    for made in generate("braking", "glass_surface", "metal_wire", n=2, variants=VARIANTS):
+        digest.update(made.name.encode() + made.toml().encode())
+    for seed, kernels in (("1", "interpreted"), ("77", "compiled")):
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PRISM_KERNELS": kernels}
+        done = subprocess.run(
+            [sys.executable, "-c", SCRIPT, "2"], capture_output=True, text=True, check=True, env=environment
+        )
+        assert done.stdout.strip() == digest.hexdigest()
+
+
+def test_any_instance_alone_is_the_one_of_a_run() -> None:
+    prepared = prepare_template("braking")
+    run = {each.seed: each.toml() for each in generate(prepared, n=6)}
+    (alone,) = generate("braking", n=1, seed=5)
+    assert alone.toml() == run[5]
+
+
+def test_an_instance_that_repeats_numbers_is_skipped() -> None:
+    data = braking()
+    data["parameters"]["v_0"] = {"choice": ["24.0", "30.0"], "unit": "m/s"}
+    data["parameters"]["d"] = {"value": "80.0", "unit": "m"}
+    data["original"] = {"v_0": "24.0", "surfaces": "wet asphalt"}
+    skipped: list[tuple[str, int, int]] = []
+    made = list(generate(data, n=3, on_skip=lambda *told: skipped.append(told)))
+    assert len({each.answer for each in made}) == 3
+    assert skipped
+    assert all(seed > earlier for _, seed, earlier in skipped)
+    with pytest.raises(PrismError, match="of 20 instances differ"):
+        list(generate(data, n=20))
+
+
+def test_what_cannot_be_made_is_told() -> None:
+    data = braking()
+    data["constraint"] = [{"formula": r"s > 900\unit{m}"}]
+    with pytest.raises(Unsatisfiable, match="seed 0: unsatisfiable"):
+        list(generate(data))
+    with pytest.raises(DataFileError, match="original: breaks constraint, entry 1"):
+        list(generate(data, variants=("original",)))
+    with pytest.raises(PrismError, match='did you mean "abstract"'):
+        generate("braking", variants=("abstrat",))
+    del data["original"]
+    with pytest.raises(DataFileError, match="original: is missing"):
+        list(generate(data, variants=("original",)))
+
+
+def test_levels_narrow_the_ranges() -> None:
+    data = braking()
+    data["parameters"]["v_0"]["levels"] = [["15.0", "20.0"], ["20.0", "35.0"]]
+    for level, (low, high) in enumerate([(15, 20), (20, 35)]):
+        for made in generate(data, n=5, level=level):
+            assert low <= float(made.data["metadata"]["template"]["values"]["v_0"]) <= high

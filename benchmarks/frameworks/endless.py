@@ -107,8 +107,9 @@ def reasoning_gym() -> dict[str, Any]:
     from reasoning_gym.factory import create_curriculum
     from reasoning_gym.version_manager import DatasetVersionManager
 
-    import prism.rewards.reasoning_gym  # noqa: F401 - registers the data set
+    from prism.rewards.reasoning_gym import register
 
+    register()
     curriculum = create_curriculum("prism")
     config = {"templates": TEMPLATES, "seed": SEED}
     start = curriculum.generate_configuration(config)
@@ -160,8 +161,9 @@ def tags() -> dict[str, Any]:
     """What verifiers' environment for reasoning-gym pays for steps, and for finals, outside and inside of the tags."""
     from verifiers.legacy.envs.integrations.reasoninggym_env import ReasoningGymEnv
 
-    import prism.rewards.reasoning_gym  # noqa: F401 - registers the data set
+    from prism.rewards.reasoning_gym import register
 
+    register()
     gym: list[Any] = [{"name": "prism", "weight": 1.0, "config": {"templates": TEMPLATES, "seed": SEED}}]
     rows, env = _environment(lambda: ReasoningGymEnv(gym, TAGGED, 1, seed=SEED))
     entries = [env.rg_dataset[int(row["answer"])] for row in rows]

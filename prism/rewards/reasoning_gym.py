@@ -1,8 +1,9 @@
-"""PRISM's generated problems as a data set of reasoning-gym: importing this module registers it under `prism`.
+"""PRISM's generated problems as a data set of reasoning-gym, under the name `prism`.
 
     import reasoning_gym
-    import prism.rewards.reasoning_gym
+    from prism.rewards.reasoning_gym import register
 
+    register()
     problems = reasoning_gym.create_dataset("prism", templates=["braking"], seed=1, size=200)
     entry = problems[17]
     problems.score_answer(answer, entry)
@@ -25,21 +26,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from reasoning_gym.coaching import BaseCurriculum, RangeAttributeDefinition, ScalarAttributeDefinition
-from reasoning_gym.dataset import ProceduralDataset
-from reasoning_gym.factory import DATASETS, register_dataset
-
+from prism.errors import PrismError
 from prism.generation.template import PERTURBED
-from prism.rewards.curriculum import Curriculum
-from prism.rewards.curriculum import RangeAttributeDefinition as PrismRange
+from prism.rewards.curriculum import Curriculum, RangeAttributeDefinition
 from prism.rewards.generated import HIGHEST_C3, LOWEST_C3, Restriction, check_settings, endless
 
 NAME = "prism"
+_CLASSES = ("PrismDataset", "PrismCurriculum")
 
 
 @dataclass
 class PrismConfig:
-    """The configuration of the data set; a subclass with other defaults can be registered under a name of its own.
+    """The configuration of the data set; `register` takes a subclass with other defaults, under a name of its own.
 
     Attributes:
         seed: of the run; None for one that reasoning-gym draws.
@@ -72,70 +70,113 @@ class PrismConfig:
         check_settings(0 if self.seed is None else self.seed, self.variants, self.size, restriction, self.style)
 
 
-class PrismDataset(ProceduralDataset):  # type: ignore[misc, unused-ignore]
-    """Generated problems of templates; picklable.
+def register(name: str = NAME, config_cls: type[PrismConfig] = PrismConfig) -> None:
+    """Register the data set with reasoning-gym, and the curriculum of its templates; a second call does nothing.
 
-    Attributes:
-        problems: the same without reasoning-gym, without end.
+    Args:
+        name: for `reasoning_gym.create_dataset` and the like.
+        config_cls: whose default templates the curriculum is made of.
+
+    Errors:
+        PrismError: the configuration has another name.
+        ValueError: reasoning-gym has another data set of this name.
     """
+    from reasoning_gym.factory import DATASETS, register_dataset
 
-    def __init__(self, config: PrismConfig) -> None:
-        """Check the configuration and solve the templates.
+    if config_cls().registered_as != name:
+        own = config_cls().registered_as
+        raise PrismError(f"registered_as: {config_cls.__name__} says {own!r}, and is to be registered as {name!r}")
+    own_dataset, own_curriculum = (_class_of(each) for each in _CLASSES)
+    if DATASETS.get(name) != (own_dataset, config_cls):
+        curriculum = type(f"{config_cls.__name__}Curriculum", (own_curriculum,), {"config_cls": config_cls})
+        register_dataset(name, own_dataset, config_cls, curriculum)
 
-        Errors:
-            PrismError: all that is wrong with either.
+
+def _make_dataset() -> type:
+    """Return the class `PrismDataset`."""
+    from reasoning_gym.dataset import ProceduralDataset
+
+    class PrismDataset(ProceduralDataset):  # type: ignore[misc, unused-ignore]
+        """Generated problems of templates; picklable.
+
+        Attributes:
+            problems: the same without reasoning-gym, without end.
         """
-        super().__init__(config=config, seed=config.seed, size=config.size)
-        self.problems = endless(
-            list(config.templates), self.seed, config.variants, weights=config.weights, min_c3=config.min_c3,
-            max_c3=config.max_c3, cases=config.cases, level=config.level, style=config.style, scoring=config.scoring,
-            thinking=config.thinking,
-        )  # fmt: skip
 
-    @property
-    def category(self) -> str:
-        """Return the category of the data set."""
-        return "physics"
+        def __init__(self, config: PrismConfig) -> None:
+            """Check the configuration and solve the templates.
 
-    def __getitem__(self, idx: int) -> dict[str, Any]:
-        """Return an entry: as of `prism.rewards.endless`, from the registered name.
+            Errors:
+                PrismError: all that is wrong with either.
+            """
+            super().__init__(config=config, seed=config.seed, size=config.size)
+            self.problems = endless(
+                list(config.templates), self.seed, config.variants, weights=config.weights, min_c3=config.min_c3,
+                max_c3=config.max_c3, cases=config.cases, level=config.level, style=config.style,
+                scoring=config.scoring, thinking=config.thinking,
+            )  # fmt: skip
 
-        As in reasoning-gym the size bounds iteration only.
+        @property
+        def category(self) -> str:
+            """Return the category of the data set."""
+            return "physics"
+
+        def __getitem__(self, idx: int) -> dict[str, Any]:
+            """Return an entry: as of `prism.rewards.endless`, from the registered name.
+
+            As in reasoning-gym the size bounds iteration only.
+            """
+            entry = self.problems.entry(idx)
+            entry["metadata"]["source_dataset"] = self.config.registered_as
+            return entry
+
+        def score_answer(self, answer: str | None, entry: dict[str, Any]) -> float:
+            """Return what an answer to an entry earns; never raises."""
+            return self.problems.score_answer(answer, entry)
+
+    return PrismDataset
+
+
+def _make_curriculum() -> type:
+    """Return the class `PrismCurriculum`."""
+    from reasoning_gym import coaching
+
+    class PrismCurriculum(coaching.BaseCurriculum):  # type: ignore[misc, unused-ignore]
+        """The levels that the templates of a configuration have: `c3`, `cases` and `range`.
+
+        Attributes:
+            config_cls: whose default templates are looked at.
         """
-        entry = self.problems.entry(idx)
-        entry["metadata"]["source_dataset"] = self.config.registered_as
-        return entry
 
-    def score_answer(self, answer: str | None, entry: dict[str, Any]) -> float:
-        """Return what an answer to an entry earns; never raises."""
-        return self.problems.score_answer(answer, entry)
+        config_cls: ClassVar[type[PrismConfig]] = PrismConfig
 
+        def __init__(self) -> None:
+            """Look at the templates."""
+            super().__init__(type(self).__name__, self.config_cls)
+            for each in Curriculum(list(self.config_cls().templates)).attributes:
+                own = {"name": each.name, "levels": list(each.levels), "description": each.description}
+                if isinstance(each, RangeAttributeDefinition):
+                    own |= {"lower_field_name": each.lower_field_name, "upper_field_name": each.upper_field_name}
+                    self._define_attributes(coaching.RangeAttributeDefinition(**own))
+                else:
+                    own["field_name"] = each.field_name
+                    self._define_attributes(coaching.ScalarAttributeDefinition(**own))
 
-class PrismCurriculum(BaseCurriculum):  # type: ignore[misc, unused-ignore]
-    """The levels that the templates of a configuration have: `c3`, `cases` and `range`.
-
-    Attributes:
-        config_cls: whose default templates are looked at; a subclass names its own.
-    """
-
-    config_cls: ClassVar[type[PrismConfig]] = PrismConfig
-
-    def __init__(self) -> None:
-        """Look at the templates."""
-        config = self.config_cls()
-        super().__init__(type(self).__name__, self.config_cls)
-        self._define_attributes(*map(_as_theirs, Curriculum(list(config.templates)).attributes))
+    return PrismCurriculum
 
 
-def _as_theirs(each: Any) -> Any:
-    """Return the definition of an attribute as an object of reasoning-gym."""
-    own = {"name": each.name, "levels": list(each.levels), "description": each.description}
-    if isinstance(each, PrismRange):
-        return RangeAttributeDefinition(
-            **own, lower_field_name=each.lower_field_name, upper_field_name=each.upper_field_name
-        )
-    return ScalarAttributeDefinition(**own, field_name=each.field_name)
+def _class_of(name: str) -> type:
+    """Return a class by its name, made on first use."""
+    if name not in globals():
+        made = _make_dataset() if name == "PrismDataset" else _make_curriculum()
+        made.__module__, made.__qualname__ = __name__, name
+        globals()[name] = made
+    found: type = globals()[name]
+    return found
 
 
-if NAME not in DATASETS:  # a module that is loaded again registers nothing twice
-    register_dataset(NAME, PrismDataset, PrismConfig, PrismCurriculum)
+def __getattr__(name: str) -> Any:
+    """Return one of the classes that inherit from reasoning-gym's, made on first use (PEP 562)."""
+    if name not in _CLASSES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _class_of(name)

@@ -18,10 +18,13 @@ pytest.importorskip("reasoning_gym", reason="reasoning-gym is not installed; ben
 from reasoning_gym.coaching import Experiment
 from reasoning_gym.composite import CompositeConfig, CompositeDataset, DatasetSpec
 from reasoning_gym.dataset import ReseedingDataset
-from reasoning_gym.factory import create_curriculum, create_dataset, register_dataset
+from reasoning_gym.factory import create_curriculum, create_dataset
 from reasoning_gym.version_manager import DatasetVersionManager
 
-from prism.rewards.reasoning_gym import PrismConfig, PrismCurriculum, PrismDataset
+from prism.rewards.reasoning_gym import PrismConfig, register
+
+register()
+register()  # a second time does nothing
 
 TWO = ["braking", "coaxial_cable"]
 
@@ -34,10 +37,9 @@ class OwnConfig(PrismConfig):
     registered_as: str = "brakes"
 
 
-class OwnCurriculum(PrismCurriculum):
-    """Of the templates of `OwnConfig`."""
-
-    config_cls = OwnConfig
+@dataclass
+class OtherConfig(PrismConfig):
+    """Of the name that is taken."""
 
 
 def test_a_data_set_is_made_by_its_name() -> None:
@@ -83,7 +85,11 @@ def test_an_experiment_scores_by_id_and_goes_up() -> None:
 
 
 def test_one_s_own_templates_have_a_name_and_a_curriculum() -> None:
-    register_dataset("brakes", PrismDataset, OwnConfig, OwnCurriculum)
+    register("brakes", OwnConfig)
+    with pytest.raises(ValueError, match="already registered"):
+        register("prism", OtherConfig)
+    with pytest.raises(prism.PrismError, match="says 'brakes'"):
+        register("prism", OwnConfig)
     problems = create_dataset("brakes", seed=1, size=2)
     assert {entry["metadata"]["source_dataset"] for entry in problems} == {"brakes"}
     assert {json.loads(entry["metadata"]["problem"])["title"] for entry in problems} == {"An emergency stop"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter
 from fractions import Fraction
@@ -113,10 +114,7 @@ def engtrace(
 
 def _share(option: str, text: str) -> Fraction:
     """Parse a share from 0 to 1 exactly."""
-    try:
-        share = Fraction(text)
-    except (ValueError, ZeroDivisionError):
-        share = Fraction(-1)
+    share = Fraction(text) if re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?|\.\d{1,9}", text, re.ASCII) else Fraction(-1)
     if not 0 <= share <= 1:
         raise typer.BadParameter(f"{option} {text}: expected a number from 0 to 1, such as 0.8")
     return share

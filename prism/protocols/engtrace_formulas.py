@@ -5,19 +5,21 @@ matrix compares them: with the problem's context, with the definitions of the so
 gold's symbols. Where the problem file is there, two steps also meet in a node of its DAG that both state.
 
 A number is compared by the tolerance of the protocol, and only the last one of a step, its result: a given that is
-repeated says nothing about a step. A formula with letters that the gold does not know, and that are no names of its
-own, is never called different.
+repeated says nothing about a step. A formula that follows from the gold's, or that has letters which the gold does not
+know and which are no names of its own, is never called different.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 
 from prism.algebra.expr import Expr, Formula, spell, symbols, symbols_of
-from prism.budget import MATCHING, share
+from prism.budget import CONSEQUENCES, MATCHING, share
+from prism.diagnosis.consequences import combine_formulas, is_symbolic_equation, matches_any
 from prism.equivalence.facts import numeric_of, subject_of
 from prism.equivalence.features import is_tautology
 from prism.equivalence.numbers import NumberSpec
@@ -127,7 +129,8 @@ def pair_steps(
     context = graded.prepared.task.context if graded else Context()
     of_gold = _formulas_by_step(gold, context, graded.gold if graded else None)
     of_predicted = _formulas_by_step(predicted, context, graded.predicted if graded else None)
-    known = context.declared | _names_in(gold.text, context) | _names_in(question, context)
+    asked = _formulas_in(question, context)
+    known = context.declared.union(*map(symbols_of, (*_formulas_in(gold.text, context), *asked)))
     references = tuple(ReferenceNode(k, (f,), NumberSpec()) for k, f in enumerate(_distinct(of_gold)))
     task = MatchTask(references, context, known | (graded.prepared.task.known if graded else frozenset()))
     matrix: MatchMatrix | None = None
@@ -137,7 +140,8 @@ def pair_steps(
         is_open = StepPair(Meeting.OPEN)
         notes = (f"formulas: more than {MATCHING} operations; what they say of each other is open",)
         return StepPairs(tuple((is_open,) * len(of_predicted) for _ in of_gold), notes)
-    views = tuple(_views_of(of_predicted, matrix))
+    laws = [f for f in dict.fromkeys((*_distinct(of_gold), *asked)) if is_symbolic_equation(f)]
+    views = tuple(_views_of(of_predicted, matrix, _consequences(laws)))
     places = {each.formulas[0]: each.index for each in references}
     numeric = _number_nodes(graded)
     rows = tuple(tuple(_pair_of(one, other, places, numeric, tolerance) for other in views) for one in of_gold)
@@ -193,15 +197,13 @@ def _is_calculation(f: Formula) -> bool:
     return subject_of(f) is not None and len(symbols_of(f)) == 1
 
 
-def _names_in(text: str, context: Context) -> frozenset[str]:
-    """Return the symbols of all formulas of a text."""
-    names: set[str] = set()
+def _formulas_in(text: str, context: Context) -> list[Formula]:
+    """Return all formulas of a text that can be read."""
+    found: list[Formula] = []
     for located in extract(text, macros=context.macros, symbols=context.declared):
-        try:
-            names |= symbols_of(parse(located.latex, context=context))
-        except LatexSyntaxError:
-            continue
-    return frozenset(names)
+        with suppress(LatexSyntaxError):
+            found.append(parse(located.latex, context=context))
+    return found
 
 
 def _distinct(steps: Iterable[_StepFormulas]) -> Iterator[Formula]:
@@ -225,18 +227,33 @@ class _PredictedView:
     Attributes:
         stated: what it states. numbers: its numbers, by the gold's names.
         equivalent: references that a formula of it says. undecided: those for which no formula of it is decided.
-        is_foreign: it has letters that the gold does not know and that no comparison explains.
+        is_beyond: it has letters that the gold does not know and that no comparison explains, or a formula that follows
+            from the gold's: none of it is called different.
     """
 
     stated: _StepFormulas
     numbers: dict[Expr, StatedNumber]
     equivalent: frozenset[int]
     undecided: frozenset[int]
-    is_foreign: bool
+    is_beyond: bool
 
 
-def _views_of(steps: Sequence[_StepFormulas], matrix: MatchMatrix) -> Iterator[_PredictedView]:
-    """Yield the predicted steps, with the rows of the matrix that belong to each."""
+def _consequences(laws: Sequence[Formula]) -> tuple[Formula, ...] | None:
+    """Return what follows from equations by substituting one into another; None if the operations do not suffice."""
+    with share(CONSEQUENCES):
+        return combine_formulas(laws, laws)
+    return None
+
+
+def _views_of(
+    steps: Sequence[_StepFormulas], matrix: MatchMatrix, derived: tuple[Formula, ...] | None
+) -> Iterator[_PredictedView]:
+    """Yield the predicted steps, with the rows of the matrix that belong to each.
+
+    Args:
+        derived: what follows from the gold's formulas; None if that is not known, and then nothing is called different.
+    """
+    context = matrix.cells.task.context
     names = {atom: Expr("sym", name=name) for atom, name in matrix.own_symbols.names.items()}
     known = matrix.cells.task.known
     place = 0
@@ -247,13 +264,24 @@ def _views_of(steps: Sequence[_StepFormulas], matrix: MatchMatrix) -> Iterator[_
         indices = [node.index for node in matrix.cells.task.references]
         cells = {k: [row.get(k) for row in rows] for k in indices}
         foreign = [atom for claim in claims for atom in fresh_quantities(claim.formula, known) if atom not in names]
+        unmatched = [
+            claim for claim, row in zip(claims, rows, strict=True) if not any(cell.is_match for cell in row.values())
+        ]
         yield _PredictedView(
             step,
             {names.get(subject, subject): number for subject, number in step.numbers.items()},
             frozenset(k for k, beside in cells.items() if any(cell is not None and cell.is_match for cell in beside)),
             frozenset(k for k, beside in cells.items() if not all(_is_refuted(cell) for cell in beside)),
-            bool(foreign),
+            bool(foreign) or derived is None or _follows(unmatched, derived, context),
         )
+
+
+def _follows(claims: Sequence[Claim], derived: tuple[Formula, ...], context: Context) -> bool:
+    """Return True if a claim states one of derived formulas; also if the operations do not suffice to say."""
+    stated = (each.formula for claim in claims for each in statements_of(claim.formula))
+    with share(CONSEQUENCES):
+        return any(is_symbolic_equation(f) and matches_any(f, derived, context) for f in stated)
+    return True
 
 
 def _is_refuted(cell: Cell | None) -> bool:
@@ -297,7 +325,7 @@ def _pair_of(
     if not (gold.states_any and stated.states_any):
         return StepPair(Meeting.ONE_SIDED)
     is_undecided = bool(stated.claims) and any(places[f] in predicted.undecided for f in gold.formulas)
-    is_open = gold.is_unread or stated.is_unread or predicted.is_foreign or is_undecided
+    is_open = gold.is_unread or stated.is_unread or predicted.is_beyond or is_undecided
     return StepPair(Meeting.OPEN if is_open else Meeting.DIFFERENT, False, differences)
 
 

@@ -10,6 +10,8 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import prism
 from prism.protocols.engtrace import EngTraceOptions
@@ -343,3 +345,32 @@ def test_without_the_problem_there_is_no_root_cause() -> None:
     row = scored(ASTRAY)
     assert row.about.meta["root_cause"] is None
     assert "root cause: null, no rule decides it" in row.notes
+
+
+def test_what_follows_from_the_gold_is_not_proved_different() -> None:
+    """P = m a d / t joins the three formulas of the gold; 9.0 W is a slip. No rule says what its step 2 is worth.
+
+    Step 1 is verified. S is from 1 to 2, M = 3, N = 2: F1 from 2/5 to 4/5.
+    """
+    generation = "**Step 1:** F = m*a = 6.0 N\n**Step 2:** P = m*a*d/t = 9.0 W\n**Answer:** 9.0 W"
+    assert bounds(scored(generation)) == (None, Fraction(2, 5), Fraction(4, 5))
+    wrong = generation.replace("m*a*d/t", "m*a*t/d")
+    assert bounds(scored(wrong)) == (Fraction(2, 5),) * 3
+
+
+@settings(max_examples=25)
+@given(st.permutations(range(5)), st.permutations(range(100)), st.lists(st.booleans(), min_size=5, max_size=5))
+def test_the_order_and_the_numbering_of_steps_change_no_score(
+    order: list[int], labels: list[int], is_right: list[bool]
+) -> None:
+    """Five steps with distinct values, of which the prediction has some wrong, and one with the answer line, M = N = 6.
+
+    A wrong number of the right quantity beside no formula is proved different: F1 = 2 S / 12, S the right ones and the
+    last step.
+    """
+    values = [(f"x_{k}", 3 * k + 2, (3 * k + 2) * (1 if right else 10)) for k, right in enumerate(is_right)]
+    end = "So the answer is y = 9.0\n**Answer:** 9.0"
+    gold = "\n".join((*(f"**Step {k + 1}:** {name} = {value}.0" for k, (name, value, _) in enumerate(values)),))
+    steps = [f"**Step {labels[k]}:** {values[k][0]} = {values[k][2]}.0" for k in order]
+    row = scored("\n".join((*steps, f"**Step 99:** {end}")), gold=f"{gold}\n**Step 6:** {end}")
+    assert row.score == Fraction(2 * (sum(is_right) + 1), 12)

@@ -314,6 +314,9 @@ def report(
         )  # fmt: skip
     except (prism.PrismError, OSError) as error:
         fail(in_words(error))
+    if left := sum(not row.is_in_scores for row in found.rows):
+        told = f"{count_of(left, 'rollout')} of problems of answers alone: in the final answers, and in no mean score"
+        print(f"prism: {results}: {told}", file=sys.stderr)
     if target.page is not None:
         _write_page(found, target.page, title, is_full=full, is_unfolded=unfold, is_told=not as_json)
     if as_json:

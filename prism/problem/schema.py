@@ -25,7 +25,7 @@ from prism.errors import DagError, DataFileError, LatexSyntaxError, PrismError, 
 from prism.latex import extract
 from prism.latex.macros import expanded_values, read_macros
 from prism.physics.context import Context, describe_syntax_error, parse
-from prism.problem.answers import is_answer_only, with_nameless_subject, with_nodes
+from prism.problem.answers import ANSWER, is_answer_only, with_nameless_subject, with_nodes
 from prism.problem.dag import (
     LEADS_NOWHERE,
     Node,
@@ -188,6 +188,8 @@ class Problem:
         alternative: its name, if it is the same problem with another reference DAG; empty for the problem itself.
         alternatives: the same problem with each of its other reference DAGs, in file order (semantics S.1).
         images: its figures, in file order; no grade looks at them.
+        has_answers_alone: its nodes are recorded answers and nothing else, as `metadata.dag = "answer"` says, so that
+            its score is one of final answers.
     """
 
     id: str
@@ -209,6 +211,7 @@ class Problem:
     alternative: str = ""
     alternatives: tuple[Problem, ...] = ()
     images: tuple[ProblemImage, ...] = ()
+    has_answers_alone: bool = False
 
     def __repr__(self) -> str:
         """Return id and sizes, `<Problem free_fall: 4 nodes, 2 students>`."""
@@ -337,6 +340,7 @@ def _read_problem(data: Table, digest: str, images: tuple[ProblemImage, ...], re
         warnings=(),
         subtopic=texts["subtopic"],
         images=images,
+        has_answers_alone=isinstance(kept := data.get("metadata"), Mapping) and kept.get("dag") == ANSWER,
     )
     alternatives = [
         _alternative(problem, other, nodes, dag, declared, text)

@@ -231,10 +231,22 @@ def _sorted_values(values: Iterable[str]) -> list[str]:
 _OF_GRADE: Mapping[str, Measure] = {
     name: Measure(name, head, lambda rows, value_of=value_of: _values(rows, value_of), is_share, digits)  # type: ignore[misc]
     for name, head, value_of, is_share, digits in (
-        ("score", "step-level", lambda row: row.grade.score, True, 3),
+        ("score", "step-level", lambda row: row.grade.score if row.is_in_scores else None, True, 3),
         ("final", "final", lambda row: float(row.grade.final_correct), True, 3),
-        ("score_strict", "without late stages", lambda row: row.grade.score_strict, True, 3),
-        ("share_by_closure", "by prerequisites", lambda row: row.grade.share_by_closure, True, 3),
+        (
+            "score_strict",
+            "without late stages",
+            lambda row: row.grade.score_strict if row.is_in_scores else None,
+            True,
+            3,
+        ),
+        (
+            "share_by_closure",
+            "by prerequisites",
+            lambda row: row.grade.share_by_closure if row.is_in_scores else None,
+            True,
+            3,
+        ),
         ("cost", "operations", lambda row: row.grade.cost, False, 0),
         ("formulas", "formulas", lambda row: len(row.grade.formulas) if row.has_formulas else None, False, 1),
         ("unread", "unread", lambda row: row.grade.unread, False, 2),
@@ -276,7 +288,13 @@ def measure_of(name: str, rows: Sequence[ReportRow]) -> Measure:
         return Measure(name, name, lambda rows: sample_values(kind, k, rows), k=k)
     policy = name.removeprefix("policies.")
     if any(policy in row.grade.policies for row in rows):
-        return Measure(name, policy, lambda rows: _values(rows, lambda row: row.grade.policies.get(policy)))
+        is_of_steps = policy != "final"
+        return Measure(
+            name, policy,
+            lambda rows: _values(
+                (row for row in rows if row.is_in_scores or not is_of_steps), lambda row: row.grade.policies.get(policy)
+            ),
+        )  # fmt: skip
     usual, digits = _USUAL.get(name, ((), 2))
     field = usual_field((name.removeprefix("meta."), *usual), rows)
     if field:

@@ -6,7 +6,7 @@ What a row is made from, problem and text, is attached by `summary`, which reads
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +48,7 @@ class ReportRow:
         text: of the solution; None where none fits.
         unfit: keys of `UNFIT`.
         diagnosis: where one was asked for, the problem fits and the row lists its formulas; else None.
+        is_in_scores: its score is in mean scores; not so one of final answers alone beside scores of steps.
     """
 
     place: int
@@ -60,6 +61,18 @@ class ReportRow:
     text: str | None = None
     unfit: tuple[str, ...] = ()
     diagnosis: Diagnosis | None = None
+    is_in_scores: bool = True
+
+    @property
+    def is_of_answers_alone(self) -> bool:
+        """True if its problem is known and has nothing but its answers: the score is one of final answers."""
+        return self.problem is not None and self.problem.has_answers_alone
+
+
+def with_answers_apart(rows: Sequence[ReportRow]) -> tuple[ReportRow, ...]:
+    """Return the rows, those of problems of answers alone kept out of mean scores if there are others beside them."""
+    is_mixed = any(row.is_of_answers_alone for row in rows) and not all(row.is_of_answers_alone for row in rows)
+    return tuple(replace(row, is_in_scores=not (is_mixed and row.is_of_answers_alone)) for row in rows)
 
 
 def read_report_rows(results: Path, raw: Sequence[Mapping[str, Any]]) -> list[ReportRow]:

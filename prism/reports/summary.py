@@ -43,6 +43,7 @@ from prism.reports.report_rows import (
     estimate_to_dict,
     problem_mean,
     read_report_rows,
+    with_answers_apart,
 )
 from prism.runs.records import read_records
 from prism.runs.rollouts import fields_of, read
@@ -297,6 +298,7 @@ def build_report(
         _attach_sources(row, one, known if problems else None, texts if rollouts is not None else None)
         for row, one in zip(rows, raw, strict=True)
     )
+    fitted = with_answers_apart(fitted)
     if diagnosed:
         fitted = _diagnose_rows(watched(fitted))
     panelled = rating_table(results, judges, mapping=mapping, scale=scale) if judges and rows else None
@@ -448,18 +450,19 @@ def _compute_report(
 
 
 def _group_figures(name: str, rows: Sequence[ReportRow], replicates: int) -> Group:
-    """Compute the figures of some rows."""
+    """Compute the figures of some rows; scores of final answers alone are in no mean with step scores."""
     scored = [(row.grade, row.grade.score) for row in rows if row.grade.score is not None]
+    by_step = [(row.grade, row.grade.score) for row in rows if row.is_in_scores and row.grade.score is not None]
 
-    def mean(value_of: Callable[[Grade], float | None]) -> Estimate:
-        """Estimate the mean of a value over the scored rows; rows with None are left out."""
-        known = ((grade.problem_id, value_of(grade)) for grade, _ in scored)
+    def mean(of: Iterable[tuple[Grade, float]], value_of: Callable[[Grade], float | None]) -> Estimate:
+        """Estimate the mean of a value over scored rows; rows with None are left out."""
+        known = ((grade.problem_id, value_of(grade)) for grade, _ in of)
         return problem_mean(((each, value) for each, value in known if value is not None), replicates=replicates)
 
     return Group(
-        name, len(rows), len(rows) - len(scored), mean(lambda grade: grade.score),
-        mean(lambda grade: grade.policies.get("strict")), mean(lambda grade: float(grade.final_correct)),
-        count_bins(score for _, score in scored),
+        name, len(rows), len(rows) - len(scored), mean(by_step, lambda grade: grade.score),
+        mean(by_step, lambda grade: grade.policies.get("strict")),
+        mean(scored, lambda grade: float(grade.final_correct)), count_bins(score for _, score in by_step),
     )  # fmt: skip
 
 

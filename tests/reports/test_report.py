@@ -22,6 +22,7 @@ from prism.errors import DataFileError, PrismError
 from prism.grading.result import GradedFormula
 from prism.grading.row import json_line, score_row
 from prism.problem.source import problem_path
+from prism.reports.cross_tables import Crossing
 from prism.reports.html import svg
 from prism.reports.html.markup import MarkLink, TextPart, marked_text, prose, visible
 from prism.reports.html.mathml import as_mathml
@@ -521,3 +522,45 @@ def test_a_final_answer_that_is_credited_and_not_stated_is_said_to_be_so(tmp_pat
         material.add(prepared, name, text, "m")
     html = html_page(material.report())
     assert html.count("Final answer credited, not stated: node 1.") == 1
+
+
+# Problems of answers alone ----------------------------------------------------------------------------------------
+
+
+def answers_alone(folder, **metadata):
+    """A material with one more problem, which has nothing but its answer, and two rollouts of it, one of them right."""
+    material = Material(folder)
+    data = {
+        "id": "only", "context": "How long does it fall?", "metadata": metadata,
+        "grading_standard": [
+            {"index": 1, "formula": r"2.0\unit{s}", "dependency": [], "is_final_answer": True},
+        ],
+    }  # fmt: skip
+    (folder / "problems" / "only.json").write_text(json.dumps(data))
+    prepared = prism.prepare(prism.load_problem(folder / "problems" / "only.json"))
+    material.add(prepared, "right", r"\boxed{2.0\,\mathrm{s}}", "model 0")
+    material.add(prepared, "wrong", r"\boxed{3.0\,\mathrm{s}}", "model 0")
+    return material
+
+
+def test_scores_of_answers_alone_are_in_no_mean_with_step_scores(tmp_path, material):
+    (tmp_path / "a").mkdir()
+    mixed = answers_alone(tmp_path / "a", dag="answer").report()
+    plain = material.report()
+    assert mixed.overall.mean == plain.overall.mean
+    assert mixed.overall.final.n == plain.overall.final.n + 2
+    assert sum(not row.is_in_scores for row in mixed.rows) == 2
+    (tmp_path / "b").mkdir()
+    usual = answers_alone(tmp_path / "b").report()
+    assert usual.overall.mean.n == plain.overall.mean.n + 2
+
+
+def test_a_run_of_answers_alone_has_its_mean(tmp_path):
+    (tmp_path / "a").mkdir()
+    material = answers_alone(tmp_path / "a", dag="answer")
+    alone = material.report([row for row in material.rows if row["problem_id"] == "only"])
+    assert (alone.overall.mean.n, alone.overall.mean.value) == (2, 0.5)
+    crossing = Crossing(("model",), (), ("score", "strict", "final"), False, None)
+    assert all(row.is_in_scores for row in alone.rows)
+    mixed = material.report(crossing=crossing)
+    assert {row.is_in_scores for row in mixed.rows if row.grade.problem_id == "only"} == {False}

@@ -2,7 +2,8 @@ r"""Drafts by rule: how good are they, held against DAGs that people made and ag
 
 *Drafts*: every fourth row of `worked.jsonl` (`--all`: every row) is drafted from its solution. Counted: faults and
 warnings of the linter, nodes that the same solution matches when it is graded against its draft, nodes a file, what was
-left out and why.
+left out and why, and how many of the answers that the row records a final node states, or any node, though the draft is
+not told them.
 
 *Edges*, against the DAGs that people made, in the folder of labelled cases and in `dags/`: precision and recall of the
 direct edges and of the ancestor relation, which is what a score uses. *Given the nodes*: the rules of
@@ -36,9 +37,13 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.material import DATA, NO_DATA  # noqa: E402
 from prism import PrismError, Problem, grade, lint, load_problem  # noqa: E402
 from prism.algebra.expr import Formula, symbols_of  # noqa: E402
+from prism.authoring.candidates import answer_index, statement_context  # noqa: E402
 from prism.authoring.converting import convert  # noqa: E402
 from prism.authoring.dependencies import infer_dependencies  # noqa: E402
 from prism.authoring.drafting import Draft, draft  # noqa: E402
+from prism.authoring.importers.entries import AnswerKind, RecordedAnswer  # noqa: E402
+from prism.authoring.importers.recorded_answers import answer_nodes, in_dollars  # noqa: E402
+from prism.physics.context import parse  # noqa: E402
 
 WORKED, SCHEMES = "worked.jsonl", "marking_rubrics.jsonl"
 EVERY = 4
@@ -79,6 +84,7 @@ def draft_row(row: Mapping[str, Any], found: Drafts) -> None:
         found.codes[f"{finding.kind} {finding.code}"] += 1
         if finding.kind == "fault":
             found.told.append(f"{row['id']}: fault: {finding}")
+    _count_recorded(row, made, found)
     result = grade(problem, row["solution"])
     found.counts["nodes"] += len(problem.nodes)
     found.counts["nodes matched by their own solution"] += len(result.matched)
@@ -90,6 +96,25 @@ def draft_row(row: Mapping[str, Any], found: Drafts) -> None:
     if result.missing or not result.final_correct:
         shown = ", ".join(made.nodes[index - 1].latex for index in result.missing)
         found.told.append(f"{row['id']}: not matched by its own solution: {shown}")
+
+
+def _count_recorded(row: Mapping[str, Any], made: Draft, found: Drafts) -> None:
+    """Count the recorded answers that a final node of the draft states, and those that any node does."""
+    listed = row.get("answer") or []
+    unit = row.get("unit", "") if isinstance(listed, str) else ""
+    context = statement_context(row["problem"])
+    formulas = [parse(node.latex, context=context) for node in made.nodes]
+    finals = [f for f, node in zip(formulas, made.nodes, strict=True) if node.is_final]
+    for text in [listed] if isinstance(listed, str) else listed:
+        try:
+            nodes = answer_nodes(RecordedAnswer(text, AnswerKind.UNKNOWN, unit), row["problem"])
+            stated = [[answer_index(in_dollars(each.latex), some, context) is not None for each in nodes]
+                      for some in (finals, formulas)]  # fmt: skip
+        except PrismError:
+            continue
+        found.counts["recorded answers"] += 1
+        found.counts["recorded answers in a final node"] += all(stated[0])
+        found.counts["recorded answers in a node"] += all(stated[1])
 
 
 def _reason(why: str) -> str:

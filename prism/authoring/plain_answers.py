@@ -22,6 +22,7 @@ _NUMBER = re.compile(
 )
 _LIST_MARK = re.compile(r"^\s*\d{1,2}[.)]\s+(?=\S)", re.MULTILINE)
 _UNIT = re.compile(r"[ ~]*(?:\\,|\\ )?[ ~]*\$?\s*(?P<unit>[^\s,;()=][^,;()=\n]*)")
+_IN_BRACKETS = re.compile(r"\((?=[^()]*\d)[^()]*\)")
 _MAX_UNIT_WORDS = 5  # of a unit that is written out: `metres per second squared` has four
 
 
@@ -48,6 +49,12 @@ def numbers_of(text: str) -> list[str]:
     ['12,500', '3.7']
     """
     return [found["number"] for found in _NUMBER.finditer(_LIST_MARK.sub("", text))]
+
+
+def first_number(text: str) -> str:
+    """Return the first number of a text as a plain reader finds it, that of a list's `1.` too; empty if none."""
+    found = _NUMBER.search(text)
+    return found["number"] if found else ""
 
 
 def n_numbers(text: str) -> int:
@@ -81,6 +88,24 @@ def quantities_of(text: str) -> list[str]:
     starts = [found.start() for found in _NUMBER.finditer(bare)]
     pieces = (bare[start:end] for start, end in pairwise([*starts, len(bare)]))
     return [quantity for piece in pieces if (quantity := first_quantity(piece)) is not None]
+
+
+def stated_quantities(text: str) -> list[str]:
+    r"""Return what a sentence gives as its answers: its numbers with a unit, else the number behind the last `=`.
+
+    Numbers in brackets are the same in other units, or say more of it; one without units and `=` gives its first.
+
+    >>> stated_quantities("For 3 pumps the rate is 440 W (1,500 Btu/hr)"), stated_quantities("Re = 4 * 2 = 8")
+    (['440\\unit{W}'], ['8'])
+    """
+    outside = _IN_BRACKETS.sub(" ", text)
+    found = quantities_of(outside)
+    with_unit = [quantity for quantity in dict.fromkeys(found) if "\\unit" in quantity]
+    if with_unit:
+        return with_unit
+    _, sign, behind = outside.rpartition("=")
+    last = first_quantity(behind) if sign else None
+    return [last] if last else found[:1]
 
 
 def _unit_behind(text: str) -> str:

@@ -145,6 +145,18 @@ def test_template_and_seed_of_an_instance_are_kept(tmp_path: Path) -> None:
     assert made["plane_wall-12"]["metadata"]["template"] == {"id": "plane_wall", "seed": 12}
 
 
+def test_all_quantities_behind_the_tag_are_answers_but_those_in_brackets(tmp_path: Path) -> None:
+    row = LAYOUTS["engtrace"][2][0]
+    rows = [
+        row | {"seed": 1, "solution": "**Answer:** The speed is 6.0 m/s, and the way 9.0 m (29.5 ft)"},
+        row | {"seed": 2, "solution": "**Answer:** With 3 pumps Re = 4 * 500 = 2000"},
+    ]
+    write_dataset(tmp_path, "engtrace", rows)
+    made = by_id(imported(tmp_path, "engtrace"))
+    assert formulas(made["plane_wall-1"]) == [r"6.0\unit{m/s}", r"9.0\unit{m}"]
+    assert formulas(made["plane_wall-2"]) == ["2000"]
+
+
 def test_of_the_variants_one_can_be_chosen_and_a_models_key_is_said_to_be_one(tmp_path: Path) -> None:
     write_dataset(tmp_path, "engibench")
     made = imported(tmp_path, "engibench", variant="abstract")

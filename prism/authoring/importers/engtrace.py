@@ -22,9 +22,10 @@ from prism.authoring.importers.entries import (
     kept,
 )
 from prism.authoring.plain_answers import (
-    first_quantity,
+    first_number,
     n_numbers,
     numbers_of,
+    stated_quantities,
     tagged_answer,
     without_tagged_answer,
 )
@@ -47,18 +48,18 @@ def _id_of(row: SourceRow) -> str:
 
 
 def _read(row: SourceRow) -> Iterable[DatasetEntry]:
-    """Yield the problem of one instance; its answer is the quantity that stands first after the tag."""
+    """Yield the problem of one instance; its answers are the quantities that stand after the tag."""
     solution = row.text("solution")
     tagged = tagged_answer(solution)
     if tagged is None:
         raise RefusedError("no-answer", "no `**Answer:**` in its solution")
-    quantity = first_quantity(tagged)
+    quantities = stated_quantities(tagged) or [tagged]
     n = n_numbers(tagged)
-    told = (f"of {n} numbers after the tag the first one is taken",) if n > 1 and quantity else ()
+    told = (f"of {n} numbers after the tag the answer is {'; '.join(quantities)}",) if n > 1 else ()
     yield DatasetEntry(
         id=_id_of(row),
         question=row.text("question"),
-        answers=(RecordedAnswer(quantity or tagged, AnswerKind.UNKNOWN),),
+        answers=tuple(RecordedAnswer(quantity, AnswerKind.UNKNOWN) for quantity in quantities),
         solution=solution,
         domain=_DOMAINS.get(row.text("branch"), ""),
         metadata={
@@ -114,9 +115,9 @@ def _check_steps(row: SourceRow) -> Iterator[Finding]:
 def _check_constant(template: str, rows: Sequence[SourceRow]) -> Iterator[Finding]:
     """Yield a template whose first number after the tag is the same for all seeds, though the questions differ."""
     found = [tagged_answer(row.text("solution")) for row in rows]
-    first = [next(iter(numbers_of(each)), None) if each else None for each in found]
+    first = [first_number(each) if each else "" for each in found]
     questions = {row.text("question") for row in rows}
-    if len(questions) >= _LEAST_SEEDS and len(set(first)) == 1 and first[0] is not None:
+    if len(questions) >= _LEAST_SEEDS and len(set(first)) == 1 and first[0]:
         told = f"the first number after the tag is {first[0]} for all {len(rows)} instances of template {template}"
         yield Finding("constant-key", rows[0], template, told, found[0] or "")
 

@@ -85,6 +85,8 @@ def test_true_or_false(text: str, word: str) -> None:
         ("$E$ grows", "", AnswerKind.WORDS, "answer-in-words"),
         ("\\frac{1}{", "", FORMULA, "answer-unread"),
         ("[4.9, 5.1]", "s", NUMBER, "answer-interval"),
+        ("[10^{-1.5}, 10^{-0.5}]", "s", NUMBER, "answer-interval"),
+        ("Segment 4: slope = 0", "", FORMULA, "answer-unread"),
         ("(0, 2)", "", AnswerKind.INTERVAL, "answer-interval"),
         ("ABD", "", CHOICE, "several-choices"),
         ("E", "", CHOICE, "answer-unread"),

@@ -313,13 +313,23 @@ def _marked(entry: DatasetEntry, told: list[str]) -> _Made:
         told += [f"not read: {fault}" for fault in made.faults]
     data = dict(made.data)
     n_node = len(data["grading_standard"])
-    data["grading_standard"] = _with_answers_final([dict(n) for n in data["grading_standard"]], answers, entry, told)
+    while True:
+        more: list[str] = []
+        nodes = [dict(node) for node in made.data["grading_standard"]]
+        data["grading_standard"] = _with_answers_final(nodes, answers, entry, more)
+        faulty = _faults_of(data) if len(data["grading_standard"]) > n_node else {}
+        lost = {data["grading_standard"][k]["formula"]: why for k, why in faulty.items() if k >= n_node}
+        if not lost:
+            break
+        told += [f"the answer {one_line(latex)} is no final node: {why}" for latex, why in lost.items()]
+        answers = [node for node in answers if node.latex not in lost]
+    told += more
     forms = {node.form for node in answers}
     if len(forms) == 1:
         data["final_answer_form"] = forms.pop()
     remarks = [remark for remark in made.remarks if not remark.startswith(UNSTATED)]  # those are final nodes now
     problem = ConvertedProblem(data, (*told, *remarks), made.notes, made.lost)
-    return _Made(problem, is_checked=len(data["grading_standard"]) == n_node)
+    return _Made(problem, is_checked=not faulty)
 
 
 def _readable_answers(entry: DatasetEntry) -> tuple[list[AnswerNode], list[str]]:

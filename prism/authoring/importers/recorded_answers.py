@@ -240,7 +240,7 @@ def number_with_unit(text: str, unit: str) -> str | None:
     ('3.31 \\times 10^{-19}\\unit{J}', '1250', None)
     """
     left, relation, right = text.rpartition("=")
-    if relation and (_stated(right) is None or not left.strip() or "=" in left or "\\text" in left):
+    if relation and (_stated(right) is None or not _is_name(left)):
         return None
     written = right if relation else text
     found = _stated(written)
@@ -256,6 +256,11 @@ def number_with_unit(text: str, unit: str) -> str | None:
     number = _with_power(written, power)
     whole = f"{number}\\unit{{{spelled}}}" if spelled else number
     return f"{left.strip()} = {whole}" if relation else whole
+
+
+def _is_name(left: str) -> bool:
+    """Return True for what may stand left of a number: one expression without words and without another equals sign."""
+    return "=" not in left and "\\text" not in left and not _WORD.search(left) and _can_be_parsed(left)
 
 
 def _spelled_quantity(text: str, kind: AnswerKind) -> str | None:
@@ -385,7 +390,7 @@ def _choice(text: str, question: str) -> AnswerNode:
 def _is_range(text: str, kind: AnswerKind) -> bool:
     """Return True for `[4.96, 4.97]`, where a number is expected: a range of accepted values."""
     found = _INTERVAL.fullmatch(text)
-    return kind is AnswerKind.NUMBER and found is not None and all(_stated(each) is not None for each in found.groups())
+    return kind is AnswerKind.NUMBER and found is not None
 
 
 def is_words(text: str) -> bool:

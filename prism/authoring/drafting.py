@@ -58,6 +58,7 @@ from prism.problem.toml_writer import problem_toml
 MAX_NODES = 30  # a longer reference is not read; the formulas nearest before the answers stay
 LETTERS = "abcdefgh"  # parts that a problem may mark
 ANSWER = "ans"  # symbol of an answer without a name
+_IN_TEXT = "a value in the text; box or display it if it is an answer"
 _NAMED = "it is the answer that was named"
 _IN_A_BOX = "in a box"
 _ANNOUNCED = "announced as the answer"
@@ -205,6 +206,7 @@ def _draft_extracted(
         found_here = _with_last_numbers(found_here, claims, extraction.text, problem_facts)
     _remark_if(reading.is_exhausted, _CUT_READING, remarks)
     candidates = _merge_duplicates(found_here, problem_facts, remarks, left_out, account)
+    left_out += _values_in_text(claims, candidates, left_out, problem_facts)
     named = [answer for answer in answers if answer.strip()]
     steps = _mark_finals(candidates, named, problem_facts, remarks, left_out, account)
     steps = _limit_nodes(steps, left_out)
@@ -444,6 +446,30 @@ def _is_nameless(f: Formula) -> bool:
     return f.kind == "equation" and f.members[0] == symbol(ANSWER)
 
 
+def _values_in_text(
+    claims: Sequence[LocatedClaim],
+    candidates: Sequence[_Candidate],
+    left_out: Sequence[_Skipped],
+    problem_facts: _ProblemFacts,
+) -> list[_Skipped]:
+    """Return the numbers that a solution states in a sentence, `$v = 3$ m/s`, where it has formulas that are set off.
+
+    They are no nodes, since most repeat what is given or used; an answer may be among them, so they are told. Numbers
+    of what the problem gives, and those that a candidate or another one states, are not.
+    """
+    told = {numeric_of(each.formula) for each in candidates}
+    skipped = {each.order for each in left_out}
+    found = []
+    for claim in claims:
+        numeric = None if claim.formula is None else numeric_of(claim.formula)
+        if numeric is None or numeric in told or claim.order in skipped or claim.located.in_passing:
+            continue
+        told.add(numeric)
+        if numeric.subject.name not in problem_facts.context.givens:
+            found.append(_Skipped(claim.order, OmittedFormula(one_line(claim.located.latex), _IN_TEXT)))
+    return found
+
+
 def _name_answer(f: Formula) -> Formula:
     """Return `ans = x` for a bare boxed expression `x`; any other formula as it is."""
     if f.kind != "expression" or f.members[0].op in ("sym", "list"):
@@ -482,10 +508,11 @@ def _merge_duplicates(
 
 
 def _merged(first: _Candidate, again: _Candidate, left_out: list[_Skipped]) -> _Candidate:
-    """Return one candidate for two that are the same; the formula that is dropped goes to `left_out`."""
+    """Return one candidate for two that are the same; the dropped one, if it is written otherwise, to `left_out`."""
     better = again if not _is_solved(first.formula) and _is_solved(again.formula) else first
     gone = first if better is again else again
-    left_out.append(_Skipped(gone.order, OmittedFormula(gone.latex, f"the same as {better.latex}")))
+    if gone.latex != better.latex:  # a repetition letter by letter is nothing to look at
+        left_out.append(_Skipped(gone.order, OmittedFormula(gone.latex, f"the same as {better.latex}")))
     return replace(
         better, order=first.order, last=again.last, is_boxed=first.is_boxed or again.is_boxed,
         letter=again.letter if again.is_boxed else first.letter, why=tuple(dict.fromkeys(first.why + again.why)),

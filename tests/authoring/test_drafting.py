@@ -146,6 +146,36 @@ def test_a_solution_without_a_formula_is_refused_with_the_reason(solution: str) 
         draft(solution)
 
 
+@pytest.mark.parametrize(
+    ("solution", "why"),
+    [
+        ("Symmetry requires that both have the same mass. Hence the answer is (a).", "none that is displayed"),
+        (r"In the plot of a $\beta$ spectrum the tail depends on the mass. So the answer is (b).", "no relation"),
+        ("(a) $FD$ statistics has two further assumptions. (b) At high $T$ it does not matter.", "no relation"),
+    ],
+)
+def test_a_choice_or_an_argument_in_words_has_no_node_and_says_why(solution: str, why: str) -> None:
+    """Of 27 worked solutions that a user drafted these were 4: a DAG of formulas cannot be made of none."""
+    with pytest.raises(PrismError, match=f"no formula of the solution can be a node; .*{why}"):
+        draft(solution)
+
+
+def test_what_is_said_again_letter_by_letter_is_not_told() -> None:
+    value = r"$$v = 4.95\,\mathrm{m/s}$$"
+    made = drafted(rf"$$v = \sqrt{{2 g h}}$$ {value} again {value} so $$E = \frac12 m v^2$$ with {value}")
+    assert [each.why for each in made.left_out] == []
+    assert len(made.nodes) == 3
+
+
+def test_a_value_in_a_sentence_is_no_node_and_told() -> None:
+    """Where a solution has formulas, numbers of its sentences are none; an answer among them does not go unsaid."""
+    text = r"From $h = 1.25$ m: $$v = \sqrt{2 g h} = 4.95\,\mathrm{m/s}$$ With $v = 4.95$ m/s we get $x = 0.252$ m."
+    made = draft(text, problem=r"A block slides from $h = 1.25$ m; $g = 9.81$ m/s$^2$. Find $x$.")
+    assert [(each.latex, each.why.partition(";")[0]) for each in made.left_out] == [
+        (r"x = 0.252\,\unit{m}", "a value in the text")
+    ]
+
+
 def test_a_long_solution_keeps_the_last_formulas() -> None:
     made = draft("".join(f"$$x_{{{k}}} = y_{{{k}}} + z$$ " for k in range(MAX_NODES + 5)))
     assert len(made.nodes) == MAX_NODES

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -27,6 +28,11 @@ from prism.cli.protocols import (
     tell_warnings,
 )
 from prism.errors import count_of
+
+if TYPE_CHECKING:
+    from prism.protocols.engtrace import EngTraceOptions
+    from prism.protocols.engtrace_files import TraceFiles
+    from prism.protocols.rows import ProtocolRow
 
 _NAMED = ("nodes", "lexical")
 
@@ -61,55 +67,74 @@ def engtrace(
     as_json: AsJson = False,
 ) -> None:
     """Score predicted traces by EngTrace: verified steps, one-to-one alignment, precision, recall and F1."""
-    from prism.problem.collection import load_problems
-    from prism.protocols.engtrace import PROTOCOL, EngTraceOptions
-    from prism.protocols.engtrace_files import read_traces
-    from prism.protocols.engtrace_runs import score_traces
+    given = {"--step-tolerance": step_tolerance, "--accept-share": accept_share, "--threshold": threshold}
+    options = _options(variant, similarity, prefer, {name: text for name, text in given.items() if text})
+    prepare_output(out, force=force)
+    with faults_told():
+        shares = None if similarity in _NAMED else Path(similarity)
+        files = _read(gold, predictions, votes, shares, keep)
+        rows = _score(files, options, problems, votes, shares, workers)
+    causes = Counter(str(row.about.meta["root_cause"]) for row in rows if row.about.meta.get("root_cause"))
+    n_right = sum(row.final_correct is True for row in rows)
+    finish(
+        rows, protocol="engtrace", variant=variant, out=out, as_json=as_json, max_incidents=max_incidents,
+        extra={"final_correct": n_right, "root_causes": dict(sorted(causes.items()))},
+    )  # fmt: skip
+
+
+def _options(variant: str, similarity: str, prefer: str, given: Mapping[str, str]) -> EngTraceOptions:
+    """Read the options of a run.
+
+    Args:
+        given: the shares that are not left at their defaults, by their option.
+    """
+    from prism.protocols.engtrace import EngTraceOptions
     from prism.protocols.engtrace_similarity import Similarity
     from prism.protocols.engtrace_steps import Variant
 
     if variant not in tuple(Variant):
         raise typer.BadParameter(f"--variant {variant}: expected {' or '.join(Variant)}")
-    chosen = {
-        name: _share(option, text)
-        for option, name, text in (
-            ("--step-tolerance", "step_tolerance", step_tolerance), ("--accept-share", "accept_share", accept_share),
-            ("--threshold", "threshold", threshold),
-        ) if text
-    }  # fmt: skip
-    if chosen and variant == Variant.RELEASED:
-        raise typer.BadParameter("--step-tolerance, --accept-share and --threshold are fixed in the released script")
-    if "threshold" in chosen and similarity in _NAMED:
+    if given and variant == Variant.RELEASED:
+        raise typer.BadParameter(f"{', '.join(given)}: fixed in the released script")
+    if "--threshold" in given and similarity in _NAMED:
         raise typer.BadParameter("--threshold is about the measure of a file; name one with --similarity")
-    is_named = similarity in _NAMED
-    options = EngTraceOptions(
-        Variant(variant), Similarity(similarity) if is_named else Similarity.FILE,
-        prefers_rules=prefers_rules(prefer), **chosen,
+    return EngTraceOptions(
+        Variant(variant), Similarity(similarity) if similarity in _NAMED else Similarity.FILE,
+        prefers_rules=prefers_rules(prefer),
+        **{name.removeprefix("--").replace("-", "_"): _share(name, text) for name, text in given.items()},
     )  # fmt: skip
-    prepare_output(out, force=force)
-    shares = None if is_named else Path(similarity)
-    with faults_told():
-        known = load_problems(problems if is_json(problems) else problem_file(problems)) if problems else None
-        files = read_traces(gold, predictions, votes=votes, shares=shares, keep=split_names(keep))
-        for path, warning in files.warnings:
-            tell_warnings([warning], path)
-        if files.n_unpredicted:
-            print(f"prism: {gold}: {count_of(files.n_unpredicted, 'gold')} without a prediction", file=sys.stderr)
-        scored = score_traces(
+
+
+def _read(gold: Path, predictions: Path | None, votes: Path | None, shares: Path | None, keep: str) -> TraceFiles:
+    """Read the files of a run, and tell on standard error what is no fault of them."""
+    from prism.protocols.engtrace_files import read_traces
+
+    files = read_traces(gold, predictions, votes=votes, shares=shares, keep=split_names(keep))
+    for path, warning in files.warnings:
+        tell_warnings([warning], path)
+    if files.n_unpredicted:
+        print(f"prism: {gold}: {count_of(files.n_unpredicted, 'gold')} without a prediction", file=sys.stderr)
+    return files
+
+
+def _score(
+    files: TraceFiles, options: EngTraceOptions, problems: str, votes: Path | None, shares: Path | None,
+    workers: int | None,
+) -> list[ProtocolRow]:  # fmt: skip
+    """Score all predictions, with a progress bar; `problems` as on the command line, empty for none."""
+    from prism.problem.collection import load_problems
+    from prism.protocols.engtrace_runs import score_traces
+
+    known = load_problems(problems if is_json(problems) else problem_file(problems)) if problems else None
+    rows = []
+    with progress_bar(len(files.pairs), "scoring") as advance:
+        for row in score_traces(
             files.pairs, options, problems=known, votes_file=votes, shares_file=shares,
             workers=n_processors() if workers is None else workers,
-        )  # fmt: skip
-        rows = []
-        with progress_bar(len(files.pairs), "scoring") as advance:
-            for row in scored:
-                rows.append(row)
-                advance(1)
-    causes = Counter(str(row.about.meta["root_cause"]) for row in rows if row.about.meta.get("root_cause"))
-    n_right = sum(row.final_correct is True for row in rows)
-    finish(
-        rows, protocol=PROTOCOL, variant=variant, out=out, as_json=as_json, max_incidents=max_incidents,
-        extra={"final_correct": n_right, "root_causes": dict(sorted(causes.items()))},
-    )  # fmt: skip
+        ):  # fmt: skip
+            rows.append(row)
+            advance(1)
+    return rows
 
 
 def _share(option: str, text: str) -> Fraction:
